@@ -1,0 +1,1 @@
+"""dpcurator: a trusted curator for differential privacy."""

@@ -1,0 +1,92 @@
+"""What can go wrong, told apart by whose it is to mend.
+
+Refusal       your question cannot be answered; decided from public facts alone, nothing charged (exit 2)
+OverBudget    a Refusal that says requested, remaining and short by (exit 3)
+Misconfigured the setup (catalog, snapshot, ledger, key) must be mended by the steward (exit 4)
+Fault         something failed after data was touched; its words never vary, so they tell nothing (exit 5)
+
+A message says what is wrong, then where, then what to do; it never contains data from a private table.
+Checked in tests/test_errors.py and tests/attacks/test_bad_input.py.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import ClassVar
+
+
+class DpcuratorError(Exception):
+    """The parent of the four; catch it to catch everything this package raises on purpose."""
+
+    exit_code: ClassVar[int] = 1
+    title: ClassVar[str] = "error"
+
+    def __init__(self, what: str, *, where: str = "", cure: str = "") -> None:
+        self.what, self.where, self.cure = what, where, cure
+        super().__init__(what, where, cure)
+
+    def __str__(self) -> str:
+        located = f"{self.where}: {self.what}" if self.where else self.what
+        return f"{located} {self.cure}".strip()
+
+    def as_json(self) -> dict[str, object]:
+        """What `--json` prints: the same words, in fields."""
+        return {"error": self.title, "what": self.what, "where": self.where, "cure": self.cure}
+
+
+class Refusal(DpcuratorError):
+    """Your question: refused from public facts alone, before anything was charged or read."""
+
+    exit_code = 2
+    title = "refused"
+
+
+class OverBudget(Refusal):
+    """The price passes what is left. Amounts are exact, in the ledger's currency."""
+
+    exit_code = 3
+    title = "over budget"
+
+    def __init__(self, *, requested: Fraction, remaining: Fraction, currency: str = "epsilon") -> None:
+        from dpcurator.numbers import decimal_text
+
+        self.requested, self.remaining, self.short_by = requested, remaining, requested - remaining
+        super().__init__(
+            f"Not enough budget: requested {currency} {decimal_text(requested)}, remaining "
+            f"{decimal_text(remaining)}, short by {decimal_text(self.short_by)}.",
+            cure="Nothing was charged. Ask for a lower price, or fewer aggregates in one question.",
+        )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_over_budget, (self.requested, self.remaining))
+
+    def as_json(self) -> dict[str, object]:
+        amounts = {"requested": self.requested, "remaining": self.remaining, "short_by": self.short_by}
+        return super().as_json() | {name: str(amount) for name, amount in amounts.items()}
+
+
+def _over_budget(requested: Fraction, remaining: Fraction) -> OverBudget:
+    return OverBudget(requested=requested, remaining=remaining)
+
+
+class Misconfigured(DpcuratorError):
+    """The setup: catalog, snapshot, key or ledger. The steward mends it; nothing was charged for it."""
+
+    exit_code = 4
+    title = "set-up"
+
+
+class Fault(DpcuratorError):
+    """Something failed after data was touched. Constant words: which failure it was may depend on data."""
+
+    exit_code = 5
+    title = "fault"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The question could not be completed.",
+            cure="Its charge stands and the curator is closed until the steward runs `dpcurator reopen`.",
+        )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (Fault, ())

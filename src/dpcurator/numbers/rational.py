@@ -1,0 +1,97 @@
+"""Reading a parameter as the exact rational its author meant.
+
+`0.1`, `"0.1"`, `"1/10"`, `Decimal("0.1")` and `Fraction(1, 10)` all mean one tenth: a float *parameter* is read by its
+shortest decimal spelling, since that is what was typed. (A float *value*, from data, is the dyadic it is.) Every entry
+point validates through this module, so nan, infinities, booleans and stray text are refused in the same words.
+Checked in tests/numbers/test_rational.py.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from decimal import Decimal
+from fractions import Fraction
+
+from dpcurator.errors import Refusal
+
+_SPELLING = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?\s*|\s*[+-]?\d+\s*/\s*\d+\s*")
+_LONGEST = 4000  # characters of a spelled number
+
+
+def rational(value: object, *, name: str) -> Fraction:
+    """The exact rational that `value` spells. Raises Refusal for nan, infinities, booleans and anything else."""
+    exact = _read(value)
+    if exact is None:
+        shown = repr(value) if isinstance(value, int | float | str) and len(repr(value)) <= 60 else type(value).__name__
+        raise Refusal(f"{name} must be a finite number, not {shown}.", cure=f'Write {name} as in 0.1, "1/3" or 2.')
+    return exact
+
+
+def _read(value: object) -> Fraction | None:
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int | Fraction):
+        return Fraction(value)
+    if isinstance(value, Decimal):
+        return Fraction(value) if value.is_finite() and abs(value.adjusted()) <= _LONGEST else None
+    if isinstance(value, str):
+        if len(value) > _LONGEST or not value.isascii() or not _SPELLING.fullmatch(value):
+            return None
+        try:
+            return Fraction(value.replace(" ", ""))
+        except (ValueError, ZeroDivisionError):
+            return None
+    if isinstance(value, float):
+        return Fraction(repr(float(value))) if math.isfinite(value) else None
+    return _numpy_scalar(value)
+
+
+def _numpy_scalar(value: object) -> Fraction | None:
+    item = getattr(value, "item", None)
+    if item is None or getattr(value, "shape", None) != ():
+        return None
+    if type(value).__name__ in ("float16", "float32"):  # their shortest spelling, not the widened double's
+        text = str(value)
+        return _read(text) if math.isfinite(float(text)) else None
+    plain = item()
+    return _read(plain) if isinstance(plain, int | float) else None
+
+
+def positive(value: object, *, name: str) -> Fraction:
+    """The exact rational that `value` spells, when it is above 0. Raises Refusal otherwise."""
+    exact = rational(value, name=name)
+    if exact <= 0:
+        raise Refusal(f"{name} must be above 0, not {decimal_text(exact)}.", cure=f"Write {name} as in 0.1.")
+    return exact
+
+
+def whole(value: object, *, name: str, least: int = 0) -> int:
+    """`value` as an int of at least `least`; 3, "3" and 3.0 are all three. Raises Refusal otherwise."""
+    exact = rational(value, name=name)
+    if exact.denominator != 1 or exact < least:
+        raise Refusal(f"{name} must be a whole number of at least {least}, not {decimal_text(exact)}.")
+    return int(exact)
+
+
+def decimal_text(value: Fraction, *, digits: int = 12) -> str:
+    """`value` as people write it: exact when its decimal form ends within `digits` places, else rounded with '...'."""
+    if value.denominator == 1:
+        return str(value.numerator)
+    rest = value.denominator
+    twos = fives = 0
+    while rest % 2 == 0:
+        rest, twos = rest // 2, twos + 1
+    while rest % 5 == 0:
+        rest, fives = rest // 5, fives + 1
+    places = max(twos, fives)
+    if rest == 1 and places <= digits:
+        return _fixed(value, places)
+    return f"{float(value):.6g}" + "..."
+
+
+def _fixed(value: Fraction, places: int) -> str:
+    scaled = value * 10**places
+    sign = "-" if scaled < 0 else ""
+    digits = str(abs(scaled.numerator)).rjust(places + 1, "0")
+    return f"{sign}{digits[:-places]}.{digits[-places:]}".rstrip("0").rstrip(".")
