@@ -1,0 +1,87 @@
+"""The catalog: everything that is public about some private tables, as frozen values.
+
+A catalog protects one kind of unit (patients, say) with one budget for its whole life (MEANING 1.1). Nothing here is
+ever read off private data: bounds, keys, caps and types are declared. `load` reads it from TOML, `refresh` adds the
+rows of *public* tables (`PublicFacts`), and the plan rests on nothing else.
+
+Physical kinds. A column has a declared `type` (what its author means) and a physical `kind` (what engines see):
+
+    type       kind      how a value is held
+    integer    integer   64-bit signed
+    boolean    integer   0 or 1
+    date       integer   days since 1970-01-01, proleptic Gregorian
+    timestamp  integer   microseconds since 1970-01-01T00:00Z
+    float      float     IEEE double; NaN is missing, -0.0 is 0.0
+    text       text      Unicode, compared by code point
+    uuid       text      36 lower-case characters
+
+Checked in tests/catalog.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final, Literal
+
+Kind = Literal["integer", "float", "text"]
+Value = int | float | str | None  # a physical value; None is missing
+Neighbours = Literal["add-remove", "replace-one"]
+
+KINDS: Final[dict[str, Kind]] = {
+    "integer": "integer", "boolean": "integer", "date": "integer", "timestamp": "integer",
+    "float": "float", "text": "text", "uuid": "text",
+}  # fmt: skip
+EACH_ROW: Final = "each row"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One declared column. `lower` and `upper` are exact and both present or both absent (integer and float only).
+
+    `keys` is the public list a GROUP BY on this column answers for, as physical values, distinct, in canonical order
+    (missing first, then by value); None when no list was declared. `missing` is the value that missing ones are read
+    as, or None when they stay missing.
+    """
+
+    name: str
+    type: str
+    lower: Fraction | None = None
+    upper: Fraction | None = None
+    keys: tuple[Value, ...] | None = None
+    missing: Value = None
+
+    @property
+    def kind(self) -> Kind:
+        """The physical kind, from the table above."""
+        return KINDS[self.type]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One declared table. `unit` is a column name, or EACH_ROW; None for a public table."""
+
+    name: str
+    columns: tuple[Column, ...]
+    unit: str | None
+    max_rows: int | None = None  # rows a unit may add to one group; None only with EACH_ROW, or not yet declared
+    max_groups: int | None = None
+    expected_units: int | None = None  # a public size hint, for error bars only
+
+    @property
+    def private(self) -> bool:
+        return self.unit is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """The whole declaration. `epsilon` is the ledger's total; delta 0 means pure differential privacy."""
+
+    protects: str
+    neighbours: Neighbours
+    units: int | None  # public n, with replace-one only
+    epsilon: Fraction
+    delta: Fraction
+    tables: tuple[Table, ...]
+    digest: str  # sha256 of the canonical declaration, public key lists included; hexadecimal
+    data_version: int  # the snapshot this catalog was bound to by `refresh`; 0 when there is none yet

@@ -1,0 +1,125 @@
+"""The core plan: the waist between aggregates and engines (DESIGN 1.3).
+
+A core plan is a tuple of steps, in this order; an engine does all of them or is not an engine. Each step below says
+exactly which integers it means, in terms of the rows before it. c, r, S, g, m and l0 are MEANING's.
+
+    Scan -> Filter? -> Owner -> Listed -> Measure -> PerUnit -> ScaleDown -> Total
+
+`reference` folds over the steps in plain Python, `duckdb` turns each into a common table expression; the conformance
+suite (tests/engines) holds them to the same integers. Bound on every integer: see `plan/lower.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from dpcurator.catalog.model import Kind, Value
+from dpcurator.plan.rows import Predicate
+
+ONE: Final = 2**16  # one whole row, in the unit in which n' and S' are counted (MEANING 2.5)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A stored column, read canonically: NaN is missing, -0.0 is 0.0, then missing becomes `fill` unless None."""
+
+    name: str  # the snapshot's physical column name: c0, c1, ...; never a user's spelling
+    kind: Kind
+    fill: Value = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """All rows of a stored table, with these columns, numbered from 0."""
+
+    table: str  # the snapshot's physical table name: t0, t1, ...
+    columns: tuple[Source, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Keep the rows whose predicate is true (not false, not unknown)."""
+
+    predicate: Predicate
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Say whose row it is: the value of `column`, rows where it is missing dropped; with None each row is a unit."""
+
+    column: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Give each row the number of its key in the public list; drop the rows whose key is not listed.
+
+    `keys` are distinct tuples, one value per column; a missing value equals a missing value here. Without GROUP BY:
+    no columns and the one key (), which every row has. An empty `keys` drops every row.
+    """
+
+    columns: tuple[int, ...]
+    keys: tuple[tuple[Value, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A numeric column measured as an integer from 0 to `upper - lower`, or missing.
+
+    integer kind (exponent 0): clamp x to [clamp_lower, clamp_upper]; the integer is x - lower.
+    float kind: clamp x to [clamp_lower, clamp_upper] (infinities too), then floor(x * 2**exponent + 0.5) as those
+    float64 operations, cast to a 128-bit integer, clamp to [lower, upper], minus lower.
+    """
+
+    column: int
+    kind: Literal["integer", "float"]
+    clamp_lower: int | float
+    clamp_upper: int | float
+    lower: int  # in grid steps of 2**-exponent
+    upper: int
+    exponent: int
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """Measure these columns; measured columns are numbered from 0 in this order."""
+
+    grids: tuple[Grid, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PerUnit:
+    """One row per (unit, key): r rows, and for each measured column c present values with sum S."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScaleDown:
+    """Bound each unit (MEANING 2.5). With g = the number of keys in which the unit has rows, h = min(g, max_groups):
+
+    n'(c) = floor(one * min(c, max_rows) * h / g) for a count c;  S' = floor(S * n'(c) / c), and 0 when c = 0;
+    a unit itself counts floor(one * h / g) in each of its keys. All divisions are of non-negative integers.
+    """
+
+    max_rows: int
+    max_groups: int
+    one: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """What to add up over units. rows: n'(r); units: floor(one*h/g); present: n'(c) of a measure; values: its S'."""
+
+    what: Literal["rows", "units", "present", "values"]
+    measure: int = 0  # which measured column, for present and values
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """Per key, in the list's order and zero where no unit has rows: each of `sums` over the units."""
+
+    sums: tuple[Sum, ...]
+
+
+Step = Scan | Filter | Owner | Listed | Measure | PerUnit | ScaleDown | Total
+CorePlan = tuple[Step, ...]

@@ -1,0 +1,78 @@
+"""What crosses rooms: exact integers under seal, requests and charges, answers and receipts.
+
+`Exact` holds integers computed from private data. It shows nothing, equals nothing, cannot be pickled or copied, and
+is opened by `release` alone (tests/laws/test_exact.py holds that to one place in the source).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NoReturn
+
+
+class Exact:
+    """Integers from private data: one row per key, one column per sum. Opened only where noise is added."""
+
+    __slots__ = ("_rows",)
+
+    def __init__(self, rows: Sequence[Sequence[int]]) -> None:
+        self._rows = tuple(tuple(row) for row in rows)
+
+    def open_for_release(self) -> tuple[tuple[int, ...], ...]:
+        """The integers. Only `pricing.release` may call this."""
+        return self._rows
+
+    def _sealed(self, *_: object) -> NoReturn:
+        raise TypeError("exact values are sealed: only the release step may read them")
+
+    __eq__ = __hash__ = __reduce__ = __reduce_ex__ = __copy__ = __deepcopy__ = __iter__ = __len__ = _sealed  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return "<Exact: sealed>"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the ledger is asked to charge. A request id is bound to everything else here but the price's spelling."""
+
+    analyst: str
+    plan: str  # sha256 of the canonical plan, hexadecimal
+    catalog: str  # the catalog's digest
+    data_version: int
+    parameters: str  # canonical JSON of everything else that shapes the answer: price, split, mechanisms, confidence
+    epsilon: Fraction
+    delta: Fraction
+    request_id: str | None = None  # None: derived from all of the above, so the same question again is the same request
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """A durable charge: released nothing yet. `position` and `head` place its event in the chain."""
+
+    request_id: str
+    position: int
+    head: str  # the chain's hash after this charge, hexadecimal
+    time: str  # UTC, ISO 8601; the one timestamp of the request
+    epsilon: Fraction
+    delta: Fraction
+    spent: Fraction  # in total, after this charge
+    remaining: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Where the ledger stands, exactly."""
+
+    epsilon: Fraction
+    delta: Fraction
+    spent: Fraction
+    spent_delta: Fraction
+
+    @property
+    def remaining(self) -> Fraction:
+        return self.epsilon - self.spent
+
+
+Json = dict[str, Any]
