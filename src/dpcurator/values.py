@@ -27,7 +27,7 @@ class Exact:
     def _sealed(self, *_: object) -> NoReturn:
         raise TypeError("exact values are sealed: only the release step may read them")
 
-    __eq__ = __hash__ = __reduce__ = __reduce_ex__ = __copy__ = __deepcopy__ = __iter__ = __len__ = _sealed  # type: ignore[assignment]
+    __eq__ = __hash__ = __reduce__ = __reduce_ex__ = __copy__ = __deepcopy__ = __iter__ = __len__ = _sealed
 
     def __repr__(self) -> str:
         return "<Exact: sealed>"

@@ -65,15 +65,16 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A numeric column measured as an integer from 0 to `upper - lower`, or missing.
+    """A column measured as an integer from 0 to `upper - lower`, or missing.
 
     integer kind (exponent 0): clamp x to [clamp_lower, clamp_upper]; the integer is x - lower.
     float kind: clamp x to [clamp_lower, clamp_upper] (infinities too), then floor(x * 2**exponent + 0.5) as those
     float64 operations, cast to a 128-bit integer, clamp to [lower, upper], minus lower.
+    text kind: only whether it is present matters; the integer is 0.
     """
 
     column: int
-    kind: Literal["integer", "float"]
+    kind: Kind
     clamp_lower: int | float
     clamp_upper: int | float
     lower: int  # in grid steps of 2**-exponent

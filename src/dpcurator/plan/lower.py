@@ -1,0 +1,154 @@
+"""From a plan to the core plan an engine runs, with each ask as an integer combination of the engine's sums.
+
+    rows = n'(r)   units   present = n'(c)   values = S' + L n'(c)   centred = 2 S' - W n'(c)
+
+Size. The grid is chosen so that W max_rows <= 2**62 and |L|, |U| <= 2**100 (`pricing/grids.py`); with at most 2**48
+rows in a table, n' sums to at most 2**64, S n' is at most W c * 2**16 max_rows <= 2**126, and sums of S' are at most
+W * 2**64 <= 2**126. `engines/limits.py` checks this again before data is touched.
+Checked in tests/plan/test_lower.py and by the heart law.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from dpcurator.catalog.model import Catalog, Table, Value
+from dpcurator.errors import Misconfigured
+from dpcurator.plan.bind import fields
+from dpcurator.plan.core import (
+    ONE,
+    CorePlan,
+    Filter,
+    Grid,
+    Listed,
+    Measure,
+    Owner,
+    PerUnit,
+    ScaleDown,
+    Scan,
+    Source,
+    Step,
+    Sum,
+    Total,
+)  # fmt: skip
+from dpcurator.plan.nodes import Ask, Measured, Plan, Where
+from dpcurator.plan.rows import AllOf, Among, AnyOf, Compare, Field, IsMissing, Not, Operand, Predicate
+
+
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """An ask as sum of weight * (the core plan's sum number i), over (i, weight) pairs."""
+
+    terms: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """`core` for the engine; `keys` in the order of its rows; one combination per ask."""
+
+    core: CorePlan
+    keys: tuple[tuple[Value, ...], ...]
+    combinations: tuple[Combination, ...]
+
+
+def keys_of(plan: Plan, table: Table) -> tuple[tuple[Value, ...], ...]:
+    """The public keys of a plan in canonical order: all tuples of its columns' lists."""
+    lists = [table.columns[column.index].keys or () for column in plan.source.source.columns]
+    return tuple(itertools.product(*lists))
+
+
+def lower(plan: Plan, asks: tuple[Ask, ...], grids: Mapping[str, Grid], catalog: Catalog) -> Lowered:
+    """The core plan for `asks`; `grids` has one Grid per column that is summed, by column name."""
+    number, table = _stored(plan, catalog)
+    rows = plan.source.source.source
+    condition = rows.predicate if isinstance(rows, Where) else None
+    scanned = rows.source if isinstance(rows, Where) else rows
+    grouping = plan.source.source.columns
+    measured = _measured(asks)
+    used = sorted(
+        {key.index for key in grouping}
+        | {column.index for column in measured}
+        | (fields(condition) if condition is not None else set())
+        | ({scanned.unit_index} if scanned.unit_index is not None else set())
+    )
+    place = {index: position for position, index in enumerate(used)}
+    columns = [table.columns[index] for index in used]
+    keys = keys_of(plan, table)
+    steps: list[Step] = [
+        Scan(f"t{number}", tuple(Source(f"c{i}", c.kind, c.missing) for i, c in zip(used, columns, strict=True)))
+    ]
+    if condition is not None:
+        steps.append(Filter(_moved(condition, place)))
+    steps.append(Owner(None if scanned.unit_index is None else place[scanned.unit_index]))
+    steps.append(Listed(tuple(place[column.index] for column in grouping), keys))
+    steps.append(Measure(tuple(_grid(column, grids, place[column.index]) for column in measured)))
+    steps.append(PerUnit())
+    one = 1 if scanned.unit is None else ONE
+    steps.append(ScaleDown(plan.source.max_rows, plan.source.max_groups, one))
+    sums: list[Sum] = []
+    combinations = tuple(_combination(ask, measured, grids, sums) for ask in asks)
+    steps.append(Total(tuple(sums)))
+    return Lowered(tuple(steps), keys, combinations)
+
+
+def _stored(plan: Plan, catalog: Catalog) -> tuple[int, Table]:
+    rows = plan.source.source.source
+    name = rows.source.table if isinstance(rows, Where) else rows.table
+    for number, table in enumerate(catalog.tables):
+        if table.name == name:
+            return number, table
+    raise Misconfigured(f"the catalog has no table {name!r}.")
+
+
+def _measured(asks: tuple[Ask, ...]) -> tuple[Measured, ...]:
+    return tuple(dict.fromkeys(ask.column for ask in asks if ask.column is not None))
+
+
+def _grid(column: Measured, grids: Mapping[str, Grid], place: int) -> Grid:
+    """The grid of a summed column; a column that is only counted gets the grid of no values, [0, 0]."""
+    if column.name in grids:
+        return replace(grids[column.name], column=place)
+    return Grid(place, column.kind, 0, 0, 0, 0, 0)
+
+
+def _combination(ask: Ask, measured: tuple[Measured, ...], grids: Mapping[str, Grid], sums: list[Sum]) -> Combination:
+    def number(wanted: Sum) -> int:
+        if wanted not in sums:
+            sums.append(wanted)
+        return sums.index(wanted)
+
+    if ask.column is None:
+        return Combination(((number(Sum("rows" if ask.what == "rows" else "units")), 1),))
+    measure = measured.index(ask.column)
+    count = number(Sum("present", measure))
+    if ask.what == "present":
+        return Combination(((count, 1),))
+    grid = grids[ask.column.name]
+    total = number(Sum("values", measure))
+    if ask.what == "values":
+        return Combination(((total, 1), (count, grid.lower)))
+    return Combination(((total, 2), (count, grid.lower - grid.upper)))
+
+
+def _moved(condition: Predicate, place: Mapping[int, int]) -> Predicate:
+    """The predicate with the catalog's column numbers replaced by the scan's."""
+
+    def side(operand: Operand) -> Operand:
+        return replace(operand, index=place[operand.index]) if isinstance(operand, Field) else operand
+
+    match condition:
+        case Compare(op, left, right):
+            return Compare(op, side(left), side(right))
+        case Among(operand, values):
+            return Among(side(operand), values)
+        case IsMissing(operand):
+            return IsMissing(side(operand))
+        case Not(part):
+            return Not(_moved(part, place))
+        case AllOf(parts):
+            return AllOf(tuple(_moved(part, place) for part in parts))
+        case AnyOf(parts):
+            return AnyOf(tuple(_moved(part, place) for part in parts))
+    return condition

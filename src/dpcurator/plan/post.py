@@ -1,0 +1,117 @@
+"""Expressions over what was released: arithmetic, comparisons and a few functions on aggregates and keys.
+
+Everything here is post-processing of noisy values and public keys, so it costs nothing. This file types syntax into
+`Post` trees; `pricing/finish.py` computes them. Checked in tests/plan/test_bind.py and tests/pricing/test_finish.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Final
+
+from dpcurator.errors import Refusal
+from dpcurator.plan.nodes import Apply, Given, Post
+from dpcurator.plan.question import Binary, Call, Literally, Name, Syntax, Unary, Within
+from dpcurator.plan.rows import COMPARISONS
+
+Shape = (
+    str  # "number", "whole", "truth", "null", or a column type: text, date, timestamp, uuid, integer, float, boolean
+)
+FUNCTIONS: Final = {"ROUND": (1, 2), "ABS": (1, 1), "COALESCE": (2, 8), "NULLIF": (2, 2)}  # least and most arguments
+_NUMBERS = ("number", "whole", "integer", "float")
+
+
+def post(part: Syntax, look: Callable[[Name | Call], tuple[Post, Shape]]) -> tuple[Post, Shape]:
+    """The typed expression and its shape. Raises Refusal."""
+    match part:
+        case Name():
+            return look(part)
+        case Call(function) if function not in FUNCTIONS:
+            return look(part)
+        case Call():
+            return _function(part, look)
+        case Literally(value, wanted):
+            if isinstance(value, bool):
+                return Given(value), "truth"
+            return Given(value), "null" if value is None else wanted or ("text" if isinstance(value, str) else "number")
+        case Unary("-", inner):
+            return Apply("NEG", (_number(post(inner, look), "-"),)), "number"
+        case Unary("NOT", inner):
+            return Apply("NOT", (_truth(post(inner, look), "NOT"),)), "truth"
+        case Unary(_, inner):
+            return Apply("IS NULL", (post(inner, look)[0],)), "truth"
+        case Binary("AND" | "OR" as op, left, right):
+            return Apply(op, (_truth(post(left, look), op), _truth(post(right, look), op))), "truth"
+        case Binary(op, left, right) if op in COMPARISONS:
+            return _compared(op, left, right, look), "truth"
+        case Binary(op, left, right):
+            return Apply(op, (_number(post(left, look), op), _number(post(right, look), op))), "number"
+        case Within(inner, options):
+            equal = [_compared("=", inner, option, look) for option in options]
+            return (equal[0] if len(equal) == 1 else Apply("OR", tuple(equal))), "truth"
+    raise Refusal("this part of the question is not understood.")  # pragma: no cover - the match is exhaustive
+
+
+def _number(typed: tuple[Post, Shape], op: str) -> Post:
+    made, shape = typed
+    if shape not in (*_NUMBERS, "null"):
+        raise Refusal(f"{op} needs numbers, and one side is {shape}.", cure="Use it on aggregates and numbers.")
+    return made
+
+
+def _truth(typed: tuple[Post, Shape], op: str) -> Post:
+    made, shape = typed
+    if shape not in ("truth", "boolean", "null"):
+        raise Refusal(f"{op} needs conditions.", cure="Write it as in HAVING COUNT(*) > 100 AND AVG(age) < 40.")
+    return made
+
+
+def _compared(op: str, left: Syntax, right: Syntax, look: Callable[[Name | Call], tuple[Post, Shape]]) -> Post:
+    (first, shape), (second, other) = post(left, look), post(right, look)
+    if _family(shape) != _family(other) and "null" not in (shape, other):
+        mended = _as_physical(first, shape, second, other)
+        if mended is None:
+            raise Refusal(f"{op} compares {shape} with {other}.", cure="Compare values of one type.")
+        first, second = mended
+    return Apply(op, (first, second))
+
+
+def _as_physical(first: Post, shape: Shape, second: Post, other: Shape) -> tuple[Post, Post] | None:
+    """A text literal beside a date, timestamp or uuid key becomes that key's physical value."""
+    from dpcurator.catalog.model import Column
+    from dpcurator.plan.predicates import physical
+
+    typed = ("date", "timestamp", "uuid")
+    if shape in typed and isinstance(second, Given) and isinstance(second.value, str):
+        value = physical(Column(f"a {shape}", shape), Literally(second.value))
+        return first, Given(Fraction(value) if isinstance(value, int | float) else value)
+    if other in typed and isinstance(first, Given) and isinstance(first.value, str):
+        swapped = _as_physical(second, other, first, shape)
+        return None if swapped is None else (swapped[1], swapped[0])
+    return None
+
+
+def _family(shape: Shape) -> str:
+    if shape in _NUMBERS:
+        return "number"
+    return "truth" if shape == "boolean" else shape
+
+
+def _function(call: Call, look: Callable[[Name | Call], tuple[Post, Shape]]) -> tuple[Post, Shape]:
+    least, most = FUNCTIONS[call.function]
+    if call.distinct or call.star or not least <= len(call.arguments) <= most:
+        raise Refusal(f"{call.function} takes {least} to {most} values.", where=call.at)
+    typed = [post(argument, look) for argument in call.arguments]
+    if call.function == "ROUND" and len(call.arguments) == 2 and not _places(call.arguments[1]):
+        raise Refusal("ROUND takes a whole number of places from -30 to 30.", where=call.at)
+    return Apply(call.function, tuple(_number(one, call.function) for one in typed)), "number"
+
+
+def _places(part: Syntax) -> bool:
+    sign = isinstance(part, Unary) and part.op == "-"
+    inner = part.part if isinstance(part, Unary) and sign else part
+    value = inner.value if isinstance(inner, Literally) else None
+    if isinstance(value, bool | str) or value is None:
+        return False
+    return value.denominator == 1 and abs(value) <= 30
