@@ -1,0 +1,217 @@
+"""From the fields of a column to the frozen `Column`: bounds, keys and fill values, read exactly and checked by type.
+
+Checked in tests/catalog/test_columns.py, a table of declarations and of the values or messages they give.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from dpcurator.catalog.declaration import Reading
+from dpcurator.catalog.model import Column, Value
+from dpcurator.catalog.parts import read
+from dpcurator.catalog.positions import Path
+from dpcurator.catalog.problems import Problems, nearest, text
+from dpcurator.catalog.schema import ColumnFields, KeysFields
+from dpcurator.catalog.spelling import (
+    GREATEST_INTEGER,
+    LEAST_INTEGER,
+    TYPES,
+    Spelling,
+    Unreadable,
+    date_pattern,
+    read_value,
+)  # fmt: skip
+from dpcurator.errors import Refusal
+from dpcurator.numbers import decimal_text, rational
+
+_OTHER_NAMES = {
+    "int": "integer", "int64": "integer", "bigint": "integer", "number": "float", "double": "float", "real": "float",
+    "decimal": "float", "bool": "boolean", "str": "text", "string": "text", "varchar": "text", "datetime": "timestamp",
+}  # fmt: skip
+_GREATEST_DOUBLE = Fraction(1.7976931348623157e308)
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredColumn:
+    """A column, how it is read, and the public table its keys come from, if any."""
+
+    column: Column
+    reading: Reading
+    keys_from: KeysFields | None = None
+    with_missing: bool = False
+
+
+def declare_column(name: str, raw: object, decimal: str, path: Path, problems: Problems) -> DeclaredColumn | None:
+    """The column at `path`; None when its type is unknown. Faults go to `problems`."""
+    if isinstance(raw, Mapping) and "type" not in raw:
+        problems.add(path, f"column {text(name)} has no type.", f"Add type = one of {', '.join(TYPES)}.")
+        return None
+    fields = read(ColumnFields, raw, path, problems)
+    if fields is None:
+        return None
+    if fields.type not in TYPES:
+        meant = _OTHER_NAMES.get(fields.type.lower())
+        cure = f"Did you mean {text(meant)}?" if meant else nearest(fields.type, TYPES)
+        problems.add((*path, "type"), f"{text(fields.type)} is no type.", cure)
+        return None
+    reading = _reading(fields, decimal, path, problems)
+    lower, upper = _bounds(fields, path, problems)
+    keys, keys_from = _keys(fields, reading.spelling, path, problems)
+    column = Column(
+        name=name, type=fields.type, lower=lower, upper=upper, keys=keys,
+        missing=_fill(fields, reading.spelling, path, problems),
+    )  # fmt: skip
+    return DeclaredColumn(column, reading, keys_from, fields.keys_include_missing)
+
+
+def _reading(fields: ColumnFields, decimal: str, path: Path, problems: Problems) -> Reading:
+    zone, date_format = fields.zone, fields.format
+    if zone is not None and fields.type != "timestamp":
+        problems.add((*path, "zone"), f"zone is for timestamp columns, not {fields.type}.", "Leave it out.")
+    elif zone is not None and not _known_zone(zone):
+        problems.add((*path, "zone"), f"{text(zone)} is no known time zone.", 'Write zone = "UTC" or "Europe/Paris".')
+        zone = None
+    if date_format is not None:
+        try:
+            date_pattern(date_format)
+            if fields.type != "date":
+                problems.add((*path, "format"), f"format is for date columns, not {fields.type}.", "Leave it out.")
+        except ValueError as error:
+            problems.add((*path, "format"), f"{error}.", 'Write format = "DD/MM/YYYY".')
+            date_format = None
+    return Reading(Spelling(zone, decimal, date_format), fields.unreadable == "set-aside")
+
+
+def _known_zone(zone: str) -> bool:
+    try:
+        ZoneInfo(zone)
+    except (OSError, ValueError, KeyError):  # a file that is no zone, a name that is no path, no such zone
+        return False
+    return True
+
+
+def _bounds(fields: ColumnFields, path: Path, problems: Problems) -> tuple[Fraction | None, Fraction | None]:
+    place, none = (*path, "bounds"), (None, None)
+    if fields.bounds is None:
+        return none
+    if fields.type not in ("integer", "float"):
+        problems.add(place, f"bounds are for integer and float columns, not {fields.type}.", "Leave them out.")
+        return none
+    pair = ", ".join(_shown(end) for end in fields.bounds)
+    if len(fields.bounds) != 2:
+        problems.add(place, f"bounds must be two numbers, not [{pair}].", "Write bounds = [0, 100].")
+        return none
+    ends: list[Fraction] = []
+    for end in fields.bounds:
+        try:
+            if isinstance(end, str):
+                raise Refusal(f"bounds must be numbers without quotes, not [{pair}].")
+            ends.append(rational(end, name=f"each of bounds [{pair}]"))
+        except Refusal as error:
+            problems.add(place, error.what, "Write finite numbers, as in bounds = [0, 100].")
+            return none
+    lower, upper = ends
+    if lower > upper:
+        problems.add(place, f"bounds [{pair}] are the wrong way round.", "The lower one comes first.")
+    elif fields.type == "integer" and (
+        lower.denominator != 1 or upper.denominator != 1 or not LEAST_INTEGER <= lower <= upper <= GREATEST_INTEGER
+    ):
+        problems.add(place, f"bounds [{pair}] of an integer column must be whole and inside 64 bits.",
+                     'Write whole numbers from -2^63 to 2^63 - 1, or use type = "float".')  # fmt: skip
+    elif max(abs(lower), abs(upper)) > _GREATEST_DOUBLE:
+        problems.add(place, f"bounds [{pair}] are outside the doubles.", "Declare bounds of at most 1.7e308.")
+    else:
+        return lower, upper
+    return none
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float | int):
+        return decimal_text(Fraction(value)) if isinstance(value, int) and abs(value) < 2**64 else f"{value:.12g}"
+    if isinstance(value, str):
+        return text(value[:40])
+    if isinstance(value, datetime.date | datetime.time):
+        return value.isoformat()
+    return "a list" if isinstance(value, list) else "a table"
+
+
+def _keys(
+    fields: ColumnFields, spelling: Spelling, path: Path, problems: Problems
+) -> tuple[tuple[Value, ...] | None, KeysFields | None]:
+    place, given = (*path, "keys"), fields.keys
+    if given is None and fields.type == "boolean":
+        given = [False, True]
+    if given is None:
+        if fields.keys_include_missing:
+            problems.add((*path, "keys_include_missing"), "keys_include_missing is set, but there are no keys.",
+                         "Declare keys as well.")  # fmt: skip
+        return None, None
+    if given == "unknown":
+        problems.add(place, 'keys = "unknown" is not available yet: choosing keys privately costs delta.',
+                     "List the keys you expect, or name a public table: keys = { table = \"...\" }.")  # fmt: skip
+        return None, None
+    if isinstance(given, Mapping):
+        return None, read(KeysFields, given, place, problems)
+    if not isinstance(given, list):
+        problems.add(place, f"keys must be a list or {{ table = ... }}, not {_shown(given)}.",
+                     'Write keys = ["a", "b"].')  # fmt: skip
+        return None, None
+    listed: dict[Value, object] = {None: "missing"} if fields.keys_include_missing else {}
+    for index, item in enumerate(given):
+        value = declared_value(item, fields.type, spelling)
+        if value is None:
+            problems.add((*place, index), f"key {_shown(item)} means missing.", "Write keys_include_missing = true.")
+        elif isinstance(value, Unreadable):
+            problems.add((*place, index), f"key {_shown(item)} is {value.reason}.", f"Keys are of type {fields.type}.")
+        elif value in listed and repr(listed[value]) != repr(item):  # 0.0 and -0.0 are two spellings
+            problems.add((*place, index), f"keys {_shown(listed[value])} and {_shown(item)} are the same value.",
+                         "Keep one of them.")  # fmt: skip
+        else:
+            listed[value] = item
+    return in_order(tuple(listed)), None
+
+
+def in_order(keys: tuple[Value, ...]) -> tuple[Value, ...]:
+    """Canonical order: missing first, then by value (text by code point). Keys of one column are of one kind."""
+    present: list[Any] = [key for key in keys if key is not None]
+    return (*(key for key in keys if key is None), *sorted(present))
+
+
+def declared_value(item: object, type: str, spelling: Spelling) -> Value | Unreadable:
+    """A value as TOML spells it: numbers are numbers, text is text, and a number must be held exactly."""
+    number = isinstance(item, int | float)
+    if isinstance(item, list | Mapping) or (isinstance(item, str) and type in ("integer", "float", "boolean")):
+        return Unreadable(f"not of type {type}")
+    if number and type == "text":
+        return Unreadable("a number, not text in quotes")
+    if isinstance(item, datetime.time):
+        return Unreadable(f"not of type {type}")
+    value = read_value(item, type, spelling)
+    if type == "float" and isinstance(item, int) and isinstance(value, float) and int(value) != item:
+        return Unreadable("no double")
+    return value
+
+
+def _fill(fields: ColumnFields, spelling: Spelling, path: Path, problems: Problems) -> Value:
+    place, given = (*path, "missing"), fields.missing
+    if isinstance(given, Mapping):
+        if set(given) != {"value"}:
+            problems.add(place, 'missing must be "drop", a value, or { value = ... }.', 'Write missing = "drop".')
+            return None
+        given = given["value"]
+    elif given == "drop":
+        return None
+    value = declared_value(given, fields.type, spelling)
+    if isinstance(value, Unreadable):
+        problems.add(place, f"missing = {_shown(given)} is {value.reason}.",
+                     f'Write a value of type {fields.type}, or missing = "drop".')  # fmt: skip
+        return None
+    return value

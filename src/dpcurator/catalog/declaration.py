@@ -1,0 +1,94 @@
+"""What a catalog file declares: what is public about the tables (the catalog) and where their rows come from.
+
+The two are kept apart because only the first is part of meaning: a question rests on `catalog` alone, while `sources`
+says how the steward's `refresh` reads rows and is in no digest. Key lists of public tables are not known before a
+refresh, so a `Declaration` names them and `bind.catalog_of` fills them in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Literal
+
+from dpcurator.catalog.model import Neighbours, Table
+from dpcurator.catalog.spelling import ISO, Spelling
+
+
+@dataclass(frozen=True, slots=True)
+class CsvOptions:
+    """The dialect of CSV files. `rename` gives names by position, from 1."""
+
+    delimiter: str = ","
+    quote: str = '"'
+    encoding: str = "utf-8"
+    missing: tuple[str, ...] = ("",)
+    rename: tuple[tuple[int, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How one column's values are read: their spelling, and whether an unreadable one sets its row aside."""
+
+    spelling: Spelling = ISO
+    set_aside: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a table's rows come from. `place` is the file, glob or DuckDB file; `readings` has one per column."""
+
+    kind: Literal["csv", "parquet", "duckdb", "frame"]
+    place: str
+    readings: tuple[Reading, ...]
+    relation: str = ""  # the table's name inside a DuckDB file
+    csv: CsvOptions = CsvOptions()
+    where: str = ""  # the line of curator.toml that declares it
+
+
+@dataclass(frozen=True, slots=True)
+class PublicKeys:
+    """Column `column` of private table `table` takes its keys from a column of a public table."""
+
+    table: str
+    column: str
+    public_table: str
+    public_column: str
+    with_missing: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """A catalog file that holds together. `tables` and `sources` are in the same order, the file's own."""
+
+    name: str  # as shown in messages: curator.toml
+    directory: Path  # what relative paths of sources are relative to
+    protects: str
+    neighbours: Neighbours
+    units: int | None
+    epsilon: Fraction
+    delta: Fraction
+    tables: tuple[Table, ...]
+    sources: tuple[Source, ...]
+    public_keys: tuple[PublicKeys, ...]
+    lines: Mapping[tuple[str, ...], int]  # of tables and columns, for later messages
+
+    @property
+    def state(self) -> Path:
+        """Where snapshots, facts and the ledger live."""
+        return self.directory / ".dpcurator"
+
+    def where(self, *path: str) -> str:
+        """`curator.toml:17` for a table ("visits") or a column of it ("visits", "age")."""
+        line = self.lines.get(path) or self.lines.get(path[:1])
+        return f"{self.name}:{line}" if line else f"{self.name} {'.'.join(path)}".strip()
+
+    def table(self, name: str) -> Table:
+        """The table of this name. Raises KeyError."""
+        return next((table for table in self.tables if table.name == name), None) or _absent(name)
+
+
+def _absent(name: str) -> Table:
+    raise KeyError(name)

@@ -1,0 +1,145 @@
+"""`load`: from curator.toml to a `Declaration`, or to every fault of the file at once, each with its line and cure.
+
+Reading order: TOML (tomllib), shape (schema), meaning (here and in `columns`, `tables`). Nothing is read but the file
+itself: sources are not opened, so `load` is free and depends on public facts alone. Checked in tests/catalog.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from dpcurator.catalog.declaration import Declaration
+from dpcurator.catalog.parts import read, section
+from dpcurator.catalog.positions import line_of, positions
+from dpcurator.catalog.problems import Problems, dotted, nearest
+from dpcurator.catalog.schema import CuratorFields, LedgerFields
+from dpcurator.catalog.tables import declare_tables
+from dpcurator.errors import Misconfigured, Refusal
+from dpcurator.numbers import positive, rational
+
+_LARGEST = 16 * 2**20  # bytes of a catalog file
+_PLACE = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)")
+
+
+def load(source: str | Path | Mapping[str, Any], *, directory: Path | None = None) -> Declaration:
+    """The catalog in a file (a path), in TOML text (a str with a line break), or in a dict of the same fields.
+
+    directory: what relative paths are relative to and where `.dpcurator` is; default the file's own, else the current
+    one. Raises Misconfigured, whose text has a line `curator.toml:17: what. cure` for every fault.
+    """
+    if isinstance(source, Mapping):
+        return _declare(source, Problems("catalog"), directory or Path.cwd())
+    if isinstance(source, str) and "\n" in source:
+        return _parse(source, "curator.toml", directory or Path.cwd())
+    path = Path(source)
+    return _parse(_read(path), path.name, directory or path.resolve().parent)
+
+
+def _read(path: Path) -> str:
+    cure = "Draft one with `dpcurator init data.csv`."
+    try:
+        data = path.read_bytes() if path.stat().st_size <= _LARGEST else None
+    except FileNotFoundError:
+        raise Misconfigured("There is no such catalog file.", where=path.name, cure=cure) from None
+    except IsADirectoryError:
+        raise Misconfigured("This is a directory, not a catalog file.", where=path.name, cure=cure) from None
+    except (OSError, ValueError):  # ValueError: a NUL character in the path
+        raise Misconfigured("The catalog file cannot be opened.", where=path.name,
+                            cure="Check its name and permissions.") from None  # fmt: skip
+    if data is None:
+        raise Misconfigured("The catalog file is too large.", where=path.name,
+                            cure="Long key lists belong in a public table: keys = { table = ... }.")  # fmt: skip
+    try:
+        return data.removeprefix(b"\xef\xbb\xbf").decode()
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise Misconfigured("The file is not UTF-8 here.", where=f"{path.name}:{line}",
+                            cure="Save it as UTF-8, as TOML asks.") from None  # fmt: skip
+
+
+def _parse(text: str, name: str, directory: Path) -> Declaration:
+    lines = positions(text)
+    try:
+        raw = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise _syntax(error, text, name, lines) from None
+    return _declare(raw, Problems(name, lines), directory)
+
+
+def _syntax(error: Exception, text: str, name: str, lines: dict[Any, list[int]]) -> Misconfigured:
+    message = str(error) if isinstance(error, tomllib.TOMLDecodeError) else "Nested too deeply"
+    found = _PLACE.search(message)
+    line = int(found[1]) if found and found[1] else text.count("\n") + 1
+    for path, at in lines.items():
+        if len(at) > 1 and line in at[1:]:
+            return Misconfigured(
+                f"{dotted(path)} is given twice, first on line {at[0]}.",
+                where=f"{name}:{line}",
+                cure="Keep one of them.",
+            )
+    return Misconfigured(f"This is not TOML: {_PLACE.sub('', message)}.", where=f"{name}:{line}",
+                         cure="Mend this line; text goes in quotes, lists in [ ], a name appears once.")  # fmt: skip
+
+
+def _declare(raw: Mapping[str, Any], problems: Problems, directory: Path) -> Declaration:
+    known = ("curator", "ledger", "tables")
+    for name in raw:
+        if name not in known:
+            problems.add((name,), f"{dotted((name,))} is no section of a catalog.", nearest(name, known))
+    curator = read(CuratorFields, section(raw, "curator", problems), ("curator",), problems)
+    ledger = read(LedgerFields, section(raw, "ledger", problems), ("ledger",), problems)
+    _protection(curator, problems)
+    epsilon, delta = _budget(ledger, problems)
+    declared = declare_tables(section(raw, "tables", problems), problems)
+    problems.raise_all()
+    assert curator is not None  # a missing section or field is a problem already
+    places = {path: line_of(problems.lines, path) for path in problems.lines if path[0] == "tables"}
+    return Declaration(
+        name=problems.name, directory=Path(directory), protects=curator.protects, neighbours="add-remove", units=None,
+        epsilon=epsilon, delta=delta, tables=declared.tables, sources=declared.sources,
+        public_keys=declared.public_keys,
+        lines={_short(path): line for path, line in places.items() if line and len(path) in (2, 4)},
+    )  # fmt: skip
+
+
+def _short(path: tuple[str | int, ...]) -> tuple[str, ...]:
+    """("tables", "visits", "columns", "age") as ("visits", "age")."""
+    return tuple(str(part) for part in (path[1], *path[3:]))
+
+
+def _protection(fields: CuratorFields | None, problems: Problems) -> None:
+    if fields is None:
+        return
+    if not fields.protects.strip():
+        problems.add(("curator", "protects"), "protects is empty.", 'Say whom: protects = "patients".')
+    place = ("curator", "neighbours")
+    if fields.neighbours == "replace-one":
+        problems.add(place, 'neighbours = "replace-one" is not supported yet.',
+                     'Write neighbours = "add-remove", whose promise does not need a public n.')  # fmt: skip
+    elif fields.neighbours != "add-remove":
+        problems.add(place, 'neighbours must be "add-remove".', nearest(fields.neighbours, ["add-remove"]))
+    elif fields.units is not None:
+        problems.add(("curator", "units"), 'units is for neighbours = "replace-one" only.',
+                     "Leave it out, or write expected_units in a table for error bars.")  # fmt: skip
+
+
+def _budget(fields: LedgerFields | None, problems: Problems) -> tuple[Fraction, Fraction]:
+    epsilon = delta = Fraction(0)
+    if fields is None:
+        return epsilon, delta
+    try:
+        epsilon = positive(fields.epsilon, name="epsilon")
+    except Refusal as error:
+        problems.refusal(("ledger", "epsilon"), error)
+    try:
+        delta = rational(fields.delta, name="delta")
+        if not 0 <= delta < 1:
+            problems.add(("ledger", "delta"), "delta must be at least 0 and below 1.", 'Write delta = "1e-8" or 0.')
+    except Refusal as error:
+        problems.refusal(("ledger", "delta"), error)
+    return epsilon, delta

@@ -1,0 +1,92 @@
+"""Everything that is wrong with a catalog file, said at once: each as file, line, what, cure.
+
+A check adds a `Problem` and goes on; `raise_all` ends in one Misconfigured whose text has one line per problem, in the
+order of the file. Checked in tests/catalog/test_load.py.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from dpcurator.catalog.positions import Lines, Path, line_of
+from dpcurator.errors import Misconfigured, Refusal
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong at a path of the document, and what to do."""
+
+    path: Path
+    what: str
+    cure: str = ""
+
+
+@dataclass(slots=True)
+class Problems:
+    """A growing list; `lines` places each one in the file (empty for a catalog given as a dict)."""
+
+    name: str
+    lines: Lines = field(default_factory=dict)
+    found: list[Problem] = field(default_factory=list)
+
+    def add(self, path: Path, what: str, cure: str = "") -> None:
+        self.found.append(Problem(path, what, cure))
+
+    def refusal(self, path: Path, error: Refusal) -> None:
+        """A number that `dpcurator.numbers` refused, told as a matter of the file."""
+        self.add(path, error.what, error.cure)
+
+    def covers(self, path: Path) -> bool:
+        """Has something been said about this path, or about what it is part of?"""
+        return any(path[: len(problem.path)] == problem.path for problem in self.found)
+
+    def where(self, path: Path) -> str:
+        line = line_of(self.lines, path)
+        return f"{self.name}:{line}" if line else f"{self.name} {dotted(path)}".strip()
+
+    def raise_all(self) -> None:
+        """Raise Misconfigured when anything was found."""
+        if not self.found:
+            return
+        ordered = sorted(self.found, key=lambda problem: line_of(self.lines, problem.path) or 0)
+        told = list(dict.fromkeys((self.where(p.path), p.what, p.cure) for p in ordered))
+        where, what, cure = told[0]
+        rest = "".join(f"\n{Misconfigured(w, where=place, cure=c)}" for place, w, c in told[1:])
+        raise Misconfigured(what, where=where, cure=cure + rest)
+
+
+def dotted(path: Iterable[str | int]) -> str:
+    """A path as TOML spells it: tables.visits."net-gain"."""
+    return ".".join(quoted(str(part)) for part in path)
+
+
+def quoted(name: str) -> str:
+    """A name as a TOML key: bare where TOML allows it."""
+    return name if _BARE.fullmatch(name) else text(name)
+
+
+def text(value: str) -> str:
+    """A TOML basic string on one line. (JSON's escapes are TOML's, but for U+007F.)"""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """'Did you mean "age"?', or the list of what there is."""
+    names = list(known)
+    folded = {other.casefold(): other for other in reversed(names)}
+    close = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
+    if close:
+        return f"Did you mean {text(folded[close[0]])}?"
+    shown = ", ".join(text(other) for other in names[:12])
+    return f"There is {shown}{', ...' if len(names) > 12 else ''}." if names else ""
+
+
+def as_mapping(value: object) -> Mapping[str, object] | None:
+    """`value` when it is a table of text keys."""
+    return value if isinstance(value, Mapping) and all(isinstance(key, str) for key in value) else None

@@ -1,0 +1,124 @@
+"""The fields of curator.toml: their names, shapes and meanings, as pydantic models.
+
+Only shape is judged here (text is text, a list is a list, no unknown field); what values mean together is judged in
+`declare`. Numbers come in as they were typed and are read exactly there. Every field carries the description that
+`docs/catalog.md` repeats; tests/catalog/test_docs.py holds the two together.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+
+class Section(BaseModel):
+    """A part of the file: unknown fields are refused, nothing is converted in silence."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, protected_namespaces=())
+
+
+class CuratorFields(Section):
+    """`[curator]`: whom the whole catalog protects."""
+
+    protects: Annotated[str, Field(description="What one unit is, in the plural: patients, households. Text.")]
+    neighbours: Annotated[
+        str,
+        Field(description='"add-remove": two data sets are neighbours when they differ in one unit\'s rows.'),
+    ] = "add-remove"
+    units: Annotated[Any, Field(description='The public number of units; with neighbours = "replace-one" only.')] = None
+
+
+class LedgerFields(Section):
+    """`[ledger]`: the budget, fixed for ever by the first question."""
+
+    epsilon: Annotated[Any, Field(description="Total epsilon for the whole life of these tables. Above 0, exact.")]
+    delta: Annotated[Any, Field(description="Total delta, at least 0 and below 1; absent or 0 for pure epsilon.")] = 0
+
+
+class DuckdbFields(Section):
+    """`duckdb = { file = ..., table = ... }`: a table or view of a DuckDB file, opened read-only."""
+
+    file: Annotated[str, Field(description="Path of the DuckDB file, relative to curator.toml.")]
+    table: Annotated[str, Field(description='Table or view name, exactly as stored; "main.visits" names a schema.')]
+
+
+class KeysFields(Section):
+    """`keys = { table = ..., column = ... }`: the keys are those of a public table."""
+
+    table: Annotated[str, Field(description="Name of a table declared with public = true.")]
+    column: Annotated[str | None, Field(description="Column of that table; absent: the one of the same name.")] = None
+
+
+class ColumnFields(Section):
+    """A column of a table: `name = "type"`, or `name = { type = "...", ... }`."""
+
+    type: Annotated[
+        str, Field(description='"integer", "float", "boolean", "text", "date", "timestamp" or "uuid"; see types.md.')
+    ]
+    bounds: Annotated[
+        list[Any] | None,
+        Field(description="[lower, upper], both finite; values are clamped to it. Integer and float only."),
+    ] = None
+    keys: Annotated[
+        Any,
+        Field(description="Public list of values a GROUP BY answers for; or { table = ..., column = ... }."),
+    ] = None
+    keys_include_missing: Annotated[
+        bool, Field(description="true adds the missing value to `keys` (TOML has no null).")
+    ] = False
+    missing: Annotated[
+        Any,
+        Field(description='"drop" (missing stays missing), or the value missing is read as; text: { value = "x" }.'),
+    ] = "drop"
+    unreadable: Annotated[
+        Literal["missing", "set-aside"],
+        Field(description='A value that cannot be read is "missing", or its row is set aside ("set-aside").'),
+    ] = "missing"
+    zone: Annotated[
+        str | None,
+        Field(description='Zone of timestamps without an offset: "UTC", "Europe/Paris". Absent: they are unreadable.'),
+    ] = None
+    format: Annotated[
+        str | None, Field(description='How dates are spelled: YYYY, MM and DD in any order, as "DD/MM/YYYY".')
+    ] = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_form(cls, given: Any) -> Any:
+        return {"type": given} if isinstance(given, str) else given
+
+
+class TableFields(Section):
+    """`[tables.NAME]`: one table, its source, whose rows they are. Columns are in `[tables.NAME.columns]`."""
+
+    file: Annotated[
+        str | None,
+        Field(description="CSV or .parquet file, or a glob of them, relative to curator.toml. Absent: a data frame."),
+    ] = None
+    duckdb: Annotated[DuckdbFields | None, Field(description="A table of a DuckDB file, in place of `file`.")] = None
+    delimiter: Annotated[str | None, Field(description='CSV: between fields, one character. Default ",".')] = None
+    quote: Annotated[
+        str | None, Field(description="CSV: around fields, one character, doubled inside. Default the double quote.")
+    ] = None
+    decimal: Annotated[str | None, Field(description='CSV: the decimal mark of floats, "." or ",".')] = None
+    encoding: Annotated[str | None, Field(description='CSV: "utf-8" (default), "latin-1", "cp1252", ...')] = None
+    missing: Annotated[
+        list[str] | None, Field(description='CSV: fields that mean missing, exactly as spelled. Default [""].')
+    ] = None
+    rename: Annotated[
+        dict[str, str] | None,
+        Field(description='CSV: names by position, for repeated or blank headers: { 3 = "score_a", 4 = "score_b" }.'),
+    ] = None
+    unit: Annotated[
+        str | None, Field(description='The column that says whose row it is, or "each row". Private tables only.')
+    ] = None
+    public: Annotated[bool, Field(description="true: the rows are public and protected in no way.")] = False
+    max_rows: Annotated[Any, Field(description="Rows a unit may add to one group; enforced by scaling down.")] = None
+    max_groups: Annotated[Any, Field(description="Groups a unit may be in; enforced by scaling down.")] = None
+    expected_units: Annotated[Any, Field(description="About how many units, if public; for error bars only.")] = None
+
+
+SECTIONS: tuple[type[Section], ...] = (
+    CuratorFields, LedgerFields, TableFields, ColumnFields, KeysFields, DuckdbFields,
+)  # fmt: skip

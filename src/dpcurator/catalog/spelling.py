@@ -1,0 +1,317 @@
+"""The grammar of each type: which spellings, and which typed values, mean which physical value.
+
+Row-local and total: a value depends on its own cell and on declared facts, and reading never raises. The result is a
+physical value (see `model`), None for missing, or `Unreadable` with a constant reason that quotes nothing. Engines and
+file readers never cast; this module decides, for CSV cells, typed sources and the keys of a catalog alike.
+
+Checked in tests/snapshot/test_grammar.py (every example below, and the limits) and printed in docs/types.md.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from functools import cache
+from typing import Any, Final
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from dpcurator.catalog.model import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """Why a value could not be read: one of the constant reasons of this module, never its text."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """What a column declares about how its values are written."""
+
+    zone: str | None = None  # of timestamps without an offset
+    decimal: str = "."
+    date_format: str | None = None  # YYYY, MM, DD in some order; None is YYYY-MM-DD
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One row of the grammar: the pattern (after surrounding ASCII spaces are cut), the range, the meaning."""
+
+    pattern: str
+    range: str
+    meaning: str
+    readable: tuple[tuple[str, Value], ...]
+    unreadable: tuple[str, ...]
+
+
+LEAST_INTEGER: Final = -(2**63)
+GREATEST_INTEGER: Final = 2**63 - 1
+EPOCH: Final = date(1970, 1, 1).toordinal()
+FIRST_DAY: Final = date.min.toordinal() - EPOCH
+LAST_DAY: Final = date.max.toordinal() - EPOCH
+DAY: Final = 86_400_000_000  # microseconds
+ISO: Final = Spelling()
+
+_DATE = r"(\d{4})-(\d\d)-(\d\d)"
+_TIME = r"(\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?"
+_OFFSET = r"(Z|[+-]\d\d(?::?\d\d)?)?"
+
+GRAMMAR: Final[dict[str, Rule]] = {
+    "integer": Rule(
+        r"[+-]?\d+", "-2^63 to 2^63 - 1", "a whole number in base ten",
+        (("5", 5), (" -07 ", -7), ("+9223372036854775807", 2**63 - 1), ("-9223372036854775808", -(2**63))),
+        ("", "9223372036854775808", "12345678901234567890", "1.0", "1e3", "1_000", "0x10", "1,000", "١", "1 2", "--1"),
+    ),
+    "float": Rule(
+        r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?|[+-]?nan", "the doubles; past them unreadable",
+        "the nearest double; -0 is 0; nan is missing; the mark is the declared `decimal`; case is ignored",
+        (("1.5", 1.5), (" .5 ", 0.5), ("5.", 5.0), ("-1E3", -1000.0), ("-0.0", 0.0), ("inf", math.inf),
+         ("-Infinity", -math.inf), ("NaN", None), ("1e-400", 0.0)),
+        ("", "1e999", "0x1p3", "1_0.0", "1,5", "1.5.2", "e5", "١.٥", "1.5f", "."),
+    ),
+    "boolean": Rule(
+        r"true|t|yes|1|false|f|no|0", "two values", "1 for the first four, 0 for the others; case is ignored",
+        (("true", 1), ("F", 0), ("Yes", 1), ("nO", 0), ("1", 1), ("0", 0), (" t ", 1)),
+        ("", "2", "on", "y", "01", "truth"),
+    ),
+    "date": Rule(
+        r"YYYY-MM-DD, or the declared `format`", "0001-01-01 to 9999-12-31, days that exist",
+        "days since 1970-01-01",
+        (("1970-01-01", 0), ("2024-02-29", 19782), ("0001-01-01", -719162), ("9999-12-31", 2932896)),
+        ("", "2023-02-29", "0000-01-01", "2024-1-1", "20240101", "01/02/2024", "2024-01-01T00:00", "-0044-03-15"),
+    ),
+    "timestamp": Rule(
+        r"YYYY-MM-DD[T ]HH:MM[:SS[.digits]][Z|+HH[:MM]|-HH[:MM]]",
+        "0001-01-01T00:00Z to 9999-12-31T23:59:59.999999Z, times that exist",
+        "microseconds since 1970-01-01T00:00Z, further digits cut; without an offset in the declared `zone` (the"
+        " earlier instant where clocks repeat), else unreadable",
+        (("1970-01-01T00:00Z", 0), ("1970-01-01 01:00:00+01:00", 0), ("1969-12-31T23:59:59.999999Z", -1),
+         ("2015-05-08T23:39:20.123-0700", 1431153560123000), ("1970-01-01T00:00:00.0000009Z", 0)),
+        ("", "2015-05-08", "2015-05-08T23:39", "2015-05-08T24:00Z", "2015-05-08T23:59:60Z", "0001-01-01T00:00+01:00",
+         "287000-01-01T00:00Z", "9999-12-31T23:59-00:01", "2015-02-30T00:00Z", "2015-05-08T23:39+25:00"),
+    ),
+    "uuid": Rule(
+        r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "any", "lower case; case is ignored",
+        (("123E4567-E89B-12D3-A456-426614174000", "123e4567-e89b-12d3-a456-426614174000"),),
+        ("", "123e4567e89b12d3a456426614174000", "{123e4567-e89b-12d3-a456-426614174000}", "123e4567"),
+    ),
+    "text": Rule(
+        r"anything", "Unicode text without the character U+0000", "itself; spaces are kept",
+        ((" a ", " a "), ("", ""), ("naïve\nline", "naïve\nline"), ("NULL", "NULL")),
+        ("a\x00b", "\udcff"),
+    ),
+}  # fmt: skip
+TYPES: Final = tuple(GRAMMAR)
+
+_FLAGS = re.ASCII | re.IGNORECASE
+_INTEGER = re.compile(r"[+-]?0*(\d{1,19})", re.ASCII)
+_FLOATS = {
+    mark: re.compile(rf"[+-]?(\d+{re.escape(mark)}?\d*|{re.escape(mark)}\d+)(e[+-]?\d+)?", _FLAGS) for mark in ".,"
+}
+_WORDED = re.compile(r"([+-]?)(inf|infinity|nan)", _FLAGS)
+_BOOLEANS = {"true": 1, "t": 1, "yes": 1, "1": 1, "false": 0, "f": 0, "no": 0, "0": 0}
+_TIMESTAMP = re.compile(rf"{_DATE}[T ]{_TIME}{_OFFSET}", _FLAGS)
+_UUID = re.compile(GRAMMAR["uuid"].pattern, _FLAGS)
+
+NOT_OF_TYPE: Final = {name: Unreadable(f"not {'an' if name == 'integer' else 'a'} {name}") for name in TYPES}
+PAST_64_BITS: Final = Unreadable("outside 64 bits")
+PAST_DOUBLE: Final = Unreadable("outside the doubles")
+NO_SUCH_DAY: Final = Unreadable("no such day or time between the years 1 and 9999")
+NO_ZONE: Final = Unreadable("a timestamp without an offset, in a column without a declared zone")
+NOT_UNICODE: Final = Unreadable("bytes that the declared encoding does not have, or the character U+0000")
+
+
+def read_text(text: str, type: str, spelling: Spelling = ISO) -> Value | Unreadable:
+    """The physical value that `text` spells in this type."""
+    if type == "text":
+        return _text(text)
+    return _READERS[type](text.strip(" "), spelling)
+
+
+def _text(text: str) -> Value | Unreadable:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return NOT_UNICODE
+    return NOT_UNICODE if "\0" in text else text
+
+
+def _integer(text: str, _: Spelling) -> Value | Unreadable:
+    if not _INTEGER.fullmatch(text):
+        digits = text.removeprefix("-") if text.startswith("-") else text.removeprefix("+")
+        return PAST_64_BITS if digits.isascii() and digits.isdigit() else NOT_OF_TYPE["integer"]
+    return _fits(int(text))
+
+
+def _fits(value: int) -> Value | Unreadable:
+    return value if LEAST_INTEGER <= value <= GREATEST_INTEGER else PAST_64_BITS
+
+
+def _float(text: str, spelling: Spelling) -> Value | Unreadable:
+    if _FLOATS[spelling.decimal].fullmatch(text):
+        value = float(text.replace(",", "."))
+        return PAST_DOUBLE if math.isinf(value) else value + 0.0  # -0.0 + 0.0 is 0.0
+    if word := _WORDED.fullmatch(text):
+        return None if word[2].lower() == "nan" else float(word[1] + "inf")
+    return NOT_OF_TYPE["float"]
+
+
+def _boolean(text: str, _: Spelling) -> Value | Unreadable:
+    return _BOOLEANS.get(text.lower() if text.isascii() else "", NOT_OF_TYPE["boolean"])
+
+
+def _date(text: str, spelling: Spelling) -> Value | Unreadable:
+    found = date_pattern(spelling.date_format or "YYYY-MM-DD").fullmatch(text)
+    return _day(int(found["Y"]), int(found["M"]), int(found["D"])) if found else NOT_OF_TYPE["date"]
+
+
+@cache
+def date_pattern(date_format: str) -> re.Pattern[str]:
+    """The pattern of a date format. Raises ValueError unless YYYY, MM and DD stand in it once each, and no letters."""
+    parts = re.split(r"(YYYY|MM|DD)", date_format)
+    if sorted(parts[1::2]) != ["DD", "MM", "YYYY"] or any(re.search(r"[^\W_]", between) for between in parts[0::2]):
+        raise ValueError("a date format has YYYY, MM and DD once each, with marks or spaces between")
+    groups = {"YYYY": r"(?P<Y>\d{4})", "MM": r"(?P<M>\d\d)", "DD": r"(?P<D>\d\d)"}
+    return re.compile("".join(groups.get(part, re.escape(part)) for part in parts), re.ASCII)
+
+
+def _day(year: int, month: int, day: int) -> Value | Unreadable:
+    try:
+        return date(year, month, day).toordinal() - EPOCH
+    except ValueError:
+        return NO_SUCH_DAY
+
+
+def _timestamp(text: str, spelling: Spelling) -> Value | Unreadable:
+    found = _TIMESTAMP.fullmatch(text)
+    if found is None:
+        return NOT_OF_TYPE["timestamp"]
+    year, month, day, hour, minute, second, fraction, offset = found.groups()
+    try:
+        local = datetime(int(year), int(month), int(day), int(hour), int(minute), int(second or 0))
+    except ValueError:
+        return NO_SUCH_DAY
+    micros = int((fraction or "")[:6].ljust(6, "0"))
+    if offset is None:
+        return _in_zone(local.replace(microsecond=micros), spelling)
+    minutes = 0
+    if offset not in "Zz":
+        minutes = int(offset[1:3]) * 60 + int(offset[-2:] if len(offset) > 3 else 0)
+        if minutes >= 24 * 60 or (len(offset) > 3 and int(offset[-2:]) > 59):
+            return NO_SUCH_DAY
+        minutes = -minutes if offset[0] == "-" else minutes
+    return _instant(local.replace(microsecond=micros), timedelta(minutes=minutes))
+
+
+def _in_zone(local: datetime, spelling: Spelling) -> Value | Unreadable:
+    if spelling.zone is None:
+        return NO_ZONE
+    try:
+        offset = ZoneInfo(spelling.zone).utcoffset(local)
+    except OverflowError:
+        return NO_SUCH_DAY
+    return _instant(local, offset or timedelta())
+
+
+def _instant(local: datetime, offset: timedelta) -> Value | Unreadable:
+    micros = (local.replace(tzinfo=None) - datetime(1970, 1, 1) - offset) // timedelta(microseconds=1)
+    return micros if FIRST_DAY * DAY <= micros < (LAST_DAY + 1) * DAY else NO_SUCH_DAY
+
+
+def _uuid(text: str, _: Spelling) -> Value | Unreadable:
+    return text.lower() if _UUID.fullmatch(text) else NOT_OF_TYPE["uuid"]
+
+
+_READERS = {
+    "integer": _integer, "float": _float, "boolean": _boolean, "date": _date, "timestamp": _timestamp, "uuid": _uuid,
+}  # fmt: skip
+
+
+def read_value(value: Any, type: str, spelling: Spelling = ISO) -> Value | Unreadable:
+    """The physical value of a typed one, from a data frame, Parquet, DuckDB or TOML. Text is read by the grammar.
+
+    Conversions keep the value: 3.0 is the integer 3, 3.5 is none; midnight without a zone is a date. A boolean is no
+    number, a number is no date. Integers are read as text by their digits (codes, identifiers), floats never.
+    """
+    value = _plain(value)
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return read_text(value, type, spelling)
+    match type:
+        case "integer" | "boolean":
+            return _whole(value, type)
+        case "float":
+            return _double(value)
+        case "date":
+            return _typed_date(value)
+        case "timestamp":
+            return _typed_timestamp(value, spelling)
+        case "uuid":
+            return str(value) if isinstance(value, UUID) else NOT_OF_TYPE["uuid"]
+        case _:
+            if isinstance(value, UUID) or (isinstance(value, int) and not isinstance(value, bool)):
+                return str(value)
+            return NOT_OF_TYPE["text"]
+
+
+def _plain(value: Any) -> Any:
+    """A numpy or pandas scalar as a standard Python value; every spelling of 'missing' as None."""
+    if type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    if type(value).__module__ == "numpy" and hasattr(value, "item"):
+        if type(value).__name__ == "datetime64":
+            value = value.astype("datetime64[us]")
+        value = value.item()
+    missing = (isinstance(value, float) and math.isnan(value)) or (isinstance(value, Decimal) and value.is_nan())
+    return None if missing else value
+
+
+def _whole(value: Any, type: str) -> Value | Unreadable:
+    if isinstance(value, bool):
+        return int(value) if type == "boolean" else NOT_OF_TYPE[type]
+    if isinstance(value, float | Decimal):
+        finite = math.isfinite(value) if isinstance(value, float) else value.is_finite() and value.adjusted() < 40
+        if not finite or value != int(value):
+            return NOT_OF_TYPE[type]
+        value = int(value)
+    if not isinstance(value, int):
+        return NOT_OF_TYPE[type]
+    if type == "boolean":
+        return value if value in (0, 1) else NOT_OF_TYPE[type]
+    return _fits(value)
+
+
+def _double(value: Any) -> Value | Unreadable:
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        return NOT_OF_TYPE["float"]
+    try:
+        double = float(value)
+    except OverflowError:
+        return PAST_DOUBLE
+    finite = value.is_finite() if isinstance(value, Decimal) else not isinstance(value, float)
+    return PAST_DOUBLE if finite and math.isinf(double) else double + 0.0
+
+
+def _typed_date(value: Any) -> Value | Unreadable:
+    if isinstance(value, datetime):
+        midnight = value.tzinfo is None and value.time() == datetime.min.time() and not getattr(value, "nanosecond", 0)
+        return value.toordinal() - EPOCH if midnight else NOT_OF_TYPE["date"]
+    return value.toordinal() - EPOCH if isinstance(value, date) else NOT_OF_TYPE["date"]
+
+
+def _typed_timestamp(value: Any, spelling: Spelling) -> Value | Unreadable:
+    if not isinstance(value, date):
+        return NOT_OF_TYPE["timestamp"]
+    if isinstance(value, datetime):
+        if hasattr(value, "to_pydatetime"):
+            value = value.to_pydatetime(warn=False)
+        if (offset := value.utcoffset()) is not None:
+            return _instant(value, offset)
+        return _in_zone(value, spelling)
+    return _in_zone(datetime(value.year, value.month, value.day), spelling)

@@ -1,0 +1,232 @@
+"""From the fields of the tables to frozen `Table`s and their sources, with the rules that hold between them.
+
+The rules: one source per table; every table is public or has a unit; a unit is a declared integer, text or uuid column
+(MEANING 1.2); with "each row" there is one private table and nothing to bound (1.1); keys come from a list or from a
+public table's column of the same type. Checked in tests/catalog/test_tables.py.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dpcurator.catalog.columns import DeclaredColumn, declare_column
+from dpcurator.catalog.declaration import CsvOptions, PublicKeys, Source
+from dpcurator.catalog.model import EACH_ROW, Table
+from dpcurator.catalog.parts import read
+from dpcurator.catalog.positions import Path
+from dpcurator.catalog.problems import Problems, as_mapping, nearest, quoted, text
+from dpcurator.catalog.schema import TableFields
+from dpcurator.errors import Refusal
+from dpcurator.numbers import whole
+
+_UNIT_TYPES = ("integer", "text", "uuid")
+_CSV_ONLY = ("delimiter", "quote", "decimal", "encoding", "missing", "rename")
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredTables:
+    """All tables, in the file's order; `sources` in the same order."""
+
+    tables: tuple[Table, ...]
+    sources: tuple[Source, ...]
+    public_keys: tuple[PublicKeys, ...]
+
+
+def declare_tables(raw: Mapping[str, object], problems: Problems) -> DeclaredTables:
+    """Every table of the file. Faults go to `problems`."""
+    tables: list[Table] = []
+    sources: list[Source] = []
+    wanted: list[tuple[str, DeclaredColumn]] = []
+    for name, given in raw.items():
+        path: Path = ("tables", name)
+        fields = as_mapping(given)
+        if fields is None:
+            problems.add(path, f"{quoted(name)} must be a table.", f"Write [tables.{quoted(name)}].")
+            continue
+        shape = read(TableFields, {k: v for k, v in fields.items() if k != "columns"}, path, problems)
+        if shape is None:
+            continue
+        columns = _columns(name, fields, shape, path, problems)
+        tables.append(_table(name, shape, [c.column for c in columns], fields, path, problems))
+        sources.append(_source(shape, columns, path, problems))
+        wanted += [(name, column) for column in columns if column.keys_from is not None]
+    if not raw and not problems.covers(("tables",)) and not any("tables" in p.what for p in problems.found):
+        problems.add(("tables",), "There are no tables.", 'Add [tables.NAME] with file = "data.csv".')
+    _private(tables, raw, problems)
+    return DeclaredTables(tuple(tables), tuple(sources), _public_keys(wanted, tables, problems))
+
+
+def _columns(
+    table: str, fields: Mapping[str, object], shape: TableFields, path: Path, problems: Problems
+) -> list[DeclaredColumn]:
+    given = as_mapping(fields.get("columns", {}))
+    if not given:
+        problems.add((*path, "columns") if "columns" in fields else path, f"table {text(table)} has no columns.",
+                     f'Add [tables.{quoted(table)}.columns] with a line per column: name = "integer".')  # fmt: skip
+        return []
+    declared = [
+        declare_column(name, raw, shape.decimal or ".", (*path, "columns", name), problems)
+        for name, raw in given.items()
+    ]
+    if shape.public:
+        for name, raw in given.items():
+            if isinstance(raw, Mapping) and "keys" in raw:
+                problems.add((*path, "columns", name, "keys"), "A public table's keys are its own values.",
+                             "Leave keys out here; a private column may say keys = { table = ... }.")  # fmt: skip
+    return [column for column in declared if column is not None]
+
+
+def _table(
+    name: str, shape: TableFields, columns: list[object], fields: Mapping[str, object], path: Path, problems: Problems
+) -> Table:
+    unit = _unit(name, shape, fields, path, problems)
+    counts: dict[str, int | None] = {}
+    for field in ("max_rows", "max_groups", "expected_units"):
+        given = getattr(shape, field)
+        counts[field] = None
+        if given is None:
+            continue
+        try:
+            counts[field] = whole(given, name=field, least=1)
+        except Refusal as error:
+            problems.add((*path, field), error.what, f"Write {field} = 1 or more.")
+        if shape.public:
+            problems.add((*path, field), f"{field} is for private tables; this one is public.", "Leave it out.")
+        elif unit == EACH_ROW and field != "expected_units":
+            problems.add((*path, field), f'{field} cannot be given with unit = "each row": a row is in one group.',
+                         "Leave it out.")  # fmt: skip
+    return Table(name=name, columns=tuple(columns), unit=unit, **counts)  # type: ignore[arg-type]
+
+
+def _unit(name: str, shape: TableFields, fields: Mapping[str, object], path: Path, problems: Problems) -> str | None:
+    given = as_mapping(fields.get("columns", {})) or {}
+    unit, place = shape.unit, (*path, "unit")
+    if shape.public:
+        if unit is not None:
+            problems.add(place, "A public table has no unit.", "Leave out unit, or public = true.")
+        return None
+    if unit is None:
+        if not problems.covers(place):
+            problems.add(path, f"table {text(name)} does not say whose its rows are.",
+                         'Add unit = "patient_id" (a column), unit = "each row", or public = true.')  # fmt: skip
+        return None
+    if unit == EACH_ROW:
+        if EACH_ROW in given:
+            problems.add(place, 'unit = "each row" is ambiguous: there is a column of that name.',
+                         "Give that column another name.")  # fmt: skip
+        return unit
+    if unit not in given:
+        problems.add(place, f"The unit {text(unit)} is not among the columns.",
+                     f"{nearest(unit, given)} Or add under [tables.{quoted(name)}.columns]: "
+                     f'{quoted(unit)} = "text"')  # fmt: skip
+        return unit
+    raw = given[unit]
+    of_type = raw.get("type") if isinstance(raw, Mapping) else raw
+    if of_type in ("float", "boolean", "date", "timestamp"):
+        problems.add((*path, "columns", unit), f"The unit {text(unit)} cannot be of type {of_type}.",
+                     f"A unit is compared exactly: use one of {', '.join(_UNIT_TYPES)}.")  # fmt: skip
+    return unit
+
+
+def _source(shape: TableFields, columns: list[DeclaredColumn], path: Path, problems: Problems) -> Source:
+    readings, where = tuple(column.reading for column in columns), problems.where(path)
+    if shape.file is not None and shape.duckdb is not None:
+        problems.add((*path, "duckdb"), "A table has one source: file or duckdb, not both.", "Leave one out.")
+    if shape.file == "":
+        problems.add((*path, "file"), "file is empty.", 'Write file = "visits.csv", or leave it out for a data frame.')
+    suffix = (shape.file or "").lower().rsplit(".", 1)[-1]
+    csv = shape.file is not None and suffix not in ("parquet", "pq", "duckdb", "db")
+    if shape.file is not None and suffix in ("duckdb", "db"):
+        problems.add((*path, "file"), "A DuckDB file holds several tables.",
+                     'Write duckdb = { file = "...", table = "..." } in place of file.')  # fmt: skip
+    if not csv:
+        for field in _CSV_ONLY:
+            if getattr(shape, field) is not None:
+                problems.add((*path, field), f"{field} is for CSV files.", "Leave it out.")
+    options = _csv_options(shape, path, problems)
+    if csv:
+        return Source("csv", shape.file or "", readings, csv=options, where=where)
+    if shape.file is not None:
+        return Source("parquet", shape.file, readings, where=where)
+    if shape.duckdb is not None:
+        return Source("duckdb", shape.duckdb.file, readings, relation=shape.duckdb.table, where=where)
+    return Source("frame", "", readings, where=where)
+
+
+def _csv_options(shape: TableFields, path: Path, problems: Problems) -> CsvOptions:
+    delimiter, quote = shape.delimiter or ",", shape.quote or '"'
+    for field, mark in (("delimiter", delimiter), ("quote", quote)):
+        if len(mark) != 1 or mark in "\r\n\0 " or getattr(shape, field) == "":
+            problems.add((*path, field), f"{field} must be one character, no line break or space.",
+                         f"Write {field} = {text(',' if field == 'delimiter' else chr(39))}.")  # fmt: skip
+    if delimiter == quote:
+        problems.add((*path, "quote"), "delimiter and quote are the same character.", "Choose two.")
+    if shape.decimal not in (None, ".", ","):
+        problems.add((*path, "decimal"), 'decimal must be "." or ",".', 'Write decimal = ",".')
+    encoding = shape.encoding or "utf-8"
+    try:
+        if not codecs.lookup(encoding)._is_text_encoding:
+            raise LookupError
+    except (LookupError, ValueError):
+        problems.add((*path, "encoding"), f"{text(encoding)} is no known encoding.", 'Write "utf-8" or "latin-1".')
+    return CsvOptions(
+        delimiter, quote, encoding, ("",) if shape.missing is None else tuple(shape.missing),
+        _rename(shape.rename or {}, path, problems),
+    )  # fmt: skip
+
+
+def _rename(given: Mapping[str, str], path: Path, problems: Problems) -> tuple[tuple[int, str], ...]:
+    pairs: list[tuple[int, str]] = []
+    for position, name in given.items():
+        if not (position.isascii() and position.isdigit() and 1 <= int(position) <= 100_000):
+            problems.add((*path, "rename", position), f"rename is by position, not {text(position)}.",
+                         'Write the column\'s number, from 1: rename = { 3 = "score_a" }.')  # fmt: skip
+        elif name in [other for _, other in pairs]:
+            problems.add((*path, "rename", position), f"rename gives {text(name)} twice.", "Choose two names.")
+        else:
+            pairs.append((int(position), name))
+    return tuple(sorted(pairs))
+
+
+def _private(tables: list[Table], raw: Mapping[str, object], problems: Problems) -> None:
+    private = [table for table in tables if table.unit is not None]
+    by_row = [table.name for table in private if table.unit == EACH_ROW]
+    if by_row and len(private) > 1:
+        others = ", ".join(text(table.name) for table in private if table.name != by_row[0])
+        problems.add(("tables", by_row[0], "unit"),
+                     f'With unit = "each row" there is one private table, and here is also {others}.',
+                     "Give every private table a unit column, or mark the others public = true.")  # fmt: skip
+    if raw and not problems.found and not private:
+        problems.add(("tables",), "No table is private, so there is nothing to protect.",
+                     'Give a table a unit: unit = "patient_id".')  # fmt: skip
+
+
+def _public_keys(
+    wanted: list[tuple[str, DeclaredColumn]], tables: list[Table], problems: Problems
+) -> tuple[PublicKeys, ...]:
+    found: list[PublicKeys] = []
+    by_name = {table.name: table for table in tables}
+    for name, declared in wanted:
+        column, keys = declared.column, declared.keys_from
+        assert keys is not None  # by the filter that made `wanted`
+        place = ("tables", name, "columns", column.name, "keys")
+        source = by_name.get(keys.table)
+        if source is None or source.private:
+            public = [table.name for table in tables if not table.private]
+            what = "is not public" if source else "is not declared"
+            problems.add(place, f"keys name the table {text(keys.table)}, which {what}.",
+                         nearest(keys.table, public) or "Declare it as [tables.NAME] with public = true.")  # fmt: skip
+            continue
+        wanted_name = keys.column if keys.column is not None else column.name
+        match = next((other for other in source.columns if other.name == wanted_name), None)
+        if match is None:
+            problems.add(place, f"The public table {text(keys.table)} has no column {text(wanted_name)}.",
+                         nearest(wanted_name, [other.name for other in source.columns]))  # fmt: skip
+        elif match.type != column.type:
+            problems.add(place, f"The keys are of type {match.type}, the column of type {column.type}.",
+                         "Declare both with the same type.")  # fmt: skip
+        else:
+            found.append(PublicKeys(name, column.name, keys.table, wanted_name, declared.with_missing))
+    return tuple(found)
