@@ -1,0 +1,158 @@
+"""The core plan on DuckDB: one read-only snapshot file, one query a question, integers out as text.
+
+What is held here: the connection lives in memory with the snapshot attached READ_ONLY; then external access, extension
+loading and replacement scans are off and the configuration is locked. No spilling to disk unless the steward names a
+private directory for it. Whatever goes wrong on the engine is one Fault with no cause attached, since an engine's words
+quote data (ATTACKS 10, 35). Each evaluation has its own cursor, so threads may share an engine; a forked child opens
+its own connection, because DuckDB's threads do not survive a fork.
+Why the integers are right: `duckdb_sql`. Checked in tests/engines.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Self
+
+from dpcurator.catalog.model import Kind, Value
+from dpcurator.engines.duckdb_sql import TYPES, Statement, statement
+from dpcurator.engines.limits import COLUMN_NAME, TABLE_NAME
+from dpcurator.errors import Fault, Misconfigured
+from dpcurator.plan.core import CorePlan
+from dpcurator.values import Exact
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+SETTINGS: Final = (
+    "SET enable_progress_bar = false",
+    "SET python_enable_replacements = false",
+    "SET autoinstall_known_extensions = false",
+    "SET autoload_known_extensions = false",
+    "SET allow_community_extensions = false",
+    "SET preserve_insertion_order = false",
+    "SET default_collation = ''",
+    "SET enable_external_access = false",
+    "SET lock_configuration = true",
+)
+_ABANDONED: Final[list[object]] = []  # connections of a parent process: never closed here, their threads are not ours
+
+
+class DuckDB:
+    """An engine over one snapshot file. spill: a private directory for temporary files, or None for memory alone."""
+
+    def __init__(self, snapshot: str | os.PathLike[str], *, spill: str | os.PathLike[str] | None = None) -> None:
+        path = Path(snapshot)
+        if not path.is_file():
+            raise Misconfigured("There is no snapshot.", where=str(path), cure="Run `dpcurator refresh`.")
+        self._start(lambda: _attach(path, spill))
+
+    @classmethod
+    def from_tables(
+        cls,
+        tables: Mapping[str, Mapping[str, Sequence[Value]]],
+        kinds: Mapping[str, Mapping[str, Kind]] | None = None,
+    ) -> Self:
+        """The same engine over Python lists, for tests. kinds: where None, guessed from all of a column's values."""
+        engine = cls.__new__(cls)
+        engine._start(lambda: _load(tables, kinds or {}))
+        return engine
+
+    def _start(self, connect: Callable[[], DuckDBPyConnection]) -> None:
+        self._connect, self._lock, self._pid = connect, threading.Lock(), -1
+        self._connection: DuckDBPyConnection | None = None
+        self._cursor().close()
+
+    def _cursor(self) -> DuckDBPyConnection:
+        """A cursor of this process's own connection."""
+        if self._pid != os.getpid():  # a lock held by another thread at the fork would never be released here
+            self._lock = threading.Lock()
+            with self._lock:
+                _ABANDONED.append(self._connection)
+                self._connection, self._pid = self._connect(), os.getpid()
+        with self._lock:
+            assert self._connection is not None
+            return self._connection.cursor()
+
+    def explain(self, core: CorePlan) -> Statement:
+        """The query that `evaluate` runs, from the plan alone."""
+        return statement(core)
+
+    def evaluate(self, core: CorePlan) -> Exact:
+        """Python ints, one row a listed key, one column a sum. Raises Refusal before data is touched, Fault after."""
+        query = statement(core)
+        rows = self._run(query)
+        if rows is None:  # raised here and not where it was caught, so that nothing is attached to it
+            raise Fault()
+        return Exact(rows)
+
+    def _run(self, query: Statement) -> list[list[int]] | None:
+        """The totals by key number; None when the engine failed, whatever it said."""
+        try:
+            cursor = self._cursor()
+            try:
+                found = cursor.execute(query.sql, query.parameters).fetchall()
+            finally:
+                cursor.close()
+            totals = [[0] * query.sums for _ in range(query.keys)]
+            for number, *sums in found:
+                totals[number] = [int(digits) for digits in sums]
+            return totals
+        except Exception:
+            return None
+
+
+def _attach(path: Path, spill: str | os.PathLike[str] | None) -> DuckDBPyConnection:
+    connection = _open(spill)
+    try:
+        connection.execute(f"ATTACH {_quoted(path)} AS snapshot (READ_ONLY)")
+    except Exception:
+        connection.close()
+        failed = True
+    else:
+        failed = False
+    if failed:
+        raise Misconfigured("The snapshot cannot be opened.", where=str(path), cure="Run `dpcurator refresh`.")
+    return _locked(connection)
+
+
+def _load(
+    tables: Mapping[str, Mapping[str, Sequence[Value]]], kinds: Mapping[str, Mapping[str, Kind]]
+) -> DuckDBPyConnection:
+    connection = _open(None)
+    connection.execute("ATTACH ':memory:' AS snapshot")
+    for table, columns in tables.items():
+        assert TABLE_NAME.fullmatch(table)
+        assert all(COLUMN_NAME.fullmatch(name) for name in columns)
+        types = {name: TYPES[kinds.get(table, {}).get(name) or _guess(values)] for name, values in columns.items()}
+        arrays = ", ".join(f"unnest(CAST(? AS {types[name]}[])) AS {name}" for name in columns)
+        values = [list(column) for column in columns.values()]
+        connection.execute(f"CREATE TABLE snapshot.main.{table} AS SELECT {arrays}", values)
+    return _locked(connection)
+
+
+def _guess(values: Sequence[Value]) -> Kind:
+    if any(isinstance(value, str) for value in values):
+        return "text"
+    return "float" if any(isinstance(value, float) for value in values) else "integer"
+
+
+def _open(spill: str | os.PathLike[str] | None) -> DuckDBPyConnection:
+    import duckdb
+
+    connection = duckdb.connect(":memory:")
+    connection.execute(f"SET temp_directory = {_quoted(spill or '')}")
+    return connection
+
+
+def _locked(connection: DuckDBPyConnection) -> DuckDBPyConnection:
+    for setting in SETTINGS:
+        connection.execute(setting)
+    return connection
+
+
+def _quoted(path: str | os.PathLike[str]) -> str:
+    """A path as a SQL text: the one place where the steward's own words enter SQL, with quotes doubled."""
+    return "'" + os.fspath(path).replace("'", "''") + "'"

@@ -1,0 +1,206 @@
+"""Random tables and core plans over the whole of plan/core.py and plan/rows.py, for tests of engines.
+
+`cases()` draws a Case: a table t0 whose columns have the kinds in KINDS, and a plan over it. Values are drawn around
+the plan (its bounds, its half grid steps and their neighbours in float64, its keys, its constants), because agreement
+far from these proves little. Import it as `engine_strategies` from a folder whose conftest adds tests/support.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from hypothesis import strategies as st
+
+from dpcurator.plan import rows
+from dpcurator.plan.core import (
+    ONE, CorePlan, Filter, Grid, Listed, Measure, Owner, PerUnit, ScaleDown, Scan, Source, Sum, Total,
+)  # fmt: skip
+
+KINDS = {"c0": "integer", "c1": "text", "c2": "integer", "c3": "float", "c4": "text", "c5": "float"}
+NAMES = tuple(KINDS)
+BY_KIND = {kind: [i for i, name in enumerate(NAMES) if KINDS[name] == kind] for kind in ("integer", "float", "text")}
+
+INTEGERS = (0, 1, -1, 2, 3, 7, 2**31, 2**53, 2**53 + 1, -(2**53) - 1, 2**62, 2**63 - 1, 2**63 - 513, -(2**63))
+FLOATS = (
+    0.0, 1.0, -1.0, 0.5, -0.5, 0.1, 0.49999999999999994, 5e-324, -2.5e-308, 1e16, 2.0**53, 2.0**63, -(2.0**63),
+    2.0**64, 2.0**100, 1.7976931348623157e308, -1.7976931348623157e308,
+)  # fmt: skip
+BAD_FLOATS = (math.nan, -math.nan, math.inf, -math.inf, -0.0)
+TEXTS = (
+    "", "a", "A", "a\0", "a\0b", "ab", "é", "e\u0301", "ß", "SS", "'", '"', "';--", "%_\\", "\ud7ff", "\ue000", "\uffff",
+    "\U00010000", "\U0010ffff", "😀", "a" * 12, "a" * 13, "a" * 13 + "b", " ", "\n", "NULL", "nan", "\u202e",
+)  # fmt: skip
+
+integers = st.sampled_from(INTEGERS) | st.integers(-3, 3) | st.integers(-(2**63), 2**63 - 1)
+floats = st.sampled_from(FLOATS) | st.integers(-3, 3).map(float) | st.floats(allow_nan=False, allow_infinity=False)
+texts = st.sampled_from(TEXTS) | st.text(st.characters(exclude_categories=["Cs"]), max_size=4)
+constants: dict[str, Any] = {"integer": integers, "float": floats, "text": texts}
+
+
+@dataclass(frozen=True)
+class Case:
+    tables: dict[str, dict[str, list[Any]]]
+    core: CorePlan
+
+    @property
+    def kinds(self) -> dict[str, dict[str, Any]]:
+        return {table: {name: KINDS[name] for name in columns} for table, columns in self.tables.items()}
+
+
+def maybe(strategy: Any) -> Any:
+    return st.none() | strategy
+
+
+@st.composite
+def operands(draw: Any, kind: str) -> rows.Operand:
+    if draw(st.integers(0, 3)):
+        return rows.Field(draw(st.sampled_from(BY_KIND[kind])), kind)  # type: ignore[arg-type]
+    return rows.Constant(draw(constants[kind]), kind)  # type: ignore[arg-type]
+
+
+@st.composite
+def leaves(draw: Any) -> rows.Predicate:
+    which = draw(st.sampled_from(["compare"] * 4 + ["among"] * 2 + ["missing", "truth"]))
+    if which == "truth":
+        return rows.Truth(draw(st.sampled_from([True, False, None])))
+    kind = draw(st.sampled_from(["integer", "float", "text"]))
+    left = draw(operands(kind))
+    if which == "missing":
+        return rows.IsMissing(left)
+    if which == "among":
+        values = draw(st.lists(constants[kind], min_size=1, max_size=5))
+        return rows.Among(left, tuple(rows.Constant(value, kind) for value in values))  # type: ignore[arg-type]
+    other = "text" if kind == "text" else draw(st.sampled_from(["integer", "float"]))
+    return rows.Compare(draw(st.sampled_from(rows.COMPARISONS)), left, draw(operands(other)))
+
+
+def _several(children: Any) -> Any:
+    return st.lists(children, min_size=2, max_size=4).map(tuple)
+
+
+predicates = st.recursive(
+    leaves(),
+    lambda inner: inner.map(rows.Not) | _several(inner).map(rows.AllOf) | _several(inner).map(rows.AnyOf),
+    max_leaves=6,
+)
+
+
+@st.composite
+def sources(draw: Any) -> tuple[Source, ...]:
+    fill = st.just(None) if draw(st.integers(0, 2)) else st.none()
+    found = []
+    for name, kind in KINDS.items():
+        fills = fill if draw(st.integers(0, 3)) else constants[kind]
+        found.append(Source(name, kind, draw(fills)))  # type: ignore[arg-type]
+    return tuple(found)
+
+
+@st.composite
+def integer_grids(draw: Any, max_rows: int) -> Grid:
+    lower = draw(integers | st.integers(-(2**126) + 1, 2**126 - 1 - 2**62))
+    upper = lower + draw(st.integers(0, 20) | st.integers(0, 2**62 // max_rows))
+    low = draw(st.just(lower) | st.integers(lower, upper))
+    high = draw(st.just(upper) | st.integers(low, upper))
+    return Grid(draw(st.sampled_from(BY_KIND["integer"])), "integer", low, high, lower, upper, 0)
+
+
+@st.composite
+def float_grids(draw: Any, max_rows: int) -> Grid:
+    exponent = draw(st.integers(-3, 60) | st.sampled_from([0, 0, 1, 10, 44, 52, 53]) | st.integers(-890, 1000))
+    bits = draw(st.integers(0, 60) | st.integers(0, 125))
+    lower = draw(st.integers(-(2**bits), 2**bits))
+    upper = lower + draw(st.integers(0, 20) | st.integers(0, 2**62 // max_rows))
+    upper = min(upper, 2**126 - 1)
+    low, high = math.ldexp(float(lower), -exponent), math.ldexp(float(upper), -exponent)
+    if draw(st.booleans()):  # bounds of the author's, between grid steps
+        low, high = sorted((math.nextafter(low, high), math.nextafter(high, low)))
+    return Grid(draw(st.sampled_from(BY_KIND["float"])), "float", low, high, lower, upper, exponent)
+
+
+@st.composite
+def cores(draw: Any) -> CorePlan:
+    owner = draw(st.sampled_from([None, 0, 0, 1, 1, 1]))
+    max_rows = draw(st.sampled_from([1, 1, 2, 3, 10, 2**20]))
+    columns = tuple(draw(st.lists(st.sampled_from(range(len(NAMES))), max_size=2, unique=True)))
+    key = st.tuples(*(maybe(constants[KINDS[NAMES[column]]]) for column in columns))
+    keys = tuple(draw(st.lists(key, max_size=8, unique=True)))
+    if not columns:
+        keys = draw(st.sampled_from([((),), ((),), ((),), ()]))
+    grid = integer_grids(max_rows) | float_grids(max_rows)
+    grids = tuple(draw(st.lists(grid, max_size=3)))
+    whats = ["rows", "units"] + ["present", "values", "values"] * bool(grids)
+    sums = draw(st.lists(st.sampled_from(whats), min_size=1, max_size=5))
+    total = tuple(
+        Sum(what, draw(st.integers(0, len(grids) - 1)) if what in ("present", "values") else 0) for what in sums
+    )
+    scan: Any = Scan("t0", draw(sources()))
+    condition = (Filter(draw(predicates)),) if draw(st.integers(0, 2)) == 0 else ()
+    scale = ScaleDown(max_rows, draw(st.integers(1, 4)), draw(st.sampled_from([ONE, ONE, 1, 3])))
+    return (scan, *condition, Owner(owner), Listed(columns, keys), Measure(grids), PerUnit(), scale, Total(total))
+
+
+def _near(grid: Grid) -> Any:
+    """Values where this grid decides something: its bounds, half steps, and one ulp to either side."""
+    if grid.kind == "integer":
+        edges = (grid.clamp_lower, grid.clamp_upper)
+        near = [int(edge) + step for edge in edges for step in (-1, 0, 1)]
+        return st.sampled_from([min(max(value, -(2**63)), 2**63 - 1) for value in near])
+    halves = st.integers(grid.lower - 1, grid.upper + 1).map(lambda k: _ldexp(k + 0.5, -grid.exponent))
+    edges_ = st.sampled_from([float(grid.clamp_lower), float(grid.clamp_upper)])
+    return st.tuples(halves | edges_, st.sampled_from([-math.inf, None, math.inf])).map(
+        lambda pair: pair[0] if pair[1] is None else math.nextafter(pair[0], pair[1])
+    )
+
+
+def _ldexp(value: float, exponent: int) -> float:
+    try:
+        return math.ldexp(value, exponent)
+    except OverflowError:
+        return math.inf
+
+
+def _constants(part: Any) -> list[tuple[str, Any]]:
+    """Every constant of a predicate, with its kind."""
+    match part:
+        case rows.Constant(value, kind):
+            return [(kind, value)]
+        case rows.Compare(_, left, right):
+            return _constants(left) + _constants(right)
+        case rows.Among(operand, values):
+            return _constants(operand) + [(value.kind, value.value) for value in values]
+        case rows.Not(inner):
+            return _constants(inner)
+        case rows.AllOf(parts) | rows.AnyOf(parts):
+            return [found for inner in parts for found in _constants(inner)]
+    return []
+
+
+@st.composite
+def tables(draw: Any, core: CorePlan) -> dict[str, dict[str, list[Any]]]:
+    """A table t0 for this plan: small pools, so that units, keys and values meet."""
+    pools: dict[str, Any] = {}
+    known = [found for step in core if isinstance(step, Filter) for found in _constants(step.predicate)]
+    for column, name in enumerate(NAMES):
+        kind = KINDS[name]
+        options = [st.none(), st.sampled_from(draw(st.lists(constants[kind], min_size=1, max_size=4)))]
+        if kind == "float":
+            options += [st.sampled_from(BAD_FLOATS), floats]
+        near = [value for other, value in known if other == kind]
+        for step in core:
+            if isinstance(step, Listed) and column in step.columns:
+                near += [key[step.columns.index(column)] for key in step.keys]
+            if isinstance(step, Measure):
+                options += [_near(grid) for grid in step.grids if grid.column == column]
+        pools[name] = st.one_of(options + ([st.sampled_from(near)] * 2 if near else []))
+    drawn = draw(st.lists(st.tuples(*(pools[name] for name in NAMES)), max_size=25))
+    if drawn and draw(st.integers(0, 9)) == 0:  # one unit with thousands of rows
+        drawn = drawn + [draw(st.sampled_from(drawn))] * draw(st.sampled_from([700, 3000]))
+    return {"t0": {name: [row[column] for row in drawn] for column, name in enumerate(NAMES)}}
+
+
+@st.composite
+def cases(draw: Any) -> Case:
+    core = draw(cores())
+    return Case(draw(tables(core)), core)
