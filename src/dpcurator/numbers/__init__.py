@@ -1,5 +1,6 @@
 """Exact numbers: rationals as people write them, and enclosures of the reals that are not rational."""
 
+from dpcurator.numbers.enclosure import Enclosure, exp_neg, ln
 from dpcurator.numbers.rational import decimal_text, positive, rational, whole
 
-__all__ = ["decimal_text", "positive", "rational", "whole"]
+__all__ = ["Enclosure", "decimal_text", "exp_neg", "ln", "positive", "rational", "whole"]
