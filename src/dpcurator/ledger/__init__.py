@@ -1,0 +1,31 @@
+"""The budget, durable: a state machine as data, append-only events in a hash chain, and a pure decision.
+
+    ledger = Ledger.open(SqliteStore("ledger.db"), opening)
+    paid = ledger.charge(request)                  # Charge: go on and evaluate; Stored: show it, free
+    shown = ledger.answer(paid, text)              # only this may be shown
+
+`states` says what may follow what, `events` what is recorded, `decide` whether a request may be charged; `stores` keep
+rows, `ledger` joins them, `verify` recomputes all of it, `keys` signs.
+"""
+
+from dpcurator.ledger.canonical import canonical
+from dpcurator.ledger.ledger import Entry, Ledger, Stored
+from dpcurator.ledger.opening import CURRENCY, Opening
+from dpcurator.ledger.reading import Head
+from dpcurator.ledger.stores import STORES, MemoryStore, SqliteStore, Store
+from dpcurator.ledger.verify import Verdict
+
+__all__ = [
+    "CURRENCY",
+    "STORES",
+    "Entry",
+    "Head",
+    "Ledger",
+    "MemoryStore",
+    "Opening",
+    "SqliteStore",
+    "Store",
+    "Stored",
+    "Verdict",
+    "canonical",
+]

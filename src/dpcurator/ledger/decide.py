@@ -1,0 +1,147 @@
+"""Whether a request may be charged: pure, from the standing of the ledger and the request alone.
+
+Promise   The totals after every admitted charge are at most the ledger's, exactly (rationals, no tolerance); a refusal
+          changes nothing; the same request is never charged twice.
+Cost      O(1): the last charge carries the totals, so no history is summed.
+Sums      Totals are exact until a denominator passes 2^1024, which takes ten prices over unrelated primes of 30 digits;
+          then the total is rounded *up* to a multiple of 10^-150, so that odd prices cannot slow everyone's.
+Checked   tests/ledger/test_decide.py (tables and laws).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpcurator.errors import Misconfigured, OverBudget, Refusal
+from dpcurator.ledger.canonical import canonical, digest, ratio
+from dpcurator.ledger.events import Charged
+from dpcurator.ledger.states import CURATOR, Impossible, step
+from dpcurator.numbers import rational
+from dpcurator.values import Request
+
+_LARGEST_PRICE = 2**512  # of numerator and denominator
+_LARGEST_TOTAL = 2**1024
+_GRID = 10**150
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
+_DERIVED = re.compile(r"[0-9a-f]{64}")
+_LONGEST = 1_000_000  # characters of what a request is bound to
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where the ledger is: the curator's state ("new", "open" or "closed"), the whole budget, and the totals spent."""
+
+    life: str
+    epsilon: Fraction
+    delta: Fraction
+    spent_epsilon: Fraction
+    spent_delta: Fraction
+
+
+def decide(
+    standing: Standing, request: Request, request_id: str, *, mine: Charged | None = None, known: Charged | None = None
+) -> Charged:
+    """The charge to write; or `known`, when the ledger already holds it and there is nothing to pay.
+
+    mine: the charge under this very id. known: `mine`, or an answered charge of the same question and analyst.
+    Raises Misconfigured when closed, Refusal when the id is bound to another question, OverBudget.
+    """
+    try:
+        step(CURATOR, "open" if standing.life == "new" else standing.life, Charged.NAME)
+    except Impossible:
+        raise Misconfigured(
+            "The curator is closed: an earlier question could not be completed.",
+            cure="Nothing was charged. The steward looks into it, then runs `dpcurator reopen`.",
+        ) from None
+    if mine is not None and question(mine) != question(request):
+        raise Refusal(
+            f"Request id {request_id} already belongs to another question (or another price or data version).",
+            cure="Nothing was charged. Choose a new request id, or leave it out.",
+        )
+    if known is not None:
+        return known
+    spent_epsilon = _affordable("epsilon", request.epsilon, standing.spent_epsilon, standing.epsilon)
+    spent_delta = _affordable("delta", request.delta, standing.spent_delta, standing.delta)
+    return Charged(
+        request=request_id,
+        analyst=request.analyst,
+        plan=request.plan,
+        catalog=request.catalog,
+        data_version=request.data_version,
+        parameters=request.parameters,
+        epsilon=request.epsilon,
+        delta=request.delta,
+        spent_epsilon=spent_epsilon,
+        spent_delta=spent_delta,
+    )
+
+
+def _affordable(currency: str, price: Fraction, spent: Fraction, whole: Fraction) -> Fraction:
+    after = total(spent, price)
+    if after > whole and price > 0:
+        raise OverBudget(requested=price, remaining=whole - spent, currency=currency)
+    return after
+
+
+def total(spent: Fraction, price: Fraction) -> Fraction:
+    """spent + price, exactly; or the next multiple of 10^-150 when the exact sum would be too long to write."""
+    exact = spent + price
+    return exact if exact.denominator <= _LARGEST_TOTAL else Fraction(-(-exact * _GRID // 1), _GRID)
+
+
+def question(asked: Request | Charged) -> str:
+    """sha256 of everything a request id is bound to; the request id itself when none was given."""
+    return digest(
+        canonical(
+            [
+                "dpcurator request 1",
+                asked.analyst,
+                asked.plan,
+                asked.catalog,
+                asked.data_version,
+                asked.parameters,
+                ratio(asked.epsilon),
+                ratio(asked.delta),
+            ]
+        )
+    )
+
+
+def checked(request: Request) -> Request:
+    """`request` with exact amounts. Raises Refusal for a price of nothing, a negative one, or malformed text."""
+    texts = (request.analyst, request.plan, request.catalog, request.parameters)
+    if not all(isinstance(text, str) for text in texts) or not request.analyst or not request.plan:
+        raise Refusal("A request needs an analyst, a plan, a catalog and parameters, as text.")
+    if sum(map(len, texts)) > _LONGEST:
+        raise Refusal(f"The request is too long: more than {_LONGEST} characters.", cure="Ask a shorter question.")
+    if not isinstance(request.data_version, int) or isinstance(request.data_version, bool):
+        raise Refusal("A request's data version must be a whole number.")
+    epsilon, delta = _price(request.epsilon, "epsilon"), _price(request.delta, "delta")
+    if epsilon == 0 == delta:
+        raise Refusal("A question must have a price.", cure="Write epsilon as in 0.1.")
+    if request.request_id is not None and not (
+        isinstance(request.request_id, str) and _ID.fullmatch(request.request_id)
+    ):
+        raise Refusal(
+            "A request id must be 1 to 128 letters, digits, dots, colons, dashes or underscores.",
+            cure="Choose such an id, or leave it out.",
+        )
+    exact = Request(*texts[:3], request.data_version, request.parameters, epsilon, delta, request.request_id)
+    if exact.request_id is not None and _DERIVED.fullmatch(exact.request_id) and exact.request_id != question(exact):
+        # Otherwise one analyst could occupy the id that another's question will have.
+        raise Refusal(
+            "Request ids of 64 hexadecimal digits are kept for ids derived from a question; this one is not.",
+            cure="Choose a shorter id, or leave it out.",
+        )
+    return exact
+
+
+def _price(amount: object, name: str) -> Fraction:
+    exact = rational(amount, name=name)
+    if exact < 0:
+        raise Refusal(f"{name} must be at least 0.", cure=f"Write {name} as in 0.1.")
+    if max(exact.numerator, exact.denominator) > _LARGEST_PRICE:
+        raise Refusal(f"{name} has too many digits to be recorded exactly.", cure=f"Write {name} with fewer digits.")
+    return exact

@@ -1,0 +1,137 @@
+"""What happened to a budget, in words that never change meaning.
+
+Each event is sealed into a row: its body is canonical JSON with the event's name, position and UTC time, and
+hash = sha256(previous hash || body), the first previous hash being 32 zero bytes. A head (position, hash) therefore
+fixes the whole history before it. An answer's event holds the hash of the answer and repeats the time of its charge:
+a request has one timestamp, so the chain tells nothing of how long the data took (MEANING 7.3).
+Checked in tests/ledger/test_events.py.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from fractions import Fraction
+from hashlib import sha256
+from typing import ClassVar
+
+from dpcurator.ledger.canonical import canonical_text, ratio
+
+GENESIS = "0" * 64
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The first event: what the ledger protects and its whole budget, fixed for ever."""
+
+    NAME: ClassVar[str] = "opened"
+    ledger: str  # random, hexadecimal
+    protects: str
+    neighbours: str
+    units: int | None
+    currency: str
+    epsilon: Fraction
+    delta: Fraction
+    public_key: str
+    format: int = FORMAT
+
+
+@dataclass(frozen=True, slots=True)
+class Charged:
+    """A price paid before any data is read. `spent_epsilon` and `spent_delta` are the totals after it."""
+
+    NAME: ClassVar[str] = "charged"
+    request: str
+    analyst: str
+    plan: str
+    catalog: str
+    data_version: int
+    parameters: str
+    epsilon: Fraction
+    delta: Fraction
+    spent_epsilon: Fraction
+    spent_delta: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An answer stored. `answer` is its sha256, hexadecimal."""
+
+    NAME: ClassVar[str] = "answered"
+    request: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """A Fault closed the curator. Its reason is one constant word: which failure it was may depend on data."""
+
+    NAME: ClassVar[str] = "closed"
+    reason: str = "fault"
+
+
+@dataclass(frozen=True, slots=True)
+class Reopened:
+    """The steward opened the curator again."""
+
+    NAME: ClassVar[str] = "reopened"
+
+
+Event = Opened | Charged | Answered | Closed | Reopened
+EVENTS: dict[str, type[Event]] = {kind.NAME: kind for kind in (Opened, Charged, Answered, Closed, Reopened)}
+_AMOUNTS = frozenset({"epsilon", "delta", "spent_epsilon", "spent_delta"})
+_FIELDS = {name: tuple(field.name for field in fields(kind)) for name, kind in EVENTS.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An event as stores keep it. `previous` is the hash of the row before, not stored twice."""
+
+    position: int  # from 1
+    name: str
+    body: str
+    hash: str
+    previous: str
+
+    def sound(self) -> bool:
+        """Whether the hash is that of the body after the previous hash."""
+        try:
+            return self.hash == chained(self.previous, self.body)
+        except (TypeError, ValueError, AttributeError):  # a damaged row may hold anything
+            return False
+
+    def time(self) -> str:
+        return read(self.body)[2]
+
+
+def chained(previous: str, body: str) -> str:
+    return sha256(bytes.fromhex(previous) + body.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def seal(event: Event, *, position: int, time: str, previous: str) -> Row:
+    """The row that says `event` happened at `position`."""
+    said: dict[str, object] = {"event": event.NAME, "position": position, "time": time}
+    for name in _FIELDS[event.NAME]:
+        value = getattr(event, name)
+        said[name] = ratio(value) if name in _AMOUNTS else value
+    body = canonical_text(said)
+    return Row(position, event.NAME, body, chained(previous, body), previous)
+
+
+def read(body: str) -> tuple[Event, int, str]:
+    """(event, position, time) of a body. Raises ValueError for anything `seal` does not write."""
+    try:
+        said = json.loads(body)
+        name, position, time = said.pop("event"), said.pop("position"), said.pop("time")
+        for amount in _AMOUNTS & said.keys():
+            said[amount] = Fraction(said[amount])
+        return EVENTS[name](**said), position, time
+    except (KeyError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
+        raise ValueError("not an event") from error
+
+
+def utc_now() -> str:
+    """The clock the ledger uses unless it is given another; for people, nothing rests on it."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

@@ -1,0 +1,269 @@
+"""The budget of one catalog, for its whole life: charge first, answer once, show only what is stored.
+
+Promise   All charges together cost at most the budget, whatever threads, processes, forks, crashes and restarts do; a
+          charge is durable before it is returned; an answer is durable before it is returned, the first one wins,
+          and the same question of the same analyst gets that one again for free.
+Why       Every decision is made inside one write transaction, from rows whose hashes are recomputed, by `decide`, which
+          is pure. No budget is kept in this object; it remembers only the last head it saw, to notice a ledger that
+          went back in time.
+Checked   tests/ledger/: test_decide (laws), test_ledger (tables), test_fire (concurrency), test_kill (crashes),
+          test_tampered, test_broken_stores.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Self
+
+from dpcurator.errors import Misconfigured, Refusal
+from dpcurator.ledger.canonical import digest, text_bytes
+from dpcurator.ledger.decide import Standing, checked, decide, question
+from dpcurator.ledger.events import GENESIS, Answered, Charged, Closed, Event, Reopened, Row, seal, utc_now
+from dpcurator.ledger.opening import Opening
+from dpcurator.ledger.reading import Head, Reader
+from dpcurator.ledger.states import CURATOR, step
+from dpcurator.ledger.stores import Kept, Page, Store
+from dpcurator.ledger.verify import Verdict, verified
+from dpcurator.values import Budget, Charge, Request
+
+_PAGE = 1000  # rows fetched at a time
+_SHORTEST_PREFIX = 4
+_MOST_FOUND = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """An answer already paid for and stored: showing it again is free."""
+
+    answer: str
+    charge: Charge
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One event of the history, with its place in the chain."""
+
+    position: int
+    time: str
+    event: Event
+    hash: str
+
+
+class Ledger:
+    """Open with `Ledger.open`. Safe to share among threads and to carry across forks."""
+
+    def __init__(
+        self,
+        store: Store,
+        opening: Opening,
+        *,
+        clock: Callable[[], str] = utc_now,
+        random_id: Callable[[], str] = lambda: os.urandom(16).hex(),
+    ) -> None:
+        self._store, self._opening, self._clock, self._random_id = store, opening, clock, random_id
+        self._seen: Head = (0, GENESIS)
+
+    @classmethod
+    def open(
+        cls,
+        store: Store,
+        opening: Opening,
+        *,
+        known_heads: Iterable[Head] = (),
+        clock: Callable[[], str] = utc_now,
+        random_id: Callable[[], str] = lambda: os.urandom(16).hex(),
+    ) -> Self:
+        """Compares the catalog's `opening` with the first event, if there is one; writes nothing.
+
+        known_heads: (position, hash) from receipts; a ledger that lacks one is older than the receipt.
+        Raises Misconfigured, naming both values, when catalog and ledger disagree.
+        """
+        ledger = cls(store, opening, clock=clock, random_id=random_id)
+        with store.reading() as page:
+            reader, _ = ledger._read(page)
+            for head in known_heads:
+                reader.holds(head)
+        return ledger
+
+    # Paying and answering
+
+    def charge(self, request: Request, fresh: bool = False) -> Charge | Stored:
+        """A durable charge, or what this request already has: its charge without an answer, or its stored answer.
+
+        fresh: pay again, for independent noise. An explicit request id makes a retry the same request, fresh or not.
+        Raises Refusal, OverBudget or Misconfigured; then nothing was written.
+        """
+        request = checked(request)
+        derived = question(request)
+        request_id = request.request_id or (self._random_id() if fresh else derived)
+        with self._store.writing() as page:
+            reader, standing = self._read(page)
+            mine = reader.charged(request_id)
+            known = mine or (None if fresh else reader.twin(derived))
+            decision = decide(standing, request, request_id, mine=mine and mine[0], known=known and known[0])
+            if known is not None:
+                kept = reader.kept(decision.request)
+                charge = self._charge(*known)
+                return charge if kept is None else Stored(kept.text, charge)
+            self._begin(page, standing.life)
+            row = self._append(page, decision, self._clock())
+            page.enter(request_id, row.position)
+        self._saw(row)
+        return self._charge(decision, row)
+
+    def answer(self, charge: Charge, text: str) -> str:
+        """Stores `text` as the answer of `charge`, durably, unless one is stored; returns the one stored.
+
+        Only what this returns may be shown. Raises Misconfigured when it cannot be stored; the charge stands.
+        """
+        try:
+            with self._store.writing() as page:
+                reader, standing = self._read(page)
+                mine = reader.charged(charge.request_id)
+                if mine is None or mine[1].hash != charge.head:
+                    raise Misconfigured("This charge is not in the ledger.", where=self._store.place)
+                kept = reader.kept(charge.request_id)
+                if kept is not None:
+                    return kept.text
+                step(CURATOR, standing.life, Answered.NAME)
+                hash_ = digest(text_bytes(text))
+                row = self._append(page, Answered(charge.request_id, hash_), charge.time)
+                page.keep(Kept(charge.request_id, question(mine[0]), row.position, hash_, text))
+        except Misconfigured as error:
+            raise Misconfigured(
+                f"The answer could not be stored, so it is not shown. {error.what}",
+                where=error.where,
+                cure=f"{error.cure} The charge stands: asking again resumes it at no cost.".strip(),
+            ) from None
+        self._saw(row)
+        return text
+
+    def stored(self, request: Request) -> Stored | None:
+        """The stored answer that `charge` would give for free, if there is one; charges nothing."""
+        request = checked(request)
+        derived = question(request)
+        with self._store.reading() as page:
+            reader, _ = self._read(page)
+            mine = reader.charged(request.request_id or derived)
+            if mine is not None and question(mine[0]) != derived:
+                return None
+            known = mine or reader.twin(derived)
+            kept = known and reader.kept(known[0].request)
+            return Stored(kept.text, self._charge(*known)) if known and kept else None
+
+    def find(self, prefix: str, analyst: str | None = None) -> tuple[Stored | Charge, ...]:
+        """Requests whose id or whose answer's sha256 begins with `prefix` (4 characters or more), at most 50, in order
+        of id; of that analyst alone, or of all."""
+        if len(prefix) < _SHORTEST_PREFIX:
+            raise Refusal(f"Give at least {_SHORTEST_PREFIX} characters of a request id or of an answer's hash.")
+        found: list[Stored | Charge] = []
+        with self._store.reading() as page:
+            reader, _ = self._read(page)
+            for request_id in page.matching(prefix):
+                mine = reader.charged(request_id)
+                if mine is None or analyst not in (None, mine[0].analyst):
+                    continue
+                kept = reader.kept(request_id)
+                charge = self._charge(*mine)
+                found.append(Stored(kept.text, charge) if kept else charge)
+                if len(found) == _MOST_FOUND:
+                    break
+        return tuple(found)
+
+    # Looking
+
+    def budget(self) -> Budget:
+        """Where the ledger stands, exactly. Writes nothing."""
+        with self._store.reading() as page:
+            _, now = self._read(page)
+        return Budget(now.epsilon, now.delta, now.spent_epsilon, now.spent_delta)
+
+    def life(self) -> str:
+        """ "new", "open" or "closed"."""
+        with self._store.reading() as page:
+            return self._read(page)[1].life
+
+    def head(self) -> Head:
+        """(position, hash) of the last event; (0, 64 zeros) before the first."""
+        with self._store.reading() as page:
+            self._read(page)
+            row = page.head()
+        return (row.position, row.hash) if row else (0, GENESIS)
+
+    def events(self) -> Iterator[Entry]:
+        """The history from the first event on. For the steward: it shows every analyst's questions."""
+        after = 0
+        while True:
+            with self._store.reading() as page:
+                reader, rows = Reader(page, self._store.place), page.rows(after, _PAGE)
+            for row in rows:
+                event, time = reader.parsed(row)
+                yield Entry(row.position, time, event, row.hash)
+            if len(rows) < _PAGE:
+                return
+            after = rows[-1].position
+
+    def verify(self, known_heads: Iterable[Head] = ()) -> Verdict:
+        """Recomputes everything: the chain, the totals, each request's states, each stored answer's hash."""
+        with self._store.reading() as page:
+            return verified(page, (*known_heads, self._seen))
+
+    # The curator's own life
+
+    def close_after_fault(self) -> None:
+        """No question is charged from now on, in any process, until `reopen`. Closing twice is closing once."""
+        self._live(Closed())
+
+    def reopen(self) -> bool:
+        """The steward's: questions are taken again. False when the curator was not closed."""
+        return self._live(Reopened())
+
+    def close(self) -> None:
+        """Lets go of the store's files; the next use opens them again."""
+        self._store.close()
+
+    def _live(self, event: Closed | Reopened) -> bool:
+        with self._store.writing() as page:
+            life = self._read(page)[1].life
+            if isinstance(event, Closed):
+                self._begin(page, life)
+                life = "closed" if life == "closed" else "open"
+            if (life, event.NAME) not in CURATOR:
+                return False
+            row = self._append(page, event, self._clock())
+        self._saw(row)
+        return True
+
+    def _read(self, page: Page) -> tuple[Reader, Standing]:
+        reader = Reader(page, self._store.place)
+        return reader, reader.standing(self._opening, self._seen)
+
+    def _begin(self, page: Page, life: str) -> None:
+        """The first event, before the first charge."""
+        if life == "new":
+            self._append(page, self._opening.event(self._random_id()), self._clock())
+
+    def _charge(self, charged: Charged, row: Row) -> Charge:
+        return Charge(
+            request_id=charged.request,
+            position=row.position,
+            head=row.hash,
+            time=row.time(),
+            epsilon=charged.epsilon,
+            delta=charged.delta,
+            spent=charged.spent_epsilon,
+            remaining=self._opening.epsilon - charged.spent_epsilon,
+        )
+
+    def _append(self, page: Page, event: Event, time: str) -> Row:
+        head = page.head()
+        position, previous = (head.position, head.hash) if head else (0, GENESIS)
+        row = seal(event, position=position + 1, time=time, previous=previous)
+        page.append(row)
+        return row
+
+    def _saw(self, row: Row) -> None:
+        if row.position > self._seen[0]:
+            self._seen = (row.position, row.hash)

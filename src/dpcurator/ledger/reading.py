@@ -1,0 +1,121 @@
+"""Reading the ledger inside a transaction, believing nothing unchecked.
+
+Every row that a decision or an answer rests on has its hash recomputed when it is read, and must be the event it was
+looked up as; a stored answer must have the hash its event says. That is a few hashes a question, whatever the length
+of the history; `verify` recomputes all of it.
+Checked in tests/ledger/test_tampered.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeVar
+
+from dpcurator.errors import Misconfigured
+from dpcurator.ledger import trouble
+from dpcurator.ledger.canonical import digest, text_bytes
+from dpcurator.ledger.decide import Standing, question
+from dpcurator.ledger.events import Answered, Charged, Event, Opened, Row, read
+from dpcurator.ledger.opening import Opening
+from dpcurator.ledger.states import CURATOR, LIFE_EVENTS, settled_by
+from dpcurator.ledger.stores import Kept, Page
+
+Head = tuple[int, str]  # (position, hash): fixes the history up to there
+Paid = tuple[Charged, Row]
+_E = TypeVar("_E", Opened, Charged, Answered)
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A page with its guards up. place: for messages."""
+
+    page: Page
+    place: str
+
+    def standing(self, opening: Opening, seen: Head) -> Standing:
+        """Where the ledger is. Raises Misconfigured when it contradicts the catalog, itself, or a head seen before."""
+        self.holds(seen)
+        head = self.page.head()
+        if head is None:
+            return Standing("new", opening.epsilon, opening.delta, Fraction(0), Fraction(0))
+        self.sound(head)
+        opening.agrees(self.event(1, Opened)[0], self.place)
+        life = self.page.last(*LIFE_EVENTS)
+        paid = self.page.last(Charged.NAME)
+        last = None if paid is None else self.event(paid.position, Charged)[0]
+        return Standing(
+            life="open" if life is None else settled_by(CURATOR, self.sound(life).name),
+            epsilon=opening.epsilon,
+            delta=opening.delta,
+            spent_epsilon=last.spent_epsilon if last else Fraction(0),
+            spent_delta=last.spent_delta if last else Fraction(0),
+        )
+
+    def holds(self, head: Head) -> None:
+        """Raises Misconfigured unless the history contains `head`."""
+        position, hash_ = head
+        if position == 0:
+            return
+        row = self.page.row(position)
+        if row is None or row.hash != hash_:
+            raise Misconfigured(
+                f"The ledger does not contain event {position} as seen before: this is an older copy, or another "
+                "ledger.",
+                where=self.place,
+                cure=trouble.RESTORE,
+            )
+
+    def charged(self, request: str) -> Paid | None:
+        """The charge under this id."""
+        position = self.page.charged(request)
+        if position is None:
+            return None
+        charged, row = self.event(position, Charged)
+        if charged.request != request:
+            raise trouble.damaged(self.place, f"event {position} is not the charge that the index says it is")
+        return charged, row
+
+    def twin(self, asked: str) -> Paid | None:
+        """The charge behind the earliest stored answer to the question `asked`."""
+        kept = self.page.answered(asked)
+        if kept is None:
+            return None
+        paid = self.charged(kept.request)
+        if paid is None or question(paid[0]) != asked:
+            raise trouble.damaged(self.place, f"the answer of event {kept.position} is filed under another question")
+        return paid
+
+    def kept(self, request: str) -> Kept | None:
+        """The stored answer of this request, as its event vouches for it."""
+        kept = self.page.answer(request)
+        if kept is None:
+            return None
+        said = self.event(kept.position, Answered)[0]
+        if said.request != request or said.answer != digest(text_bytes(kept.text)):
+            raise trouble.damaged(self.place, f"the answer of event {kept.position} does not match its hash")
+        return kept
+
+    def event(self, position: int, kind: type[_E]) -> tuple[_E, Row]:
+        row = self.page.row(position)
+        if row is None:
+            raise trouble.damaged(self.place, f"event {position} is missing")
+        event = self.parsed(self.sound(row))[0]
+        if not isinstance(event, kind):
+            raise trouble.damaged(self.place, f"event {position} is not of the kind that the index says it is")
+        return event, row
+
+    def sound(self, row: Row) -> Row:
+        if not row.sound():
+            raise trouble.damaged(self.place, f"event {row.position}: its hash does not match its content")
+        return row
+
+    def parsed(self, row: Row) -> tuple[Event, str]:
+        """(event, time)."""
+        try:
+            event, position, time = read(row.body)
+        except ValueError:
+            raise trouble.damaged(self.place, f"event {row.position} cannot be read") from None
+        if (position, event.NAME) != (row.position, row.name):
+            raise trouble.damaged(self.place, f"event {row.position} is filed under another position or name")
+        return event, time

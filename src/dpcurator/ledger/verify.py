@@ -1,0 +1,131 @@
+"""Recomputing a whole ledger from its events alone.
+
+Checked, in order, for every event: its place, its spelling, its hash after the previous one, what may follow what, the
+totals after each charge and that they stay within the budget, and that the index and the stored answers say the same
+as the events. The first thing that is wrong is named by position and kind. The chain proves that the history is the one
+its head fixes; heads held outside (in receipts) prove that it is the whole one.
+Checked in tests/ledger/test_tampered.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from dpcurator.ledger.canonical import digest, text_bytes
+from dpcurator.ledger.decide import question, total
+from dpcurator.ledger.events import GENESIS, Answered, Charged, Event, Opened, Row, read, seal
+from dpcurator.ledger.reading import Head
+from dpcurator.ledger.states import CURATOR, REQUEST, Impossible, step
+from dpcurator.ledger.stores import Page
+
+_ROWS = 1000  # fetched at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """problem: the first thing that is wrong, in words without data; None when all is well."""
+
+    position: int  # events in the ledger
+    head: str
+    problem: str | None
+
+    @property
+    def sound(self) -> bool:
+        return self.problem is None
+
+
+class _Wrong(Exception):
+    """Carries the words from where the fault is found to the verdict."""
+
+
+@dataclass
+class _History:
+    """What the events so far add up to."""
+
+    page: Page
+    life: str = "new"
+    opened: Opened | None = None
+    spent: tuple[Fraction, Fraction] = (Fraction(0), Fraction(0))
+    states: dict[str, str] = field(default_factory=dict)
+    questions: dict[str, str] = field(default_factory=dict)
+
+    def take(self, event: Event, position: int) -> None:
+        """Raises _Wrong or Impossible when `event` cannot come next."""
+        self.life = step(CURATOR, self.life, event.NAME)
+        if isinstance(event, Opened):
+            self.opened = event
+        elif isinstance(event, Charged):
+            self._charged(event, position)
+        elif isinstance(event, Answered):
+            self._answered(event, position)
+
+    def _charged(self, event: Charged, position: int) -> None:
+        self.states[event.request] = step(REQUEST, self.states.get(event.request, "asked"), event.NAME)
+        self.questions[event.request] = question(event)
+        if min(event.epsilon, event.delta) < 0:
+            raise _Wrong("its price is negative")
+        self.spent = (total(self.spent[0], event.epsilon), total(self.spent[1], event.delta))
+        if self.spent != (event.spent_epsilon, event.spent_delta):
+            raise _Wrong("its totals are not the sum of the charges so far")
+        assert self.opened is not None  # the curator's table lets nothing come before it
+        if self.spent[0] > self.opened.epsilon or self.spent[1] > self.opened.delta:
+            raise _Wrong("its totals pass the budget")
+        if self.page.charged(event.request) != position:
+            raise _Wrong("the index of requests does not point to it")
+
+    def _answered(self, event: Answered, position: int) -> None:
+        self.states[event.request] = step(REQUEST, self.states.get(event.request, "asked"), event.NAME)
+        kept = self.page.answer(event.request)
+        if kept is None or kept.position != position:
+            raise _Wrong("its stored answer is missing")
+        if not digest(text_bytes(kept.text)) == kept.hash == event.answer:
+            raise _Wrong("its stored answer does not match its hash")
+        if kept.question != self.questions[event.request]:
+            raise _Wrong("its stored answer is filed under another question")
+
+
+def verified(page: Page, known_heads: Iterable[Head] = ()) -> Verdict:
+    """Walks the ledger once. known_heads: (position, hash) seen earlier; each must be in this history."""
+    known = {position: hash_ for position, hash_ in known_heads if position > 0}
+    history, position, head = _History(page), 0, GENESIS
+    while rows := page.rows(position, _ROWS):
+        for row in rows:
+            wrong = _first_wrong(row, position, head, history, known.get(row.position))
+            if wrong is not None:
+                return Verdict(position, head, wrong)
+            position, head = row.position, row.hash
+    longest = max(known, default=0)
+    if longest > position:
+        return Verdict(
+            position, head, f"the ledger has {position} events, but event {longest} was seen before: it was cut short"
+        )
+    asked, answered = page.counts()
+    if (asked, answered) != (len(history.states), sum(state == "answered" for state in history.states.values())):
+        return Verdict(position, head, "the index of requests or the stored answers hold more than the events do")
+    return Verdict(position, head, None)
+
+
+def _first_wrong(row: Row, before: int, head: str, history: _History, known: str | None) -> str | None:
+    where = f"event {before + 1} ({row.name})"
+    if row.position != before + 1:
+        return f"event {before + 1} is missing"
+    if not Row(row.position, row.name, row.body, row.hash, head).sound():
+        return f"{where}: its hash does not match its content"
+    try:
+        event, position, time = read(row.body)
+        if seal(event, position=position, time=time, previous=head).body != row.body:
+            return f"{where}: it is not spelled as the ledger writes events"
+        if (position, event.NAME) != (row.position, row.name):
+            return f"{where}: it is filed under another position or name"
+        history.take(event, row.position)
+    except Impossible as error:
+        return f"{where}: {error}"
+    except _Wrong as error:
+        return f"{where}: {error}"
+    except (TypeError, ValueError, AttributeError):
+        return f"{where}: it cannot be read"
+    if known not in (None, row.hash):
+        return f"{where}: another event was seen in this place before"
+    return None
