@@ -275,6 +275,7 @@ def _aggregate(call: Call, scope: _Scope) -> tuple[AggregateCall, AggregateRule]
         return AggregateCall(rule.function, None), rule
     if len(call.arguments) != 1 or not isinstance(call.arguments[0], Name):
         _nested(call)
+        _unquoted(call, scope)
         raise Refusal(
             f"{call.function} takes one column here.", where=call.at,
             cure=f"Write it as in {call.function}(age); expressions inside an aggregate are not available yet.",
@@ -286,6 +287,24 @@ def _aggregate(call: Call, scope: _Scope) -> tuple[AggregateCall, AggregateRule]
     if rule.argument == "number":
         _needs_bounds(call, column, scope.table)
     return AggregateCall(call.function, measured), rule
+
+
+def _unquoted(call: Call, scope: _Scope) -> None:
+    """AVG(net-gain), where the table has a column "net-gain": say that it needs quotes."""
+    part = call.arguments[0] if len(call.arguments) == 1 else None
+    words: list[str] = []
+    while isinstance(part, Binary) and isinstance(part.right, Name):
+        words = [part.op, part.right.column, *words]
+        part = part.left
+    if not words or not isinstance(part, Name):
+        return
+    spelled = "".join([part.column, *words])
+    for column in scope.table.columns:
+        if column.name.replace(" ", "").lower() == spelled.lower():
+            raise Refusal(
+                f"{call.function}({spelled}) reads as arithmetic.", where=call.at,
+                cure=f"Put the column's name in double quotes: {call.function}({quote(column.name)}).",
+            )  # fmt: skip
 
 
 def _nested(call: Call) -> None:

@@ -182,7 +182,7 @@ def _number(typed: Typed, literal: Literally) -> Fraction:
 
 def _mismatch(column: Column, wanted: str) -> Refusal:
     return Refusal(
-        f"{show(column.name)} is {column.type}; it is compared with {wanted}.",
+        f"{show(column.name)} is {column.type}; compare it with {wanted}.",
         cure={
             "date": "Write it as in '2024-05-31'.",
             "timestamp": "Write it as in '2024-05-31T12:00:00Z', with its zone.",

@@ -1,0 +1,314 @@
+"""SQL to a Question: one SELECT, of an allow-listed syntax; everything else is refused with its place and the reason.
+
+sqlglot reads the grammar but does not validate, so every node of its tree is matched here by class, and a node with a
+clause this file does not know is refused: nothing is ever dropped. Length, tokens and nesting are checked on the text
+before it is parsed (DESIGN 4), so neither the parser nor any later step can run out of stack. No text of the analyst's
+reaches an engine: SQL for the engine is generated from the core plan.
+Checked in tests/fronts/test_sql.py and tests/fronts/test_fuzz.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from dpcurator.errors import Refusal
+from dpcurator.fronts.text import guard
+from dpcurator.numbers import rational
+from dpcurator.plan.question import Binary, Call, Item, Literally, Name, Ordering, Question, Syntax, Unary, Within
+
+MAX_DEPTH: Final = 64  # of an expression's tree
+_CLAUSES: Final = {"expressions", "from_", "where", "group", "having", "order", "limit", "offset"}
+_CLAUSE_WORDS: Final = {
+    "with_": "WITH (a common table expression)", "distinct": "SELECT DISTINCT", "joins": "JOIN", "laterals": "LATERAL",
+    "windows": "a window", "qualify": "QUALIFY", "pivots": "PIVOT", "sample": "TABLESAMPLE", "into": "INTO",
+    "operation_modifiers": "this modifier", "hint": "a hint", "kind": "SELECT AS", "locks": "FOR UPDATE",
+}  # fmt: skip
+_BINARY: Final = {
+    "Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "EQ": "=", "NEQ": "<>", "LT": "<", "LTE": "<=", "GT": ">",
+    "GTE": ">=", "And": "AND", "Or": "OR",
+}  # fmt: skip
+_NAMED: Final = {"Count": "COUNT", "Sum": "SUM", "Avg": "AVG", "Round": "ROUND", "Abs": "ABS",
+                 "Coalesce": "COALESCE", "Nullif": "NULLIF"}  # fmt: skip
+_CURES: Final = {
+    "Subquery": ("a subquery", "Ask of the table directly; WHERE and HAVING filter."),
+    "Window": ("a window function", "Window functions return single rows; use GROUP BY."),
+    "Star": ("* returns single rows, which never leave the curator, and so it", "Ask for COUNT(*) or an aggregate."),
+    "Filter": ("FILTER", "Put the condition in WHERE."),
+    "Case": ("CASE", "Expressions on rows are not available yet; use WHERE."),
+    "Cast": ("a cast of this kind", "Only DATE '2024-05-31' and TIMESTAMP '2024-05-31T12:00:00Z' are casts here."),
+    "Like": ("LIKE", "Use = or IN."),
+    "Is": ("IS with anything but NULL", "Write x IS NULL, x = TRUE or NOT x."),
+    "Tuple": ("a tuple", "Compare the columns one by one, joined by AND."),
+    "Placeholder": ("a parameter", "Write the value in the text."),
+    "Parameter": ("a parameter", "Write the value in the text."),
+    "Exists": ("EXISTS", "Ask of one table; WHERE and HAVING filter."),
+}  # fmt: skip
+
+
+def parse(text: str) -> Question:
+    """The question that an SQL text asks. Raises Refusal with the place and the cure."""
+    guard(text)
+    import sqlglot
+    from sqlglot.errors import SqlglotError
+
+    try:
+        statements = sqlglot.parse(text)
+    except SqlglotError as error:
+        raise _syntax(error, text) from None
+    except (RecursionError, ValueError, KeyError, AttributeError, TypeError, IndexError):
+        raise Refusal("this is not SQL that can be read.", cure="Write one SELECT ... FROM table.") from None
+    found = [statement for statement in statements if statement is not None]
+    if len(found) != 1:
+        what = "there is more than one statement" if found else "the question is empty"
+        raise Refusal(f"{what}.", cure="Ask one SELECT at a time.")
+    return _question(found[0])
+
+
+def _syntax(error: Any, text: str) -> Refusal:
+    details = (getattr(error, "errors", None) or [{}])[0]
+    line, column = details.get("line"), details.get("col")
+    where = f"line {line}, column {column}" if line and column else ""
+    cure = 'Names that are not plain words go in double quotes, as in "net gain"; texts in single quotes.'
+    if "`" in text:
+        cure = 'Write names in double quotes, as in "net gain", not in backticks.'
+    near = str(details.get("highlight") or "").strip()
+    shown = f" near {near!r}" if near and len(near) <= 40 and near.isprintable() else ""
+    return Refusal(f"the SQL cannot be read{shown}.", where=where, cure=cure)
+
+
+def _question(tree: Any) -> Question:
+    if _kind(tree) != "Select":
+        raise Refusal(f"only SELECT is answered, not {_kind(tree).upper()}.", cure="Write SELECT ... FROM table.")
+    args = {name: value for name, value in tree.args.items() if value not in (None, [], False)}
+    for name in sorted(set(args) - _CLAUSES):
+        word = _CLAUSE_WORDS.get(name, name.strip("_").upper())
+        raise Refusal(
+            f"{word} is not available.",
+            cure="A question is SELECT aggregates FROM one table WHERE ... GROUP BY ... HAVING ... ORDER BY ... LIMIT.",
+        )
+    if "from_" not in args:
+        raise Refusal("the question names no table.", cure="Write SELECT ... FROM table.")
+    table, quoted, alias = _table(args["from_"])
+    items = tuple(_item(part) for part in args["expressions"])
+    return Question(
+        items=items,
+        table=table,
+        table_quoted=quoted,
+        table_alias=alias,
+        where=_only(args["where"]) if "where" in args else None,
+        group_by=_group(args["group"]) if "group" in args else (),
+        having=_only(args["having"]) if "having" in args else None,
+        order_by=tuple(_ordering(part) for part in args["order"].expressions) if "order" in args else (),
+        limit=_count(args["limit"], "LIMIT") if "limit" in args else None,
+        offset=_count(args["offset"], "OFFSET") or 0 if "offset" in args else 0,
+    )
+
+
+def _kind(node: Any) -> str:
+    return type(node).__name__
+
+
+def _known(node: Any, *allowed: str) -> None:
+    """Refuse a node that carries anything besides the named arguments."""
+    extra = [name for name, value in node.args.items() if value not in (None, [], False) and name not in allowed]
+    if extra:
+        raise _unavailable(node, extra[0].strip("_").upper() + " here")
+
+
+def _unavailable(node: Any, word: str | None = None) -> Refusal:
+    what, cure = _CURES.get(_kind(node), (_kind(node).upper(), "Use columns, numbers, texts and aggregates."))
+    return Refusal(f"{word or what} is not available.", where=_at(node), cure=cure)
+
+
+def _at(node: Any) -> str:
+    """Where a node starts, as far as the parser kept it."""
+    from sqlglot import exp
+
+    for part in node.find_all(exp.Identifier, exp.Column, exp.Func, bfs=True):
+        if "line" in part.meta:
+            width = part.meta.get("end", 0) - part.meta.get("start", 0)
+            return f"line {part.meta['line']}, column {max(1, part.meta['col'] - width)}"
+    return ""
+
+
+def _table(source: Any) -> tuple[str, bool, str | None]:
+    _known(source, "this")
+    table = source.this
+    if _kind(table) != "Table" or _kind(table.this) != "Identifier":
+        word = "a subquery in FROM" if _kind(table) == "Subquery" else "a function in FROM"
+        raise Refusal(f"{word} is not available.", cure="FROM takes the name of one table of the catalog.")
+    if table.args.get("db") is not None or table.args.get("catalog") is not None:
+        raise Refusal("a table has no schema here.", where=_at(table), cure="Write the table's name alone.")
+    if table.args.get("joins"):
+        raise Refusal("JOIN is not available.", where=_at(table), cure="Ask of one table.")
+    _known(table, "this", "alias")
+    alias = table.args.get("alias")
+    if alias is not None:
+        _known(alias, "this")
+    return table.this.this, bool(table.this.args.get("quoted")), alias.this.this if alias is not None else None
+
+
+def _item(node: Any) -> Item:
+    if _kind(node) == "Alias":
+        _known(node, "this", "alias")
+        return Item(_syntax_of(node.this), node.args["alias"].this, "")
+    label = node.this.this if _kind(node) == "Column" and _kind(node.this) == "Identifier" else node.sql()
+    return Item(_syntax_of(node), None, label)
+
+
+def _only(node: Any) -> Syntax:
+    _known(node, "this")
+    return _syntax_of(node.this)
+
+
+def _group(node: Any) -> tuple[Syntax, ...]:
+    _known(node, "expressions")
+    return tuple(_syntax_of(part) for part in node.expressions)
+
+
+def _ordering(node: Any) -> Ordering:
+    if _kind(node) != "Ordered":
+        return Ordering(_syntax_of(node), False, True)
+    _known(node, "this", "desc", "nulls_first")
+    return Ordering(_syntax_of(node.this), bool(node.args.get("desc")), bool(node.args.get("nulls_first")))
+
+
+def _count(node: Any, word: str) -> int:
+    _known(node, "expression")
+    literal = node.args.get("expression")
+    if literal is None or _kind(literal) != "Literal" or literal.is_string or not literal.this.isdecimal():
+        raise Refusal(f"{word} takes a whole number.", cure=f"Write it as in {word} 10.")
+    return int(literal.this[:19])
+
+
+def _syntax_of(node: Any, depth: int = 0) -> Syntax:
+    if depth > MAX_DEPTH:
+        raise Refusal(f"an expression is nested more than {MAX_DEPTH} deep.", where=_at(node), cure="Simplify it.")
+
+    def inner(part: Any) -> Syntax:
+        return _syntax_of(part, depth + 1)
+
+    kind = _kind(node)
+    if kind in ("And", "Or"):
+        return _chain(_BINARY[kind], [inner(part) for part in node.flatten()])
+    if kind in _BINARY:
+        _known(node, "this", "expression", "typed", "safe")
+        return Binary(_BINARY[kind], inner(node.this), inner(node.expression))  # type: ignore[arg-type]
+    reader = _READERS.get(kind)
+    if reader is not None:
+        return reader(node, inner)
+    if kind in _NAMED or kind == "Anonymous":
+        return _call(node, inner)
+    if kind not in _CURES and _is_function(node):
+        return Call(node.sql_name(), at=_at(node))  # `bind` refuses it, naming the functions there are
+    raise _unavailable(node)
+
+
+def _is_function(node: Any) -> bool:
+    from sqlglot import exp
+
+    return isinstance(node, exp.Func) and not isinstance(node, exp.Binary)
+
+
+def _chain(op: str, parts: list[Syntax]) -> Syntax:
+    """a AND b AND c ..., balanced, so that a long chain is not a deep one."""
+    if len(parts) == 1:
+        return parts[0]
+    half = len(parts) // 2
+    return Binary(op, _chain(op, parts[:half]), _chain(op, parts[half:]))  # type: ignore[arg-type]
+
+
+def _column(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
+    if _kind(node.this) != "Identifier":
+        raise _unavailable(node.this)
+    if node.args.get("db") is not None or node.args.get("catalog") is not None:
+        raise Refusal("a column has at most a table before it.", where=_at(node), cure="Write table.column.")
+    _known(node, "this", "table")
+    table = node.args.get("table")
+    return Name(
+        column=node.this.this,
+        quoted=bool(node.this.args.get("quoted")),
+        table=table.this if table is not None else None,
+        table_quoted=bool(table.args.get("quoted")) if table is not None else False,
+        at=_at(node),
+    )
+
+
+def _literal(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
+    if node.is_string:
+        return Literally(node.this)
+    return Literally(rational(node.this, name="a number"))
+
+
+def _paren(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
+    _known(node, "this")
+    return inner(node.this)
+
+
+def _minus(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
+    part = inner(node.this)
+    if isinstance(part, Literally) and not isinstance(part.value, bool | str) and part.value is not None:
+        return Literally(-part.value)
+    return Unary("-", part)
+
+
+def _not(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
+    return Unary("NOT", inner(node.this))
+
+
+def _is(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
+    if _kind(node.expression) != "Null":
+        raise _unavailable(node)
+    return Unary("IS NULL", inner(node.this))
+
+
+def _between(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
+    _known(node, "this", "low", "high")
+    part = inner(node.this)
+    return Binary("AND", Binary(">=", part, inner(node.args["low"])), Binary("<=", part, inner(node.args["high"])))
+
+
+def _in(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
+    if node.args.get("query") is not None:
+        raise Refusal("a subquery is not available.", where=_at(node), cure="List the values after IN.")
+    _known(node, "this", "expressions")
+    return Within(inner(node.this), tuple(inner(part) for part in node.expressions))
+
+
+def _cast(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
+    """DATE '...' and TIMESTAMP '...', which the parser reads as casts of a text."""
+    wanted = {"DATE": "date", "TIMESTAMP": "timestamp", "TIMESTAMPTZ": "timestamp"}.get(str(node.to.this.value), "")
+    literal = node.this
+    if wanted and _kind(literal) == "Literal" and literal.is_string and not node.to.expressions:
+        _known(node, "this", "to")
+        return Literally(literal.this, wanted)
+    raise _unavailable(node)
+
+
+_READERS: dict[str, Callable[[Any, Callable[[Any], Syntax]], Syntax]] = {
+    "Column": _column, "Literal": _literal, "Paren": _paren, "Neg": _minus, "Not": _not, "Is": _is,
+    "Between": _between, "In": _in, "Cast": _cast, "Null": lambda node, inner: Literally(None),
+    "Boolean": lambda node, inner: Literally(bool(node.this)),
+}  # fmt: skip
+
+
+def _call(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
+    kind = _kind(node)
+    if kind == "Anonymous":
+        name = str(node.this).upper()[:40]
+        if any(_kind(part) in ("Star", "Distinct") for part in node.expressions):
+            return Call(name, star=True, at=_at(node))
+        return Call(name, tuple(inner(part) for part in node.expressions), at=_at(node))
+    name = _NAMED[kind]
+    _known(node, "this", "expressions", "decimals", "expression", "big_int")
+    first = node.this
+    if _kind(first) == "Star":
+        _known(first)
+        return Call(name, star=True, at=_at(node))
+    if _kind(first) == "Distinct":
+        _known(first, "expressions")
+        return Call(name, tuple(inner(part) for part in first.expressions), distinct=True, at=_at(node))
+    rest = [node.args.get("decimals"), node.args.get("expression"), *(node.args.get("expressions") or [])]
+    parts = [part for part in (first, *rest) if part is not None]
+    return Call(name, tuple(inner(part) for part in parts), at=_at(node))

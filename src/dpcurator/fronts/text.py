@@ -1,0 +1,76 @@
+"""The first look at an SQL text, before any parser sees it: length, tokens, nesting, first word.
+
+A recursive parser needs stack in proportion to nesting, so nesting is bounded here: brackets, CASE, and runs of prefix
+operators. The bounds are public constants, far above what people write. Checked in tests/fronts/test_sql.py.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, Final
+
+from dpcurator.errors import Refusal
+
+MAX_LENGTH: Final = 20_000  # characters
+MAX_TOKENS: Final = 4_000
+MAX_NESTING: Final = 40
+_OPEN: Final = {"(", "[", "{", "CASE"}
+_CLOSE: Final = {")", "]", "}", "END"}
+_PREFIX: Final = {"NOT", "-", "+", "~", "!"}
+
+
+def guard(text: object) -> None:
+    """Raise Refusal unless `text` is one SELECT as far as its length, nesting and first word tell."""
+    if not isinstance(text, str):
+        raise Refusal(f"a question is a text, not {type(text).__name__}.", cure="Write SELECT ... FROM table.")
+    if len(text) > MAX_LENGTH:
+        raise Refusal(f"the question has {len(text):,} characters; the limit is {MAX_LENGTH:,}.", cure="Shorten it.")
+    tokens = _tokens(text)
+    if not tokens:
+        raise Refusal("the question is empty.", cure="Write SELECT ... FROM table.")
+    if len(tokens) > MAX_TOKENS:
+        raise Refusal(f"the question has {len(tokens):,} words; the limit is {MAX_TOKENS:,}.", cure="Shorten it.")
+    words = [token.text.upper() if token.token_type.name != "STRING" else "'" for token in tokens]
+    if words[0] != "SELECT":
+        raise Refusal(
+            f"a question starts with SELECT, not {words[0][:20]!r}." if words[0].isprintable() else "not a SELECT.",
+            where=f"line {tokens[0].line}", cure="Only SELECT is answered; nothing can be changed through the curator.",
+        )  # fmt: skip
+    _nesting(words, tokens)
+    _glued(tokens)
+
+
+def _tokens(text: str) -> list[Any]:
+    from sqlglot.errors import SqlglotError
+    from sqlglot.tokens import Tokenizer
+
+    try:
+        return list(Tokenizer().tokenize(text))
+    except SqlglotError:
+        raise Refusal(
+            "the SQL cannot be read: a quote or comment is not closed, or a character is out of place.",
+            cure="Texts stand in single quotes, names in double quotes.",
+        ) from None
+
+
+def _nesting(words: list[str], tokens: list[Any]) -> None:
+    depth = run = 0
+    for word, token in zip(words, tokens, strict=True):
+        depth += (word in _OPEN) - (word in _CLOSE)
+        run = run + 1 if word in _PREFIX else 0
+        if max(depth, run) > MAX_NESTING:
+            raise Refusal(
+                f"the question is nested more than {MAX_NESTING} deep.", where=f"line {token.line}", cure="Simplify it."
+            )
+
+
+def _glued(tokens: list[Any]) -> None:
+    """`0x1F` and `12abc` would be read as a number with an alias: refuse what nobody means."""
+    for one, other in pairwise(tokens):
+        number, word = one.token_type.name == "NUMBER", other.token_type.name in ("VAR", "IDENTIFIER")
+        if number and word and one.end + 1 == other.start:
+            raise Refusal(
+                f"{one.text}{other.text} is not a number.",
+                where=f"line {one.line}, column {max(1, one.col - len(one.text) + 1)}",
+                cure="Write numbers in decimal form, names that start with a digit in double quotes.",
+            )

@@ -1,0 +1,180 @@
+"""From noisy readings to rows with error bars: post-processing, so it costs nothing and can leak nothing.
+
+Expressions are computed in exact rationals together with a conservative interval: with probability at least the
+quote's confidence, every reading a cell rests on is within its error bar (union bound over the cell's readings), and
+then the noise-free value is in the cell's interval. NULL as in SQL: arithmetic with NULL is NULL, x/0 is NULL,
+conditions are three-valued. Rows come in the keys' canonical order, then ORDER BY.
+Checked in tests/pricing/test_finish.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from dpcurator.aggregates import rule_of
+from dpcurator.catalog.model import Value
+from dpcurator.numbers.interval import Interval
+from dpcurator.numbers.shown import round_half_up
+from dpcurator.plan.nodes import Apply, Given, Key, Output, Plan, Post, Result
+from dpcurator.pricing.bars import readings_of
+from dpcurator.pricing.cells import Cell, shown_cell
+from dpcurator.pricing.quote import Quote
+from dpcurator.pricing.release import Noisy
+
+Computed = Interval | str | bool | None  # None: NULL
+_NULL = Interval(None, None, None)
+
+
+def finish(quote: Quote, noisy: Noisy) -> tuple[tuple[Cell, ...], ...]:
+    """The answer's rows. `noisy` is empty for a quote whose values are all public."""
+    plan = quote.plan
+    betas = [_beta(quote, output.part) for output in plan.outputs]
+    rows: list[tuple[tuple[Computed, ...], tuple[Cell, ...]]] = []
+    for number, key in enumerate(quote.lowered.keys):
+        views = {beta: _View(quote, key, number, noisy, beta) for beta in {*betas, _beta(quote, None)}}
+        plain = views[_beta(quote, None)]
+        if plan.having is not None and plain.value(plan.having) is not True:
+            continue
+        cells = tuple(
+            shown_cell(output, views[beta].value(output.part), _key_type(plan, output))
+            for output, beta in zip(plan.outputs, betas, strict=True)
+        )
+        rows.append((tuple(plain.value(order.part) for order in plan.order), cells))
+    for position in reversed(range(len(plan.order))):
+        order = plan.order[position]
+        rows.sort(key=_sorting(position, order.descending, order.nulls_first), reverse=order.descending)
+    last = None if plan.limit is None else plan.offset + plan.limit
+    return tuple(cells for _, cells in rows[plan.offset : last])
+
+
+def _beta(quote: Quote, part: Post | None) -> Fraction:
+    used = () if part is None else readings_of(quote, part)
+    return (1 - quote.confidence) / max(1, len(used))
+
+
+def _key_type(plan: Plan, output: Output) -> str | None:
+    return plan.source.source.columns[output.part.index].type if isinstance(output.part, Key) else None
+
+
+def _sorting(position: int, descending: bool, nulls_first: bool) -> Callable[[Any], Any]:
+    def key(row: tuple[tuple[Computed, ...], Any]) -> tuple[bool, Any]:
+        value = row[0][position]
+        plain = value.value if isinstance(value, Interval) else value
+        return (plain is not None) == (nulls_first != descending), (0 if plain is None else plain)
+
+    return key
+
+
+class _View:
+    """One key's values, with intervals that each hold with probability at least 1 - beta a reading."""
+
+    def __init__(self, quote: Quote, key: tuple[Value, ...], number: int, noisy: Noisy, beta: Fraction) -> None:
+        self.plan, self.key = quote.plan, key
+        readings = {
+            one.ask: Interval.around(values[number] * one.reading.unit, one.error(beta))
+            for one, values in zip(quote.priced, noisy, strict=True)
+        }
+        self.calls: list[Interval] = []
+        for call in quote.plan.calls:
+            rule = rule_of(call)
+            self.calls.append(rule.finish(tuple(readings[ask] for ask in rule.asks(call.column)), call.column))
+
+    def value(self, part: Post) -> Computed:
+        match part:
+            case Key(index):
+                return _given(self.key[index])
+            case Result(index):
+                return self.calls[index]
+            case Given(value):
+                return _given(value)
+            case Apply(op, parts):
+                return _apply(op, [self.value(inner) for inner in parts])
+        raise TypeError(f"no value for {part!r}")
+
+
+def _given(value: Value | Fraction | bool) -> Computed:
+    if isinstance(value, int | float | Fraction) and not isinstance(value, bool):
+        return Interval.exactly(Fraction(value))
+    return value
+
+
+def _number(value: Computed) -> Interval:
+    if isinstance(value, Interval):
+        return value
+    if isinstance(value, bool):
+        return Interval.exactly(Fraction(int(value)))
+    return _NULL
+
+
+def _plain(value: Computed) -> Fraction | str | bool | None:
+    return value.value if isinstance(value, Interval) else value
+
+
+def _truth(value: Computed) -> bool | None:
+    plain = _plain(value)
+    return None if plain is None else bool(plain)
+
+
+def _apply(op: str, values: list[Computed]) -> Computed:
+    if op in _NUMERIC:
+        return _NUMERIC[op](*[_number(value) for value in values])
+    if op in _COMPARED:
+        one, other = (_plain(value) for value in values)
+        if one is None or other is None:
+            return None
+        return _COMPARED[op](*_alike(one, other))
+    if op in ("AND", "OR"):
+        truths = [_truth(value) for value in values]
+        decided = op == "OR"
+        if decided in truths:
+            return decided
+        return None if None in truths else not decided
+    if op == "NOT":
+        truth = _truth(values[0])
+        return None if truth is None else not truth
+    if op == "IS NULL":
+        return _plain(values[0]) is None
+    if op == "COALESCE":
+        return next((value for value in values if _plain(value) is not None), _NULL)
+    if op == "NULLIF":
+        return _NULL if _plain(values[0]) is not None and _plain(values[0]) == _plain(values[1]) else values[0]
+    raise TypeError(f"no operation {op!r}")
+
+
+def _alike(one: Any, other: Any) -> tuple[Any, Any]:
+    """Booleans beside the 0 and 1 of a boolean key."""
+    if isinstance(one, bool) != isinstance(other, bool):
+        return Fraction(one), Fraction(other)
+    return one, other
+
+
+def _round(value: Interval, places: Interval | None = None) -> Interval:
+    unit = Fraction(10) ** -int(places.value if places is not None and places.value is not None else 0)
+
+    def rounded(end: Fraction | None) -> Fraction | None:
+        if end is None:
+            return None
+        return (1 if end >= 0 else -1) * round_half_up(abs(end) / unit) * unit  # halves away from zero, as in SQL
+
+    return Interval(rounded(value.value), rounded(value.low), rounded(value.high))
+
+
+_NUMERIC: dict[str, Callable[..., Interval]] = {
+    "NEG": lambda a: -a,
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": lambda a, b: a / b,
+    "ABS": abs,
+    "ROUND": _round,
+}
+_COMPARED: dict[str, Callable[[Any, Any], bool]] = {
+    "=": lambda a, b: bool(a == b),
+    "<>": lambda a, b: bool(a != b),
+    "<": lambda a, b: bool(a < b),
+    "<=": lambda a, b: bool(a <= b),
+    ">": lambda a, b: bool(a > b),
+    ">=": lambda a, b: bool(a >= b),
+}

@@ -1,0 +1,70 @@
+"""The grid a real column is measured on: a power of two far below the noise, from plan and price alone (MEANING 2.4).
+
+An integer column is its own grid. A float column gets the coarsest step 2**-k of at most 2**-44 of the smallest noise
+scale that will be added to it, so rounding to the grid moves an answer by less than 2**-44 noise scales a row; coarser
+only where the engine's 128-bit integers ask for it: (U - L) max_rows <= 2**62 steps and |L|, |U| <= 2**100 steps
+(`plan/lower.py` says why these suffice). Bounds are rounded to the grid in exact rationals, and sensitivity is derived
+from the rounded ones, so the grid cannot weaken the promise. Checked in tests/pricing/test_grids.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Final
+
+from dpcurator.errors import Refusal
+from dpcurator.plan.core import Grid
+from dpcurator.plan.nodes import Measured
+from dpcurator.plan.stability import Steps
+
+FINE: Final = 44  # bits between the smallest noise scale and the grid
+WIDTH: Final = 2**62  # (U - L) * max_rows, in steps
+DEPTH: Final = 2**100  # |L| and |U|, in steps
+_EXPONENTS: Final = (-1000, 1000)  # so that 2.0**exponent is an ordinary double
+
+
+def grid(column: Measured, scales: Iterable[Fraction], max_rows: int) -> Grid:
+    """The grid for a column to which noise of these scales (in the column's unit) is added. Raises Refusal."""
+    lower, upper = column.lower, column.upper
+    if lower is None or upper is None or column.kind == "text":
+        raise TypeError("only a numeric column with bounds is measured")
+    if column.kind == "integer":
+        if not _fits(lower, upper, 0, max_rows):
+            raise Refusal(
+                f"the bounds of {column.name!r} are too far apart: their sums could pass 126 bits.",
+                cure="The steward declares narrower bounds or a smaller max_rows in the catalog.",
+            )
+        return Grid(0, "integer", int(lower), int(upper), int(lower), int(upper), 0)
+    exponent = max(_EXPONENTS[0], min(_EXPONENTS[1], max(finest(scale) for scale in scales)))
+    while not _fits(lower, upper, exponent, max_rows):
+        exponent -= 1
+        if exponent < _EXPONENTS[0]:
+            raise Refusal(f"the bounds of {column.name!r} are too large.", cure="The steward declares narrower bounds.")
+    low, high = nearest(lower, exponent), nearest(upper, exponent)
+    return Grid(0, "float", float(lower), float(upper), low, high, exponent)
+
+
+def finest(scale: Fraction) -> int:
+    """The least k with 2**-k <= scale / 2**FINE; scale: Fraction > 0."""
+    wanted = 2**FINE / scale  # 2**k >= wanted
+    k = wanted.numerator.bit_length() - wanted.denominator.bit_length() - 1
+    while Fraction(2) ** k < wanted:
+        k += 1
+    return k
+
+
+def nearest(bound: Fraction, exponent: int) -> int:
+    """floor(bound * 2**exponent + 1/2), exactly."""
+    moved = bound * Fraction(2) ** exponent + Fraction(1, 2)
+    return moved.numerator // moved.denominator
+
+
+def steps(found: Grid) -> Steps:
+    """The grid as stability reads it."""
+    return Steps(found.lower, found.upper, found.exponent)
+
+
+def _fits(lower: Fraction, upper: Fraction, exponent: int, max_rows: int) -> bool:
+    low, high = nearest(lower, exponent), nearest(upper, exponent)
+    return (high - low) * max_rows <= WIDTH and max(abs(low), abs(high)) <= DEPTH
