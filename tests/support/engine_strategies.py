@@ -15,7 +15,19 @@ from hypothesis import strategies as st
 
 from dpcurator.plan import rows
 from dpcurator.plan.core import (
-    ONE, CorePlan, Filter, Grid, Listed, Measure, Owner, PerUnit, ScaleDown, Scan, Source, Sum, Total,
+    ONE,
+    CorePlan,
+    Filter,
+    Grid,
+    Listed,
+    Measure,
+    Owner,
+    PerUnit,
+    ScaleDown,
+    Scan,
+    Source,
+    Sum,
+    Total,
 )  # fmt: skip
 
 KINDS = {"c0": "integer", "c1": "text", "c2": "integer", "c3": "float", "c4": "text", "c5": "float"}
@@ -29,7 +41,8 @@ FLOATS = (
 )  # fmt: skip
 BAD_FLOATS = (math.nan, -math.nan, math.inf, -math.inf, -0.0)
 TEXTS = (
-    "", "a", "A", "a\0", "a\0b", "ab", "é", "e\u0301", "ß", "SS", "'", '"', "';--", "%_\\", "\ud7ff", "\ue000", "\uffff",
+    "", "a", "A",
+    "a\0", "a\0b", "ab", "é", "e\u0301", "ß", "SS", "'", '"', "';--", "%_\\", "\ud7ff", "\ue000", "\uffff",
     "\U00010000", "\U0010ffff", "😀", "a" * 12, "a" * 13, "a" * 13 + "b", " ", "\n", "NULL", "nan", "\u202e",
 )  # fmt: skip
 

@@ -16,6 +16,7 @@ Checked in tests/engines (conformance, and a variant of this text with two floor
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -83,8 +84,8 @@ def _scan(scan: Scan, schema: str, parameters: _Parameters) -> str:
 
 def _canonical(source: Source, parameters: _Parameters) -> str:
     text = f"TRY_CAST({source.name} AS {TYPES[source.kind]})"
-    if source.kind == "float":  # NaN equals NaN here; -0.0 equals 0.0 in every comparison, join and group
-        text = f"nullif({text}, CAST('nan' AS DOUBLE))"
+    if source.kind == "float":  # -0.0 needs nothing: it equals 0.0 here in every comparison, join and group
+        text = f"CASE WHEN isnan({text}) THEN NULL ELSE {text} END"
     return text if source.fill is None else f"coalesce({text}, {parameters.constant(source.fill, source.kind)})"
 
 
@@ -128,7 +129,9 @@ def _keys(parts: Parts, parameters: _Parameters) -> str:
         for index, kind in enumerate(kinds)
     ]
     columns = "".join(f", unnest({array}) AS y{index}" for index, array in enumerate(arrays))
-    return f"SELECT unnest(range({len(listed.keys)})) AS k{columns}"
+    size = len(listed.keys)
+    number = "UTINYINT" if size <= 2**8 else "USMALLINT" if size <= 2**16 else "UINTEGER"  # narrow groups are faster
+    return f"SELECT CAST(unnest(range({size})) AS {number}) AS k{columns}"
 
 
 def _key(value: Value, kind: Kind) -> Value:
@@ -160,27 +163,32 @@ def _measure(parts: Parts, parameters: _Parameters) -> str:
 def _grid(grid: Grid, parameters: _Parameters) -> str:
     """0 .. upper - lower as BIGINT, or NULL. Clamped before any arithmetic, so nothing can overflow."""
     x = f"x{grid.column}"
+    if grid.kind == "text":
+        return f"CASE WHEN {x} IS NOT NULL THEN 0::BIGINT END"
     if grid.kind == "integer":
-        wide = _wide(grid.clamp_lower, grid.clamp_upper, grid.lower)
-        clamped = _clamp(x if wide == "BIGINT" else f"CAST({x} AS HUGEINT)", int(grid.clamp_lower),
-                         int(grid.clamp_upper), wide)  # fmt: skip
+        clamps = int(grid.clamp_lower), int(grid.clamp_upper)
+        wide = _wide(*clamps, grid.lower)
+        steps = _clamp(x, *(_integer(bound, wide) for bound in clamps))
     else:
-        low, high = (parameters.constant(bound, "float") for bound in (grid.clamp_lower, grid.clamp_upper))
-        scale, half = parameters.constant(2.0**grid.exponent, "float"), parameters.constant(0.5, "float")
-        reach = 2.0**grid.exponent * max(abs(float(grid.clamp_lower)), abs(float(grid.clamp_upper)))
-        wide = _wide(int(2 * reach) + 1, grid.lower, grid.upper)
-        steps = f"floor(least(greatest({x}, {low}), {high}) * {scale} + {half})"
-        clamped = _clamp(f"CAST({steps} AS {wide})", grid.lower, grid.upper, wide)
-    value = f"{clamped} - {_integer(grid.lower, wide)}" if grid.lower else clamped
-    return f"CASE WHEN {x} IS NOT NULL THEN CAST({value} AS BIGINT) END"
+        bounds = float(grid.clamp_lower), float(grid.clamp_upper)
+        least, most = (math.floor(bound * 2.0**grid.exponent + 0.5) for bound in bounds)
+        low, high, scale, half = (
+            parameters.constant(value, "float") for value in (*bounds, 2.0**grid.exponent, 0.5)
+        )
+        wide = _wide(least, most, grid.lower, grid.upper)
+        steps = f"CAST(floor({_clamp(x, low, high)} * {scale} + {half}) AS {wide})"
+        if least < grid.lower or most > grid.upper:  # each of the float64 operations is monotone, so else it is clamped
+            steps = _clamp(steps, _integer(grid.lower, wide), _integer(grid.upper, wide))
+    return f"CAST({steps} - {_integer(grid.lower, wide)} AS BIGINT)"
 
 
-def _clamp(text: str, lower: int, upper: int, type_: str) -> str:
-    return f"least(greatest({text}, {_integer(lower, type_)}), {_integer(upper, type_)})"
+def _clamp(x: str, low: str, high: str) -> str:
+    """NULL stays NULL (greatest and least would pass it over)."""
+    return f"CASE WHEN {x} < {low} THEN {low} WHEN {x} > {high} THEN {high} ELSE {x} END"
 
 
-def _wide(*values: int | float) -> str:
-    return "BIGINT" if all(int(value) in INT64 for value in values) else "HUGEINT"
+def _wide(*values: int) -> str:
+    return "BIGINT" if all(value in INT64 for value in values) else "HUGEINT"
 
 
 def _each_row(parts: Parts) -> list[tuple[str, str]]:

@@ -156,12 +156,13 @@ def _listed(listed: Listed, kinds: tuple[Kind, ...]) -> None:
 
 
 def _grid(grid: Grid, kinds: tuple[Kind, ...], max_rows: int) -> None:
-    _require(grid.kind in ("integer", "float"), "A measured column is integer or float.")
     _require(_kind(kinds, grid.column) == grid.kind, "A grid has the kind of its column.")
     _require(type(grid.lower) is int and type(grid.upper) is int, "A grid's bounds are integers.")
     _require(-MAX_GRID < grid.lower <= grid.upper < MAX_GRID, "A grid's bounds pass 126 bits.")
     _require((grid.upper - grid.lower) * max_rows <= MAX_RANGE, "(upper - lower) * max_rows passes 62 bits.")
-    if grid.kind == "integer":
+    if grid.kind == "text":
+        _require(grid == Grid(grid.column, "text", 0, 0, 0, 0, 0), "A text is counted, not measured.")
+    elif grid.kind == "integer":
         _require(grid.exponent == 0, "An integer grid has exponent 0.")
         _require(type(grid.clamp_lower) is int and type(grid.clamp_upper) is int, "An integer is clamped to integers.")
         _require(grid.lower <= grid.clamp_lower <= grid.clamp_upper <= grid.upper, "A clamp is within its grid.")
