@@ -1,0 +1,115 @@
+"""`catalog_of`: the frozen `Catalog` a question rests on, from the declaration and the facts `refresh` made public.
+
+What the digest covers. sha256 of canonical JSON of everything public that gives questions their meaning: protects,
+neighbours, units, the budget, tables, units, caps, columns, types, bounds, fills, and key lists as resolved from public
+tables. Not covered: sources (files, encodings, spellings, zones), because neighbouring is defined on the snapshot's
+rows (MEANING 1.4), and the data version, which requests carry by themselves.
+
+Checked in tests/catalog/test_bind.py.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from dpcurator.catalog.columns import in_order
+from dpcurator.catalog.declaration import Declaration
+from dpcurator.catalog.model import Catalog, Table, Value
+
+
+@dataclass(frozen=True, slots=True)
+class PublicFacts:
+    """What a refresh makes public: the data version, and the distinct values of public key columns.
+
+    `keys` has ((public table, column), values without missing, in canonical order). Version 0: no refresh yet.
+    """
+
+    version: int = 0
+    keys: tuple[tuple[tuple[str, str], tuple[Value, ...]], ...] = ()
+
+    def of(self, table: str, column: str) -> tuple[Value, ...] | None:
+        """The key values of a public column; None when no refresh has read it."""
+        return next((values for name, values in self.keys if name == (table, column)), None)
+
+
+NO_FACTS: Final = PublicFacts()
+
+
+def catalog_of(declaration: Declaration, facts: PublicFacts = NO_FACTS) -> Catalog:
+    """The catalog, bound to a data version. A column whose public table was not read yet has no key list (None)."""
+    tables = tuple(_with_public_keys(table, declaration, facts) for table in declaration.tables)
+    catalog = Catalog(
+        protects=declaration.protects,
+        neighbours=declaration.neighbours,
+        units=declaration.units,
+        epsilon=declaration.epsilon,
+        delta=declaration.delta,
+        tables=tables,
+        digest="",
+        data_version=facts.version,
+    )
+    return replace(catalog, digest=_sha256(_public(catalog)))
+
+
+def _with_public_keys(table: Table, declaration: Declaration, facts: PublicFacts) -> Table:
+    columns = list(table.columns)
+    for wanted in declaration.public_keys:
+        values = facts.of(wanted.public_table, wanted.public_column)
+        if wanted.table != table.name or values is None:
+            continue
+        keys = in_order((None, *values) if wanted.with_missing else values)
+        columns = [replace(c, keys=keys) if c.name == wanted.column else c for c in columns]
+    return replace(table, columns=tuple(columns))
+
+
+def schema_fingerprint(declaration: Declaration) -> str:
+    """sha256 of table names, column names and types, in order: what a snapshot must have been made for."""
+    return _sha256([[table.name, [[c.name, c.type] for c in table.columns]] for table in declaration.tables])
+
+
+def _public(catalog: Catalog) -> dict[str, Any]:
+    return {
+        "format": 1,
+        "protects": catalog.protects,
+        "neighbours": catalog.neighbours,
+        "units": catalog.units,
+        "epsilon": str(catalog.epsilon),
+        "delta": str(catalog.delta),
+        "tables": [_public_table(table) for table in catalog.tables],
+    }
+
+
+def _public_table(table: Table) -> dict[str, Any]:
+    columns = [
+        {
+            "name": column.name,
+            "type": column.type,
+            "bounds": None if column.lower is None else [str(column.lower), str(column.upper)],
+            "keys": None if column.keys is None else [json_value(key) for key in column.keys],
+            "missing": json_value(column.missing),
+        }
+        for column in table.columns
+    ]
+    caps = {"max_rows": table.max_rows, "max_groups": table.max_groups, "expected_units": table.expected_units}
+    return {"name": table.name, "unit": table.unit, "columns": columns} | caps
+
+
+def json_value(value: Value) -> Any:
+    """A physical value in JSON, exactly: a double by its hexadecimal digits."""
+    return {"double": value.hex()} if isinstance(value, float) else value
+
+
+def value_of_json(given: Any) -> Value:
+    """The inverse of `json_value`."""
+    if isinstance(given, dict):
+        return float.fromhex(given["double"])
+    found: Value = given
+    return found
+
+
+def _sha256(content: Any) -> str:
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()

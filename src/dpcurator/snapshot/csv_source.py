@@ -1,0 +1,210 @@
+"""Reading CSV files strictly, so that what is wrong with a line stays with that line.
+
+Python's csv module in strict mode parses; nothing is sniffed or guessed. A record that breaks the dialect is set aside
+by its *first line only*: reading goes on at the next line, so a stray quote does not swallow the rows after it (unless
+they happen to close it as one well-formed field, which no reader can tell). Rows with too few or too many fields, lines
+past 4 MiB and fields past the csv module's limit are set aside likewise; an undecodable byte sets aside its row when
+it is in a declared column.
+
+A header that names two columns alike is refused with both positions. Messages about headers show only names that are
+declared or close to one, since the first line of a file without a header is data.
+
+Checked in tests/snapshot/test_csv.py.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from pathlib import Path
+from typing import Final, TextIO
+
+from dpcurator.catalog.declaration import CsvOptions
+from dpcurator.catalog.problems import nearest, text
+from dpcurator.errors import Misconfigured
+from dpcurator.snapshot.report import TableReport
+
+BATCH: Final = 50_000  # records
+LONGEST_LINE: Final = 4 * 2**20  # characters
+LONGEST_RECORD: Final = 10_000  # lines of one record, quoted line breaks included
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Cells of the declared columns, column by column, and where each row begins ("visits.csv:12" or "row 12")."""
+
+    columns: list[Sequence[object]]
+    places: Sequence[int]
+    file: str
+
+    def place(self, position: int) -> str:
+        number = self.places[position]
+        return f"{self.file}:{number}" if self.file else f"row {number}"
+
+
+class _TooLong(Exception):
+    """A line or record past the limits."""
+
+
+class _Lines:
+    """The lines of a file, counted; the lines of a broken record after its first can be given back."""
+
+    def __init__(self, file: TextIO) -> None:
+        self.file, self.number = file, 0
+        self.waiting: deque[str] = deque()
+        self.record: list[str] = []
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = self.waiting.popleft() if self.waiting else self.file.readline(LONGEST_LINE)
+        if not line:
+            raise StopIteration
+        self.number += 1
+        self.record.append(line)
+        if len(self.record) > LONGEST_RECORD:
+            raise _TooLong
+        if len(line) == LONGEST_LINE and line[-1] not in "\r\n":
+            while (rest := self.file.readline(LONGEST_LINE)) and rest[-1] not in "\r\n":
+                pass
+            raise _TooLong
+        return line
+
+    def give_back(self) -> int:
+        """Keep only the first line of the current record as read; its number."""
+        rest = self.record[1:]
+        self.waiting.extendleft(reversed(rest))
+        self.number -= len(rest)
+        self.record.clear()
+        return self.number
+
+
+def read_csv(
+    path: Path, options: CsvOptions, columns: Sequence[str], report: TableReport, *, where: str
+) -> Iterator[Batch]:
+    """Batches of the declared columns of one file. Raises Misconfigured for a file or header that cannot be used."""
+    try:
+        with path.open(encoding=_encoding(options.encoding), errors="surrogateescape", newline="") as file:
+            yield from _read(file, path.name, options, columns, report, where)
+    except FileNotFoundError:
+        raise Misconfigured(f"There is no file {text(path.name)}.", where=where,
+                            cure="Paths are relative to the catalog file.") from None  # fmt: skip
+    except IsADirectoryError:
+        raise Misconfigured(f"{text(path.name)} is a directory.", where=where,
+                            cure='Name a file, or several with file = "folder/*.csv".') from None  # fmt: skip
+    except UnicodeError:
+        raise Misconfigured(f"{text(path.name)} is not in the encoding {options.encoding}.", where=where,
+                            cure='Declare the encoding, as in encoding = "utf-16".') from None  # fmt: skip
+    except OSError:
+        raise Misconfigured(f"{text(path.name)} cannot be read.", where=where, cure="Check its permissions.") from None
+
+
+def _encoding(name: str) -> str:
+    return "utf-8-sig" if codecs.lookup(name).name == "utf-8" else name
+
+
+def _read(
+    file: TextIO, name: str, options: CsvOptions, columns: Sequence[str], report: TableReport, where: str
+) -> Iterator[Batch]:
+    lines = _Lines(file)
+    reader = csv.reader(lines, delimiter=options.delimiter, quotechar=options.quote, strict=True)
+    header = _header(reader, name, options, where)
+    lines.record.clear()
+    chosen = [_position(column, header, name, where) for column in columns]
+    rows: list[list[str]] = []
+    numbers: list[int] = []
+    width = len(header)
+    while True:
+        try:
+            for row in reader:
+                if len(row) == width:
+                    rows.append(row)
+                    numbers.append(lines.number - len(lines.record) + 1)
+                elif not row:
+                    report.blank_lines += 1
+                else:
+                    place = f"{name}:{lines.number - len(lines.record) + 1}"
+                    report.set_aside.add(place, f"{len(row)} fields where the header has {width}")
+                lines.record.clear()
+                if len(rows) == BATCH:
+                    yield _batch(rows, numbers, chosen, name, report)
+                    rows, numbers = [], []
+            break
+        except csv.Error:
+            report.set_aside.add(f"{name}:{lines.give_back()}", "quotes or fields that break the dialect")
+        except _TooLong:
+            report.set_aside.add(f"{name}:{lines.give_back()}", "a line or record that is too long")
+    yield _batch(rows, numbers, chosen, name, report)
+
+
+def _header(reader: Iterator[list[str]], name: str, options: CsvOptions, where: str) -> list[str]:
+    try:
+        header = next(reader)
+    except StopIteration:
+        raise Misconfigured(
+            f"{text(name)} is empty.", where=where, cure="Its first line must name the columns."
+        ) from None
+    except (csv.Error, _TooLong):
+        raise Misconfigured(f"The header of {text(name)} cannot be read.", where=f"{name}:1",
+                            cure="Check its quotes, or declare delimiter and quote.") from None  # fmt: skip
+    for position, new in options.rename:
+        if position > len(header):
+            raise Misconfigured(f"rename names column {position}, and {text(name)} has {len(header)}.", where=where,
+                                cure="Count positions from 1.")  # fmt: skip
+        header[position - 1] = new
+    return header
+
+
+def _position(column: str, header: list[str], name: str, where: str) -> int:
+    """Where a declared column is. Raises Misconfigured when it is not there, or when any name is there twice."""
+    refuse_repeats(header, [column], name, where)
+    if column in header:
+        return header.index(column)
+    raise Misconfigured(f"{text(name)} has no column {text(column)}.", where=where, cure=missing_cure(column, header))
+
+
+def refuse_repeats(header: Sequence[object], declared: Sequence[str], name: str, where: str) -> None:
+    """Raise Misconfigured when two columns have the same name, with both positions (from 1)."""
+    seen: dict[object, int] = {}
+    for position, column in enumerate(header, start=1):
+        first = seen.setdefault(column, position)
+        if first != position:
+            shown = f" ({text(str(column))})" if column in declared else ""
+            raise Misconfigured(
+                f"Columns {first} and {position} of {text(name)} have the same name{shown}.", where=where,
+                cure=f'Give one a name of its own: rename = {{ {position} = "a name" }}, or mend the source.',
+            )  # fmt: skip
+
+
+def missing_cure(column: str, header: Sequence[object]) -> str:
+    """The nearest name, when one is near; else how many columns there are."""
+    near = nearest(column, [str(other) for other in header])
+    return near if near.startswith("Did") else f"It has {len(header)} columns, and none has a name like it."
+
+
+def _batch(rows: list[list[str]], numbers: list[int], chosen: list[int], name: str, report: TableReport) -> Batch:
+    columns = [list(map(itemgetter(position), rows)) for position in chosen]
+    broken = {
+        row for cells in columns if not _decoded("".join(cells)) for row, c in enumerate(cells) if not _decoded(c)
+    }
+    if broken:
+        for row in sorted(broken):
+            report.set_aside.add(f"{name}:{numbers[row]}", "bytes that the declared encoding does not have")
+        kept = [row for row in range(len(rows)) if row not in broken]
+        columns = [[cells[row] for row in kept] for cells in columns]
+        numbers = [numbers[row] for row in kept]
+    return Batch(list(columns), numbers, name)
+
+
+def _decoded(cell: str) -> bool:
+    """Is it Unicode? A byte that could not be decoded is held as a lone surrogate, which cannot be encoded."""
+    try:
+        cell.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,143 @@
+"""Reading data frames: pandas, polars, pyarrow tables, or a dict of columns (lists, arrays, series).
+
+Every dtype comes down to standard Python values, exactly, and `catalog.spelling.read_value` decides what they mean:
+float32 is widened, 64-bit unsigned integers are whole, categories are their values, and NaT, NA, NaN and None are one
+missing. Instants are taken as integers first, since years past 9999 have no Python datetime and a frame may hold them.
+The libraries are told apart by module name, so none of them is imported here.
+
+Checked in tests/snapshot/test_frames.py, a table of dtypes per library.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from dpcurator.catalog.problems import text
+from dpcurator.catalog.spelling import DAY, FIRST_DAY, LAST_DAY, NO_SUCH_DAY, Unreadable
+from dpcurator.errors import Misconfigured
+from dpcurator.snapshot.csv_source import BATCH, Batch, missing_cure, refuse_repeats
+
+_PER_MICROSECOND: Final = {"s": (1_000_000, 1), "ms": (1_000, 1), "us": (1, 1), "ns": (1, 1_000)}
+_NOT_A_TIME: Final = -(2**63)
+
+
+def read_frame(frame: Any, columns: Sequence[str], name: str, *, where: str) -> Iterator[Batch]:
+    """Batches of the declared columns. Raises Misconfigured for what is no frame, and for absent or repeated names."""
+    names, column_at, length = _layout(frame, name, where)
+    refuse_repeats(names, columns, f"the frame {name}", where)
+    for column in columns:
+        if column not in names:
+            raise Misconfigured(f"The frame for {text(name)} has no column {text(column)}.", where=where,
+                                cure=missing_cure(column, names))  # fmt: skip
+    chosen = [column_at(names.index(column)) for column in columns]
+    if len({len(values) for values in chosen}) > 1:
+        raise Misconfigured(f"The columns of the frame for {text(name)} differ in length.", where=where,
+                            cure="Give every column one value per row.")  # fmt: skip
+    for start in range(0, length, BATCH):
+        stop = min(start + BATCH, length)
+        yield Batch([_values(values[start:stop]) for values in chosen], range(start + 1, stop + 1), "")
+
+
+def _layout(frame: Any, name: str, where: str) -> tuple[list[Any], Callable[[int], Any], int]:
+    """Column names, a function from position to column, and the number of rows."""
+    library = _library(frame)
+    if library == "polars" and hasattr(frame, "collect"):
+        frame = frame.collect()
+    if isinstance(frame, Mapping):
+        listed = [_sequence(values) for values in frame.values()]
+        if None not in listed:
+            return list(frame), listed.__getitem__, max(map(len, listed), default=0)
+    elif library == "pandas" and hasattr(frame, "iloc") and hasattr(frame, "columns"):
+        return list(frame.columns), lambda i: frame.iloc[:, i], len(frame)
+    elif library == "polars" and hasattr(frame, "get_columns"):
+        return list(frame.columns), frame.get_columns().__getitem__, len(frame)
+    elif library == "pyarrow" and hasattr(frame, "column_names"):
+        return list(frame.column_names), frame.column, int(frame.num_rows)
+    raise Misconfigured(f"What was given for table {text(name)} is no data frame.", where=where,
+                        cure="Give a pandas, polars or pyarrow table, or a dict of equally long lists.")  # fmt: skip
+
+
+def _library(value: Any) -> str:
+    return type(value).__module__.split(".")[0]
+
+
+def _sequence(values: Any) -> Any:
+    if isinstance(values, str | bytes | Mapping) or not hasattr(values, "__len__"):
+        return None
+    if _library(values) == "numpy":
+        return values if values.ndim == 1 else None
+    return values if hasattr(values, "__getitem__") else None
+
+
+def _values(column: Any) -> list[Any]:
+    """A slice of a column as standard Python values (and `Unreadable` for instants out of range)."""
+    match _library(column):
+        case "numpy":
+            if column.dtype.kind == "M":
+                return _instants(column.astype("int64").tolist(), _numpy_unit(column.dtype), aware=False)
+            return list(column.tolist())
+        case "pandas":
+            return _pandas(column)
+        case "polars":
+            unit = getattr(column.dtype, "time_unit", None)
+            if unit and hasattr(column.dtype, "time_zone"):
+                return _instants(column.to_physical().to_list(), unit, aware=column.dtype.time_zone is not None)
+            return list(column.to_list())
+        case "pyarrow":
+            return _pyarrow(column)
+        case _:
+            return list(column)
+
+
+def _pandas(column: Any) -> list[Any]:
+    dtype = column.dtype
+    if getattr(dtype, "kind", "") == "M" and _library(dtype) in ("numpy", "pandas") and not _of_arrow(dtype):
+        aware = getattr(dtype, "tz", None) is not None
+        naive = column.dt.tz_convert("UTC").dt.tz_localize(None) if aware else column
+        array = naive.to_numpy()
+        return _instants(array.astype("int64").tolist(), _numpy_unit(array.dtype), aware=aware)
+    if _of_arrow(dtype):
+        return _pyarrow(dtype.__from_arrow__(column.array.__arrow_array__()).__arrow_array__())
+    return list(column.tolist())
+
+
+def _of_arrow(dtype: Any) -> bool:
+    return hasattr(dtype, "pyarrow_dtype")
+
+
+def _pyarrow(column: Any) -> list[Any]:
+    kind = str(column.type)
+    if kind.startswith("dictionary"):
+        chunks = column.chunks if hasattr(column, "chunks") else [column]
+        return [value for chunk in chunks for value in _pyarrow(chunk.dictionary_decode())]
+    if kind.startswith("timestamp"):
+        return _instants(column.cast("int64").to_pylist(), column.type.unit, aware=column.type.tz is not None)
+    if kind.startswith(("duration", "time", "month_day_nano")):
+        return [Unreadable("a time of day or duration") if valid else None for valid in column.is_valid().to_pylist()]
+    if kind in ("date32[day]", "date64[ms]"):
+        days = column.cast("timestamp[s]" if kind.startswith("date32") else "timestamp[ms]")
+        return _instants(days.cast("int64").to_pylist(), days.type.unit, aware=False)
+    return list(column.to_pylist())
+
+
+def _numpy_unit(dtype: Any) -> str:
+    return str(dtype).split("[")[-1].rstrip("]")
+
+
+def _instants(counts: list[int | None], unit: str, *, aware: bool) -> list[Any]:
+    times, divisor = _PER_MICROSECOND.get(unit, (0, 1))
+    if not times:
+        return [Unreadable("an instant in another unit than s, ms, us or ns") for _ in counts]
+    zone = UTC if aware else None
+    return [
+        None if count is None or count == _NOT_A_TIME else instant(count * times // divisor, zone) for count in counts
+    ]
+
+
+def instant(micros: int, zone: Any) -> datetime | Unreadable:
+    """Microseconds since 1970 as a datetime; Unreadable outside the years 1 to 9999."""
+    if not FIRST_DAY * DAY <= micros < (LAST_DAY + 1) * DAY:
+        return NO_SUCH_DAY
+    return datetime(1970, 1, 1, tzinfo=zone) + timedelta(microseconds=micros)

@@ -1,0 +1,61 @@
+"""Reading a column of cells by the written grammar (`catalog.spelling`), a batch at a time.
+
+A batch gives one physical value or None per cell, and the positions and reasons of those that could not be read. Equal
+text is read once; typed values of one plain kind pass without a look at each. That this agrees with reading every cell
+by itself is checked in tests/snapshot/test_grammar.py.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from dpcurator.catalog.model import Value
+from dpcurator.catalog.spelling import (
+    GRAMMAR,
+    GREATEST_INTEGER,
+    LEAST_INTEGER,
+    Rule,
+    Spelling,
+    Unreadable,
+    read_text,
+    read_value,
+)
+
+__all__ = ["GRAMMAR", "Rule", "Unreadable", "read_cells", "read_text", "read_typed", "read_value"]
+
+_class_of = type  # `type` is the name of a parameter below, as it is a field of the catalog
+type_of_none = type(None)
+Read = tuple[list[Value], list[tuple[int, str]]]  # values, and (position, reason) of the unreadable
+
+
+def read_cells(cells: Sequence[str], type: str, spelling: Spelling, missing: Collection[str]) -> Read:
+    """CSV cells. A cell spelled exactly as in `missing` is missing, whatever its type."""
+    table = {cell: None if cell in missing else read_text(cell, type, spelling) for cell in set(cells)}
+    return _split(list(map(table.__getitem__, cells)), any(isinstance(v, Unreadable) for v in table.values()))
+
+
+def read_typed(values: Sequence[Any], type: str, spelling: Spelling) -> Read:
+    """Values of a data frame, Parquet or DuckDB column; an `Unreadable` among them stays what it is."""
+    kinds = set(map(_class_of, values)) - {type_of_none}
+    if kinds == {str}:
+        distinct = {text: read_text(text, type, spelling) for text in set(values) if text is not None}
+        read: list[Any] = [None if text is None else distinct[text] for text in values]
+        return _split(read, any(isinstance(v, Unreadable) for v in distinct.values()))
+    if kinds == {int} and type == "integer":
+        present = [value for value in values if value is not None]
+        if min(present) >= LEAST_INTEGER and max(present) <= GREATEST_INTEGER:
+            return list(values), []
+    if kinds == {float} and type == "float":
+        return [None if value is None or math.isnan(value) else value + 0.0 for value in values], []
+    return _split([v if isinstance(v, Unreadable) else read_value(v, type, spelling) for v in values], True)
+
+
+def _split(read: list[Any], troubled: bool) -> Read:
+    if not troubled:
+        return read, []
+    bad = [(position, value.reason) for position, value in enumerate(read) if isinstance(value, Unreadable)]
+    for position, _ in bad:
+        read[position] = None
+    return read, bad

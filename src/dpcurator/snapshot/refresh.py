@@ -1,0 +1,171 @@
+"""`refresh`: read every declared source once, into one typed, immutable, versioned snapshot.
+
+Only the steward runs it, and only here are sources looked at; questions read the snapshot (MEANING 1.4). Which rows are
+set aside and which values are missing is decided row by row by declared facts, so removing a unit's rows from a typed
+source removes exactly those rows from the snapshot. Checked in tests/snapshot/test_refresh.py.
+"""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from dpcurator.catalog.columns import in_order
+from dpcurator.catalog.declaration import Declaration, Source
+from dpcurator.catalog.model import Column, Kind, Table
+from dpcurator.catalog.problems import nearest, text
+from dpcurator.errors import Misconfigured
+from dpcurator.snapshot.csv_source import Batch, read_csv
+from dpcurator.snapshot.frames import read_frame
+from dpcurator.snapshot.grammar import read_cells, read_typed
+from dpcurator.snapshot.report import Report, TableReport, Trouble
+from dpcurator.snapshot.store import SQL_TYPES, Draft, drafting
+from dpcurator.snapshot.typed_source import read_duckdb, read_parquet
+
+Progress = Callable[[str, int], None]  # table, rows so far
+MOST_KEYS: Final = 1_000_000  # of one public column
+
+
+def refresh(
+    declaration: Declaration, frames: Mapping[str, Any] | None = None, progress: Progress | None = None
+) -> Report:
+    """Read everything into a new snapshot and put it in force. The report is for the steward alone.
+
+    frames: a data frame for each table that declares no file. Raises Misconfigured when a source cannot be used; the
+    previous snapshot then stays in force.
+    """
+    given = dict(frames or {})
+    _match_frames(declaration, given)
+    with drafting(declaration) as draft:
+        reports = []
+        for i, (table, source) in enumerate(zip(declaration.tables, declaration.sources, strict=True)):
+            report = TableReport(table.name, unreadable={column.name: Trouble() for column in table.columns})
+            batches = _batches(table, source, declaration, given.get(table.name), report)
+            for batch in batches:
+                _store(draft, i, table, source, batch, report)
+                if progress is not None:
+                    progress(table.name, report.rows)
+            reports.append(report)
+        draft.publish(_public_keys(declaration, draft))
+        return Report(draft.version, tuple(reports))
+
+
+def _match_frames(declaration: Declaration, frames: Mapping[str, Any]) -> None:
+    wanted = {t.name: s for t, s in zip(declaration.tables, declaration.sources, strict=True) if s.kind == "frame"}
+    for name in frames:
+        if name not in wanted:
+            declared = any(table.name == name for table in declaration.tables)
+            what = "has a source in the catalog" if declared else "is not declared"
+            raise Misconfigured(f"A frame was given for table {text(name)}, which {what}.", where=declaration.name,
+                                cure="Leave file and duckdb out of that table." if declared
+                                else nearest(name, wanted))  # fmt: skip
+    for name, source in wanted.items():
+        if name not in frames:
+            raise Misconfigured(f"Table {text(name)} names no source, and no frame was given.", where=source.where,
+                                cure='Add file = "data.csv", or pass the frame in Python.')  # fmt: skip
+
+
+def _batches(
+    table: Table, source: Source, declaration: Declaration, frame: Any, report: TableReport
+) -> Iterator[Batch]:
+    names = [column.name for column in table.columns]
+    if source.kind == "frame":
+        yield from read_frame(frame, names, table.name, where=source.where)
+        return
+    for path in _files(source, declaration.directory):
+        if source.kind == "csv":
+            yield from read_csv(path, source.csv, names, report, where=source.where)
+        elif source.kind == "parquet":
+            yield from read_parquet(path, names, where=source.where)
+        else:
+            yield from read_duckdb(path, source.relation, names, where=source.where)
+
+
+def _files(source: Source, directory: Path) -> list[Path]:
+    """The file itself where there is one of exactly this name; else what the pattern matches, sorted."""
+    literal = directory / source.place
+    if "\0" in source.place:
+        raise Misconfigured("A path cannot contain U+0000.", where=source.where, cure="Mend `file`.")
+    if source.kind == "duckdb" or literal.exists() or not glob.has_magic(source.place):
+        return [literal]
+    found = sorted(glob.glob(source.place, root_dir=directory, recursive=True))
+    if not found:
+        raise Misconfigured(f"No file matches {text(source.place)}.", where=source.where,
+                            cure="Paths are relative to the catalog file.")  # fmt: skip
+    return [directory / path for path in found]
+
+
+def _store(draft: Draft, i: int, table: Table, source: Source, batch: Batch, report: TableReport) -> None:
+    """Type one batch by the grammar, note what could not be read, and append the rest."""
+    values: list[Sequence[Any]] = []
+    aside: dict[int, str] = {}
+    for column, reading, cells in zip(table.columns, source.readings, batch.columns, strict=True):
+        if source.kind == "csv":
+            read, bad = read_cells(cells, column.type, reading.spelling, source.csv.missing)  # type: ignore[arg-type]
+        else:
+            read, bad = read_typed(cells, column.type, reading.spelling)
+        values.append(read)
+        for position, reason in bad:
+            if reading.set_aside:
+                aside.setdefault(position, f"{column.name!r} is {reason}")
+            else:
+                report.unreadable[column.name].add(batch.place(position), reason)
+    for position in sorted(aside):
+        report.set_aside.add(batch.place(position), aside[position])
+    if aside:
+        kept = [position for position in range(len(batch.places)) if position not in aside]
+        values = [[column[position] for position in kept] for column in values]
+    _append(draft, i, table, values, report)
+
+
+def _append(draft: Draft, i: int, table: Table, values: list[Sequence[Any]], report: TableReport) -> None:
+    rows = len(values[0])
+    if not rows:
+        return
+    report.rows += rows
+    arrays = {}
+    for j, (column, cells) in enumerate(zip(table.columns, values, strict=True)):
+        absent = cells.count(None)
+        report.missing[column.name] += absent
+        if column.name == table.unit:
+            report.null_units += absent
+        arrays[f"c{j}"] = _array(cells, column.kind, absent)
+    draft.connection.register("batch", arrays)
+    casts = ", ".join(f"c{j}::{SQL_TYPES[column.kind]}" for j, column in enumerate(table.columns))
+    draft.connection.execute(f"INSERT INTO t{i} SELECT {casts} FROM batch")
+    draft.connection.unregister("batch")
+
+
+def _array(cells: Sequence[Any], kind: Kind, absent: int) -> Any:
+    import numpy as np
+
+    if kind == "text":
+        return np.array(cells, dtype=object)
+    dtype = np.int64 if kind == "integer" else np.float64
+    if not absent:
+        return np.array(cells, dtype=dtype)
+    filled = np.array([0 if cell is None else cell for cell in cells], dtype=dtype)
+    return np.ma.masked_array(filled, mask=[cell is None for cell in cells])
+
+
+def _public_keys(declaration: Declaration, draft: Draft) -> list[tuple[tuple[str, str], tuple[Any, ...]]]:
+    """The distinct values of the public columns that keys are taken from."""
+    found: dict[tuple[str, str], tuple[Any, ...]] = {}
+    for wanted in declaration.public_keys:
+        i = next(n for n, table in enumerate(declaration.tables) if table.name == wanted.public_table)
+        j = _index(declaration.tables[i].columns, wanted.public_column)
+        rows = draft.connection.execute(
+            f"SELECT DISTINCT c{j} FROM t{i} WHERE c{j} IS NOT NULL LIMIT {MOST_KEYS + 1}"
+        ).fetchall()
+        if len(rows) > MOST_KEYS:
+            raise Misconfigured(f"Public column {text(wanted.public_column)} has more than {MOST_KEYS:,} keys.",
+                                where=declaration.where(wanted.public_table, wanted.public_column),
+                                cure="Group by something coarser.")  # fmt: skip
+        found[wanted.public_table, wanted.public_column] = in_order(tuple(row[0] for row in rows))
+    return list(found.items())
+
+
+def _index(columns: Sequence[Column], name: str) -> int:
+    return next(j for j, column in enumerate(columns) if column.name == name)

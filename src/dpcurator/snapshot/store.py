@@ -1,0 +1,204 @@
+"""Where snapshots are kept: `.dpcurator/snapshot-NNNN.duckdb`, and `facts.json`, which says which one is in force.
+
+Physical names. Table i of the catalog is `t{i}`, its column j is `c{j}`, as BIGINT, DOUBLE or VARCHAR; a user's
+spelling never becomes an SQL name. The table `meta` holds format, version and schema fingerprint.
+
+Atomicity. A snapshot is written under a temporary name, synced, renamed, and only then named by `facts.json`, which is
+itself replaced atomically. A crash at any point leaves the previous snapshot in force; its leavings are cleared by the
+next refresh. The previous snapshot is kept for questions that are being answered.
+
+Checked in tests/snapshot/test_store.py, which stops a refresh at every step.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from dpcurator.catalog.bind import PublicFacts, json_value, schema_fingerprint, value_of_json
+from dpcurator.catalog.declaration import Declaration
+from dpcurator.catalog.model import Kind
+from dpcurator.errors import Misconfigured
+
+FORMAT: Final = 1
+SQL_TYPES: Final[dict[Kind, str]] = {"integer": "BIGINT", "float": "DOUBLE", "text": "VARCHAR"}
+_NAME = re.compile(r"snapshot-(\d{4,})\.duckdb")
+_CURE = "Run `dpcurator refresh`."
+
+
+@dataclass(frozen=True, slots=True)
+class PhysicalTable:
+    """A declared table and its name in the snapshot; column j of `columns` is held as `c{j}`."""
+
+    name: str
+    physical: str
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotInfo:
+    """The snapshot in force: open `path` read-only."""
+
+    path: Path
+    version: int
+    facts: PublicFacts
+    tables: tuple[PhysicalTable, ...]
+
+
+def physical_tables(declaration: Declaration) -> tuple[PhysicalTable, ...]:
+    """The tables in catalog order, with their physical names."""
+    return tuple(
+        PhysicalTable(table.name, f"t{i}", tuple(column.name for column in table.columns))
+        for i, table in enumerate(declaration.tables)
+    )
+
+
+def open_snapshot(declaration: Declaration) -> SnapshotInfo:
+    """The snapshot in force. Raises Misconfigured when there is none, or when it was made for other declarations."""
+    found = _facts(declaration.state)
+    if found is None:
+        raise Misconfigured("There is no snapshot of the data yet.", where=declaration.name, cure=_CURE)
+    path = declaration.state / f"snapshot-{found['version']:04d}.duckdb"
+    if not path.is_file():
+        raise Misconfigured("The snapshot in force is gone.", where=f".dpcurator/{path.name}", cure=_CURE)
+    facts = public_facts(declaration)
+    unread = any(facts.of(keys.public_table, keys.public_column) is None for keys in declaration.public_keys)
+    if found["fingerprint"] != schema_fingerprint(declaration) or unread:
+        raise Misconfigured(
+            "The snapshot was made for other tables, columns, types or public keys than are declared now.",
+            where=declaration.name,
+            cure=_CURE,
+        )
+    return SnapshotInfo(path, facts.version, facts, physical_tables(declaration))
+
+
+def public_facts(declaration: Declaration) -> PublicFacts:
+    """The public facts of the last refresh; version 0 when there was none. Raises Misconfigured if unreadable."""
+    found = _facts(declaration.state)
+    if found is None:
+        return PublicFacts()
+    keys = tuple(
+        ((entry["table"], entry["column"]), tuple(value_of_json(value) for value in entry["values"]))
+        for entry in found["keys"]
+    )
+    return PublicFacts(found["version"], keys)
+
+
+def _facts(state: Path) -> dict[str, Any] | None:
+    try:
+        found = json.loads((state / "facts.json").read_text("utf-8"))
+        usable = found["format"] == FORMAT and isinstance(found["version"], int) and isinstance(found["keys"], list)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError):
+        usable = False
+    if not usable:
+        raise Misconfigured("The record of the last refresh cannot be read.", where=".dpcurator/facts.json",
+                            cure="Move the file away, then run `dpcurator refresh`.")  # fmt: skip
+    return dict(found)
+
+
+class Draft:
+    """A snapshot being written: nothing sees it until `publish`, and leaving without that removes it."""
+
+    def __init__(self, declaration: Declaration) -> None:
+        import duckdb
+
+        self.declaration, self.state = declaration, declaration.state
+        before = _facts(self.state)
+        self.previous: int = before["version"] if before else 0
+        taken = [int(found[1]) for entry in self.state.iterdir() if (found := _NAME.fullmatch(entry.name))]
+        self.version = max([self.previous, *taken]) + 1
+        for leaving in self.state.glob("draft-*"):
+            leaving.unlink(missing_ok=True)
+        self.path = self.state / f"draft-{self.version:04d}.duckdb"
+        self.connection = duckdb.connect(str(self.path.absolute()))
+        self.path.chmod(0o600)
+        self.connection.execute("CREATE TABLE meta (format INTEGER, version INTEGER, fingerprint VARCHAR)")
+        self.connection.execute(
+            "INSERT INTO meta VALUES (?, ?, ?)", [FORMAT, self.version, schema_fingerprint(declaration)]
+        )
+        for i, table in enumerate(declaration.tables):
+            columns = ", ".join(f"c{j} {SQL_TYPES[column.kind]}" for j, column in enumerate(table.columns))
+            self.connection.execute(f"CREATE TABLE t{i} ({columns})")
+
+    def publish(self, keys: list[tuple[tuple[str, str], tuple[Any, ...]]]) -> None:
+        """Put the snapshot in force."""
+        self.connection.execute("CHECKPOINT")
+        self.connection.close()
+        _sync(self.path)
+        os.replace(self.path, self.state / f"snapshot-{self.version:04d}.duckdb")
+        _sync(self.state)
+        facts = {
+            "format": FORMAT,
+            "version": self.version,
+            "fingerprint": schema_fingerprint(self.declaration),
+            "keys": [
+                {"table": table, "column": column, "values": [json_value(value) for value in values]}
+                for (table, column), values in keys
+            ],
+        }
+        draft = self.state / "draft-facts.json"
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(json.dumps(facts))
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, self.state / "facts.json")
+        _sync(self.state)
+        for entry in self.state.iterdir():
+            found = _NAME.fullmatch(entry.name)
+            if found and int(found[1]) not in (self.version, self.previous):
+                entry.unlink(missing_ok=True)
+
+    def discard(self) -> None:
+        """Close and remove what was not published."""
+        self.connection.close()
+        for leaving in self.state.glob("draft-*"):
+            leaving.unlink(missing_ok=True)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def drafting(declaration: Declaration) -> Iterator[Draft]:
+    """A draft in the state directory, by one refresh at a time. Raises Misconfigured when another is running."""
+    try:
+        declaration.state.mkdir(mode=0o700, exist_ok=True)
+        declaration.state.chmod(0o700)
+        lock = os.open(declaration.state / "refresh.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError:
+        raise Misconfigured("The directory .dpcurator cannot be written.", where=declaration.name,
+                            cure="Check the permissions beside the catalog file.") from None  # fmt: skip
+    try:
+        _hold(lock)
+        draft = Draft(declaration)
+        try:
+            yield draft
+        finally:
+            draft.discard()
+    finally:
+        os.close(lock)  # and with it the lock
+
+
+def _hold(lock: int) -> None:
+    try:
+        import fcntl
+    except ImportError:  # not POSIX: two refreshes at once are then the steward's to avoid
+        return
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise Misconfigured("Another refresh is running.", where=".dpcurator", cure="Wait for it to end.") from None
