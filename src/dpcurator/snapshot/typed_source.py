@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import contextlib
 import re
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC
 from pathlib import Path
 from typing import Any, Final
 
+from dpcurator.catalog.parquet_schema import plainly_named
 from dpcurator.catalog.problems import nearest, text
 from dpcurator.catalog.spelling import DAY, Unreadable
 from dpcurator.errors import Misconfigured
@@ -35,21 +35,8 @@ def read_parquet(path: Path, columns: Sequence[str], *, where: str) -> Iterator[
         what = "is a directory" if path.is_dir() else "is not there"
         raise Misconfigured(f"The file {text(path.name)} {what}.", where=where,
                             cure="Paths are relative to the catalog file.")  # fmt: skip
-    with contextlib.closing(duckdb.connect()) as connection, _plainly_named(path) as plain:
+    with contextlib.closing(duckdb.connect()) as connection, plainly_named(path) as plain:
         yield from _guarded(connection, "read_parquet(?)", [plain], columns, path.name, where)
-
-
-@contextlib.contextmanager
-def _plainly_named(path: Path) -> Iterator[str]:
-    """The path under a name in which DuckDB sees no pattern: a link where the real one has such characters."""
-    resolved = path.resolve()
-    if not re.search(r"[*?\[\]{}:]", str(resolved)):
-        yield str(resolved)
-        return
-    with tempfile.TemporaryDirectory(prefix="dpcurator-") as directory:
-        link = Path(directory) / "source.parquet"
-        link.symlink_to(resolved)
-        yield str(link)
 
 
 def read_duckdb(path: Path, relation: str, columns: Sequence[str], *, where: str) -> Iterator[Batch]:

@@ -1,0 +1,90 @@
+"""`check`: is the catalog ready for questions, and if not, the exact line to paste for each thing undeclared.
+
+Findings rest on the catalog and public facts alone, so anyone may see them. Checked in tests/catalog/test_check.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+from dpcurator.catalog.bind import NO_FACTS, PublicFacts
+from dpcurator.catalog.declaration import Declaration
+from dpcurator.catalog.model import EACH_ROW, Column, Table
+from dpcurator.catalog.problems import quoted, text
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """level: "blocks" (no question can be answered on it), "limits" (some questions cannot) or "advice"."""
+
+    level: Literal["blocks", "limits", "advice"]
+    where: str
+    what: str
+    paste: str = ""  # the line to put there, with the reader's own values in place of these
+    under: str = ""  # the header it goes under
+
+    def as_json(self) -> dict[str, str]:
+        return asdict(self)
+
+    def __str__(self) -> str:
+        pasted = f"\n    {self.under}\n    {self.paste}" if self.under else f"\n    {self.paste}"
+        return f"{self.where}: {self.what}{pasted if self.paste else ''}"
+
+
+def check(declaration: Declaration, facts: PublicFacts = NO_FACTS) -> list[Finding]:
+    """What is undeclared, in the file's order. No finding of level "blocks" means ready."""
+    findings: list[Finding] = []
+    if facts.version == 0:
+        findings.append(Finding("blocks", declaration.name, "There is no snapshot yet.", "dpcurator refresh"))
+    for table in declaration.tables:
+        if table.private:
+            findings += _caps(declaration, table)
+        keyed = {keys.column for keys in declaration.public_keys if keys.table == table.name}
+        for column in table.columns if table.private else ():
+            if column.name != table.unit:
+                findings += _column(declaration, table, column, column.name in keyed)
+    return findings + _delta(declaration)
+
+
+def ready(findings: list[Finding]) -> bool:
+    """Can questions be answered?"""
+    return not any(finding.level == "blocks" for finding in findings)
+
+
+def _caps(declaration: Declaration, table: Table) -> list[Finding]:
+    if table.unit == EACH_ROW:
+        return []
+    under, where = f"[tables.{quoted(table.name)}]", declaration.where(table.name)
+    caps = (
+        ("max_rows", table.max_rows, "how many rows one unit may add to a group"),
+        ("max_groups", table.max_groups, "in how many groups one unit may be"),
+    )
+    return [
+        Finding("blocks", where, f"Table {text(table.name)} does not say {meaning} ({field}).", f"{field} = 1", under)
+        for field, value, meaning in caps
+        if value is None
+    ]
+
+
+def _column(declaration: Declaration, table: Table, column: Column, keyed: bool) -> list[Finding]:
+    where = declaration.where(table.name, column.name)
+    under = f"[tables.{quoted(table.name)}.columns]"
+    if column.type in ("integer", "float") and column.lower is None:
+        what = f"{text(column.name)} has no bounds, so it has no SUM or AVG."
+        paste = f'{quoted(column.name)} = {{ type = "{column.type}", bounds = [0, 100] }}'
+        return [Finding("limits", where, what, paste, under)]
+    if column.type in ("text", "uuid") and column.keys is None and not keyed:
+        what = f"{text(column.name)} has no keys, so it has no GROUP BY."
+        sample = '["a", "b"]' if column.type == "text" else '["123e4567-e89b-12d3-a456-426614174000"]'
+        paste = f'{quoted(column.name)} = {{ type = "{column.type}", keys = {sample} }}'
+        return [Finding("limits", where, what, paste, under)]
+    return []
+
+
+def _delta(declaration: Declaration) -> list[Finding]:
+    most = max((table.expected_units or 0 for table in declaration.tables), default=0)
+    if most and declaration.delta * most > 1:
+        what = f"delta is above 1 / expected_units (1/{most:,}): it should be far below."
+        return [Finding("advice", declaration.name, what, f'delta = "1/{most * 1000}"', "[ledger]")]
+    return []

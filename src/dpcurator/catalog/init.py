@@ -1,0 +1,154 @@
+"""`draft`: a first curator.toml for a file, to be finished by the steward.
+
+The draft takes only names from the file, and types as guesses from its first rows, marked as such. Whom it protects,
+the unit, the budget, caps, bounds and keys are left blank ("?"), each with the reason: read off the data they would
+reveal the data. `load` names every blank that is left. Checked in tests/catalog/test_init.py.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import itertools
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from dpcurator.catalog.problems import quoted, text
+from dpcurator.catalog.spelling import Unreadable, read_text
+from dpcurator.errors import Misconfigured
+
+LOOKED_AT: Final = 200  # rows the guesses rest on
+_GUESSES: Final = ("integer", "float", "boolean", "date", "timestamp", "uuid")
+_BY_ARROW: Final = (
+    ("BOOL", "boolean"), ("TIMESTAMP", "timestamp"), ("DATE", "date"), ("UUID", "uuid"), ("FLOAT", "float"),
+    ("DOUBLE", "float"), ("DECIMAL", "float"), ("HUGEINT", "integer"), ("INT", "integer"), ("UINT", "integer"),
+    ("BIGINT", "integer"),
+)  # fmt: skip
+
+_HEAD: Final = """\
+# A draft by `dpcurator init`. Everything in this file is public: it must not depend on whose rows are in the data.
+# Replace every "?"; `dpcurator check` says what is left.
+
+[curator]
+protects = "?"                # whom one unit is, in the plural: "patients". A decision, not a fact about the data.
+
+[ledger]
+epsilon = "?"                 # the whole budget, for all questions ever: often 1 to 10. Fixed by the first question.
+# delta = "1e-8"              # leave out for pure epsilon; else far below 1 / (number of people)
+
+"""
+_TABLE: Final = """\
+unit = "?"                    # the column that says whose a row is, or "each row". Only you know; a wrong one breaks the promise.
+max_rows = "?"                # rows a person may add to one group. Choose from how the data came about: the largest
+max_groups = "?"              # number seen would reveal someone. Too small costs accuracy, never privacy.
+                              # (With unit = "each row", leave these two out.)
+
+"""
+_COLUMNS: Final = """\
+# Types are guesses from a few rows: confirm each one. Leave out columns that nobody may ask about.
+# For SUM and AVG a number needs bounds, as in  age = { type = "integer", bounds = [0, 110] }. Take them from what is
+# possible, not from the data: the largest value seen is somebody's.
+# For GROUP BY a column needs keys, as in  city = { type = "text", keys = ["Leeds", "York"] }. List what may occur:
+# that a rare value occurs at all would reveal someone.
+"""
+
+
+def draft(path: str | Path, *, table: str | None = None) -> str:
+    """The text of a first curator.toml for a CSV or Parquet file. table: its name; default, the file's."""
+    source = Path(path)
+    rename: dict[int, str] = {}
+    if source.suffix.lower() in (".parquet", ".pq"):
+        names, types = _parquet(source)
+    else:
+        header, rows = _csv(source)
+        names, rename = _distinct(header)
+        types = [_guess([row[i] for row in rows if len(row) == len(names)]) for i in range(len(names))]
+    name = table or _table_name(source)
+    lines = [f"[tables.{quoted(name)}]", f"file = {text(str(path))}"]
+    if rename:
+        pairs = ", ".join(f"{position} = {text(new)}" for position, new in rename.items())
+        lines.append(f"rename = {{ {pairs} }}   # names by position: the header repeats itself")
+    width = max(map(len, map(quoted, names)))
+    columns = [f'{quoted(n).ljust(width)} = "{t}"' for n, t in zip(names, types, strict=True)]
+    columns = [f"{line.ljust(40)} # a guess: confirm" for line in columns]
+    return (
+        _HEAD + "\n".join(lines) + "\n" + _TABLE + f"[tables.{quoted(name)}.columns]\n" + _COLUMNS
+        + "\n".join(columns) + "\n"
+    )  # fmt: skip
+
+
+def write_draft(path: str | Path, *, to: Path, table: str | None = None) -> None:
+    """Write the draft to a new file. Raises Misconfigured when there is one already: it is never overwritten."""
+    content = draft(path, table=table)
+    try:
+        with to.open("x", encoding="utf-8") as file:
+            file.write(content)
+    except FileExistsError:
+        raise Misconfigured("There is already a file of this name.", where=to.name,
+                            cure="Move it away, or draft to another name.") from None  # fmt: skip
+    except OSError:
+        raise Misconfigured("The draft cannot be written.", where=to.name, cure="Check the directory.") from None
+
+
+def _csv(source: Path) -> tuple[list[str], list[list[str]]]:
+    try:
+        data = source.open("rb").read(4)
+        bom = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        encoding = "utf-16" if bom else "utf-8-sig"
+        with source.open(encoding=encoding, errors="surrogateescape", newline="") as file:
+            reader = csv.reader(file)
+            header = next(reader, [])
+            rows = list(itertools.islice(reader, LOOKED_AT))
+    except (csv.Error, UnicodeError):
+        raise Misconfigured("The beginning of the file is not CSV.", where=source.name,
+                            cure="Check its quotes and encoding.") from None  # fmt: skip
+    except FileNotFoundError:
+        raise Misconfigured("There is no such file.", where=source.name, cure="Check its name.") from None
+    except IsADirectoryError:
+        raise Misconfigured("This is a directory.", where=source.name, cure="Name a CSV or Parquet file.") from None
+    except (OSError, ValueError):
+        raise Misconfigured("The file cannot be read.", where=source.name, cure="Check its permissions.") from None
+    if not header:
+        raise Misconfigured("The file is empty.", where=source.name, cure="Its first line must name the columns.")
+    return header, rows
+
+
+def _distinct(header: Sequence[str]) -> tuple[list[str], dict[int, str]]:
+    """Names made distinct, and the ones that had to be made: blank, repeated or undecodable."""
+    names: list[str] = []
+    rename: dict[int, str] = {}
+    for position, given in enumerate(header, start=1):
+        name = given.encode("utf-8", "replace").decode()
+        if not name.strip():
+            name = f"column {position}"
+        while name in names or (name != given and name in header):
+            name = f"{name} {position}"
+        if name != given:
+            rename[position] = name
+        names.append(name)
+    return names, rename
+
+
+def _guess(cells: Iterable[str]) -> str:
+    present = [cell for cell in cells if cell not in ("", "NA", "NULL", "null")]
+    for type in _GUESSES if present else ():
+        if not any(isinstance(read_text(cell, type), Unreadable) for cell in present):
+            return type
+    return "text"
+
+
+def _parquet(source: Path) -> tuple[list[str], list[str]]:
+    from dpcurator.catalog.parquet_schema import parquet_columns
+
+    described: list[tuple[str, Any]] = parquet_columns(source)
+    types = [
+        next((ours for prefix, ours in _BY_ARROW if str(kind).startswith(prefix)), "text") for _, kind in described
+    ]
+    return [name for name, _ in described], types
+
+
+def _table_name(source: Path) -> str:
+    stem = source.name.split(".")[0]
+    cleaned = "".join(c if c.isalnum() or c == "_" else "_" for c in stem).strip("_")
+    return cleaned or "data"
