@@ -16,7 +16,7 @@ from fractions import Fraction
 
 from dpcurator.errors import Misconfigured, OverBudget, Refusal
 from dpcurator.ledger.canonical import canonical, digest, ratio
-from dpcurator.ledger.events import Charged
+from dpcurator.ledger.events import Charged, Row
 from dpcurator.ledger.states import CURATOR, Impossible, step
 from dpcurator.numbers import rational
 from dpcurator.values import Request
@@ -31,9 +31,10 @@ _LONGEST = 1_000_000  # characters of what a request is bound to
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where the ledger is: the curator's state ("new", "open" or "closed"), the whole budget, and the totals spent."""
+    """Where the ledger is: the curator's state ("new", "open", "closed"), the last row, the budget, what is spent."""
 
     life: str
+    head: Row | None
     epsilon: Fraction
     delta: Fraction
     spent_epsilon: Fraction

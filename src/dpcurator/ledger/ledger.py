@@ -107,8 +107,8 @@ class Ledger:
                 kept = reader.kept(decision.request)
                 charge = self._charge(*known)
                 return charge if kept is None else Stored(kept.text, charge)
-            self._begin(page, standing.life)
-            row = self._append(page, decision, self._clock())
+            head = self._begun(page, standing)
+            row = self._append(page, head, decision, self._clock())
             page.enter(request_id, row.position)
         self._saw(row)
         return self._charge(decision, row)
@@ -129,7 +129,7 @@ class Ledger:
                     return kept.text
                 step(CURATOR, standing.life, Answered.NAME)
                 hash_ = digest(text_bytes(text))
-                row = self._append(page, Answered(charge.request_id, hash_), charge.time)
+                row = self._append(page, standing.head, Answered(charge.request_id, hash_), charge.time)
                 page.keep(Kept(charge.request_id, question(mine[0]), row.position, hash_, text))
         except Misconfigured as error:
             raise Misconfigured(
@@ -188,8 +188,7 @@ class Ledger:
     def head(self) -> Head:
         """(position, hash) of the last event; (0, 64 zeros) before the first."""
         with self._store.reading() as page:
-            self._read(page)
-            row = page.head()
+            row = self._read(page)[1].head
         return (row.position, row.hash) if row else (0, GENESIS)
 
     def events(self) -> Iterator[Entry]:
@@ -226,13 +225,13 @@ class Ledger:
 
     def _live(self, event: Closed | Reopened) -> bool:
         with self._store.writing() as page:
-            life = self._read(page)[1].life
-            if isinstance(event, Closed):
-                self._begin(page, life)
-                life = "closed" if life == "closed" else "open"
+            standing = self._read(page)[1]
+            head, life = standing.head, standing.life
+            if life == "new" and isinstance(event, Closed):
+                head, life = self._begun(page, standing), "open"
             if (life, event.NAME) not in CURATOR:
                 return False
-            row = self._append(page, event, self._clock())
+            row = self._append(page, head, event, self._clock())
         self._saw(row)
         return True
 
@@ -240,10 +239,11 @@ class Ledger:
         reader = Reader(page, self._store.place)
         return reader, reader.standing(self._opening, self._seen)
 
-    def _begin(self, page: Page, life: str) -> None:
-        """The first event, before the first charge."""
-        if life == "new":
-            self._append(page, self._opening.event(self._random_id()), self._clock())
+    def _begun(self, page: Page, standing: Standing) -> Row | None:
+        """The last row, after writing the first event if there is none yet."""
+        if standing.life != "new":
+            return standing.head
+        return self._append(page, None, self._opening.event(self._random_id()), self._clock())
 
     def _charge(self, charged: Charged, row: Row) -> Charge:
         return Charge(
@@ -257,8 +257,7 @@ class Ledger:
             remaining=self._opening.epsilon - charged.spent_epsilon,
         )
 
-    def _append(self, page: Page, event: Event, time: str) -> Row:
-        head = page.head()
+    def _append(self, page: Page, head: Row | None, event: Event, time: str) -> Row:
         position, previous = (head.position, head.hash) if head else (0, GENESIS)
         row = seal(event, position=position + 1, time=time, previous=previous)
         page.append(row)

@@ -35,17 +35,19 @@ class Reader:
 
     def standing(self, opening: Opening, seen: Head) -> Standing:
         """Where the ledger is. Raises Misconfigured when it contradicts the catalog, itself, or a head seen before."""
-        self.holds(seen)
         head = self.page.head()
+        if head is None or (head.position, head.hash) != seen:
+            self.holds(seen)
         if head is None:
-            return Standing("new", opening.epsilon, opening.delta, Fraction(0), Fraction(0))
+            return Standing("new", None, opening.epsilon, opening.delta, Fraction(0), Fraction(0))
         self.sound(head)
-        opening.agrees(self.event(1, Opened)[0], self.place)
+        opening.agrees(self.event(1, self.page.row(1), Opened), self.place)
         life = self.page.last(*LIFE_EVENTS)
         paid = self.page.last(Charged.NAME)
-        last = None if paid is None else self.event(paid.position, Charged)[0]
+        last = None if paid is None else self.event(paid.position, paid, Charged)
         return Standing(
             life="open" if life is None else settled_by(CURATOR, self.sound(life).name),
+            head=head,
             epsilon=opening.epsilon,
             delta=opening.delta,
             spent_epsilon=last.spent_epsilon if last else Fraction(0),
@@ -71,8 +73,9 @@ class Reader:
         position = self.page.charged(request)
         if position is None:
             return None
-        charged, row = self.event(position, Charged)
-        if charged.request != request:
+        row = self.page.row(position)
+        charged = self.event(position, row, Charged)
+        if row is None or charged.request != request:
             raise trouble.damaged(self.place, f"event {position} is not the charge that the index says it is")
         return charged, row
 
@@ -91,19 +94,19 @@ class Reader:
         kept = self.page.answer(request)
         if kept is None:
             return None
-        said = self.event(kept.position, Answered)[0]
+        said = self.event(kept.position, self.page.row(kept.position), Answered)
         if said.request != request or said.answer != digest(text_bytes(kept.text)):
             raise trouble.damaged(self.place, f"the answer of event {kept.position} does not match its hash")
         return kept
 
-    def event(self, position: int, kind: type[_E]) -> tuple[_E, Row]:
-        row = self.page.row(position)
+    def event(self, position: int, row: Row | None, kind: type[_E]) -> _E:
+        """What the row at `position` says, which must be of that kind."""
         if row is None:
             raise trouble.damaged(self.place, f"event {position} is missing")
         event = self.parsed(self.sound(row))[0]
         if not isinstance(event, kind):
             raise trouble.damaged(self.place, f"event {position} is not of the kind that the index says it is")
-        return event, row
+        return event
 
     def sound(self, row: Row) -> Row:
         if not row.sound():

@@ -70,9 +70,8 @@ class SqlitePage:
         return self._row("WHERE e.position = ?", position)
 
     def last(self, *names: str) -> Row | None:
-        found = (self._run("SELECT max(position) FROM events WHERE name = ?", (name,)).fetchone()[0] for name in names)
-        positions = [position for position in found if position is not None]
-        return self.row(max(positions)) if positions else None
+        each = " UNION ALL ".join(["SELECT max(position) AS position FROM events WHERE name = ?"] * len(names))
+        return self._row(f"WHERE e.position = (SELECT max(position) FROM ({each}))", *names)
 
     def rows(self, after: int, limit: int) -> list[Row]:
         return [Row(*row) for row in self._run(_ROW + "WHERE e.position > ? ORDER BY 1 LIMIT ?", (after, limit))]
@@ -213,7 +212,8 @@ class SqliteStore:
             try:
                 connection = self._connected()
                 connection.execute(begin)
-                connection.execute("SELECT max(position) FROM events").fetchone()  # fixes the view of a BEGIN
+                if begin == "BEGIN":
+                    connection.execute("SELECT max(position) FROM events").fetchone()  # fixes the view
                 break
             except sqlite3.Error as error:
                 self._drop()
