@@ -1,1 +1,57 @@
-"""dpcurator: a trusted curator for differential privacy."""
+"""dpcurator: a trusted curator for differential privacy.
+
+    import dpcurator as dp
+    curator = dp.open("curator.toml")
+    curator.ask("SELECT city, COUNT(*) AS n FROM visits GROUP BY city", spend="5%")
+
+This module is a list of public names; each is imported when it is first used, so that importing costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_NAMES = {
+    "open": ("dpcurator.opening", "open_curator"),
+    "Curator": ("dpcurator.curator", "Curator"),
+    "Answer": ("dpcurator.answer", "Answer"),
+    "Quote": ("dpcurator.pricing.quote", "Quote"),
+    "Menu": ("dpcurator.pricing.menu", "Menu"),
+    "verify": ("dpcurator.verify", "verify"),
+    "DiscreteLaplace": ("dpcurator.mechanisms", "DiscreteLaplace"),
+    "DpcuratorError": ("dpcurator.errors", "DpcuratorError"),
+    "Refusal": ("dpcurator.errors", "Refusal"),
+    "OverBudget": ("dpcurator.errors", "OverBudget"),
+    "Misconfigured": ("dpcurator.errors", "Misconfigured"),
+    "Fault": ("dpcurator.errors", "Fault"),
+}
+
+if TYPE_CHECKING:
+    from dpcurator.answer import Answer as Answer
+    from dpcurator.curator import Curator as Curator
+    from dpcurator.errors import DpcuratorError as DpcuratorError
+    from dpcurator.errors import Fault as Fault
+    from dpcurator.errors import Misconfigured as Misconfigured
+    from dpcurator.errors import OverBudget as OverBudget
+    from dpcurator.errors import Refusal as Refusal
+    from dpcurator.mechanisms import DiscreteLaplace as DiscreteLaplace
+    from dpcurator.opening import open_curator as open  # noqa: F401
+    from dpcurator.pricing.menu import Menu as Menu
+    from dpcurator.pricing.quote import Quote as Quote
+    from dpcurator.verify import verify as verify
+
+__all__ = [*_NAMES, "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _NAMES:
+        raise AttributeError(f"module 'dpcurator' has no attribute {name!r}")
+    module, attribute = _NAMES[name]
+    return getattr(import_module(module), attribute)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

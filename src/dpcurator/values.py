@@ -75,4 +75,20 @@ class Budget:
         return self.epsilon - self.spent
 
 
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of an answer. value: int, float, str, bool or None (NULL). error: how far the noise may have moved it.
+
+    low and high are the ends of the interval; all three in the column's unit, None for keys or without a bound.
+    """
+
+    value: int | float | str | bool | None
+    error: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+    def as_json(self) -> Json:
+        return {"value": self.value, "error": self.error, "low": self.low, "high": self.high}
+
+
 Json = dict[str, Any]

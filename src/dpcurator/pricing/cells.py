@@ -7,7 +7,6 @@ timestamps to ISO text, booleans to True and False.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
 from typing import Any
@@ -15,25 +14,10 @@ from typing import Any
 from dpcurator.numbers.interval import Interval, replace_value
 from dpcurator.numbers.shown import round_half_up
 from dpcurator.plan.nodes import Output
+from dpcurator.values import Cell
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LARGEST = Fraction(2) ** 1023
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """value: int, float, str, bool or None (NULL). error: how far the noise may have moved it, or None.
-
-    low and high are the ends of the interval; all three in the column's unit. Keys have no error.
-    """
-
-    value: int | float | str | bool | None
-    error: float | None = None
-    low: float | None = None
-    high: float | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        return {"value": self.value, "error": self.error, "low": self.low, "high": self.high}
 
 
 def shown_cell(output: Output, value: Any, key_type: str | None) -> Cell:

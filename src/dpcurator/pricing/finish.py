@@ -19,9 +19,10 @@ from dpcurator.numbers.interval import Interval
 from dpcurator.numbers.shown import round_half_up
 from dpcurator.plan.nodes import Apply, Given, Key, Output, Plan, Post, Result
 from dpcurator.pricing.bars import readings_of
-from dpcurator.pricing.cells import Cell, shown_cell
+from dpcurator.pricing.cells import shown_cell
 from dpcurator.pricing.quote import Quote
 from dpcurator.pricing.release import Noisy
+from dpcurator.values import Cell
 
 Computed = Interval | str | bool | None  # None: NULL
 _NULL = Interval(None, None, None)

@@ -48,7 +48,7 @@ def grid(column: Measured, scales: Iterable[Fraction], max_rows: int) -> Grid:
 def finest(scale: Fraction) -> int:
     """The least k with 2**-k <= scale / 2**FINE; scale: Fraction > 0."""
     wanted = 2**FINE / scale  # 2**k >= wanted
-    k = wanted.numerator.bit_length() - wanted.denominator.bit_length() - 1
+    k: int = wanted.numerator.bit_length() - wanted.denominator.bit_length() - 1
     while Fraction(2) ** k < wanted:
         k += 1
     return k

@@ -26,6 +26,7 @@ from dpcurator.plan.stability import Reach, Steps, derivation, reading, stabilit
 from dpcurator.pricing.grids import grid, steps
 from dpcurator.privacy.reading import Reading
 
+SUMMED = ("values", "centred")
 CONFIDENCE = Fraction(95, 100)  # of the error bars, unless asked otherwise
 
 
@@ -34,6 +35,7 @@ class Priced:
     """One paid reading: what is asked, how far a unit moves it and why, and the noise that buys."""
 
     ask: Ask
+    steps: Steps  # the grid of the ask's column; all zero for a count
     reading: Reading
     derivation: tuple[str, ...]
     mechanism: DiscreteLaplace
@@ -88,6 +90,7 @@ class Quote:
 def _mechanism_json(one: Priced) -> dict[str, Any]:
     return {
         "ask": as_json(one.ask),
+        "grid": {"lower": one.steps.lower, "upper": one.steps.upper, "exponent": one.steps.exponent},
         "mechanism": "discrete_laplace",
         "scale": str(one.mechanism.scale),
         "epsilon": str(one.epsilon),
@@ -125,16 +128,17 @@ def price(plan: Plan, epsilon: Fraction, catalog: Catalog, *, confidence: Fracti
     grids = _grids(asks, reach, share, plan.source.max_rows)
     priced: list[Priced] = []
     for ask in asks:
-        found = reading(ask, reach, _steps(ask.column, grids))
+        measured = _steps(ask, grids)
+        found = reading(ask, reach, measured)
         mechanism = DiscreteLaplace.spending(share, sensitivity=found.l1)
-        priced.append(Priced(ask, found, derivation(ask, reach, found), mechanism, share))
+        priced.append(Priced(ask, measured, found, derivation(ask, reach, found), mechanism, share))
     lowered = lower(plan, asks, grids, catalog)
     cost = sum((one.epsilon for one in priced), Fraction(0))
     return Quote(plan, reach, tuple(priced), lowered, cost, Fraction(0), confidence, catalog)
 
 
-def _steps(column: Measured | None, grids: dict[str, Grid]) -> Steps:
-    return steps(grids[column.name]) if column is not None and column.name in grids else Steps()
+def _steps(ask: Ask, grids: dict[str, Grid]) -> Steps:
+    return steps(grids[ask.column.name]) if ask.column is not None and ask.what in SUMMED else Steps()
 
 
 def _grids(asks: tuple[Ask, ...], reach: Reach, share: Fraction, max_rows: int) -> dict[str, Grid]:
@@ -142,7 +146,7 @@ def _grids(asks: tuple[Ask, ...], reach: Reach, share: Fraction, max_rows: int) 
     scales: dict[Measured, list[Fraction]] = {}
     for ask in asks:
         column = ask.column
-        if column is None or ask.what not in ("values", "centred") or column.lower is None or column.upper is None:
+        if column is None or ask.what not in SUMMED or column.lower is None or column.upper is None:
             continue
         most = max(abs(column.lower), abs(column.upper)) if ask.what == "values" else column.upper - column.lower
         groups = min(reach.groups or 1, reach.keys)

@@ -1,0 +1,192 @@
+"""An answer: rows of noisy values with their error bars, what they cost, and the receipt.
+
+Printed short and aligned, with no digit beyond the noise. `as_json` has everything; `rows` has plain Python values.
+Checked in tests/test_answer.py.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from dpcurator.errors import Refusal
+from dpcurator.numbers import decimal_text
+from dpcurator.numbers.shown import error_text, value_text
+from dpcurator.values import Cell, Json
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an analyst gets. `cells` holds values with errors; `receipt` is None when nothing private was read.
+
+    epsilon: what this question cost; spent, total: the ledger after it. repeated: an answer already paid for.
+    """
+
+    columns: tuple[str, ...]
+    shown: tuple[str, ...]  # how each column is shown: whole, number, truth, or a key's type
+    cells: tuple[tuple[Cell, ...], ...]
+    confidence: Fraction
+    notes: tuple[str, ...]
+    epsilon: Fraction
+    spent: Fraction
+    total: Fraction
+    receipt: Json | None = None
+    repeated: bool = field(default=False, compare=False)
+
+    @property
+    def rows(self) -> list[tuple[int | float | str | bool | None, ...]]:
+        """The values, row by row, in the columns' order."""
+        return [tuple(cell.value for cell in row) for row in self.cells]
+
+    def error(self, column: str) -> list[float | None]:
+        """The error bars of a column, row by row: the noise moved a value further with probability at most
+        1 - confidence. None for keys, and where no bound can be given."""
+        return [row[self._index(column)].error for row in self.cells]
+
+    def interval(self, column: str) -> list[tuple[float | None, float | None]]:
+        """The two ends of each value's interval, row by row."""
+        return [(row[self._index(column)].low, row[self._index(column)].high) for row in self.cells]
+
+    def _index(self, column: str) -> int:
+        if column not in self.columns:
+            raise Refusal(f"the answer has no column {column!r}.", cure=f"Its columns are {', '.join(self.columns)}.")
+        return self.columns.index(column)
+
+    @property
+    def remaining(self) -> Fraction:
+        return self.total - self.spent
+
+    @property
+    def receipt_id(self) -> str | None:
+        """The name of the receipt, as `dpcurator receipt` takes it: the start of the request's id."""
+        return None if self.receipt is None else _short(str(self.receipt["request"]))
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A data frame with a column per value and, for noisy ones, a column 'x ±' of error bars."""
+        import pandas as pd
+
+        data: dict[str, list[Any]] = {}
+        for index, title in enumerate(self.columns):
+            unique = title if title not in data else f"{title} ({index + 1})"
+            data[unique] = [row[index].value for row in self.cells]
+            if any(row[index].error is not None for row in self.cells):
+                data[f"{unique} ±"] = [row[index].error for row in self.cells]
+        return pd.DataFrame(data)
+
+    def as_json(self) -> Json:
+        """Everything, for machines. Amounts are exact, as text."""
+        return self.core_json() | {
+            "cost": decimal_text(self.epsilon),
+            "spent": decimal_text(self.spent),
+            "budget": decimal_text(self.total),
+            "left": decimal_text(self.remaining),
+            "repeated": self.repeated,
+            "receipt": self.receipt,
+        }
+
+    def core_json(self) -> Json:
+        """What the receipt's hash covers: columns, values, error bars, confidence, notes."""
+        return {
+            "columns": list(self.columns),
+            "shown": list(self.shown),
+            "rows": [[cell.as_json() for cell in row] for row in self.cells],
+            "confidence": str(self.confidence),
+            "notes": list(self.notes),
+        }
+
+    def paid(self, *, epsilon: Fraction, spent: Fraction, receipt: Json | None, repeated: bool) -> Answer:
+        return replace(self, epsilon=epsilon, spent=spent, receipt=receipt, repeated=repeated)
+
+    def __str__(self) -> str:
+        return "\n".join([table_text(self.columns, self._texts(), self._numeric()), *self._footer()])
+
+    def _texts(self) -> list[list[str]]:
+        return [[_cell(cell, shown) for cell, shown in zip(row, self.shown, strict=True)] for row in self.cells]
+
+    def _numeric(self) -> list[bool]:
+        return [shown in ("whole", "number", "integer", "float") for shown in self.shown]
+
+    def _footer(self) -> list[str]:
+        left = f"(left {decimal_text(self.remaining)})"
+        if self.receipt is None:
+            return [f"public: no private data was read, nothing was spent {left}"]
+        again = "a repeat: nothing was spent" if self.repeated else "the same question again is free"
+        paid = f"spent {decimal_text(Fraction(0) if self.repeated else self.epsilon)} of {decimal_text(self.total)}"
+        return [f"{paid} {left}   receipt {self.receipt_id}   {again}", *self.notes]
+
+    def _repr_html_(self) -> str:
+        heads = "".join(f"<th>{html.escape(title)}</th>" for title in self.columns)
+        body = "".join(
+            "<tr>" + "".join(f'<td style="text-align:right">{html.escape(text)}</td>' for text in row) + "</tr>"
+            for row in self._texts()
+        )
+        foot = "<br>".join(html.escape(line) for line in self._footer())
+        return f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table><small>{foot}</small>"
+
+
+def answer_of(core: Json, *, total: Fraction) -> Answer:
+    """The answer whose `core_json` this is, as yet without its price."""
+    return Answer(
+        columns=tuple(core["columns"]),
+        shown=tuple(core["shown"]),
+        cells=tuple(tuple(Cell(**cell) for cell in row) for row in core["rows"]),
+        confidence=Fraction(core["confidence"]),
+        notes=tuple(core["notes"]),
+        epsilon=Fraction(0),
+        spent=Fraction(0),
+        total=total,
+    )
+
+
+def _short(request: str) -> str:
+    return request[:8] if len(request) in (32, 64) else request
+
+
+def _cell(cell: Cell, shown: str) -> str:
+    value = cell.value
+    if value is None:
+        return "NULL"
+    if isinstance(value, str | bool):
+        return printable(str(value))
+    if shown not in ("whole", "number"):
+        return str(value)
+    error = None if cell.error is None else Fraction(cell.error)
+    text = value_text(Fraction(value), error, whole=shown == "whole")
+    return text if error is None else f"{text} ±{error_text(error)}"
+
+
+def printable(text: str) -> str:
+    """A text on one line of a terminal: control characters escaped."""
+    return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
+
+
+def table_text(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool] | None = None) -> str:
+    """Columns aligned with two spaces between; numbers to the right."""
+    titles = [printable(head) for head in heads]
+    widths = [max([_width(t), *(_width(row[i]) for row in rows)]) for i, t in enumerate(titles)]
+    sides = right if right is not None else [True] * len(titles)
+    return "\n".join(
+        "   ".join(_padded(text, width, side) for text, width, side in zip(line, widths, sides, strict=True)).rstrip()
+        for line in [titles, *rows]
+    )
+
+
+def _width(text: str) -> int:
+    from unicodedata import combining, east_asian_width
+
+    return sum(2 if east_asian_width(letter) in "WF" else 0 if combining(letter) else 1 for letter in text)
+
+
+def _padded(text: str, width: int, right: bool) -> str:
+    space = " " * (width - _width(text))
+    return space + text if right else text + space
+
+
+def pre_html(text: str) -> str:
+    return f"<pre>{html.escape(text)}</pre>"

@@ -1,0 +1,263 @@
+"""The curator: from a question to an answer, in the one order that keeps the promise (DESIGN 2).
+
+    plan -> quote -> checks -> charge (durable) -> exact integers -> noise -> answer (durable) -> shown
+
+Everything that can be refused is refused before the charge, from public facts alone. After the charge nothing is
+refunded, and whatever fails says one constant sentence and closes the curator: which failure it was may depend on data.
+Checked in tests/test_curator.py, tests/attacks and tests/laws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from dpcurator import receipt as receipts
+from dpcurator.aggregates import AGGREGATES
+from dpcurator.answer import Answer, answer_of
+from dpcurator.catalog.model import Catalog
+from dpcurator.engines import Engine
+from dpcurator.engines.limits import check_core
+from dpcurator.entropy import Entropy, SystemEntropy
+from dpcurator.errors import DpcuratorError, Fault, Misconfigured, Refusal
+from dpcurator.ledger import Ledger, Stored
+from dpcurator.ledger.canonical import canonical_text
+from dpcurator.ledger.keys import SigningKey
+from dpcurator.ledger.ledger import Entry
+from dpcurator.numbers import decimal_text, positive, rational, whole
+from dpcurator.plan.bind import bind
+from dpcurator.plan.nodes import Plan
+from dpcurator.pricing.finish import finish
+from dpcurator.pricing.menu import ROWS, Menu, menu, price_for
+from dpcurator.pricing.quote import CONFIDENCE, Quote, price
+from dpcurator.pricing.release import release
+from dpcurator.values import Budget, Charge, Exact, Json, Request
+
+
+@dataclass
+class Curator:
+    """Open one with `dpcurator.open`. Safe to share among threads; no budget is held in this object.
+
+    engine: opens the snapshot that the catalog's data version names; called before a charge.
+    """
+
+    catalog: Catalog
+    ledger: Ledger
+    key: SigningKey
+    engine: Callable[[], Engine]
+    entropy: Entropy = field(default_factory=SystemEntropy)
+
+    def plan(self, question: str) -> Plan:
+        """What a question means. Raises Refusal."""
+        from dpcurator.fronts.sql import parse
+
+        return bind(parse(question), self.catalog, AGGREGATES)
+
+    def quote(
+        self,
+        question: str,
+        *,
+        epsilon: object = None,
+        spend: object = None,
+        within: Mapping[str, object] | None = None,
+        assume_count: object = None,
+        confidence: object = CONFIDENCE,
+    ) -> Quote:
+        """What a question would cost and how wrong its answer might be. Free; no data is looked at.
+
+        One price: epsilon (a number above 0), spend (a share of the whole budget, as "5%"), or within (a wanted error
+        for each named column). Raises Refusal.
+        """
+        level = _level(confidence)
+        given = [name for name, value in (("epsilon", epsilon), ("spend", spend), ("within", within)) if value]
+        given += ["epsilon"] if epsilon is not None and not epsilon else []
+        if len(given) != 1:
+            what = f"{' and '.join(given)} are two prices" if given else "a quote needs a price"
+            raise Refusal(f"{what}.", cure='Give one of epsilon="0.1", spend="5%" or within={"n": 50}.')
+        plan = self.plan(question)
+        if within:
+            rows = None if assume_count is None else whole(assume_count, name="assume_count", least=1)
+            targets = {name: positive(error, name=f"the error of {name!r}") for name, error in within.items()}
+            quote = price_for(plan, self.catalog, targets, rows=rows, confidence=level)
+        else:
+            amount = positive(epsilon, name="epsilon") if spend is None else self._share(spend)
+            quote = price(plan, amount, self.catalog, confidence=level)
+        if quote.priced:
+            check_core(quote.lowered.core)
+        return quote
+
+    def menu(self, question: str, *, assume_count: object = None, confidence: object = CONFIDENCE) -> Menu:
+        """What each share of the budget would buy. Free; no data is looked at."""
+        plan = self.plan(question)
+        rows = self._expected(plan) if assume_count is None else whole(assume_count, name="assume_count", least=1)
+        return menu(plan, self.catalog, self.budget().remaining, rows=rows, confidence=_level(confidence))
+
+    def ask(
+        self,
+        question: str,
+        *,
+        epsilon: object = None,
+        spend: object = None,
+        within: Mapping[str, object] | None = None,
+        assume_count: object = None,
+        confidence: object = CONFIDENCE,
+        fresh: bool = False,
+        request_id: str | None = None,
+        analyst: str = "local",
+    ) -> Answer:
+        """The answer, paid for. The same question at the same price again is free and gives the same numbers.
+
+        fresh: pay again for independent noise. request_id: names the request, so that a retry is never paid twice.
+        Raises Refusal (nothing charged), OverBudget, Misconfigured, or Fault (charged, and the curator is closed).
+        """
+        quote = self.quote(
+            question, epsilon=epsilon, spend=spend, within=within, assume_count=assume_count, confidence=confidence
+        )
+        return self.answer(quote, fresh=fresh, request_id=request_id, analyst=analyst)
+
+    def answer(
+        self, quote: Quote, *, fresh: bool = False, request_id: str | None = None, analyst: str = "local"
+    ) -> Answer:
+        """Pay a quote and answer it. Raises as `ask` does."""
+        if quote.catalog != self.catalog:
+            raise Refusal("this quote was made under another catalog or data version.", cure="Ask for a new quote.")
+        if not quote.priced:
+            return self._public(quote)
+        engine = self.engine()
+        if not self.entropy.releasable:
+            raise Misconfigured("this curator's entropy is for tests: its answers must not be released.")
+        charged = self.ledger.charge(self.request(quote, request_id=request_id, analyst=analyst), fresh=fresh)
+        if isinstance(charged, Stored):
+            return self._told(charged.answer, charged.charge, repeated=True)
+        text = self._evaluate(quote, charged, engine, analyst)
+        stored = self.ledger.answer(charged, text)
+        return self._told(stored, charged, repeated=stored != text)
+
+    def request(self, quote: Quote, *, request_id: str | None = None, analyst: str = "local") -> Request:
+        """What the ledger is asked to charge for a quote."""
+        return Request(
+            analyst=analyst,
+            plan=quote.plan_digest,
+            catalog=self.catalog.digest,
+            data_version=self.catalog.data_version,
+            parameters=canonical_text(quote.parameters()),
+            epsilon=quote.epsilon,
+            delta=quote.delta,
+            request_id=request_id,
+        )
+
+    def _evaluate(self, quote: Quote, charge: Charge, engine: Engine, analyst: str) -> str:
+        """Data is touched here and nowhere else. Any failure is a Fault without a cause."""
+        try:
+            exact: Exact = engine.evaluate(quote.lowered.core)
+            noisy = release(quote, exact, self.entropy)
+            core = self._shaped(quote, finish(quote, noisy)).core_json()
+            signed = receipts.write(quote, charge, core, analyst=analyst, key=self.key)
+            return canonical_text({"answer": core, "receipt": signed})
+        except Exception:
+            failed = True
+        if failed:
+            self._close()
+        raise Fault from None
+
+    def _close(self) -> None:
+        try:
+            self.ledger.close_after_fault()
+        except DpcuratorError:
+            raise Fault from None
+
+    def _public(self, quote: Quote) -> Answer:
+        """Every value is a public constant: nothing is read, charged or signed."""
+        budget = self.budget()
+        shaped = self._shaped(quote, finish(quote, ()))
+        return shaped.paid(epsilon=Fraction(0), spent=budget.spent, receipt=None, repeated=False)
+
+    def _told(self, text: str, charge: Charge, *, repeated: bool) -> Answer:
+        import json
+
+        stored: Json = json.loads(text)
+        spent = self.budget().spent
+        shaped = answer_of(stored["answer"], total=self.catalog.epsilon)
+        return shaped.paid(epsilon=charge.epsilon, spent=spent, receipt=stored["receipt"], repeated=repeated)
+
+    def _shaped(self, quote: Quote, cells: Any) -> Answer:
+        return Answer(
+            columns=tuple(output.title for output in quote.plan.outputs),
+            shown=tuple(output.shown for output in quote.plan.outputs),
+            cells=cells,
+            confidence=quote.confidence,
+            notes=notes(quote),
+            epsilon=quote.epsilon,
+            spent=Fraction(0),
+            total=self.catalog.epsilon,
+        )
+
+    def budget(self) -> Budget:
+        """Where the ledger stands."""
+        return self.ledger.budget()
+
+    def log(self) -> Iterator[Entry]:
+        """The history of this catalog's ledger. For the steward: it shows every analyst's requests."""
+        return self.ledger.events()
+
+    def verify(self, receipt: Json) -> Any:
+        """Check a receipt against its own plan, this catalog and this ledger: see `dpcurator.verify`."""
+        from dpcurator.verify import verify
+
+        return verify(receipt, catalog=self.catalog, ledger=self.ledger)
+
+    def reopen(self) -> bool:
+        """The steward's, after looking into a fault: questions are taken again."""
+        return self.ledger.reopen()
+
+    def _share(self, spend: object) -> Fraction:
+        text = spend.strip() if isinstance(spend, str) else spend
+        if isinstance(text, str) and text.endswith("%"):
+            share = positive(text[:-1].strip(), name="spend") / 100
+        else:
+            raise Refusal("spend is a share of the whole budget.", cure='Write it as in "5%"; or give epsilon.')
+        if share > 1:
+            raise Refusal(f"spend is at most 100%, not {decimal_text(share * 100)}%.")
+        return share * self.catalog.epsilon
+
+    def _expected(self, plan: Plan) -> int:
+        """A public guess of the rows of a group: the catalog's expected units over the keys, else ROWS."""
+        source = plan.source.source
+        rows = source.source.table if hasattr(source.source, "table") else source.source.source.table
+        table = next(table for table in self.catalog.tables if table.name == rows)
+        if table.expected_units is None:
+            return ROWS
+        return max(1, table.expected_units // max(1, source.keys))
+
+
+def _level(confidence: object) -> Fraction:
+    level = rational(confidence, name="confidence")
+    if not 0 < level < 1:
+        raise Refusal("confidence must be above 0 and below 1.", cure="Write it as in 0.95.")
+    return level
+
+
+def notes(quote: Quote) -> tuple[str, ...]:
+    """What an error bar does not cover, said with every answer (MEANING 7.5)."""
+    apart: list[str] = []
+    source = quote.plan.source
+    if quote.reach.one != 1:
+        caps = _many(source.max_rows, "row")
+        if source.source.columns:
+            caps += f" a group and {_many(source.max_groups, 'group')}"
+        apart.append(f"a unit with more than {caps} is scaled down to that")
+    clamped = dict.fromkeys(call.column for call in quote.plan.calls if call.function != "COUNT" and call.column)
+    apart += [
+        f"{column.name} is clamped to [{decimal_text(column.lower)}, {decimal_text(column.upper)}]"
+        for column in clamped
+        if column.lower is not None and column.upper is not None
+    ]
+    percent = decimal_text(quote.confidence * 100)
+    told = f"± is the noise, with {percent} % confidence for each value"
+    return (f"{told}; not in it: {'; '.join(apart)}" if apart else told,)
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

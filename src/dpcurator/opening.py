@@ -1,0 +1,103 @@
+"""`dpcurator.open`: a catalog file and what lies beside it, as a Curator.
+
+Beside `curator.toml` is the directory `.dpcurator`: the snapshots, the ledger, the signing key. The key is made with
+the first refresh, before there is a ledger; a ledger without its key is refused. Checked in tests/test_opening.py.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from dpcurator.catalog.bind import catalog_of
+from dpcurator.catalog.declaration import Declaration
+from dpcurator.catalog.load import load
+from dpcurator.curator import Curator
+from dpcurator.errors import Misconfigured
+from dpcurator.ledger import Ledger, Opening, SqliteStore
+from dpcurator.ledger import keys as signing
+from dpcurator.snapshot.refresh import Progress, refresh
+from dpcurator.snapshot.report import Report
+from dpcurator.snapshot.store import open_snapshot
+
+LEDGER = "ledger.db"
+KEY = "signing.key"
+
+
+def open_curator(
+    source: str | os.PathLike[str] | Mapping[str, Any], /, *, directory: Any = None, **frames: Any
+) -> Curator:
+    """The curator of a catalog: a path to curator.toml, or a dict of the same fields.
+
+    directory: where `.dpcurator` is, for a dict (default: the current directory). frames: a data frame for each table
+    that declares no source; they are copied into a new snapshot. Raises Misconfigured.
+    """
+    place = None if directory is None else Path(directory)
+    declaration = load(source if isinstance(source, Mapping) else Path(source), directory=place)
+    if frames:
+        refresh_all(declaration, frames)
+    return curator_of(declaration)
+
+
+def refresh_all(
+    declaration: Declaration, frames: Mapping[str, Any] | None = None, progress: Progress | None = None
+) -> Report:
+    """`refresh`, and the signing key if there is none yet. The report is for the steward alone."""
+    report = refresh(declaration, frames, progress)
+    _key(declaration.state, make=True)
+    return report
+
+
+def curator_of(declaration: Declaration) -> Curator:
+    """The curator over the snapshot in force. Raises Misconfigured when there is none, or the ledger disagrees."""
+    from dpcurator.engines.duckdb import DuckDB
+
+    found = open_snapshot(declaration)
+    catalog = catalog_of(declaration, found.facts)
+    engines: list[DuckDB] = []
+
+    def engine() -> DuckDB:
+        if not engines:
+            engines.append(DuckDB(found.path))
+        return engines[0]
+
+    key = _key(declaration.state, make=False)
+    return Curator(catalog, ledger_of(declaration, key), key, engine)
+
+
+def ledger_of(declaration: Declaration, key: signing.SigningKey) -> Ledger:
+    """The ledger beside a catalog; needs no snapshot."""
+    opening = Opening(
+        protects=declaration.protects,
+        neighbours=declaration.neighbours,
+        units=declaration.units,
+        epsilon=declaration.epsilon,
+        delta=declaration.delta,
+        public_key=key.public,
+    )
+    return Ledger.open(SqliteStore(declaration.state / LEDGER), opening)
+
+
+def _key(state: Path, *, make: bool) -> signing.SigningKey:
+    path = state / KEY
+    if path.exists():
+        return signing.load(path)
+    if (state / LEDGER).exists():
+        raise Misconfigured(
+            "The ledger is here and its signing key is not.", where=str(path), cure="Restore the key from a backup."
+        )
+    if not make:
+        raise Misconfigured("There is no signing key yet.", where=str(path), cure="Run `dpcurator refresh`.")
+    try:
+        return signing.create(path)
+    except Misconfigured:
+        if path.exists():  # another refresh made it at the same moment
+            return signing.load(path)
+        raise
+
+
+def key_of(declaration: Declaration) -> signing.SigningKey:
+    """The signing key beside a catalog. Raises Misconfigured when there is none yet."""
+    return _key(declaration.state, make=False)

@@ -1,0 +1,155 @@
+"""Prices to choose from, and the price of a wanted accuracy. Pure and free: parameters and public facts only.
+
+A menu row spends a share of the whole budget. `price_for` finds the least epsilon, to three figures rounded up, whose
+error bars meet every target; what an average's bar would be needs a number of rows, which only the analyst may assume
+(MEANING 7.1). Checked in tests/pricing/test_menu.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+from dpcurator.catalog.model import Catalog
+from dpcurator.errors import Refusal
+from dpcurator.numbers import decimal_text
+from dpcurator.plan.names import nearest
+from dpcurator.plan.nodes import Plan
+from dpcurator.pricing.bars import Bar, bars, describe
+from dpcurator.pricing.quote import CONFIDENCE, Quote, price
+
+SHARES: Final = (1, 2, 5, 10, 20, 50, 100)  # percent of the whole budget
+ROWS: Final = 10_000  # the group size averages are quoted for, unless the catalog or the analyst names one
+_HIGHEST: Final = 30  # an epsilon of 10**30 or more is no price
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """One row of a menu."""
+
+    percent: int
+    epsilon: Fraction
+    left: Fraction
+    bars: tuple[Bar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Menu:
+    """What spending 1 %, 2 %, 5 % ... of the whole budget would buy. Free to look at."""
+
+    offers: tuple[Offer, ...]
+    total: Fraction
+    remaining: Fraction
+    confidence: Fraction
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "budget": decimal_text(self.total),
+            "left": decimal_text(self.remaining),
+            "confidence": decimal_text(self.confidence),
+            "menu": [
+                {
+                    "spend": f"{offer.percent}%",
+                    "epsilon": decimal_text(offer.epsilon),
+                    "left_after": decimal_text(offer.left),
+                    "error_bars": [bar.as_json() for bar in offer.bars],
+                }
+                for offer in self.offers
+            ],
+        }
+
+    def __str__(self) -> str:
+        from dpcurator.answer import table_text
+
+        if not self.offers:
+            return f"nothing can be bought: {decimal_text(self.remaining)} of {decimal_text(self.total)} is left"
+        heads = ["spend", "epsilon", *(bar.title for bar in self.offers[0].bars), "left after"]
+        lines = [
+            [f"{o.percent} %", decimal_text(o.epsilon), *map(describe, o.bars), f"{decimal_text(o.left)}"]
+            for o in self.offers
+        ]
+        percent = decimal_text(self.confidence * 100)
+        note = f"error bars hold with {percent} % confidence for each value; choose one with --spend, or --epsilon"
+        return f"{table_text(heads, lines)}\n{note}"
+
+    def _repr_html_(self) -> str:
+        from dpcurator.answer import pre_html
+
+        return pre_html(str(self))
+
+
+def menu(
+    plan: Plan, catalog: Catalog, remaining: Fraction, *, rows: int = ROWS, confidence: Fraction = CONFIDENCE
+) -> Menu:
+    """The offers that the remaining budget still allows."""
+    offers: list[Offer] = []
+    for percent in SHARES:
+        epsilon = catalog.epsilon * percent / 100
+        if epsilon <= remaining:
+            quote = price(plan, epsilon, catalog, confidence=confidence)
+            offers.append(Offer(percent, epsilon, remaining - quote.epsilon, bars(quote, rows)))
+    return Menu(tuple(offers), catalog.epsilon, remaining, confidence)
+
+
+def price_for(
+    plan: Plan,
+    catalog: Catalog,
+    targets: Mapping[str, Fraction],
+    *,
+    rows: int | None = None,
+    confidence: Fraction = CONFIDENCE,
+) -> Quote:
+    """The cheapest quote, to three figures of epsilon, whose error bars are within every target. Raises Refusal.
+
+    targets: the column's title, and the error wanted, in its unit (Fraction > 0). rows: 'if a group has at least'.
+    """
+    first = price(plan, Fraction(1), catalog, confidence=confidence)
+    if not first.priced:
+        return first
+    wanted = _titles(first, targets)
+
+    def met(epsilon: Fraction) -> bool:
+        quote = price(plan, epsilon, catalog, confidence=confidence)
+        found = {bar.title: bar for bar in bars(quote, rows or ROWS)}
+        return all((found[title].error or Fraction(0)) <= error for title, error in wanted.items())
+
+    _answerable(bars(first, rows or ROWS), wanted, rows)
+    power = next((p for p in range(-12, _HIGHEST) if met(Fraction(10) ** p)), None)
+    if power is None:
+        raise Refusal(
+            "no price reaches that error: answers are shown as whole numbers.", cure="Ask for a wider error, above 0.5."
+        )
+    low, high = 99, 1000  # epsilon = n * 10**(power - 3): not met at low (or beyond it), met at high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if met(middle * Fraction(10) ** (power - 3)) else (middle, high)
+    return price(plan, high * Fraction(10) ** (power - 3), catalog, confidence=confidence)
+
+
+def _titles(quote: Quote, targets: Mapping[str, Fraction]) -> dict[str, Fraction]:
+    titles = [bar.title for bar in bars(quote)]
+    wanted: dict[str, Fraction] = {}
+    for title, error in targets.items():
+        fits = [other for other in titles if other.lower() == title.lower()]
+        if len(fits) != 1:
+            raise Refusal(f"--within: there is no single column {title!r}.", cure=nearest(title, titles, "column"))
+        if error <= 0:
+            raise Refusal(f"--within: the error of {title!r} must be above 0.", cure="Write it as in n=50.")
+        wanted[fits[0]] = error
+    return wanted
+
+
+def _answerable(found: tuple[Bar, ...], wanted: Mapping[str, Fraction], rows: int | None) -> None:
+    for bar in found:
+        if bar.title in wanted and bar.error is None:
+            raise Refusal(
+                f"--within: the error of {bar.title!r} depends on the data, so no price can be promised for it.",
+                cure="Ask for the parts it is made of, or give a price with --epsilon or --spend.",
+            )
+        if bar.title in wanted and bar.rows is not None and rows is None:
+            raise Refusal(
+                f"--within: the error of {bar.title!r} depends on how many rows a group has, which is private.",
+                cure="Assume a number with --assume-count 1000; the price then holds for groups of at least that many.",
+            )
