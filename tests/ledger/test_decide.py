@@ -1,0 +1,187 @@
+"""Admission: exact tables, and the law that the budget holds whatever is asked."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpcurator.errors import Misconfigured, OverBudget, Refusal
+from dpcurator.ledger import Ledger, MemoryStore, Stored
+from dpcurator.ledger.decide import Standing, checked, decide, question, total
+
+F = Fraction
+
+
+def standing(spent="0", spent_delta="0", whole="1", delta="0", life="open"):
+    return Standing(life, None, F(whole), F(delta), F(spent), F(spent_delta))
+
+
+SHARES = [
+    ("ten tenths", ["1/10"] * 10),
+    ("eleven elevenths", ["1/11"] * 11),
+    ("0.1 + 0.2 + 0.7", ["0.1", "0.2", "0.7"]),
+    ("thirds and sevenths", ["1/3", "1/7", "11/21"]),
+    ("all at once", ["1"]),
+    ("a googol of one", [F(10**100 - 1, 10**100), F(1, 10**100)]),
+]
+
+
+@pytest.mark.parametrize("shares", [shares for _, shares in SHARES], ids=[name for name, _ in SHARES])
+def test_shares_that_sum_to_the_budget_are_all_admitted_and_nothing_after(shares, ask):
+    spent = F(0)
+    for share in shares:
+        spent = decide(standing(spent), ask("p", share), "id").spent_epsilon
+    assert spent == 1
+    with pytest.raises(OverBudget) as refused:
+        decide(standing(spent), ask("p", "0.001"), "id")
+    assert (refused.value.requested, refused.value.remaining, refused.value.short_by) == (F("0.001"), 0, F("0.001"))
+    assert "requested epsilon 0.001, remaining 0, short by 0.001" in str(refused.value)
+
+
+def test_case_bud_01_three_tenths(ask):
+    spent = decide(standing("0.1", whole="0.3"), ask("p", "0.2"), "id").spent_epsilon
+    assert spent == F(3, 10)
+    with pytest.raises(OverBudget):
+        decide(standing(spent, whole="0.3"), ask("p", "0.001"), "id")
+
+
+def test_delta_is_a_budget_of_its_own(ask):
+    admitted = decide(standing(delta="1e-8"), ask("p", "0.1", "1e-8"), "id")
+    assert (admitted.spent_epsilon, admitted.spent_delta) == (F("0.1"), F("1e-8"))
+    with pytest.raises(OverBudget) as refused:
+        decide(standing("0.1", "1e-8", delta="1e-8"), ask("p", "0.1", "1e-12"), "id")
+    assert "requested delta" in str(refused.value)
+    with pytest.raises(OverBudget):
+        decide(standing(), ask("p", "0.1", "1e-100"), "id")  # a pure ledger
+
+
+def test_a_closed_curator_charges_nothing(ask):
+    with pytest.raises(Misconfigured, match="dpcurator reopen"):
+        decide(standing(life="closed"), ask(), "id")
+
+
+def test_an_id_is_bound_to_its_question_and_the_same_question_is_paid_once(ask):
+    mine = decide(standing(), ask("p"), "id")
+    assert decide(standing("1"), ask("p"), "id", mine=mine, known=mine) is mine
+    with pytest.raises(Refusal, match="another question"):
+        decide(standing(), ask("q"), "id", mine=mine, known=mine)
+
+
+CHANGES = [
+    {"plan": "other"},
+    {"analyst": "bob"},
+    {"catalog": "d" * 64},
+    {"data_version": 2},
+    {"parameters": '{"beta":"1/20"}'},
+    {"epsilon": F(1, 5)},
+    {"delta": F(1, 10**9)},
+]
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: next(iter(change)))
+def test_a_question_is_everything_it_is_bound_to(change, ask):
+    assert question(ask(**change)) != question(ask())
+    assert question(ask(epsilon="0.10")) == question(ask(epsilon="1/10"))
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"epsilon": F(-1)},
+        {"delta": F(-1, 10)},
+        {"epsilon": F(0)},
+        {"epsilon": F(1, 10**400)},
+        {"epsilon": F(10**400)},
+        {"request_id": ""},
+        {"request_id": "a b"},
+        {"request_id": "é"},
+        {"request_id": "x" * 129},
+        {"request_id": "a\n"},
+        {"request_id": "0" * 64},
+        {"analyst": ""},
+        {"parameters": "x" * 1_000_001},
+        {"data_version": True},
+        {"plan": 7},
+    ],
+    ids=str,
+)
+def test_malformed_requests_are_refused(bad, ask):
+    from dataclasses import replace
+
+    with pytest.raises(Refusal):
+        checked(replace(ask(), **bad))
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), True, "x", None])
+def test_a_price_must_be_a_number(bad, ask):
+    from dataclasses import replace
+
+    with pytest.raises(Refusal):
+        checked(replace(ask(), epsilon=bad))
+
+
+def test_an_id_that_another_question_will_derive_cannot_be_occupied(ask):
+    target = question(ask("hers"))
+    with pytest.raises(Refusal, match="64 hexadecimal"):
+        checked(ask("mine", request_id=target))
+    assert checked(ask("hers", request_id=target)).request_id == target
+
+
+@settings(deadline=None, derandomize=True)
+@given(st.lists(st.fractions(min_value=F(1, 10**30), max_value=2, max_denominator=10**30), max_size=60))
+def test_totals_are_exact_while_short_and_never_too_small(prices):
+    spent = F(0)
+    for price in prices:
+        after = total(spent, price)
+        assert after >= spent + price
+        assert after - spent - price < F(1, 10**150)
+        assert after.denominator <= 2**1024
+        spent = after
+    if len({price.denominator for price in prices}) <= 9:
+        assert spent == sum(prices)
+
+
+def test_many_odd_prices_keep_the_totals_short(ask):
+    spent, odd = F(0), 3
+    for n in range(400):
+        odd = 10**30 + 2 * n + 1
+        spent = total(spent, F(1, odd))
+    assert spent.denominator <= 2**1024
+    assert spent >= sum(F(1, 10**30 + 2 * n + 1) for n in range(400))
+
+
+@st.composite
+def histories(draw):
+    """(total, total delta, what is asked in order): small numbers, so that requests collide and budgets run out."""
+    price = st.sampled_from(["1/10", "0.2", "1/3", "1/7", "0.7", "1", "3/2", "1/11"])
+    tiny = st.sampled_from(["0", "0", "1e-9", "1/3"])
+    asked = st.tuples(st.integers(0, 3), price, tiny, st.sampled_from([None, "a", "b"]), st.booleans(), st.booleans())
+    return draw(price), draw(tiny), draw(st.lists(asked, max_size=25))
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(histories())
+def test_the_budget_holds_and_a_refusal_changes_nothing(opening, ask, history):
+    whole, whole_delta, asked = history
+    ledger = Ledger.open(MemoryStore(), opening(whole, whole_delta))
+    paid, answers = {}, {}
+    for n, (plan, price, delta, request_id, fresh, answering) in enumerate(asked):
+        before = (ledger.head(), ledger.budget())
+        try:
+            charge = ledger.charge(ask(plan, price, delta, request_id=request_id), fresh=fresh)
+        except Refusal:
+            assert (ledger.head(), ledger.budget()) == before
+            continue
+        if isinstance(charge, Stored):
+            assert (ledger.head(), ledger.budget()) == before
+            assert answers[charge.charge.request_id] == charge.answer
+        else:
+            assert charge.request_id not in answers
+            paid[charge.request_id] = (charge.epsilon, charge.delta)
+            if answering:
+                answers[charge.request_id] = ledger.answer(charge, f"answer {n}")
+        spent = ledger.budget()
+        assert spent.spent == sum(price for price, _ in paid.values()) <= spent.epsilon
+        assert spent.spent_delta == sum(delta for _, delta in paid.values()) <= spent.delta
+        assert ledger.verify().sound

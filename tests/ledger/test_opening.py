@@ -1,0 +1,55 @@
+"""The first event is written by the first question and fixes the promise for ever."""
+
+import pytest
+
+from dpcurator.errors import Misconfigured
+from dpcurator.ledger import Ledger
+
+CHANGES = [
+    ({"protects": "visits"}, "patients", "visits"),
+    ({"neighbours": "replace-one"}, "add-remove", "replace-one"),
+    ({"units": 1000}, "none", "1000"),
+    ({"currency": "rho,delta"}, "epsilon,delta", "rho,delta"),
+    ({"epsilon": "4.1"}, "4", "4.1"),
+    ({"delta": "1e-7"}, "0.00000001", "0.0000001"),
+    ({"public_key": "cd" * 32}, "ab" * 32, "cd" * 32),
+]
+
+
+def test_looking_writes_nothing_and_the_first_question_writes_the_first_event(store, opening, ask):
+    ledger = Ledger.open(store, opening("4", "1e-8"))
+    assert (ledger.budget().remaining, ledger.head()[0], list(ledger.events())) == (4, 0, [])
+    assert ledger.life() == "new"
+    assert ledger.stored(ask()) is None
+    assert Ledger.open(store, opening("5")).budget().remaining == 5  # nothing is fixed yet
+    ledger.charge(ask())
+    first, second = ledger.events()
+    assert (first.event.NAME, second.event.NAME) == ("opened", "charged")
+    assert (first.event.protects, first.event.epsilon, first.event.currency) == ("patients", 4, "epsilon,delta")
+
+
+@pytest.mark.parametrize(("change", "recorded", "declared"), CHANGES, ids=lambda value: str(value)[:20])
+def test_a_catalog_that_contradicts_the_ledger_is_refused_with_both_values(
+    change, recorded, declared, store, opening, ask
+):
+    base = {"epsilon": "4", "delta": "1e-8"}
+    late = Ledger.open(store, opening(**(base | change)))  # opened before the first question fixed anything
+    Ledger.open(store, opening(**base)).charge(ask())
+    for attempt in (
+        lambda: Ledger.open(store, opening(**(base | change))),
+        lambda: late.charge(ask("other")),
+        lambda: late.budget(),
+    ):
+        with pytest.raises(Misconfigured) as wrong:
+            attempt()
+        assert recorded in wrong.value.what
+        assert declared in wrong.value.what
+        assert wrong.value.where == store.place
+        assert wrong.value.cure
+    assert Ledger.open(store, opening(**base)).head()[0] == 2
+
+
+@pytest.mark.parametrize("bad", [{"epsilon": 0}, {"epsilon": -1}, {"delta": -1}, {"delta": 1}], ids=str)
+def test_a_budget_must_be_one(bad, opening):
+    with pytest.raises(Misconfigured, match="above 0"):
+        opening(**bad)
