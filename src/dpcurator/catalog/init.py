@@ -10,9 +10,11 @@ from __future__ import annotations
 import codecs
 import csv
 import itertools
+import os
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from dpcurator.catalog.problems import quoted, text
 from dpcurator.catalog.spelling import Unreadable, read_text
@@ -20,10 +22,9 @@ from dpcurator.errors import Misconfigured
 
 LOOKED_AT: Final = 200  # rows the guesses rest on
 _GUESSES: Final = ("integer", "float", "boolean", "date", "timestamp", "uuid")
-_BY_ARROW: Final = (
-    ("BOOL", "boolean"), ("TIMESTAMP", "timestamp"), ("DATE", "date"), ("UUID", "uuid"), ("FLOAT", "float"),
-    ("DOUBLE", "float"), ("DECIMAL", "float"), ("HUGEINT", "integer"), ("INT", "integer"), ("UINT", "integer"),
-    ("BIGINT", "integer"),
+_BY_KIND: Final = (
+    (r"BOOLEAN", "boolean"), (r"TIMESTAMP.*", "timestamp"), (r"DATE", "date"), (r"UUID", "uuid"),
+    (r"FLOAT|DOUBLE|DECIMAL.*", "float"), (r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?", "integer"),
 )  # fmt: skip
 
 _HEAD: Final = """\
@@ -39,7 +40,7 @@ epsilon = "?"                 # the whole budget, for all questions ever: often 
 
 """
 _TABLE: Final = """\
-unit = "?"                    # the column that says whose a row is, or "each row". Only you know; a wrong one breaks the promise.
+unit = "?"                    # the column that says whose a row is, or "each row". A wrong one breaks the promise.
 max_rows = "?"                # rows a person may add to one group. Choose from how the data came about: the largest
 max_groups = "?"              # number seen would reveal someone. Too small costs accuracy, never privacy.
                               # (With unit = "each row", leave these two out.)
@@ -54,8 +55,12 @@ _COLUMNS: Final = """\
 """
 
 
-def draft(path: str | Path, *, table: str | None = None) -> str:
-    """The text of a first curator.toml for a CSV or Parquet file. table: its name; default, the file's."""
+def draft(path: str | Path, *, table: str | None = None, directory: Path | None = None) -> str:
+    """The text of a first curator.toml for a CSV or Parquet file.
+
+    table: its name; default, the file's. directory: where the catalog will be, so that `file` is relative to it;
+    default, `file` is spelled as given. Raises Misconfigured when the file cannot be used.
+    """
     source = Path(path)
     rename: dict[int, str] = {}
     if source.suffix.lower() in (".parquet", ".pq"):
@@ -65,7 +70,7 @@ def draft(path: str | Path, *, table: str | None = None) -> str:
         names, rename = _distinct(header)
         types = [_guess([row[i] for row in rows if len(row) == len(names)]) for i in range(len(names))]
     name = table or _table_name(source)
-    lines = [f"[tables.{quoted(name)}]", f"file = {text(str(path))}"]
+    lines = [f"[tables.{quoted(name)}]", f"file = {text(_relative(source, directory))}"]
     if rename:
         pairs = ", ".join(f"{position} = {text(new)}" for position, new in rename.items())
         lines.append(f"rename = {{ {pairs} }}   # names by position: the header repeats itself")
@@ -80,7 +85,7 @@ def draft(path: str | Path, *, table: str | None = None) -> str:
 
 def write_draft(path: str | Path, *, to: Path, table: str | None = None) -> None:
     """Write the draft to a new file. Raises Misconfigured when there is one already: it is never overwritten."""
-    content = draft(path, table=table)
+    content = draft(path, table=table, directory=to.parent)
     try:
         with to.open("x", encoding="utf-8") as file:
             file.write(content)
@@ -89,6 +94,12 @@ def write_draft(path: str | Path, *, to: Path, table: str | None = None) -> None
                             cure="Move it away, or draft to another name.") from None  # fmt: skip
     except OSError:
         raise Misconfigured("The draft cannot be written.", where=to.name, cure="Check the directory.") from None
+
+
+def _relative(source: Path, directory: Path | None) -> str:
+    if directory is None or source.is_absolute():
+        return str(source)
+    return os.path.relpath(source, directory)
 
 
 def _csv(source: Path) -> tuple[list[str], list[list[str]]]:
@@ -141,10 +152,8 @@ def _guess(cells: Iterable[str]) -> str:
 def _parquet(source: Path) -> tuple[list[str], list[str]]:
     from dpcurator.catalog.parquet_schema import parquet_columns
 
-    described: list[tuple[str, Any]] = parquet_columns(source)
-    types = [
-        next((ours for prefix, ours in _BY_ARROW if str(kind).startswith(prefix)), "text") for _, kind in described
-    ]
+    described = parquet_columns(source)
+    types = [next((ours for kinds, ours in _BY_KIND if re.fullmatch(kinds, kind)), "text") for _, kind in described]
     return [name for name, _ in described], types
 
 

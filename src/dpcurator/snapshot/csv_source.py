@@ -18,7 +18,10 @@ import codecs
 import csv
 from collections import deque
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from operator import itemgetter
 from pathlib import Path
 from typing import Final, TextIO
@@ -51,10 +54,11 @@ class _TooLong(Exception):
 
 
 class _Lines:
-    """The lines of a file, counted; the lines of a broken record after its first can be given back."""
+    """The lines of a file, counted; lines can be given back, so that a record may be read again from a later line."""
 
     def __init__(self, file: TextIO) -> None:
         self.file, self.number = file, 0
+        self.source = iter(partial(file.readline, LONGEST_LINE), "")
         self.waiting: deque[str] = deque()
         self.record: list[str] = []
 
@@ -62,26 +66,50 @@ class _Lines:
         return self
 
     def __next__(self) -> str:
-        line = self.waiting.popleft() if self.waiting else self.file.readline(LONGEST_LINE)
-        if not line:
-            raise StopIteration
+        line = self.waiting.popleft() if self.waiting else next(self.source)
         self.number += 1
         self.record.append(line)
         if len(self.record) > LONGEST_RECORD:
             raise _TooLong
         if len(line) == LONGEST_LINE and line[-1] not in "\r\n":
-            while (rest := self.file.readline(LONGEST_LINE)) and rest[-1] not in "\r\n":
-                pass
+            for rest in self._unlimited():
+                if rest[-1] in "\r\n":
+                    break
             raise _TooLong
         return line
 
+    def _unlimited(self) -> Iterator[str]:
+        while self.waiting:
+            yield self.waiting.popleft()
+        yield from self.source
+
+    def first(self) -> int:
+        """The number of the current record's first line; the next line begins another record."""
+        first = self.number - len(self.record) + 1
+        self.record.clear()
+        return first
+
     def give_back(self) -> int:
         """Keep only the first line of the current record as read; its number."""
-        rest = self.record[1:]
-        self.waiting.extendleft(reversed(rest))
-        self.number -= len(rest)
+        self.waiting.extendleft(reversed(self.record[1:]))
+        self.number -= len(self.record) - 1
         self.record.clear()
         return self.number
+
+    def plain(self, options: CsvOptions, width: int) -> list[list[str]] | None:
+        """The next records, when every line is one of `width` fields. Otherwise None, and the lines wait.
+
+        As many records as lines, none broken and none blank: so no record has two lines. All of it runs in C.
+        """
+        lines = list(islice(self.source, BATCH))
+        if lines and max(map(len, lines)) < LONGEST_LINE:
+            with suppress(csv.Error):
+                rows = list(csv.reader(lines, delimiter=options.delimiter, quotechar=options.quote, strict=True))
+                if len(rows) == len(lines) and set(map(len, rows)) == {width}:
+                    self.number += len(lines)
+                    return rows
+        self.waiting.extend(lines)
+        return None
 
 
 def read_csv(
@@ -116,30 +144,40 @@ def _read(
     header = _header(reader, name, options, where)
     lines.record.clear()
     chosen = [_position(column, header, name, where) for column in columns]
+    while True:
+        start = lines.number + 1
+        rows = lines.plain(options, len(header))
+        numbers: Sequence[int] = range(start, lines.number + 1)
+        if rows is None:
+            if not lines.waiting:
+                return
+            rows, numbers = _carefully(lines, reader, len(header), name, report)
+        yield _batch(rows, numbers, chosen, name, report)
+
+
+def _carefully(
+    lines: _Lines, reader: Iterator[list[str]], width: int, name: str, report: TableReport
+) -> tuple[list[list[str]], list[int]]:
+    """The records in the lines that wait (the last one may go on after them), one by one; the broken set aside."""
     rows: list[list[str]] = []
     numbers: list[int] = []
-    width = len(header)
-    while True:
+    while lines.waiting:
         try:
-            for row in reader:
-                if len(row) == width:
-                    rows.append(row)
-                    numbers.append(lines.number - len(lines.record) + 1)
-                elif not row:
-                    report.blank_lines += 1
-                else:
-                    place = f"{name}:{lines.number - len(lines.record) + 1}"
-                    report.set_aside.add(place, f"{len(row)} fields where the header has {width}")
-                lines.record.clear()
-                if len(rows) == BATCH:
-                    yield _batch(rows, numbers, chosen, name, report)
-                    rows, numbers = [], []
-            break
+            row = next(reader)
         except csv.Error:
             report.set_aside.add(f"{name}:{lines.give_back()}", "quotes or fields that break the dialect")
         except _TooLong:
             report.set_aside.add(f"{name}:{lines.give_back()}", "a line or record that is too long")
-    yield _batch(rows, numbers, chosen, name, report)
+        else:
+            number = lines.first()
+            if len(row) == width:
+                rows.append(row)
+                numbers.append(number)
+            elif not row:
+                report.blank_lines += 1
+            else:
+                report.set_aside.add(f"{name}:{number}", f"{len(row)} fields where the header has {width}")
+    return rows, numbers
 
 
 def _header(reader: Iterator[list[str]], name: str, options: CsvOptions, where: str) -> list[str]:
@@ -187,8 +225,13 @@ def missing_cure(column: str, header: Sequence[object]) -> str:
     return near if near.startswith("Did") else f"It has {len(header)} columns, and none has a name like it."
 
 
-def _batch(rows: list[list[str]], numbers: list[int], chosen: list[int], name: str, report: TableReport) -> Batch:
-    columns = [list(map(itemgetter(position), rows)) for position in chosen]
+def _batch(rows: list[list[str]], numbers: Sequence[int], chosen: list[int], name: str, report: TableReport) -> Batch:
+    columns: list[Sequence[str]]
+    if rows and 2 * len(chosen) > len(rows[0]):
+        every = list(zip(*rows, strict=True))
+        columns = [every[position] for position in chosen]
+    else:
+        columns = [list(map(itemgetter(position), rows)) for position in chosen]
     broken = {
         row for cells in columns if not _decoded("".join(cells)) for row, c in enumerate(cells) if not _decoded(c)
     }

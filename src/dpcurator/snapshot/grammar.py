@@ -32,8 +32,52 @@ Read = tuple[list[Value], list[tuple[int, str]]]  # values, and (position, reaso
 
 def read_cells(cells: Sequence[str], type: str, spelling: Spelling, missing: Collection[str]) -> Read:
     """CSV cells. A cell spelled exactly as in `missing` is missing, whatever its type."""
-    table = {cell: None if cell in missing else read_text(cell, type, spelling) for cell in set(cells)}
+    absent = frozenset(missing)
+    if absent.isdisjoint(cells):
+        return _read_present(cells, type, spelling)
+    present = [position for position, cell in enumerate(cells) if cell not in absent]
+    read, bad = _read_present([cells[position] for position in present], type, spelling)
+    values: list[Value] = [None] * len(cells)
+    for position, value in zip(present, read, strict=True):
+        values[position] = value
+    return values, [(present[position], reason) for position, reason in bad]
+
+
+def _read_present(cells: Sequence[str], type: str, spelling: Spelling) -> Read:
+    plain = _plainly(cells, type, spelling)
+    if plain is not None:
+        return plain, []
+    table = {cell: read_text(cell, type, spelling) for cell in set(cells)}
     return _split(list(map(table.__getitem__, cells)), any(isinstance(v, Unreadable) for v in table.values()))
+
+
+def _plainly(cells: Sequence[str], type: str, spelling: Spelling) -> list[Value] | None:
+    """The values when all cells are spelled in the plainest way, decided on their characters together; else None.
+
+    With no character but digits, "-" and one decimal point, Python's int and float accept no more than the grammar
+    does, and raise ValueError otherwise; 18 digits fit 64 bits, and 300 characters a double.
+    """
+    together = "".join(cells)
+    if type == "text":
+        return list(cells) if "\0" not in together and _encodes(together) else None
+    if type not in ("integer", "float") or spelling.decimal != "." or not together.isascii():
+        return None
+    digits = together.replace("-", "").replace(".", "") if type == "float" else together.replace("-", "")
+    longest = 300 if type == "float" else 18
+    if not digits.isdigit() or max(map(len, cells)) > longest:
+        return None
+    try:
+        return list(map(int, cells)) if type == "integer" else [float(cell) + 0.0 for cell in cells]
+    except ValueError:
+        return None
+
+
+def _encodes(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def read_typed(values: Sequence[Any], type: str, spelling: Spelling) -> Read:
