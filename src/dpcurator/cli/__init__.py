@@ -1,0 +1,26 @@
+"""The shell: parse words, call the curator, print. Nothing is decided here.
+
+    steward: init, refresh, check, log, key, reopen          analyst: ask, quote, budget, receipt, verify, demo
+
+Exit codes: 0 answered, 1 a receipt or ledger does not verify, 2 your question, 3 over budget, 4 set-up, 5 fault.
+Whoever can run this can read the data: the promise towards an analyst needs another account, or a server, in between.
+Checked in tests/cli.
+"""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """The `dpcurator` command."""
+    from dpcurator.cli.app import app
+
+    try:
+        app(prog_name="dpcurator")
+    except BrokenPipeError:  # the reader of our output has gone
+        sys.stderr.close()
+        sys.exit(141)
+
+
+__all__ = ["main"]

@@ -1,0 +1,193 @@
+"""What an analyst runs: ask, quote, budget, receipt, verify."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dpcurator.cli.app import HERE, AsJson, Catalog, command, show, show_json
+from dpcurator.errors import Misconfigured, Refusal
+
+Question = Annotated[str, typer.Argument(help="One SELECT, in quotes; - reads it from standard input.", metavar="SQL")]
+Epsilon = Annotated[str | None, typer.Option(help="Price: this much of the budget, as in 0.2.", metavar="NUMBER")]
+Spend = Annotated[str | None, typer.Option(help="Price: this share of the whole budget, as in 5%.", metavar="PERCENT")]
+Within = Annotated[
+    list[str] | None, typer.Option(help="Price: whatever gives this column this error, as in n=50.", metavar="COL=ERR")
+]
+Assume = Annotated[
+    str | None, typer.Option("--assume-count", help="Rows you assume a group has, for averages.", metavar="N")
+]
+Confidence = Annotated[str, typer.Option(help="Of the error bars.", metavar="LEVEL")]
+
+
+def _text(question: str) -> str:
+    return sys.stdin.read() if question == "-" else question
+
+
+def _price(epsilon: str | None, spend: str | None, within: list[str] | None) -> dict[str, Any]:
+    targets: dict[str, str] = {}
+    for target in within or []:
+        name, equals, error = target.rpartition("=")
+        if not equals or not name:
+            raise Refusal(f"--within takes column=error, not {target!r}.", cure="Write it as in --within n=50.")
+        targets[name] = error
+    return {"epsilon": epsilon, "spend": spend, "within": targets or None}
+
+
+def _curator(catalog: Path) -> Any:
+    from dpcurator.opening import open_curator
+
+    return open_curator(catalog)
+
+
+@command(name="ask", epilog='Example: dpcurator ask "SELECT city, COUNT(*) AS n FROM visits GROUP BY city" --spend 5%')
+def ask(
+    question: Question,
+    epsilon: Epsilon = None,
+    spend: Spend = None,
+    within: Within = None,
+    assume_count: Assume = None,
+    confidence: Confidence = "0.95",
+    fresh: Annotated[bool, typer.Option("--fresh", help="Pay again for independent noise.")] = False,
+    request_id: Annotated[
+        str | None, typer.Option("--request-id", help="Names the request: a retry is never paid twice.", metavar="ID")
+    ] = None,
+    receipt: Annotated[
+        Path | None, typer.Option("--receipt", help="Also write the receipt to a new file.", metavar="FILE")
+    ] = None,
+    catalog: Catalog = HERE,
+    as_json: AsJson = False,
+) -> None:
+    """Ask a question. Without a price it prints a menu of prices, free; with one it pays and answers."""
+    curator = _curator(catalog)
+    price = _price(epsilon, spend, within)
+    if not any(value is not None for value in price.values()):
+        menu = curator.menu(_text(question), assume_count=assume_count, confidence=confidence)
+        show_json(menu.as_json()) if as_json else show(menu)
+        return
+    if receipt is not None and receipt.exists():
+        raise Misconfigured("the file for the receipt exists already.", where=str(receipt), cure="Name a new file.")
+    if sys.stderr.isatty() and not as_json:
+        print("answering ...", file=sys.stderr)
+    answer = curator.ask(
+        _text(question),
+        **price,
+        assume_count=assume_count,
+        confidence=confidence,
+        fresh=fresh,
+        request_id=request_id,
+    )
+    show_json(answer.as_json()) if as_json else show(answer)
+    if receipt is not None and answer.receipt is not None:
+        _write(receipt, answer.receipt)
+
+
+def _write(path: Path, receipt: dict[str, Any]) -> None:
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            json.dump(receipt, file, indent=2)
+            file.write("\n")
+    except OSError:
+        raise Misconfigured(
+            "the receipt could not be written; the answer is paid and stored.",
+            where=str(path),
+            cure=f"Print it with `dpcurator receipt {receipt['request'][:8]}`.",
+        ) from None
+
+
+@command(name="quote", epilog='Example: dpcurator quote "SELECT COUNT(*) AS n FROM visits" --within n=50')
+def quote(
+    question: Question,
+    epsilon: Epsilon = None,
+    spend: Spend = None,
+    within: Within = None,
+    assume_count: Assume = None,
+    confidence: Confidence = "0.95",
+    catalog: Catalog = HERE,
+    as_json: AsJson = False,
+) -> None:
+    """What a question would cost, how wrong its answer might be, and why. Free."""
+    curator = _curator(catalog)
+    price = _price(epsilon, spend, within)
+    if not any(value is not None for value in price.values()):
+        menu = curator.menu(_text(question), assume_count=assume_count, confidence=confidence)
+        show_json(menu.as_json()) if as_json else show(menu)
+        return
+    found = curator.quote(_text(question), **price, assume_count=assume_count, confidence=confidence)
+    if as_json:
+        show_json(found.as_json())
+    else:
+        from dpcurator.cli.shown import quote_text
+
+        show(quote_text(found, curator.budget(), assume_count))
+
+
+@command(name="budget", epilog="Example: dpcurator budget")
+def budget(catalog: Catalog = HERE, as_json: AsJson = False) -> None:
+    """What is spent and what is left."""
+    from dpcurator.catalog.load import load
+    from dpcurator.numbers import decimal_text
+    from dpcurator.opening import key_of, ledger_of
+
+    declaration = load(catalog)
+    ledger = ledger_of(declaration, key_of(declaration))
+    found = ledger.budget()
+    if as_json:
+        amounts = {"budget": found.epsilon, "spent": found.spent, "left": found.remaining}
+        show_json({name: decimal_text(amount) for name, amount in amounts.items()}
+                  | {"exact_left": str(found.remaining), "state": ledger.life()})  # fmt: skip
+        return
+    share = decimal_text(round(found.remaining / found.epsilon * 100, 2))
+    closed = "\nclosed after a fault: the steward runs `dpcurator reopen`" if ledger.life() == "closed" else ""
+    show(f"spent {decimal_text(found.spent)} of {decimal_text(found.epsilon)}: "
+         f"{decimal_text(found.remaining)} left ({share} %){closed}")  # fmt: skip
+
+
+@command(name="receipt", epilog="Example: dpcurator receipt 7f3a > receipt.json")
+def receipt(
+    name: Annotated[str, typer.Argument(help="The receipt's name, as `ask` printed it.", metavar="ID")],
+    catalog: Catalog = HERE,
+    as_json: AsJson = False,
+) -> None:
+    """Print the signed receipt of an answer."""
+    from dpcurator.catalog.load import load
+    from dpcurator.ledger import Stored
+    from dpcurator.opening import key_of, ledger_of
+
+    declaration = load(catalog)
+    found = [one for one in ledger_of(declaration, key_of(declaration)).find(name) if isinstance(one, Stored)]
+    if len(found) != 1:
+        what = f"there are {len(found)} answers whose receipt begins with {name!r}" if found else f"no receipt {name!r}"
+        raise Refusal(f"{what}.", cure="Give more of its name; `dpcurator log` lists the answers.")
+    show_json(json.loads(found[0].answer)["receipt"])
+
+
+@command(name="verify", epilog="Example: dpcurator verify receipt.json --key 1c37b0...")
+def verify(
+    file: Annotated[
+        Path | None, typer.Argument(help="A receipt, or an answer printed with --json.", metavar="RECEIPT")
+    ] = None,
+    key: Annotated[
+        str | None, typer.Option("--key", help="The steward's public key, from elsewhere.", metavar="HEX")
+    ] = None,
+    alone: Annotated[bool, typer.Option("--alone", help="Look at the receipt only, at no catalog or ledger.")] = False,
+    catalog: Catalog = HERE,
+    as_json: AsJson = False,
+) -> None:
+    """Check a receipt, step by step; without one, check the whole ledger. Exit code 1 when something is wrong."""
+    from dpcurator.cli.verifying import verify_ledger, verify_receipt
+
+    if file is None:
+        verdict = verify_ledger(catalog)
+        sound, words = verdict.sound, verdict.problem or f"the chain of {verdict.position} events is whole"
+        show_json({"holds": sound, "events": verdict.position, "head": verdict.head, "words": words}) if as_json else (
+            show(f"{'ok ' if sound else 'NO '} ledger: {words}")
+        )
+        raise typer.Exit(0 if sound else 1)
+    found, aside = verify_receipt(file, key, None if alone else catalog)
+    show_json(found.as_json() | {"not_checked": aside}) if as_json else show("\n".join([str(found), *aside]))
+    raise typer.Exit(0 if found.holds else 1)

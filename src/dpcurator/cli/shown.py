@@ -1,0 +1,79 @@
+"""How the shell lays out what the rooms return."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from fractions import Fraction
+from typing import Any
+
+from dpcurator.answer import printable, table_text
+from dpcurator.ledger.events import Answered, Charged, Opened
+from dpcurator.ledger.ledger import Entry
+from dpcurator.numbers import decimal_text
+from dpcurator.numbers.shown import error_text
+from dpcurator.pricing.bars import bars, describe
+from dpcurator.pricing.quote import Quote
+from dpcurator.values import Budget
+
+
+def quote_text(quote: Quote, budget: Budget, assume_count: str | None) -> str:
+    """Price, error bars, and for each paid reading why its noise is what it is."""
+    if not quote.priced:
+        return "free: every value is public, no private data would be read"
+    after = budget.remaining - quote.epsilon
+    afford = f"left after it {decimal_text(after)}"
+    if after < 0:
+        afford = f"NOT affordable: short by {decimal_text(-after)}"
+    lines = [f"price: epsilon {decimal_text(quote.epsilon)} of {decimal_text(budget.epsilon)} ({afford})", ""]
+    found = bars(quote, int(assume_count)) if assume_count is not None else bars(quote)
+    lines.append(f"error bars, with {decimal_text(quote.confidence * 100)} % confidence for each value:")
+    lines += [f"  {printable(bar.title)}: {describe(bar)}" for bar in found]
+    for number, one in enumerate(quote.priced, 1):
+        scale = one.mechanism.scale * one.reading.unit
+        lines += ["", f"reading {number} of {len(quote.priced)}, for epsilon {decimal_text(one.epsilon)}:"]
+        lines += [f"  {printable(step)}" for step in one.derivation]
+        noise = f"  discrete Laplace noise of scale {error_text(scale)}"
+        keys = one.reading.coordinates
+        lines.append(noise + (f", independently for each of {keys} keys" if keys > 1 else ""))
+    return "\n".join(lines)
+
+
+def entry_json(entry: Entry) -> dict[str, Any]:
+    """A ledger event for machines."""
+    from dataclasses import asdict
+
+    body = {name: _plain(value) for name, value in asdict(entry.event).items()}
+    return {"position": entry.position, "time": entry.time, "event": entry.event.NAME, "hash": entry.hash} | body
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, str | int | None) else str(value)
+
+
+def log_text(entries: list[Entry]) -> str:
+    """The history, one event a line."""
+    if not entries:
+        return "no question has been asked yet"
+    total = next((entry.event.epsilon for entry in entries if isinstance(entry.event, Opened)), Fraction(0))
+    rows = [[str(e.position), _when(e.time), e.event.NAME, *_words(e, total)] for e in entries]
+    sides = [True, False, False, False, True, True]
+    return table_text(["", "time (UTC)", "event", "request", "epsilon", "left"], rows, sides)
+
+
+def _when(time: str) -> str:
+    try:
+        return datetime.fromisoformat(time).strftime("%Y-%m-%d %H:%M:%S")
+    except ValueError:
+        return time
+
+
+def _words(entry: Entry, total: Fraction) -> list[str]:
+    match entry.event:
+        case Opened() as opened:
+            return ["", "", decimal_text(opened.epsilon)]
+        case Charged() as charged:
+            left = decimal_text(total - charged.spent_epsilon)
+            return [charged.request[:8], decimal_text(charged.epsilon), left]
+        case Answered() as answered:
+            return [answered.request[:8], "", ""]
+    return ["", "", ""]

@@ -1,0 +1,65 @@
+"""`verify`: find what a receipt can be checked against, and check it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from dpcurator.errors import DpcuratorError, Misconfigured
+from dpcurator.ledger.verify import Verdict
+from dpcurator.verify import Verification, verify
+
+
+def verify_ledger(catalog: Path) -> Verdict:
+    """The whole chain, recomputed."""
+    from dpcurator.catalog.load import load
+    from dpcurator.opening import key_of, ledger_of
+
+    declaration = load(catalog)
+    return ledger_of(declaration, key_of(declaration)).verify()
+
+
+def verify_receipt(file: Path, key: str | None, catalog: Path | None) -> tuple[Verification, list[str]]:
+    """The steps, and what could not be checked here, in words."""
+    content = _read(file)
+    receipt, answer = content, None
+    if isinstance(content, dict) and isinstance(content.get("receipt"), dict):
+        receipt = content["receipt"]
+        answer = {name: content.get(name) for name in ("columns", "shown", "rows", "confidence", "notes")}
+    found_catalog = found_ledger = None
+    aside: list[str] = []
+    if catalog is not None and catalog.exists():
+        found_catalog, found_ledger, aside = _beside(catalog)
+    else:
+        aside.append("not checked: the catalog and the ledger (no catalog file here)")
+    if key is None:
+        aside.append("not checked: whose key it is (give the steward's public key with --key)")
+    return verify(receipt, catalog=found_catalog, ledger=found_ledger, public_key=key, answer=answer), aside
+
+
+def _beside(catalog: Path) -> tuple[Any, Any, list[str]]:
+    from dpcurator.catalog.bind import catalog_of
+    from dpcurator.catalog.load import load
+    from dpcurator.opening import key_of, ledger_of
+    from dpcurator.snapshot.store import public_facts
+
+    declaration = load(catalog)
+    found = catalog_of(declaration, public_facts(declaration))
+    try:
+        return found, ledger_of(declaration, key_of(declaration)), []
+    except DpcuratorError as error:
+        if (declaration.state / "ledger.db").exists():
+            raise
+        return found, None, [f"not checked: the ledger ({error.what.rstrip('.').lower()})"]
+
+
+def _read(file: Path) -> Any:
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except OSError:
+        raise Misconfigured("the receipt cannot be opened.", where=str(file), cure="Check the file's name.") from None
+    except (ValueError, RecursionError):
+        raise Misconfigured(
+            "this file is not JSON.", where=str(file), cure="Print one with `dpcurator receipt ID > receipt.json`."
+        ) from None
