@@ -27,7 +27,7 @@ epsilon = 4
 [tables.visits]
 file = "visits.csv"
 unit = "patient_id"
-max_rows = 20
+max_rows = 10
 max_groups = 2
 expected_units = 10000
 [tables.visits.columns]
