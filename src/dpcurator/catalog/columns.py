@@ -8,6 +8,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -28,7 +29,7 @@ from dpcurator.catalog.spelling import (
     read_value,
 )  # fmt: skip
 from dpcurator.errors import Refusal
-from dpcurator.numbers import decimal_text, rational
+from dpcurator.numbers import rational
 
 _OTHER_NAMES = {
     "int": "integer", "int64": "integer", "bigint": "integer", "number": "float", "double": "float", "real": "float",
@@ -134,13 +135,17 @@ def _bounds(fields: ColumnFields, path: Path, problems: Problems) -> tuple[Fract
 def _shown(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, float | int):
-        return decimal_text(Fraction(value)) if isinstance(value, int) and abs(value) < 2**64 else f"{value:.12g}"
+    if isinstance(value, int):
+        return str(value) if value.bit_length() <= 128 else f"a number of {value.bit_length()} bits"
+    if isinstance(value, float):
+        return f"{value:.12g}"
     if isinstance(value, str):
         return text(value[:40])
     if isinstance(value, datetime.date | datetime.time):
         return value.isoformat()
-    return "a list" if isinstance(value, list) else "a table"
+    if isinstance(value, Fraction | Decimal):
+        return str(value)[:40]
+    return {"list": "a list", "dict": "a table"}.get(type(value).__name__, "a value of another kind")
 
 
 def _keys(

@@ -104,8 +104,8 @@ def _relative(source: Path, directory: Path | None) -> str:
 
 def _csv(source: Path) -> tuple[list[str], list[list[str]]]:
     try:
-        data = source.open("rb").read(4)
-        bom = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        with source.open("rb") as binary:
+            bom = binary.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
         encoding = "utf-16" if bom else "utf-8-sig"
         with source.open(encoding=encoding, errors="surrogateescape", newline="") as file:
             reader = csv.reader(file)

@@ -68,7 +68,7 @@ def _parse(text: str, name: str, directory: Path) -> Declaration:
         raw = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise _syntax(error, text, name, lines) from None
-    return _declare(raw, Problems(name, lines), directory)
+    return _declare(raw, Problems(name, lines, max(1, len(text.splitlines()))), directory)
 
 
 def _syntax(error: Exception, text: str, name: str, lines: dict[Any, list[int]]) -> Misconfigured:

@@ -33,6 +33,7 @@ class Problems:
 
     name: str
     lines: Lines = field(default_factory=dict)
+    end: int = 0  # the last line: where what is absent altogether should be
     found: list[Problem] = field(default_factory=list)
 
     def add(self, path: Path, what: str, cure: str = "") -> None:
@@ -46,15 +47,19 @@ class Problems:
         """Has something been said about this path, or about what it is part of?"""
         return any(path[: len(problem.path)] == problem.path for problem in self.found)
 
+    def line(self, path: Path) -> int:
+        """The line of `path`; 0 when there is no file."""
+        return line_of(self.lines, path) or self.end
+
     def where(self, path: Path) -> str:
-        line = line_of(self.lines, path)
+        line = self.line(path)
         return f"{self.name}:{line}" if line else f"{self.name} {dotted(path)}".strip()
 
     def raise_all(self) -> None:
         """Raise Misconfigured when anything was found."""
         if not self.found:
             return
-        ordered = sorted(self.found, key=lambda problem: line_of(self.lines, problem.path) or 0)
+        ordered = sorted(self.found, key=lambda problem: self.line(problem.path))
         told = list(dict.fromkeys((self.where(p.path), p.what, p.cure) for p in ordered))
         where, what, cure = told[0]
         rest = "".join(f"\n{Misconfigured(w, where=place, cure=c)}" for place, w, c in told[1:])

@@ -118,7 +118,8 @@ _BOOLEANS = {"true": 1, "t": 1, "yes": 1, "1": 1, "false": 0, "f": 0, "no": 0, "
 _TIMESTAMP = re.compile(rf"{_DATE}[T ]{_TIME}{_OFFSET}", _FLAGS)
 _UUID = re.compile(GRAMMAR["uuid"].pattern, _FLAGS)
 
-NOT_OF_TYPE: Final = {name: Unreadable(f"not {'an' if name == 'integer' else 'a'} {name}") for name in TYPES}
+_ARTICLES = {"integer": "an ", "text": ""}
+NOT_OF_TYPE: Final = {name: Unreadable(f"not {_ARTICLES.get(name, 'a ')}{name}") for name in TYPES}
 PAST_64_BITS: Final = Unreadable("outside 64 bits")
 PAST_DOUBLE: Final = Unreadable("outside the doubles")
 NO_SUCH_DAY: Final = Unreadable("no such day or time between the years 1 and 9999")

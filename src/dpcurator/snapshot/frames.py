@@ -47,7 +47,7 @@ def _layout(frame: Any, name: str, where: str) -> tuple[list[Any], Callable[[int
         frame = frame.collect()
     if isinstance(frame, Mapping):
         listed = [_sequence(values) for values in frame.values()]
-        if None not in listed:
+        if not any(values is None for values in listed):
             return list(frame), listed.__getitem__, max(map(len, listed), default=0)
     elif library == "pandas" and hasattr(frame, "iloc") and hasattr(frame, "columns"):
         return list(frame.columns), lambda i: frame.iloc[:, i], len(frame)

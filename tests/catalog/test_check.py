@@ -1,0 +1,46 @@
+"""`check`: what is undeclared, and that pasting its lines mends it."""
+
+import json
+
+from dpcurator.catalog.bind import PublicFacts
+from dpcurator.catalog.check import check, ready
+from dpcurator.catalog.load import load
+
+FILE = """\
+[curator]
+protects = "patients"
+[ledger]
+epsilon = 4
+delta = 0.001
+[tables."my visits"]
+unit = "id"
+expected_units = 50000
+[tables."my visits".columns]
+id = "text"
+age = "integer"
+"home town" = "text"
+when = "date"
+"""
+
+
+def test_everything_undeclared_is_found_with_its_line():
+    found = check(load(FILE))
+    assert [(finding.level, finding.where) for finding in found] == [
+        ("blocks", "curator.toml"), ("blocks", "curator.toml:6"), ("blocks", "curator.toml:6"),
+        ("limits", "curator.toml:11"), ("limits", "curator.toml:12"), ("advice", "curator.toml"),
+    ]  # fmt: skip
+    assert not ready(found)
+    assert json.loads(json.dumps([finding.as_json() for finding in found]))[0]["paste"] == "dpcurator refresh"
+    assert "max_rows" in found[1].what
+    assert str(found[1]).endswith('[tables."my visits"]\n    max_rows = 1')
+
+
+def test_pasting_the_lines_mends_it():
+    text = FILE
+    for finding in check(load(FILE), PublicFacts(1)):
+        key = finding.paste.split(" = ")[0]
+        kept = [line for line in text.splitlines() if not line.startswith(f"{key} = ")]
+        kept.insert(kept.index(finding.under) + 1, finding.paste)
+        text = "\n".join(kept) + "\n"
+    assert check(load(text), PublicFacts(1)) == []
+    assert ready([])
