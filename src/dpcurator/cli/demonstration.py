@@ -17,6 +17,7 @@ from typing import Annotated, Any
 import typer
 
 from dpcurator.cli.app import AsJson, app, command, show, show_json
+from dpcurator.errors import Misconfigured
 
 PEOPLE, VISITS = 10_000, 100_000
 _CATALOG = """\
@@ -70,7 +71,12 @@ def demo(
         if keep is None:
             place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="dpcurator-demo-")))
         else:
-            keep.mkdir(parents=True)
+            try:
+                keep.mkdir(parents=True)
+            except OSError:
+                raise Misconfigured(
+                    "the directory exists already, or cannot be made.", where=str(keep), cure="Name a new one."
+                ) from None
             place = keep.resolve()
         _generate(place)
         stack.enter_context(contextlib.chdir(place))
@@ -94,11 +100,9 @@ def _run(words: str, arguments: list[str], as_json: bool) -> dict[str, Any]:
     code = 0
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
         try:
-            app([*arguments, *(["--json"] if as_json else [])], prog_name="dpcurator", standalone_mode=False)
+            app([*arguments, *(["--json"] if as_json else [])], prog_name="dpcurator")
         except SystemExit as end:
             code = int(end.code or 0)
-        except typer.Exit as end:
-            code = end.exit_code
     printed: Any = json.loads(out.getvalue()) if as_json else out.getvalue().rstrip()
     return {
         "what": words,

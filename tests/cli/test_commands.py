@@ -1,0 +1,314 @@
+"""The shell as people use it: what each command prints, its exit code, its JSON, and that errors end as documented."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+COUNT = "SELECT city, COUNT(*) AS n FROM visits GROUP BY city"
+CATALOG = """\
+[curator]
+protects = "patients"
+[ledger]
+epsilon = 1
+[tables.visits]
+file = "visits.csv"
+unit = "patient_id"
+max_rows = 2
+max_groups = 1
+[tables.visits.columns]
+patient_id = "text"
+city = { type = "text", keys = ["Leeds", "York"] }
+age = { type = "integer", bounds = [0, 110] }
+height = "float"
+"""
+
+
+@pytest.fixture
+def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory with a catalog and its file, not yet refreshed; the current directory."""
+    rows = [f"p{number % 40},{('Leeds', 'York', 'Hull')[number % 3]},{number % 90},1.5" for number in range(120)]
+    (tmp_path / "visits.csv").write_text("patient_id,city,age,height\n" + "\n".join(rows) + "\n")
+    (tmp_path / "curator.toml").write_text(CATALOG)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+class Ran:
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> Ran:
+    """One command, in this process."""
+    from dpcurator.cli.app import app
+
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as end:
+        app(list(arguments), prog_name="dpcurator")
+    out, err = capsys.readouterr()
+    return Ran(int(end.value.code or 0), out, err)
+
+
+@pytest.fixture
+def ready(clinic: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    assert run(capsys, "refresh").code == 0
+    return clinic
+
+
+def test_a_newcomers_path(clinic: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = run(capsys, "check")
+    assert before.code == 4
+    assert "dpcurator refresh" in before.out
+    assert "120 rows" in run(capsys, "refresh").out
+    after = run(capsys, "check")
+    assert after.code == 0
+    assert after.out.endswith("ready: questions can be asked\n")
+    menu = run(capsys, "ask", COUNT)
+    assert menu.code == 0
+    assert menu.out.splitlines()[0].split() == ["spend", "epsilon", "n", "left", "after"]
+    assert run(capsys, "budget").out == "spent 0 of 1: 1 left (100 %)\n"
+    answer = run(capsys, "ask", COUNT, "--spend", "50%")
+    assert [line.split()[0] for line in answer.out.splitlines()[:3]] == ["city", "Leeds", "York"]
+    assert "spent 0.5 of 1 (left 0.5)" in answer.out
+    again = run(capsys, "ask", COUNT, "--epsilon", "1/2")
+    assert again.out.splitlines()[:3] == answer.out.splitlines()[:3]
+    assert "a repeat: nothing was spent" in again.out
+    over = run(capsys, "ask", COUNT, "--epsilon", "0.6")
+    assert over.code == 3
+    assert "requested epsilon 0.6, remaining 0.5, short by 0.1" in over.err
+    assert over.out == ""
+    assert run(capsys, "budget").out == "spent 0.5 of 1: 0.5 left (50 %)\n"
+    log = run(capsys, "log").out.splitlines()
+    assert [line.split()[3] for line in log[1:]] == ["opened", "charged", "answered"]
+
+
+def test_init_drafts_and_never_overwrites(clinic: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    refused = run(capsys, "init", "visits.csv")
+    assert refused.code == 4
+    assert Path("curator.toml").read_text() == CATALOG
+    assert run(capsys, "init", "visits.csv", "-c", "draft.toml").code == 0
+    drafted = run(capsys, "check", "-c", "draft.toml")
+    assert drafted.code == 4
+    assert "draft.toml:" in drafted.err
+    assert "protects" in drafted.err
+
+
+def test_quote_says_why(ready: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told = run(capsys, "quote", COUNT, "--epsilon", "0.1").out
+    assert "scaled down to 2 rows a key and 1 key" in told
+    assert "all keys together by at most 2" in told
+    assert "discrete Laplace noise of scale 20, independently for each of 2 keys" in told
+    found = run(capsys, "quote", COUNT, "--epsilon", "0.1", "--json").json
+    assert found["epsilon"] == "0.1"
+    assert found["readings"][0]["sensitivity"] == "2"
+    assert found["readings"][0]["noise_scale"] == "20"
+    short = run(capsys, "quote", COUNT, "--epsilon", "3")
+    assert short.code == 0
+    assert "NOT affordable: short by 2" in short.out
+
+
+def test_json_of_every_command(ready: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    answer = run(capsys, "ask", COUNT, "--epsilon", "0.25", "--json").json
+    assert answer["columns"] == ["city", "n"]
+    assert [row[0]["value"] for row in answer["rows"]] == ["Leeds", "York"]
+    assert answer["left"] == "0.75"
+    assert run(capsys, "ask", COUNT, "--json").json["menu"][0]["spend"] == "1%"
+    assert run(capsys, "budget", "--json").json == {
+        "budget": "1", "spent": "0.25", "left": "0.75", "exact_left": "3/4", "state": "open",
+    }  # fmt: skip
+    assert [event["event"] for event in run(capsys, "log", "--json").json] == ["opened", "charged", "answered"]
+    receipt = run(capsys, "receipt", answer["receipt"]["request"][:8], "--json").json
+    assert receipt == answer["receipt"]
+    assert run(capsys, "check", "--json").json["ready"] is True
+    assert run(capsys, "key", "--json").json["public_key"] == receipt["public_key"]
+    assert run(capsys, "reopen", "--json").json == {"reopened": False}
+    assert run(capsys, "verify", "--json").json["holds"] is True
+    assert run(capsys, "refresh", "--json").json["version"] == 2
+    failed = run(capsys, "ask", "SELECT nosuch FROM visits", "--epsilon", "0.1", "--json")
+    assert failed.code == 2
+    assert failed.json["error"] == "refused"
+    assert "nosuch" in failed.json["what"]
+
+
+def test_receipts_verify_and_a_changed_byte_does_not(ready: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "ask", COUNT, "--epsilon", "0.25", "--receipt", "receipt.json").code == 0
+    key = run(capsys, "key").out.strip()
+    fine = run(capsys, "verify", "receipt.json", "--key", key)
+    assert (fine.code, "the receipt holds" in fine.out) == (0, True)
+    alone = run(capsys, "verify", "receipt.json", "--alone")
+    assert alone.code == 0
+    assert "not checked: the catalog and the ledger" in alone.out
+    wrong_key = run(capsys, "verify", "receipt.json", "--key", "00" * 32)
+    assert wrong_key.code == 1
+    text = Path("receipt.json").read_text()
+    changed = text.replace('"epsilon": "1/4"', '"epsilon": "1/8"', 1)
+    assert changed != text
+    Path("changed.json").write_text(changed)
+    bad = run(capsys, "verify", "changed.json")
+    assert bad.code == 1
+    assert "NO  signature" in bad.out
+    assert run(capsys, "ask", COUNT, "--epsilon", "0.1", "--receipt", "receipt.json").code == 4  # never overwritten
+    assert "0.75 left" in run(capsys, "budget").out
+
+
+def test_an_answer_in_json_verifies_with_its_values(ready: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    printed = run(capsys, "ask", COUNT, "--epsilon", "0.25", "--json").out
+    Path("answer.json").write_text(printed)
+    assert "ok  answer" in run(capsys, "verify", "answer.json").out
+    answer = json.loads(printed)
+    answer["rows"][0][1]["value"] += 1
+    Path("answer.json").write_text(json.dumps(answer))
+    changed = run(capsys, "verify", "answer.json")
+    assert changed.code == 1
+    assert "NO  answer" in changed.out
+
+
+def test_a_changed_ledger_is_found(ready: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(capsys, "ask", COUNT, "--epsilon", "0.25", "--receipt", "receipt.json")
+    run(capsys, "ask", COUNT, "--epsilon", "0.1")
+    assert run(capsys, "verify").code == 0
+    with sqlite3.connect(".dpcurator/ledger.db") as connection:
+        connection.execute("DROP TRIGGER events_UPDATE")
+        connection.execute("UPDATE events SET body = replace(body, '\"1/4\"', '\"1/5\"') WHERE position = 2")
+    connection.close()
+    told = run(capsys, "verify")
+    assert told.code == 1
+    assert "event 2" in told.out
+    assert run(capsys, "verify", "receipt.json").code == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["--epsilon", "0"], 2, "epsilon must be above 0"),
+        (["--epsilon", "-1"], 2, "epsilon must be above 0"),
+        (["--epsilon", "nan"], 2, "epsilon must be a finite number"),
+        (["--epsilon", "inf"], 2, "epsilon must be a finite number"),
+        (["--epsilon", "True"], 2, "epsilon must be a finite number"),
+        (["--epsilon", "abc"], 2, "epsilon must be a finite number"),
+        (["--epsilon", ""], 2, "epsilon"),
+        (["--spend", "5"], 2, "5%"),
+        (["--spend", "0%"], 2, "above 0"),
+        (["--spend", "101%"], 2, "at most 100%"),
+        (["--spend", "x%"], 2, "finite number"),
+        (["--within", "n"], 2, "n=50"),
+        (["--within", "m=50"], 2, "no single column"),
+        (["--within", "n=0"], 2, "above 0"),
+        (["--within", "n=1e-9"], 2, "whole numbers"),
+        (["--epsilon", "0.1", "--spend", "5%"], 2, "two prices"),
+        (["--epsilon", "0.1", "--confidence", "1"], 2, "confidence"),
+        (["--epsilon", "0.1", "--confidence", "nan"], 2, "confidence"),
+        (["--epsilon", "2"], 3, "short by 1"),
+        (["--epsilon", "1e100"], 3, "Not enough budget"),
+        (["--epsilon", "1e300"], 2, "too many digits"),
+        (["--epsilon", "0.1", "--request-id", "no spaces"], 2, "request id"),
+        (["--epsilon", "0.1", "-c", "absent.toml"], 4, "no such catalog"),
+    ],
+)
+def test_bad_prices(
+    ready: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], code: int, words: str
+) -> None:
+    ran = run(capsys, "ask", COUNT, *arguments)
+    assert (ran.code, ran.out) == (code, "")
+    assert words in ran.err
+    assert "Traceback" not in ran.err
+    assert run(capsys, "budget").out == "spent 0 of 1: 1 left (100 %)\n"
+
+
+def test_what_a_broken_file_tells_and_whom(clinic: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The steward hears it at `refresh`; `ask` neither fails nor changes its words."""
+    words: set[tuple[int, int, str]] = set()
+    bad = [b"p1,Leeds\n", b"p1,Leeds,99999999999999999999,1\n", b'p1,"Le\n', b"\xff,Leeds,1,1\n", b"p1,Leeds,x,y\n", b""]
+    for number, line in enumerate(bad):
+        Path("visits.csv").write_bytes(b"patient_id,city,age,height\n" + line + b"p2,York,5,1\n")
+        told = run(capsys, "refresh")
+        assert told.code == 0
+        assert ("set aside" in told.out or "unreadable" in told.out) == bool(line)
+        ran = run(capsys, "ask", COUNT, "--epsilon", f"0.1{number}1")
+        words.add((ran.code, len(ran.out.splitlines()), ran.err))
+    assert words == {(0, 5, "")}
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (None, "no file"),
+        (b"", "empty"),
+        (b"patient_id,city,city,age,height\np,Leeds,York,1,1\n", "Columns 2 and 3"),
+        (b"patient_id,city,height\n", 'no column "age"'),
+    ],
+)
+def test_files_that_cannot_be_read(
+    clinic: Path, capsys: pytest.CaptureFixture[str], content: bytes | None, words: str
+) -> None:
+    Path("visits.csv").unlink()
+    if content is not None:
+        Path("visits.csv").write_bytes(content)
+    ran = run(capsys, "refresh")
+    assert ran.code == 4
+    assert words in ran.err
+    assert run(capsys, "ask", COUNT, "--epsilon", "0.1").code == 4  # no snapshot: said, not charged
+
+
+def test_a_header_alone_is_an_empty_table(clinic: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("visits.csv").write_text("patient_id,city,age,height\n")
+    assert "0 rows" in run(capsys, "refresh").out
+    assert run(capsys, "ask", COUNT, "--epsilon", "0.1").code == 0
+
+
+def test_a_catalog_that_contradicts_the_ledger(ready: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(capsys, "ask", COUNT, "--epsilon", "0.1")
+    Path("curator.toml").write_text(CATALOG.replace("epsilon = 1", "epsilon = 5"))
+    ran = run(capsys, "ask", COUNT, "--epsilon", "0.1")
+    assert ran.code == 4
+    assert "the catalog says 5, the ledger was opened with 1" in ran.err
+
+
+def test_every_command_has_help_with_an_example(capsys: pytest.CaptureFixture[str]) -> None:
+    from dpcurator.cli.app import app
+
+    for registered in app.registered_commands:
+        assert registered.name
+        told = run(capsys, registered.name, "--help")
+        assert told.code == 0
+        assert "Example: dpcurator" in told.out
+
+
+def test_a_question_from_standard_input(ready: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any) -> None:
+    import io
+
+    monkeypatch.setattr(sys, "stdin", io.StringIO(COUNT))
+    assert run(capsys, "ask", "-", "--epsilon", "0.1").code == 0
+
+
+def test_demo(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    told = run(capsys, "demo", "--json", "--keep", "clinic").json
+    assert [step["exit_code"] for step in told["steps"]] == [0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 3, 0]
+    first, again = told["steps"][4]["printed"], told["steps"][5]["printed"]
+    assert first["rows"] == again["rows"]
+    assert again["repeated"] is True
+    assert Path("clinic/curator.toml").exists()
+    assert run(capsys, "demo", "--keep", "clinic").code == 4  # never into a directory that exists
+
+
+def test_it_runs_as_a_program(ready: Path) -> None:
+    """A whole process: the console script's function, standard output in an encoding without the plus-minus sign."""
+    code = "from dpcurator.cli import main; main()"
+    ran = subprocess.run(
+        [sys.executable, "-c", code, "ask", COUNT, "--epsilon", "0.1"],
+        capture_output=True, env={"PYTHONIOENCODING": "ascii", "PATH": ""}, cwd=ready, check=False, timeout=60,
+    )  # fmt: skip
+    assert (ran.returncode, ran.stderr) == (0, b"")
+    assert b"+-" in ran.stdout
