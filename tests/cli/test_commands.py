@@ -229,7 +229,8 @@ def test_bad_prices(
 def test_what_a_broken_file_tells_and_whom(clinic: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The steward hears it at `refresh`; `ask` neither fails nor changes its words."""
     words: set[tuple[int, int, str]] = set()
-    bad = [b"p1,Leeds\n", b"p1,Leeds,99999999999999999999,1\n", b'p1,"Le\n', b"\xff,Leeds,1,1\n", b"p1,Leeds,x,y\n", b""]
+    huge = b"p1,Leeds,99999999999999999999,1\n"
+    bad = [b"p1,Leeds\n", huge, b'p1,"Le\n', b"\xff,Leeds,1,1\n", b"p1,Leeds,x,y\n", b""]
     for number, line in enumerate(bad):
         Path("visits.csv").write_bytes(b"patient_id,city,age,height\n" + line + b"p2,York,5,1\n")
         told = run(capsys, "refresh")
