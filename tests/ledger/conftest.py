@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import warnings
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -57,3 +59,28 @@ def ask() -> Callable[..., Request]:
 def ledger(store: Store, opening: Callable[..., Opening]) -> Ledger:
     """A fresh ledger of epsilon 1, on each store in turn."""
     return Ledger.open(store, opening())
+
+
+@pytest.fixture(scope="session")
+def forked() -> Callable[[Callable[[], str]], str]:
+    """`forked(work)`: what `work` returns in a forked child."""
+
+    def run(work: Callable[[], str]) -> str:
+        reading, writing = os.pipe()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # newer Pythons warn of forks among threads
+            child = os.fork()
+        if child == 0:
+            try:
+                said = work()
+            except BaseException as error:
+                said = f"raised {error!r}"
+            os.write(writing, said.encode())
+            os._exit(0)
+        os.close(writing)
+        with os.fdopen(reading) as pipe:
+            said = pipe.read()
+        os.waitpid(child, 0)
+        return said
+
+    return run

@@ -1,0 +1,143 @@
+"""All at once: threads, processes and forks charge one ledger that has money for a few of them. Nobody gets more.
+
+The participants are started once and meet in every round; half the rounds begin with no file at all, so that creating
+the ledger is fought over too. (Attack 18: a budget kept in memory or checked before it is written admitted 9 to 26.)
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from dpcurator.errors import Misconfigured, OverBudget
+from dpcurator.ledger import Ledger, MemoryStore, SqliteStore
+
+WORKER = Path(__file__).with_name("worker.py")
+CROWD = {"threads": (32, 0), "forks": (1, 4), **{f"process {n}": (1, 0) for n in range(8)}}  # name: threads, forks
+HEADS = 32 + 1 + 4 + 8
+
+
+class Participant:
+    def __init__(self, threads: int, forks: int) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, str(WORKER), "fire", str(threads), str(forks)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            bufsize=1,
+        )
+
+    def tell(self, line: str) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+
+    def hear(self) -> str:
+        assert self.process.stdout is not None
+        return self.process.stdout.readline().strip()
+
+    def end(self) -> None:
+        self.process.communicate(timeout=60)
+
+
+@pytest.fixture(scope="module")
+def crowd() -> Iterator[dict[str, Participant]]:
+    participants = {name: Participant(*size) for name, size in CROWD.items()}
+    yield participants
+    for participant in participants.values():
+        participant.end()
+
+
+def meet(participants: list[Participant], **task: object) -> tuple[int, int]:
+    """(admitted, refused) over all participants, who start together."""
+    for participant in participants:
+        participant.tell(json.dumps(task))
+    assert [participant.hear() for participant in participants] == ["ready"] * len(participants)
+    for participant in participants:
+        participant.tell("go")
+    outcomes = [tuple(map(int, participant.hear().split())) for participant in participants]
+    return sum(yes for yes, _ in outcomes), sum(no for _, no in outcomes)
+
+
+@pytest.mark.parametrize("round_", range(50))
+def test_a_budget_for_two_admits_two_of_45(round_, crowd, tmp_path, opening, ask):
+    path = tmp_path / "ledger.db"
+    ledger = Ledger.open(SqliteStore(path), opening(1))
+    if round_ % 2:
+        ledger.close_after_fault()
+        ledger.reopen()
+    admitted = meet(list(crowd.values()), path=str(path), epsilon="1/2", total="1", round=round_)
+    assert admitted == (2, HEADS - 2)
+    assert ledger.budget().remaining == 0
+    assert ledger.verify().sound
+    ledger.close()
+
+
+def test_case_bud_03_ten_of_many_at_a_tenth(crowd, tmp_path, opening):
+    path = tmp_path / "ledger.db"
+    assert meet(list(crowd.values()), path=str(path), epsilon="0.1", total="1", round="BUD-03") == (10, HEADS - 10)
+    ledger = Ledger.open(SqliteStore(path), opening(1))
+    assert ledger.budget().spent == Fraction(1)
+    ledger.close()
+
+
+def test_the_crowd_really_competes(crowd, tmp_path, opening):
+    """The control: with money for all, all are admitted, so no one was missing above."""
+    path = tmp_path / "ledger.db"
+    assert meet(list(crowd.values()), path=str(path), epsilon="1/2", total="100", round="control") == (HEADS, 0)
+
+
+@pytest.mark.parametrize("store", [MemoryStore, None], ids=["memory", "sqlite"])
+@pytest.mark.parametrize("round_", range(5))
+def test_50_threads_of_one_process(round_, store, tmp_path, opening, ask):
+    import threading
+
+    ledger = Ledger.open(store() if store else SqliteStore(tmp_path / "ledger.db"), opening(1))
+    barrier, admitted = threading.Barrier(50), []
+
+    def charge(n: int) -> None:
+        barrier.wait()
+        try:
+            admitted.append(ledger.charge(ask(n, "0.1")))
+        except OverBudget:
+            return
+
+    threads = [threading.Thread(target=charge, args=(n,)) for n in range(50)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(admitted) == 10
+    assert ledger.budget().remaining == 0
+    assert ledger.verify().sound
+    ledger.close()
+
+
+def test_a_ledger_in_memory_does_not_cross_a_fork(opening, ask, forked: Callable[[Callable[[], str]], str]):
+    ledger = Ledger.open(MemoryStore(), opening(1))
+    ledger.charge(ask())
+
+    def child() -> str:
+        try:
+            ledger.charge(ask("other"))
+        except Misconfigured as refused:
+            return refused.what
+        return "charged"
+
+    assert "forked process" in forked(child)
+
+
+def test_parent_and_child_use_one_ledger_after_a_fork(sqlite_store, opening, ask, forked):
+    ledger = Ledger.open(sqlite_store, opening(1))
+    ledger.charge(ask("before", "1/4"))
+    assert forked(lambda: str(ledger.charge(ask("child", "1/4")).spent)) == "1/2"
+    assert ledger.charge(ask("parent", "1/4")).spent == Fraction(3, 4)
+    assert forked(lambda: forked(lambda: str(ledger.charge(ask("grandchild", "1/4")).spent))) == "1"
+    assert ledger.budget().remaining == 0
+    assert ledger.verify().sound

@@ -1,0 +1,107 @@
+"""kill -9 at any moment: what was printed was charged and stored, and the ledger opens and verifies.
+
+Two children charge, answer and print on one ledger; one is killed after a random delay while the other goes on, and a
+third, started beforehand, takes its place.
+"""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from dpcurator.ledger import Ledger, SqliteStore
+
+WORKER = Path(__file__).with_name("worker.py")
+
+
+def child() -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, str(WORKER), "kill"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+
+
+def begin(waiting: subprocess.Popen[str], path: Path) -> subprocess.Popen[str]:
+    assert waiting.stdin is not None
+    assert waiting.stdout is not None
+    assert waiting.stdout.readline() == "ready\n"
+    waiting.stdin.write(f"{path}\n")
+    waiting.stdin.flush()
+    return waiting
+
+
+def promises(killed: subprocess.Popen[str]) -> list[list[str]]:
+    """The lines printed in full before the end."""
+    printed, _ = killed.communicate(timeout=60)
+    return [line.split() for line in printed.split("\n")[:-1]]
+
+
+@pytest.mark.parametrize("kills", [25, pytest.param(200, marks=pytest.mark.slow)])
+def test_what_was_printed_is_in_the_ledger_after_any_kill(kills, tmp_path, opening):
+    path = tmp_path / "ledger.db"
+    luck = random.Random(kills)
+    running, waiting = [begin(child(), path)], child()
+    ledger = Ledger.open(SqliteStore(path, patience=60), opening(1_000_000))
+    charges = answers = 0
+    for _ in range(kills):
+        running.append(begin(waiting, path))
+        waiting = child()
+        time.sleep(luck.random() * 0.06)
+        victim = running.pop(0)
+        victim.kill()
+        said = promises(victim)
+        for what, request_id, *rest in said:
+            (found,) = ledger.find(request_id)
+            if what == "charged":
+                charge = getattr(found, "charge", found)
+                assert [str(charge.position), charge.head] == rest
+                charges += 1
+            else:
+                assert [found.answer] == rest
+                answers += 1
+        assert ledger.verify().problem is None
+        ledger.close()  # opens anew at the next kill: recovery is tried each time
+    for left in (*running, waiting):
+        left.kill()
+        left.communicate(timeout=60)
+    verdict = ledger.verify()
+    assert verdict.problem is None
+    assert charges >= answers > 0
+    ledger.close()
+    assert Ledger.open(SqliteStore(path), opening(1_000_000)).head() == (verdict.position, verdict.head)
+
+
+def test_the_journal_left_by_a_kill_is_taken_in(tmp_path, opening, ask):
+    """The last events live in the file ending in -wal alone; without it the ledger is shorter, and a head tells."""
+    path = tmp_path / "ledger.db"
+    victim = begin(child(), path)
+    assert victim.stdout is not None
+    lines = [victim.stdout.readline().split() for _ in range(20)]
+    victim.kill()
+    victim.communicate(timeout=60)
+    journal = Path(f"{path}-wal")
+    assert journal.stat().st_size > 0
+    ledger = Ledger.open(SqliteStore(path), opening(1_000_000))
+    last = [line for line in lines if line[0] == "charged"][-1]
+    assert ledger.find(last[1])
+    assert ledger.verify([(int(last[2]), last[3])]).sound
+    ledger.close()
+    assert not journal.exists()
+
+
+def test_a_lost_journal_shows_against_a_known_head(tmp_path, opening):
+    path = tmp_path / "ledger.db"
+    victim = begin(child(), path)
+    assert victim.stdout is not None
+    charged = [line for line in (victim.stdout.readline().split() for _ in range(20)) if line[0] == "charged"][-1]
+    victim.kill()
+    victim.communicate(timeout=60)
+    Path(f"{path}-wal").unlink()
+    ledger = Ledger.open(SqliteStore(path), opening(1_000_000))
+    verdict = ledger.verify([(int(charged[2]), charged[3])])
+    assert "was seen before" in str(verdict.problem)
+    ledger.close()

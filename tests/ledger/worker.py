@@ -1,0 +1,95 @@
+"""One participant of the fire and kill tests, run as its own process and started once for many rounds.
+
+fire: reads {"path", "epsilon", "total", "round"} and opens that ledger; says "ready"; on "go" charges at once, from
+      `threads` threads and from `forks` forked children; says how many were admitted and how many refused.
+kill: says "ready", reads a path, then charges, answers and prints for ever; every line it prints is a promise the ledger must keep.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import warnings
+from fractions import Fraction
+
+from dpcurator.errors import OverBudget
+from dpcurator.ledger import Ledger, Opening, SqliteStore
+from dpcurator.values import Request
+
+
+def opened(path: str, total: str) -> Ledger:
+    opening = Opening("patients", "add-remove", None, Fraction(total), Fraction(0), "ab" * 32)
+    return Ledger.open(SqliteStore(path, patience=60), opening)
+
+
+def request(plan: str, epsilon: str) -> Request:
+    return Request("ada", plan, "c" * 64, 1, "{}", Fraction(epsilon), Fraction(0))
+
+
+def say(*words: object) -> None:
+    os.write(1, (" ".join(map(str, words)) + "\n").encode())
+
+
+def admitted(ledger: Ledger, plan: str, epsilon: str) -> bool:
+    try:
+        ledger.charge(request(plan, epsilon))
+    except OverBudget:
+        return False
+    return True
+
+
+def fire(threads: int, forks: int) -> None:
+    warnings.simplefilter("ignore")  # newer Pythons warn of forks among threads, which is what is tried here
+    for line in sys.stdin:
+        task = json.loads(line)
+        ledger = opened(task["path"], task["total"])
+        ledger.budget()
+        epsilon, name = task["epsilon"], f"{task['round']} {os.getpid()}"
+        outcomes: list[bool] = []
+        start = threading.Event()
+
+        def charge(plan: str, ledger=ledger, epsilon=epsilon, outcomes=outcomes, start=start) -> None:
+            start.wait()
+            outcomes.append(admitted(ledger, plan, epsilon))
+
+        crowd = [threading.Thread(target=charge, args=(f"{name} thread {n}",)) for n in range(threads)]
+        for thread in crowd:
+            thread.start()
+        say("ready")
+        sys.stdin.readline()
+        start.set()
+        children = []
+        for n in range(forks):  # while the threads above are charging
+            child = os.fork()
+            if child == 0:
+                code = 2
+                try:
+                    code = 0 if admitted(ledger, f"{name} fork {n}", epsilon) else 1
+                finally:
+                    os._exit(code)
+            children.append(child)
+        codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+        for thread in crowd:
+            thread.join()
+        ledger.close()
+        yes, no = outcomes.count(True) + codes.count(0), outcomes.count(False) + codes.count(1)
+        say(yes, no)
+
+
+def kill() -> None:
+    say("ready")
+    path = sys.stdin.readline().strip()
+    ledger = opened(path, "1000000")
+    for n in range(1_000_000):
+        charge = ledger.charge(request(f"{os.getpid()} {n}", "1/7"))
+        say("charged", charge.request_id, charge.position, charge.head)
+        say("answered", charge.request_id, ledger.answer(charge, f"answer-{os.getpid()}-{n}"))
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "fire":
+        fire(int(sys.argv[2]), int(sys.argv[3]))
+    else:
+        kill()
