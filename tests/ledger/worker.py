@@ -2,7 +2,7 @@
 
 fire: reads {"path", "epsilon", "total", "round"} and opens that ledger; says "ready"; on "go" charges at once, from
       `threads` threads and from `forks` forked children; says how many were admitted and how many refused.
-kill: says "ready", reads a path, then charges, answers and prints for ever; every line it prints is a promise the ledger must keep.
+kill: says "ready", reads a path, then charges, answers and prints for ever; the ledger must keep every line it prints.
 """
 
 from __future__ import annotations
