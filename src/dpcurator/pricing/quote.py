@@ -1,5 +1,8 @@
 """A quote: what a question costs at a price, which noise it would get, and why. Pure and free (DESIGN 2).
 
+A price is a multiple of `PRICE_UNIT`, rounded down to it (0.1 and 1/11 are such multiples, exactly): however many odd
+fractions are charged, their sum keeps a short denominator, so the ledger's exact amounts cannot be made to grow.
+
 The price is split equally over the question's distinct readings: for Laplace noise a reading's error bar divided by
 its own range B is l0/eps_i times a constant, so the equal split makes the largest of these least (MEANING 5.1). Splits
 are exact and sum to the whole; each reading's noise is discrete Laplace with scale l1/eps_i, whose loss is eps_i
@@ -9,7 +12,8 @@ imports none, and a test holds that. Checked in tests/pricing/test_quote.py.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -28,6 +32,7 @@ from dpcurator.privacy.reading import Reading
 
 SUMMED = ("values", "centred")
 CONFIDENCE = Fraction(95, 100)  # of the error bars, unless asked otherwise
+PRICE_UNIT = Fraction(1, 10**30 * math.lcm(*range(1, 101)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +123,22 @@ def asks_of(plan: Plan) -> tuple[Ask, ...]:
 
 def price(plan: Plan, epsilon: Fraction, catalog: Catalog, *, confidence: Fraction = CONFIDENCE) -> Quote:
     """The plan at this price. epsilon: Fraction > 0, for the whole question. Raises Refusal."""
-    if epsilon <= 0:
-        raise Refusal(f"epsilon must be above 0, not {decimal_text(epsilon)}.", cure="Write it as in 0.1.")
+    if catalog.neighbours != "add-remove":
+        raise Refusal(
+            f"neighbours = {catalog.neighbours!r} is not available: sensitivities are of add-remove.",
+            cure='The steward writes neighbours = "add-remove" in the catalog.',
+        )
     if not 0 < confidence < 1:
         raise Refusal("confidence must be above 0 and below 1.", cure="Write it as in 0.95.")
+    grids, priced = priced_at(plan, epsilon)
+    lowered = lower(plan, tuple(one.ask for one in priced), grids, catalog)
+    cost = sum((one.epsilon for one in priced), Fraction(0))
+    return Quote(plan, stability(plan.source), priced, lowered, cost, Fraction(0), confidence, catalog)
+
+
+def priced_at(plan: Plan, epsilon: Fraction) -> tuple[dict[str, Grid], tuple[Priced, ...]]:
+    """The grids and paid readings of a plan at a price: a function of these two alone. Raises Refusal."""
+    epsilon = charged(epsilon)
     reach = stability(plan.source)
     asks = asks_of(plan) if plan.source.source.keys else ()
     share = epsilon / len(asks) if asks else Fraction(0)
@@ -130,11 +147,26 @@ def price(plan: Plan, epsilon: Fraction, catalog: Catalog, *, confidence: Fracti
     for ask in asks:
         measured = _steps(ask, grids)
         found = reading(ask, reach, measured)
-        mechanism = DiscreteLaplace.spending(share, sensitivity=found.l1)
+        # a column may be constant on its grid: then 0 is noised as if it could move by 1 (MEANING 3)
+        mechanism = DiscreteLaplace.spending(share, sensitivity=max(1, found.l1))
         priced.append(Priced(ask, measured, found, derivation(ask, reach, found), mechanism, share))
-    lowered = lower(plan, asks, grids, catalog)
-    cost = sum((one.epsilon for one in priced), Fraction(0))
-    return Quote(plan, reach, tuple(priced), lowered, cost, Fraction(0), confidence, catalog)
+    return grids, tuple(priced)
+
+
+def charged(epsilon: Fraction) -> Fraction:
+    """The price that is charged when `epsilon` is asked for. Raises Refusal when that is nothing."""
+    if epsilon <= 0:
+        raise Refusal(f"epsilon must be above 0, not {decimal_text(epsilon)}.", cure="Write it as in 0.1.")
+    units = math.floor(epsilon / PRICE_UNIT)
+    if units == 0:
+        raise Refusal(f"epsilon {decimal_text(epsilon)} is too small to be charged.", cure="Write it as in 0.1.")
+    return units * PRICE_UNIT
+
+
+def for_bars(quote: Quote, epsilon: Fraction) -> Quote:
+    """The quote at another price, for its error bars only: `lowered` is not made again, which many keys make slow."""
+    priced = priced_at(quote.plan, epsilon)[1]
+    return replace(quote, priced=priced, epsilon=sum((one.epsilon for one in priced), Fraction(0)))
 
 
 def _steps(ask: Ask, grids: dict[str, Grid]) -> Steps:

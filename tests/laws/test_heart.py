@@ -1,0 +1,320 @@
+"""The heart law: adding or removing all rows of one unit moves no reading further than it claims (MEANING 3).
+
+A triple is (catalog and table, question, unit); the question goes through parse, bind and price, and the integer
+vectors come from an engine over the table with and without the unit. Checked: linf, l1, l2 squared and the number of
+coordinates, of every reading. The reference engine sees REFERENCE triples and DuckDB at least DUCKDB of the same, and
+on those both engines give the same integers. All of it follows from the seeds, so a failure names its own triple.
+
+Controls. On tables built to reach the bounds each claim is attained exactly, so a rule that claims one less fails; and
+rules weakened, floors taken in sequence, scaling left out and owners forgotten each break the law on a fixed table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import heart
+import pytest
+from heart import Vectors, World, columns_of, kinds, moves, on_table, priced, questions, vectors
+
+from dpcurator.catalog.bind import catalog_of
+from dpcurator.catalog.load import load
+from dpcurator.engines import reference
+from dpcurator.engines.duckdb import DuckDB
+from dpcurator.engines.reference import Reference
+from dpcurator.plan import lower, stability
+from dpcurator.plan.core import Owner, Sum
+from dpcurator.plan.nodes import Bounded, Grouped, Rows
+from dpcurator.pricing import quote as quoting
+from dpcurator.pricing.quote import Quote
+
+REFERENCE, DUCKDB = 20_000, 2_000
+
+
+def by_reference(world: World, quote: Quote) -> tuple[Vectors, list[Vectors]]:
+    """The vectors on the whole table, and without each unit in turn."""
+    core = quote.lowered.core
+
+    def on(rows: tuple[Any, ...]) -> Vectors:
+        return vectors(quote, Reference({"t0": columns_of(rows)}).evaluate(core).open_for_release())
+
+    return on(world.rows), [on(world.without(unit)) for unit in world.units]
+
+
+def broken(world: World, text: str, quote: Quote) -> list[str]:
+    whole, others = by_reference(world, quote)
+    return [
+        f"world {world.seed}, without {unit!r}: {text}: {words}"
+        for unit, other in zip(world.units, others, strict=True)
+        for words in moves(quote, whole, other)
+    ]
+
+
+def run(worlds: Iterator[int], wanted: int, *, asked: int = 10) -> tuple[int, list[str]]:
+    count, found = 0, []
+    while count < wanted:
+        world = heart.world(next(worlds))
+        for text, quote in questions(world, asked):
+            found += broken(world, text, quote)
+            count += len(world.units)
+    return count, found
+
+
+def test_no_unit_moves_a_reading_further_than_it_claims(record_property):
+    count, found = run(iter(range(10_000)), REFERENCE)
+    record_property("triples", count)
+    print(f"\nheart law, reference: {count:,} triples")
+    assert found == []
+    assert count >= REFERENCE
+
+
+@pytest.mark.slow
+def test_no_unit_moves_a_reading_further_than_it_claims_at_length():
+    count, found = run(iter(range(10_000, 100_000)), 10 * REFERENCE)
+    assert found == []
+    assert count >= 10 * REFERENCE
+
+
+def test_the_same_on_duckdb_with_the_same_integers(record_property):
+    """Each table without a unit is a stored table of one engine, so a triple costs one query."""
+    count = 0
+    for seed in range(20_000, 30_000):
+        if count >= DUCKDB:
+            break
+        world = heart.world(seed)
+        tables = [world.rows, *map(world.without, world.units)]
+        stored = {f"t{n}": columns_of(rows) for n, rows in enumerate(tables)}
+        engine = DuckDB.from_tables(stored, {name: kinds(world) for name in stored})
+        for text, quote in questions(world, 6):
+            whole, others = by_reference(world, quote)
+            found = [
+                vectors(quote, engine.evaluate(on_table(quote.lowered.core, n)).open_for_release())
+                for n in range(len(tables))
+            ]
+            assert found == [whole, *others], (seed, text)
+            assert not [words for other in found[1:] for words in moves(quote, found[0], other)], (seed, text)
+            count += len(world.units)
+    record_property("triples", count)
+    print(f"\nheart law, duckdb: {count:,} triples")
+    assert count >= DUCKDB
+
+
+# --- the bounds are attained, and anything less fails ---------------------------------------------------------------
+
+
+def tight(max_rows: int, max_groups: int, *, keys: int, age: tuple[int, int], each_row: bool = False) -> World:
+    """One table on which single units move readings exactly as far as claimed.
+
+    For g = 1 .. keys and either end of the bounds: a unit in g keys with max_rows rows in each, all at that end; and
+    units with one row too many.
+    """
+    table: dict[str, Any] = {
+        "unit": "each row" if each_row else "who",
+        "columns": {
+            "who": "integer", "city": {"type": "text", "keys": [f"k{n:02}" for n in range(keys)]}, "floor": "integer",
+            "dose": "float", "seen": "boolean", "age": {"type": "integer", "bounds": list(age)},
+            "net gain": {"type": "float", "bounds": [float(age[0]), float(age[1])]}, "gain": "float", "day": "date",
+        },
+    } | ({} if each_row else {"max_rows": max_rows, "max_groups": max_groups})  # fmt: skip
+    told = {"curator": {"protects": "people"}, "ledger": {"epsilon": 4}, "tables": {"visits": table}}
+    rows: list[Any] = []
+    units = 0
+    for groups in range(1, keys + 1):
+        for end in age:
+            for size in (max_rows, max_rows + 1):
+                units += 1
+                rows += [
+                    (units, f"k{key:02}", None, None, 1, end, float(end), None, None)
+                    for key in range(groups)
+                    for _ in range(size)
+                ]
+    return World(0, catalog_of(load(told)), each_row, tuple(rows))
+
+
+TIGHT = [
+    tight(3, 2, keys=5, age=(-5, 7)),
+    tight(2, 4, keys=4, age=(-9, -3)),
+    tight(5, 3, keys=2, age=(0, 10)),  # fewer keys than max_groups
+    tight(1, 1, keys=1, age=(4, 5)),
+    tight(2, 3, keys=5, age=(-1000, 1001)),
+    tight(1, 1, keys=3, age=(-5, 7), each_row=True),
+]
+ASKED = ["COUNT(*)", "COUNT(age)", "SUM(age)", "AVG(age)", 'SUM("net gain")', 'AVG("net gain")', "COUNT(DISTINCT who)"]
+
+
+def tight_cases() -> Iterator[tuple[World, str, Quote]]:
+    for world in TIGHT:
+        for asked in ASKED[: -1 if world.each_row else None]:
+            for group in ("", " GROUP BY city"):
+                for where in ("", " WHERE seen"):
+                    text = f"SELECT {asked} FROM visits{where}{group}"
+                    yield world, text, priced(text, world.catalog, "1")
+
+
+def furthest(world: World, quote: Quote) -> list[tuple[int, int, int]]:
+    """Per reading, the greatest linf, l1 and l2 squared that any unit really moves it."""
+    whole, others = by_reference(world, quote)
+    found = []
+    for index, left in enumerate(whole):
+        steps = [[abs(a - b) for a, b in zip(left, other[index], strict=True)] for other in others]
+        found.append((max(map(max, steps)), max(map(sum, steps)), max(sum(x * x for x in step) for step in steps)))
+    return found
+
+
+def test_the_law_holds_on_the_extremal_tables():
+    assert [words for case in tight_cases() for words in broken(*case)] == []
+
+
+def test_each_claim_is_attained_exactly():
+    """So no smaller number is true: with max_groups keys of max_rows rows at the further bound, all three are met."""
+    for world, text, quote in tight_cases():
+        claims = [(one.reading.linf, one.reading.l1, one.reading.l2_squared) for one in quote.priced]
+        assert furthest(world, quote) == claims, text
+
+
+@pytest.mark.parametrize("name", ["linf", "l1", "l2_squared"])
+@pytest.mark.parametrize("what", ["rows", "present", "units", "values", "centred"])
+def test_a_claim_of_one_less_fails(what, name, monkeypatch):
+    honest = stability.reading
+
+    def weakened(ask: Any, *rest: Any) -> Any:
+        found = honest(ask, *rest)
+        return replace(found, **{name: getattr(found, name) - 1}) if ask.what == what else found
+
+    monkeypatch.setattr(quoting, "reading", weakened)
+    cases = [case for case in tight_cases() if any(one.ask.what == what for one in case[2].priced)]
+    assert cases
+    assert all(broken(*case) for case in cases)
+
+
+@pytest.mark.parametrize("what", sorted(stability.ASK_RULES))
+def test_an_ask_rule_weakened_by_one_step_fails(what, monkeypatch):
+    honest = stability.ASK_RULES[what]
+    monkeypatch.setitem(stability.ASK_RULES, what, lambda rows, steps: honest(rows, steps) - 1)
+    assert any(broken(*case) for case in tight_cases())
+
+
+def _fewer_rows(node: Bounded) -> Any:
+    found = stability._bounded(node)
+    return replace(found, rows=(found.rows or 1) - 1) if (found.rows or 1) > 1 else found
+
+
+def _fewer_groups(node: Bounded) -> Any:
+    found = stability._bounded(node)
+    return replace(found, groups=(found.groups or 1) - 1) if (found.groups or 1) > 1 else found
+
+
+def _fewer_keys(node: Grouped) -> Any:
+    found = stability._grouped(node)
+    return replace(found, keys=found.keys - 1) if found.keys > 1 else found
+
+
+def _smaller_one(node: Rows) -> Any:
+    found = stability._rows(node)
+    return replace(found, one=found.one - 1) if node.unit is not None else found
+
+
+def _no_rows(node: Rows) -> Any:
+    return replace(stability._rows(node), rows=0) if node.unit is None else stability._rows(node)
+
+
+@pytest.mark.parametrize(
+    ("node", "weaker"),
+    [(Bounded, _fewer_rows), (Bounded, _fewer_groups), (Grouped, _fewer_keys), (Rows, _smaller_one), (Rows, _no_rows)],
+)
+def test_a_node_rule_weakened_by_one_step_fails(node, weaker, monkeypatch):
+    monkeypatch.setitem(stability.NODE_RULES, node, weaker)
+    assert any(broken(*case) for case in tight_cases())
+
+
+# --- semantics that break it ----------------------------------------------------------------------------------------
+
+
+def two_floors(step: Any, g: int, values: list[list[int | None]]) -> Callable[[Sum], int]:
+    """S' by two divisions, rows first and groups after: S' may pass W n'."""
+    h = min(g, step.max_groups)
+
+    def share(total: Sum) -> int:
+        honest = reference_share(step, g, values)
+        present = (
+            [value for row in values if (value := row[total.measure]) is not None] if total.what == "values" else []
+        )
+        if not present:
+            return honest(total)
+        return sum(present) * step.one * min(len(present), step.max_rows) // len(present) * h // g
+
+    return share
+
+
+reference_share = reference._share
+
+
+def without_groups(step: Any, g: int, values: list[list[int | None]]) -> Callable[[Sum], int]:
+    return reference_share(step, 1, values)
+
+
+def without_rows(step: Any, g: int, values: list[list[int | None]]) -> Callable[[Sum], int]:
+    return reference_share(replace(step, max_rows=10**6), g, values)
+
+
+def rounded_up(step: Any, g: int, values: list[list[int | None]]) -> Callable[[Sum], int]:
+    honest = reference_share(step, g, values)
+    return lambda total: honest(total) + (step.max_groups < g)
+
+
+@pytest.mark.parametrize("share", [two_floors, without_groups, without_rows, rounded_up])
+def test_scaling_down_otherwise_fails(share, monkeypatch):
+    monkeypatch.setattr(reference, "_share", share)
+    assert any(broken(*case) for case in tight_cases())
+
+
+def test_an_owner_forgotten_fails(monkeypatch):
+    monkeypatch.setattr(lower, "Owner", lambda column: Owner(None))
+    assert any(broken(*case) for case in tight_cases())
+
+
+def test_a_clamp_left_out_fails(monkeypatch):
+    monkeypatch.setattr(reference, "measure", lambda grid, value: None if value is None else int(value) - grid.lower)
+    world = TIGHT[0]
+    beyond = replace(world, rows=tuple((*row[:5], 10**6, *row[6:]) for row in world.rows))
+    assert broken(beyond, "", priced("SELECT SUM(age) FROM visits", world.catalog, "1"))
+
+
+def test_missing_counted_as_present_fails(monkeypatch):
+    """L n' must count only rows where the column is present; here n' forgets them and S' does not."""
+    monkeypatch.setattr(
+        lower, "_combination",
+        lambda ask, measured, grids, sums: (sums.append(Sum("values", 0)), lower.Combination(((0, 2),)))[1],
+    )  # fmt: skip
+    assert any(broken(*case) for case in tight_cases() if "SUM(age)" in case[1])
+
+
+def test_the_generator_reaches_what_it_should():
+    """Bounds of both signs, binding caps, missing units, infinities and NaN, coarse and fine grids, 0 to 3 keys."""
+    seen: set[str] = set()
+    for seed in range(40):
+        world = heart.world(seed)
+        table = world.catalog.tables[0]
+        seen |= (
+            {"each row"} if world.each_row else {"a missing unit"} if any(r[0] is None for r in world.rows) else set()
+        )
+        floats = [value for row in world.rows for value in row if isinstance(value, float)]
+        seen |= {"nan"} if any(value != value for value in floats) else set()
+        seen |= {"infinite"} if float("inf") in map(abs, floats) else set()
+        if not world.each_row:
+            sizes = [sum(row[0] == unit for row in world.rows) for unit in world.units]
+            seen |= {"many rows"} if max(sizes) > 10 * (table.max_rows or 1) else set()
+        for _, quote in questions(world, 5):
+            seen.add(f"{len(quote.plan.source.source.columns)} keys")
+            seen |= {one.ask.what for one in quote.priced}
+            for one in quote.priced:
+                if one.ask.what in ("values", "centred") and one.ask.column and one.ask.column.kind == "float":
+                    width = one.steps.upper - one.steps.lower
+                    seen.add("coarse" if width < 100 else "fine" if width > 2**40 else "between")
+                    seen |= {"straddling"} if one.steps.lower < 0 < one.steps.upper else set()
+                    seen |= {"negative"} if one.steps.upper < 0 else set()
+    wanted = {"each row", "a missing unit", "nan", "infinite", "many rows", "coarse", "fine", "straddling", "negative",
+              "0 keys", "1 keys", "2 keys", "3 keys", "rows", "present", "units", "values", "centred"}  # fmt: skip
+    assert wanted <= seen
