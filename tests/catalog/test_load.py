@@ -112,9 +112,10 @@ TABLE = [
     ("bounds = [0, 110]", "bounds = 3", "curator.toml:14: bounds must be a list, as in [0, 100]. See docs/catalog.md."),
     ("bounds = [0, 110]", "bound = [0, 110]",
      'curator.toml:14: "bound" is no field of column "age". Did you mean "bounds"?'),
-    ('keys = ["Leeds", "York", "Hull"]', "bounds = [0, 1]",
+    (', keys = ["Leeds", "York", "Hull"]', ", bounds = [0, 1]",
      "curator.toml:13: bounds are for integer and float columns, not text. Leave them out."),
-    ('"York", "Hull"', '"York",\n\n3', "curator.toml:15: key 3 is a number, not text in quotes. Keys are of type text."),
+    ('"York", "Hull"', '"York",\n\n3',
+     "curator.toml:15: key 3 is a number, not text in quotes. Keys are of type text."),
     ('["Leeds", "York", "Hull"]', '"unknown"', 'curator.toml:13: keys = "unknown" is not available yet: choosing keys '
      'privately costs delta. List the keys you expect, or name a public table: keys = { table = "..." }.'),
     ('["Leeds", "York", "Hull"]', '{ table = "cities" }', 'curator.toml:13: keys name the table "cities", which is not '

@@ -144,6 +144,7 @@ def _read(
     header = _header(reader, name, options, where)
     lines.record.clear()
     chosen = [_position(column, header, name, where) for column in columns]
+    same_columns(header, name, report, where)
     while True:
         start = lines.number + 1
         rows = lines.plain(options, len(header))
@@ -217,6 +218,15 @@ def refuse_repeats(header: Sequence[object], declared: Sequence[str], name: str,
                 f"Columns {first} and {position} of {text(name)} have the same name{shown}.", where=where,
                 cure=f'Give one a name of its own: rename = {{ {position} = "a name" }}, or mend the source.',
             )  # fmt: skip
+
+
+def same_columns(header: Sequence[str], name: str, report: TableReport, where: str) -> None:
+    """Raise Misconfigured when a later file of a table has other columns than the first."""
+    names = frozenset(header)
+    if report.header is not None and names != report.header:
+        raise Misconfigured(f"{text(name)} has other columns than the files before it.", where=where,
+                            cure="Give all files of a table the same header, or name fewer files.")  # fmt: skip
+    report.header = names
 
 
 def missing_cure(column: str, header: Sequence[object]) -> str:

@@ -19,7 +19,10 @@ from dpcurator.catalog.spelling import DAY, FIRST_DAY, LAST_DAY, NO_SUCH_DAY, Un
 from dpcurator.errors import Misconfigured
 from dpcurator.snapshot.csv_source import BATCH, Batch, missing_cure, refuse_repeats
 
-_PER_MICROSECOND: Final = {"s": (1_000_000, 1), "ms": (1_000, 1), "us": (1, 1), "ns": (1, 1_000)}
+_PER_MICROSECOND: Final = {
+    "D": (DAY, 1), "h": (3_600_000_000, 1), "m": (60_000_000, 1), "s": (1_000_000, 1), "ms": (1_000, 1), "us": (1, 1),
+    "ns": (1, 1_000),
+}  # fmt: skip
 _NOT_A_TIME: Final = -(2**63)
 
 
@@ -129,7 +132,7 @@ def _numpy_unit(dtype: Any) -> str:
 def _instants(counts: list[int | None], unit: str, *, aware: bool) -> list[Any]:
     times, divisor = _PER_MICROSECOND.get(unit, (0, 1))
     if not times:
-        return [Unreadable("an instant in another unit than s, ms, us or ns") for _ in counts]
+        return [Unreadable("an instant in an odd unit") for _ in counts]
     zone = UTC if aware else None
     return [
         None if count is None or count == _NOT_A_TIME else instant(count * times // divisor, zone) for count in counts

@@ -78,9 +78,9 @@ def _batches(
         if source.kind == "csv":
             yield from read_csv(path, source.csv, names, report, where=source.where)
         elif source.kind == "parquet":
-            yield from read_parquet(path, names, where=source.where)
+            yield from read_parquet(path, names, report, where=source.where)
         else:
-            yield from read_duckdb(path, source.relation, names, where=source.where)
+            yield from read_duckdb(path, source.relation, names, report, where=source.where)
 
 
 def _files(source: Source, directory: Path) -> list[Path]:

@@ -43,6 +43,7 @@ class TableReport:
     set_aside: Trouble = field(default_factory=Trouble)
     unreadable: dict[str, Trouble] = field(default_factory=dict)  # by column
     missing: Counter[str] = field(default_factory=Counter)  # by column, unreadable ones included
+    header: frozenset[str] | None = None  # the names in the first file, which later ones must share
 
     def as_json(self) -> dict[str, Any]:
         return {

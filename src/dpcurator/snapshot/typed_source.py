@@ -19,15 +19,16 @@ from dpcurator.catalog.parquet_schema import plainly_named
 from dpcurator.catalog.problems import nearest, text
 from dpcurator.catalog.spelling import DAY, Unreadable
 from dpcurator.errors import Misconfigured
-from dpcurator.snapshot.csv_source import BATCH, Batch, missing_cure, refuse_repeats
+from dpcurator.snapshot.csv_source import BATCH, Batch, missing_cure, refuse_repeats, same_columns
 from dpcurator.snapshot.frames import instant
+from dpcurator.snapshot.report import TableReport
 
 _OTHER: Final = Unreadable("a value of a kind that no column type has")
 _PLAIN = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|DOUBLE|DECIMAL\(.*|BOOLEAN|VARCHAR|UUID)")
 _PAST: Final = 2**63 - 1  # an instant outside every range: stands for both infinities
 
 
-def read_parquet(path: Path, columns: Sequence[str], *, where: str) -> Iterator[Batch]:
+def read_parquet(path: Path, columns: Sequence[str], report: TableReport, *, where: str) -> Iterator[Batch]:
     """Batches of the declared columns of one Parquet file. Raises Misconfigured when it cannot be used."""
     import duckdb
 
@@ -36,10 +37,12 @@ def read_parquet(path: Path, columns: Sequence[str], *, where: str) -> Iterator[
         raise Misconfigured(f"The file {text(path.name)} {what}.", where=where,
                             cure="Paths are relative to the catalog file.")  # fmt: skip
     with contextlib.closing(duckdb.connect()) as connection, plainly_named(path) as plain:
-        yield from _guarded(connection, "read_parquet(?)", [plain], columns, path.name, where)
+        yield from _guarded(connection, "read_parquet(?)", [plain], columns, report, path.name, where)
 
 
-def read_duckdb(path: Path, relation: str, columns: Sequence[str], *, where: str) -> Iterator[Batch]:
+def read_duckdb(
+    path: Path, relation: str, columns: Sequence[str], report: TableReport, *, where: str
+) -> Iterator[Batch]:
     """Batches of the declared columns of a table or view of a DuckDB file, opened read-only."""
     import duckdb
 
@@ -59,23 +62,35 @@ def read_duckdb(path: Path, relation: str, columns: Sequence[str], *, where: str
             cure = "Name the schema too." if matching else nearest(relation, [t for _, t in found])
             raise Misconfigured(f"{text(path.name)} {what} table {text(relation)}.", where=where, cure=cure)
         schema, table = (part.replace('"', '""') for part in matching[0])
-        yield from _guarded(connection, f'"{schema}"."{table}"', [], columns, path.name, where)
+        yield from _guarded(connection, f'"{schema}"."{table}"', [], columns, report, path.name, where)
 
 
 def _guarded(
-    connection: Any, relation: str, parameters: list[str], columns: Sequence[str], name: str, where: str
+    connection: Any,
+    relation: str,
+    parameters: list[str],
+    columns: Sequence[str],
+    report: TableReport,
+    name: str,
+    where: str,
 ) -> Iterator[Batch]:
     import duckdb
 
     try:
-        yield from _read(connection, relation, parameters, columns, name, where)
+        yield from _read(connection, relation, parameters, columns, report, name, where)
     except duckdb.Error:
         raise Misconfigured(f"{text(name)} cannot be read to its end.", where=where,
                             cure="Check that the file is whole.") from None  # fmt: skip
 
 
 def _read(
-    connection: Any, relation: str, parameters: list[str], columns: Sequence[str], name: str, where: str
+    connection: Any,
+    relation: str,
+    parameters: list[str],
+    columns: Sequence[str],
+    report: TableReport,
+    name: str,
+    where: str,
 ) -> Iterator[Batch]:
     described = connection.execute(f"DESCRIBE SELECT * FROM {relation}", parameters).fetchall()
     names, kinds = [row[0] for row in described], [str(row[1]) for row in described]
@@ -90,6 +105,7 @@ def _read(
         expression, reader = _plain(f"s.x{position}", kinds[position])
         parts.append(expression)
         readers.append(reader)
+    same_columns(names, name, report, where)
     renamed = ", ".join(f"x{i}" for i in range(len(names)))
     query = f"SELECT {', '.join(parts)} FROM (SELECT * FROM {relation}) AS s({renamed})"
     cursor, start = connection.execute(query, parameters), 0

@@ -1,0 +1,213 @@
+"""CSV: what is wrong with a line stays with that line, and files that cannot be used are refused in words."""
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dpcurator.catalog.declaration import CsvOptions
+from dpcurator.errors import Misconfigured
+from dpcurator.snapshot import csv_source
+from dpcurator.snapshot.csv_source import read_csv
+from dpcurator.snapshot.report import TableReport
+
+AB = {"a": "integer", "b": "text"}
+
+
+@pytest.fixture
+def csv(tmp_path, refreshed):
+    def run(content, columns=AB, **table):
+        data = content if isinstance(content, bytes) else content.encode()
+        (tmp_path / "x.csv").write_bytes(data)
+        return refreshed(columns, file="x.csv", **table)
+
+    return run
+
+
+ASIDE = [
+    ("ragged, short", "a,b\n1,x\n2\n3,z\n", [(1, "x"), (3, "z")], {"x.csv:3"}),
+    ("ragged, long", "a,b\n1,x\n2,y,w\n3,z\n", [(1, "x"), (3, "z")], {"x.csv:3"}),
+    ("stray quote after a quoted field", 'a,b\n1,x\n2,"y"w\n3,z\n', [(1, "x"), (3, "z")], {"x.csv:3"}),
+    ("quote never closed", 'a,b\n1,x\n2,"y\n3,z\n4,w\n', [(1, "x"), (3, "z"), (4, "w")], {"x.csv:3"}),
+    ("quote closed by another's", 'a,b\n1,"x\n2,"y"\n3,z\n', [(2, "y"), (3, "z")], {"x.csv:2"}),
+    ("quote never closed, at the end", 'a,b\n1,x\n2,"y', [(1, "x")], {"x.csv:3"}),
+    ("two of them", 'a,b\n1,"x\n2,"y\n3,z\n', [(3, "z")], {"x.csv:2", "x.csv:3"}),
+    ("bytes that are not UTF-8", b"a,b\n1,x\n2,\xff\xfe\n3,z\n", [(1, "x"), (3, "z")], {"x.csv:3"}),
+    ("after a line break in a field", 'a,b\n1,"x\ny"\n2\n3,z\n', [(1, "x\ny"), (3, "z")], {"x.csv:4"}),
+    ("over-long field", "a,b\n1,x\n2," + "y" * 200_000 + "\n3,z\n", [(1, "x"), (3, "z")], {"x.csv:3"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("content", "rows", "places"), [case[1:] for case in ASIDE], ids=[case[0] for case in ASIDE])
+def test_only_the_broken_line_is_set_aside(csv, content, rows, places):
+    found, report = csv(content)
+    assert found == rows
+    assert {place for place, _ in report.set_aside.first} == places
+    assert report.set_aside.count == len(places)
+
+
+def test_lines_past_the_limit(csv, monkeypatch):
+    monkeypatch.setattr(csv_source, "LONGEST_LINE", 20)
+    found, report = csv("a,b\n1,x\n2," + "y" * 50 + "\n3,z\n4," + "w" * 18 + "\n5," + "v" * 17 + "\n6,u")
+    assert found == [(1, "x"), (3, "z"), (5, "v" * 17), (6, "u")]
+    assert report.set_aside.first == [(place, "a line or record that is too long") for place in ("x.csv:3", "x.csv:5")]
+
+
+def test_records_past_the_limit(csv, monkeypatch):
+    monkeypatch.setattr(csv_source, "LONGEST_RECORD", 3)
+    found, report = csv('a,b\n1,"x\n2,y\n3,z\n4,w\n5,v\n"\n')
+    assert found == [(2, "y"), (3, "z"), (4, "w"), (5, "v")]
+    assert report.set_aside.count == 2
+
+
+GOOD = [
+    ("a,b\n", []),
+    ("a,b", []),
+    ("a,b\n1,x", [(1, "x")]),
+    ("a,b\r\n1,x\r\n2,y\r\n", [(1, "x"), (2, "y")]),
+    ("a,b\r1,x\r", [(1, "x")]),
+    ("\ufeffa,b\n1,x\n", [(1, "x")]),
+    ("b,c,a\nx,?,1\n", [(1, "x")]),
+    ("a,b\n\n1,x\n\n\n2,y\n", [(1, "x"), (2, "y")]),
+    ('a,b\n1,"x, ""y"""\n', [(1, 'x, "y"')]),
+    ('"a","b"\n"1","x\r\ny"\n', [(1, "x\r\ny")]),
+    ("a,b\n,x\n1,\n,\n", [(None, "x"), (1, None), (None, None)]),
+    ('a,b\n1,5" pipe\n', [(1, '5" pipe')]),
+    ("a,b\n1.5,x\n99999999999999999999,y\n", [(None, "x"), (None, "y")]),
+    ("a,b\n1,x\n1,x\n", [(1, "x"), (1, "x")]),
+    ("a,b\n1,'x'\n", [(1, "'x'")]),
+    ("a,b\n1, x \n", [(1, " x ")]),
+]
+
+
+@pytest.mark.parametrize(("content", "rows"), GOOD)
+def test_rows(csv, content, rows):
+    found, report = csv(content)
+    assert found == rows
+    assert report.set_aside.count == 0
+
+
+def test_dialects(csv):
+    table = {"delimiter": ";", "quote": "'", "decimal": ",", "missing": ["", "NA", "-"]}
+    found, _ = csv("a;b;c\n1;'x;y';1,5\nNA;-;-\n", AB | {"c": "float"}, **table)
+    assert found == [(1, "x;y", 1.5), (None, None, None)]
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-16", "utf-8"])
+def test_encodings(csv, encoding):
+    found, _ = csv("a,größe\n1,é\n".encode(encoding), {"a": "integer", "größe": "text"}, encoding=encoding)
+    assert found == [(1, "é")]
+
+
+def test_an_unreadable_value_is_missing_or_sets_its_row_aside_as_declared(csv):
+    content = "a,b\n1,x\nsecret,y\n3,z\n"
+    found, report = csv(content)
+    assert found == [(1, "x"), (None, "y"), (3, "z")]
+    assert report.unreadable["a"].first == [("x.csv:3", "not an integer")]
+    found, report = csv(content, {"a": {"type": "integer", "unreadable": "set-aside"}, "b": "text"})
+    assert found == [(1, "x"), (3, "z")]
+    assert report.set_aside.first == [("x.csv:3", "'a' is not an integer")]
+    assert "secret" not in "\n".join(report.lines())
+
+
+REFUSED = [
+    ("empty", "", '"x.csv" is empty'),
+    (
+        "duplicate header",
+        "a,b,a\n1,x,2\n",
+        'Columns 1 and 3 of "x.csv" have the same name ("a"). Give one a name of its',
+    ),
+    ("duplicate header not declared", "a,b,c,c\n1,x,2,3\n", 'Columns 3 and 4 of "x.csv" have the same name. Give one'),
+    ("two blank headers", "a,b,,\n", 'Columns 3 and 4 of "x.csv" have the same name'),
+    ("column of another case", "A,b\n1,x\n", '"x.csv" has no column "a". Did you mean "A"?'),
+    ("no header", "1,jones\n2,smith\n", '"x.csv" has no column "a". It has 2 columns, and none has a name like it.'),
+    ("broken header", '"a"b,c\n', 'x.csv:1: The header of "x.csv" cannot be read'),
+]
+
+
+@pytest.mark.parametrize(("content", "told"), [case[1:] for case in REFUSED], ids=[case[0] for case in REFUSED])
+def test_refused(csv, content, told):
+    with pytest.raises(Misconfigured) as caught:
+        csv(content)
+    assert told in str(caught.value)
+    assert caught.value.__cause__ is None
+    assert caught.value.cure
+    assert "jones" not in str(caught.value)
+
+
+def test_rename_makes_repeated_headers_distinct(csv):
+    found, _ = csv("a,b,b\n1,x,y\n", {"a": "integer", "second b": "text"}, rename={"3": "second b"})
+    assert found == [(1, "y")]
+    with pytest.raises(Misconfigured, match="rename names column 9"):
+        csv("a,b\n", rename={"9": "c"})
+
+
+def test_files_that_are_not_there(refreshed, tmp_path):
+    for place, told in (("none.csv", "There is no file"), (".", "is a directory"), ("*.csv", "No file matches")):
+        with pytest.raises(Misconfigured, match=told):
+            refreshed(AB, file=place)
+    (tmp_path / "bad.csv").write_bytes(b"\xff\xfea\x00\x00\xd8")
+    with pytest.raises(Misconfigured, match="not in the encoding"):
+        refreshed(AB, file="bad.csv", encoding="utf-16")
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
+def test_files_that_may_not_be_read(refreshed, tmp_path):
+    path = tmp_path / "closed.csv"
+    path.write_text("a,b\n")
+    path.chmod(0)
+    with pytest.raises(Misconfigured, match="permissions"):
+        refreshed(AB, file="closed.csv")
+
+
+def test_globs_are_read_in_order_and_each_needs_the_columns(refreshed, tmp_path):
+    (tmp_path / "p2.csv").write_text("b,a\ny,2\n")
+    (tmp_path / "p1.csv").write_text("a,b\n1,x\n")
+    found, _ = refreshed(AB, file="p*.csv")
+    assert found == [(1, "x"), (2, "y")]
+    (tmp_path / "p3.csv").write_text("a,b,c\n1,x,2\n")
+    with pytest.raises(Misconfigured, match=r'"p3.csv" has other columns than the files before it'):
+        refreshed(AB, file="p*.csv")
+    (tmp_path / "p3.csv").write_text("a,c\n1,x\n")
+    with pytest.raises(Misconfigured, match=r'"p3.csv" has no column "b"'):
+        refreshed(AB, file="p*.csv")
+
+
+@pytest.mark.parametrize(
+    "name", ["it's.csv", "a b.csv", "a[1].csv", "$x`y.csv", "ü.csv", "a\nb.csv", "-.csv", "a;b.csv"]
+)
+def test_paths_of_every_kind(refreshed, tmp_path, name):
+    (tmp_path / name).write_text("a,b\n1,x\n")
+    found, _ = refreshed(AB, file=name)
+    assert found == [(1, "x")]
+
+
+def cells(path, monkeypatch, batch):
+    monkeypatch.setattr(csv_source, "BATCH", batch)
+    report = TableReport("t")
+    batches = list(read_csv(path, CsvOptions(), ["a", "b"], report, where=""))
+    rows = [row for b in batches for row in zip(b.places, *b.columns, strict=True)]
+    return rows, report.set_aside.first, report.set_aside.count, report.blank_lines
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(content=st.text(alphabet='12x",\n\r ', max_size=60))
+def test_reading_in_bulk_agrees_with_reading_line_by_line(tmp_path, monkeypatch, content):
+    path = tmp_path / "x.csv"
+    path.write_bytes(b"a,b\n" + content.encode())
+    assert cells(path, monkeypatch, 50_000) == cells(path, monkeypatch, 1) == cells(path, monkeypatch, 3)
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(rows=st.lists(st.tuples(st.text(alphabet="ab,\"\n\r'", max_size=5), st.text(max_size=5)), max_size=8))
+def test_what_the_csv_module_writes_is_read_back(tmp_path, monkeypatch, rows):
+    import csv as standard
+
+    path = tmp_path / "x.csv"
+    rows = [row for row in rows if all(cell.isprintable() or cell.isascii() for cell in row)]
+    with path.open("w", newline="", encoding="utf-8", errors="surrogatepass") as file:
+        standard.writer(file, quoting=standard.QUOTE_ALL).writerows([("a", "b"), *rows])
+    found, _, count, _ = cells(path, monkeypatch, 50_000)
+    assert [row[1:] for row in found] == rows
+    assert count == 0

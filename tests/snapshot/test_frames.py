@@ -1,0 +1,172 @@
+"""Data frames: one table of values in every library and dtype, extremes, and frames that are refused."""
+
+import datetime as dt
+from decimal import Decimal
+from uuid import UUID
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from dpcurator.errors import Misconfigured
+
+TYPES = {
+    "i": "integer", "f": "float", "b": "boolean", "d": "date", "ts": "timestamp", "u": "uuid", "s": "text",
+}  # fmt: skip
+U = "123e4567-e89b-12d3-a456-426614174000"
+NOON = dt.datetime(2020, 1, 1, 12, tzinfo=dt.timezone(dt.timedelta(hours=1)))
+PLAIN = {
+    "i": [1, None, 3],
+    "f": [1.5, None, 0.0],
+    "b": [True, None, False],
+    "d": [dt.date(1970, 1, 2), None, dt.date(9999, 12, 31)],
+    "ts": [dt.datetime(1970, 1, 1, tzinfo=dt.UTC), None, NOON],
+    "u": [U, None, U.upper()],
+    "s": ["a", None, "é"],
+}
+ROWS = [(1, 1.5, 1, 1, 0, U, "a"), (None,) * 7, (3, 0.0, 0, 2932896, 1577876400000000, U, "é")]
+PANDAS = pd.DataFrame(PLAIN).assign(ts=pd.to_datetime(pd.Series(PLAIN["ts"]), utc=True))
+ARROW = pa.table(PLAIN)
+FRAMES = {
+    "dict of lists": PLAIN,
+    "dict of uuid and mixed": PLAIN | {"u": [UUID(U), None, U], "i": ["1", float("nan"), Decimal("3")]},
+    "pandas": PANDAS,
+    "pandas, nullable": PANDAS.convert_dtypes(),
+    "pandas, categories": PANDAS.astype({"s": "category", "u": "category"}),
+    "pandas, zone": PANDAS.assign(ts=PANDAS["ts"].dt.tz_convert("Asia/Tokyo")),
+    "pandas, nanoseconds": PANDAS.assign(ts=PANDAS["ts"].dt.as_unit("ns")),
+    "pandas, odd index": PANDAS.set_index(pd.Index([9, 9, 9])),
+    "pandas, arrow": pd.DataFrame({n: pd.Series(v, dtype=pd.ArrowDtype(ARROW[n].type)) for n, v in PLAIN.items()}),
+    "polars": pl.DataFrame(PLAIN),
+    "polars, lazy": pl.LazyFrame(PLAIN),
+    "polars, categories": pl.DataFrame(PLAIN).with_columns(pl.col("s").cast(pl.Categorical)),
+    "pyarrow": ARROW,
+    "pyarrow, batch": pa.RecordBatch.from_pydict(PLAIN),
+    "pyarrow, dictionary": ARROW.set_column(6, "s", ARROW["s"].dictionary_encode()),
+    "pyarrow, chunks": pa.concat_tables([ARROW.slice(0, 1), ARROW.slice(1)]),
+    "dict of series": {n: (pl.Series(v) if n == "i" else pd.Series(v, dtype=object)) for n, v in PLAIN.items()},
+}
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_the_same_rows_from_every_library(refreshed, name):
+    rows, report = refreshed(TYPES, FRAMES[name])
+    assert rows == ROWS
+    assert not any(trouble.count for trouble in report.unreadable.values())
+
+
+NUMBERS = [
+    (np.array([1, -128], dtype=np.int8), "integer", [1, -128]),
+    (np.array([2**63, 5], dtype=np.uint64), "integer", [None, 5]),
+    (np.array([1.0, 1.5, np.nan, np.inf, 2.0**63]), "integer", [1, None, None, None, None]),
+    (np.array([0.1, -0.0], dtype=np.float32), "float", [0.10000000149011612, 0.0]),
+    (np.array([0.1], dtype=np.float16), "float", [0.0999755859375]),
+    (np.array([2**53 + 1]), "float", [float(2**53)]),
+    (np.ma.masked_array([1, 2], mask=[True, False]), "integer", [None, 2]),
+    (np.array([True, False]), "integer", [None, None]),
+    (np.array([True, False]), "boolean", [1, 0]),
+    ([np.int32(4), np.float64("nan"), np.str_("6"), np.bool_(True)], "integer", [4, None, 6, None]),
+    (["1", "99999999999999999999", "", " 7 "], "integer", [1, None, None, 7]),
+    ([Decimal("0.1"), Decimal("Infinity"), Decimal("-0")], "float", [0.1, float("inf"), 0.0]),
+    (np.array(["a", "b"]), "text", ["a", "b"]),
+    (np.array(["1970-01-02", "NaT"], dtype="datetime64[D]"), "date", [1, None]),
+    (np.array(["1970-01-02T00:00", "1970-01-02T00:01"], dtype="datetime64[ns]"), "date", [1, None]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("values", "type", "expected"), NUMBERS)
+def test_values_are_converted_exactly_or_not_at_all(refreshed, values, type, expected):
+    rows, _ = refreshed({"x": type}, {"x": values})
+    assert [row[0] for row in rows] == expected
+    assert "-0.0" not in str(rows)
+
+
+FAR = 9_000_000_000_000_000_000  # microseconds: the year 287,000
+INSTANTS = [
+    pa.array([FAR, -1, None, 0], pa.timestamp("us")),
+    pa.array([FAR // 1000, None, None, 0], pa.timestamp("ms")),
+    pl.Series([FAR, -1, None, 0], dtype=pl.Datetime("us")),
+    np.array([FAR, -1, "NaT", 0], dtype="datetime64[us]"),
+    pd.Series(np.array([FAR, -1, "NaT", 0], dtype="datetime64[us]")),
+]
+
+
+@pytest.mark.parametrize("values", INSTANTS)
+def test_an_instant_past_the_calendar_harms_no_other_row(refreshed, values):
+    rows, report = refreshed({"x": {"type": "timestamp", "zone": "UTC"}}, {"x": values})
+    assert rows[0] == (None,)
+    assert rows[2:] == [(None,), (0,)]
+    assert report.unreadable["x"].count == 1
+
+
+def test_nanoseconds_are_cut_downward_and_zones_are_declared(refreshed):
+    values = np.array([-1, 1999], dtype="datetime64[ns]")
+    zoned = {"x": {"type": "timestamp", "zone": "Asia/Tokyo"}}
+    for given in (values, pd.Series(values), pl.Series(values), pa.array(values)):
+        rows, _ = refreshed(zoned, {"x": given})
+        assert rows == [(-1 - 9 * 3_600_000_000,), (1 - 9 * 3_600_000_000,)]
+        rows, report = refreshed({"x": "timestamp"}, {"x": given})
+        assert rows == [(None,), (None,)]
+        assert "without a declared zone" in report.unreadable["x"].first[0][1]
+
+
+def test_values_of_no_type_are_unreadable(refreshed):
+    odd = [dt.time(1), dt.timedelta(1), b"1", [1], {"a": 1}, object(), 1 + 2j, "\ud800", "\0"]
+    for type in TYPES.values():
+        rows, report = refreshed({"x": type}, {"x": odd})
+        assert rows == [(None,)] * len(odd)
+        assert report.unreadable["x"].count == len(odd)
+    for column in (pa.array([dt.timedelta(1)]), pl.Series([dt.timedelta(1)]), pd.Series([dt.timedelta(1)]),
+                   pa.array([[1]]), pl.Series([[1]]), pa.array([b"1"]), pl.Series([dt.time(1)])):  # fmt: skip
+        rows, _ = refreshed({"x": "integer"}, {"x": column})
+        assert rows == [(None,)]
+
+
+def test_an_empty_frame(refreshed):
+    assert refreshed(TYPES, {name: [] for name in TYPES})[0] == []
+    assert refreshed(TYPES, ARROW.slice(0, 0))[0] == []
+    assert refreshed({"x": "text"}, pd.DataFrame({"x": []}))[0] == []
+
+
+REFUSED = [
+    (pd.DataFrame([[1, 2]], columns=["x", "x"]), 'Columns 1 and 2 of "the frame t" have the same name ("x")'),
+    (pd.DataFrame({"X": [1]}), 'has no column "x". Did you mean "X"?'),
+    (pd.DataFrame({0: [1]}), 'has no column "x". It has 1 columns'),
+    (pa.table([[1], [2]], names=["x", "x"]), "Columns 1 and 2"),
+    ({"x": [1], "y": [1, 2]}, "differ in length"),
+    ({"x": "abc"}, "is no data frame"),
+    ({"x": 3}, "is no data frame"),
+    ({"x": np.zeros((2, 2))}, "is no data frame"),
+    ([1, 2], "is no data frame"),
+    ("x.csv", "is no data frame"),
+]
+
+
+@pytest.mark.parametrize(("frame", "told"), REFUSED)
+def test_refused(refreshed, frame, told):
+    columns = {"x": "integer"} | ({"y": "integer"} if isinstance(frame, dict) and "y" in frame else {})
+    with pytest.raises(Misconfigured) as caught:
+        refreshed(columns, frame)
+    assert told in str(caught.value)
+
+
+def test_frames_and_tables_must_match(declared):
+    from dpcurator.snapshot.refresh import refresh
+
+    with pytest.raises(Misconfigured, match="names no source"):
+        refresh(declared({"x": "integer"}))
+    with pytest.raises(Misconfigured, match=r'"T", which is not declared. Did you mean "t"\?'):
+        refresh(declared({"x": "integer"}), {"T": {"x": [1]}})
+    with pytest.raises(Misconfigured, match="which has a source in the catalog"):
+        refresh(declared({"x": "integer"}, file="x.csv"), {"t": {"x": [1]}})
+
+
+def test_a_frame_is_copied(declared, stored):
+    from dpcurator.snapshot.refresh import refresh
+
+    values, declaration = [1, 2], declared({"x": "integer"})
+    refresh(declaration, {"t": {"x": values}})
+    values[0] = 9
+    assert stored(declaration) == [(1,), (2,)]

@@ -1,0 +1,137 @@
+"""Snapshots in force: a refresh stopped at any step leaves the one before, and mismatches are refused."""
+
+import contextlib
+import json
+import os
+import stat
+
+import duckdb
+import pytest
+
+from dpcurator.errors import Misconfigured
+from dpcurator.snapshot import store
+from dpcurator.snapshot.refresh import refresh
+from dpcurator.snapshot.store import open_snapshot, public_facts
+
+X = {"x": "integer"}
+
+
+class Stop(BaseException):
+    """A crash, which nothing may catch."""
+
+
+def fill(declaration, *values):
+    return refresh(declaration, {"t": {"x": list(values)}})
+
+
+def test_versions_go_up_and_the_one_before_is_kept(declared, stored, tmp_path):
+    declaration = declared(X)
+    with pytest.raises(Misconfigured, match="no snapshot of the data yet.*dpcurator refresh"):
+        open_snapshot(declaration)
+    assert public_facts(declaration).version == 0
+    for version in (1, 2, 3):
+        assert fill(declaration, version).version == version
+        assert open_snapshot(declaration).version == version
+        assert stored(declaration) == [(version,)]
+    names = sorted(path.name for path in declaration.state.glob("snapshot*"))
+    assert names == ["snapshot-0002.duckdb", "snapshot-0003.duckdb"]
+
+
+STEPS = ["os.replace", "os.fsync", "json.dumps", "os.open"]
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("occurrence", [0, 1, 2, 3])
+def test_a_crash_at_any_step_leaves_a_whole_snapshot_in_force(declared, stored, monkeypatch, step, occurrence):
+    declaration = declared(X)
+    fill(declaration, 1)
+    module, name = step.split(".")
+    real, calls = getattr(getattr(store, module), name), []
+
+    def crash(*args, **kwargs):
+        calls.append(1)
+        if len(calls) > occurrence:
+            raise Stop
+        return real(*args, **kwargs)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(getattr(store, module), name, crash)
+        with contextlib.suppress(Stop):
+            fill(declaration, 2)
+    info = open_snapshot(declaration)
+    assert stored(declaration) == [(info.version,)]
+    report = fill(declaration, 3)
+    assert report.version > info.version
+    assert stored(declaration) == [(3,)]
+    assert not list(declaration.state.glob("draft*"))
+
+
+def test_a_failed_refresh_leaves_the_snapshot_before_in_force(declared, stored):
+    declaration = declared(X)
+    fill(declaration, 1)
+    with pytest.raises(Misconfigured):
+        refresh(declaration, {"t": {"y": [1]}})
+    assert stored(declaration) == [(1,)]
+    assert not list(declaration.state.glob("draft*"))
+
+
+def test_a_refresh_while_another_runs_is_refused(declared):
+    declaration = declared(X)
+    with store.drafting(declaration), pytest.raises(Misconfigured, match="Another refresh is running"):
+        fill(declaration, 1)
+    assert fill(declaration, 1).version == 1
+
+
+def test_a_reader_keeps_its_snapshot_through_a_refresh(declared):
+    declaration = declared(X)
+    fill(declaration, 1)
+    with duckdb.connect(str(open_snapshot(declaration).path), read_only=True) as reader:
+        fill(declaration, 2)
+        fill(declaration, 3)
+        assert reader.execute("FROM t0").fetchall() == [(1,)]
+
+
+def test_other_declarations_need_a_refresh(declared):
+    fill(declared(X), 1)
+    open_snapshot(declared({"x": {"type": "integer", "bounds": [0, 1]}}, max_rows=None))
+    for columns in ({"x": "float"}, {"y": "integer"}, {"x": "integer", "y": "text"}):
+        with pytest.raises(Misconfigured, match="made for other tables, columns, types.*dpcurator refresh"):
+            open_snapshot(declared(columns))
+
+
+def test_a_damaged_state_is_told(declared):
+    declaration = declared(X)
+    fill(declaration, 1)
+    facts = declaration.state / "facts.json"
+    good = facts.read_text()
+    for bad in ("", "[]", "{}", good.replace('"format": 1', '"format": 9')):
+        facts.write_text(bad)
+        with pytest.raises(Misconfigured, match="record of the last refresh cannot be read"):
+            open_snapshot(declaration)
+    facts.write_text(good)
+    os.remove(open_snapshot(declaration).path)
+    with pytest.raises(Misconfigured, match="snapshot in force is gone"):
+        open_snapshot(declaration)
+
+
+def test_only_the_owner_may_read_the_state(declared):
+    declaration = declared(X)
+    fill(declaration, 1)
+    assert stat.S_IMODE(declaration.state.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(path.stat().st_mode) for path in declaration.state.iterdir()} == {0o600}
+
+
+def test_facts_hold_nothing_private(declared):
+    declaration = declared(X)
+    fill(declaration, 123456789)
+    facts = json.loads((declaration.state / "facts.json").read_text())
+    assert set(facts) == {"format", "version", "fingerprint", "keys"}
+    assert "123456789" not in str(facts)
+
+
+def test_meta_says_what_the_snapshot_is(declared, stored):
+    declaration = declared(X)
+    fill(declaration, 1)
+    ((form, version, fingerprint),) = stored(declaration, "meta")
+    assert (form, version) == (1, 1)
+    assert fingerprint == json.loads((declaration.state / "facts.json").read_text())["fingerprint"]

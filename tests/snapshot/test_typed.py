@@ -1,0 +1,91 @@
+"""Parquet and DuckDB sources: exact values, odd kinds and paths, and files that cannot be used."""
+
+import duckdb
+import pytest
+
+from dpcurator.errors import Misconfigured
+
+COLUMNS = {
+    "h": "integer", "i": "integer", "f": "float", "dec": "float", "ts": {"type": "timestamp", "zone": "UTC"},
+    "tz": "timestamp", "d": "date", "e": "text", "u": "uuid", "l": "text", "blob": "text", "t": "text", "b": "boolean",
+}  # fmt: skip
+QUERY = """
+SELECT * FROM (VALUES
+  (170141183460469231731687303715884105727::HUGEINT, 1::TINYINT, 0.1::FLOAT, 0.10::DECIMAL(9,2),
+   TIMESTAMP '1970-01-01 00:00:01', TIMESTAMPTZ '1970-01-01 01:00:00+01', DATE '1970-01-02', 'x'::ENUM('x','y'),
+   '123e4567-e89b-12d3-a456-426614174000'::UUID, [1], 'a'::BLOB, TIME '10:00', true),
+  (5, 127, 'nan', -0.0, 'infinity', '-infinity', 'infinity', 'y', NULL, NULL, NULL, NULL, false),
+  (NULL, NULL, '-0', NULL, '0044-03-15 (BC) 00:00:00', NULL, '0044-03-15 (BC)', NULL, NULL, NULL, NULL, NULL, NULL)
+) v(h, i, f, dec, ts, tz, d, e, u, l, blob, t, b)"""
+U = "123e4567-e89b-12d3-a456-426614174000"
+ROWS = [
+    (None, 1, 0.10000000149011612, 0.1, 1_000_000, 0, 1, "x", U, None, None, None, 1),
+    (5, 127, None, 0.0, None, None, None, "y", None, None, None, None, 0),
+    (None, None, 0.0, None, None, None, None, None, None, None, None, None, None),
+]
+UNREADABLE = {"h": 1, "ts": 2, "tz": 1, "d": 2, "l": 1, "blob": 1, "t": 1}
+
+
+def test_a_duckdb_table(refreshed, tmp_path):
+    with duckdb.connect(str(tmp_path / "a?b's.duckdb")) as connection:
+        connection.execute(f'CREATE TABLE "my ""t" AS {QUERY}')
+    rows, report = refreshed(COLUMNS, duckdb={"file": "a?b's.duckdb", "table": 'my "t'})
+    assert rows == ROWS
+    assert {name: t.count for name, t in report.unreadable.items() if t.count} == UNREADABLE
+
+
+@pytest.mark.parametrize("name", ["plain.parquet", "a [1]*?.parquet", "it's {x}.pq", "größe.PARQUET"])
+def test_a_parquet_file(refreshed, tmp_path, name):
+    finite = QUERY.replace("'infinity', '-infinity', 'infinity'", "NULL, NULL, NULL").replace(
+        "0044-03-15 (BC)", "0044-03-15"
+    )
+    with duckdb.connect() as connection:
+        connection.execute(f"COPY ({finite}) TO '{tmp_path}/x.tmp' (FORMAT parquet)")
+    (tmp_path / "x.tmp").rename(tmp_path / name)
+    rows, _ = refreshed(COLUMNS, file=name)
+    assert rows[0][1:9] == ROWS[0][1:9]
+    assert rows[1][1:4] == ROWS[1][1:4]
+
+
+def test_globs_of_parquet(refreshed, tmp_path):
+    with duckdb.connect() as connection:
+        for i in (2, 1):
+            connection.execute(f"COPY (SELECT {i} AS x) TO '{tmp_path}/p{i}.parquet' (FORMAT parquet)")
+        connection.execute(f"COPY (SELECT 3 AS x, 4 AS y) TO '{tmp_path}/q3.parquet' (FORMAT parquet)")
+    assert refreshed({"x": "integer"}, file="p*.parquet")[0] == [(1,), (2,)]
+    with pytest.raises(Misconfigured, match="other columns"):
+        refreshed({"x": "integer"}, file="?*.parquet")
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1", b"a,b\n1,2\n", b"PAR1" + bytes(100) + b"PAR1"])
+def test_files_that_are_not_what_they_are_called(refreshed, tmp_path, content):
+    (tmp_path / "x.parquet").write_bytes(content)
+    (tmp_path / "x.duckdb").write_bytes(content or b"x")
+    for source in ({"file": "x.parquet"}, {"duckdb": {"file": "x.duckdb", "table": "t"}}):
+        with pytest.raises(Misconfigured) as caught:
+            refreshed({"x": "integer"}, **source)
+        assert caught.value.__cause__ is None
+        assert caught.value.cure
+
+
+def test_absent_files_tables_and_columns(refreshed, tmp_path):
+    with duckdb.connect(str(tmp_path / "x.duckdb")) as connection:
+        connection.execute("CREATE TABLE visits (X INTEGER); CREATE SCHEMA s; CREATE TABLE s.visits (x INTEGER)")
+        connection.execute(
+            "CREATE VIEW v AS SELECT 7 AS x; CREATE VIEW bad AS SELECT 1 // 0 AS x, error('secret') AS y"
+        )
+    cases = [
+        ({"file": "none.parquet"}, "is not there"),
+        ({"duckdb": {"file": "none.duckdb", "table": "t"}}, "There is no DuckDB file"),
+        ({"duckdb": {"file": "x.duckdb", "table": "visit"}}, 'has no table "visit"'),
+        ({"duckdb": {"file": "x.duckdb", "table": "visits"}}, "has more than one table"),
+        ({"duckdb": {"file": "x.duckdb", "table": "main.visits"}}, 'has no column "x". Did you mean "X"?'),
+    ]
+    for source, told in cases:
+        with pytest.raises(Misconfigured) as caught:
+            refreshed({"x": "integer"}, **source)
+        assert told in str(caught.value)
+    assert refreshed({"x": "integer"}, duckdb={"file": "x.duckdb", "table": "v"})[0] == [(7,)]
+    with pytest.raises(Misconfigured) as caught:
+        refreshed({"y": "text"}, duckdb={"file": "x.duckdb", "table": "bad"})
+    assert "secret" not in str(caught.value)
