@@ -26,7 +26,7 @@ def fill(declaration, *values):
 
 def test_versions_go_up_and_the_one_before_is_kept(declared, stored, tmp_path):
     declaration = declared(X)
-    with pytest.raises(Misconfigured, match="no snapshot of the data yet.*dpcurator refresh"):
+    with pytest.raises(Misconfigured, match=r"no snapshot of the data yet.*dpcurator refresh"):
         open_snapshot(declaration)
     assert public_facts(declaration).version == 0
     for version in (1, 2, 3):
@@ -95,7 +95,7 @@ def test_other_declarations_need_a_refresh(declared):
     fill(declared(X), 1)
     open_snapshot(declared({"x": {"type": "integer", "bounds": [0, 1]}}, max_rows=None))
     for columns in ({"x": "float"}, {"y": "integer"}, {"x": "integer", "y": "text"}):
-        with pytest.raises(Misconfigured, match="made for other tables, columns, types.*dpcurator refresh"):
+        with pytest.raises(Misconfigured, match=r"made for other tables, columns, types.*dpcurator refresh"):
             open_snapshot(declared(columns))
 
 

@@ -143,6 +143,7 @@ def _read(
     reader = csv.reader(lines, delimiter=options.delimiter, quotechar=options.quote, strict=True)
     header = _header(reader, name, options, where)
     lines.record.clear()
+    refuse_repeats(header, columns, name, where)
     chosen = [_position(column, header, name, where) for column in columns]
     same_columns(header, name, report, where)
     while True:
@@ -200,8 +201,7 @@ def _header(reader: Iterator[list[str]], name: str, options: CsvOptions, where: 
 
 
 def _position(column: str, header: list[str], name: str, where: str) -> int:
-    """Where a declared column is. Raises Misconfigured when it is not there, or when any name is there twice."""
-    refuse_repeats(header, [column], name, where)
+    """Where a declared column is. Raises Misconfigured when it is not there."""
     if column in header:
         return header.index(column)
     raise Misconfigured(f"{text(name)} has no column {text(column)}.", where=where, cure=missing_cure(column, header))

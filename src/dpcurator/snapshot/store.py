@@ -67,7 +67,7 @@ def open_snapshot(declaration: Declaration) -> SnapshotInfo:
     path = declaration.state / f"snapshot-{found['version']:04d}.duckdb"
     if not path.is_file():
         raise Misconfigured("The snapshot in force is gone.", where=f".dpcurator/{path.name}", cure=_CURE)
-    facts = public_facts(declaration)
+    facts = _public(found)  # of the same reading: a refresh may publish in between
     unread = any(facts.of(keys.public_table, keys.public_column) is None for keys in declaration.public_keys)
     if found["fingerprint"] != schema_fingerprint(declaration) or unread:
         raise Misconfigured(
@@ -81,8 +81,10 @@ def open_snapshot(declaration: Declaration) -> SnapshotInfo:
 def public_facts(declaration: Declaration) -> PublicFacts:
     """The public facts of the last refresh; version 0 when there was none. Raises Misconfigured if unreadable."""
     found = _facts(declaration.state)
-    if found is None:
-        return PublicFacts()
+    return PublicFacts() if found is None else _public(found)
+
+
+def _public(found: dict[str, Any]) -> PublicFacts:
     keys = tuple(
         ((entry["table"], entry["column"]), tuple(value_of_json(value) for value in entry["values"]))
         for entry in found["keys"]
