@@ -73,7 +73,9 @@ class Answer:
 
         data: dict[str, list[Any]] = {}
         for index, title in enumerate(self.columns):
-            unique = title if title not in data else f"{title} ({index + 1})"
+            unique, number = title, index + 1
+            while unique in data or f"{unique} ±" in data:
+                unique, number = f"{title} ({number})", number + 1
             data[unique] = [row[index].value for row in self.cells]
             if any(row[index].error is not None for row in self.cells):
                 data[f"{unique} ±"] = [row[index].error for row in self.cells]
@@ -121,7 +123,7 @@ class Answer:
         return [f"{paid} {left}   receipt {self.receipt_id}   {again}", *self.notes]
 
     def _repr_html_(self) -> str:
-        heads = "".join(f"<th>{html.escape(title)}</th>" for title in self.columns)
+        heads = "".join(f"<th>{html.escape(printable(title))}</th>" for title in self.columns)
         body = "".join(
             "<tr>" + "".join(f'<td style="text-align:right">{html.escape(text)}</td>' for text in row) + "</tr>"
             for row in self._texts()
@@ -158,7 +160,7 @@ def _cell(cell: Cell, shown: str) -> str:
         return str(value)
     error = None if cell.error is None else Fraction(cell.error)
     text = value_text(Fraction(value), error, whole=shown == "whole")
-    return text if error is None else f"{text} ±{error_text(error)}"
+    return f"{text} ±{'?' if error is None else error_text(error)}"
 
 
 def printable(text: str) -> str:

@@ -9,6 +9,7 @@ Checked in tests/fronts/test_sql.py and tests/fronts/test_fuzz.py.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -56,13 +57,26 @@ def parse(text: str) -> Question:
         statements = sqlglot.parse(text)
     except SqlglotError as error:
         raise _syntax(error, text) from None
-    except (RecursionError, ValueError, KeyError, AttributeError, TypeError, IndexError):
-        raise Refusal("this is not SQL that can be read.", cure="Write one SELECT ... FROM table.") from None
-    found = [statement for statement in statements if statement is not None]
+    except Exception:  # whatever a parser stumbles over, stack included, the text is at fault, and it is public
+        raise _unreadable() from None
+    found = [statement for statement in statements if statement is not None and _kind(statement) != "Semicolon"]
     if len(found) != 1:
         what = "there is more than one statement" if found else "the question is empty"
         raise Refusal(f"{what}.", cure="Ask one SELECT at a time.")
-    return _question(found[0])
+    try:
+        return question_of(found[0], text)
+    except (AttributeError, KeyError, TypeError, ValueError, IndexError):  # a tree of a shape no test has met
+        raise _unreadable() from None
+
+
+def question_of(tree: Any, text: str) -> Question:
+    """The question a parsed statement asks. Raises Refusal."""
+    _place(tree, text)
+    return _question(tree)
+
+
+def _unreadable() -> Refusal:
+    return Refusal("this is not SQL that can be read.", cure="Write one SELECT ... FROM table.")
 
 
 def _syntax(error: Any, text: str) -> Refusal:
@@ -87,19 +101,23 @@ def _question(tree: Any) -> Question:
             f"{word} is not available.",
             cure="A question is SELECT aggregates FROM one table WHERE ... GROUP BY ... HAVING ... ORDER BY ... LIMIT.",
         )
+    if not args.get("expressions"):
+        raise Refusal("the question asks for nothing.", cure="Write SELECT COUNT(*) FROM table.")
     if "from_" not in args:
         raise Refusal("the question names no table.", cure="Write SELECT ... FROM table.")
     table, quoted, alias = _table(args["from_"])
+    table_at = _at(args["from_"].this.this)
     items = tuple(_item(part) for part in args["expressions"])
     return Question(
         items=items,
         table=table,
         table_quoted=quoted,
         table_alias=alias,
+        table_at=table_at,
         where=_only(args["where"]) if "where" in args else None,
         group_by=_group(args["group"]) if "group" in args else (),
         having=_only(args["having"]) if "having" in args else None,
-        order_by=tuple(_ordering(part) for part in args["order"].expressions) if "order" in args else (),
+        order_by=_order(args["order"]) if "order" in args else (),
         limit=_count(args["limit"], "LIMIT") if "limit" in args else None,
         offset=_count(args["offset"], "OFFSET") or 0 if "offset" in args else 0,
     )
@@ -126,10 +144,19 @@ def _at(node: Any) -> str:
     from sqlglot import exp
 
     for part in node.find_all(exp.Identifier, exp.Column, exp.Func, bfs=True):
-        if "line" in part.meta:
-            width = part.meta.get("end", 0) - part.meta.get("start", 0)
-            return f"line {part.meta['line']}, column {max(1, part.meta['col'] - width)}"
+        if "place" in part.meta:
+            return str(part.meta["place"])
     return ""
+
+
+def _place(tree: Any, text: str) -> None:
+    """Note where each node starts in the text: the parser counts lines and columns at a token's end."""
+    starts = [0, *(number + 1 for number, letter in enumerate(text) if letter == "\n")]
+    for node in tree.walk():
+        start = node.meta.get("start")
+        if start is not None:
+            line = bisect_right(starts, start)
+            node.meta["place"] = f"line {line}, column {start - starts[line - 1] + 1}"
 
 
 def _table(source: Any) -> tuple[str, bool, str | None]:
@@ -153,8 +180,8 @@ def _item(node: Any) -> Item:
     if _kind(node) == "Alias":
         _known(node, "this", "alias")
         return Item(_syntax_of(node.this), node.args["alias"].this, "")
-    label = node.this.this if _kind(node) == "Column" and _kind(node.this) == "Identifier" else node.sql()
-    return Item(_syntax_of(node), None, label)
+    part = _syntax_of(node)  # first: what passes is not deep, so it can be spelled
+    return Item(part, None, part.column if isinstance(part, Name) else node.sql(comments=False))
 
 
 def _only(node: Any) -> Syntax:
@@ -167,6 +194,11 @@ def _group(node: Any) -> tuple[Syntax, ...]:
     return tuple(_syntax_of(part) for part in node.expressions)
 
 
+def _order(node: Any) -> tuple[Ordering, ...]:
+    _known(node, "expressions")
+    return tuple(_ordering(part) for part in node.expressions)
+
+
 def _ordering(node: Any) -> Ordering:
     if _kind(node) != "Ordered":
         return Ordering(_syntax_of(node), False, True)
@@ -175,11 +207,13 @@ def _ordering(node: Any) -> Ordering:
 
 
 def _count(node: Any, word: str) -> int:
+    if _kind(node) not in ("Limit", "Offset"):
+        raise _unavailable(node)
     _known(node, "expression")
     literal = node.args.get("expression")
     if literal is None or _kind(literal) != "Literal" or literal.is_string or not literal.this.isdecimal():
         raise Refusal(f"{word} takes a whole number.", cure=f"Write it as in {word} 10.")
-    return int(literal.this[:19])
+    return int((literal.this.lstrip("0") or "0")[:19])  # beyond 10**18 rows all are the same
 
 
 def _syntax_of(node: Any, depth: int = 0) -> Syntax:
@@ -238,7 +272,10 @@ def _column(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
 def _literal(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
     if node.is_string:
         return Literally(node.this)
-    return Literally(rational(node.this, name="a number"))
+    try:
+        return Literally(rational(node.this, name="a number"))
+    except Refusal as refused:
+        raise Refusal(refused.what, where=_at(node), cure=refused.cure) from None
 
 
 def _paren(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:

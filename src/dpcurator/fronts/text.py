@@ -25,6 +25,7 @@ def guard(text: object) -> None:
         raise Refusal(f"a question is a text, not {type(text).__name__}.", cure="Write SELECT ... FROM table.")
     if len(text) > MAX_LENGTH:
         raise Refusal(f"the question has {len(text):,} characters; the limit is {MAX_LENGTH:,}.", cure="Shorten it.")
+    _characters(text)
     tokens = _tokens(text)
     if not tokens:
         raise Refusal("the question is empty.", cure="Write SELECT ... FROM table.")
@@ -36,17 +37,38 @@ def guard(text: object) -> None:
             f"a question starts with SELECT, not {words[0][:20]!r}." if words[0].isprintable() else "not a SELECT.",
             where=f"line {tokens[0].line}", cure="Only SELECT is answered; nothing can be changed through the curator.",
         )  # fmt: skip
+    _one(tokens)
     _nesting(words, tokens)
     _glued(tokens)
 
 
+def _characters(text: str) -> None:
+    """Refuse what is no text: NUL, and halves of surrogate pairs, which no file or engine can hold."""
+    for number, letter in enumerate(text):
+        if letter == "\0" or "\ud800" <= letter <= "\udfff":
+            line, column = text.count("\n", 0, number) + 1, number - text.rfind("\n", 0, number)
+            raise Refusal(
+                f"the question holds a character that is no text (U+{ord(letter):04X}).",
+                where=f"line {line}, column {column}", cure="Take it out.",
+            )  # fmt: skip
+
+
+def _one(tokens: list[Any]) -> None:
+    """Refuse a second statement before a parser sees it, which would write some kinds to its log."""
+    ends = [place for place, token in enumerate(tokens) if token.token_type.name == "SEMICOLON"]
+    after = [token for token in tokens[ends[0] :] if token.token_type.name != "SEMICOLON"] if ends else []
+    if after:
+        raise Refusal(
+            "there is more than one statement.", where=f"line {after[0].line}", cure="Ask one SELECT at a time."
+        )
+
+
 def _tokens(text: str) -> list[Any]:
-    from sqlglot.errors import SqlglotError
     from sqlglot.tokens import Tokenizer
 
     try:
         return list(Tokenizer().tokenize(text))
-    except SqlglotError:
+    except Exception:  # whatever a tokenizer stumbles over, the text is at fault, and it is public
         raise Refusal(
             "the SQL cannot be read: a quote or comment is not closed, or a character is out of place.",
             cure="Texts stand in single quotes, names in double quotes.",

@@ -17,6 +17,7 @@ from dpcurator.errors import Refusal
 
 _SPELLING = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?\s*|\s*[+-]?\d+\s*/\s*\d+\s*")
 _LONGEST = 4000  # characters of a spelled number
+_MOST = 10**1000  # largest numerator and denominator: beyond it no number is meant, and texts of it could not be made
 
 
 def rational(value: object, *, name: str) -> Fraction:
@@ -25,6 +26,8 @@ def rational(value: object, *, name: str) -> Fraction:
     if exact is None:
         shown = repr(value) if isinstance(value, int | float | str) and len(repr(value)) <= 60 else type(value).__name__
         raise Refusal(f"{name} must be a finite number, not {shown}.", cure=f'Write {name} as in 0.1, "1/3" or 2.')
+    if max(abs(exact.numerator), exact.denominator) > _MOST:
+        raise Refusal(f"{name} has more than 1,000 digits.", cure=f'Write {name} as in 0.1, "1/3" or 2.')
     return exact
 
 
@@ -51,10 +54,10 @@ def _numpy_scalar(value: object) -> Fraction | None:
     item = getattr(value, "item", None)
     if item is None or getattr(value, "shape", None) != ():
         return None
-    if type(value).__name__ in ("float16", "float32"):  # their shortest spelling, not the widened double's
+    if str(getattr(value, "dtype", "")) in ("float16", "float32"):  # their shortest spelling, not the widened double's
         text = str(value)
         return _read(text) if math.isfinite(float(text)) else None
-    plain = item()
+    plain = item() if callable(item) else None
     return _read(plain) if isinstance(plain, int | float) else None
 
 
@@ -75,23 +78,51 @@ def whole(value: object, *, name: str, least: int = 0) -> int:
 
 
 def decimal_text(value: Fraction, *, digits: int = 12) -> str:
-    """`value` as people write it: exact when its decimal form ends within `digits` places, else rounded with '...'."""
-    if value.denominator == 1:
-        return str(value.numerator)
-    rest = value.denominator
-    twos = fives = 0
-    while rest % 2 == 0:
-        rest, twos = rest // 2, twos + 1
+    """`value` as people write it: exact when its decimal form ends within `digits` places, else rounded with '...'.
+
+    Whole numbers of 40 figures or more are written as in 1.5e+300, so a text is short and always made.
+    """
+    places = _places(value.denominator)
+    if places is not None and places <= digits and abs(value) < 10**40:
+        return _fixed(value, places)
+    text = f"{float(value):.6g}" if 10**-300 < abs(value) < 10**40 else _scientific(value)
+    return text if abs(value) >= 10**40 and rational(text, name="text") == value else f"{text}..."
+
+
+def _places(denominator: int) -> int | None:
+    """How many decimal places 1/denominator has; None when it never ends."""
+    twos = (denominator & -denominator).bit_length() - 1
+    rest, fives = denominator >> twos, 0
     while rest % 5 == 0:
         rest, fives = rest // 5, fives + 1
-    places = max(twos, fives)
-    if rest == 1 and places <= digits:
-        return _fixed(value, places)
-    return f"{float(value):.6g}" + "..."
+    return max(twos, fives) if rest == 1 else None
 
 
 def _fixed(value: Fraction, places: int) -> str:
+    if places == 0:
+        return str(value.numerator)
     scaled = value * 10**places
     sign = "-" if scaled < 0 else ""
     digits = str(abs(scaled.numerator)).rjust(places + 1, "0")
     return f"{sign}{digits[:-places]}.{digits[-places:]}".rstrip("0").rstrip(".")
+
+
+def _scientific(value: Fraction) -> str:
+    """Six figures and a power of ten, for what a double cannot hold. value: Fraction, not 0."""
+    power = leading(abs(value))
+    steps = math.floor(abs(value) / Fraction(10) ** (power - 5) + Fraction(1, 2))
+    if steps == 10**6:
+        steps, power = 10**5, power + 1
+    figures = str(steps).rstrip("0")
+    point = f"{figures[0]}.{figures[1:]}" if len(figures) > 1 else figures
+    return f"{'-' if value < 0 else ''}{point}e{power:+03d}"
+
+
+def leading(value: Fraction) -> int:
+    """The power of ten of a number's first figure: 2 for 357, -1 for 0.5. value: Fraction > 0."""
+    guess = (value.numerator.bit_length() - value.denominator.bit_length()) * 30103 // 100000
+    while Fraction(10) ** guess > value:
+        guess -= 1
+    while Fraction(10) ** (guess + 1) <= value:
+        guess += 1
+    return guess

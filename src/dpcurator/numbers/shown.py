@@ -1,7 +1,8 @@
 """Numbers as people read them: no digit beyond the noise (MEANING 7.5).
 
 An error bar is shown with two figures, rounded up; its value is rounded to the place of the bar's first figure.
-41,832 with an error of 357 is shown as 41,800 ±360. Checked in tests/numbers/test_shown.py.
+41,832 with an error of 357 is shown as 41,800 ±360. A noisy value without a bound gets two figures, as in 0.41 ±?.
+Checked in tests/numbers/test_shown.py.
 """
 
 from __future__ import annotations
@@ -9,15 +10,12 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from dpcurator.numbers.rational import leading
+
 
 def place(error: Fraction) -> int:
     """The power of ten of an error's first figure: 2 for 357, -1 for 0.5. error: Fraction > 0."""
-    guess = len(str(error.numerator)) - len(str(error.denominator))
-    while Fraction(10) ** guess > error:
-        guess -= 1
-    while Fraction(10) ** (guess + 1) <= error:
-        guess += 1
-    return guess
+    return leading(error)
 
 
 def error_text(error: Fraction) -> str:
@@ -31,15 +29,18 @@ def error_text(error: Fraction) -> str:
 
 
 def value_text(value: Fraction, error: Fraction | None, whole: bool = False) -> str:
-    """A value rounded to where its error leaves it known; all of it (to 12 figures) when the error is 0 or unknown."""
-    if not error:
-        text = number_text(value, 0 if value.denominator == 1 else 9)
-        return text.rstrip("0").rstrip(".") if "." in text else text
-    last = place(error)
+    """A value rounded to where its error leaves it known: 12 figures when the error is 0, two when it is unknown."""
+    if error:
+        last = place(error)
+    elif value.denominator == 1 and error is not None:
+        last = 0
+    else:
+        last = place(abs(value)) - (1 if error is None else 11) if value else 0
     if whole:
         last = max(last, 0)
     unit = Fraction(10) ** last
-    return number_text(round_half_up(value / unit) * unit, max(0, -last))
+    text = number_text(round_half_up(value / unit) * unit, max(0, -last))
+    return text.rstrip("0").rstrip(".") if not error and "." in text else text
 
 
 def round_half_up(value: Fraction) -> int:

@@ -8,88 +8,33 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from fractions import Fraction
-from typing import Literal, Protocol
+from collections.abc import Callable
 
-from dpcurator.catalog.model import EACH_ROW, Catalog, Column, Table
+from dpcurator.catalog.model import EACH_ROW, Catalog
 from dpcurator.errors import Refusal
+from dpcurator.plan.calls import call
 from dpcurator.plan.names import find, nearest, quote, show
-from dpcurator.plan.nodes import (
-    AggregateCall,
-    Bounded,
-    Grouped,
-    Key,
-    KeyColumn,
-    Measured,
-    Order,
-    Output,
-    Plan,
-    Post,
-    Result,
-    Rows,
-    Where,
-)
+from dpcurator.plan.nodes import Bounded, Grouped, Key, KeyColumn, Order, Output, Plan, Post, Rows, Where
 from dpcurator.plan.post import Shape, post
-from dpcurator.plan.predicates import predicate
-from dpcurator.plan.question import Binary, Call, Item, Literally, Name, Question, Syntax, Unary, Within
-from dpcurator.plan.rows import AllOf, Among, AnyOf, Compare, Field, IsMissing, Not, Predicate
+from dpcurator.plan.predicates import fields, predicate
+from dpcurator.plan.question import Call, Item, Literally, Name, Question, Syntax
+from dpcurator.plan.scope import AggregateRule, Scope
 
 MAX_KEYS = 1_000_000  # K's public limit (MEANING 4.1)
-
-
-class AggregateRule(Protocol):
-    """What bind needs of an entry of AGGREGATES."""
-
-    @property
-    def function(self) -> str: ...
-    @property
-    def argument(self) -> Literal["star", "column", "unit", "number"]: ...
-    def shown(self, column: Measured | None) -> str: ...
-
-
-@dataclass
-class _Scope:
-    """What the parts of one question share while it is bound."""
-
-    catalog: Catalog
-    table: Table
-    question: Question
-    rules: Mapping[tuple[str, str], AggregateRule]
-    keys: list[tuple[int, Column]] = field(default_factory=list)
-    calls: list[AggregateCall] = field(default_factory=list)
-
-    def column(self, name: Name) -> tuple[int, Column]:
-        """The column a name means, its qualifier checked. Raises Refusal."""
-        if name.table is not None:
-            self._qualifier(name)
-        names = [column.name for column in self.table.columns]
-        index = find(name.column, name.quoted, names, what="column", where=name.at)
-        return index, self.table.columns[index]
-
-    def _qualifier(self, name: Name) -> None:
-        known = self.question.table_alias or self.table.name
-        same = name.table == known if name.table_quoted else (name.table or "").lower() == known.lower()
-        if not same:
-            raise Refusal(
-                f"{show(name.table or '')} is not the table of this question.", where=name.at,
-                cure=f"Its columns are written {quote(known)}.{quote(name.column)}.",
-            )  # fmt: skip
 
 
 def bind(question: Question, catalog: Catalog, aggregates: tuple[AggregateRule, ...]) -> Plan:
     """The plan a question means under this catalog. Raises Refusal."""
     private = [table for table in catalog.tables if table.private]
     names = [table.name for table in catalog.tables]
-    table = catalog.tables[find(question.table, question.table_quoted, names, what="table")]
+    table = catalog.tables[find(question.table, question.table_quoted, names, what="table", where=question.table_at)]
     if not table.private:
         raise Refusal(
             f"{show(table.name)} is a public table: its contents need no curator.",
             cure=f"Private tables: {', '.join(quote(t.name) for t in private) or 'none'}.",
         )
     rules: dict[tuple[str, str], AggregateRule] = {(rule.function, rule.argument): rule for rule in aggregates}
-    scope = _Scope(catalog, table, question, rules)
+    scope = Scope(catalog, table, question, rules)
     source = _source(scope)
     outputs = tuple(_output(item, scope) for item in question.items)
     if not scope.calls and not question.group_by:
@@ -105,7 +50,7 @@ def bind(question: Question, catalog: Catalog, aggregates: tuple[AggregateRule, 
     )
 
 
-def _source(scope: _Scope) -> Bounded:
+def _source(scope: Scope) -> Bounded:
     table, question = scope.table, scope.question
     unit = None if table.unit == EACH_ROW else table.unit
     index = None if unit is None else [column.name for column in table.columns].index(unit)
@@ -134,21 +79,7 @@ def _source(scope: _Scope) -> Bounded:
     return Bounded(grouped, table.max_rows or 1, table.max_groups or 1)
 
 
-def fields(condition: Predicate) -> set[int]:
-    """The numbers of the columns a predicate looks at."""
-    match condition:
-        case Compare(_, left, right):
-            return {side.index for side in (left, right) if isinstance(side, Field)}
-        case Among(operand) | IsMissing(operand):
-            return {operand.index} if isinstance(operand, Field) else set()
-        case Not(part):
-            return fields(part)
-        case AllOf(parts) | AnyOf(parts):
-            return set().union(*(fields(part) for part in parts))
-    return set()
-
-
-def _key(part: Syntax, scope: _Scope) -> KeyColumn:
+def _key(part: Syntax, scope: Scope) -> KeyColumn:
     part = _named_item(part, scope)
     if not isinstance(part, Name):
         raise Refusal("GROUP BY takes columns.", cure="Write it as in GROUP BY city, or add a column to the catalog.")
@@ -167,7 +98,7 @@ def _key(part: Syntax, scope: _Scope) -> KeyColumn:
     return KeyColumn(column.name, index, column.type, len(column.keys), hashlib.sha256(text.encode()).hexdigest())
 
 
-def _named_item(part: Syntax, scope: _Scope) -> Syntax:
+def _named_item(part: Syntax, scope: Scope) -> Syntax:
     """GROUP BY 1 and GROUP BY alias mean an item of the select list; a column of that name comes first."""
     items = scope.question.items
     if isinstance(part, Literally):
@@ -191,30 +122,30 @@ def _ordinal(part: Literally, items: int, clause: str) -> int:
     return int(value) - 1
 
 
-def _output(item: Item, scope: _Scope) -> Output:
+def _output(item: Item, scope: Scope) -> Output:
     made, shape = post(item.part, _lookup(scope))
     return Output(item.alias if item.alias is not None else item.label, made, shape)
 
 
-def _having(part: Syntax, scope: _Scope) -> Post:
+def _having(part: Syntax, scope: Scope) -> Post:
     made, shape = post(part, _lookup(scope, aliases=True))
-    if shape != "truth":
+    if shape not in ("truth", "boolean"):
         raise Refusal("HAVING needs a condition.", cure="Write it as in HAVING COUNT(*) > 100.")
     return made
 
 
-def _order(part: Syntax, scope: _Scope, outputs: tuple[Output, ...]) -> Post:
+def _order(part: Syntax, scope: Scope, outputs: tuple[Output, ...]) -> Post:
     if isinstance(part, Literally):
         return outputs[_ordinal(part, len(outputs), "ORDER BY")].part
     return post(part, _lookup(scope, aliases=True))[0]
 
 
-def _lookup(scope: _Scope, *, aliases: bool = False) -> Callable[[Name | Call], tuple[Post, Shape]]:
+def _lookup(scope: Scope, *, aliases: bool = False) -> Callable[[Name | Call], tuple[Post, Shape]]:
     """How `post` resolves names (keys, or aliases where SQL lets them be used) and aggregate calls."""
 
     def look(part: Name | Call) -> tuple[Post, Shape]:
         if isinstance(part, Call):
-            return _call(part, scope)
+            return call(part, scope)
         if aliases and part.table is None:
             named = [item for item in scope.question.items if _same(part, _title(item))]
             distinct = {item.part for item in named}
@@ -239,7 +170,7 @@ def _title(item: Item) -> str:
     return item.alias if item.alias is not None else item.label
 
 
-def _known(part: Name, scope: _Scope) -> None:
+def _known(part: Name, scope: Scope) -> None:
     """Offer aliases as well as columns when a name in HAVING or ORDER BY is neither."""
     names = [column.name for column in scope.table.columns]
     if any(_same(part, name) for name in names):
@@ -248,108 +179,3 @@ def _known(part: Name, scope: _Scope) -> None:
     raise Refusal(
         f"there is no column or alias {show(part.column)}.", where=part.at, cure=nearest(part.column, among, "column")
     )
-
-
-def _call(call: Call, scope: _Scope) -> tuple[Post, Shape]:
-    """An aggregate call, numbered; the same call twice is one."""
-    made, rule = _aggregate(call, scope)
-    if made not in scope.calls:
-        scope.calls.append(made)
-    shown: Shape = rule.shown(made.column)
-    return Result(scope.calls.index(made)), shown
-
-
-def _aggregate(call: Call, scope: _Scope) -> tuple[AggregateCall, AggregateRule]:
-    functions = sorted({function for function, _ in scope.rules})
-    if call.function not in functions:
-        raise Refusal(
-            f"the function {call.function} is not available.", where=call.at,
-            cure=f"Aggregates: {', '.join(functions)}. On answers: ROUND, ABS, COALESCE, NULLIF.",
-        )  # fmt: skip
-    if call.distinct:
-        return _count_distinct(call, scope)
-    if call.star or (call.function == "COUNT" and _constant(call)):
-        rule = scope.rules.get((call.function, "star"))
-        if rule is None:
-            raise Refusal(f"{call.function}(*) means nothing.", where=call.at, cure=f"Write {call.function}(column).")
-        return AggregateCall(rule.function, None), rule
-    if len(call.arguments) != 1 or not isinstance(call.arguments[0], Name):
-        _nested(call)
-        _unquoted(call, scope)
-        raise Refusal(
-            f"{call.function} takes one column here.", where=call.at,
-            cure=f"Write it as in {call.function}(age); expressions inside an aggregate are not available yet.",
-        )  # fmt: skip
-    index, column = scope.column(call.arguments[0])
-    column = column if column.type != "boolean" else replace(column, lower=Fraction(0), upper=Fraction(1))
-    measured = Measured(column.name, index, column.type, column.kind, column.lower, column.upper)
-    rule = scope.rules.get((call.function, "column")) or scope.rules[call.function, "number"]
-    if rule.argument == "number":
-        _needs_bounds(call, column, scope.table)
-    return AggregateCall(call.function, measured), rule
-
-
-def _unquoted(call: Call, scope: _Scope) -> None:
-    """AVG(net-gain), where the table has a column "net-gain": say that it needs quotes."""
-    part = call.arguments[0] if len(call.arguments) == 1 else None
-    words: list[str] = []
-    while isinstance(part, Binary) and isinstance(part.right, Name):
-        words = [part.op, part.right.column, *words]
-        part = part.left
-    if not words or not isinstance(part, Name):
-        return
-    spelled = "".join([part.column, *words])
-    for column in scope.table.columns:
-        if column.name.replace(" ", "").lower() == spelled.lower():
-            raise Refusal(
-                f"{call.function}({spelled}) reads as arithmetic.", where=call.at,
-                cure=f"Put the column's name in double quotes: {call.function}({quote(column.name)}).",
-            )  # fmt: skip
-
-
-def _nested(call: Call) -> None:
-    inside: list[Syntax] = list(call.arguments)
-    while inside:
-        part = inside.pop()
-        if isinstance(part, Call):
-            raise Refusal(
-                f"{call.function} holds {part.function}: functions inside an aggregate are not available.",
-                where=part.at, cure=f"Write {call.function} of a column.",
-            )  # fmt: skip
-        match part:
-            case Unary(_, only):
-                inside.append(only)
-            case Binary(_, left, right):
-                inside += [left, right]
-            case Within(only, options):
-                inside += [only, *options]
-
-
-def _constant(call: Call) -> bool:
-    return len(call.arguments) == 1 and isinstance(call.arguments[0], Literally) and call.arguments[0].value is not None
-
-
-def _count_distinct(call: Call, scope: _Scope) -> tuple[AggregateCall, AggregateRule]:
-    rule = scope.rules.get((call.function, "unit"))
-    unit = scope.table.unit
-    if rule is not None and len(call.arguments) == 1 and isinstance(call.arguments[0], Name):
-        _, column = scope.column(call.arguments[0])
-        if column.name == unit:
-            return AggregateCall(f"{call.function} DISTINCT", None), rule
-    cure = "Ask COUNT(*): each row is a unit." if unit == EACH_ROW else f"Ask COUNT(DISTINCT {quote(unit or '')})."
-    raise Refusal("DISTINCT is available only for counting the protected unit.", where=call.at, cure=cure)
-
-
-def _needs_bounds(call: Call, column: Column, table: Table) -> None:
-    if column.type not in ("integer", "float", "boolean"):
-        raise Refusal(
-            f"{call.function}({quote(column.name)}): the column is {column.type}, not a number.", where=call.at,
-            cure=f"COUNT({quote(column.name)}) counts where it is present.",
-        )  # fmt: skip
-    if column.lower is None or column.upper is None:
-        line = f'{quote(column.name)} = {{ type = "{column.type}", bounds = [0, 100] }}'
-        raise Refusal(
-            f"{call.function}({quote(column.name)}) has no bounds.", where=call.at,
-            cure=f"The steward declares them in the catalog, under [tables.{table.name}.columns], from public "
-            f"knowledge, never from the data: {line}.",
-        )  # fmt: skip

@@ -1,8 +1,9 @@
 """Plans as JSON, one spelling for each plan, and back (DESIGN 1.4).
 
 Every frozen value of the plan becomes {"node": its class, field: ...} with exact rationals as "p/q" text; keys are
-sorted and nothing else varies, so equal plans have equal bytes and a digest names a plan for ever. Reading refuses
-whatever it does not know. Law: `plan_of(as_json(plan)) == plan` (tests/plan/test_canonical.py).
+sorted and nothing else varies, so equal plans have equal bytes and a digest names a plan for ever. Reading follows the
+declared types of the fields and refuses whatever does not fit them. Law: `plan_of(as_json(plan)) == plan`.
+Checked in tests/plan/test_canonical.py.
 """
 
 from __future__ import annotations
@@ -10,18 +11,14 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import re
 from fractions import Fraction
-from typing import Any
+from functools import lru_cache
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from dpcurator.errors import Refusal
-from dpcurator.plan import nodes, rows
-
-_KNOWN: dict[str, Any] = {
-    kind.__name__: kind
-    for module in (nodes, rows)
-    for kind in vars(module).values()
-    if isinstance(kind, type) and dataclasses.is_dataclass(kind) and kind.__module__ == module.__name__
-}
+from dpcurator.plan import nodes
 
 
 def as_json(node: Any) -> Any:
@@ -41,28 +38,56 @@ def as_json(node: Any) -> Any:
 def plan_of(value: Any) -> nodes.Plan:
     """The plan that `as_json` wrote. Raises Refusal for anything else."""
     try:
-        made = _read(value)
-    except (KeyError, TypeError, ValueError, ZeroDivisionError, RecursionError):
-        made = None
-    if not isinstance(made, nodes.Plan):
-        raise Refusal("this is not the JSON of a plan.", cure="`dpcurator quote --json` prints one under `plan`.")
-    return made
+        made: nodes.Plan = _read(value, nodes.Plan)
+        return made
+    except (KeyError, TypeError, ValueError, ZeroDivisionError, OverflowError, StopIteration, RecursionError):
+        pass
+    raise Refusal("this is not the JSON of a plan.", cure="`dpcurator quote --json` prints one under `plan`.")
 
 
-def _read(value: Any) -> Any:
-    if isinstance(value, list):
-        return tuple(_read(part) for part in value)
-    if not isinstance(value, dict):
-        return value
-    if set(value) == {"exact"}:
+_RATIO = re.compile(r"-?[0-9]{1,1400}/[0-9]{1,1400}")
+
+
+def _read(value: Any, hint: Any) -> Any:
+    """The value a JSON value stands for, where the type `hint` is expected. Raises ValueError for any other."""
+    origin = get_origin(hint)
+    if origin in (Union, UnionType):
+        return _read(value, next(one for one in get_args(hint) if _may_be(value, one)))
+    if not _may_be(value, hint):
+        raise ValueError("of another type")
+    if origin is tuple:
+        return tuple(_read(part, get_args(hint)[0]) for part in value)
+    if hint is Fraction:
+        if not _RATIO.fullmatch(value["exact"]):
+            raise ValueError("not a ratio")
         return Fraction(value["exact"])
-    if set(value) == {"double"}:
+    if hint is float:
         return float.fromhex(value["double"])
-    kind = _KNOWN[value["node"]]
-    named = {name: _read(part) for name, part in value.items() if name != "node"}
-    if set(named) != {f.name for f in dataclasses.fields(kind)}:
+    if not dataclasses.is_dataclass(hint):
+        return value
+    kind: Any = hint
+    hints = _hints(kind)
+    if set(value) != {"node", *hints}:
         raise ValueError("fields do not match")
-    return kind(**named)
+    return kind(**{name: _read(value[name], hints[name]) for name in hints})
+
+
+def _may_be(value: Any, hint: Any) -> bool:
+    """Whether a JSON value could stand for a value of this type, by its outermost form."""
+    if get_origin(hint) is Literal:
+        return isinstance(value, str) and value in get_args(hint)
+    if get_origin(hint) is tuple:
+        return isinstance(value, list)
+    if hint is Fraction or hint is float:
+        return isinstance(value, dict) and set(value) == {"exact" if hint is Fraction else "double"}
+    if dataclasses.is_dataclass(hint):
+        return isinstance(value, dict) and value.get("node") == getattr(hint, "__name__", None)
+    return type(value) is hint
+
+
+@lru_cache(maxsize=64)
+def _hints(kind: Any) -> dict[str, Any]:
+    return get_type_hints(kind)
 
 
 def canonical_text(node: Any) -> str:

@@ -14,9 +14,8 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from dpcurator.catalog.model import Catalog, Table, Value
+from dpcurator.catalog.model import Catalog, Column, Table, Value
 from dpcurator.errors import Misconfigured
-from dpcurator.plan.bind import fields
 from dpcurator.plan.core import (
     ONE,
     CorePlan,
@@ -34,6 +33,7 @@ from dpcurator.plan.core import (
     Total,
 )  # fmt: skip
 from dpcurator.plan.nodes import Ask, Measured, Plan, Where
+from dpcurator.plan.predicates import fields
 from dpcurator.plan.rows import AllOf, Among, AnyOf, Compare, Field, IsMissing, Not, Operand, Predicate
 
 
@@ -77,7 +77,7 @@ def lower(plan: Plan, asks: tuple[Ask, ...], grids: Mapping[str, Grid], catalog:
     columns = [table.columns[index] for index in used]
     keys = keys_of(plan, table)
     steps: list[Step] = [
-        Scan(f"t{number}", tuple(Source(f"c{i}", c.kind, c.missing) for i, c in zip(used, columns, strict=True)))
+        Scan(f"t{number}", tuple(_source(i, c, scanned.unit_index) for i, c in zip(used, columns, strict=True)))
     ]
     if condition is not None:
         steps.append(Filter(_moved(condition, place)))
@@ -100,6 +100,11 @@ def _stored(plan: Plan, catalog: Catalog) -> tuple[int, Table]:
         if table.name == name:
             return number, table
     raise Misconfigured(f"the catalog has no table {name!r}.")
+
+
+def _source(index: int, column: Column, unit_index: int | None) -> Source:
+    """A stored column; a missing unit stays missing whatever its column declares, for its rows are dropped."""
+    return Source(f"c{index}", column.kind, None if index == unit_index else column.missing)
 
 
 def _measured(asks: tuple[Ask, ...]) -> tuple[Measured, ...]:

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 
 from dpcurator.errors import Refusal
 
+LONGEST = 80  # characters of a name in a message
+
 
 def find(name: str, quoted: bool, among: Sequence[str], *, what: str, where: str = "") -> int:
     """The position in `among` that `name` means. Raises Refusal when there is none, or more than one."""
@@ -41,12 +43,17 @@ def nearest(name: str, among: Sequence[str], what: str) -> str:
 
 
 def quote(name: str) -> str:
-    """The name as SQL writes it: bare when that is unambiguous, else in double quotes."""
-    plain = name.isascii() and name.isidentifier() and name == name.lower()
-    return name if plain else '"' + name.replace('"', '""') + '"'
+    """The name as SQL writes it, for a message: bare when that is unambiguous, else in double quotes."""
+    plain = name.isascii() and name.isidentifier() and name == name.lower() and len(name) <= LONGEST
+    return name if plain else '"' + _printable(name).replace('"', '""') + '"'
 
 
 def show(name: str) -> str:
-    """The name as typed, for a message: cut when it is very long, line breaks escaped."""
-    text = name if len(name) <= 80 else name[:77] + "..."
-    return '"' + text.encode("unicode_escape").decode("ascii") + '"' if not text.isprintable() else f'"{text}"'
+    """The name as typed, for a message."""
+    return f'"{_printable(name)}"'
+
+
+def _printable(name: str) -> str:
+    """Cut when it is very long; line breaks, lone surrogates and the like escaped."""
+    text = name if len(name) <= LONGEST else name[: LONGEST - 3] + "..."
+    return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)

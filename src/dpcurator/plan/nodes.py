@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from dpcurator.catalog.model import Kind
+from dpcurator.catalog.model import KINDS, Kind
 from dpcurator.plan.rows import Predicate
 
 
@@ -30,6 +30,10 @@ class Rows:
     table: str
     unit: str | None
     unit_index: int | None
+
+    def __post_init__(self) -> None:
+        if (self.unit is None) != (self.unit_index is None):
+            raise ValueError("a unit has a name and a number")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,10 @@ class KeyColumn:
     type: str
     count: int
     digest: str
+
+    def __post_init__(self) -> None:
+        if self.index < 0 or self.count < 0:
+            raise ValueError("a column's number and its count of keys are at least 0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +82,10 @@ class Bounded:
     max_rows: int
     max_groups: int
 
+    def __post_init__(self) -> None:
+        if self.max_rows < 1 or self.max_groups < 1:
+            raise ValueError("max_rows and max_groups are at least 1")
+
 
 @dataclass(frozen=True, slots=True)
 class Measured:
@@ -85,6 +97,12 @@ class Measured:
     kind: Kind
     lower: Fraction | None
     upper: Fraction | None
+
+    def __post_init__(self) -> None:
+        if self.index < 0 or KINDS.get(self.type) != self.kind or (self.lower is None) != (self.upper is None):
+            raise ValueError("a measured column has a number, the kind of its type, and both bounds or none")
+        if self.lower is not None and self.upper is not None and self.lower > self.upper:
+            raise ValueError("a lower bound is at most the upper one")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Final
 
 from dpcurator.errors import Refusal
+from dpcurator.plan.names import show
 from dpcurator.plan.nodes import Apply, Given, Post
 from dpcurator.plan.question import Binary, Call, Literally, Name, Syntax, Unary, Within
 from dpcurator.plan.rows import COMPARISONS
@@ -34,7 +35,9 @@ def post(part: Syntax, look: Callable[[Name | Call], tuple[Post, Shape]]) -> tup
         case Literally(value, wanted):
             if isinstance(value, bool):
                 return Given(value), "truth"
-            return Given(value), "null" if value is None else wanted or ("text" if isinstance(value, str) else "number")
+            if wanted is not None:
+                return _typed(part, wanted), wanted
+            return Given(value), "null" if value is None else "text" if isinstance(value, str) else "number"
         case Unary("-", inner):
             return Apply("NEG", (_number(post(inner, look), "-"),)), "number"
         case Unary("NOT", inner):
@@ -51,6 +54,18 @@ def post(part: Syntax, look: Callable[[Name | Call], tuple[Post, Shape]]) -> tup
             equal = [_compared("=", inner, option, look) for option in options]
             return (equal[0] if len(equal) == 1 else Apply("OR", tuple(equal))), "truth"
     raise Refusal("this part of the question is not understood.")  # pragma: no cover - the match is exhaustive
+
+
+def _typed(literal: Literally, wanted: str) -> Post:
+    """DATE '...' and TIMESTAMP '...' as the physical value they mean."""
+    from dpcurator.catalog.model import Column
+    from dpcurator.plan.predicates import physical
+
+    try:
+        value = physical(Column(wanted, wanted), literal)
+    except Refusal as refused:
+        raise Refusal(f"{show(str(literal.value))} is not a {wanted}.", cure=refused.cure) from None
+    return Given(Fraction(value)) if isinstance(value, int) else Given(value if isinstance(value, str) else None)
 
 
 def _number(typed: tuple[Post, Shape], op: str) -> Post:
@@ -79,13 +94,9 @@ def _compared(op: str, left: Syntax, right: Syntax, look: Callable[[Name | Call]
 
 def _as_physical(first: Post, shape: Shape, second: Post, other: Shape) -> tuple[Post, Post] | None:
     """A text literal beside a date, timestamp or uuid key becomes that key's physical value."""
-    from dpcurator.catalog.model import Column
-    from dpcurator.plan.predicates import physical
-
     typed = ("date", "timestamp", "uuid")
     if shape in typed and isinstance(second, Given) and isinstance(second.value, str):
-        value = physical(Column(f"a {shape}", shape), Literally(second.value))
-        return first, Given(Fraction(value) if isinstance(value, int | float) else value)
+        return first, _typed(Literally(second.value), shape)
     if other in typed and isinstance(first, Given) and isinstance(first.value, str):
         swapped = _as_physical(second, other, first, shape)
         return None if swapped is None else (swapped[1], swapped[0])

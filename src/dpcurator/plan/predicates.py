@@ -92,6 +92,20 @@ def predicate(part: Syntax, resolve: Resolve) -> Predicate:
     )
 
 
+def fields(condition: Predicate) -> set[int]:
+    """The numbers of the columns a predicate looks at."""
+    match condition:
+        case Compare(_, left, right):
+            return {side.index for side in (left, right) if isinstance(side, Field)}
+        case Among(operand) | IsMissing(operand):
+            return {operand.index} if isinstance(operand, Field) else set()
+        case Not(part):
+            return fields(part)
+        case AllOf(parts) | AnyOf(parts):
+            return set().union(*(fields(part) for part in parts))
+    return set()
+
+
 def _joined(op: str, left: Predicate, right: Predicate) -> Predicate:
     kind = AllOf if op == "AND" else AnyOf
     parts: list[Predicate] = []
@@ -105,6 +119,9 @@ def _typed(name: Name, resolve: Resolve) -> Typed:
 
 
 def _compare(op: Comparison, left: Syntax, right: Syntax, resolve: Resolve) -> Predicate:
+    for side in (left, right):
+        if isinstance(side, Call):
+            predicate(side, resolve)  # refuses it by name
     if isinstance(left, Literally) and isinstance(right, Name):
         return _compare(_SWAPPED[op], right, left, resolve)
     if not isinstance(left, Name):
@@ -186,7 +203,9 @@ def _mismatch(column: Column, wanted: str) -> Refusal:
         cure={
             "date": "Write it as in '2024-05-31'.",
             "timestamp": "Write it as in '2024-05-31T12:00:00Z', with its zone.",
-            "text": "Write it in single quotes.", "boolean": "Write TRUE or FALSE.",
+            "text": "Write it in single quotes.",
+            "uuid": "Write its 36 characters in single quotes.",
+            "boolean": "Write TRUE or FALSE.",
         }.get(column.type, "Write it as in 65 or 0.5."),
     )  # fmt: skip
 

@@ -95,3 +95,4 @@ class Question:
     order_by: tuple[Ordering, ...] = ()
     limit: int | None = None
     offset: int = 0
+    table_at: str = field(default="", compare=False)

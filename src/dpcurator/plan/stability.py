@@ -54,6 +54,10 @@ class Steps:
     upper: int = 0
     exponent: int = 0
 
+    def width(self) -> Fraction:
+        """U - L as it is measured, in the column's unit."""
+        return (self.upper - self.lower) * Fraction(2) ** -self.exponent
+
 
 def _rows(node: Rows) -> Reach:
     if node.unit is None:

@@ -14,7 +14,8 @@ from typing import Any
 
 from dpcurator.aggregates import rule_of
 from dpcurator.numbers import decimal_text
-from dpcurator.plan.nodes import AggregateCall, Apply, Given, Output, Post, Result
+from dpcurator.plan.nodes import AggregateCall, Apply, Given, Key, Output, Post, Result
+from dpcurator.pricing.cells import nearest_double
 from dpcurator.pricing.quote import Priced, Quote
 
 
@@ -27,8 +28,9 @@ class Bar:
     rows: int | None
 
     def as_json(self) -> dict[str, Any]:
-        error = None if self.error is None else float(self.error)
-        return {"column": self.title, "error": error, "exact": str(self.error), "group_of": self.rows}
+        error = None if self.error is None else nearest_double(self.error)
+        exact = None if self.error is None else str(self.error)
+        return {"column": self.title, "error": error, "exact": exact, "group_of": self.rows}
 
 
 def bars(quote: Quote, rows: int = 10_000) -> tuple[Bar, ...]:
@@ -65,7 +67,7 @@ def readings_of(quote: Quote, part: Post) -> tuple[Priced, ...]:
 
 def _spread(part: Post, quote: Quote, beta: Fraction, rows: Fraction) -> Fraction | None:
     match part:
-        case Given():
+        case Given() | Key():
             return Fraction(0)
         case Result(index):
             return _call_spread(quote.plan.calls[index], quote, beta, rows)
@@ -97,14 +99,16 @@ def _places(places: list[Post]) -> int:
 
 
 def _call_spread(call: AggregateCall, quote: Quote, beta: Fraction, rows: Fraction) -> Fraction | None:
-    errors = {one.ask: one.error(beta) for one in quote.priced}
-    asks = [ask for ask in rule_of(call).asks(call.column) if ask in errors]
+    paid = {one.ask: one for one in quote.priced}
+    asks = [ask for ask in rule_of(call).asks(call.column) if ask in paid]
     if not asks:
         return Fraction(0)
+    errors = {ask: paid[ask].error(beta) for ask in asks}
     if call.function != "AVG" or call.column is None or call.column.lower is None or call.column.upper is None:
         return sum((errors[ask] for ask in asks), Fraction(0))
     centred, count = (errors[ask] for ask in asks)
-    width = call.column.upper - call.column.lower
+    measured = paid[asks[0]].steps  # rounding to the grid may widen the bounds by a step
+    width = max(call.column.upper - call.column.lower, measured.width())
     if rows <= count:
         return width
     return min(width, (centred + width * count) / (2 * (rows - count)))

@@ -1,39 +1,40 @@
 """A cell of an answer: its value as a plain Python value, and its error bar.
 
-A 'whole' value (a count, a sum of integers) is rounded to the nearest integer, and the error bar is then measured from
-the rounded value. Other numbers become the nearest double. Keys are turned back from physical values: dates and
-timestamps to ISO text, booleans to True and False.
+A 'whole' value (a count, a sum of integers) is rounded to the nearest integer, other numbers to the nearest double, and
+the error bar is then measured from the value shown. Ends of intervals and error bars round outward, so what was within
+them stays within; an end beyond the largest double is no end (None). Keys are turned back from physical values: dates
+and timestamps to ISO text, booleans to True and False. Checked in tests/pricing/test_finish.py.
 """
 
 from __future__ import annotations
 
+import math
+import sys
 from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
 from typing import Any
 
+from dpcurator.catalog.model import KINDS
 from dpcurator.numbers.interval import Interval, replace_value
 from dpcurator.numbers.shown import round_half_up
 from dpcurator.plan.nodes import Output
 from dpcurator.values import Cell
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_LARGEST = Fraction(2) ** 1023
+_LARGEST = sys.float_info.max
 
 
-def shown_cell(output: Output, value: Any, key_type: str | None) -> Cell:
-    """The cell of a computed value. `key_type` is the grouping column's type when the cell is a key."""
-    if key_type is not None:
-        return Cell(key_value(value.value if isinstance(value, Interval) else value, key_type))
+def shown_cell(output: Output, value: Any) -> Cell:
+    """The cell of a computed value, shown as `output.shown` says."""
+    if output.shown in KINDS:
+        return Cell(key_value(value.value if isinstance(value, Interval) else value, output.shown))
     if not isinstance(value, Interval):
         return Cell(value)
     if value.value is None:
         return Cell(None)
-    exact: Fraction = value.value
-    if output.shown == "whole":
-        exact = Fraction(round_half_up(exact))
-        value = replace_value(value, exact)
-    number = int(exact) if output.shown == "whole" else nearest_double(exact)
-    return Cell(number, _up(value.error()), _up(value.low), _up(value.high))
+    number = round_half_up(value.value) if output.shown == "whole" else nearest_double(value.value)
+    value = replace_value(value, Fraction(number))
+    return Cell(number, _above(value.error()), _below(value.low), _above(value.high))
 
 
 def key_value(value: Any, key_type: str) -> int | float | str | bool | None:
@@ -45,17 +46,32 @@ def key_value(value: Any, key_type: str) -> int | float | str | bool | None:
     number = int(value)
     if key_type == "boolean":
         return bool(number)
-    if key_type == "date":
-        return (date(1970, 1, 1) + timedelta(days=number)).isoformat()
-    if key_type == "timestamp":
-        return (_EPOCH + timedelta(microseconds=number)).isoformat().replace("+00:00", "Z")
+    try:
+        if key_type == "date":
+            return (date(1970, 1, 1) + timedelta(days=number)).isoformat()
+        if key_type == "timestamp":
+            return (_EPOCH + timedelta(microseconds=number)).isoformat().replace("+00:00", "Z")
+    except OverflowError:  # outside the years 1 to 9999, which no catalog spells
+        pass
     return number
 
 
 def nearest_double(value: Fraction) -> float:
     """The nearest double; beyond the largest one, the largest one, so that no infinity is ever shown."""
-    return float(min(max(value, -_LARGEST), _LARGEST))
+    try:
+        return float(value)
+    except OverflowError:
+        return _LARGEST if value > 0 else -_LARGEST
 
 
-def _up(value: Fraction | None) -> float | None:
-    return None if value is None else nearest_double(value)
+def _above(end: Fraction | None) -> float | None:
+    """The least double that is not below `end`; None when there is none."""
+    if end is None or end > Fraction(_LARGEST):
+        return None
+    found = nearest_double(end)
+    return found if Fraction(found) >= end else math.nextafter(found, math.inf)
+
+
+def _below(end: Fraction | None) -> float | None:
+    found = _above(None if end is None else -end)
+    return None if found is None else -found + 0.0

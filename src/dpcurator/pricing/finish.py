@@ -15,9 +15,9 @@ from typing import Any
 
 from dpcurator.aggregates import rule_of
 from dpcurator.catalog.model import Value
-from dpcurator.numbers.interval import Interval
+from dpcurator.numbers.interval import Interval, replace_value
 from dpcurator.numbers.shown import round_half_up
-from dpcurator.plan.nodes import Apply, Given, Key, Output, Plan, Post, Result
+from dpcurator.plan.nodes import Apply, Given, Key, Post, Result
 from dpcurator.pricing.bars import readings_of
 from dpcurator.pricing.cells import shown_cell
 from dpcurator.pricing.quote import Quote
@@ -32,15 +32,16 @@ def finish(quote: Quote, noisy: Noisy) -> tuple[tuple[Cell, ...], ...]:
     """The answer's rows. `noisy` is empty for a quote whose values are all public."""
     plan = quote.plan
     betas = [_beta(quote, output.part) for output in plan.outputs]
+    first = _beta(quote, None)
+    errors = {beta: [one.error(beta) for one in quote.priced] for beta in {*betas, first}}
     rows: list[tuple[tuple[Computed, ...], tuple[Cell, ...]]] = []
     for number, key in enumerate(quote.lowered.keys):
-        views = {beta: _View(quote, key, number, noisy, beta) for beta in {*betas, _beta(quote, None)}}
-        plain = views[_beta(quote, None)]
-        if plan.having is not None and plain.value(plan.having) is not True:
+        views = {beta: _View(quote, key, number, noisy, bounds) for beta, bounds in errors.items()}
+        plain = views[first]
+        if plan.having is not None and _truth(plain.value(plan.having)) is not True:
             continue
         cells = tuple(
-            shown_cell(output, views[beta].value(output.part), _key_type(plan, output))
-            for output, beta in zip(plan.outputs, betas, strict=True)
+            shown_cell(output, views[beta].value(output.part)) for output, beta in zip(plan.outputs, betas, strict=True)
         )
         rows.append((tuple(plain.value(order.part) for order in plan.order), cells))
     for position in reversed(range(len(plan.order))):
@@ -55,10 +56,6 @@ def _beta(quote: Quote, part: Post | None) -> Fraction:
     return (1 - quote.confidence) / max(1, len(used))
 
 
-def _key_type(plan: Plan, output: Output) -> str | None:
-    return plan.source.source.columns[output.part.index].type if isinstance(output.part, Key) else None
-
-
 def _sorting(position: int, descending: bool, nulls_first: bool) -> Callable[[Any], Any]:
     def key(row: tuple[tuple[Computed, ...], Any]) -> tuple[bool, Any]:
         value = row[0][position]
@@ -69,13 +66,15 @@ def _sorting(position: int, descending: bool, nulls_first: bool) -> Callable[[An
 
 
 class _View:
-    """One key's values, with intervals that each hold with probability at least 1 - beta a reading."""
+    """One key's values. `errors`: each reading's error bar, in the order of `quote.priced`."""
 
-    def __init__(self, quote: Quote, key: tuple[Value, ...], number: int, noisy: Noisy, beta: Fraction) -> None:
-        self.plan, self.key = quote.plan, key
+    def __init__(
+        self, quote: Quote, key: tuple[Value, ...], number: int, noisy: Noisy, errors: list[Fraction]
+    ) -> None:
+        self.key = key
         readings = {
-            one.ask: Interval.around(values[number] * one.reading.unit, one.error(beta))
-            for one, values in zip(quote.priced, noisy, strict=True)
+            one.ask: Interval.around(values[number] * one.reading.unit, error)
+            for one, values, error in zip(quote.priced, noisy, errors, strict=True)
         }
         self.calls: list[Interval] = []
         for call in quote.plan.calls:
@@ -138,7 +137,7 @@ def _apply(op: str, values: list[Computed]) -> Computed:
     if op == "IS NULL":
         return _plain(values[0]) is None
     if op == "COALESCE":
-        return next((value for value in values if _plain(value) is not None), _NULL)
+        return _first_present(values)
     if op == "NULLIF":
         return _NULL if _plain(values[0]) is not None and _plain(values[0]) == _plain(values[1]) else values[0]
     raise TypeError(f"no operation {op!r}")
@@ -149,6 +148,15 @@ def _alike(one: Any, other: Any) -> tuple[Any, Any]:
     if isinstance(one, bool) != isinstance(other, bool):
         return Fraction(one), Fraction(other)
     return one, other
+
+
+def _first_present(values: list[Computed]) -> Interval:
+    """The first value that is not NULL. Without the noise an earlier one might not be NULL: then there is no bound."""
+    numbers = [_number(value) for value in values]
+    for place, number in enumerate(numbers):
+        if number.value is not None:
+            return number if place == 0 else replace_value(_NULL, number.value)
+    return _NULL
 
 
 def _round(value: Interval, places: Interval | None = None) -> Interval:

@@ -1,8 +1,9 @@
 """The grid a real column is measured on: a power of two far below the noise, from plan and price alone (MEANING 2.4).
 
 An integer column is its own grid. A float column gets the coarsest step 2**-k of at most 2**-44 of the smallest noise
-scale that will be added to it, so rounding to the grid moves an answer by less than 2**-44 noise scales a row; coarser
-only where the engine's 128-bit integers ask for it: (U - L) max_rows <= 2**62 steps and |L|, |U| <= 2**100 steps
+scale that will be added to it, and of the distance between its bounds (so that no noise, however large, makes the grid
+coarser than the bounds); rounding to the grid then moves an answer by less than 2**-44 noise scales a row.
+Coarser only where the engine's 128-bit integers ask for it: (U - L) max_rows <= 2**62 and |L|, |U| <= 2**100 steps
 (`plan/lower.py` says why these suffice). Bounds are rounded to the grid in exact rationals, and sensitivity is derived
 from the rounded ones, so the grid cannot weaken the promise. Checked in tests/pricing/test_grids.py.
 """
@@ -36,7 +37,10 @@ def grid(column: Measured, scales: Iterable[Fraction], max_rows: int) -> Grid:
                 cure="The steward declares narrower bounds or a smaller max_rows in the catalog.",
             )
         return Grid(0, "integer", int(lower), int(upper), int(lower), int(upper), 0)
-    exponent = max(_EXPONENTS[0], min(_EXPONENTS[1], max(finest(scale) for scale in scales)))
+    wanted = max(finest(scale) for scale in (*scales, upper - lower or abs(upper) or Fraction(1)))
+    ends = ((upper - lower) * max_rows / WIDTH, max(abs(lower), abs(upper)) / DEPTH)
+    most = 1 - max((leading_bit(end) for end in ends if end), default=0)  # 2**-most is below the least step that fits
+    exponent = max(_EXPONENTS[0], min(_EXPONENTS[1], most, wanted))
     while not _fits(lower, upper, exponent, max_rows):
         exponent -= 1
         if exponent < _EXPONENTS[0]:
@@ -47,11 +51,15 @@ def grid(column: Measured, scales: Iterable[Fraction], max_rows: int) -> Grid:
 
 def finest(scale: Fraction) -> int:
     """The least k with 2**-k <= scale / 2**FINE; scale: Fraction > 0."""
-    wanted = 2**FINE / scale  # 2**k >= wanted
-    k: int = wanted.numerator.bit_length() - wanted.denominator.bit_length() - 1
-    while Fraction(2) ** k < wanted:
-        k += 1
-    return k
+    wanted = 2**FINE / scale
+    k = leading_bit(wanted)
+    return k if Fraction(2) ** k == wanted else k + 1
+
+
+def leading_bit(value: Fraction) -> int:
+    """The k with 2**k <= value < 2**(k + 1); value: Fraction > 0."""
+    k = value.numerator.bit_length() - value.denominator.bit_length()
+    return k if Fraction(2) ** k <= value else k - 1
 
 
 def nearest(bound: Fraction, exponent: int) -> int:

@@ -18,7 +18,7 @@ from dpcurator.numbers import decimal_text
 from dpcurator.plan.names import nearest
 from dpcurator.plan.nodes import Plan
 from dpcurator.pricing.bars import Bar, bars, describe
-from dpcurator.pricing.quote import CONFIDENCE, Quote, price
+from dpcurator.pricing.quote import CONFIDENCE, Quote, for_bars, price
 
 SHARES: Final = (1, 2, 5, 10, 20, 50, 100)  # percent of the whole budget
 ROWS: Final = 10_000  # the group size averages are quoted for, unless the catalog or the analyst names one
@@ -85,10 +85,11 @@ def menu(
 ) -> Menu:
     """The offers that the remaining budget still allows."""
     offers: list[Offer] = []
+    first = price(plan, catalog.epsilon, catalog, confidence=confidence)
     for percent in SHARES:
         epsilon = catalog.epsilon * percent / 100
         if epsilon <= remaining:
-            quote = price(plan, epsilon, catalog, confidence=confidence)
+            quote = for_bars(first, epsilon)
             offers.append(Offer(percent, epsilon, remaining - quote.epsilon, bars(quote, rows)))
     return Menu(tuple(offers), catalog.epsilon, remaining, confidence)
 
@@ -111,8 +112,7 @@ def price_for(
     wanted = _titles(first, targets)
 
     def met(epsilon: Fraction) -> bool:
-        quote = price(plan, epsilon, catalog, confidence=confidence)
-        found = {bar.title: bar for bar in bars(quote, rows or ROWS)}
+        found = {bar.title: bar for bar in bars(for_bars(first, epsilon), rows or ROWS)}
         return all((found[title].error or Fraction(0)) <= error for title, error in wanted.items())
 
     _answerable(bars(first, rows or ROWS), wanted, rows)

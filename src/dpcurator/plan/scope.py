@@ -1,0 +1,55 @@
+"""What the parts of one question share while it is bound: the catalog, the table, and what has been found so far.
+
+Checked in tests/plan/test_bind.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from dpcurator.catalog.model import Catalog, Column, Table
+from dpcurator.errors import Refusal
+from dpcurator.plan.names import find, quote, show
+from dpcurator.plan.nodes import AggregateCall, Measured
+from dpcurator.plan.question import Name, Question
+
+
+class AggregateRule(Protocol):
+    """What bind needs of an entry of AGGREGATES."""
+
+    @property
+    def function(self) -> str: ...
+    @property
+    def argument(self) -> Literal["star", "column", "unit", "number"]: ...
+    def shown(self, column: Measured | None) -> str: ...
+
+
+@dataclass
+class Scope:
+    """What the parts of one question share while it is bound."""
+
+    catalog: Catalog
+    table: Table
+    question: Question
+    rules: Mapping[tuple[str, str], AggregateRule]
+    keys: list[tuple[int, Column]] = field(default_factory=list)
+    calls: list[AggregateCall] = field(default_factory=list)
+
+    def column(self, name: Name) -> tuple[int, Column]:
+        """The column a name means, its qualifier checked. Raises Refusal."""
+        if name.table is not None:
+            self._qualifier(name)
+        names = [column.name for column in self.table.columns]
+        index = find(name.column, name.quoted, names, what="column", where=name.at)
+        return index, self.table.columns[index]
+
+    def _qualifier(self, name: Name) -> None:
+        known = self.question.table_alias or self.table.name
+        same = name.table == known if name.table_quoted else (name.table or "").lower() == known.lower()
+        if not same:
+            raise Refusal(
+                f"{show(name.table or '')} is not the table of this question.", where=name.at,
+                cure=f"Its columns are written {quote(known)}.{quote(name.column)}.",
+            )  # fmt: skip
