@@ -10,6 +10,7 @@ Checked in tests/test_curator.py, tests/attacks and tests/laws.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -21,13 +22,15 @@ from dpcurator.catalog.model import Catalog
 from dpcurator.engines import Engine
 from dpcurator.engines.limits import check_core
 from dpcurator.entropy import Entropy, SystemEntropy
-from dpcurator.errors import DpcuratorError, Fault, Misconfigured, Refusal
+from dpcurator.errors import Fault, Misconfigured, Refusal
 from dpcurator.ledger import Ledger, Stored
 from dpcurator.ledger.canonical import canonical_text
 from dpcurator.ledger.keys import SigningKey
 from dpcurator.ledger.ledger import Entry
 from dpcurator.numbers import decimal_text, positive, rational, whole
 from dpcurator.plan.bind import bind
+from dpcurator.plan.canonical import as_json, plan_of
+from dpcurator.plan.facts import disagreement
 from dpcurator.plan.nodes import Plan
 from dpcurator.pricing.finish import finish
 from dpcurator.pricing.menu import ROWS, Menu, menu, price_for
@@ -76,6 +79,8 @@ class Curator:
         if len(given) != 1:
             what = f"{' and '.join(given)} are two prices" if given else "a quote needs a price"
             raise Refusal(f"{what}.", cure='Give one of epsilon="0.1", spend="5%" or within={"n": 50}.')
+        if within and not (isinstance(within, Mapping) and all(isinstance(title, str) for title in within)):
+            raise Refusal("within names columns, each with its error.", cure='Write it as in within={"n": 50}.')
         plan = self.plan(question)
         if within:
             rows = None if assume_count is None else whole(assume_count, name="assume_count", least=1)
@@ -115,14 +120,32 @@ class Curator:
         quote = self.quote(
             question, epsilon=epsilon, spend=spend, within=within, assume_count=assume_count, confidence=confidence
         )
-        return self.answer(quote, fresh=fresh, request_id=request_id, analyst=analyst)
+        return self._paid(quote, fresh=fresh, request_id=request_id, analyst=analyst)
 
     def answer(
         self, quote: Quote, *, fresh: bool = False, request_id: str | None = None, analyst: str = "local"
     ) -> Answer:
-        """Pay a quote and answer it. Raises as `ask` does."""
+        """Pay a quote and answer it: what is paid is made anew from its plan and price. Raises as `ask` does."""
+        return self._paid(self._own(quote), fresh=fresh, request_id=request_id, analyst=analyst)
+
+    def _own(self, quote: Quote) -> Quote:
+        """The quote as this curator makes it: nothing that a quote says of itself is believed. Raises Refusal."""
         if quote.catalog != self.catalog:
             raise Refusal("this quote was made under another catalog or data version.", cure="Ask for a new quote.")
+        own = None
+        try:
+            if quote.plan == plan_of(as_json(quote.plan)) and disagreement(quote.plan, self.catalog) is None:
+                own = price(quote.plan, quote.epsilon or Fraction(1), self.catalog, confidence=quote.confidence)
+                finish(own, tuple((0,) * len(own.lowered.keys) for _ in own.priced))  # its outputs can be computed
+        except Exception:  # a plan that is no plan can fail anywhere; no data has been looked at
+            own = None
+        if own is None or own != quote:
+            raise Refusal("this is not a quote of this curator.", cure="Ask for one with `quote`.")
+        if own.priced:
+            check_core(own.lowered.core)
+        return own
+
+    def _paid(self, quote: Quote, *, fresh: bool, request_id: str | None, analyst: str) -> Answer:
         if not quote.priced:
             return self._public(quote)
         engine = self.engine()
@@ -149,24 +172,31 @@ class Curator:
         )
 
     def _evaluate(self, quote: Quote, charge: Charge, engine: Engine, analyst: str) -> str:
-        """Data is touched here and nowhere else. Any failure is a Fault without a cause."""
+        """Data is touched below here and nowhere else. Any failure is a Fault without a cause, and an interruption is
+        raised anew: the frames that held exact integers are gone, so no traceback can reach them."""
+        stopped: type[BaseException] | None = None
         try:
-            exact: Exact = engine.evaluate(quote.lowered.core)
-            noisy = release(quote, exact, self.entropy)
-            core = self._shaped(quote, finish(quote, noisy)).core_json()
-            signed = receipts.write(quote, charge, core, analyst=analyst, key=self.key)
-            return canonical_text({"answer": core, "receipt": signed})
+            return self._noisy(quote, charge, engine, analyst)
         except Exception:
-            failed = True
-        if failed:
-            self._close()
-        raise Fault from None
+            pass
+        except BaseException as interruption:  # the user's own Ctrl-C: nothing was released, and asking again resumes
+            stopped = type(interruption)
+        if stopped is not None:
+            raise stopped
+        self._close()
+        raise Fault
+
+    def _noisy(self, quote: Quote, charge: Charge, engine: Engine, analyst: str) -> str:
+        exact: Exact = engine.evaluate(quote.lowered.core)
+        noisy = release(quote, exact, self.entropy)
+        core = self._shaped(quote, finish(quote, noisy)).core_json()
+        signed = receipts.write(quote, charge, core, analyst=analyst, key=self.key)
+        return canonical_text({"answer": core, "receipt": signed})
 
     def _close(self) -> None:
-        try:
+        """Where the ledger cannot be written either, it takes no charge: the Fault is raised all the same."""
+        with suppress(Exception):
             self.ledger.close_after_fault()
-        except DpcuratorError:
-            raise Fault from None
 
     def _public(self, quote: Quote) -> Answer:
         """Every value is a public constant: nothing is read, charged or signed."""

@@ -56,12 +56,11 @@ def curator_of(declaration: Declaration) -> Curator:
 
     found = open_snapshot(declaration)
     catalog = catalog_of(declaration, found.facts)
-    engines: list[DuckDB] = []
+    engines: dict[int, DuckDB] = {}  # by process: after a fork a child opens its own, before it charges
 
     def engine() -> DuckDB:
-        if not engines:
-            engines.append(DuckDB(found.path))
-        return engines[0]
+        mine = engines.get(os.getpid())
+        return mine if mine is not None else engines.setdefault(os.getpid(), DuckDB(found.path))
 
     key = _key(declaration.state, make=False)
     return Curator(catalog, ledger_of(declaration, key), key, engine)
@@ -76,6 +75,7 @@ def ledger_of(declaration: Declaration, key: signing.SigningKey) -> Ledger:
         epsilon=declaration.epsilon,
         delta=declaration.delta,
         public_key=key.public,
+        owners=tuple((table.name, table.unit) for table in declaration.tables if table.unit is not None),
     )
     return Ledger.open(SqliteStore(declaration.state / LEDGER), opening)
 

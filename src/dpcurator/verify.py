@@ -2,19 +2,22 @@
 
 By itself a receipt shows: its signature; that its plan's sensitivity is what it says (the stability fold, again); that
 each mechanism's loss at that sensitivity is within its price, from the exact law P(z)/P(z + s) <= exp(s/scale); that
-the prices add up to the cost; and that every reading the plan needs was paid for. With the catalog: that the plan's
-public facts are the catalog's. With the ledger: that its chain is whole and holds this very charge and answer.
+the prices add up to the cost; that every reading the plan needs was paid for; and that grid, split and noise are those
+the plan gets at this price. With the catalog: that the plan's public facts are the catalog's. With the ledger: that its
+chain is whole and holds this very charge and answer.
 Checked in tests/test_verify.py, which changes every field of a receipt in turn.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from hashlib import sha256
 from typing import Any, Final
 
-from dpcurator.catalog.model import EACH_ROW, Catalog
+from dpcurator.catalog.model import Catalog
 from dpcurator.errors import DpcuratorError
 from dpcurator.ledger import Ledger
 from dpcurator.ledger.events import Answered, Charged
@@ -22,13 +25,16 @@ from dpcurator.ledger.keys import canonical
 from dpcurator.ledger.keys import verify as signed_by
 from dpcurator.numbers import decimal_text
 from dpcurator.plan.canonical import as_json, digest, plan_of
-from dpcurator.plan.nodes import Measured, Plan, Where
+from dpcurator.plan.facts import disagreement
+from dpcurator.plan.nodes import Measured, Where
+from dpcurator.plan.predicates import fields
 from dpcurator.plan.stability import Steps, derivation, reading, stability
 from dpcurator.pricing.grids import nearest
-from dpcurator.pricing.quote import SUMMED, asks_of
+from dpcurator.pricing.quote import SUMMED, asks_of, mechanism_json, priced_at
 from dpcurator.receipt import FORMAT, sha
 from dpcurator.values import Json
 
+_AMOUNT: Final = re.compile(r"[0-9]{1,1400}(/[0-9]{1,1400})?")
 _FIELDS: Final = {
     "format", "request", "analyst", "time", "protects", "neighbours", "plan", "plan_sha256", "reach", "readings",
     "epsilon", "delta", "confidence", "parameters_sha256", "answer_sha256", "ledger", "catalog_sha256", "data_version",
@@ -87,7 +93,7 @@ def verify(
             steps.append(Step(name, True, claim()))
         except _Wrong as wrong:
             steps.append(Step(name, False, str(wrong)))
-        except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError, IndexError, DpcuratorError):
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, DpcuratorError):
             steps.append(Step(name, False, "this part of the receipt is malformed"))
         return steps[-1].holds
 
@@ -98,12 +104,13 @@ def verify(
         check("sensitivity", lambda: _sensitivity(receipt))
         check("noise", lambda: _noise(receipt))
         check("cost", lambda: _cost(receipt))
+        check("choice", lambda: _choice(receipt))
         if catalog is not None:
             check("catalog", lambda: _catalog(receipt, catalog))
     if answer is not None:
         check("answer", lambda: _same(sha(answer), receipt["answer_sha256"], "the answer's values"))
     if ledger is not None:
-        check("ledger", lambda: _ledger(receipt, ledger))
+        check("ledger", lambda: _ledger(receipt, ledger, answer))
     return Verification(tuple(steps))
 
 
@@ -153,13 +160,14 @@ def _claimed(receipt: Json) -> list[tuple[Any, Json]]:
 
 def _sensitivity(receipt: Json) -> str:
     plan = plan_of(receipt["plan"])
+    _require(receipt["neighbours"] == "add-remove", "the sensitivity derived is that of add-remove neighbours")
     reach = stability(plan.source)
     claimed = receipt["reach"]
     found = {"rows": reach.rows, "groups": reach.groups, "keys": reach.keys, "one": reach.one}
-    _require(claimed == found, "the reach is not what the plan implies")
+    _require(canonical(claimed) == canonical(found), "the reach is not what the plan implies")
     words: list[str] = []
     for ask, claim in _claimed(receipt):
-        steps = Steps(claim["grid"]["lower"], claim["grid"]["upper"], claim["grid"]["exponent"])
+        steps = _steps(claim["grid"])
         _grid(ask.what, ask.column, steps)
         bound = reading(ask, reach, steps)
         for name in ("coordinates", "linf", "l1", "l2_squared"):
@@ -168,6 +176,21 @@ def _sensitivity(receipt: Json) -> str:
         _require(claim["derivation"] == list(derivation(ask, reach, bound)), "the derivation is another")
         words.append(decimal_text(bound.l1 * bound.unit))
     return f"one unit moves the readings by at most {', '.join(words)} (l1), derived again from the plan"
+
+
+def _steps(grid: Json) -> Steps:
+    _require(set(grid) == {"lower", "upper", "exponent"}, "a grid has other parts")
+    _require(all(type(part) is int and abs(part) < 2**127 for part in grid.values()), "a grid is of integers")
+    _require(abs(grid["exponent"]) <= 1000, "a grid's exponent is out of range")
+    return Steps(grid["lower"], grid["upper"], grid["exponent"])
+
+
+def _amount(text: object) -> Fraction:
+    """An exact amount in its one spelling."""
+    _require(isinstance(text, str) and _AMOUNT.fullmatch(text) is not None, "an amount is malformed")
+    found = Fraction(str(text))
+    _require(str(found) == text, "an amount is not in its one spelling")
+    return found
 
 
 def _grid(what: str, column: Measured | None, steps: Steps) -> None:
@@ -184,8 +207,8 @@ def _noise(receipt: Json) -> str:
     losses: list[str] = []
     for _, claim in _claimed(receipt):
         _require(claim["mechanism"] == "discrete_laplace", "the mechanism is not one this version knows")
-        scale, epsilon = Fraction(claim["scale"]), Fraction(claim["epsilon"])
-        _require(scale > 0 and str(scale) == claim["scale"], "a noise scale is malformed")
+        scale, epsilon = _amount(claim["scale"]), _amount(claim["epsilon"])
+        _require(scale > 0, "a noise scale is 0")
         # ln P(z)/P(z + s) = (|z + s| - |z|)/scale <= |s|/scale for each coordinate, so l1/scale for the vector
         _require(claim["l1"] / scale <= epsilon, f"noise of scale {claim['scale']} loses more than {claim['epsilon']}")
         losses.append(decimal_text(epsilon))
@@ -193,7 +216,7 @@ def _noise(receipt: Json) -> str:
 
 
 def _cost(receipt: Json) -> str:
-    total = sum((Fraction(claim["epsilon"]) for _, claim in _claimed(receipt)), Fraction(0))
+    total = sum((_amount(claim["epsilon"]) for _, claim in _claimed(receipt)), Fraction(0))
     _require(str(total) == receipt["epsilon"] and receipt["delta"] == "0", "the cost is not the sum of the losses")
     mechanisms = [{k: v for k, v in claim.items() if k != "derivation"} for claim in receipt["readings"]]
     parameters = {name: receipt[name] for name in ("epsilon", "delta", "confidence")} | {"mechanisms": mechanisms}
@@ -205,40 +228,38 @@ def _catalog(receipt: Json, catalog: Catalog) -> str:
     _require(receipt["protects"] == catalog.protects, "it protects something else")
     _require(receipt["neighbours"] == catalog.neighbours, "its neighbours are others")
     plan = plan_of(receipt["plan"])
+    wrong = disagreement(plan, catalog)
+    _require(wrong is None, wrong or "")
     source = plan.source.source.source
-    rows = source.source if isinstance(source, Where) else source
-    table = next((table for table in catalog.tables if table.name == rows.table), None)
-    _require(table is not None and table.private, "the catalog has no such private table")
-    assert table is not None
-    _require((rows.unit or EACH_ROW) == table.unit, "the unit is not the catalog's")
-    caps = (1, 1) if rows.unit is None else (table.max_rows, table.max_groups or plan.source.max_groups)
-    _require((plan.source.max_rows, plan.source.max_groups) == caps, "max_rows or max_groups is not the catalog's")
-    for measured in _columns(plan):
-        column = table.columns[measured.index]
-        bounds = (Fraction(0), Fraction(1)) if column.type == "boolean" else (column.lower, column.upper)
-        same = (column.name, column.type) == (measured.name, measured.type)
-        _require(same and bounds == (measured.lower, measured.upper), f"{measured.name!r} is declared otherwise")
-    for key in plan.source.source.columns:
-        column = table.columns[key.index]
-        _require(column.name == key.name and len(column.keys or ()) == key.count, f"{key.name!r} has other keys")
+    if isinstance(source, Where):
+        columns = next(table.columns for table in catalog.tables if table.name == source.source.table)
+        named = tuple(columns[index].name for index in sorted(fields(source.predicate)))
+        _require(named == source.columns, "WHERE names other columns")
     if catalog.data_version == receipt["data_version"]:
         _require(receipt["catalog_sha256"] == catalog.digest, "the catalog has changed since, in what it declares")
     return "every public fact the sensitivity rests on is declared in the catalog"
 
 
-def _columns(plan: Plan) -> list[Measured]:
-    return [call.column for call in plan.calls if call.column is not None]
+def _choice(receipt: Json) -> str:
+    """Grid, split and noise follow from plan and price alone (MEANING 2.4, 5.1): none was picked by looking at data."""
+    claims = [{k: v for k, v in claim.items() if k != "derivation"} for claim in receipt["readings"]]
+    priced = priced_at(plan_of(receipt["plan"]), _amount(receipt["epsilon"]))[1]
+    found = [mechanism_json(one) for one in priced]
+    _require(canonical(found) == canonical(claims), "the plan at this price gets another grid, split or noise")
+    _require(0 < _amount(receipt["confidence"]) < 1, "the confidence is out of range")
+    return "grid, split and noise are those the plan gets at this price"
 
 
-def _ledger(receipt: Json, ledger: Ledger) -> str:
+def _ledger(receipt: Json, ledger: Ledger, answer: Json | None) -> str:
     position, head = receipt["ledger"]["position"], receipt["ledger"]["head"]
     verdict = ledger.verify([(position, head)])
     _require(verdict.sound, verdict.problem or "")
     charged = answered = None
+    time = ""
     for entry in ledger.events():
         event = entry.event
         if isinstance(event, Charged) and entry.position == position:
-            charged = event
+            charged, time = event, entry.time
         if isinstance(event, Answered) and event.request == receipt["request"]:
             answered = event
     if charged is None or answered is None:
@@ -248,4 +269,13 @@ def _ledger(receipt: Json, ledger: Ledger) -> str:
     held = (charged.analyst, charged.plan, charged.catalog, charged.data_version)
     _require(claims == held, "the ledger holds another question under this request")
     _require(str(charged.epsilon) == receipt["epsilon"], "the ledger charged another price")
+    parameters = sha256(charged.parameters.encode()).hexdigest()
+    _require(receipt["parameters_sha256"] == parameters, "the ledger holds other parameters under this request")
+    left = ledger.budget().epsilon - charged.spent_epsilon
+    standing = (str(charged.spent_epsilon), str(left), time)
+    said = (receipt["ledger"]["spent"], receipt["ledger"]["remaining"], receipt["time"])
+    _require(said == standing, "the ledger had spent another amount, or it was at another time")
+    if answer is not None:
+        text = canonical({"answer": answer, "receipt": receipt})
+        _require(sha256(text).hexdigest() == answered.answer, "the ledger holds another answer, or another receipt of it")
     return f"the chain of {verdict.position} events is whole and holds this charge as event {position}"

@@ -41,7 +41,8 @@ def test_the_words_of_every_event_are_fixed():
         )
     }
     always = ["event", "position", "time"]
-    opened = ["currency", "delta", "epsilon", "format", "ledger", "neighbours", "protects", "public_key", "units"]
+    opened = ["currency", "delta", "epsilon", "format", "ledger", "neighbours", "owners", "protects", "public_key",
+              "units"]  # fmt: skip
     paid = ["analyst", "catalog", "data_version", "delta", "epsilon", "parameters", "plan", "request"]
     assert spelled == {
         Opened: sorted(always + opened),

@@ -213,10 +213,11 @@ AGGREGATE_TEXTS = [
 ]  # fmt: skip
 LEAVES = [
     "age > 3", "age <= 4.5", "age = 5", "age <> 5", "age IS NULL", "NOT age > 3", '"net gain" >= 0',
-    '"net gain" < gain',     "gain = gain", "gain IS NOT NULL", "age > gain", "city = 'Leeds'", "city <> 'York'", "city >= 'M'", "city IS NULL",
-    "city IN ('Leeds', '', NULL)", "city NOT IN ('York')", "dose IN (0, 0.5)", "dose = 0", "dose < 1e16", "floor > 0",
-    "floor BETWEEN -1 AND 9007199254740993", "seen", "NOT seen", "seen = FALSE", "day = '2024-02-29'",
-    "day > DATE '2000-01-01'",     "day IS NOT NULL", "TRUE", "FALSE", "NULL", "age = 99999999999999999999", "age IN (1, 2.5, 3)", "age < dose",
+    '"net gain" < gain', "gain = gain", "gain IS NOT NULL", "age > gain", "city = 'Leeds'", "city <> 'York'",
+    "city >= 'M'", "city IS NULL", "city IN ('Leeds', '', NULL)", "city NOT IN ('York')", "dose IN (0, 0.5)",
+    "dose = 0", "dose < 1e16", "floor > 0", "floor BETWEEN -1 AND 9007199254740993", "seen", "NOT seen",
+    "seen = FALSE", "day = '2024-02-29'", "day > DATE '2000-01-01'", "day IS NOT NULL", "TRUE", "FALSE", "NULL",
+    "age = 99999999999999999999", "age IN (1, 2.5, 3)", "age < dose",
 ]  # fmt: skip
 TAILS = ["", "", " HAVING COUNT(*) > 10", " ORDER BY 1 DESC", " LIMIT 2", " ORDER BY COUNT(*) LIMIT 3 OFFSET 1"]
 

@@ -37,6 +37,7 @@ class Opened:
     delta: Fraction
     public_key: str
     format: int = FORMAT
+    owners: tuple[tuple[str, str], ...] = ()  # (private table, its unit) pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +130,8 @@ def read(body: str) -> tuple[Event, int, str]:
         name, position, time = said.pop("event"), said.pop("position"), said.pop("time")
         for amount in _AMOUNTS & said.keys():
             said[amount] = Fraction(said[amount])
+        if "owners" in said:
+            said["owners"] = tuple((table, unit) for table, unit in said["owners"])
         return EVENTS[name](**said), position, time
     except (KeyError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
         raise ValueError("not an event") from error

@@ -15,6 +15,7 @@ from dpcurator.ledger.events import Opened
 from dpcurator.numbers import decimal_text
 
 CURRENCY = "epsilon,delta"
+_EACH_ROW = "each row"
 _WORDS = {
     "protects": "what is protected",
     "neighbours": "the neighbours",
@@ -28,7 +29,11 @@ _WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """epsilon > 0 and 0 <= delta < 1: the whole budget. units: the public n, or None. public_key: hexadecimal."""
+    """epsilon > 0 and 0 <= delta < 1: the whole budget. units: the public n, or None. public_key: hexadecimal.
+
+    owners: (private table, the column that owns its rows, or "each row") pairs. A table may be added later, or left
+    out, but none may change whose its rows are: the charges so far protected those units, not others.
+    """
 
     protects: str
     neighbours: str
@@ -37,6 +42,7 @@ class Opening:
     delta: Fraction
     public_key: str
     currency: str = CURRENCY
+    owners: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         if self.epsilon <= 0 or not 0 <= self.delta < 1:
@@ -47,7 +53,7 @@ class Opening:
             )
 
     def event(self, ledger: str) -> Opened:
-        return Opened(ledger, **{name: getattr(self, name) for name in _WORDS})
+        return Opened(ledger, **{name: getattr(self, name) for name in _WORDS}, owners=self.owners)
 
     def agrees(self, opened: Opened, place: str) -> None:
         """Raises Misconfigured, naming both values, at the first that differs."""
@@ -64,6 +70,22 @@ class Opening:
                     f"opened with {_shown(recorded)}.",
                     where=place,
                     cure=f"{cure} Other data, or another promise, needs a ledger of its own.",
+                )
+        self._owners_agree(opened, place)
+
+    def _owners_agree(self, opened: Opened, place: str) -> None:
+        recorded: dict[str, str] = dict(opened.owners)
+        by_row = _EACH_ROW in recorded.values()
+        for table, unit in self.owners:
+            alike = not recorded or by_row == (unit == _EACH_ROW)
+            before = recorded.get(table, unit if alike else "another unit")
+            if before != unit:
+                raise Misconfigured(
+                    f'The catalog and the ledger disagree on whose the rows of "{table}" are: the catalog says '
+                    f'"{unit}", the ledger was opened with "{before}".',
+                    where=place,
+                    cure="Write the unit back in the catalog: the first question fixed it for ever. Another promise "
+                    "needs a ledger of its own.",
                 )
 
 

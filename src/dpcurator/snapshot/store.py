@@ -16,6 +16,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -113,12 +114,12 @@ class Draft:
         import duckdb
 
         self.declaration, self.state = declaration, declaration.state
+        self.write_errors = (duckdb.Error, OSError)  # their text may quote a cell, so it goes no further
         before = _facts(self.state)
         self.previous: int = before["version"] if before else 0
         taken = [int(found[1]) for entry in self.state.iterdir() if (found := _NAME.fullmatch(entry.name))]
         self.version = max([self.previous, *taken]) + 1
-        for leaving in self.state.glob("draft-*"):
-            leaving.unlink(missing_ok=True)
+        _clear(self.state)
         self.path = self.state / f"draft-{self.version:04d}.duckdb"
         self.connection = duckdb.connect(str(self.path.absolute()))
         self.path.chmod(0o600)
@@ -162,7 +163,15 @@ class Draft:
     def discard(self) -> None:
         """Close and remove what was not published."""
         self.connection.close()
-        for leaving in self.state.glob("draft-*"):
+        _clear(self.state)
+
+
+def _clear(state: Path) -> None:
+    """Remove what an unfinished refresh has left: files, and the directory in which DuckDB spills."""
+    for leaving in state.glob("draft-*"):
+        if leaving.is_dir():
+            shutil.rmtree(leaving, ignore_errors=True)
+        else:
             leaving.unlink(missing_ok=True)
 
 
@@ -189,6 +198,9 @@ def drafting(declaration: Declaration) -> Iterator[Draft]:
         draft = Draft(declaration)
         try:
             yield draft
+        except draft.write_errors:
+            raise Misconfigured("The snapshot cannot be written.", where=".dpcurator",
+                                cure="Check the space left on the disk; the snapshot before stays in force.") from None  # fmt: skip
         finally:
             draft.discard()
     finally:
