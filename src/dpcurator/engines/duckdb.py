@@ -20,7 +20,7 @@ from dpcurator.catalog.model import Kind, Value
 from dpcurator.engines.duckdb_sql import TYPES, Statement, statement
 from dpcurator.engines.limits import COLUMN_NAME, TABLE_NAME
 from dpcurator.errors import Fault, Misconfigured
-from dpcurator.plan.core import CorePlan
+from dpcurator.plan.core import CorePlan, Scan
 from dpcurator.values import Exact
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class DuckDB:
     """An engine over one snapshot file. spill: a private directory for temporary files, or None for memory alone."""
 
     def __init__(self, snapshot: str | os.PathLike[str], *, spill: str | os.PathLike[str] | None = None) -> None:
-        path = Path(snapshot)
+        path = Path(snapshot).resolve()
         if not path.is_file():
             raise Misconfigured("There is no snapshot.", where=str(path), cure="Run `dpcurator refresh`.")
         self._start(lambda: _attach(path, spill))
@@ -63,7 +63,10 @@ class DuckDB:
     def _start(self, connect: Callable[[], DuckDBPyConnection]) -> None:
         self._connect, self._lock, self._pid = connect, threading.Lock(), -1
         self._connection: DuckDBPyConnection | None = None
-        self._cursor().close()
+        cursor = self._cursor()
+        names = "SELECT table_name, column_name FROM duckdb_columns() WHERE database_name = 'snapshot'"
+        self._columns = frozenset(cursor.execute(names).fetchall())
+        cursor.close()
 
     def _cursor(self) -> DuckDBPyConnection:
         """A cursor of this process's own connection."""
@@ -83,6 +86,10 @@ class DuckDB:
     def evaluate(self, core: CorePlan) -> Exact:
         """Python ints, one row a listed key, one column a sum. Raises Refusal before data is touched, Fault after."""
         query = statement(core)
+        scan = core[0]
+        assert isinstance(scan, Scan)
+        if any((scan.table, source.name) not in self._columns for source in scan.columns):
+            raise Misconfigured("The snapshot lacks a column of this plan.", cure="Run `dpcurator refresh`.")
         rows = self._run(query)
         if rows is None:  # raised here and not where it was caught, so that nothing is attached to it
             raise Fault()
@@ -107,7 +114,7 @@ class DuckDB:
 def _attach(path: Path, spill: str | os.PathLike[str] | None) -> DuckDBPyConnection:
     connection = _open(spill)
     try:
-        connection.execute(f"ATTACH {_quoted(path)} AS snapshot (READ_ONLY)")
+        connection.execute(f"ATTACH {_quoted(path)} AS snapshot (TYPE duckdb, READ_ONLY)")
     except Exception:
         connection.close()
         failed = True

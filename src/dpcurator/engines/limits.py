@@ -142,7 +142,10 @@ def _is_double(value: object) -> bool:
 
 
 def _is_unicode(value: object) -> bool:
-    return isinstance(value, str) and not any("\ud800" <= letter <= "\udfff" for letter in value)
+    try:
+        return isinstance(value, str) and value.encode() is not None
+    except UnicodeEncodeError:
+        return False
 
 
 def _listed(listed: Listed, kinds: tuple[Kind, ...]) -> None:

@@ -1,0 +1,34 @@
+"""The random suite can fail: it finds each deliberate mistake in the SQL (the tables by hand do so in test_by_hand)."""
+
+from __future__ import annotations
+
+import pytest
+from engine_mistakes import MISTAKES, RIGHT, mistaken
+from engine_strategies import Case, cases
+from hypothesis import HealthCheck, Phase, find, settings
+
+from dpcurator.engines import duckdb
+from dpcurator.engines.reference import Reference
+from dpcurator.errors import Fault
+
+PROFILE = settings(max_examples=5000, derandomize=True, deadline=None, database=None, phases=(Phase.generate,),
+                   suppress_health_check=list(HealthCheck))  # fmt: skip
+QUICK = ("min(c, m) dropped", "rows without a unit kept")
+
+
+@pytest.mark.parametrize(
+    "mistake", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in MISTAKES]
+)
+def test_a_mistake_is_found(mistake: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def differs(case: Case) -> bool:
+        if mistaken(mistake, case.core).sql == RIGHT(case.core).sql:
+            return False
+        expected = Reference(case.tables).evaluate(case.core).open_for_release()
+        try:
+            found = duckdb.DuckDB.from_tables(case.tables, case.kinds).evaluate(case.core).open_for_release()
+        except Fault:
+            return False  # a mistake that the engine cannot run proves nothing
+        return found != expected
+
+    monkeypatch.setattr(duckdb, "statement", lambda core: mistaken(mistake, core))
+    find(cases(), differs, settings=PROFILE)

@@ -1,0 +1,28 @@
+"""Deliberate mistakes in the DuckDB query, as (pattern, replacement): tests that compare engines must catch each."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from dpcurator.engines import duckdb_sql
+from dpcurator.plan.core import CorePlan
+
+MISTAKES = {
+    "min(c, m) dropped": (r"least\((r|c\d+), CAST\('\d+' AS BIGINT\)\)", r"\1"),
+    "two floors in sequence": (r"\* \(((?:CASE|CAST)[^/]*?(?:// g END)?)\) // greatest\((c\d+), 1\)",
+                               r"// greatest(\2, 1) * (\1)"),
+    "max_groups ignored": (r"CASE WHEN g <= CAST\('\d+' AS BIGINT\)", r"CASE WHEN g >= 1"),
+    "a half rounds down": (r"floor\(", r"ceil(-1 + "),
+    "NaN is a value": (r"CASE WHEN isnan\(.*?\) THEN NULL ELSE (.*?) END AS", r"\1 AS"),
+    "missing is never a key": (r"IS NOT DISTINCT FROM", r"="),
+    "rows without a unit kept": (r" WHERE x\d IS NOT NULL", r""),
+    "unknown is true": (r" < (\S+\(\S+ AS \w+\))\)", r" < \1) IS NOT FALSE"),
+}  # fmt: skip
+RIGHT = duckdb_sql.statement
+
+
+def mistaken(mistake: str, core: CorePlan) -> duckdb_sql.Statement:
+    """The query for this plan with the mistake in it, where it has a place for it."""
+    query = RIGHT(core)
+    return replace(query, sql=re.sub(*MISTAKES[mistake], query.sql))
