@@ -21,7 +21,7 @@ def test_spelling(value, spelling):
     assert canonical(value) == spelling
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), object(), {1, 2}, b"bytes", {1: 2, "1": 3}])
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), object(), {1, 2}, b"bytes", {1: 2}, [{"a": {2: 3}}]])
 def test_what_has_no_canonical_form_is_refused(value):
     with pytest.raises((TypeError, ValueError)):
         canonical(value)

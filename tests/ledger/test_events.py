@@ -13,7 +13,11 @@ from dpcurator.ledger.events import GENESIS, Answered, Charged, Closed, Opened, 
 amounts = st.fractions(min_value=0)
 texts = st.text(st.characters(codec=None), max_size=20)
 events = st.one_of(
-    st.builds(Opened, texts, texts, texts, st.none() | st.integers(), texts, amounts, amounts, texts),
+    st.builds(
+        Opened,
+        *(texts, texts, texts, st.none() | st.integers(), texts, amounts, amounts, texts),
+        owners=st.lists(st.tuples(texts, texts), max_size=3).map(tuple),
+    ),
     st.builds(Charged, texts, texts, texts, texts, st.integers(), texts, amounts, amounts, amounts, amounts),
     st.builds(Answered, texts, texts),
     st.just(Closed()),

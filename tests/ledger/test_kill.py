@@ -6,10 +6,12 @@ third, started beforehand, takes its place.
 
 from __future__ import annotations
 
+import os
 import random
 import subprocess
 import sys
 import time
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -76,6 +78,42 @@ def test_what_was_printed_is_in_the_ledger_after_any_kill(seed, tmp_path, openin
     assert charges >= answers > 0
     ledger.close()
     assert Ledger.open(SqliteStore(path), opening(1_000_000)).head() == (verdict.position, verdict.head)
+
+
+def test_the_end_at_every_single_statement(tmp_path, opening, ask, forked):
+    """The same, without luck: the process ends just before each SQL statement of a charge and of an answer in turn.
+    Whatever is there afterwards is whole, and asking again comes to one charge and one answer."""
+    path = tmp_path / "ledger.db"
+    ledger = Ledger.open(SqliteStore(path), opening(1_000_000))
+    ledger.charge(ask("first"))
+
+    def work(plan: str, last: int) -> str:
+        ledger.budget()  # connects
+        left = [last]
+
+        def statement(_: str) -> None:
+            left[0] -= 1
+            if left[0] < 0:
+                os._exit(9)
+
+        ledger._store._connection.set_trace_callback(statement)
+        return ledger.answer(ledger.charge(ask(plan)), plan)
+
+    states = set()
+    for last in range(100):
+        plan, before = f"plan {last}", ledger.budget().spent
+        said = forked(lambda plan=plan, last=last: work(plan, last))
+        assert ledger.verify().problem is None
+        charged, stored = ledger.budget().spent > before, ledger.stored(ask(plan)) is not None
+        states.add((charged, stored, said != ""))
+        if said:
+            break
+        charge = ledger.charge(ask(plan))
+        assert (charge.answer if stored else ledger.answer(charge, plan)) == plan
+        assert ledger.budget().spent == before + Fraction(1, 10)
+    assert said == plan
+    assert states == {(False, False, False), (True, False, False), (True, True, True)}
+    ledger.close()
 
 
 def test_the_journal_left_by_a_kill_is_taken_in(tmp_path, opening, ask):

@@ -53,3 +53,26 @@ def test_a_catalog_that_contradicts_the_ledger_is_refused_with_both_values(
 def test_a_budget_must_be_one(bad, opening):
     with pytest.raises(Misconfigured, match="above 0"):
         opening(**bad)
+
+
+OWNERS = [
+    # recorded, declared later, agree
+    ((("visits", "patient"),), (("visits", "patient"),), True),
+    ((("visits", "patient"),), (("visits", "patient"), ("labs", "patient_id")), True),  # a table added
+    ((("visits", "patient"), ("labs", "p")), (("labs", "p"),), True),  # a table left out
+    ((("visits", "patient"),), (("visits", "doctor"),), False),
+    ((("visits", "patient"),), (("visits", "each row"),), False),
+    ((("visits", "each row"),), (("visits", "patient"),), False),
+    ((("visits", "patient"),), (("labs", "each row"),), False),  # an added table protects people too
+]
+
+
+@pytest.mark.parametrize(("recorded", "declared", "agree"), OWNERS)
+def test_no_table_changes_whose_its_rows_are(recorded, declared, agree, store, opening, ask):
+    Ledger.open(store, opening(owners=recorded)).charge(ask())
+    if agree:
+        assert Ledger.open(store, opening(owners=declared)).budget().spent == ask().epsilon
+    else:
+        with pytest.raises(Misconfigured, match="whose the rows of"):
+            Ledger.open(store, opening(owners=declared))
+    assert Ledger.open(store, opening(owners=recorded)).verify().sound

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dpcurator.errors import Misconfigured
+from dpcurator.errors import Misconfigured, OverBudget
 from dpcurator.ledger import Ledger, SqliteStore
 from dpcurator.ledger.stores import sqlite
 
@@ -56,6 +56,13 @@ def test_any_file_name_will_do(name, tmp_path, opening, ask):
     ledger.charge(ask())
     assert (tmp_path / name).exists()
     ledger.close()
+
+
+def test_a_refused_question_does_not_create_a_ledger(tmp_path, opening, ask):
+    ledger = Ledger.open(SqliteStore(tmp_path / "ledger.db"), opening())
+    with pytest.raises(OverBudget):
+        ledger.charge(ask("p", 2))
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_a_creator_left_half_done_is_cleared_away(tmp_path, opening, ask):

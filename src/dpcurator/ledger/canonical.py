@@ -1,7 +1,7 @@
 """One spelling for one value: the JSON that is hashed and signed.
 
 Sorted keys, no spaces, ASCII only, exact rationals as the text "p/q" in lowest terms (so 3 as an amount is "3/1").
-Two equal values therefore have equal bytes, whoever writes them. Keys must be text; nan and infinities are refused.
+A value therefore has the same bytes whoever writes it. Keys must be text; nan and infinities are refused.
 Checked in tests/ledger/test_canonical.py.
 """
 
@@ -14,10 +14,23 @@ from hashlib import sha256
 
 def canonical(value: object) -> bytes:
     """The bytes that stand for `value`. Raises ValueError or TypeError for what has no canonical form."""
+    _keys_are_text(value)
     return canonical_text(value).encode("ascii")
 
 
+def _keys_are_text(value: object) -> None:
+    """json would write the key 1 as "1" without a word."""
+    if isinstance(value, dict):
+        if not all(isinstance(key, str) for key in value):
+            raise TypeError("a key that is not text has no canonical form")
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        for part in value:
+            _keys_are_text(part)
+
+
 def canonical_text(value: object) -> str:
+    """`canonical` as text, for values whose keys are known to be text."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False, default=_rational_only)
 
 

@@ -98,15 +98,13 @@ class Ledger:
         request = checked(request)
         derived = question(request)
         request_id = request.request_id or (self._random_id() if fresh else derived)
+        if self._seen[0] == 0:  # perhaps there is no ledger yet: a question that is refused must not create one
+            with self._store.reading() as page:
+                self._decided(page, request, request_id, derived, fresh)
         with self._store.writing() as page:
-            reader, standing = self._read(page)
-            mine = reader.charged(request_id)
-            known = mine or (None if fresh else reader.twin(derived))
-            decision = decide(standing, request, request_id, mine=mine and mine[0], known=known and known[0])
+            standing, decision, known = self._decided(page, request, request_id, derived, fresh)
             if known is not None:
-                kept = reader.kept(decision.request)
-                charge = self._charge(*known)
-                return charge if kept is None else Stored(kept.text, charge)
+                return known
             head = self._begun(page, standing)
             row = self._append(page, head, decision, self._clock())
             page.enter(request_id, row.position)
@@ -118,25 +116,28 @@ class Ledger:
 
         Only what this returns may be shown. Raises Misconfigured when it cannot be stored; the charge stands.
         """
+        row = None
         try:
             with self._store.writing() as page:
                 reader, standing = self._read(page)
                 mine = reader.charged(charge.request_id)
-                if mine is None or mine[1].hash != charge.head:
-                    raise Misconfigured("This charge is not in the ledger.", where=self._store.place)
-                kept = reader.kept(charge.request_id)
-                if kept is not None:
-                    return kept.text
-                step(CURATOR, standing.life, Answered.NAME)
-                hash_ = digest(text_bytes(text))
-                row = self._append(page, standing.head, Answered(charge.request_id, hash_), charge.time)
-                page.keep(Kept(charge.request_id, question(mine[0]), row.position, hash_, text))
+                if mine is not None and mine[1].hash == charge.head:
+                    kept = reader.kept(charge.request_id)
+                    if kept is not None:
+                        return kept.text
+                    row = self._answered(page, standing, mine[0], text, charge.time)
         except Misconfigured as error:
             raise Misconfigured(
                 f"The answer could not be stored, so it is not shown. {error.what}",
                 where=error.where,
                 cure=f"{error.cure} The charge stands: asking again resumes it at no cost.".strip(),
             ) from None
+        if row is None:
+            raise Misconfigured(
+                "This charge is not in the ledger, so its answer is not shown.",
+                where=self._store.place,
+                cure="Answer a charge with the ledger that made it.",
+            )
         self._saw(row)
         return text
 
@@ -236,8 +237,25 @@ class Ledger:
         return True
 
     def _read(self, page: Page) -> tuple[Reader, Standing]:
+        """What is read here, before this transaction writes, is durable; so it may be remembered as seen."""
         reader = Reader(page, self._store.place)
-        return reader, reader.standing(self._opening, self._seen)
+        standing = reader.standing(self._opening, self._seen)
+        if standing.head is not None:
+            self._saw(standing.head)
+        return reader, standing
+
+    def _decided(
+        self, page: Page, request: Request, request_id: str, derived: str, fresh: bool
+    ) -> tuple[Standing, Charged, Charge | Stored | None]:
+        """(where the ledger is, the charge to write, or what the request already has)."""
+        reader, standing = self._read(page)
+        mine = reader.charged(request_id)
+        known = mine or (None if fresh else reader.twin(derived))
+        decision = decide(standing, request, request_id, mine=mine and mine[0], known=known and known[0])
+        if known is None:
+            return standing, decision, None
+        charge, kept = self._charge(*known), reader.kept(decision.request)
+        return standing, decision, charge if kept is None else Stored(kept.text, charge)
 
     def _begun(self, page: Page, standing: Standing) -> Row | None:
         """The last row, after writing the first event if there is none yet."""
@@ -256,6 +274,13 @@ class Ledger:
             spent=charged.spent_epsilon,
             remaining=self._opening.epsilon - charged.spent_epsilon,
         )
+
+    def _answered(self, page: Page, standing: Standing, charged: Charged, text: str, time: str) -> Row:
+        step(CURATOR, standing.life, Answered.NAME)
+        hash_ = digest(text_bytes(text))
+        row = self._append(page, standing.head, Answered(charged.request, hash_), time)
+        page.keep(Kept(charged.request, question(charged), row.position, hash_, text))
+        return row
 
     def _append(self, page: Page, head: Row | None, event: Event, time: str) -> Row:
         position, previous = (head.position, head.hash) if head else (0, GENESIS)
