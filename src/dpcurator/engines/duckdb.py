@@ -91,12 +91,12 @@ class DuckDB:
         if any((scan.table, source.name) not in self._columns for source in scan.columns):
             raise Misconfigured("The snapshot lacks a column of this plan.", cure="Run `dpcurator refresh`.")
         rows = self._run(query)
-        if rows is None:  # raised here and not where it was caught, so that nothing is attached to it
-            raise Fault()
-        return Exact(rows)
+        if isinstance(rows, list):
+            return Exact(rows)
+        raise rows()  # here and not where it was caught, so that nothing is attached to it
 
-    def _run(self, query: Statement) -> list[list[int]] | None:
-        """The totals by key number; None when the engine failed, whatever it said."""
+    def _run(self, query: Statement) -> list[list[int]] | type[Fault] | type[KeyboardInterrupt]:
+        """The totals by key number; what to raise when the engine failed, whatever it said."""
         try:
             cursor = self._cursor()
             try:
@@ -107,8 +107,17 @@ class DuckDB:
             for number, *sums in found:
                 totals[number] = [int(digits) for digits in sums]
             return totals
-        except Exception:
-            return None
+        except Exception as error:
+            return KeyboardInterrupt if _interrupted(error) else Fault
+
+
+def _interrupted(error: Exception) -> bool:
+    """DuckDB takes the signal of Ctrl-C for itself and says so in one of these ways."""
+    import duckdb
+
+    return isinstance(error, duckdb.InterruptException) or (
+        type(error) is RuntimeError and str(error) == "Query interrupted"
+    )
 
 
 def _attach(path: Path, spill: str | os.PathLike[str] | None) -> DuckDBPyConnection:
