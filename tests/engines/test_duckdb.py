@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 import warnings
@@ -100,6 +102,26 @@ def test_a_forked_child_opens_its_own_connection(snapshot: Path) -> None:
         os._exit(0 if engine.evaluate(CORE).open_for_release() == RIGHT else 1)
     assert _wait(child) == 0
     assert engine.evaluate(CORE).open_for_release() == RIGHT
+
+
+@pytest.mark.parametrize("use", ["engine.evaluate(CORE)", "None"])
+def test_a_forked_child_may_exit_in_the_ordinary_way(snapshot: Path, use: str) -> None:
+    """Destroying the parent's connection at exit would abort the child (seen on DuckDB 2.0)."""
+    script = f"""
+import os, sys
+from dpcurator.engines.duckdb import DuckDB
+from dpcurator.plan.core import *
+from dpcurator.plan.core import Sum
+CORE = {CORE!r}
+engine = DuckDB({str(snapshot)!r})
+engine.evaluate(CORE)
+if os.fork() == 0:
+    {use}
+    sys.exit(7)
+sys.exit(os.waitstatus_to_exitcode(os.wait()[1]))
+"""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", script], timeout=60, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (7, b"")
 
 
 def _wait(child: int, seconds: float = 30) -> int:

@@ -10,8 +10,10 @@ Why the integers are right: `duckdb_sql`. Checked in tests/engines.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import threading
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
@@ -37,7 +39,7 @@ SETTINGS: Final = (
     "SET enable_external_access = false",
     "SET lock_configuration = true",
 )
-_ABANDONED: Final[list[object]] = []  # connections of a parent process: never closed here, their threads are not ours
+_ENGINES: Final[weakref.WeakSet[DuckDB]] = weakref.WeakSet()  # what a forked child has to abandon
 
 
 class DuckDB:
@@ -61,8 +63,9 @@ class DuckDB:
         return engine
 
     def _start(self, connect: Callable[[], DuckDBPyConnection]) -> None:
-        self._connect, self._lock, self._pid = connect, threading.Lock(), -1
+        self._connect, self._lock = connect, threading.Lock()
         self._connection: DuckDBPyConnection | None = None
+        _ENGINES.add(self)
         cursor = self._cursor()
         names = "SELECT table_name, column_name FROM duckdb_columns() WHERE database_name = 'snapshot'"
         self._columns = frozenset(cursor.execute(names).fetchall())
@@ -70,14 +73,16 @@ class DuckDB:
 
     def _cursor(self) -> DuckDBPyConnection:
         """A cursor of this process's own connection."""
-        if self._pid != os.getpid():  # a lock held by another thread at the fork would never be released here
-            self._lock = threading.Lock()
-            with self._lock:
-                _ABANDONED.append(self._connection)
-                self._connection, self._pid = self._connect(), os.getpid()
         with self._lock:
-            assert self._connection is not None
+            if self._connection is None:
+                self._connection = self._connect()
             return self._connection.cursor()
+
+    def _abandon(self) -> None:
+        """In a forked child: forget the parent's connection without ever destroying it (its threads are not here, so
+        that would abort the child), and a lock that another thread may have held. The next cursor opens anew."""
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._connection))
+        self._connection, self._lock = None, threading.Lock()
 
     def explain(self, core: CorePlan) -> Statement:
         """The query that `evaluate` runs, from the plan alone."""
@@ -172,3 +177,12 @@ def _locked(connection: DuckDBPyConnection) -> DuckDBPyConnection:
 def _quoted(path: str | os.PathLike[str]) -> str:
     """A path as a SQL text: the one place where the steward's own words enter SQL, with quotes doubled."""
     return "'" + os.fspath(path).replace("'", "''") + "'"
+
+
+def _abandon_all() -> None:
+    for engine in _ENGINES:
+        engine._abandon()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_abandon_all)
