@@ -277,5 +277,6 @@ def _ledger(receipt: Json, ledger: Ledger, answer: Json | None) -> str:
     _require(said == standing, "the ledger had spent another amount, or it was at another time")
     if answer is not None:
         text = canonical({"answer": answer, "receipt": receipt})
-        _require(sha256(text).hexdigest() == answered.answer, "the ledger holds another answer, or another receipt of it")
+        held_answer = sha256(text).hexdigest() == answered.answer
+        _require(held_answer, "the ledger holds another answer, or another receipt of it")
     return f"the chain of {verdict.position} events is whole and holds this charge as event {position}"

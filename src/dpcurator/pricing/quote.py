@@ -74,7 +74,7 @@ class Quote:
             "epsilon": str(self.epsilon),
             "delta": str(self.delta),
             "confidence": str(self.confidence),
-            "mechanisms": [_mechanism_json(one) for one in self.priced],
+            "mechanisms": [mechanism_json(one) for one in self.priced],
         }
 
     def as_json(self) -> dict[str, Any]:
@@ -92,7 +92,8 @@ class Quote:
         }
 
 
-def _mechanism_json(one: Priced) -> dict[str, Any]:
+def mechanism_json(one: Priced) -> dict[str, Any]:
+    """One paid reading, as the ledger's parameters and the receipt hold it."""
     return {
         "ask": as_json(one.ask),
         "grid": {"lower": one.steps.lower, "upper": one.steps.upper, "exponent": one.steps.exponent},
@@ -108,7 +109,7 @@ def _mechanism_json(one: Priced) -> dict[str, Any]:
 
 
 def _reading_json(one: Priced, confidence: Fraction) -> dict[str, Any]:
-    return _mechanism_json(one) | {
+    return mechanism_json(one) | {
         "sensitivity": decimal_text(one.reading.l1 * one.reading.unit),
         "noise_scale": decimal_text(one.mechanism.scale * one.reading.unit),
         "error": decimal_text(one.error(1 - confidence)),
