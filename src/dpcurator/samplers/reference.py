@@ -1,6 +1,6 @@
 """The laws of the samplers once more, bit by bit and slowly: the oracle that the fast ones are compared with.
 
-Definition  Only fair bits and whole numbers: uniform below m by rejection; Bernoulli of a rational by a uniform; of
+Definition  Only fair bits and whole numbers: uniform below m by rejection; Bernoulli of a rational by its digits; of
             exp(-x), x <= 1, as the parity of how far the chain of Bernoulli(x/1), Bernoulli(x/2), ... runs, whose
             chance is the series 1 - x + x**2/2! - ...; geometric and discrete Laplace from those.
 Promise     Exact by construction, with no float and no ball; time grows with the size of the draw, so it is never used
@@ -25,8 +25,14 @@ def uniform_below(m: int, entropy: Entropy) -> int:
 
 
 def bernoulli(chance: Fraction, entropy: Entropy) -> bool:
-    """chance: Fraction in [0, 1]."""
-    return uniform_below(chance.denominator, entropy) < chance.numerator
+    """chance: Fraction in [0, 1]. A uniform's binary digits against the chance's own, until one differs."""
+    rest, whole = chance.numerator, chance.denominator
+    while 0 < rest < whole:
+        digit = 2 * rest >= whole
+        rest = 2 * rest - whole * digit
+        if entropy.bits(1) != digit:
+            return digit
+    return rest == whole
 
 
 def bernoulli_exp(x: Fraction, entropy: Entropy) -> bool:
