@@ -1,0 +1,65 @@
+"""Loss as data: closed form, JSON there and back, refusal of what is not one."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import FrozenInstanceError
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from dpcurator.errors import Refusal
+from dpcurator.privacy.loss import Loss
+
+
+@pytest.mark.parametrize(
+    ("scale", "shift", "eps"),
+    [(1, 1, 1), ("3/2", 1, "2/3"), ("6553.6", 65536, 10), (10, 0, 0), (Fraction(2**100), 2**99, "1/2")],
+)
+def test_pure_epsilon_is_shift_over_scale(scale: Any, shift: int, eps: Any) -> None:
+    assert Loss.shifted("discrete_laplace", scale=scale, shift=shift).pure_epsilon() == Fraction(eps)
+
+
+def test_json_there_and_back() -> None:
+    loss = Loss.shifted("discrete_laplace", scale=Fraction(3, 2), shift=7)
+    written = loss.as_json()
+    assert written == {"family": "discrete_laplace", "parameters": {"scale": "3/2", "shift": "7"}}
+    assert Loss.from_json(json.loads(json.dumps(written))) == loss
+    assert hash(Loss.from_json(written)) == hash(loss)
+
+
+def test_a_loss_is_frozen_and_does_not_depend_on_the_order_of_parameters() -> None:
+    one = Loss("x", (("b", Fraction(1)), ("a", Fraction(2))))
+    assert one == Loss("x", (("a", Fraction(2)), ("b", Fraction(1))))
+    assert one["a"] == 2
+    with pytest.raises(FrozenInstanceError):
+        one.family = "y"  # type: ignore[misc]
+
+
+def test_a_family_without_a_pure_epsilon_is_refused() -> None:
+    with pytest.raises(Refusal, match="no pure epsilon"):
+        Loss.shifted("discrete_gaussian", scale=Fraction(1), shift=1).pure_epsilon()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {},
+        {"family": "x"},
+        {"family": 3, "parameters": {}},
+        {"family": "x", "parameters": []},
+        {"family": "x", "parameters": {"scale": "nan"}},
+        {"family": "x", "parameters": {"scale": True}},
+        {"family": "x", "parameters": {}, "more": 1},
+    ],
+)
+def test_other_json_is_refused(data: dict[str, object]) -> None:
+    with pytest.raises(Refusal):
+        Loss.from_json(data)
+
+
+@pytest.mark.parametrize(("scale", "shift"), [(0, 1), (-1, 1), (float("nan"), 1), (1, -1), (1, "1/2"), (1, True)])
+def test_impossible_shifts_are_refused(scale: Any, shift: Any) -> None:
+    with pytest.raises(Refusal):
+        Loss.shifted("discrete_laplace", scale=scale, shift=shift)
