@@ -1,0 +1,130 @@
+"""The directions of DESIGN 1, held by reading every import statement under src/dpcurator, also those in functions.
+
+`MAY` says, room by room, which other rooms it imports. What matters most is said again below as sentences: a mechanism
+cannot reach an engine, a ledger cannot see data, a price is made without either, and randomness has few users.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import dpcurator
+
+ROOT = Path(dpcurator.__file__).parent
+ALL = {"values", "errors", "numbers"}  # for every room
+MAY: dict[str, set[str]] = {
+    "values": set(),
+    "errors": set(),
+    "numbers": set(),
+    "entropy": set(),
+    "samplers": {"entropy"},
+    "privacy": set(),
+    "mechanisms": {"entropy", "privacy", "samplers"},
+    "catalog": set(),
+    "plan": {"catalog", "privacy"},
+    "aggregates": {"plan"},
+    "fronts": {"plan"},
+    "engines": {"catalog", "plan"},
+    "answer": set(),
+    "pricing": {"aggregates", "answer", "catalog", "entropy", "mechanisms", "plan", "privacy"},
+    "ledger": set(),
+    "snapshot": {"catalog"},
+    "receipt": {"ledger", "plan", "pricing"},
+    "verify": {"catalog", "ledger", "plan", "pricing", "receipt"},
+    "curator": {"aggregates", "answer", "catalog", "engines", "entropy", "fronts", "ledger", "plan", "pricing",
+                "receipt", "verify"},
+    "opening": {"catalog", "curator", "engines", "ledger", "snapshot"},
+    "cli": {"answer", "catalog", "ledger", "opening", "pricing", "snapshot", "verify"},
+}  # fmt: skip
+NEVER = [
+    ("mechanisms", {"engines", "ledger", "snapshot", "catalog", "plan", "pricing"}),
+    ("samplers", {"engines", "ledger", "snapshot", "catalog", "plan", "pricing"}),
+    ("ledger", {"engines", "snapshot", "pricing", "plan", "catalog"}),
+    ("pricing", {"engines", "snapshot", "ledger", "curator"}),
+    ("plan", {"engines", "snapshot", "ledger", "pricing"}),
+    ("fronts", {"engines", "snapshot", "ledger", "pricing"}),
+    ("engines", {"pricing", "ledger", "samplers", "entropy", "mechanisms", "snapshot"}),
+    ("snapshot", {"engines", "pricing", "ledger", "entropy"}),
+]
+ENTROPY_USERS = {"samplers", "mechanisms", "pricing/release.py", "curator.py"}
+
+
+def files() -> list[Path]:
+    return sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")
+
+
+def room(path: Path) -> str:
+    return path.relative_to(ROOT).with_suffix("").parts[0]
+
+
+def imported(path: Path) -> Iterator[tuple[str, str]]:
+    """(room, dotted name) of every import of this package's own."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: a relative import"
+            module = node.module or ""
+            names = [f"{module}.{alias.name}" for alias in node.names] if module == "dpcurator" else [module]
+        for name in names:
+            top, _, rest = name.partition(".")
+            if top == "dpcurator" and rest and not rest.startswith("__"):
+                yield rest.split(".")[0], name
+
+
+@pytest.mark.parametrize("path", files(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_room_imports_only_what_its_direction_allows(path):
+    own = room(path)
+    for other, name in imported(path):
+        assert other == own or other in MAY[own] | ALL, f"{own} imports {name}"
+
+
+@pytest.mark.parametrize(("one", "others"), NEVER, ids=[one for one, _ in NEVER])
+def test_what_must_never_be_in_reach(one, others):
+    """Also through other rooms: nothing that `one` imports leads there."""
+    reach, left = set(), {one}
+    while left:
+        now = left.pop()
+        reach.add(now)
+        left |= (MAY[now] | (ALL & set(MAY))) - reach
+    assert not (reach - {one}) & others
+
+
+def test_the_directions_have_no_circle():
+    TopologicalSorter({one: others for one, others in MAY.items()}).prepare()
+
+
+def test_every_room_is_in_the_table_and_uses_each_line_of_it():
+    used: dict[str, set[str]] = {}
+    for path in files():
+        used.setdefault(room(path), set()).update(other for other, _ in imported(path))
+    assert set(used) == set(MAY)
+    for one, others in MAY.items():
+        assert others <= used[one], f"{one} no longer imports {others - used[one]}"
+
+
+def test_randomness_has_few_users():
+    users = {str(path.relative_to(ROOT)) for path in files() for other, _ in imported(path) if other == "entropy"}
+    assert {user for user in users if user not in ENTROPY_USERS and user.split("/")[0] not in ENTROPY_USERS} == set()
+
+
+def test_no_other_randomness_is_imported():
+    """`random`, `secrets` and numpy's generators appear nowhere but in making up the demo's people; os.urandom only for
+    noise, names and keys."""
+    for path in files():
+        if path == ROOT / "cli" / "demonstration.py":
+            continue
+        text = path.read_text("utf-8")
+        for node in ast.walk(ast.parse(text)):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
+            module = node.module if isinstance(node, ast.ImportFrom) else ""
+            assert not {"random", "secrets", "numpy.random"} & {*names, module}, path
+        assert ".random." not in text, path
+        if "urandom(" in text:
+            assert str(path.relative_to(ROOT)) in ("entropy.py", "ledger/ledger.py", "ledger/keys.py"), path

@@ -1,0 +1,85 @@
+"""`Exact` is sealed, and `open_for_release` is called in one place of the source (MEANING 5, values.py)."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import json
+import pickle
+from pathlib import Path
+
+import pytest
+
+import dpcurator
+from dpcurator.values import Exact
+
+ROOT = Path(dpcurator.__file__).parent
+SECRET = 918273645
+
+
+def sealed() -> Exact:
+    return Exact([[SECRET, 1], [2, 3]])
+
+
+@pytest.mark.parametrize(
+    "touch",
+    [
+        lambda e: e == sealed(), lambda e: e != sealed(), lambda e: e == 1, hash, iter, list, len, bool, tuple,
+        copy.copy, copy.deepcopy, pickle.dumps, lambda e: [*e], lambda e: SECRET in e, lambda e: e[0], lambda e: e + e,
+        lambda e: e < e, sorted, sum, max, lambda e: json.dumps(e), vars, lambda e: {e: 1}, int, float, bytes,
+        lambda e: setattr(e, "other", 1), lambda e: pickle.dumps(e, protocol=0),
+    ],
+)  # fmt: skip
+def test_nothing_reads_what_is_sealed(touch):
+    with pytest.raises((TypeError, AttributeError)) as caught:
+        touch(sealed())
+    assert str(SECRET) not in str(caught.value)
+
+
+@pytest.mark.parametrize("show", [repr, str, ascii, format, "{}".format, "{!r}".format, lambda e: f"{e}"])
+def test_it_shows_that_it_is_sealed_and_no_more(show):
+    assert show(sealed()) == "<Exact: sealed>"
+
+
+def test_its_size_in_memory_says_nothing():
+    import sys
+
+    assert sys.getsizeof(Exact([])) == sys.getsizeof(Exact([[10**300] * 100] * 100))
+
+
+def test_it_is_opened_in_exactly_one_place():
+    opened = [
+        str(path.relative_to(ROOT))
+        for path in ROOT.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Attribute) and node.attr == "open_for_release"
+    ]
+    assert opened == ["pricing/release.py"]
+
+
+def test_its_slot_is_touched_in_its_own_class_only():
+    touched = {
+        str(path.relative_to(ROOT))
+        for path in ROOT.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Attribute) and node.attr == "_rows" and "Exact" in path.read_text("utf-8")
+    }
+    assert touched == {"values.py"}
+
+
+def test_no_name_of_it_is_built_at_run_time():
+    for path in ROOT.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                assert node.value != "open_for_release", path
+                assert node.value != "_rows" or path.name == "values.py", path  # its own slot
+
+
+def test_it_is_made_by_engines_alone():
+    made = {
+        path.relative_to(ROOT).parts[0]
+        for path in ROOT.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Exact"
+    }
+    assert made == {"engines"}
