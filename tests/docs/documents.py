@@ -269,8 +269,11 @@ def _main() -> None:
         run = Run(Path(name).resolve(), rewrite=True)
         with tempfile.TemporaryDirectory() as folder:
             place = Path(folder)
-            prepare(place / "clinic")
-            if run.path.name in FROM_THE_FILE_ALONE:
+            if run.path.parent.name != "recipes":
+                prepare(place / "clinic")
+            if run.path.parent.name == "recipes":
+                pass
+            elif run.path.name in FROM_THE_FILE_ALONE:
                 shutil.copy(place / "clinic" / "visits.csv", place)
             else:
                 place = place / "clinic"
