@@ -44,3 +44,12 @@ def test_pasting_the_lines_mends_it():
         text = "\n".join(kept) + "\n"
     assert check(load(text), PublicFacts(1)) == []
     assert ready([])
+
+
+def test_public_keys_that_no_refresh_has_read():
+    keyed = '[tables.v]\nunit = "each row"\n[tables.v.columns]\nc = { type = "text", keys = { table = "p" } }\n'
+    public = '[tables.p]\npublic = true\n[tables.p.columns]\nc = "text"\n'
+    declared = load('[curator]\nprotects = "x"\n[ledger]\nepsilon = 1\n' + keyed + public)
+    (found,) = check(declared, PublicFacts(1))
+    assert (found.level, found.where, found.paste) == ("blocks", "curator.toml:8", "dpcurator refresh")
+    assert check(declared, PublicFacts(1, ((("p", "c"), ("a",)),))) == []

@@ -37,6 +37,7 @@ REFUSED = [
     ({"a": {"unit": "u"}}, 'table "a" has no columns'),
     ({"a": {"unit": "u", "columns": []}}, 'table "a" has no columns'),
     ({"a": 3}, "a must be a table"),
+    ({"a": {"unit": "u", "columns": {"u": {"type": "integer", "missing": 0}}}}, "A unit column has no fill"),
     ({"a": {"public": True, "max_rows": 1, "columns": {"x": "text"}}}, "max_rows is for private tables"),
     ({"v": VISITS, "cities": {"public": True, "columns": {"city": {"type": "text", "keys": ["a"]}}}},
      "A public table's keys are its own values"),

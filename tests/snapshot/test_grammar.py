@@ -3,6 +3,7 @@
 import datetime as dt
 import math
 from decimal import Decimal
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given, settings
@@ -72,6 +73,23 @@ def test_a_zone_never_reaches_outside_the_years():
             found = read_text(text, "timestamp", Spelling(zone=zone))
             assert isinstance(found, int | Unreadable)
     assert read_text("2020-01-01T00:00", "timestamp") is NO_ZONE
+
+
+@given(st.datetimes(timezones=st.timezones()), st.sampled_from("T t"), st.booleans())
+def test_instants_agree_with_the_standard_library(moment, between, short):
+    offset = moment.utcoffset()
+    fixed = moment.replace(tzinfo=dt.timezone(dt.timedelta(minutes=offset // dt.timedelta(minutes=1))))
+    text = fixed.isoformat(sep=between)
+    text = text[:-3] + text[-2:] if short else text
+    micros = (fixed - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)) // dt.timedelta(microseconds=1)
+    inside = -62135596800000000 <= micros <= 253402300799999999
+    assert read_text(text, "timestamp") == micros if inside else isinstance(read_text(text, "timestamp"), Unreadable)
+
+
+@given(st.datetimes(), st.sampled_from(["America/New_York", "Asia/Tokyo", "UTC"]))
+def test_local_times_agree_with_the_standard_library(local, zone):
+    found = read_text(local.isoformat(), "timestamp", Spelling(zone=zone))
+    assert found == read_value(local.replace(tzinfo=ZoneInfo(zone)), "timestamp")
 
 
 TYPED = [

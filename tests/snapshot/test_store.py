@@ -135,3 +135,28 @@ def test_meta_says_what_the_snapshot_is(declared, stored):
     ((form, version, fingerprint),) = stored(declaration, "meta")
     assert (form, version) == (1, 1)
     assert fingerprint == json.loads((declaration.state / "facts.json").read_text())["fingerprint"]
+
+
+def test_a_disk_that_fails_is_told_without_its_words(declared, stored, monkeypatch):
+    declaration = declared(X)
+    fill(declaration, 1)
+
+    def full(*_):
+        raise OSError("secret cell")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(store.os, "fsync", full)
+        with pytest.raises(Misconfigured, match="snapshot cannot be written") as caught:
+            fill(declaration, 2)
+    assert "secret" not in str(caught.value)
+    assert caught.value.__cause__ is None
+    assert stored(declaration) == [(1,)]
+
+
+def test_what_duckdb_spilled_is_cleared(declared):
+    declaration = declared(X)
+    fill(declaration, 1)
+    (declaration.state / "draft-0007.duckdb.tmp").mkdir()
+    (declaration.state / "draft-0007.duckdb").write_text("half")
+    fill(declaration, 2)
+    assert not list(declaration.state.glob("draft*"))

@@ -37,6 +37,11 @@ def check(declaration: Declaration, facts: PublicFacts = NO_FACTS) -> list[Findi
     findings: list[Finding] = []
     if facts.version == 0:
         findings.append(Finding("blocks", declaration.name, "There is no snapshot yet.", "dpcurator refresh"))
+    for keys in declaration.public_keys:
+        if facts.version and facts.of(keys.public_table, keys.public_column) is None:
+            where = declaration.where(keys.table, keys.column)
+            what = f"The keys of {text(keys.column)} have not been read from {text(keys.public_table)}."
+            findings.append(Finding("blocks", where, what, "dpcurator refresh"))
     for table in declaration.tables:
         if table.private:
             findings += _caps(declaration, table)

@@ -18,7 +18,10 @@ Lines = dict[Path, list[int]]  # every line that opens the path; more than one w
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _SCALAR = re.compile(r"[^,\]}#\r\n]+")
-_CLOSERS = ('"""', "'''", '"', "'")
+_STRING = re.compile(
+    r'"""(?:[^\\]|\\.)*?"""(?:"{0,2}(?!"))' r"|'''.*?'''(?:'{0,2}(?!'))" r'|"(?:[^"\\\n]|\\.)*"' r"|'[^'\n]*'",
+    re.DOTALL,
+)
 
 
 class _Lost(Exception):
@@ -39,6 +42,13 @@ def line_of(lines: Lines, path: Path) -> int | None:
         if path[:length] in lines:
             return lines[path[:length]][-1]
     return None
+
+
+def _decoded(spelling: str) -> str:
+    try:
+        return str(tomllib.loads(f"x = {spelling}")["x"])
+    except tomllib.TOMLDecodeError:
+        raise _Lost from None
 
 
 class _Scanner:
@@ -104,7 +114,7 @@ class _Scanner:
         while True:
             self.space(lines=False)
             if self.peek() in ('"', "'"):
-                parts.append(self.string())
+                parts.append(_decoded(self.string()))
             elif bare := _BARE.match(self.text, self.at):
                 parts.append(self.take(len(bare[0])))
             else:
@@ -115,17 +125,11 @@ class _Scanner:
             self.take(1)
 
     def string(self) -> str:
-        start, closer = self.at, next(mark for mark in _CLOSERS if self.text.startswith(mark, self.at))
-        self.take(len(closer))
-        while self.peek(len(closer)) != closer:
-            self.take(2 if self.peek() == "\\" and '"' in closer else 1)
-        self.take(len(closer))
-        while len(closer) == 3 and self.peek() == closer[0]:  # up to two quotes may stand before the closing three
-            self.take(1)
-        try:
-            return str(tomllib.loads(f"x = {self.text[start : self.at]}")["x"])
-        except tomllib.TOMLDecodeError:
-            raise _Lost from None
+        """Consume one string, of whichever kind; its spelling, quotes included."""
+        found = _STRING.match(self.text, self.at)
+        if found is None:
+            raise _Lost
+        return self.take(len(found[0]))
 
     def value(self, path: Path) -> None:
         self.space(lines=False)

@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Final
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -55,9 +55,10 @@ EPOCH: Final = date(1970, 1, 1).toordinal()
 FIRST_DAY: Final = date.min.toordinal() - EPOCH
 LAST_DAY: Final = date.max.toordinal() - EPOCH
 DAY: Final = 86_400_000_000  # microseconds
+_FIRST, _LAST = FIRST_DAY * DAY, (LAST_DAY + 1) * DAY - 1
 ISO: Final = Spelling()
 
-_DATE = r"(\d{4})-(\d\d)-(\d\d)"
+_DATE = r"\d{4}-\d\d-\d\d"
 _TIME = r"(\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?"
 _OFFSET = r"(Z|[+-]\d\d(?::?\d\d)?)?"
 
@@ -115,7 +116,7 @@ _FLOATS = {
 }
 _WORDED = re.compile(r"([+-]?)(inf|infinity|nan)", _FLAGS)
 _BOOLEANS = {"true": 1, "t": 1, "yes": 1, "1": 1, "false": 0, "f": 0, "no": 0, "0": 0}
-_TIMESTAMP = re.compile(rf"{_DATE}[T ]{_TIME}{_OFFSET}", _FLAGS)
+_TIMESTAMP = re.compile(rf"({_DATE})[T ]{_TIME}{_OFFSET}", _FLAGS)
 _UUID = re.compile(GRAMMAR["uuid"].pattern, _FLAGS)
 
 _ARTICLES = {"integer": "an ", "text": ""}
@@ -192,21 +193,29 @@ def _timestamp(text: str, spelling: Spelling) -> Value | Unreadable:
     found = _TIMESTAMP.fullmatch(text)
     if found is None:
         return NOT_OF_TYPE["timestamp"]
-    year, month, day, hour, minute, second, fraction, offset = found.groups()
-    try:
-        local = datetime(int(year), int(month), int(day), int(hour), int(minute), int(second or 0))
-    except ValueError:
+    day, hour, minute, second, fraction, offset = found.groups()
+    days, seconds = _iso_day(day), int(hour) * 3600 + int(minute) * 60 + int(second or 0)
+    if days is None or int(hour) > 23 or int(minute) > 59 or int(second or 0) > 59:
         return NO_SUCH_DAY
-    micros = int((fraction or "")[:6].ljust(6, "0"))
+    micros = days * DAY + seconds * 1_000_000 + int((fraction or "")[:6].ljust(6, "0"))
     if offset is None:
-        return _in_zone(local.replace(microsecond=micros), spelling)
-    minutes = 0
+        return _in_zone(datetime(1970, 1, 1) + timedelta(microseconds=micros), spelling)
     if offset not in "Zz":
-        minutes = int(offset[1:3]) * 60 + int(offset[-2:] if len(offset) > 3 else 0)
-        if minutes >= 24 * 60 or (len(offset) > 3 and int(offset[-2:]) > 59):
+        hours, minutes = int(offset[1:3]), int(offset[-2:]) if len(offset) > 3 else 0
+        if hours > 23 or minutes > 59:
             return NO_SUCH_DAY
-        minutes = -minutes if offset[0] == "-" else minutes
-    return _instant(local.replace(microsecond=micros), timedelta(minutes=minutes))
+        ahead = (hours * 60 + minutes) * 60_000_000
+        micros += ahead if offset[0] == "-" else -ahead
+    return micros if _FIRST <= micros <= _LAST else NO_SUCH_DAY
+
+
+@lru_cache(maxsize=65_536)
+def _iso_day(text: str) -> int | None:
+    """Days since 1970 of an ISO date in the right pattern; None when there is no such day."""
+    try:
+        return date(int(text[:4]), int(text[5:7]), int(text[8:])).toordinal() - EPOCH
+    except ValueError:
+        return None
 
 
 def _in_zone(local: datetime, spelling: Spelling) -> Value | Unreadable:
@@ -221,7 +230,7 @@ def _in_zone(local: datetime, spelling: Spelling) -> Value | Unreadable:
 
 def _instant(local: datetime, offset: timedelta) -> Value | Unreadable:
     micros = (local.replace(tzinfo=None) - datetime(1970, 1, 1) - offset) // timedelta(microseconds=1)
-    return micros if FIRST_DAY * DAY <= micros < (LAST_DAY + 1) * DAY else NO_SUCH_DAY
+    return micros if _FIRST <= micros <= _LAST else NO_SUCH_DAY
 
 
 def _uuid(text: str, _: Spelling) -> Value | Unreadable:

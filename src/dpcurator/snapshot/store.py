@@ -200,7 +200,7 @@ def drafting(declaration: Declaration) -> Iterator[Draft]:
             yield draft
         except draft.write_errors:
             raise Misconfigured("The snapshot cannot be written.", where=".dpcurator",
-                                cure="Check the space left on the disk; the snapshot before stays in force.") from None  # fmt: skip
+                                cure="Check the disk; the snapshot before stays in force.") from None  # fmt: skip
         finally:
             draft.discard()
     finally:
