@@ -7,6 +7,7 @@ the first refresh, before there is a ledger; a ledger without its key is refused
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from dpcurator.snapshot.store import open_snapshot
 
 LEDGER = "ledger.db"
 KEY = "signing.key"
+SPILL = "spill-"  # and a process id: a directory for what an engine cannot hold in memory
 
 
 def open_curator(
@@ -46,8 +48,27 @@ def refresh_all(
 ) -> Report:
     """`refresh`, and the signing key if there is none yet. The report is for the steward alone."""
     report = refresh(declaration, frames, progress)
+    _clear_spill(declaration.state)
     _key(declaration.state, make=True)
     return report
+
+
+def _clear_spill(state: Path) -> None:
+    """Remove what processes that were killed left behind."""
+    for leaving in state.glob(f"{SPILL}*"):
+        pid = leaving.name.removeprefix(SPILL)
+        if pid.isdecimal() and not _alive(int(pid)):
+            shutil.rmtree(leaving, ignore_errors=True)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def curator_of(declaration: Declaration) -> Curator:
@@ -60,7 +81,10 @@ def curator_of(declaration: Declaration) -> Curator:
 
     def engine() -> DuckDB:
         mine = engines.get(os.getpid())
-        return mine if mine is not None else engines.setdefault(os.getpid(), DuckDB(found.path))
+        if mine is not None:
+            return mine
+        spill = declaration.state / f"{SPILL}{os.getpid()}"  # large questions use disk, beside the snapshot itself
+        return engines.setdefault(os.getpid(), DuckDB(found.path, spill=spill))
 
     key = _key(declaration.state, make=False)
     return Curator(catalog, ledger_of(declaration, key), key, engine)
