@@ -97,7 +97,7 @@ def test_what_must_never_be_in_reach(one, others):
 
 
 def test_the_directions_have_no_circle():
-    TopologicalSorter({one: others for one, others in MAY.items()}).prepare()
+    TopologicalSorter(MAY).prepare()
 
 
 def test_every_room_is_in_the_table_and_uses_each_line_of_it():

@@ -1,0 +1,97 @@
+"""A small clinic to ask questions of, through the public API, for laws and attacks.
+
+`opened(directory, rows)` is `dpcurator.open` with a catalog dict and a frame made of rows; `CATALOG` may be changed a
+part at a time with `catalog(max_rows=..., columns={...})`. `Fixed` entropy and `steady` clocks are for comparing what
+two curators show: they are given to objects of this package here, in tests, and the package itself takes no seed.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import dpcurator as dp
+from dpcurator.ledger import Ledger
+
+NAMES = ("who", "city", "age", "gain", "seen", "day", "dose")
+CATALOG: dict[str, Any] = {
+    "curator": {"protects": "people"},
+    "ledger": {"epsilon": 10},
+    "tables": {
+        "visits": {
+            "unit": "who", "max_rows": 2, "max_groups": 1,
+            "columns": {
+                "who": "text", "city": {"type": "text", "keys": ["Leeds", "York", "Hull"]},
+                "age": {"type": "integer", "bounds": [0, 100]}, "gain": {"type": "float", "bounds": [-1.5, 2.5]},
+                "seen": "boolean", "day": {"type": "date", "keys": ["2024-02-29"]},
+                "dose": {"type": "float", "keys": [0.0, 1.5], "keys_include_missing": True},
+            },
+        }
+    },
+}  # fmt: skip
+ROWS: list[tuple[Any, ...]] = [
+    (f"p{n // 2}", ("Leeds", "York", "Hull", "Bath", None)[n % 5], n % 97, n / 10 - 1, n % 3 == 0, "2024-02-29",
+     (0.0, 1.5, None)[n % 3])
+    for n in range(40)
+]  # fmt: skip
+COUNT = "SELECT COUNT(*) AS n FROM visits"
+
+
+def catalog(**changes: Any) -> dict[str, Any]:
+    """CATALOG with changed fields: epsilon, protects, columns (merged), or any field of the table (None removes it)."""
+    made = copy.deepcopy(CATALOG)
+    table = made["tables"]["visits"]
+    for name, value in changes.items():
+        if name in ("epsilon", "delta"):
+            made["ledger"][name] = value
+        elif name in ("protects", "neighbours"):
+            made["curator"][name] = value
+        elif name == "columns":
+            table["columns"] |= value
+        elif value is None:
+            table.pop(name, None)
+        else:
+            table[name] = value
+    return made
+
+
+def frame(rows: list[tuple[Any, ...]]) -> dict[str, list[Any]]:
+    return {name: [row[j] for row in rows] for j, name in enumerate(NAMES)}
+
+
+def opened(directory: Path, rows: list[tuple[Any, ...]] | None = None, **changes: Any) -> dp.Curator:
+    """A curator over a new snapshot of these rows; the ledger stays whatever it was."""
+    directory.mkdir(exist_ok=True)
+    return dp.open(catalog(**changes), directory=directory, visits=frame(ROWS if rows is None else rows))
+
+
+class Fixed:
+    """The same bits every time. It calls itself releasable so that the whole path can be compared."""
+
+    releasable = True
+
+    def __init__(self, seed: int = 1) -> None:
+        self.bytes = np.random.default_rng(seed)
+
+    def words(self, n: int) -> Any:
+        return self.bytes.integers(0, 2**64, n, dtype=np.uint64)
+
+    def bits(self, k: int) -> int:
+        length = (k + 7) // 8
+        return int.from_bytes(self.bytes.bytes(length), "big") >> (8 * length - k)
+
+
+def steady(curator: dp.Curator, seed: int = 1) -> dp.Curator:
+    """The same curator with fixed noise, clock and random names."""
+    ticks, names = itertools.count(), itertools.count()
+    old = curator.ledger
+    ledger = Ledger(
+        old._store, old._opening,
+        clock=lambda: f"2026-01-01T00:00:{next(ticks):02}.000000Z", random_id=lambda: f"{next(names):032x}",
+    )  # fmt: skip
+    return replace(curator, ledger=ledger, entropy=Fixed(seed))
