@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from dpcurator.cli.app import HERE, AsJson, Catalog, command, show, show_json
+from dpcurator.cli.frame import HERE, AsJson, Catalog, command, show, show_json
 from dpcurator.errors import Misconfigured, Refusal
 
 Question = Annotated[str, typer.Argument(help="One SELECT, in quotes; - reads it from standard input.", metavar="SQL")]

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 import typer
 
-from dpcurator.cli.app import AsJson, app, command, show, show_json
+from dpcurator.cli.frame import AsJson, app, command, show, show_json
 from dpcurator.errors import Misconfigured
 
 PEOPLE, VISITS = 10_000, 100_000

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from dpcurator.cli.app import HERE, AsJson, Catalog, command, show, show_json
+from dpcurator.cli.frame import HERE, AsJson, Catalog, command, show, show_json
 
 
 @command(name="init", epilog="Example: dpcurator init visits.csv")

@@ -1,0 +1,101 @@
+"""What the commands share: the application, the options, the printing, the way errors end.
+
+An error is one message on standard error (with --json: one object on standard output) and its documented exit code;
+there is never a traceback, since it could quote a cell.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dpcurator.errors import DpcuratorError, Fault, Misconfigured
+
+app = typer.Typer(
+    name="dpcurator",
+    help="Ask private tables questions in SQL; answers are differentially private, priced, and signed.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Start with: dpcurator demo",
+)
+
+Catalog = Annotated[Path, typer.Option("--catalog", "-c", help="The catalog file.", metavar="FILE")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
+HERE = Path("curator.toml")
+_INTERRUPTED = "interrupted. A charge that was made stands; the same question again resumes it at no cost."
+
+
+def command(**settings: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Register a command whose errors end as documented."""
+
+    def register(function: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(function)
+        def guarded(*args: Any, **named: Any) -> None:
+            as_json = bool(named.get("as_json"))
+            try:
+                function(*args, **named)
+            except DpcuratorError as error:
+                _end(error, as_json)
+            except KeyboardInterrupt:
+                print(f"\n{_INTERRUPTED}", file=sys.stderr)
+                raise typer.Exit(130) from None
+            except (typer.Exit, BrokenPipeError):
+                raise
+            except Exception:  # whatever else: no words of it, they could hold data
+                _end(Fault() if function.__name__ == "ask" else _unexpected(), as_json)
+
+        return app.command(**settings)(guarded)
+
+    return register
+
+
+def _unexpected() -> Misconfigured:
+    return Misconfigured(
+        "Something failed that should not have.", cure="Run `dpcurator check`; if that is clean, report it as a bug."
+    )
+
+
+def _end(error: DpcuratorError, as_json: bool) -> None:
+    if as_json:
+        show_json(error.as_json() | {"exit_code": error.exit_code})
+    else:
+        print(f"{error.title}: {error}", file=sys.stderr)
+    raise typer.Exit(error.exit_code) from None
+
+
+def show_json(value: Any) -> None:
+    print(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def show(text: object) -> None:
+    """Print, whatever the terminal's encoding can hold."""
+    try:
+        print(text)
+    except UnicodeEncodeError:
+        encoding = sys.stdout.encoding or "ascii"
+        print(str(text).replace("±", "+-").encode(encoding, "backslashreplace").decode(encoding))
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from dpcurator import __version__
+
+        print(f"dpcurator {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def top(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Ask private tables questions in SQL; answers are differentially private, priced, and signed."""
