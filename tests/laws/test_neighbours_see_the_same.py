@@ -11,11 +11,9 @@ from __future__ import annotations
 import json
 import math
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import house
 import pytest
 from house import NAMES, ROWS, opened, steady
 
@@ -49,7 +47,7 @@ ODD: list[list[tuple[Any, ...]]] = [
 
 
 @pytest.fixture(scope="module", params=range(len(ODD)))
-def neighbours(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Path]]:
+def neighbours(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Two directories named alike: one without the odd unit, one with it, and one signing key."""
     root = tmp_path_factory.mktemp("neighbours")
     places = [root / side / "clinic" for side in ("without", "with")]
@@ -64,7 +62,7 @@ def neighbours(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
         from dpcurator.opening import refresh_all
 
         refresh_all(load(place / "curator.toml"))
-    yield places
+    return places
 
 
 TOML = """\
@@ -143,8 +141,9 @@ def test_schema_keys_order_costs_and_notes_are_the_same_whatever_the_noise(neigh
         keys = [i for i, shown in enumerate(left.shown) if shown not in ("whole", "number", "truth")]
         assert [[row[i] for i in keys] for row in left.rows] == [[row[i] for i in keys] for row in right.rows]
         for title, shown in zip(left.columns, left.shown, strict=True):
-            if shown == "whole":  # its bar comes from parameters alone
-                assert left.error(title) == right.error(title) or "SUM" in title
+            if shown == "whole":  # parameters give the bar; rounding the noisy value moves it by half at most
+                errors = zip(left.error(title), right.error(title), strict=True)
+                assert all(abs(a - b) <= 0.5 for a, b in errors)
         for a, b in zip(left.cells, right.cells, strict=True):
             assert [(type(x.value), x.error is None) for x in a] == [(type(x.value), x.error is None) for x in b]
 
@@ -233,4 +232,3 @@ def test_rows_in_another_order_give_the_same_integers(tmp_path):
     other = steady(opened(tmp_path / "b", list(reversed(ROWS))))
     for question in QUESTIONS:
         assert one.ask(question, epsilon=1).rows == other.ask(question, epsilon=1).rows
-    assert house.NAMES == NAMES
