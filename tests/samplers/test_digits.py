@@ -83,7 +83,7 @@ def low_both_ways(block: Low, kept: int, digits: int, tape: list[int]) -> list[i
     """The digits from these words and then the tape, by the scalar path and by the vectorised one."""
     words = low_words(block, kept, digits)
     drawn = sum(word << 64 * place for place, word in enumerate(reversed(words)))
-    many = block.many(np.array(words, dtype=np.uint64), TapeEntropy.of_words(tape))
+    many = block.many(np.array([words], dtype=np.uint64).T, TapeEntropy.of_words(tape))
     return [block.one(drawn, TapeEntropy.of_words(tape)), int(many[0])]
 
 

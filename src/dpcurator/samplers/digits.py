@@ -120,16 +120,15 @@ class Low:
             return False if ball(Fraction(w, 1 << bits)) >= chance else None
 
     def many(self, words: NDArray[np.uint64], entropy: Entropy) -> NDArray[Any]:
-        """The digits for each row of `width` words, given one after another; int64, or Python ints past 62 digits."""
+        """The digits from words of shape (width, n), the highest first; int64, or Python ints when width > 1."""
         if self.width == 1:
-            drawn: NDArray[Any] = words
-            sure = (words >> np.uint64(self.m)) < np.uint64(self._kept)
-            digits: NDArray[Any] = (words & np.uint64((1 << self.m) - 1)).view(np.int64)
+            drawn: NDArray[Any] = words[0]
+            sure = drawn < np.uint64(self._kept << self.m)
+            digits: NDArray[Any] = (drawn & np.uint64((1 << self.m) - 1)).view(np.int64)
         else:
-            rows = words.reshape(-1, self.width).astype(object)
-            drawn = rows[:, 0]
-            for column in range(1, self.width):
-                drawn = (drawn << WORD) | rows[:, column]
+            drawn = words[0].astype(object)
+            for row in words[1:]:
+                drawn = (drawn << WORD) | row.astype(object)
             sure = (drawn >> self.m) < self._kept
             digits = drawn & ((1 << self.m) - 1)
         if not sure.all():

@@ -87,5 +87,6 @@ class Joined:
         return ~distance if below else distance
 
     def fill(self, out: NDArray[Any], entropy: Entropy) -> None:
-        below = self.coin.many(entropy.words(len(out)), entropy)
-        np.bitwise_xor(self.distance.many(len(out), entropy), -below.view(np.int8).astype(np.int64), out=out)
+        words = entropy.words((1 + self.distance.width) * len(out)).reshape(-1, len(out))
+        below = self.coin.many(words[0], entropy)
+        np.bitwise_xor(self.distance.many(words[1:], entropy), -below.astype(np.int64), out=out)

@@ -44,7 +44,8 @@ def geometric(scale: Fraction, size: int | None = None, entropy: Entropy | None 
         return law.one(entropy)
     out: NDArray[Any] = np.empty(whole(size, name="size"), dtype=law.dtype)
     for start in range(0, len(out), CHUNK):
-        out[start : start + CHUNK] = law.many(min(CHUNK, len(out) - start), entropy)
+        part = out[start : start + CHUNK]
+        part[:] = law.many(entropy.words(law.width * len(part)).reshape(law.width, -1), entropy)
     return out
 
 
@@ -57,6 +58,11 @@ class Blocks:
     middle: Middle | None
     low: Low | None
 
+    @property
+    def width(self) -> int:
+        """Words a draw begins with."""
+        return 1 + (self.middle is not None) + (0 if self.low is None else self.low.width)
+
     def one(self, entropy: Entropy) -> int:
         value = self.top.one(entropy.bits(WORD) & MASK, entropy)
         if self.middle is not None:
@@ -65,15 +71,16 @@ class Blocks:
             value = value << self.low.m | self.low.one(entropy.bits(WORD * self.low.width), entropy)
         return value
 
-    def many(self, n: int, entropy: Entropy) -> NDArray[Any]:
-        value: NDArray[Any] = self.top.many(entropy.words(n), entropy).astype(np.int64)
+    def many(self, words: NDArray[np.uint64], entropy: Entropy) -> NDArray[Any]:
+        """words: shape (width, n), a row for the top, one for the middle, the rest for the lowest digits."""
+        value: NDArray[Any] = self.top.many(words[0], entropy).astype(np.int64)
         if self.middle is not None:
             value <<= self.middle.m
-            value |= self.middle.many(entropy.words(n), entropy)
+            value |= self.middle.many(words[1], entropy)
         if self.low is not None:
             value = value.astype(self.dtype, copy=False)
             value <<= self.low.m
-            value |= self.low.many(entropy.words(n * self.low.width), entropy)
+            value |= self.low.many(words[2:], entropy)
         return value
 
 

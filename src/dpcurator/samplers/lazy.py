@@ -15,7 +15,7 @@ from typing import TypeVar
 from dpcurator.entropy import Entropy, SystemEntropy
 
 WORD = 64
-CHUNK = 8192  # draws made at a time; 64 KB a buffer, so that a chunk's buffers stay in the cache
+CHUNK = 16384  # draws made at a time; 128 KB a buffer, so that the buffers of a chunk stay in the cache
 
 Answer = TypeVar("Answer")
 _SYSTEM = SystemEntropy()
