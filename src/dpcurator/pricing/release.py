@@ -8,6 +8,7 @@ can overflow, round or raise on any value. Held to one place by tests/laws/test_
 from __future__ import annotations
 
 from dpcurator.entropy import Entropy
+from dpcurator.plan.core import Step, Total
 from dpcurator.plan.lower import Combination
 from dpcurator.pricing.quote import Quote
 from dpcurator.values import Exact
@@ -22,10 +23,18 @@ def combine(rows: tuple[tuple[int, ...], ...], combination: Combination) -> list
 
 def release(quote: Quote, exact: Exact, entropy: Entropy) -> Noisy:
     """The quote's readings with their noise, in the readings' units."""
-    rows = exact.open_for_release()
+    rows = _shaped(exact.open_for_release(), len(quote.lowered.keys), quote.lowered.core[-1])
     noisy: list[tuple[int, ...]] = []
     for priced, combination in zip(quote.priced, quote.lowered.combinations, strict=True):
         values = combine(rows, combination)
         noise = priced.mechanism.sample(len(values), entropy)
         noisy.append(tuple(value + int(draw) for value, draw in zip(values, noise, strict=True)))
     return tuple(noisy)
+
+
+def _shaped(rows: tuple[tuple[int, ...], ...], keys: int, total: Step) -> tuple[tuple[int, ...], ...]:
+    """The rows, if there is one a key and each holds the plan's sums as ints: noise for anything else would be wrong."""
+    sums = len(total.sums) if isinstance(total, Total) else 0
+    if len(rows) != keys or any(len(row) != sums or not all(type(number) is int for number in row) for row in rows):
+        raise TypeError("the engine's answer has not the shape of the plan")
+    return rows
