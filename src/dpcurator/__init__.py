@@ -20,7 +20,7 @@ _NAMES = {
     "Answer": ("dpcurator.answer", "Answer"),
     "Quote": ("dpcurator.pricing.quote", "Quote"),
     "Menu": ("dpcurator.pricing.menu", "Menu"),
-    "verify": ("dpcurator.verify", "verify"),
+    "verify": ("dpcurator.verification", "verify"),
     "DiscreteLaplace": ("dpcurator.mechanisms", "DiscreteLaplace"),
     "DpcuratorError": ("dpcurator.errors", "DpcuratorError"),
     "Refusal": ("dpcurator.errors", "Refusal"),
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from dpcurator.opening import open_curator as open  # noqa: F401
     from dpcurator.pricing.menu import Menu as Menu
     from dpcurator.pricing.quote import Quote as Quote
-    from dpcurator.verify import verify as verify
+    from dpcurator.verification import verify as verify
 
 __all__ = [*_NAMES, "__version__"]
 

@@ -233,8 +233,8 @@ class Curator:
         return self.ledger.events()
 
     def verify(self, receipt: Json) -> Any:
-        """Check a receipt against its own plan, this catalog and this ledger: see `dpcurator.verify`."""
-        from dpcurator.verify import verify
+        """Check a receipt against its own plan, this catalog and this ledger: see `dpcurator.verification`."""
+        from dpcurator.verification import verify
 
         return verify(receipt, catalog=self.catalog, ledger=self.ledger)
 

@@ -35,11 +35,11 @@ MAY: dict[str, set[str]] = {
     "ledger": set(),
     "snapshot": {"catalog"},
     "receipt": {"ledger", "plan", "pricing"},
-    "verify": {"catalog", "ledger", "plan", "pricing", "receipt"},
+    "verification": {"catalog", "ledger", "plan", "pricing", "receipt"},
     "curator": {"aggregates", "answer", "catalog", "engines", "entropy", "fronts", "ledger", "plan", "pricing",
-                "receipt", "verify"},
+                "receipt", "verification"},
     "opening": {"catalog", "curator", "engines", "ledger", "snapshot"},
-    "cli": {"answer", "catalog", "ledger", "opening", "pricing", "snapshot", "verify"},
+    "cli": {"answer", "catalog", "ledger", "opening", "pricing", "snapshot", "verification"},
 }  # fmt: skip
 NEVER = [
     ("mechanisms", {"engines", "ledger", "snapshot", "catalog", "plan", "pricing"}),

@@ -8,7 +8,7 @@ from typing import Any
 
 from dpcurator.errors import DpcuratorError, Misconfigured
 from dpcurator.ledger.verify import Verdict
-from dpcurator.verify import Verification, verify
+from dpcurator.verification import Verification, verify
 
 
 def verify_ledger(catalog: Path) -> Verdict:

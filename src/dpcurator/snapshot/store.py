@@ -187,7 +187,7 @@ def _sync(path: Path) -> None:
 def drafting(declaration: Declaration) -> Iterator[Draft]:
     """A draft in the state directory, by one refresh at a time. Raises Misconfigured when another is running."""
     try:
-        declaration.state.mkdir(mode=0o700, exist_ok=True)
+        declaration.state.mkdir(mode=0o700, parents=True, exist_ok=True)
         declaration.state.chmod(0o700)
         lock = os.open(declaration.state / "refresh.lock", os.O_RDWR | os.O_CREAT, 0o600)
     except OSError:
