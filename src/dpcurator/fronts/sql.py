@@ -173,15 +173,22 @@ def _table(source: Any) -> tuple[str, bool, str | None]:
     alias = table.args.get("alias")
     if alias is not None:
         _known(alias, "this")
-    return table.this.this, bool(table.this.args.get("quoted")), alias.this.this if alias is not None else None
+    return table.this.this, bool(table.this.args.get("quoted")), _name(alias.this) if alias is not None else None
 
 
 def _item(node: Any) -> Item:
     if _kind(node) == "Alias":
         _known(node, "this", "alias")
-        return Item(_syntax_of(node.this), node.args["alias"].this, "")
+        return Item(_syntax_of(node.this), _name(node.args["alias"]), "")
     part = _syntax_of(node)  # first: what passes is not deep, so it can be spelled
     return Item(part, None, part.column if isinstance(part, Name) else node.sql(comments=False))
+
+
+def _name(node: Any) -> str:
+    """The name an alias gives; the parser also takes parameters and texts there."""
+    if _kind(node) != "Identifier":
+        raise _unavailable(node)
+    return str(node.this)
 
 
 def _only(node: Any) -> Syntax:

@@ -20,6 +20,9 @@ Shape = (
     str  # "number", "whole", "truth", "null", or a column type: text, date, timestamp, uuid, integer, float, boolean
 )
 FUNCTIONS: Final = {"ROUND": (1, 2), "ABS": (1, 1), "COALESCE": (2, 8), "NULLIF": (2, 2)}  # least and most arguments
+USES: Final = {
+    "ROUND": "ROUND(x) or ROUND(x, 2)", "ABS": "ABS(x)", "COALESCE": "COALESCE(x, 0)", "NULLIF": "NULLIF(x, 0)",
+}  # fmt: skip
 _NUMBERS = ("number", "whole", "integer", "float")
 
 
@@ -112,10 +115,11 @@ def _family(shape: Shape) -> str:
 def _function(call: Call, look: Callable[[Name | Call], tuple[Post, Shape]]) -> tuple[Post, Shape]:
     least, most = FUNCTIONS[call.function]
     if call.distinct or call.star or not least <= len(call.arguments) <= most:
-        raise Refusal(f"{call.function} takes {least} to {most} values.", where=call.at)
+        many = str(least) if least == most else f"{least} to {most}"
+        raise Refusal(f"{call.function} takes {many} values.", where=call.at, cure=f"Write {USES[call.function]}.")
     typed = [post(argument, look) for argument in call.arguments]
     if call.function == "ROUND" and len(call.arguments) == 2 and not _places(call.arguments[1]):
-        raise Refusal("ROUND takes a whole number of places from -30 to 30.", where=call.at)
+        raise Refusal("ROUND takes a whole number of places from -30 to 30.", where=call.at, cure="Write ROUND(x, 2).")
     return Apply(call.function, tuple(_number(one, call.function) for one in typed)), "number"
 
 
