@@ -52,7 +52,13 @@ _ROW = (
     "FROM events e LEFT JOIN events p ON p.position = e.position - 1 "
 )
 _KEPT = "SELECT request, question, position, hash, text FROM answers "
-_SETTINGS = ("synchronous = FULL", "fullfsync = ON", "checkpoint_fullfsync = ON", "trusted_schema = OFF")
+_SETTINGS = (
+    "synchronous = FULL",
+    "fullfsync = ON",
+    "checkpoint_fullfsync = ON",
+    "trusted_schema = OFF",
+    "wal_autocheckpoint = 4000",  # pages: the journal is taken in every thousand charges or so, at 16 MB
+)
 _END = "\U0010ffff"
 _abandoned: list[sqlite3.Connection | None] = []  # never closed: that removes the journal by name, now another file's
 
