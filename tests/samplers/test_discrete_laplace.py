@@ -28,14 +28,19 @@ def edges(scale: Fraction) -> list[int]:
     )
 
 
-def fits(draws: NDArray[Any], scale: Fraction) -> float:
+def pooled_edges(scale: Fraction, n: int) -> list[int]:
+    """The edges less those of cells where fewer than 12 of n draws are expected."""
     cuts = edges(scale)
     masses = laplace_cells(scale, cuts)
-    while min(masses) * len(draws) < 12:  # pool the emptiest cell with its lesser neighbour
-        worst = int(np.argmin(masses))
-        cuts.pop(min(max(worst - 1, 0), len(cuts) - 1))
+    while min(masses) * n < 12:
+        cuts.pop(min(max(int(np.argmin(masses)) - 1, 0), len(cuts) - 1))
         masses = laplace_cells(scale, cuts)
-    return chi_square_chance(cell_counts(draws, cuts), masses)
+    return cuts
+
+
+def fits(draws: NDArray[Any], scale: Fraction) -> float:
+    cuts = pooled_edges(scale, len(draws))
+    return chi_square_chance(cell_counts(draws, cuts), laplace_cells(scale, cuts))
 
 
 @pytest.mark.parametrize("scale", MODERATE + LARGE)
@@ -57,7 +62,7 @@ def test_law_of_single_draws(scale: Fraction) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("scale", [*MODERATE, *LARGE])
 def test_law_of_many_draws(scale: Fraction) -> None:
-    cuts, counts = edges(scale), 0
+    cuts, counts = pooled_edges(scale, 10**8), np.zeros(1, dtype=np.int64)
     for _ in range(50):
         counts = counts + cell_counts(discrete_laplace(scale, 2 * 10**6), cuts)
     assert chi_square_chance(counts, laplace_cells(scale, cuts)) > FALSE_ALARM
