@@ -77,6 +77,8 @@ class Enclosure:
 
     def __mul__(self, other: Number) -> Enclosure:
         that = _enclosure(other)
+        if self.lo >= 0 and that.lo >= 0:  # the common case, at half the work
+            return _outward(self.lo * that.lo, self.hi * that.hi)
         corners = (self.lo * that.lo, self.lo * that.hi, self.hi * that.lo, self.hi * that.hi)
         return _outward(min(corners), max(corners))
 
