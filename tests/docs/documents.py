@@ -253,6 +253,10 @@ class Run:
             told = str(refusal)
         else:
             told = None
+        if self.rewrite and told != said:
+            told = textwrap.fill(f"-- refused: {told}", 116, subsequent_indent="--   ", break_on_hyphens=False)
+            self.changes.append((question, text + told))
+            return
         assert told == said, f"{where}: {text}\nthe document says: {said}\nand it is now: {told}"
 
 

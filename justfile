@@ -1,0 +1,32 @@
+# What a contributor runs. `just` lists these; each line can be typed by hand.
+
+default:
+    @just --list
+
+# the ordinary tests; `just test -m slow` for the long runs
+test *args:
+    python -m pytest -n 2 {{args}}
+
+# style
+lint:
+    ruff check .
+
+# types
+types:
+    mypy
+
+# the documents' site, and every block in them
+docs:
+    mkdocs build --strict -q
+    python -m pytest tests/docs tests/recipes
+
+# measurements, one line each
+bench:
+    python bench/first_answer.py
+    python bench/group_by.py
+    python bench/ledger.py
+    python bench/noise.py
+
+# the whole gate, on a fresh copy
+ci:
+    .ci/run

@@ -1,0 +1,48 @@
+"""Nothing public is undocumented: every public name, command and option has its word in the documents."""
+
+from __future__ import annotations
+
+import re
+from importlib.util import find_spec
+
+import pytest
+from documents import ROOT
+
+import dpcurator as dp
+
+COMMANDS = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+EVERYWHERE = ("--json", "--help")
+
+
+@pytest.mark.parametrize("name", [name for name in dp.__all__ if not name.startswith("_")])
+def test_a_public_name_is_in_the_documents(name):
+    assert re.search(rf"`dp\.{name}`", (ROOT / "docs" / "python.md").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", [name for name in dp.__all__ if not name.startswith("_")])
+def test_a_public_name_is_no_module_so_it_stays_what_it_is(name):
+    """A submodule of the same name would take the name's place as soon as it is imported."""
+    assert find_spec(f"dpcurator.{name}") is None
+    assert getattr(dp, name) is getattr(dp, name)
+
+
+def commands() -> dict[str, list[str]]:
+    """Every command of the shell with its long options."""
+    import typer
+
+    from dpcurator.cli.app import app
+
+    group = typer.main.get_command(app)
+    return {
+        name: [option for parameter in command.params for option in parameter.opts if option.startswith("--")]
+        for name, command in group.commands.items()
+    }
+
+
+def test_every_command_and_option_is_in_the_documents():
+    for name, options in commands().items():
+        line = re.search(rf"^\| `{name}\b.*$", COMMANDS, re.M)
+        assert line, f"commands.md has no line for {name}"
+        missing = [option for option in options if option not in (*EVERYWHERE, "--catalog") and option not in line[0]]
+        assert missing == [], f"commands.md leaves out options of {name}"
+    assert all(option in COMMANDS for option in (*EVERYWHERE, "--catalog", "--version"))
