@@ -40,7 +40,7 @@ def plan_of(value: Any) -> nodes.Plan:
     try:
         made: nodes.Plan = _read(value, nodes.Plan)
         return made
-    except (KeyError, TypeError, ValueError, ZeroDivisionError, OverflowError, StopIteration, RecursionError):
+    except (KeyError, TypeError, ValueError, ArithmeticError, IndexError, RecursionError):
         pass
     raise Refusal("this is not the JSON of a plan.", cure="`dpcurator quote --json` prints one under `plan`.")
 
@@ -52,17 +52,16 @@ def _read(value: Any, hint: Any) -> Any:
     """The value a JSON value stands for, where the type `hint` is expected. Raises ValueError for any other."""
     origin = get_origin(hint)
     if origin in (Union, UnionType):
-        return _read(value, next(one for one in get_args(hint) if _may_be(value, one)))
+        fits = [one for one in get_args(hint) if _may_be(value, one)]
+        return _read(value, fits[0])
     if not _may_be(value, hint):
         raise ValueError("of another type")
     if origin is tuple:
         return tuple(_read(part, get_args(hint)[0]) for part in value)
     if hint is Fraction:
-        if not _RATIO.fullmatch(value["exact"]):
-            raise ValueError("not a ratio")
-        return Fraction(value["exact"])
+        return _alike(Fraction(value["exact"]) if _RATIO.fullmatch(value["exact"]) else None, value)
     if hint is float:
-        return float.fromhex(value["double"])
+        return _alike(float.fromhex(value["double"]), value)
     if not dataclasses.is_dataclass(hint):
         return value
     kind: Any = hint
@@ -70,6 +69,16 @@ def _read(value: Any, hint: Any) -> Any:
     if set(value) != {"node", *hints}:
         raise ValueError("fields do not match")
     return kind(**{name: _read(value[name], hints[name]) for name in hints})
+
+
+_NOT_FINITE = (float("inf"), float("-inf"))
+
+
+def _alike(number: Fraction | float | None, value: Any) -> Fraction | float:
+    """A number that `as_json` spells as it was spelled: in lowest terms, finite."""
+    if number is None or number in _NOT_FINITE or number != number or as_json(number) != value:
+        raise ValueError("not in the one spelling")
+    return number
 
 
 def _may_be(value: Any, hint: Any) -> bool:
