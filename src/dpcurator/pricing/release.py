@@ -33,7 +33,7 @@ def release(quote: Quote, exact: Exact, entropy: Entropy) -> Noisy:
 
 
 def _shaped(rows: tuple[tuple[int, ...], ...], keys: int, total: Step) -> tuple[tuple[int, ...], ...]:
-    """The rows, if there is one a key and each holds the plan's sums as ints: noise for anything else would be wrong."""
+    """The rows, if there is one a key and each has the plan's sums as ints; noise for anything else would be wrong."""
     sums = len(total.sums) if isinstance(total, Total) else 0
     if len(rows) != keys or any(len(row) != sums or not all(type(number) is int for number in row) for row in rows):
         raise TypeError("the engine's answer has not the shape of the plan")
