@@ -3,7 +3,7 @@
     python bench/first_answer.py [runs]     by default 7
 
 One line a measurement: the median wall time, the median user CPU time (steadier on a busy machine), and the ratio of
-CPU times to the plain query's. Peers are measured up to `import` only where they can be imported: what they then need to
+CPU times to the plain query's. Peers are measured up to `import`, where they can be imported: what they then need to
 answer differs. The targets are .7 s to an answer and .2 s for `import dpcurator` (DESIGN 10), on an idle core.
 """
 

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:  # a quote draws nothing, and starts faster without numpy
+    import numpy as np
+    from numpy.typing import NDArray
 
 _SMALL = 64  # words; up to here a call to the OS is cheaper than a cipher
 _BLOCK = 1 << 16  # words encrypted at a time
@@ -41,6 +42,8 @@ class SystemEntropy:
     releasable = True
 
     def words(self, n: int) -> NDArray[np.uint64]:
+        import numpy as np
+
         if n <= _SMALL:
             return np.frombuffer(os.urandom(8 * n), dtype=np.uint64)
         from cryptography.hazmat.primitives.ciphers import Cipher
@@ -83,6 +86,8 @@ class TapeEntropy:
         return cls("".join(format(int(word), "064b") for word in words))
 
     def words(self, n: int) -> NDArray[np.uint64]:
+        import numpy as np
+
         return np.array([self.bits(64) for _ in range(n)], dtype=np.uint64)
 
     def bits(self, k: int) -> int:

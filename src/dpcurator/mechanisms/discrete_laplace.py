@@ -13,16 +13,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from numpy.typing import NDArray
-
-from dpcurator import samplers
 from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, exp_neg, positive, whole
 from dpcurator.numbers.balls import ball, common_floor, precision
 from dpcurator.privacy.loss import Loss
+
+if TYPE_CHECKING:  # a quote draws nothing, and starts faster without numpy
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,8 @@ class DiscreteLaplace:
 
     def sample(self, size: int, entropy: Entropy | None = None) -> NDArray[Any]:
         """Independent draws, query's unit; int64, or Python ints where the scale could pass it (never by the draw)."""
+        from dpcurator import samplers
+
         return samplers.discrete_laplace(self.scale, size, entropy)
 
     def error(self, beta: Fraction) -> int:
