@@ -14,6 +14,9 @@ import sys
 
 def main() -> None:
     """The `dpcurator` command."""
+    import gc
+
+    gc.set_threshold(100_000)  # looking for garbage while modules load would be a tenth of a short command's time
     from dpcurator.cli.app import app
 
     try:
