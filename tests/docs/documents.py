@@ -142,7 +142,7 @@ def is_noisy(command: str) -> bool:
 
 def masked(text: str) -> str:
     """The visible structure: numbers, hashes and widths do not count."""
-    text = re.sub(r"\b[0-9a-f]{8,64}(?=\b|\.\.\.)", "#", text)
+    text = re.sub(r"(?<![\w.])[0-9a-f]{8,64}(?!\w)", "#", text)
     return "\n".join(map(_masked_line, text.splitlines()))
 
 
@@ -150,7 +150,7 @@ def _masked_line(line: str) -> str:
     line = re.sub(r" +", " ", line).strip()
     if line.startswith(("spent ", "± is the noise")):
         return line  # prices, what is left, caps and bounds follow from what was asked
-    return re.sub(r"-?\d[\d,]*(\.\d+)?", "#", line)
+    return re.sub(r"-?\d+(,\d{3})*(\.\d+)?(e[-+]?\d+)?", "#", line)
 
 
 def agrees(said: str, printed: str) -> bool:

@@ -62,6 +62,7 @@ def test_a_stale_document_fails():
 
 def test_only_numbers_and_hashes_are_masked():
     assert masked("Leeds   25,800 ±300\nreceipt e03aa5f1") == masked("Leeds  -900 ±31\nreceipt 00000000")
+    assert masked("('Hull', 7742, 131.62400986068772) 1e-05") == masked("('Hull', 0, 0.0) 898.5")
     assert masked("Leeds 1 ±2") != masked("York 1 ±2")
     assert is_noisy('dpcurator ask "..." --spend 5%')
     assert not is_noisy('dpcurator ask "..."')

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpcurator.answer import printable, table_text
+from dpcurator.catalog.check import Finding
 from dpcurator.ledger.events import Answered, Charged, Opened
 from dpcurator.ledger.ledger import Entry
 from dpcurator.numbers import decimal_text
@@ -36,6 +37,20 @@ def quote_text(quote: Quote, budget: Budget, assume_count: str | None) -> str:
         keys = one.reading.coordinates
         lines.append(noise + (f", independently for each of {keys} keys" if keys > 1 else ""))
     return "\n".join(lines)
+
+
+def findings_text(findings: list[Finding]) -> str:
+    """What `check` found, one line each; then the lines to paste, each header once."""
+    lines = [f"{found.level}: {printable(found.where)}: {printable(found.what)}" for found in findings]
+    pasted: dict[str, list[str]] = {}
+    for found in findings:
+        if found.paste:
+            pasted.setdefault(found.under, []).append(found.paste)
+    if under := {header: pastes for header, pastes in pasted.items() if header}:
+        lines.append("add these lines, or put them in place of those there, with your own values:")
+        for header, pastes in under.items():
+            lines += [f"    {printable(text)}" for text in [header, *pastes]]
+    return "\n".join([*lines, *(f"then run: {command}" for command in pasted.get("", []))])
 
 
 def entry_json(entry: Entry) -> dict[str, Any]:

@@ -63,6 +63,7 @@ def check(catalog: Catalog = HERE, as_json: AsJson = False) -> None:
     from dpcurator.catalog.check import check as findings_of
     from dpcurator.catalog.check import ready
     from dpcurator.catalog.load import load
+    from dpcurator.cli.shown import findings_text
     from dpcurator.opening import curator_of
     from dpcurator.snapshot.store import public_facts
 
@@ -74,8 +75,8 @@ def check(catalog: Catalog = HERE, as_json: AsJson = False) -> None:
     if as_json:
         show_json({"ready": fine, "findings": [finding.as_json() for finding in findings]})
     else:
-        for finding in findings:
-            show(f"{finding.level}: {finding}")
+        if findings:
+            show(findings_text(findings))
         show("ready: questions can be asked" if fine else "not ready")
     raise typer.Exit(0 if fine else 4)
 
