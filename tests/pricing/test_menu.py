@@ -1,0 +1,102 @@
+"""Menus and prices of a wanted accuracy: the least price, to three figures, whose bars meet every target."""
+
+from __future__ import annotations
+
+import json
+import time
+from fractions import Fraction as F
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from questions import CATALOG, VISITS, catalog_with, planned, with_column
+
+from dpcurator.errors import Refusal
+from dpcurator.pricing.bars import bars
+from dpcurator.pricing.menu import SHARES, menu, price_for
+from dpcurator.pricing.quote import price
+
+
+def test_a_menu_row_spends_a_share_and_says_what_is_left():
+    made = menu(planned("SELECT COUNT(*) AS n, AVG(age) FROM visits"), CATALOG, F(1), rows=500)
+    assert [offer.percent for offer in made.offers] == [percent for percent in SHARES if 4 * percent <= 100]
+    for offer in made.offers:
+        assert offer.epsilon == F(4 * offer.percent, 100)
+        assert offer.left == 1 - offer.epsilon
+        own = price(planned("SELECT COUNT(*) AS n, AVG(age) FROM visits"), offer.epsilon, CATALOG)
+        assert offer.bars == bars(own, 500)  # the same bars as a quote at that price
+    errors = [offer.bars[0].error for offer in made.offers]
+    assert errors == sorted(errors, reverse=True)
+    json.dumps(made.as_json(), allow_nan=False)
+    assert "5 %" in str(made)
+    assert "<pre>" in made._repr_html_()
+
+
+def test_nothing_left_is_said():
+    made = menu(planned("SELECT COUNT(*) FROM visits"), CATALOG, F(1, 1000))
+    assert made.offers == ()
+    assert "nothing can be bought" in str(made)
+
+
+def test_a_public_answer_costs_nothing_on_the_menu():
+    public = catalog_with(with_column(VISITS, "age", lower=F(0), upper=F(0)))
+    made = menu(planned("SELECT SUM(age) FROM visits", public), public, F(4))
+    assert {offer.left for offer in made.offers} == {F(4)}
+
+
+@given(
+    st.sampled_from(("COUNT(*)", "SUM(cost)", "SUM(gain)", "COUNT(*) - 2 * COUNT(age)", "AVG(age)")),
+    st.fractions(min_value=F(51, 100), max_value=10**6),
+    st.sampled_from((F(1, 2), F(95, 100), F(999, 1000))),
+)  # fmt: skip
+@settings(derandomize=True, deadline=None, max_examples=60)
+def test_a_price_meets_its_target_and_one_step_less_does_not(item, target, confidence):
+    plan = planned(f"SELECT {item} AS n FROM visits")
+    made = price_for(plan, CATALOG, {"n": target}, rows=1000, confidence=confidence)
+    assert bars(made, 1000)[0].error <= target
+    power = len(str(int(made.epsilon))) - 1 if made.epsilon >= 1 else -1
+    while F(10) ** power > made.epsilon:
+        power -= 1
+    step = F(10) ** (power - 2)
+    assert made.epsilon % step == 0  # three figures
+    less = made.epsilon - (step if made.epsilon > F(10) ** power else step / 10)
+    if made.epsilon > F(1, 10**11):
+        assert bars(price(plan, less, CATALOG, confidence=confidence), 1000)[0].error > target
+
+
+def test_every_target_is_met():
+    plan = planned("SELECT COUNT(*) AS n, SUM(cost) AS s FROM visits")
+    made = price_for(plan, CATALOG, {"N": F(50), "s": F(10**7)})
+    assert all(bar.error <= most for bar, most in zip(bars(made), (50, 10**7), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("items", "targets", "rows", "said"),
+    [
+        ("COUNT(*) AS n", {"m": 5}, None, "no single column 'm'"),
+        ("COUNT(*) AS n", {"n": 0}, None, "above 0"),
+        ("COUNT(*) AS n", {"n": -1}, None, "above 0"),
+        ("COUNT(*) AS n, SUM(age) AS N", {"n": 5}, None, "no single column"),
+        ("COUNT(*) AS n", {"n": F(1, 4)}, None, "no price reaches that error"),
+        ("AVG(age) AS a", {"a": 1}, None, "depends on how many rows a group has"),
+        ("SUM(cost) / COUNT(*) AS r", {"r": 1}, 1000, "depends on the data"),
+        ("city", {"city": 1}, None, "no single column"),
+    ],
+)  # fmt: skip
+def test_what_has_no_price_is_refused(items, targets, rows, said):
+    plan = planned(f"SELECT {items}, COUNT(*) FROM visits GROUP BY city")
+    with pytest.raises(Refusal, match=said) as refused:
+        price_for(plan, CATALOG, {name: F(error) for name, error in targets.items()}, rows=rows)
+    assert refused.value.cure
+
+
+def test_a_menu_and_a_price_over_many_keys_are_not_made_anew_for_each_look():
+    wide = catalog_with(with_column(VISITS, "ward", keys=tuple(range(300_000))))
+    plan = planned("SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", wide)
+    started = time.perf_counter()
+    price(plan, F(1), wide)
+    once = time.perf_counter() - started
+    started = time.perf_counter()
+    menu(plan, wide, F(4))
+    price_for(plan, wide, {"n": F(10)})
+    assert time.perf_counter() - started < 20 * once + 1

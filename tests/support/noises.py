@@ -1,0 +1,69 @@
+"""Integers a quote could see and noise within the error boxes, for laws of error bars and finished intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from hypothesis import strategies as st
+
+from dpcurator.plan.nodes import Output
+from dpcurator.pricing.bars import readings_of
+from dpcurator.pricing.finish import _beta, _View
+from dpcurator.pricing.quote import Quote
+
+Rows = tuple[tuple[int, ...], ...]
+
+
+def noise_free(quote: Quote, data: st.DataObject, *, least: int = 0) -> Rows:
+    """Readings that some table could have: a count n of at least `least`, sums within [L n, U n], |C| <= W n."""
+    made: list[tuple[int, ...]] = []
+    counts: dict[Any, list[int]] = {}
+    for one in quote.priced:
+        column, steps = one.ask.column, one.steps
+        keys = range(one.reading.coordinates)
+        if column not in counts:
+            counts[column] = [data.draw(st.integers(least, least + 10_000)) * quote.reach.one for _ in keys]
+        n = counts[column]
+        if one.ask.what == "values":
+            made.append(tuple(data.draw(st.integers(steps.lower * n[k], steps.upper * n[k])) for k in keys))
+        elif one.ask.what == "centred":
+            width = steps.upper - steps.lower
+            made.append(tuple(data.draw(st.integers(-width * n[k], width * n[k])) for k in keys))
+        else:
+            made.append(tuple(n))
+    return tuple(made)
+
+
+def shifted(quote: Quote, true: Rows, data: st.DataObject, output: Output) -> Rows:
+    """The readings with noise as large as the output's error bar allows each of its readings."""
+    used = readings_of(quote, output.part)
+    beta = (1 - quote.confidence) / max(1, len(used))
+    return tuple(
+        tuple(value + data.draw(st.sampled_from((-most, most, 0, most // 2))) for value in values)
+        for one, values in zip(quote.priced, true, strict=True)
+        for most in (one.mechanism.error(beta),)
+    )
+
+
+def views(quote: Quote, noisy: Rows, output: Output) -> list[Any]:
+    """The computed value of one output, per key, with its interval."""
+    errors = [one.error(_beta(quote, output.part)) for one in quote.priced]
+    return [
+        _View(quote, key, number, noisy, errors).value(output.part) for number, key in enumerate(quote.lowered.keys)
+    ]
+
+
+def finished_values(quote: Quote, noisy: Rows, *, shown: bool) -> Sequence[Sequence[Fraction | None]]:
+    """Per key and output, the exact value, whole ones rounded when `shown`; None for NULL and what is no number."""
+    from dpcurator.numbers.interval import Interval
+    from dpcurator.numbers.shown import round_half_up
+
+    columns = []
+    for output in quote.plan.outputs:
+        computed = views(quote, noisy, output)
+        plain = [value.value if isinstance(value, Interval) else None for value in computed]
+        whole = shown and output.shown == "whole"
+        columns.append([Fraction(round_half_up(v)) if whole and v is not None else v for v in plain])
+    return list(zip(*columns, strict=True))
