@@ -1,0 +1,98 @@
+"""The aggregates: the tuple is the folder, each entry is complete, and finishing is worked by hand."""
+
+from __future__ import annotations
+
+from fractions import Fraction as F
+from pathlib import Path
+
+import pytest
+
+import dpcurator.aggregates as room
+from dpcurator.aggregates import AGGREGATES, Aggregate, rule_of
+from dpcurator.errors import Refusal
+from dpcurator.numbers.interval import Interval
+from dpcurator.plan.nodes import AggregateCall, Ask, Measured
+from dpcurator.plan.stability import ASK_RULES
+
+X = Measured("x", 0, "float", "float", F(10), F(20))
+SEVEN = Measured("x", 0, "float", "float", F(7), F(7))
+ZERO = Measured("x", 0, "integer", "integer", F(0), F(0))
+
+
+def around(value, error) -> Interval:
+    return Interval.around(F(value), F(error))
+
+
+def test_the_tuple_is_the_folder():
+    folder = {path.stem for path in Path(room.__file__).parent.glob("*.py")} - {"__init__", "aggregate"}
+    assert folder == {"count", "sum", "average"}
+    listed = set()
+    for name in folder:
+        module = __import__(f"dpcurator.aggregates.{name}", fromlist=[name])
+        listed |= {id(value) for value in vars(module).values() if isinstance(value, Aggregate)}
+    assert listed == {id(rule) for rule in AGGREGATES}
+    specified = {path.stem for path in (Path(__file__).parent.parent / "plans").glob("*.sql")}
+    assert folder <= specified  # tests/plans has a specification file of each
+
+
+@pytest.mark.parametrize("rule", AGGREGATES, ids=lambda rule: f"{rule.function}-{rule.argument}")
+def test_every_aggregate_is_complete(rule):
+    column = X if rule.argument in ("column", "number") else None
+    asks = rule.asks(column)
+    assert asks
+    assert {ask.what for ask in asks} <= set(ASK_RULES)
+    assert rule.shown(column) in ("whole", "number")
+    assert rule.meaning
+    function = f"{rule.function} DISTINCT" if rule.argument == "unit" else rule.function
+    assert rule_of(AggregateCall(function, column)) is rule
+    for value in (0, 1, -1, 10**400, -(10**400), F(1, 3)):
+        made = rule.finish(tuple(around(value, 5) for _ in asks), column)
+        assert made.value is not None
+        assert made.low is None or made.low <= made.value <= made.high
+
+
+def test_no_two_aggregates_answer_one_call():
+    assert len({(rule.function, rule.argument) for rule in AGGREGATES}) == len(AGGREGATES)
+
+
+@pytest.mark.parametrize(
+    "call", [("MEDIAN", X), ("SUM", None), ("COUNT DISTINCT UNIT", None), ("AVG DISTINCT", None), ("", X)]
+)
+def test_a_call_of_no_aggregate_is_refused(call):
+    with pytest.raises(Refusal, match="not known"):
+        rule_of(AggregateCall(*call))
+
+
+def finish(function: str, column: Measured, *readings: Interval) -> Interval:
+    return rule_of(AggregateCall(function, column)).finish(readings, column)
+
+
+def test_an_average_by_hand():
+    """15 + 12/(2*3) = 17; over the box 15 + [10, 14]/(2 [2, 4]) = [16.25, 18.5]."""
+    assert finish("AVG", X, around(12, 2), around(3, 1)) == Interval(F(17), F(65, 4), F(37, 2))
+    assert finish("AVG", X, around(12, 2), around(1, 1)) == Interval(F(20), F(10), F(20))  # the count may be 0
+    assert finish("AVG", X, around(12, 2), around(0, 1)) == Interval(F(15), F(10), F(20))
+    assert finish("AVG", X, around(-1000, 2), around(3, 1)) == Interval(F(10), F(10), F(10))
+    assert finish("AVG", SEVEN) == Interval.exactly(F(7))
+
+
+def test_sums_and_counts_are_their_reading():
+    assert finish("SUM", X, around(12, 2)) == around(12, 2)
+    assert finish("SUM", ZERO) == Interval.exactly(F(0))
+    assert finish("COUNT", X, around(-3, 2)) == around(-3, 2)  # unbiased: not cut at 0
+
+
+@pytest.mark.parametrize(
+    ("function", "column", "asks"),
+    [
+        ("SUM", X, (Ask("values", X),)), ("SUM", SEVEN, (Ask("values", SEVEN),)), ("SUM", ZERO, ()), ("AVG", SEVEN, ()),
+        ("AVG", ZERO, ()), ("AVG", X, (Ask("centred", X), Ask("present", X))), ("COUNT", ZERO, (Ask("present", ZERO),)),
+    ],
+)  # fmt: skip
+def test_what_is_constant_is_not_asked(function, column, asks):
+    assert rule_of(AggregateCall(function, column)).asks(column) == asks
+
+
+def test_an_average_without_bounds_is_an_error():
+    with pytest.raises(TypeError, match="bounds"):
+        rule_of(AggregateCall("AVG", X)).asks(Measured("x", 0, "float", "float", None, None))

@@ -1,0 +1,62 @@
+-- COUNT: one paid reading each. Tables and caps: tests/support/questions.py (max_rows 4, max_groups 2, one = 2^16).
+
+-- @question  every row counts, up to 4 of a person
+SELECT COUNT(*) FROM visits
+-- @reading  rows: 1 key, linf 4, l1 4
+-- @steps
+-- scan t0: c0 text
+-- owner c0
+-- listed () : 1 key
+-- measure
+-- per unit
+-- scale down: 4 rows, 2 groups, one 65536
+-- total: rows
+
+-- @question  a person is in at most 2 of 3 groups: l1 = 2 * 4
+SELECT city, COUNT(*) FROM visits GROUP BY city
+-- @reading  rows: 3 keys, linf 4, l1 8
+-- @steps
+-- scan t0: c0 text, c1 text
+-- owner c0
+-- listed (c1) : 3 keys
+-- measure
+-- per unit
+-- scale down: 4 rows, 2 groups, one 65536
+-- total: rows
+
+-- @question  where a column is present
+SELECT COUNT(note) FROM visits WHERE age >= 18
+-- @reading  present(note): 1 key, linf 4, l1 4
+-- @steps
+-- scan t0: c0 text, c2 integer, c11 text
+-- filter c2 >= 18
+-- owner c0
+-- listed () : 1 key
+-- measure c11 text [0, 0]
+-- per unit
+-- scale down: 4 rows, 2 groups, one 65536
+-- total: present 0
+
+-- @question  people: each once a group, so max_rows plays no part; 2 groups of 6
+SELECT COUNT(DISTINCT patient) FROM visits GROUP BY city, smoker
+-- @reading  units: 6 keys, linf 1, l1 2
+-- @steps
+-- scan t0: c0 text, c1 text, c7 integer
+-- owner c0
+-- listed (c1, c7) : 6 keys
+-- measure
+-- per unit
+-- scale down: 4 rows, 2 groups, one 65536
+-- total: units
+
+-- @question  each row a unit: one row, one group, nothing to scale
+SELECT g, COUNT(*) FROM rows GROUP BY g
+-- @reading  rows: 2 keys, linf 1, l1 1
+-- @steps
+-- scan t1: c1 text
+-- owner none
+-- listed (c1) : 2 keys
+-- measure
+-- per unit
+-- scale down: 1 rows, 1 groups, one 1
+-- total: rows

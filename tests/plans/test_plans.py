@@ -1,0 +1,80 @@
+"""The specification files of this folder: each question's core plan, its sensitivity by hand, at epsilon 1."""
+
+from __future__ import annotations
+
+from fractions import Fraction as F
+from pathlib import Path
+
+import pytest
+from questions import quoted
+
+from dpcurator.plan import core, rows
+from dpcurator.plan.core import CorePlan
+from dpcurator.pricing.quote import Priced
+
+
+def specified():
+    """(question, readings, steps) of every file, in order."""
+    for path in sorted(Path(__file__).parent.glob("*.sql")):
+        for number, part in enumerate(path.read_text(encoding="utf-8").split("-- @question")[1:]):
+            said, _, steps = part.partition("-- @steps")
+            lines = said.splitlines()[1:]
+            question = "\n".join(line for line in lines if not line.startswith("--"))
+            readings = [line.removeprefix("-- @reading").strip() for line in lines if line.startswith("-- @reading")]
+            wanted = [line.removeprefix("-- ") for line in steps.splitlines() if line.startswith("-- ")]
+            yield pytest.param(question, readings, wanted, id=f"{path.stem}-{number}")
+
+
+def reading_words(one: Priced) -> str:
+    """A reading's sensitivity in the query's unit."""
+    name = f"{one.ask.what}({one.ask.column.name})" if one.ask.column is not None else one.ask.what
+    linf, l1 = (F(distance) * one.reading.unit for distance in (one.reading.linf, one.reading.l1))
+    keys = "1 key" if one.reading.coordinates == 1 else f"{one.reading.coordinates} keys"
+    return f"{name}: {keys}, linf {linf}, l1 {l1}"
+
+
+def step_words(plan: CorePlan) -> list[str]:
+    """The core plan, one step a line."""
+    columns = next(step.columns for step in plan if isinstance(step, core.Scan))
+
+    def said(step: core.Step) -> str:
+        match step:
+            case core.Scan(table, sources):
+                return f"scan {table}: " + ", ".join(f"{source.name} {source.kind}" for source in sources)
+            case core.Filter(predicate):
+                return f"filter {condition(predicate)}"
+            case core.Owner(column):
+                return f"owner {'none' if column is None else columns[column].name}"
+            case core.Listed(used, keys):
+                names = ", ".join(columns[i].name for i in used)
+                return f"listed ({names}) : {len(keys)} {'key' if len(keys) == 1 else 'keys'}"
+            case core.Measure(grids):
+                return " ".join(["measure", *(measured(grid) for grid in grids)])
+            case core.PerUnit():
+                return "per unit"
+            case core.ScaleDown(most, groups, one):
+                return f"scale down: {most} rows, {groups} groups, one {one}"
+            case core.Total(sums):
+                kinds = (f"{s.what} {s.measure}" if s.what in ("present", "values") else s.what for s in sums)
+                return "total: " + ", ".join(kinds)
+
+    def measured(grid: core.Grid) -> str:
+        power = f" / 2^{grid.exponent}" if grid.kind == "float" else ""
+        return f"{columns[grid.column].name} {grid.kind} [{grid.lower}, {grid.upper}]{power}"
+
+    def condition(predicate: rows.Predicate) -> str:
+        match predicate:
+            case rows.Compare(op, rows.Field(index), rows.Constant(value)):
+                return f"{columns[index].name} {op} {value}"
+            case rows.Not(part):
+                return f"not {condition(part)}"
+        raise AssertionError("write this condition's words here")
+
+    return [said(step) for step in plan]
+
+
+@pytest.mark.parametrize(("question", "readings", "steps"), list(specified()))
+def test_a_question_lowers_as_specified(question, readings, steps):
+    quote = quoted(question)
+    assert [reading_words(one) for one in quote.priced] == readings
+    assert step_words(quote.lowered.core) == steps
