@@ -190,7 +190,7 @@ def test_a_bad_question_is_refused_in_words(text, said):
     assert "\n" not in str(error)
 
 
-@pytest.mark.parametrize("question", NOT_TEXT, ids=repr)
+@pytest.mark.parametrize("question", NOT_TEXT, ids=lambda question: type(question).__name__)
 def test_what_is_no_text_is_refused(question):
     with pytest.raises(Refusal, match="a question is a text"):
         planned(question)
