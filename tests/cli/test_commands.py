@@ -118,6 +118,29 @@ def test_quote_says_why(ready: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "NOT affordable: short by 2" in short.out
 
 
+def test_explain_shows_plan_reach_noise_and_query_and_costs_nothing(
+    ready: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    question = "SELECT city, AVG(age) AS a FROM visits WHERE height > 1 GROUP BY city HAVING COUNT(*) > 3"
+    told = run(capsys, "explain", question).out
+    for words in (
+        "rows of visits, a unit's by patient_id",
+        "where: a condition on height",
+        "grouped by city (2 listed): 2 keys",
+        "bounded to 2 rows a key and 1 keys a unit",
+        "aggregates: AVG(age), COUNT(*)",
+        "on the noisy values: having",
+        "all keys together by at most 220",
+        "the engine would run:",
+        "FROM snapshot.main.t0",
+    ):
+        assert words in told
+    found = run(capsys, "explain", question, "--epsilon", "0.1", "--assume-count", "1e3", "--json").json
+    assert found["epsilon"] == "0.1"
+    assert "patient_id" not in found["engine"]["sql"]  # names of the catalog never reach an engine
+    assert run(capsys, "budget").out == "spent 0 of 1: 1 left (100 %)\n"
+
+
 def test_json_of_every_command(ready: Path, capsys: pytest.CaptureFixture[str]) -> None:
     answer = run(capsys, "ask", COUNT, "--epsilon", "0.25", "--json").json
     assert answer["columns"] == ["city", "n"]

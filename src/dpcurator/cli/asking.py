@@ -1,4 +1,4 @@
-"""What an analyst runs: ask, quote, budget, receipt, verify."""
+"""What an analyst runs: ask, quote, explain, budget, receipt, verify."""
 
 from __future__ import annotations
 
@@ -124,6 +124,33 @@ def quote(
         from dpcurator.cli.shown import quote_text
 
         show(quote_text(found, curator.budget(), assume_count))
+
+
+@command(name="explain", epilog='Example: dpcurator explain "SELECT city, COUNT(*) AS n FROM visits GROUP BY city"')
+def explain(
+    question: Question,
+    epsilon: Epsilon = None,
+    spend: Spend = None,
+    within: Within = None,
+    assume_count: Assume = None,
+    confidence: Confidence = "0.95",
+    catalog: Catalog = HERE,
+    as_json: AsJson = False,
+) -> None:
+    """The plan of a question, its sensitivity step by step, its noise, and the engine's query. Free; reads no data."""
+    from dpcurator.cli.explaining import engine_query, explain_text
+    from dpcurator.cli.shown import quote_text
+
+    curator = _curator(catalog)
+    price = _price(epsilon, spend, within)
+    if not any(value is not None for value in price.values()):
+        price["spend"] = "1%"
+    found = curator.quote(_text(question), **price, assume_count=assume_count, confidence=confidence)
+    if as_json:
+        sql, values = engine_query(found)
+        show_json(found.as_json() | {"engine": {"sql": sql, "parameters": values}})
+    else:
+        show(explain_text(found, quote_text(found, curator.budget(), assume_count)))
 
 
 @command(name="budget", epilog="Example: dpcurator budget")

@@ -10,9 +10,10 @@ from dpcurator.answer import printable, table_text
 from dpcurator.catalog.check import Finding
 from dpcurator.ledger.events import Answered, Charged, Opened
 from dpcurator.ledger.ledger import Entry
-from dpcurator.numbers import decimal_text
+from dpcurator.numbers import decimal_text, whole
 from dpcurator.numbers.shown import error_text
 from dpcurator.pricing.bars import bars, describe
+from dpcurator.pricing.menu import ROWS
 from dpcurator.pricing.quote import Quote
 from dpcurator.values import Budget
 
@@ -26,7 +27,8 @@ def quote_text(quote: Quote, budget: Budget, assume_count: str | None) -> str:
     if after < 0:
         afford = f"NOT affordable: short by {decimal_text(-after)}"
     lines = [f"price: epsilon {decimal_text(quote.epsilon)} of {decimal_text(budget.epsilon)} ({afford})", ""]
-    found = bars(quote, int(assume_count)) if assume_count is not None else bars(quote)
+    rows = ROWS if assume_count is None else whole(assume_count, name="assume_count", least=1)
+    found = bars(quote, rows)
     lines.append(f"error bars, with {decimal_text(quote.confidence * 100)} % confidence for each value:")
     lines += [f"  {printable(bar.title)}: {describe(bar)}" for bar in found]
     for number, one in enumerate(quote.priced, 1):
