@@ -29,9 +29,17 @@ class DpcuratorError(Exception):
         located = f"{self.where}: {self.what}" if self.where else self.what
         return f"{located} {self.cure}".strip()
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_again, (type(self), self.what, self.where, self.cure))
+
     def as_json(self) -> dict[str, object]:
         """What `--json` prints: the same words, in fields."""
         return {"error": self.title, "what": self.what, "where": self.where, "cure": self.cure}
+
+
+def _again(kind: type[DpcuratorError], what: str, where: str, cure: str) -> DpcuratorError:
+    """An error from its pickle, as when it crosses processes."""
+    return kind(what, where=where, cure=cure)
 
 
 class Refusal(DpcuratorError):

@@ -86,7 +86,7 @@ def answered(
     return [tuple(cell.value for cell in row) for row in finish(quote, noisy)]
 
 
-def with_column(table: Table, name: str, **facts: Any) -> Table:
+def with_column(table: Table, name: str, /, **facts: Any) -> Table:
     """The table with some facts of one column declared otherwise."""
     columns = tuple(replace(column, **facts) if column.name == name else column for column in table.columns)
     return replace(table, columns=columns)

@@ -86,7 +86,7 @@ def decimal_text(value: Fraction, *, digits: int = 12) -> str:
     if places is not None and places <= digits and abs(value) < 10**40:
         return _fixed(value, places)
     text = f"{float(value):.6g}" if 10**-300 < abs(value) < 10**40 else _scientific(value)
-    return text if abs(value) >= 10**40 and rational(text, name="text") == value else f"{text}..."
+    return text if abs(value) >= 10**40 and Fraction(text) == value else f"{text}..."
 
 
 def _places(denominator: int) -> int | None:

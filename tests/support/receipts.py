@@ -1,0 +1,91 @@
+"""A curator in memory over a small table, its receipts, and ways of changing a receipt, for tests of what is signed."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from questions import CATALOG
+
+from dpcurator.curator import Curator
+from dpcurator.engines.reference import Reference
+from dpcurator.ledger import Ledger, MemoryStore, Opening
+from dpcurator.ledger.keys import SigningKey, canonical
+from dpcurator.values import Json
+
+KEY = SigningKey(Ed25519PrivateKey.from_private_bytes(bytes(range(32))))
+CITIES = ("Hull", "Leeds", "York", None)
+ROWS = 40
+TABLES = {
+    "t0": {
+        "c0": [f"p{i % 13}" for i in range(ROWS)], "c1": [CITIES[i % 4] for i in range(ROWS)],
+        "c2": [i * 3 if i % 7 else None for i in range(ROWS)], "c3": [i * 12.5 for i in range(ROWS)],
+        "c4": [0.1 * (i % 5) for i in range(ROWS)], "c5": [19000 + i % 3 for i in range(ROWS)],
+        "c6": [i * 10**9 for i in range(ROWS)], "c7": [i % 2 for i in range(ROWS)],
+        "c8": [i % 4 or None for i in range(ROWS)],
+        "c9": [f"00000000-0000-0000-0000-{i:012d}" for i in range(ROWS)], "c10": [i * 100 for i in range(ROWS)],
+        "c11": [None if i % 3 else f"note {i}" for i in range(ROWS)],
+    },
+    "t1": {"c0": [i % 15 - 5 for i in range(ROWS)], "c1": ["ab"[i % 2] for i in range(ROWS)]},
+}  # fmt: skip
+
+
+def curator() -> Curator:
+    """A new ledger in memory."""
+    opening = Opening(
+        protects=CATALOG.protects, neighbours=CATALOG.neighbours, units=None, epsilon=CATALOG.epsilon,
+        delta=Fraction(0), public_key=KEY.public,
+    )  # fmt: skip
+    return Curator(CATALOG, Ledger.open(MemoryStore(), opening), KEY, lambda: Reference(TABLES))
+
+
+def signed(receipt: Json) -> Json:
+    """The same content, signed again with the right key: what a curator that lies could issue."""
+    body = {name: value for name, value in receipt.items() if name != "signature"}
+    return body | {"signature": KEY.sign(canonical(body))}
+
+
+def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Every place of a JSON value that holds no list and no object."""
+    if isinstance(value, dict | list):
+        for name, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from leaves(inner, (*path, name))
+    else:
+        yield path
+
+
+def at(value: Any, path: tuple[Any, ...]) -> Any:
+    for name in path:
+        value = value[name]
+    return value
+
+
+def changed(receipt: Json, path: tuple[Any, ...], new: Any) -> Json:
+    """A copy with another value at one place."""
+    made = copy.deepcopy(receipt)
+    at(made, path[:-1])[path[-1]] = new
+    return made
+
+
+def others(old: Any) -> list[Any]:
+    """Values near `old`, of its type and of others."""
+    if isinstance(old, bool) or old is None:
+        return [not old, 0, "x"]
+    if isinstance(old, int):
+        return [old + 1, old - 1, -old - 1, old * 2 + 1, str(old), float(old), None]
+    if isinstance(old, float):
+        return [old + 1, None]
+    near = [f"{old}0", f"1{old}", old[1:], "0", "", None, 7]
+    if old.replace("/", "").isdigit():
+        near += [str(Fraction(old) * 2), str(Fraction(old) / 2), f"{Fraction(old) * 2}/2", f"{old} "]
+    return [value for value in near if value != old]
+
+
+def json_of(receipt: Json) -> Json:
+    """As it comes back from a file."""
+    made: Json = json.loads(json.dumps(receipt))
+    return made
