@@ -16,6 +16,11 @@ __version__ = "0.1.0"
 
 _NAMES = {
     "open": ("dpcurator.opening", "open_curator"),
+    "col": ("dpcurator.fronts.columns", "col"),
+    "count": ("dpcurator.fronts.columns", "count"),
+    "count_units": ("dpcurator.fronts.columns", "count_units"),
+    "sum": ("dpcurator.fronts.columns", "sum_of"),
+    "mean": ("dpcurator.fronts.columns", "mean"),
     "Curator": ("dpcurator.curator", "Curator"),
     "Answer": ("dpcurator.answer", "Answer"),
     "Quote": ("dpcurator.pricing.quote", "Quote"),
@@ -37,11 +42,18 @@ if TYPE_CHECKING:
     from dpcurator.errors import Misconfigured as Misconfigured
     from dpcurator.errors import OverBudget as OverBudget
     from dpcurator.errors import Refusal as Refusal
+    from dpcurator.fronts.columns import col as col
+    from dpcurator.fronts.columns import count as count
+    from dpcurator.fronts.columns import count_units as count_units
+    from dpcurator.fronts.columns import mean as mean
+    from dpcurator.fronts.columns import sum_of
     from dpcurator.mechanisms import DiscreteLaplace as DiscreteLaplace
-    from dpcurator.opening import open_curator as open  # noqa: F401
+    from dpcurator.opening import open_curator
     from dpcurator.pricing.menu import Menu as Menu
     from dpcurator.pricing.quote import Quote as Quote
     from dpcurator.verification import verify as verify
+
+    open, sum = open_curator, sum_of
 
 __all__ = [*_NAMES, "__version__"]
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpcurator import receipt as receipts
 from dpcurator.aggregates import AGGREGATES
@@ -38,6 +38,11 @@ from dpcurator.pricing.quote import CONFIDENCE, Quote, price
 from dpcurator.pricing.release import release
 from dpcurator.values import Budget, Charge, Exact, Json, Request
 
+if TYPE_CHECKING:
+    from dpcurator.fronts.frame import Frame
+
+    Question = str | Frame[Any, Any, Any]
+
 
 @dataclass
 class Curator:
@@ -52,15 +57,23 @@ class Curator:
     engine: Callable[[], Engine]
     entropy: Entropy = field(default_factory=SystemEntropy)
 
-    def plan(self, question: str) -> Plan:
-        """What a question means. Raises Refusal."""
+    def table(self, name: str) -> Frame[Quote, Menu, Answer]:
+        """A table by its exact name, to ask in steps: `.where(...).group_by(...).agg(...)`. Raises Refusal."""
+        from dpcurator.fronts.frame import start
+
+        return start(self, name, self.catalog.tables)
+
+    def plan(self, question: Question) -> Plan:
+        """What a question means: an SQL text, or a frame that `table` began. Raises Refusal."""
+        from dpcurator.fronts.frame import Frame
         from dpcurator.fronts.sql import parse
 
-        return bind(parse(question), self.catalog, AGGREGATES)
+        asked = question.question() if isinstance(question, Frame) else parse(question)
+        return bind(asked, self.catalog, AGGREGATES)
 
     def quote(
         self,
-        question: str,
+        question: Question,
         *,
         epsilon: object = None,
         spend: object = None,
@@ -93,7 +106,7 @@ class Curator:
             check_core(quote.lowered.core)
         return quote
 
-    def menu(self, question: str, *, assume_count: object = None, confidence: object = CONFIDENCE) -> Menu:
+    def menu(self, question: Question, *, assume_count: object = None, confidence: object = CONFIDENCE) -> Menu:
         """What each share of the budget would buy. Free; no data is looked at."""
         plan = self.plan(question)
         rows = self._expected(plan) if assume_count is None else whole(assume_count, name="assume_count", least=1)
@@ -101,7 +114,7 @@ class Curator:
 
     def ask(
         self,
-        question: str,
+        question: Question,
         *,
         epsilon: object = None,
         spend: object = None,

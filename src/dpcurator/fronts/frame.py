@@ -1,0 +1,283 @@
+"""A question as a data frame: steps that end in the plan which SQL of the same meaning has.
+
+    curator.table("visits").where(dp.col("age") > 65).group_by("city").agg(n=dp.count(), age=dp.mean("age"))
+
+Promise: `frame.plan()` is the plan of `frame.sql()`, so price, answer, receipt and free repeats are one for the two
+fronts. Right because a frame makes a Question, as `parse` does, within the bounds that an SQL text has, and everything
+after that is shared. Each step returns a new frame. Checked in tests/fronts/test_frame.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Generic, Protocol, TypeVar
+
+from dpcurator.errors import Refusal
+from dpcurator.fronts.columns import UNITS, Expression, Sorted, aggregates, measured, named, outside, text
+from dpcurator.fronts.render import chain, depth, leaves, render
+from dpcurator.fronts.sql import MAX_DEPTH
+from dpcurator.fronts.text import guard
+from dpcurator.numbers import whole
+from dpcurator.plan.names import find, nearest, quote, show
+from dpcurator.plan.nodes import Plan
+from dpcurator.plan.question import Binary, Call, Item, Name, Ordering, Question, Syntax, Unary, Within
+
+MOST: Final = 10**18  # rows of a limit; beyond it all are the same
+
+Q = TypeVar("Q", covariant=True)
+M = TypeVar("M", covariant=True)
+A = TypeVar("A", covariant=True)
+
+
+class Asked(Protocol[Q, M, A]):
+    """What a frame needs of a curator; Q, M and A are its quotes, menus and answers."""
+
+    def plan(self, question: Any) -> Plan: ...
+    def quote(self, question: Any, *args: Any, **how: Any) -> Q: ...
+    def menu(self, question: Any, *args: Any, **how: Any) -> M: ...
+    def ask(self, question: Any, *args: Any, **how: Any) -> A: ...
+
+
+class Declared(Protocol):
+    """What a frame needs of a column or a table of the catalog."""
+
+    @property
+    def name(self) -> str: ...
+
+
+class DeclaredTable(Declared, Protocol):
+    @property
+    def columns(self) -> Sequence[Declared]: ...
+    @property
+    def unit(self) -> str | None: ...
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Frame(Generic[Q, M, A]):
+    """A question of one table, step by step. Begin with `curator.table(name)`; the order of the steps is free."""
+
+    curator: Asked[Q, M, A] = field(compare=False)
+    table: str
+    columns: tuple[str, ...]
+    unit: str | None  # the column that names the protected unit; None when each row is one
+    conditions: tuple[Syntax, ...] = ()
+    keys: tuple[str, ...] = ()
+    items: tuple[tuple[str, Syntax], ...] = ()
+    kept: tuple[Syntax, ...] = ()
+    sorting: tuple[Ordering, ...] = ()
+    most: int | None = None
+    skipped: int = 0
+
+    def where(self, *conditions: Expression) -> Frame[Q, M, A]:
+        """Rows for which every condition is true. Raises Refusal."""
+        parts = [_expression(one, "where", 'dp.col("age") > 65') for one in conditions]
+        for part in parts:
+            for aggregate in aggregates(part):
+                raise Refusal(
+                    f"where looks at single rows, and this condition holds {aggregate}.",
+                    cure="Compare aggregates in .having(...).",
+                )
+            for one in outside(part):
+                self._row(one)
+        return replace(self, conditions=(*self.conditions, *parts))
+
+    def group_by(self, *columns: str | Expression) -> Frame[Q, M, A]:
+        """One row of the answer for each listed key of these columns. Raises Refusal."""
+        keys = [self._column(named(one, "a column to group by")) for one in columns]
+        for place, key in enumerate(keys):
+            if key in (*self.keys, *keys[:place]):
+                raise Refusal(f"group_by names {show(key)} twice.", cure="Name it once.")
+        return replace(self, keys=(*self.keys, *keys))
+
+    def agg(self, /, *unnamed: object, **items: Expression) -> Frame[Q, M, A]:
+        """Columns of the answer, each under its name. Raises Refusal."""
+        if unnamed:
+            raise Refusal("each column of the answer needs a name.", cure="Write it as in agg(n=dp.count()).")
+        made = [(_title(title), _expression(one, "agg", "dp.count()")) for title, one in items.items()]
+        for title, part in made:
+            if title in [other for other, _ in self.items]:
+                raise Refusal(f"agg names {show(title)} twice.", cure="Give each column of the answer its own name.")
+            for column in measured(part):
+                self._column(column)
+        return replace(self, items=(*self.items, *made))
+
+    def having(self, *conditions: Expression) -> Frame[Q, M, A]:
+        """Rows of the answer for which every condition is true of the noisy values. Free. Raises Refusal."""
+        parts = [_expression(one, "having", "dp.count() > 100") for one in conditions]
+        return replace(self, kept=(*self.kept, *parts))
+
+    def order_by(self, *parts: str | Expression | Sorted, descending: bool = False) -> Frame[Q, M, A]:
+        """The answer sorted, by noisy values or keys; a missing value counts as the smallest. Free. Raises Refusal.
+
+        `dp.col("n").descending()` sorts by one expression in its own direction.
+        """
+        made: list[Ordering] = []
+        for one in parts:
+            if isinstance(one, Sorted):
+                made.append(Ordering(one.part, one.descending, one.missing_first))
+            else:
+                part = named(one) if isinstance(one, str) else _expression(one, "order_by", 'order_by("n")')
+                made.append(Ordering(part, bool(descending), not descending))
+        return replace(self, sorting=(*self.sorting, *made))
+
+    def limit(self, rows: int, *, offset: int = 0) -> Frame[Q, M, A]:
+        """The first rows of the answer only, after leaving out `offset`. Free. Raises Refusal."""
+        if self.most is not None:
+            raise Refusal("the frame has a limit already.", cure="Limit it once.")
+        most, skipped = whole(rows, name="a limit"), whole(offset, name="an offset")
+        return replace(self, most=min(most, MOST), skipped=min(skipped, MOST))
+
+    def quote(self, **how: Any) -> Q:
+        """What it would cost and how wrong the answer might be: see `Curator.quote`. Free."""
+        return self.curator.quote(self, **how)
+
+    def menu(self, **how: Any) -> M:
+        """What each share of the budget would buy: see `Curator.menu`. Free."""
+        return self.curator.menu(self, **how)
+
+    def ask(self, **how: Any) -> A:
+        """The answer, paid for: see `Curator.ask`."""
+        return self.curator.ask(self, **how)
+
+    def plan(self) -> Plan:
+        """What it means. Raises Refusal."""
+        return self.curator.plan(self)
+
+    def sql(self) -> str:
+        """The same question as SQL. Raises Refusal."""
+        return render(self.question())
+
+    def __repr__(self) -> str:
+        try:
+            return self.sql()
+        except Refusal:
+            return f"a question of {quote(self.table)}, not yet whole"
+
+    def question(self) -> Question:
+        """The question, bounded as an SQL text is. Raises Refusal."""
+        if not self.items and not self.keys:
+            raise Refusal("the question has no aggregate.", cure="Add one, as in .agg(n=dp.count()).")
+        for part in (*self.conditions, *self.kept, *(o.part for o in self.sorting), *(part for _, part in self.items)):
+            if depth(part, MAX_DEPTH) > MAX_DEPTH:
+                raise Refusal(f"an expression is nested more than {MAX_DEPTH} deep.", cure="Simplify it.")
+        self._names()
+        asked = Question(
+            items=(
+                *(Item(Name(key, True), None, key) for key in self.keys),
+                *(Item(self._units(part), title, "") for title, part in self.items),
+            ),
+            table=self.table,
+            table_quoted=True,
+            table_alias=None,
+            where=_all(self.conditions),
+            group_by=tuple(Name(key, True) for key in self.keys),
+            having=_all(tuple(map(self._units, self.kept))),
+            order_by=tuple(replace(one, part=self._units(one.part)) for one in self.sorting),
+            limit=self.most,
+            offset=self.skipped,
+        )
+        guard(render(asked))
+        return asked
+
+    def _column(self, name: Name) -> str:
+        """The column that has exactly this name. Raises Refusal."""
+        return self.columns[find(name.column, True, self.columns, what="column")]
+
+    def _row(self, part: Syntax) -> None:
+        """Refuse what a condition on rows cannot hold."""
+        if isinstance(part, Name):
+            if part.column not in self.columns and part.column in [title for title, _ in self.items]:
+                raise Refusal(
+                    f"where looks at single rows, and {show(part.column)} is a column of the answer.",
+                    cure="Compare it in .having(...).",
+                )
+            self._column(part)
+        elif isinstance(part, Call) or (isinstance(part, Unary | Binary) and part.op in ("+", "-", "*", "/")):
+            raise Refusal(
+                "where compares columns with values or columns, and this condition computes something.",
+                cure="Compare the column itself with a value; a number there needs a decimal form, as in 0.33.",
+            )
+
+    def _names(self) -> None:
+        """Every name outside an aggregate is a key, or in having and order_by a column of the answer."""
+        titles = [title for title, _ in self.items]
+        for key in self.keys:
+            if key in titles:
+                raise Refusal(f"{show(key)} is the name of two columns of the answer.", cure="Rename the one in agg.")
+        for _, part in self.items:
+            self._among(part, self.keys, titles)
+        for part in (*self.kept, *(one.part for one in self.sorting)):
+            self._among(part, (*self.keys, *titles), [])
+
+    def _among(self, part: Syntax, known: Sequence[str], titles: Sequence[str]) -> None:
+        for name in [one.column for one in outside(part) if isinstance(one, Name)]:
+            if name in known:
+                continue
+            if name in titles:
+                raise Refusal(
+                    f"agg computes from aggregates and keys, and {show(name)} is a column of the answer itself.",
+                    cure="Write the aggregate again: the same one twice is paid for once.",
+                )
+            if name in self.columns:
+                raise Refusal(
+                    f"{quote(name)} is a column of single rows, which never leave the curator.",
+                    cure=f"Put it in an aggregate such as dp.mean({show(name)}), or in group_by.",
+                )
+            raise Refusal(
+                f"there is no column {show(name)} in the answer.", cure=nearest(name, [*known, *titles], "column")
+            )
+
+    def _units(self, part: Syntax) -> Syntax:
+        """The expression with dp.count_units() of this table's unit. Raises Refusal."""
+        if UNITS not in outside(part):
+            return part
+        if self.unit is None:
+            raise Refusal("dp.count_units(): each row of this table is a unit.", cure="Ask dp.count().")
+        return _replaced(part, UNITS, Call("COUNT", (Name(self.unit, True),), distinct=True))
+
+
+def start(curator: Asked[Q, M, A], name: object, tables: Sequence[DeclaredTable]) -> Frame[Q, M, A]:
+    """The frame of a table, given by its exact name. Raises Refusal."""
+    if not isinstance(name, str):
+        raise Refusal("a table is given by its name.", cure='Write it as in curator.table("visits").')
+    table = tables[find(name, True, [one.name for one in tables], what="table")]
+    columns = tuple(column.name for column in table.columns)
+    return Frame(curator, table.name, columns, table.unit if table.unit in columns else None)
+
+
+def _expression(given: object, step: str, example: str) -> Syntax:
+    if not isinstance(given, Expression):
+        what = repr(given) if isinstance(given, bool) or given is None else f"a value of type {type(given).__name__}"
+        raise Refusal(f"{step} takes expressions, and this is {what}.", cure=f"Write it as in {example}.")
+    return given.syntax
+
+
+def _title(title: str) -> str:
+    if not title:
+        raise Refusal("a column of the answer needs a name.", cure="Write it as in agg(n=dp.count()).")
+    return text(title)
+
+
+def _all(parts: tuple[Syntax, ...]) -> Syntax | None:
+    return chain("AND", [leaf for part in parts for leaf in leaves(part, "AND")]) if parts else None
+
+
+def _replaced(part: Syntax, old: Syntax, new: Syntax) -> Syntax:
+    """The expression with `new` wherever `old` stood."""
+
+    def again(inner: Syntax) -> Syntax:
+        return _replaced(inner, old, new)
+
+    if part == old:
+        return new
+    match part:
+        case Unary(op, inner):
+            return Unary(op, again(inner))
+        case Binary(op, left, right):
+            return Binary(op, again(left), again(right))
+        case Within(inner, options):
+            return Within(again(inner), tuple(map(again, options)))
+        case Call(_, arguments):
+            return replace(part, arguments=tuple(map(again, arguments)))
+    return part

@@ -1,0 +1,188 @@
+"""A Question as SQL text: what `.sql()` of a frame shows.
+
+Promise: the text parses back to a question with the same plan. Names keep their spelling and quotes, titles become
+aliases, and brackets stand wherever SQL would group otherwise; a chain of ANDs or ORs is written flat when `parse`
+balances it the same way. Right because text and depth are both made from one table of levels.
+Checked in tests/fronts/test_render.py.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Final, Literal
+
+from dpcurator.errors import Refusal
+from dpcurator.fronts.sql import _chain as chain
+from dpcurator.plan.question import Binary, Call, Item, Literally, Name, Ordering, Question, Syntax, Unary, Within
+
+__all__ = ["chain", "decimals", "depth", "expression", "leaves", "render"]
+
+_LEVEL: Final = {"OR": 1, "AND": 2, "NOT": 3, "+": 5, "-": 5, "*": 6, "/": 6}  # comparisons, IN and IS NULL are 4
+_SIGNED, _ATOM, _CONDITION, _TERM = 7, 8, 3, 5
+
+
+def render(question: Question) -> str:
+    """The text, on one line but for line breaks inside names and texts."""
+    clauses = [f"SELECT {', '.join(map(_item, question.items))}", f"FROM {_table(question)}"]
+    if question.where is not None:
+        clauses.append(f"WHERE {expression(question.where)}")
+    if question.group_by:
+        clauses.append(f"GROUP BY {', '.join(map(expression, question.group_by))}")
+    if question.having is not None:
+        clauses.append(f"HAVING {expression(question.having)}")
+    if question.order_by:
+        clauses.append(f"ORDER BY {', '.join(map(_ordering, question.order_by))}")
+    if question.limit is not None:
+        clauses.append(f"LIMIT {question.limit}")
+    if question.offset:
+        clauses.append(f"OFFSET {question.offset}")
+    return " ".join(clauses)
+
+
+def _item(item: Item) -> str:
+    if item.alias is None and isinstance(item.part, Name):
+        return expression(item.part)
+    return f"{expression(item.part)} AS {_quoted(item.label if item.alias is None else item.alias)}"
+
+
+def _table(question: Question) -> str:
+    name = _named(question.table, question.table_quoted)
+    return name if question.table_alias is None else f"{name} AS {_quoted(question.table_alias)}"
+
+
+def _ordering(one: Ordering) -> str:
+    text = expression(one.part) + (" DESC" if one.descending else "")
+    if one.nulls_first == one.descending:  # a missing value sorts as the smallest unless said
+        text += " NULLS FIRST" if one.nulls_first else " NULLS LAST"
+    return text
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _named(name: str, quoted: bool) -> str:
+    return _quoted(name) if quoted else name
+
+
+def expression(part: Syntax, least: int = 0) -> str:
+    """The text of one expression, in brackets when it binds less than `least`."""
+    text = _text(part)
+    return f"({text})" if _level(part) < least else text
+
+
+def _text(part: Syntax) -> str:
+    match part:
+        case Name(column, quoted, table, table_quoted):
+            before = "" if table is None else _named(table, table_quoted) + "."
+            return before + _named(column, quoted)
+        case Literally(value, wanted):
+            return _literal(value, wanted)
+        case Call(function, _, distinct, star):
+            inside = "*" if star else ", ".join(expression(*one) for one in _parts(part))
+            return f"{function}({'DISTINCT ' if distinct else ''}{inside})"
+        case Within():
+            inner, *options = (expression(*one) for one in _parts(part))
+            return f"{inner} IN ({', '.join(options)})"
+        case Unary(op, _):
+            inner = expression(*_parts(part)[0])
+            return f"{inner} IS NULL" if op == "IS NULL" else f"NOT {inner}" if op == "NOT" else f"-{inner}"
+        case Binary(op, _, _):
+            return f" {op} ".join(expression(*one) for one in _parts(part))
+
+
+def _literal(value: Fraction | str | bool | None, wanted: str | None) -> str:
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, str):
+        text = "'" + value.replace("'", "''") + "'"
+        return text if wanted is None else f"{wanted.upper()} {text}"
+    return _decimal(value)
+
+
+def _decimal(value: Fraction) -> str:
+    """All figures of a number."""
+    places = decimals(value)
+    if places is None:
+        raise Refusal(f"{value} has no decimal form, so SQL has no number for it.", cure="Write it as a division.")
+    figures = str(abs(value.numerator) * (10**places // value.denominator)).rjust(places + 1, "0")
+    text = f"{figures[:-places]}.{figures[-places:]}" if places else figures
+    return f"-{text}" if value < 0 else text
+
+
+def decimals(value: Fraction) -> int | None:
+    """How many decimal places a number has; None when they never end."""
+    twos = (value.denominator & -value.denominator).bit_length() - 1
+    rest, fives = value.denominator >> twos, 0
+    while rest % 5 == 0:
+        rest, fives = rest // 5, fives + 1
+    return max(twos, fives) if rest == 1 else None
+
+
+def _level(part: Syntax) -> int:
+    match part:
+        case Binary(op, _, _):
+            return _LEVEL.get(op, 4)
+        case Unary(op, _):
+            return _SIGNED if op == "-" else _LEVEL.get(op, 4)
+        case Within():
+            return 4
+        case Literally(Fraction() as value) if value < 0:
+            return _SIGNED
+    return _ATOM
+
+
+def _parts(part: Syntax) -> list[tuple[Syntax, int]]:
+    """The parts as the text has them, each with the least level it needs to stand there without brackets."""
+    match part:
+        case Binary("AND" | "OR" as op, left, right):
+            flat = leaves(part, op)
+            return [(one, _CONDITION) for one in (flat if chain(op, flat) == part else [left, right])]
+        case Binary("+" | "-" | "*" | "/" as op, left, right):
+            return [(left, _LEVEL[op]), (right, _LEVEL[op] + 1)]
+        case Binary(_, left, right):
+            return [(left, _TERM), (right, _TERM)]
+        case Unary(_, inner):
+            return [(inner, _ATOM)]
+        case Within(inner, options):
+            return [(inner, _ATOM), *((option, 0) for option in options)]
+        case Call(_, arguments):
+            return [(argument, 0) for argument in arguments]
+    return []
+
+
+def leaves(part: Syntax, op: Literal["AND", "OR"]) -> list[Syntax]:
+    """What a tree of ANDs, or of ORs, joins, from left to right."""
+    found: list[Syntax] = []
+    left: list[Syntax] = [part]
+    while left:
+        one = left.pop()
+        if isinstance(one, Binary) and one.op == op:
+            left += [one.right, one.left]
+        else:
+            found.append(one)
+    return found
+
+
+def depth(part: Syntax, most: int) -> int:
+    """How deep `parse` finds the text of this expression, brackets counted; `most` + 1 for anything deeper.
+
+    Without recursion, so that an expression of any depth can be measured before it is rendered or bound.
+    """
+    found, left = 0, [(part, 0)]
+    while left and found <= most:
+        one, level = left.pop()
+        signed = isinstance(one, Literally) and _level(one) == _SIGNED
+        found = max(found, level + signed)
+        if level <= most:
+            left += [(inner, level + 1 + (_level(inner) < least)) for inner, least in _measured(one)]
+    return min(found, most + 1)
+
+
+def _measured(part: Syntax) -> list[tuple[Syntax, int]]:
+    """As `_parts`; a chain is taken as flat, since comparing trees of any depth would recurse."""
+    if isinstance(part, Binary) and (part.op == "AND" or part.op == "OR"):
+        return [(one, _CONDITION) for one in leaves(part, part.op)]
+    return _parts(part)

@@ -1,0 +1,142 @@
+"""Expressions of Python: what each means as SQL, values read exactly, and the table of what is refused and how."""
+
+from __future__ import annotations
+
+import datetime as dt
+import uuid
+from decimal import Decimal
+from fractions import Fraction as F
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpcurator as dp
+from dpcurator.errors import Refusal
+from dpcurator.fronts.render import expression
+
+age, city, n = dp.col("age"), dp.col("city"), dp.count()
+EAST = dt.timezone(dt.timedelta(hours=5, minutes=30))
+
+
+@pytest.mark.parametrize(
+    ("made", "sql"),
+    [
+        (age > 65, '"age" > 65'), (F(65) >= age, '"age" <= 65'), (age != 3, '"age" <> 3'),
+        (age == dp.col("b"), '"age" = "b"'),
+        (city.isin("York", "Hull"), "\"city\" IN ('York', 'Hull')"), (city.isin(["York"]), "\"city\" IN ('York')"),
+        (city.isin("York"), "\"city\" IN ('York')"), (age.isin(range(3)), '"age" IN (0, 1, 2)'),
+        (age.isin({3, 1, 2}), '"age" IN (1, 2, 3)'), (age.isin(np.array([1, 2])), '"age" IN (1, 2)'),
+        (age.between(1, 2), '"age" >= 1 AND "age" <= 2'), (age.is_missing(), '"age" IS NULL'),
+        (~age.is_missing(), 'NOT ("age" IS NULL)'), (~city, 'NOT "city"'),
+        ((age > 1) & (age < 5) & city, '"age" > 1 AND "age" < 5 AND "city"'),
+        ((age > 1) & ((age < 5) & city), '"age" > 1 AND "age" < 5 AND "city"'),
+        ((age > 1) & (city | (age < 0)), '"age" > 1 AND ("city" OR "age" < 0)'),
+        (dp.count(), "COUNT(*)"), (dp.count("a b"), 'COUNT("a b")'), (dp.count(age), 'COUNT("age")'),
+        (dp.sum("age") / n, 'SUM("age") / COUNT(*)'), (dp.mean(age), 'AVG("age")'),
+        (2 - n * (n + 1), "2 - COUNT(*) * (COUNT(*) + 1)"),
+        (1 / n + 0.1, "1 / COUNT(*) + 0.1"), (3 * n, "3 * COUNT(*)"), (1 + n, "1 + COUNT(*)"), (-n, "-COUNT(*)"),
+        (+n, "COUNT(*)"),
+        (n.round(), "ROUND(COUNT(*))"), (n.round(2), "ROUND(COUNT(*), 2)"), (round(n, -2), "ROUND(COUNT(*), -2)"),
+        (round(n), "ROUND(COUNT(*))"), (abs(n), "ABS(COUNT(*))"), (n.abs(), "ABS(COUNT(*))"),
+        (n.coalesce(0), "COALESCE(COUNT(*), 0)"), (n.coalesce(dp.sum("x"), 0), 'COALESCE(COUNT(*), SUM("x"), 0)'),
+        (n.nullif(0), "NULLIF(COUNT(*), 0)"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)  # fmt: skip
+def test_what_an_expression_means(made, sql):
+    assert expression(made.syntax) == sql == repr(made)
+
+
+@pytest.mark.parametrize(
+    ("value", "sql"),
+    [
+        (3, "3"), (-3, "-3"), (0.1, "0.1"), (1e-7, "0.0000001"), (1e22, "1" + "0" * 22), (F(1, 8), "0.125"),
+        (F(-1, 3), "-1 / 3"), (Decimal("1.50"), "1.5"), (True, "TRUE"), (False, "FALSE"), ("it's", "'it''s'"),
+        ("", "''"),
+        (dt.date(2024, 5, 31), "DATE '2024-05-31'"), (dt.date(1, 1, 1), "DATE '0001-01-01'"),
+        (dt.datetime(2024, 5, 31, 12, tzinfo=dt.UTC), "TIMESTAMP '2024-05-31T12:00:00Z'"),
+        (dt.datetime(2024, 5, 31, 3, 0, 0, 5, tzinfo=EAST), "TIMESTAMP '2024-05-30T21:30:00.000005Z'"),
+        (pd.Timestamp("2024-05-31T12:00:00Z"), "TIMESTAMP '2024-05-31T12:00:00Z'"),
+        (uuid.UUID(int=1), "'00000000-0000-0000-0000-000000000001'"),
+        (np.int64(7), "7"), (np.float32(0.1), "0.1"), (np.float64(0.1), "0.1"), (np.bool_(True), "TRUE"),
+        (np.str_("x"), "'x'"),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_a_value_is_read_exactly_on_both_sides(value, sql):
+    assert repr(age == value) == f'"age" = {sql}'
+    assert repr(value == age) == f'"age" = {sql}'
+    assert repr(n.coalesce(value)) == f"COALESCE(COUNT(*), {sql})"
+
+
+def test_a_long_chain_is_flat_and_quick():
+    made = age == 0
+    for i in range(1, 700):
+        made = made | (age == i)
+    assert repr(made).count("OR") == 699
+    assert "(" not in repr(made)
+
+
+def _chained():
+    return 18 < age < 65
+
+
+BAD = [
+    # what Python would take in silence
+    (lambda: (age > 1) and (age < 5), "and", "&"), (lambda: (age > 1) or (age < 5), "or", "|"),
+    (lambda: not (age > 1), "not", "~"), (_chained, "a < b < c", "between"), (lambda: age in [1, 2], "in", "isin"),
+    (lambda: 1 in age, "in", "isin"), (lambda: 1 if age > 3 else 2, "if", "&"),
+    (lambda: age > 65 & city, "& joins conditions, and 65 is none", "brackets"),
+    (lambda: (age > 1) & True, "& joins conditions, and True is none", "brackets"),
+    (lambda: "x" | (age > 1), "| joins conditions, and 'x' is none", "brackets"),
+    (lambda: (age > 1) & None, "and None is none", "brackets"),
+    (lambda: city & age > 65, "compares a condition", "brackets"),
+    (lambda: (age > 1) == True, "compares a condition", "brack"),  # noqa: E712
+    (lambda: age == None, "== cannot meet None: nothing equals a missing value", "is_missing()"),  # noqa: E711
+    (lambda: age != None, "!= cannot meet None", "~x.is_missing()"),  # noqa: E711
+    (lambda: float("nan") < age, "> cannot meet nan", "is_missing()"),
+    (lambda: age == np.float64("nan"), "cannot meet nan", "is_mi"),
+    (lambda: city.isin("York", None), "isin cannot meet None", "| x.is_missing()"),
+    (lambda: n.coalesce(None), "coalesce", "instead"),
+    (lambda: city.isin([]), "isin needs a value", "isin("), (lambda: list(age), "no values to go through", ""),
+    (lambda: dict(age), "no values to go through", ""), (lambda: age[0], "not available", "+, -, * and /"),
+    (lambda: n % 2, "not available", "+, -, * and /"), (lambda: 2**n, "not available", ""),
+    (lambda: n // 2, "not available", ""),
+    (lambda: city ^ age, "not available", ""),
+    # values
+    (lambda: age > float("inf"), "finite number, not inf", ""), (lambda: age > Decimal("NaN"), "finite number", ""),
+    (lambda: age > 10**1001, "1,000 digits", ""),
+    (lambda: age > 1j, "cannot meet a value of type complex", "Use numbers"),
+    (lambda: age == [1, 2], "== cannot meet a value of type list", "Use numbers"),
+    (lambda: age == np.array([1, 2]), "type ndarray", ""),
+    (lambda: age == pd.NA, "type NAType", ""), (lambda: age == b"x", "type bytes", ""),
+    (lambda: age > dt.datetime(2024, 5, 31), "has no zone", "tzinfo"), (lambda: age > dt.time(3), "type time", ""),
+    (lambda: age > pd.Timestamp(1, unit="ns", tz="UTC"), "nanoseconds", "Round it"),
+    (lambda: age > dt.datetime(1, 1, 1, tzinfo=EAST), "outside the years", "within"),
+    (lambda: city == "a\0b", "U+0000", "Take it out"), (lambda: city == "\ud800", "U+D800", "Take it out"),
+    (lambda: dp.col("a\0"), "U+0000", "Take it out"),
+    # names and aggregates
+    (lambda: dp.col(3), "a column is given by its name, not by 3", "as in"), (lambda: dp.col(None), "not by None", ""),
+    (lambda: dp.mean(3), "the column of dp.mean is given by its name, not by 3", ""),
+    (lambda: dp.sum(n), "dp.sum takes one column, and this is the aggregate dp.count()", 'dp.sum("age")'),
+    (lambda: dp.sum(age + dp.mean("cost")), 'this is the aggregate dp.mean("cost")', ""),
+    (lambda: dp.mean(dp.count_units()), "this is the aggregate dp.count_units()", ""),
+    (lambda: dp.mean(age * 2), "this is an expression", "not available yet"),
+    (lambda: dp.count(age > 3), "this is an expression", ""),
+    (lambda: {age: 1}, None, None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("use", "what", "cure"), BAD, ids=[str(i) for i in range(len(BAD))])
+def test_a_bad_use_says_what_and_what_to_do(use, what, cure):
+    if what is None:
+        with pytest.raises(TypeError, match="unhashable"):
+            use()
+        return
+    with pytest.raises(Refusal) as refused:
+        use()
+    assert what in refused.value.what
+    assert cure in refused.value.cure
+    assert refused.value.__cause__ is None
+    str(refused.value).encode()
