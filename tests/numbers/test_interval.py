@@ -73,8 +73,7 @@ def test_worked_values():
     assert FIVE / Interval.exactly(F(0)) == Interval(None, None, None)  # x / 0 is NULL
     assert FIVE / Interval.around(F(1), F(2)) == Interval(F(5), None, None)  # the divisor may be 0 without the noise
     assert FIVE / Interval.around(F(4), F(2)) == Interval(F(5, 4), F(1, 2), F(7, 2))
-    assert Interval.exactly(F(0)) * Interval(F(5), None, None) == Interval.exactly(F(0))
+    assert Interval.exactly(F(0)) * FIVE == Interval.exactly(F(0))
+    assert Interval.exactly(F(0)) * Interval(F(5), None, None) == Interval(F(0), None, None)  # x may be NULL: so is 0 x
     assert abs(Interval(F(-1), F(-3), F(1))) == Interval(F(1), F(0), F(3))
     assert replace_value(FIVE, F(6)).error() == 3
-    assert Interval.exactly(F(3)).is_exact(3)
-    assert not FIVE.is_exact(5)

@@ -17,6 +17,10 @@ MAX_NESTING: Final = 40
 _OPEN: Final = {"(", "[", "{", "CASE"}
 _CLOSE: Final = {")", "]", "}", "END"}
 _PREFIX: Final = {"NOT", "-", "+", "~", "!"}
+_COMPARED: Final = {"EQ", "NEQ", "LT", "LTE", "GT", "GTE"}
+_ENDS: Final = {
+    "AND", "OR", "COMMA", "SELECT", "ALIAS", "FROM", "WHERE", "GROUP_BY", "HAVING", "ORDER_BY", "LIMIT", "OFFSET",
+}  # fmt: skip
 
 
 def guard(text: object) -> None:
@@ -40,6 +44,7 @@ def guard(text: object) -> None:
     _one(tokens)
     _nesting(words, tokens)
     _glued(tokens)
+    _two_readings(tokens)
 
 
 def _characters(text: str) -> None:
@@ -96,3 +101,30 @@ def _glued(tokens: list[Any]) -> None:
                 where=f"line {one.line}, column {max(1, one.col - len(one.text) + 1)}",
                 cure="Write numbers in decimal form, names that start with a digit in double quotes.",
             )
+
+
+def _two_readings(tokens: list[Any]) -> None:
+    """`a = b IS NULL` and `a = b = c` without brackets: the parser groups the first as a = (b IS NULL), engines and the
+    standard as (a = b) IS NULL, and its tree does not tell which was written. Refuse both forms."""
+    compared, between = [False], [0]  # at each level of brackets, since an expression began
+    for token in tokens:
+        kind = token.token_type.name
+        if kind == "L_PAREN":
+            compared.append(False)
+            between.append(0)
+        elif kind == "R_PAREN" and len(compared) > 1:
+            compared.pop()
+            between.pop()
+        elif kind == "BETWEEN":
+            between[-1] += 1
+        elif kind == "AND" and between[-1]:
+            between[-1] -= 1
+        elif kind in _ENDS:
+            compared[-1], between[-1] = False, 0
+        elif kind in _COMPARED or kind in ("IS", "ISNULL", "NOTNULL"):
+            if compared[-1]:
+                raise Refusal(
+                    f"{token.text.upper()} after a comparison has more than one reading.", where=f"line {token.line}",
+                    cure="Put one of them in brackets, as in (a = b) IS NULL.",
+                )  # fmt: skip
+            compared[-1] = kind in _COMPARED

@@ -40,8 +40,6 @@ class Interval:
 
     def __mul__(self, other: Interval) -> Interval:
         value = None if self.value is None or other.value is None else self.value * other.value
-        if self.is_exact(0) or other.is_exact(0):
-            return Interval(value, Fraction(0), Fraction(0))
         corners = [_times(a, b) for a in (self.low, self.high) for b in (other.low, other.high)]
         if None in corners:
             return Interval(value, None, None)
@@ -64,9 +62,6 @@ class Interval:
             return Interval(value, -self.high, _minus(self.low))
         top = None if self.low is None or self.high is None else max(-self.low, self.high)
         return Interval(value, Fraction(0), top)
-
-    def is_exact(self, value: int) -> bool:
-        return self.low == value and self.high == value
 
     def clamped(self, least: Fraction, most: Fraction) -> Interval:
         """Post-processing into [least, most], where the true value is known to lie."""

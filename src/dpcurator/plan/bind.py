@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
+from typing import Literal
 
 from dpcurator.catalog.model import EACH_ROW, Catalog
 from dpcurator.errors import Refusal
@@ -128,7 +129,7 @@ def _output(item: Item, scope: Scope) -> Output:
 
 
 def _having(part: Syntax, scope: Scope) -> Post:
-    made, shape = post(part, _lookup(scope, aliases=True))
+    made, shape = post(part, _lookup(scope, aliases="after keys"))
     if shape not in ("truth", "boolean"):
         raise Refusal("HAVING needs a condition.", cure="Write it as in HAVING COUNT(*) > 100.")
     return made
@@ -137,16 +138,22 @@ def _having(part: Syntax, scope: Scope) -> Post:
 def _order(part: Syntax, scope: Scope, outputs: tuple[Output, ...]) -> Post:
     if isinstance(part, Literally):
         return outputs[_ordinal(part, len(outputs), "ORDER BY")].part
-    return post(part, _lookup(scope, aliases=True))[0]
+    return post(part, _lookup(scope, aliases="first" if isinstance(part, Name) else "after keys"))[0]
 
 
-def _lookup(scope: Scope, *, aliases: bool = False) -> Callable[[Name | Call], tuple[Post, Shape]]:
-    """How `post` resolves names (keys, or aliases where SQL lets them be used) and aggregate calls."""
+def _lookup(
+    scope: Scope, *, aliases: Literal["first", "after keys"] | None = None
+) -> Callable[[Name | Call], tuple[Post, Shape]]:
+    """How `post` resolves names (keys, or aliases where SQL lets them be used) and aggregate calls.
+
+    As in SQL, a name alone in ORDER BY is an alias first; in HAVING and in expressions a grouping column comes first.
+    """
 
     def look(part: Name | Call) -> tuple[Post, Shape]:
         if isinstance(part, Call):
             return call(part, scope)
-        if aliases and part.table is None:
+        key_first = aliases == "after keys" and any(_same(part, column.name) for _, column in scope.keys)
+        if aliases and part.table is None and not key_first:
             named = [item for item in scope.question.items if _same(part, _title(item))]
             distinct = {item.part for item in named}
             if len(distinct) == 1:

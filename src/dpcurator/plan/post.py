@@ -92,7 +92,19 @@ def _compared(op: str, left: Syntax, right: Syntax, look: Callable[[Name | Call]
         if mended is None:
             raise Refusal(f"{op} compares {shape} with {other}.", cure="Compare values of one type.")
         first, second = mended
+    if "float" in (shape, other):
+        first, second = _as_double(first), _as_double(second)
     return Apply(op, (first, second))
+
+
+def _as_double(part: Post) -> Post:
+    """A number beside a float key is the double nearest to it, as in WHERE; spelled as keys are (`finish`)."""
+    if not isinstance(part, Given) or not isinstance(part.value, Fraction):
+        return part
+    from dpcurator.catalog.model import Column
+    from dpcurator.plan.predicates import physical
+
+    return Given(Fraction(repr(physical(Column("a key", "float"), Literally(part.value)))))
 
 
 def _as_physical(first: Post, shape: Shape, second: Post, other: Shape) -> tuple[Post, Post] | None:

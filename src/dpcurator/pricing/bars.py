@@ -84,8 +84,13 @@ def _spread(part: Post, quote: Quote, beta: Fraction, rows: Fraction) -> Fractio
             return None if spread is None else spread / abs(divisor)
         case Apply("ROUND", (inner, *places)):
             spread = _spread(inner, quote, beta, rows)
-            return None if spread is None else spread + Fraction(10) ** -_places(places) / 2
+            return _rounded(spread, Fraction(10) ** -_places(places)) if spread else spread
     return None
+
+
+def _rounded(spread: Fraction, unit: Fraction) -> Fraction:
+    """How far two numbers within `spread` can be once both are rounded to multiples of `unit`: 0.4 and 0.6 are 1."""
+    return (spread // unit + 1) * unit
 
 
 def _places(places: list[Post]) -> int:

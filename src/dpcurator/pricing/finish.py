@@ -95,7 +95,9 @@ class _View:
 
 
 def _given(value: Value | Fraction | bool) -> Computed:
-    if isinstance(value, int | float | Fraction) and not isinstance(value, bool):
+    if isinstance(value, float):  # a listed key: the number its author wrote, so that 0.1 is one tenth here too
+        return Interval.exactly(Fraction(repr(value)))
+    if isinstance(value, int | Fraction) and not isinstance(value, bool):
         return Interval.exactly(Fraction(value))
     return value
 
@@ -139,7 +141,7 @@ def _apply(op: str, values: list[Computed]) -> Computed:
     if op == "COALESCE":
         return _first_present(values)
     if op == "NULLIF":
-        return _NULL if _plain(values[0]) is not None and _plain(values[0]) == _plain(values[1]) else values[0]
+        return _null_if(values[0], values[1])
     raise TypeError(f"no operation {op!r}")
 
 
@@ -148,6 +150,21 @@ def _alike(one: Any, other: Any) -> tuple[Any, Any]:
     if isinstance(one, bool) != isinstance(other, bool):
         return Fraction(one), Fraction(other)
     return one, other
+
+
+def _null_if(value: Computed, other: Computed) -> Computed:
+    """NULL where the two are equal. Where they could be without the noise, the value has no bound: it might be NULL."""
+    one = _plain(value)
+    if one is None or other is None:
+        return value
+    if one == _plain(other):
+        return _NULL
+    first, second = _number(value), _number(other)
+    return first if _apart(first, second) or _apart(second, first) else replace_value(_NULL, first.value)
+
+
+def _apart(below: Interval, above: Interval) -> bool:
+    return below.high is not None and above.low is not None and below.high < above.low
 
 
 def _first_present(values: list[Computed]) -> Interval:
