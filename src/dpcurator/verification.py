@@ -10,6 +10,7 @@ Checked in tests/test_verify.py, which changes every field of a receipt in turn.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -32,7 +33,7 @@ from dpcurator.plan.stability import Steps, derivation, reading, stability
 from dpcurator.pricing.grids import nearest
 from dpcurator.pricing.quote import SUMMED, asks_of, mechanism_json, priced_at
 from dpcurator.receipt import FORMAT, sha
-from dpcurator.values import Json
+from dpcurator.values import Json, Request
 
 _AMOUNT: Final = re.compile(r"[0-9]{1,1400}(/[0-9]{1,1400})?")
 _FIELDS: Final = {
@@ -279,4 +280,9 @@ def _ledger(receipt: Json, ledger: Ledger, answer: Json | None) -> str:
         text = canonical({"answer": answer, "receipt": receipt})
         held_answer = sha256(text).hexdigest() == answered.answer
         _require(held_answer, "the ledger holds another answer, or another receipt of it")
+    else:  # the stored answer has its receipt beside it
+        asked = (*held, charged.parameters, charged.epsilon, charged.delta, charged.request)
+        stored = ledger.stored(Request(*asked))
+        kept = None if stored is None else json.loads(stored.answer).get("receipt")
+        _require(kept == receipt, "the ledger holds another answer, or another receipt of it")
     return f"the chain of {verdict.position} events is whole and holds this charge as event {position}"
