@@ -6,7 +6,7 @@ Misconfigured the setup (catalog, snapshot, ledger, key) must be mended by the s
 Fault         something failed after data was touched; its words never vary, so they tell nothing (exit 5)
 
 A message says what is wrong, then where, then what to do; it never contains data from a private table.
-Checked in tests/test_errors.py and tests/attacks/test_bad_input.py.
+Checked in tests/test_errors.py and tests/attacks/test_rows_system.py.
 """
 
 from __future__ import annotations
