@@ -119,3 +119,11 @@ def test_the_bounds_are_reached_and_not_passed():
 @pytest.mark.parametrize("text", ["SELECT 1;", "SELECT 1 ; ;", "select 1", "/* a */ SELECT 1", "SELECT 1 -- ; x\n"])
 def test_what_passes_the_first_look(text):
     guard(text)
+
+
+def test_a_quoted_name_is_no_word_of_the_language():
+    """Columns named "CASE" or "(" nest nothing."""
+    for name in ("CASE", "(", "NOT"):
+        condition = " AND ".join([f'"{name}" > 1'] * 60)
+        question = parse(f"SELECT COUNT(*) FROM t WHERE {condition}")
+        assert question.where is not None

@@ -35,7 +35,7 @@ def guard(text: object) -> None:
         raise Refusal("the question is empty.", cure="Write SELECT ... FROM table.")
     if len(tokens) > MAX_TOKENS:
         raise Refusal(f"the question has {len(tokens):,} words; the limit is {MAX_TOKENS:,}.", cure="Shorten it.")
-    words = [token.text.upper() if token.token_type.name != "STRING" else "'" for token in tokens]
+    words = [token.text.upper() if token.token_type.name not in ("STRING", "IDENTIFIER") else "'" for token in tokens]
     if words[0] != "SELECT":
         raise Refusal(
             f"a question starts with SELECT, not {words[0][:20]!r}." if words[0].isprintable() else "not a SELECT.",
