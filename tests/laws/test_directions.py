@@ -39,7 +39,8 @@ MAY: dict[str, set[str]] = {
     "curator": {"aggregates", "answer", "catalog", "engines", "entropy", "fronts", "ledger", "plan", "pricing",
                 "receipt", "verification"},
     "opening": {"catalog", "curator", "engines", "ledger", "snapshot"},
-    "cli": {"answer", "catalog", "ledger", "opening", "pricing", "snapshot", "verification"},
+    "cli": {"answer", "catalog", "engines", "ledger", "opening", "plan", "pricing", "snapshot",
+            "verification"},
 }  # fmt: skip
 NEVER = [
     ("mechanisms", {"engines", "ledger", "snapshot", "catalog", "plan", "pricing"}),
