@@ -113,7 +113,7 @@ def test_a_plan_changed_with_its_digest_is_caught_where_sensitivity_rests_on_it(
                 idle = idle or (path[-1] == "max_groups" and reach["keys"] == 1)
                 assert found or idle or any(part in QUESTION_PARTS for part in path), (path, new)
                 assert wrong(signed(made), catalog=CATALOG, ledger=told[0].ledger), (path, new)
-    assert caught > 100
+    assert caught > 60
 
 
 @pytest.mark.parametrize("name", sorted(FREE))

@@ -22,7 +22,7 @@ RICH = planned(
 
 
 @given(questions())
-@settings(derandomize=True, deadline=None, max_examples=300)
+@settings(derandomize=True, deadline=None, max_examples=120)
 def test_a_plan_is_read_back_from_its_json(text):
     plan = planned(text)
     spelled = canonical_text(plan)
@@ -39,7 +39,7 @@ def test_numbers_of_a_thousand_digits_are_plans_too():
 
 
 @given(questions(), questions())
-@settings(derandomize=True, deadline=None, max_examples=300)
+@settings(derandomize=True, deadline=None, max_examples=120)
 def test_digests_are_equal_when_and_only_when_plans_are(one, other):
     first, second = planned(one), planned(other)
     assert (first == second) == (digest(first) == digest(second))

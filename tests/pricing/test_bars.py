@@ -78,7 +78,7 @@ def test_an_average_has_a_bar_only_for_groups_of_so_many_rows():
 
 
 @given(questions(), st.data(), st.sampled_from((1, 50, 10**4)))
-@settings(derandomize=True, deadline=None, max_examples=150)
+@settings(derandomize=True, deadline=None, max_examples=100)
 def test_noise_within_its_box_moves_no_answer_beyond_its_bar(text, data, rows):
     """In exact rationals, for every output with a bar, over counts of at least `rows`."""
     quote = quoted(text.split(" HAVING ")[0].split(" ORDER ")[0].split(" LIMIT ")[0], F(1, 3))

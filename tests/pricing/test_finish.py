@@ -21,7 +21,7 @@ from dpcurator.values import Cell
 
 
 @given(questions(), st.data())
-@settings(derandomize=True, deadline=None, max_examples=400)
+@settings(derandomize=True, deadline=None, max_examples=200)
 def test_while_noise_is_within_its_boxes_the_interval_holds_the_noise_free_value(text, data):
     quote = quoted(text, F(1, 3))
     true = noise_free(quote, data, least=data.draw(st.sampled_from((0, 0, 1000))))
@@ -44,7 +44,7 @@ HUGE = [0, 1, -1, 2**64, -(2**127), 10**400, -(10**400), 10**400 - 1]
 
 
 @given(questions(), st.data())
-@settings(derandomize=True, deadline=None, max_examples=400)
+@settings(derandomize=True, deadline=None, max_examples=200)
 def test_no_integers_make_finish_or_the_answer_raise(text, data):
     quote = quoted(text, data.draw(st.sampled_from((F(1, 3), F(1, 10**30), F(10) ** 300))))
     keys = len(quote.lowered.keys)

@@ -76,10 +76,10 @@ def others(old: Any) -> list[Any]:
     if isinstance(old, bool) or old is None:
         return [not old, 0, "x"]
     if isinstance(old, int):
-        return [old + 1, old - 1, -old - 1, old * 2 + 1, str(old), float(old), None]
+        return [old + 1, old - 1, -old - 1, str(old)]
     if isinstance(old, float):
         return [old + 1, None]
-    near = [f"{old}0", f"1{old}", old[1:], "0", "", None, 7]
+    near = [f"{old}0", old[1:], "0", None, 7]
     if old.replace("/", "").isdigit():
         near += [str(Fraction(old) * 2), str(Fraction(old) / 2), f"{Fraction(old) * 2}/2", f"{old} "]
     return [value for value in near if value != old]
