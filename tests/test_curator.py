@@ -65,7 +65,8 @@ def test_a_price_is_read_exactly(curator, price, epsilon):
 @pytest.mark.parametrize(
     "price",
     [{}, {"epsilon": 1, "spend": "5%"}, {"epsilon": 0, "spend": "5%"}, {"epsilon": 0}, {"epsilon": -1},
-     {"epsilon": "x"}, {"epsilon": True}, {"epsilon": float("nan")}, {"epsilon": float("inf")}, {"epsilon": [1]}, {"epsilon": []},
+     {"epsilon": "x"}, {"epsilon": True}, {"epsilon": float("nan")}, {"epsilon": float("inf")}, {"epsilon": [1]},
+     {"epsilon": []},
      {"spend": 5}, {"spend": "5"}, {"spend": "101%"}, {"spend": "0%"}, {"spend": "-1%"}, {"within": {}}, {"within": 5},
      {"within": "n=5"}, {"within": {1: 2}}, {"within": {"n": 0}}, {"within": {"m": 5}}, {"within": {"n": "x"}},
      {"epsilon": 1, "confidence": 0}, {"epsilon": 1, "confidence": 1}, {"epsilon": 1, "confidence": "x"},
@@ -181,11 +182,15 @@ def forged(quote: Any) -> dict[str, Any]:
 HONEST = "SELECT SUM(age) AS s FROM visits"
 
 
-@pytest.mark.parametrize("how", [
+FORGERIES = (
     "a smaller noise", "a smaller sensitivity", "a smaller price", "a smaller price all over", "no price",
-    "no readings", "no scaling", "another owner", "a doubled combination", "larger caps in the plan", "smaller caps in the plan",
-    "narrower bounds in the plan", "no unit", "an output that is not there", "an output that cannot be", "no plan",
-    "a delta", "a confidence of nonsense"])  # fmt: skip
+    "no readings", "no scaling", "another owner", "a doubled combination", "larger caps in the plan",
+    "smaller caps in the plan", "narrower bounds in the plan", "no unit", "an output that is not there",
+    "an output that cannot be", "no plan", "a delta", "a confidence of nonsense",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("how", FORGERIES)
 def test_a_quote_made_by_hand_is_refused(curator, how):
     quote = curator.quote(HONEST, epsilon=1)
     made = forged(quote)
@@ -198,8 +203,7 @@ def test_a_quote_made_by_hand_is_refused(curator, how):
 
 
 def test_every_forgery_is_tried(curator):
-    (mark,) = [mark for mark in test_a_quote_made_by_hand_is_refused.pytestmark if mark.name == "parametrize"]
-    assert set(mark.args[1]) == set(forged(curator.quote(HONEST, epsilon=1)))
+    assert set(FORGERIES) == set(forged(curator.quote(HONEST, epsilon=1)))
 
 
 def test_a_quote_of_another_version_or_catalog_is_refused(tmp_path):
