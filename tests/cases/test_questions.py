@@ -3,7 +3,7 @@
 `answered` asks at an epsilon at which noise is nothing, `quoted` looks at the price alone. Left for later widenings:
 other accountants and the Gaussian (CAL-01, 03, 05; COM-01, 05, 08 to 14, 17, 18), replace-one (half of SEN-06, 08),
 expressions on rows (SEN-03, CON-05, SPV-05's casts, NUM-09, PER-03), unknown keys (SEL-01, 03, 05, 07),
-joins (CON-03), variances (SEN-11, half of COM-04), totals clipped per person (half of CON-07), distinct values (SPV-08).
+joins (CON-03), variances (SEN-11, half of COM-04), totals clipped per person (CON-07b), distinct values (SPV-08).
 """
 
 from __future__ import annotations

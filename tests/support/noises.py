@@ -49,10 +49,8 @@ def shifted(quote: Quote, true: Rows, data: st.DataObject, output: Output) -> Ro
 
 def views(quote: Quote, noisy: Rows, output: Output) -> list[Any]:
     """The computed value of one output, per key, with its interval."""
-    errors = [one.error(_beta(quote, output.part)) for one in quote.priced]
-    return [
-        _View(quote, key, number, noisy, errors).value(output.part) for number, key in enumerate(quote.lowered.keys)
-    ]
+    view = _View(quote, noisy, _beta(quote, output.part))
+    return [view.value(output.part, number) for number in range(len(quote.lowered.keys))]
 
 
 def finished_values(quote: Quote, noisy: Rows, *, shown: bool) -> Sequence[Sequence[Fraction | None]]:

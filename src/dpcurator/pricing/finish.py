@@ -31,24 +31,25 @@ _NULL = Interval(None, None, None)
 def finish(quote: Quote, noisy: Noisy) -> tuple[tuple[Cell, ...], ...]:
     """The answer's rows. `noisy` is empty for a quote whose values are all public."""
     plan = quote.plan
+    if not quote.lowered.keys:
+        return ()
     betas = [_beta(quote, output.part) for output in plan.outputs]
     first = _beta(quote, None)
-    errors = {beta: [one.error(beta) for one in quote.priced] for beta in {*betas, first}}
-    rows: list[tuple[tuple[Computed, ...], tuple[Cell, ...]]] = []
-    for number, key in enumerate(quote.lowered.keys):
-        views = {beta: _View(quote, key, number, noisy, bounds) for beta, bounds in errors.items()}
-        plain = views[first]
-        if plan.having is not None and _truth(plain.value(plan.having)) is not True:
-            continue
-        cells = tuple(
-            shown_cell(output, views[beta].value(output.part)) for output, beta in zip(plan.outputs, betas, strict=True)
-        )
-        rows.append((tuple(plain.value(order.part) for order in plan.order), cells))
+    views = {beta: _View(quote, noisy, beta) for beta in {*betas, first}}
+    columns = [(output, views[beta]) for output, beta in zip(plan.outputs, betas, strict=True)]
+    plain = views[first]
+    rows: list[tuple[tuple[Computed, ...], int]] = []  # what they are ordered by, and the key's number
+    for number in range(len(quote.lowered.keys)):
+        if plan.having is None or _truth(plain.value(plan.having, number)) is True:
+            rows.append((tuple(plain.value(order.part, number) for order in plan.order), number))
     for position in reversed(range(len(plan.order))):
         order = plan.order[position]
         rows.sort(key=_sorting(position, order.descending, order.nulls_first), reverse=order.descending)
     last = None if plan.limit is None else plan.offset + plan.limit
-    return tuple(cells for _, cells in rows[plan.offset : last])
+    return tuple(
+        tuple(shown_cell(output, view.value(output.part, number)) for output, view in columns)
+        for _, number in rows[plan.offset : last]
+    )
 
 
 def _beta(quote: Quote, part: Post | None) -> Fraction:
@@ -66,32 +67,34 @@ def _sorting(position: int, descending: bool, nulls_first: bool) -> Callable[[An
 
 
 class _View:
-    """One key's values. `errors`: each reading's error bar, in the order of `quote.priced`."""
+    """The values of every key, with each reading's error bar at the same `beta`."""
 
-    def __init__(
-        self, quote: Quote, key: tuple[Value, ...], number: int, noisy: Noisy, errors: list[Fraction]
-    ) -> None:
-        self.key = key
-        readings = {
-            one.ask: Interval.around(values[number] * one.reading.unit, error)
-            for one, values, error in zip(quote.priced, noisy, errors, strict=True)
-        }
-        self.calls: list[Interval] = []
-        for call in quote.plan.calls:
-            rule = rule_of(call)
-            self.calls.append(rule.finish(tuple(readings[ask] for ask in rule.asks(call.column)), call.column))
+    def __init__(self, quote: Quote, noisy: Noisy, beta: Fraction) -> None:
+        self.keys, self.noisy = quote.lowered.keys, noisy
+        self.readings = [(one.reading.unit, one.error(beta)) for one in quote.priced]
+        place = {one.ask: number for number, one in enumerate(quote.priced)}
+        self.calls = [
+            (rule.finish, [place[ask] for ask in rule.asks(call.column)], call.column)
+            for call, rule in ((call, rule_of(call)) for call in quote.plan.calls)
+        ]
 
-    def value(self, part: Post) -> Computed:
+    def value(self, part: Post, number: int) -> Computed:
+        """The value of an expression for the key of this number."""
         match part:
             case Key(index):
-                return _given(self.key[index])
+                return _given(self.keys[number][index])
             case Result(index):
-                return self.calls[index]
+                finished, places, column = self.calls[index]
+                return finished(tuple(self._reading(place, number) for place in places), column)
             case Given(value):
                 return _given(value)
             case Apply(op, parts):
-                return _apply(op, [self.value(inner) for inner in parts])
+                return _apply(op, [self.value(inner, number) for inner in parts])
         raise TypeError(f"no value for {part!r}")
+
+    def _reading(self, place: int, number: int) -> Interval:
+        unit, error = self.readings[place]
+        return Interval.around(self.noisy[place][number] * unit, error)
 
 
 def _given(value: Value | Fraction | bool) -> Computed:
