@@ -2,11 +2,14 @@
 
 Definition  A Loss names a pair (P, Q) such that for any neighbours the release is no easier to tell apart than P from
             Q. `shifted("discrete_laplace", scale, shift)`: P is the noise, Q the noise moved by `shift`; for a vector
-            with independent noise of one scale, `shift` is its l1 sensitivity.
+            with independent noise of one scale, `shift` is its l1 sensitivity. "discrete_gaussian" has `variance` and
+            `shift`; "discrete_gaussian_vector" has `variance` and `l2_squared`, and stands for every integer shift of
+            that length: these share their rho, and not their delta.
 Promise     Frozen and exact, so it can be stored, compared and signed. Accountants read the family and its parameters;
             they never ask which mechanism made it. A family is added by a line in each table that knows a closed form
             of it.
-Source      dominating pairs: Zhu, Dong, Wang, AISTATS 2022.
+Source      dominating pairs: Zhu, Dong, Wang, AISTATS 2022; rho and delta of the discrete Gaussian: Canonne, Kamath,
+            Steinke 2020, theorems 4 and 7.
 Checked     tests/privacy/test_loss.py.
 """
 
@@ -18,7 +21,8 @@ from fractions import Fraction
 from typing import Self
 
 from dpcurator.errors import Refusal
-from dpcurator.numbers import positive, rational, whole
+from dpcurator.numbers import Enclosure, positive, rational, whole
+from dpcurator.privacy import discrete_gaussian
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,25 @@ class Loss:
             raise Refusal(f"{self.family} has no pure epsilon.", cure="Account for it with a delta.")
         return formula(self)
 
+    def rho(self) -> Fraction:
+        """The least rho for which the pair is rho-zCDP. Raises Refusal for a family that has none here."""
+        formula = RHO.get(self.family)
+        if formula is None:
+            raise Refusal(f"{self.family} has no rho here.", cure="Account for it with epsilon.")
+        return formula(self)
+
+    def delta(self, eps: Fraction) -> Enclosure:
+        """The least delta for which the pair is (eps, delta)-indistinguishable, in both directions. eps: Fraction >= 0.
+
+        Raises Refusal for a family that has none here.
+        """
+        formula, at = DELTA.get(self.family), rational(eps, name="eps")
+        if formula is None:
+            raise Refusal(f"{self.family} has no delta of its own here.", cure="Account for it by another measure.")
+        if at < 0:
+            raise Refusal("eps must be at least 0.", cure="Write eps as in 0.5.")
+        return formula(self, at)
+
     def as_json(self) -> dict[str, object]:
         """The family and each parameter as text such as "3/2"."""
         return {"family": self.family, "parameters": {name: str(value) for name, value in self.parameters}}
@@ -63,4 +86,15 @@ class Loss:
 
 PURE_EPSILON: Mapping[str, Callable[[Loss], Fraction]] = {
     "discrete_laplace": lambda loss: loss["shift"] / loss["scale"],
+}
+
+RHO: Mapping[str, Callable[[Loss], Fraction]] = {
+    "discrete_gaussian": lambda loss: loss["shift"] ** 2 / (2 * loss["variance"]),
+    "discrete_gaussian_vector": lambda loss: loss["l2_squared"] / (2 * loss["variance"]),
+}
+
+DELTA: Mapping[str, Callable[[Loss, Fraction], Enclosure]] = {
+    "discrete_gaussian": lambda loss, eps: discrete_gaussian.delta(
+        positive(loss["variance"], name="variance"), whole(loss["shift"], name="shift"), eps
+    ),
 }

@@ -2,15 +2,16 @@
 
 Definition  Only fair bits and whole numbers: uniform below m by rejection; Bernoulli of a rational by its digits; of
             exp(-x), x <= 1, as the parity of how far the chain of Bernoulli(x/1), Bernoulli(x/2), ... runs, whose
-            chance is the series 1 - x + x**2/2! - ...; geometric and discrete Laplace from those.
+            chance is the series 1 - x + x**2/2! - ...; geometric, discrete Laplace and discrete Gaussian from those.
 Promise     Exact by construction, with no float and no ball; time grows with the size of the draw, so it is never used
             for a release.
-Source      Canonne, Kamath, Steinke, NeurIPS 2020 (arXiv 2004.00010), section 5: algorithms 1 and 2.
+Source      Canonne, Kamath, Steinke, NeurIPS 2020 (arXiv 2004.00010), section 5: algorithms 1 to 3.
 Checked     tests/samplers/test_reference.py, by enumerating the bits.
 """
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 from dpcurator.entropy import Entropy
@@ -70,3 +71,12 @@ def discrete_laplace(scale: Fraction, entropy: Entropy) -> int:
         negative = entropy.bits(1) == 1
         if not (negative and size == 0):
             return -size if negative else size
+
+
+def discrete_gaussian(variance: Fraction, entropy: Entropy) -> int:
+    """variance: Fraction > 0. Discrete Laplace of scale t = floor(sigma) + 1, kept where the Gaussian is under it."""
+    t = math.isqrt(int(variance)) + 1
+    while True:
+        k = discrete_laplace(Fraction(t), entropy)
+        if bernoulli_exp((abs(k) - variance / t) ** 2 / (2 * variance), entropy):
+            return k
