@@ -52,7 +52,9 @@ def test_a_key_readable_by_others_is_refused(path):
         keys.load(path)
 
 
-@pytest.mark.parametrize("content", [b"", b"-----BEGIN PRIVATE KEY-----\nsecret\n", bytes(range(64, 128)), b"x" * 100_000])
+@pytest.mark.parametrize(
+    "content", [b"", b"-----BEGIN PRIVATE KEY-----\nsecret\n", bytes(range(64, 128)), b"x" * 100_000]
+)
 def test_a_file_that_holds_no_key_is_refused_without_showing_it(content, path):
     path.write_bytes(content)
     path.chmod(0o600)
