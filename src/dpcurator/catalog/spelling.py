@@ -64,9 +64,12 @@ _OFFSET = r"(Z|[+-]\d\d(?::?\d\d)?)?"
 
 GRAMMAR: Final[dict[str, Rule]] = {
     "integer": Rule(
-        r"[+-]?\d+", "-2^63 to 2^63 - 1", "a whole number in base ten",
-        (("5", 5), (" -07 ", -7), ("+9223372036854775807", 2**63 - 1), ("-9223372036854775808", -(2**63))),
-        ("", "9223372036854775808", "12345678901234567890", "1.0", "1e3", "1_000", "0x10", "1,000", "١", "1 2", "--1"),
+        r"[+-]?\d+(\.0+)?", "-2^63 to 2^63 - 1",
+        "a whole number in base ten; zeros may follow the declared `decimal`, as data frames write whole numbers",
+        (("5", 5), (" -07 ", -7), ("2.0", 2), ("+9223372036854775807", 2**63 - 1),
+         ("-9223372036854775808", -(2**63))),
+        ("", "9223372036854775808", "12345678901234567890", "1.5", "1.", "1e3", "1_000", "0x10", "1,000", "١", "1 2",
+         "--1"),
     ),
     "float": Rule(
         r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?|[+-]?nan", "the doubles; past them unreadable",
@@ -143,7 +146,10 @@ def _text(text: str) -> Value | Unreadable:
     return NOT_UNICODE if "\0" in text else text
 
 
-def _integer(text: str, _: Spelling) -> Value | Unreadable:
+def _integer(text: str, spelling: Spelling) -> Value | Unreadable:
+    whole, mark, zeros = text.partition(spelling.decimal)
+    if mark and zeros and not zeros.strip("0"):
+        text = whole
     if not _INTEGER.fullmatch(text):
         digits = text.removeprefix("-") if text.startswith("-") else text.removeprefix("+")
         return PAST_64_BITS if digits.isascii() and digits.isdigit() else NOT_OF_TYPE["integer"]
