@@ -1,4 +1,7 @@
-"""Settles how hypothesis runs, and makes tests/support importable (the suite runs with --import-mode=importlib, which adds no folder to sys.path)."""
+"""Settles how hypothesis runs, and makes tests/support importable.
+
+The suite runs with --import-mode=importlib, which adds no folder to sys.path.
+"""
 
 import sys
 from pathlib import Path
