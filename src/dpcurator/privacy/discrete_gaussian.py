@@ -12,7 +12,7 @@ f(x) and |He_n(y)| <= 1.0865 sqrt(n!) exp(y**2 / 4) (Cramer) make that less than
 erfc(y / 2), y = m / sigma. It is taken when y < .7 sigma and variance > bits / 1.4; the rest then falls below 2**-bits
 f(m) long before it grows again (its least is about exp(-2 pi**2 variance)).
 
-Least variance. delta(eps) is NOT monotone in the variance: at eps = 5, shift 1, it is .0067 at .1 and .0155 at .12. But
+Least variance. delta(eps) is NOT monotone in the variance: at eps = 5, shift 1, it is .0066 at .1 and .0648 at .2. But
 each gain(m) is simple. For -d < m <= 0 it falls. For m >= 1, 2 gain(m) is the mean of h(|Z|), where h is 0 below m, 1
 below m + d, then 1 - e**eps; h - c changes sign at most twice, from - to + to -, whatever c > 0; exp(-k**2 theta) is
 totally positive in k**2 and -theta; so the mean crosses c at most twice, first upwards (Karlin 1968, variation
