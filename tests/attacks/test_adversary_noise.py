@@ -131,3 +131,17 @@ def test_the_bar_of_a_rounded_value_holds_for_every_noise_within_the_bar(places)
             (((exact,),), ((noisy,),)) = (answered(text), answered(text, moved))
             assert abs(Fraction(noisy) - Fraction(exact)) <= rounded.error
     assert rounded.error <= plain.error + Fraction(10) ** -places
+
+
+@pytest.mark.parametrize("text", ["SELECT dose FROM t GROUP BY dose", "SELECT dose, COUNT(*) FROM t GROUP BY dose"])
+def test_an_infinite_key_is_refused_in_words(text):
+    """A question whose values are all public raised ValueError; one with a price was refused without its cure."""
+    columns = {"who": "integer", "dose": {"type": "float", "keys": [float("inf"), 1.0]}}
+    declared = {
+        "curator": {"protects": "people"},
+        "ledger": {"epsilon": 4},
+        "tables": {"t": {"unit": "each row", "columns": columns}},
+    }
+    catalog = catalog_of(load(declared, directory=Path(".")))
+    with pytest.raises(Refusal, match="infinity"):
+        bind(parse(text), catalog, AGGREGATES)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Callable
 from typing import Literal
 
@@ -93,6 +94,11 @@ def _key(part: Syntax, scope: Scope) -> KeyColumn:
             f"GROUP BY {quote(column.name)} needs a public list of keys, and none is declared (which values occur is "
             "private).", where=part.at,
             cure=f"The steward lists them in the catalog, under [tables.{scope.table.name}.columns]: {line}.",
+        )  # fmt: skip
+    if any(isinstance(key, float) and math.isinf(key) for key in column.keys):
+        raise Refusal(
+            f"GROUP BY {quote(column.name)}: its public list holds an infinity, which is no key.", where=part.at,
+            cure="The steward takes it out of the list, or of the public table that the list comes from.",
         )  # fmt: skip
     scope.keys.append((index, column))
     text = json.dumps(column.keys, separators=(",", ":"), ensure_ascii=True)
