@@ -145,3 +145,22 @@ def test_an_infinite_key_is_refused_in_words(text):
     catalog = catalog_of(load(declared, directory=Path(".")))
     with pytest.raises(Refusal, match="infinity"):
         bind(parse(text), catalog, AGGREGATES)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["SELECT COUNT(*, level) FROM t", "SELECT COUNT(*) FROM t WHERE level IN",
+     "SELECT COUNT(*) FROM t WHERE level IN ()",
+     "SELECT COUNT(*) FROM t LIMIT 1 WHERE level = 1", "SELECT COUNT(*) FROM t HAVING COUNT(*) > 1 WHERE level = 1",
+     "SELECT COUNT(*) FROM t ORDER BY 1 ASC DESC", "SELECT COUNT(*) FROM t ORDER BY 1 NULLS FIRST NULLS LAST",
+     "SELECT COUNT(*) FROM t GROUP BY", "SELECT COUNT(*) FROM t WHERE level ! IN (1)",
+     "SELECT COUNT(*) FROM t WHERE ! level > 1"],
+)  # fmt: skip
+def test_no_word_is_read_past(text):
+    """The parser takes each of these; an argument, a clause's order or a word of them was dropped in silence."""
+    with pytest.raises(Refusal):
+        parse(text)
+
+
+def test_clauses_in_their_order_and_names_like_them_are_taken():
+    assert parse("SELECT COUNT(*) AS offset FROM t WHERE who = 1 ORDER BY 1 OFFSET 1 LIMIT 2").limit == 2

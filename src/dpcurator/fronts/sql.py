@@ -198,6 +198,8 @@ def _only(node: Any) -> Syntax:
 
 def _group(node: Any) -> tuple[Syntax, ...]:
     _known(node, "expressions")
+    if not node.expressions:
+        raise Refusal("GROUP BY names nothing.", cure="Write it as in GROUP BY city.")
     return tuple(_syntax_of(part) for part in node.expressions)
 
 
@@ -317,6 +319,8 @@ def _in(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
     if node.args.get("query") is not None:
         raise Refusal("a subquery is not available.", where=_at(node), cure="List the values after IN.")
     _known(node, "this", "expressions")
+    if not node.expressions:
+        raise Refusal("the list after IN is empty.", where=_at(node), cure="List the values after IN.")
     return Within(inner(node.this), tuple(inner(part) for part in node.expressions))
 
 
@@ -349,6 +353,7 @@ def _call(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
     first = node.this
     if _kind(first) == "Star":
         _known(first)
+        _known(node, "this", "big_int")
         return Call(name, star=True, at=_at(node))
     if _kind(first) == "Distinct":
         _known(first, "expressions")

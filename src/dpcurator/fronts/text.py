@@ -17,6 +17,8 @@ MAX_NESTING: Final = 40
 _OPEN: Final = {"(", "[", "{", "CASE"}
 _CLOSE: Final = {")", "]", "}", "END"}
 _PREFIX: Final = {"NOT", "-", "+", "~", "!"}
+_CLAUSES: Final = {"WHERE": 1, "GROUP_BY": 2, "HAVING": 3, "ORDER_BY": 4, "LIMIT": 5, "OFFSET": 5}
+_UNDONE: Final = {("ASC", "DESC"), ("FIRST", "NULLS"), ("LAST", "NULLS")}
 _COMPARED: Final = {"EQ", "NEQ", "LT", "LTE", "GT", "GTE"}
 _ENDS: Final = {
     "AND", "OR", "COMMA", "SELECT", "ALIAS", "FROM", "WHERE", "GROUP_BY", "HAVING", "ORDER_BY", "LIMIT", "OFFSET",
@@ -44,6 +46,7 @@ def guard(text: object) -> None:
     _one(tokens)
     _nesting(words, tokens)
     _glued(tokens)
+    _in_place(tokens)
     _two_readings(tokens)
 
 
@@ -101,6 +104,24 @@ def _glued(tokens: list[Any]) -> None:
                 where=f"line {one.line}, column {max(1, one.col - len(one.text) + 1)}",
                 cure="Write numbers in decimal form, names that start with a digit in double quotes.",
             )
+
+
+def _in_place(tokens: list[Any]) -> None:
+    """Refuse what the parser reads past: clauses in any order, ASC DESC, NULLS FIRST NULLS LAST, and ! for NOT."""
+    depth, clause, before = 0, 0, ""
+    for token in tokens:
+        kind, word = token.token_type.name, token.text.upper()
+        depth += (kind == "L_PAREN") - (kind == "R_PAREN")
+        wrong = (before, word) in _UNDONE or (kind == "NOT" and word == "!")
+        if kind in _CLAUSES and depth == 0 and before not in ("AS", "."):
+            wrong |= _CLAUSES[kind] < clause
+            clause = _CLAUSES[kind]
+        if wrong:
+            raise Refusal(
+                f"{word} is out of place.", where=f"line {token.line}",
+                cure="The order is SELECT, FROM, WHERE, GROUP BY, HAVING, ORDER BY, LIMIT; NOT negates.",
+            )  # fmt: skip
+        before = word if kind != "STRING" else ""
 
 
 def _two_readings(tokens: list[Any]) -> None:
