@@ -169,3 +169,15 @@ def test_odd_prices_keep_events_short(sqlite_store, opening, ask, monkeypatch):
 def _rows(store):
     with store.reading() as page:
         return page.rows(0, 10_000)
+
+
+def test_a_ledger_made_by_another_process_between_two_looks_has_not_disappeared(tmp_path, opening, ask, monkeypatch):
+    """The file was not there at the first look, and at the next both it and its journal are."""
+    place = tmp_path / "ledger.db"
+    other = Ledger.open(SqliteStore(place), opening())
+    other.charge(ask("first"))
+    store = SqliteStore(place)
+    found, looks = store._found, [None]
+    monkeypatch.setattr(store, "_found", lambda: looks.pop() if looks else found())
+    assert Ledger.open(store, opening()).charge(ask("second")).position == 3
+    other.close()

@@ -278,14 +278,13 @@ class SqliteStore:
                 where=self._place,
                 cure="Start a new process for it, or fork through Python's os.fork or multiprocessing.",
             )
-        try:
-            found = os.stat(self._place)
-        except FileNotFoundError:
-            if self._identity is not None or os.path.exists(self._place + "-wal"):
-                raise self._odd("has disappeared") from None
-            return False
-        except OSError as error:
-            raise trouble.from_system(error, self._place) from None
+        found = self._found()
+        if found is None and self._identity is None:
+            if not os.path.exists(self._place + "-wal"):
+                return False
+            found = self._found()  # a journal comes after its file: another process may have made both just now
+        if found is None:
+            raise self._odd("has disappeared")
         if not stat.S_ISREG(found.st_mode):
             raise Misconfigured("This is not a file.", where=self._place, cure="Correct the ledger's path.")
         if found.st_size == 0:
@@ -302,6 +301,15 @@ class SqliteStore:
             raise self._odd("was replaced by another file while in use")
         self._identity = (found.st_dev, found.st_ino)
         return True
+
+    def _found(self) -> os.stat_result | None:
+        try:
+            return os.stat(self._place)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            failed = error
+        raise trouble.from_system(failed, self._place)
 
     def _odd(self, what: str) -> Misconfigured:
         return Misconfigured(f"The ledger file {what}.", where=self._place, cure=trouble.RESTORE)
