@@ -18,3 +18,9 @@ def test_the_names_are_there_without_having_been_imported():
     script = "import dpcurator; print('open' in dir(dpcurator), callable(dpcurator.open), dpcurator.Refusal.exit_code)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["True", "True", "2"]
+
+
+def test_a_quote_starts_without_the_libraries_that_only_answers_need():
+    script = "import sys, dpcurator.opening; print([name for name in ('duckdb', 'numpy') if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -16,17 +16,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from numpy.typing import NDArray
-
-from dpcurator import samplers
 from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, positive, rational, whole
 from dpcurator.numbers.balls import Ball, ball, precision
 from dpcurator.privacy import discrete_gaussian as law
 from dpcurator.privacy.loss import Loss
+
+if TYPE_CHECKING:  # a quote draws nothing, and starts faster without numpy
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +87,8 @@ class DiscreteGaussian:
 
     def sample(self, size: int, entropy: Entropy | None = None) -> NDArray[Any]:
         """Independent draws, query's unit; int64, or Python ints above variance 2**108 (never by the draw)."""
+        from dpcurator import samplers
+
         return samplers.discrete_gaussian(self.variance, size, entropy)
 
     def error(self, beta: Fraction) -> int:
