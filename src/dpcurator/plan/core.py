@@ -6,7 +6,7 @@ exactly which integers it means, in terms of the rows before it. c, r, S, g, m a
     Scan -> Filter? -> Owner -> Listed -> Measure -> PerUnit -> ScaleDown -> Total
 
 `reference` folds over the steps in plain Python, `duckdb` turns each into a common table expression; the conformance
-suite (tests/engines) holds them to the same integers. Bound on every integer: see `plan/lower.py`.
+suite (tests/engines) holds them to the same integers. Bound on every integer, with its proof: `engines/limits.py`.
 """
 
 from __future__ import annotations
