@@ -9,20 +9,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
+
+Currency = Literal["epsilon", "rho"]  # what a ledger counts in, besides delta
 
 
 class Exact:
-    """Integers from private data: one row per key, one column per sum. Opened only where noise is added."""
+    """Integers from private data: one row per key, one column per sum. Opened only where noise is added.
 
-    __slots__ = ("_rows",)
+    keys: the key of each row, where they were read from the data (unknown keys), in any order; None where public.
+    """
 
-    def __init__(self, rows: Sequence[Sequence[int]]) -> None:
+    __slots__ = ("_keys", "_rows")
+
+    def __init__(self, rows: Sequence[Sequence[int]], keys: Sequence[tuple[Any, ...]] | None = None) -> None:
         self._rows = tuple(tuple(row) for row in rows)
+        self._keys = None if keys is None else tuple(keys)
 
     def open_for_release(self) -> tuple[tuple[int, ...], ...]:
         """The integers. Only `pricing.release` may call this."""
         return self._rows
+
+    def keys_for_release(self) -> tuple[tuple[Any, ...], ...] | None:
+        """The keys of the rows, or None. Only `pricing.release` may call this."""
+        return self._keys
 
     def _sealed(self, *_: object) -> NoReturn:
         raise TypeError("exact values are sealed: only the release step may read them")
@@ -35,7 +45,11 @@ class Exact:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What the ledger is asked to charge. A request id is bound to everything else here but the price's spelling."""
+    """What the ledger is asked to charge. A request id is bound to everything else here but the price's spelling.
+
+    A ledger in (epsilon, delta) is charged `epsilon` and `delta`, one in (rho, delta) `rho` and `delta`;
+    the other is 0.
+    """
 
     analyst: str
     plan: str  # sha256 of the canonical plan, hexadecimal
@@ -45,6 +59,7 @@ class Request:
     epsilon: Fraction
     delta: Fraction
     request_id: str | None = None  # None: derived from all of the above, so the same question again is the same request
+    rho: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,22 +72,28 @@ class Charge:
     time: str  # UTC, ISO 8601; the one timestamp of the request
     epsilon: Fraction
     delta: Fraction
-    spent: Fraction  # in total, after this charge
+    spent: Fraction  # in total, after this charge, in the ledger's currency (epsilon or rho)
     remaining: Fraction
+    rho: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Where the ledger stands, exactly."""
+    """Where the ledger stands, exactly. `total`, `spent` and `remaining` are in its currency: epsilon, or rho."""
 
-    epsilon: Fraction
+    total: Fraction
     delta: Fraction
     spent: Fraction
     spent_delta: Fraction
+    currency: Currency = "epsilon"
 
     @property
     def remaining(self) -> Fraction:
-        return self.epsilon - self.spent
+        return self.total - self.spent
+
+    @property
+    def remaining_delta(self) -> Fraction:
+        return self.delta - self.spent_delta
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from dpcurator.numbers import decimal_text
 from dpcurator.plan.canonical import as_json, digest, plan_of
 from dpcurator.plan.facts import disagreement
 from dpcurator.plan.nodes import Measured, Where
-from dpcurator.plan.predicates import fields
+from dpcurator.plan.rows import fields
 from dpcurator.plan.stability import Steps, derivation, reading, stability
 from dpcurator.pricing.grids import nearest
 from dpcurator.pricing.quote import SUMMED, asks_of, mechanism_json, priced_at
@@ -272,7 +272,7 @@ def _ledger(receipt: Json, ledger: Ledger, answer: Json | None) -> str:
     _require(str(charged.epsilon) == receipt["epsilon"], "the ledger charged another price")
     parameters = sha256(charged.parameters.encode()).hexdigest()
     _require(receipt["parameters_sha256"] == parameters, "the ledger holds other parameters under this request")
-    left = ledger.budget().epsilon - charged.spent_epsilon
+    left = ledger.budget().total - charged.spent_epsilon
     standing = (str(charged.spent_epsilon), str(left), time)
     said = (receipt["ledger"]["spent"], receipt["ledger"]["remaining"], receipt["time"])
     _require(said == standing, "the ledger had spent another amount, or it was at another time")

@@ -12,11 +12,12 @@ from dpcurator.aggregates import AGGREGATES, Aggregate, rule_of
 from dpcurator.errors import Refusal
 from dpcurator.numbers.interval import Interval
 from dpcurator.plan.nodes import AggregateCall, Ask, Measured
+from dpcurator.plan.rows import Field
 from dpcurator.plan.stability import ASK_RULES
 
-X = Measured("x", 0, "float", "float", F(10), F(20))
-SEVEN = Measured("x", 0, "float", "float", F(7), F(7))
-ZERO = Measured("x", 0, "integer", "integer", F(0), F(0))
+X = Measured("x", Field(0, "float"), "float", "float", F(10), F(20))
+SEVEN = Measured("x", Field(0, "float"), "float", "float", F(7), F(7))
+ZERO = Measured("x", Field(0, "integer"), "integer", "integer", F(0), F(0))
 
 
 def around(value, error) -> Interval:
@@ -95,4 +96,4 @@ def test_what_is_constant_is_not_asked(function, column, asks):
 
 def test_an_average_without_bounds_is_an_error():
     with pytest.raises(TypeError, match="bounds"):
-        rule_of(AggregateCall("AVG", X)).asks(Measured("x", 0, "float", "float", None, None))
+        rule_of(AggregateCall("AVG", X)).asks(Measured("x", Field(0, "float"), "float", "float", None, None))

@@ -11,8 +11,9 @@ from dpcurator.aggregates import AGGREGATES, rule_of
 from dpcurator.catalog.model import Column, Table
 from dpcurator.errors import Refusal
 from dpcurator.plan.nodes import AggregateCall, Apply, Bounded, Given, Grouped, Key, Measured, Result, Rows, Where
+from dpcurator.plan.rows import Field
 
-AGE = Measured("age", 2, "integer", "integer", F(0), F(110))
+AGE = Measured("age", Field(2, "integer"), "integer", "integer", F(0), F(110))
 
 
 def test_a_whole_plan():
@@ -23,7 +24,7 @@ def test_a_whole_plan():
     assert isinstance(bounded, Bounded)
     assert (bounded.max_rows, bounded.max_groups) == (4, 2)
     assert isinstance(bounded.source, Grouped)
-    assert [(key.name, key.index, key.count) for key in bounded.source.columns] == [("city", 1, 3)]
+    assert [(key.name, key.part, key.count) for key in bounded.source.columns] == [("city", Field(1, "text"), 3)]
     where = bounded.source.source
     assert isinstance(where, Where)
     assert where.columns == ("age",)
@@ -48,10 +49,10 @@ def test_each_row_a_unit_is_bounded_by_one():
         ("SUM(age)", ("SUM", AGE)), ("sum(visits.AGE)", ("SUM", AGE)), ("COUNT(1)", ("COUNT", None)),
         ("COUNT('x')", ("COUNT", None)), ("COUNT(TRUE)", ("COUNT", None)),
         ("COUNT(DISTINCT Patient)", ("COUNT DISTINCT", None)),
-        ("AVG(smoker)", ("AVG", Measured("smoker", 7, "boolean", "integer", F(0), F(1)))),
-        ("COUNT(ward)", ("COUNT", Measured("ward", 8, "integer", "integer", None, None))),
-        ("COUNT(day)", ("COUNT", Measured("day", 5, "date", "integer", None, None))),
-        ("COUNT(note)", ("COUNT", Measured("note", 11, "text", "text", None, None))),
+        ("AVG(smoker)", ("AVG", Measured("smoker", Field(7, "integer"), "boolean", "integer", F(0), F(1)))),
+        ("COUNT(ward)", ("COUNT", Measured("ward", Field(8, "integer"), "integer", "integer", None, None))),
+        ("COUNT(day)", ("COUNT", Measured("day", Field(5, "integer"), "date", "integer", None, None))),
+        ("COUNT(note)", ("COUNT", Measured("note", Field(11, "text"), "text", "text", None, None))),
     ],
 )  # fmt: skip
 def test_a_call_carries_its_columns_declared_facts_and_no_others(call, bound):
@@ -140,7 +141,7 @@ def test_column_names_of_any_spelling_bind():
     for number, name in enumerate(names):
         quoted = '"' + name.replace('"', '""') + '"'
         plan = planned(f'SELECT AVG({quoted}), COUNT("group".{quoted}) FROM "group"', catalog_with(table))
-        assert {call.column.index for call in plan.calls} == {number + 1}
+        assert {call.column.column for call in plan.calls} == {number + 1}
 
 
 def test_every_table_of_a_catalog_is_told_apart():

@@ -10,8 +10,7 @@ from questions import CATALOG, planned
 
 from dpcurator.engines.reference import truth
 from dpcurator.errors import Refusal
-from dpcurator.plan.predicates import fields
-from dpcurator.plan.rows import AllOf, Among, AnyOf, Compare, Constant, Field, IsMissing, Not, Truth
+from dpcurator.plan.rows import AllOf, Among, AnyOf, Compare, Constant, Field, IsMissing, Not, Truth, fields
 
 COLUMNS = [column.name for column in CATALOG.tables[0].columns]
 AGE, COST, DAY, AT, SMOKER, WARD = map(COLUMNS.index, ("age", "cost", "day", "at", "smoker", "ward"))

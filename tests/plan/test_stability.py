@@ -10,9 +10,10 @@ from questions import ROWS, VISITS, catalog_with, planned
 from dpcurator.catalog.model import Table
 from dpcurator.plan.core import ONE
 from dpcurator.plan.nodes import Ask, Bounded, Grouped, Measured, Rows
+from dpcurator.plan.rows import Field
 from dpcurator.plan.stability import ASK_RULES, NODE_RULES, Reach, Steps, derivation, reading, stability
 
-X = Measured("x", 1, "integer", "integer", F(-5), F(9))
+X = Measured("x", Field(1, "integer"), "integer", "integer", F(-5), F(9))
 
 
 def reach(max_rows: int, max_groups: int, keys: int) -> Reach:
@@ -96,4 +97,4 @@ def test_a_bound_that_bounds_nothing_cannot_be_built(caps):
 )
 def test_a_measured_column_with_odd_facts_cannot_be_built(facts):
     with pytest.raises(ValueError, match=r"measured|lower"):
-        Measured("x", 0, *facts)
+        Measured("x", Field(0, "integer"), *facts)

@@ -16,17 +16,18 @@ from dpcurator.engines.limits import check_core
 from dpcurator.engines.reference import measure
 from dpcurator.errors import Refusal
 from dpcurator.plan.nodes import Measured
+from dpcurator.plan.rows import Field
 from dpcurator.pricing.grids import DEPTH, FINE, WIDTH, finest, grid, leading_bit, nearest
 
 LARGEST = F(sys.float_info.max)
 
 
 def real(lower, upper) -> Measured:
-    return Measured("x", 0, "float", "float", F(lower), F(upper))
+    return Measured("x", Field(0, "float"), "float", "float", F(lower), F(upper))
 
 
 def whole(lower, upper) -> Measured:
-    return Measured("x", 0, "integer", "integer", F(lower), F(upper))
+    return Measured("x", Field(0, "integer"), "integer", "integer", F(lower), F(upper))
 
 
 @pytest.mark.parametrize(
@@ -130,7 +131,8 @@ def test_a_grid_is_found_at_once_however_far_the_bounds_and_the_noise_are_apart(
 
 
 def test_only_a_numeric_column_with_bounds_is_measured():
-    for column in (Measured("x", 0, "text", "text", None, None), Measured("x", 0, "float", "float", None, None)):
+    text = Measured("x", Field(0, "text"), "text", "text", None, None)
+    for column in (text, Measured("x", Field(0, "float"), "float", "float", None, None)):
         with pytest.raises(TypeError):
             grid(column, [F(1)], 1)
     assert planned("SELECT COUNT(note) FROM visits").calls[0].column.lower is None

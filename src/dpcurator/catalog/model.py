@@ -37,10 +37,12 @@ EACH_ROW: Final = "each row"
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One declared column. `lower` and `upper` are exact and both present or both absent (integer and float only).
+    """One declared column. `lower` and `upper` are exact and both present or both absent (numbers, dates, timestamps;
+    of these two as physical values).
 
     `keys` is the public list a GROUP BY on this column answers for, as physical values, distinct, in canonical order
-    (missing first, then by value); None when no list was declared. `missing` is the value that missing ones are read
+    (missing first, then by value); None when no list was declared. `unknown_keys`: declared `keys = "unknown"`, so keys
+    are selected privately. `missing` is the value that missing ones are read
     as, or None when they stay missing.
     """
 
@@ -50,6 +52,7 @@ class Column:
     upper: Fraction | None = None
     keys: tuple[Value, ...] | None = None
     missing: Value = None
+    unknown_keys: bool = False
 
     @property
     def kind(self) -> Kind:
@@ -75,7 +78,9 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """The whole declaration. `epsilon` is the ledger's total; delta 0 means pure differential privacy."""
+    """The whole declaration. The ledger's total is `epsilon`, or `rho` (then epsilon is 0), and `delta`; delta 0 means
+    pure differential privacy. `salt`: the public constant that chooses among a unit's keys (MEANING 4.4).
+    """
 
     protects: str
     neighbours: Neighbours
@@ -85,3 +90,15 @@ class Catalog:
     tables: tuple[Table, ...]
     digest: str  # sha256 of the canonical declaration, public key lists included; hexadecimal
     data_version: int  # the snapshot this catalog was bound to by `refresh`; 0 when there is none yet
+    rho: Fraction = Fraction(0)
+    salt: str = ""
+
+    @property
+    def currency(self) -> Literal["epsilon", "rho"]:
+        """What the ledger counts in, besides delta."""
+        return "rho" if self.rho else "epsilon"
+
+    @property
+    def budget(self) -> Fraction:
+        """The ledger's total, in its currency."""
+        return self.rho or self.epsilon

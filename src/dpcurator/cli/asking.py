@@ -164,13 +164,13 @@ def budget(catalog: Catalog = HERE, as_json: AsJson = False) -> None:
     ledger = ledger_of(declaration, key_of(declaration))
     found = ledger.budget()
     if as_json:
-        amounts = {"budget": found.epsilon, "spent": found.spent, "left": found.remaining}
+        amounts = {"budget": found.total, "spent": found.spent, "left": found.remaining}
         show_json({name: decimal_text(amount) for name, amount in amounts.items()}
                   | {"exact_left": str(found.remaining), "state": ledger.life()})  # fmt: skip
         return
-    share = decimal_text(round(found.remaining / found.epsilon * 100, 2))
+    share = decimal_text(round(found.remaining / found.total * 100, 2))
     closed = "\nclosed after a fault: the steward runs `dpcurator reopen`" if ledger.life() == "closed" else ""
-    show(f"spent {decimal_text(found.spent)} of {decimal_text(found.epsilon)}: "
+    show(f"spent {decimal_text(found.spent)} of {decimal_text(found.total)}: "
          f"{decimal_text(found.remaining)} left ({share} %){closed}")  # fmt: skip
 
 

@@ -26,7 +26,7 @@ def quote_text(quote: Quote, budget: Budget, assume_count: str | None) -> str:
     afford = f"left after it {decimal_text(after)}"
     if after < 0:
         afford = f"NOT affordable: short by {decimal_text(-after)}"
-    lines = [f"price: epsilon {decimal_text(quote.epsilon)} of {decimal_text(budget.epsilon)} ({afford})", ""]
+    lines = [f"price: epsilon {decimal_text(quote.epsilon)} of {decimal_text(budget.total)} ({afford})", ""]
     rows = ROWS if assume_count is None else whole(assume_count, name="assume_count", least=1)
     found = bars(quote, rows)
     lines.append(f"error bars, with {decimal_text(quote.confidence * 100)} % confidence for each value:")

@@ -6,8 +6,6 @@ column's declared facts; what is not understood is refused, never dropped. Check
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections.abc import Callable
 from typing import Literal
@@ -15,11 +13,13 @@ from typing import Literal
 from dpcurator.catalog.model import EACH_ROW, Catalog
 from dpcurator.errors import Refusal
 from dpcurator.plan.calls import call
+from dpcurator.plan.images import digest_of
 from dpcurator.plan.names import find, nearest, quote, show
 from dpcurator.plan.nodes import Bounded, Grouped, Key, KeyColumn, Order, Output, Plan, Post, Rows, Where
 from dpcurator.plan.post import Shape, post
-from dpcurator.plan.predicates import fields, predicate
+from dpcurator.plan.predicates import predicate
 from dpcurator.plan.question import Call, Item, Literally, Name, Question, Syntax
+from dpcurator.plan.rows import Field, fields
 from dpcurator.plan.scope import AggregateRule, Scope
 
 MAX_KEYS = 1_000_000  # K's public limit (MEANING 4.1)
@@ -101,8 +101,7 @@ def _key(part: Syntax, scope: Scope) -> KeyColumn:
             cure="The steward takes it out of the list, or of the public table that the list comes from.",
         )  # fmt: skip
     scope.keys.append((index, column))
-    text = json.dumps(column.keys, separators=(",", ":"), ensure_ascii=True)
-    return KeyColumn(column.name, index, column.type, len(column.keys), hashlib.sha256(text.encode()).hexdigest())
+    return KeyColumn(column.name, Field(index, column.kind), column.type, len(column.keys), digest_of(column.keys))
 
 
 def _named_item(part: Syntax, scope: Scope) -> Syntax:

@@ -6,15 +6,14 @@ one column inside an aggregate is refused by name. Checked in tests/plan/test_bi
 
 from __future__ import annotations
 
-from dataclasses import replace
-from fractions import Fraction
-
 from dpcurator.catalog.model import EACH_ROW, Column, Table
 from dpcurator.errors import Refusal
+from dpcurator.plan.intervals import bounds
 from dpcurator.plan.names import quote
 from dpcurator.plan.nodes import AggregateCall, Measured, Post, Result
 from dpcurator.plan.post import Shape
 from dpcurator.plan.question import Binary, Call, Literally, Name, Syntax, Unary, Within
+from dpcurator.plan.rows import Field
 from dpcurator.plan.scope import AggregateRule, Scope
 
 
@@ -49,8 +48,9 @@ def _aggregate(call: Call, scope: Scope) -> tuple[AggregateCall, AggregateRule]:
             cure=f"Write it as in {call.function}(age); expressions inside an aggregate are not available yet.",
         )  # fmt: skip
     index, column = scope.column(call.arguments[0])
-    column = column if column.type != "boolean" else replace(column, lower=Fraction(0), upper=Fraction(1))
-    measured = Measured(column.name, index, column.type, column.kind, column.lower, column.upper)
+    part = Field(index, column.kind)
+    lower, upper = bounds(part, scope.table) or (None, None)
+    measured = Measured(column.name, part, column.type, column.kind, lower, upper)
     rule = scope.rules.get((call.function, "column")) or scope.rules[call.function, "number"]
     if rule.argument == "number":
         _needs_bounds(call, column, scope.table)
@@ -114,7 +114,7 @@ def _needs_bounds(call: Call, column: Column, table: Table) -> None:
             f"{call.function}({quote(column.name)}): the column is {column.type}, not a number.", where=call.at,
             cure=f"COUNT({quote(column.name)}) counts where it is present.",
         )  # fmt: skip
-    if column.lower is None or column.upper is None:
+    if column.type != "boolean" and (column.lower is None or column.upper is None):
         line = f'{quote(column.name)} = {{ type = "{column.type}", bounds = [0, 100] }}'
         raise Refusal(
             f"{call.function}({quote(column.name)}) has no bounds.", where=call.at,

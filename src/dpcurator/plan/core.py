@@ -3,7 +3,7 @@
 A core plan is a tuple of steps, in this order; an engine does all of them or is not an engine. Each step below says
 exactly which integers it means, in terms of the rows before it. c, r, S, g, m and l0 are MEANING's.
 
-    Scan -> Filter? -> Owner -> Listed -> Measure -> PerUnit -> ScaleDown -> Total
+    Scan -> Filter? -> Project? -> Owner -> Listed | Chosen -> Measure -> PerUnit -> ScaleDown -> Total
 
 `reference` folds over the steps in plain Python, `duckdb` turns each into a common table expression; the conformance
 suite (tests/engines) holds them to the same integers. Bound on every integer, with its proof: `engines/limits.py`.
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from dpcurator.catalog.model import Kind, Value
-from dpcurator.plan.rows import Predicate
+from dpcurator.plan.rows import Operand, Predicate
 
 ONE: Final = 2**16  # one whole row, in the unit in which n' and S' are counted (MEANING 2.5)
 
@@ -45,6 +45,13 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
+class Project:
+    """Add these columns to the scan's, numbered on from them; each is computed from the scan's columns alone."""
+
+    parts: tuple[Operand, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Owner:
     """Say whose row it is: the value of `column`, rows where it is missing dropped; with None each row is a unit."""
 
@@ -61,6 +68,32 @@ class Listed:
 
     columns: tuple[int, ...]
     keys: tuple[tuple[Value, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Every tuple of these columns that occurs is a key; of each unit's keys at most `max_groups` are kept.
+
+    Kept are the first by (md5 of `key_bytes`, then `key_bytes` itself); rows of other keys are dropped. A missing value
+    equals a missing value. Columns are integers or texts. When each row is a unit nothing is ever dropped. The keys that
+    occur come out of the engine in any order, sealed; Total's first sum is then always `units`, each unit's whole `one`.
+    """
+
+    columns: tuple[int, ...]
+    max_groups: int
+    salt: str
+
+
+def key_bytes(salt: str, unit: Value, key: tuple[Value, ...]) -> bytes:
+    """Length-prefixed canonical bytes of (salt, unit, key): the tag t, i or n, the length in bytes, a colon, the bytes.
+
+    Texts in UTF-8, integers in decimal digits, a missing value as n0: alone. No two tuples have the same bytes.
+    """
+    made: list[bytes] = []
+    for value in (salt, unit, *key):
+        text = b"" if value is None else str(value).encode()
+        made.append(b"%s%d:%s" % (b"n" if value is None else b"t" if isinstance(value, str) else b"i", len(text), text))
+    return b"".join(made)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +150,13 @@ class Sum:
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """Per key, in the list's order and zero where no unit has rows: each of `sums` over the units."""
+    """Per key, in the list's order and zero where no unit has rows: each of `sums` over the units.
+
+    After `Chosen`: per key that occurs, in any order, with the key itself.
+    """
 
     sums: tuple[Sum, ...]
 
 
-Step = Scan | Filter | Owner | Listed | Measure | PerUnit | ScaleDown | Total
+Step = Scan | Filter | Project | Owner | Listed | Chosen | Measure | PerUnit | ScaleDown | Total
 CorePlan = tuple[Step, ...]

@@ -6,12 +6,11 @@ those declared, or the noise it asks for would be too small. Checked in tests/te
 
 from __future__ import annotations
 
-import hashlib
-import json
-from fractions import Fraction
-
-from dpcurator.catalog.model import EACH_ROW, Catalog
-from dpcurator.plan.nodes import Plan, Where
+from dpcurator.catalog.model import EACH_ROW, KINDS, Catalog, Table
+from dpcurator.plan.images import digest_of, image
+from dpcurator.plan.intervals import bounds
+from dpcurator.plan.nodes import KeyColumn, Measured, Plan, Where
+from dpcurator.plan.rows import Field, walk
 
 
 def disagreement(plan: Plan, catalog: Catalog) -> str | None:
@@ -31,15 +30,24 @@ def disagreement(plan: Plan, catalog: Catalog) -> str | None:
     if plan.source.source.columns and rows.unit is not None and table.max_groups is None:
         return "the catalog declares no max_groups"
     for measured in (call.column for call in plan.calls if call.column is not None):
-        column = table.columns[measured.index]
-        bounds = (Fraction(0), Fraction(1)) if column.type == "boolean" else (column.lower, column.upper)
-        same = (column.name, column.type, column.kind) == (measured.name, measured.type, measured.kind)
-        if not same or bounds != (measured.lower, measured.upper):
+        held = bounds(measured.part, table) or (None, None)
+        if not _same(measured, table) or held != (measured.lower, measured.upper):
             return f"{measured.name!r} is declared otherwise"
     for key in plan.source.source.columns:
-        column = table.columns[key.index]
-        text = json.dumps(column.keys, separators=(",", ":"), ensure_ascii=True)
-        held = (column.name, column.type, len(column.keys or ()), hashlib.sha256(text.encode()).hexdigest())
-        if column.keys is None or (key.name, key.type, key.count, key.digest) != held:
+        keys = image(key.part, table)
+        listed = (None, "") if keys is None else (len(keys), digest_of(keys))
+        if not _same(key, table) or (key.count, key.digest) != listed:
             return f"{key.name!r} has other keys"
     return None
+
+
+def _same(said: Measured | KeyColumn, table: Table) -> bool:
+    """Whether the columns an expression looks at are the table's, and one that is a column is named and typed so."""
+    columns = table.columns
+    for part in walk(said.part):
+        if isinstance(part, Field) and not (part.index < len(columns) and columns[part.index].kind == part.kind):
+            return False
+    if isinstance(said.part, Field):
+        column = columns[said.part.index]
+        return (column.name, column.type) == (said.name, said.type)
+    return KINDS.get(said.type) == said.part.kind

@@ -25,6 +25,7 @@ from dpcurator.plan.core import (
     Measure,
     Owner,
     PerUnit,
+    Project,
     ScaleDown,
     Scan,
     Source,
@@ -32,9 +33,9 @@ from dpcurator.plan.core import (
     Sum,
     Total,
 )  # fmt: skip
+from dpcurator.plan.images import image
 from dpcurator.plan.nodes import Ask, Measured, Plan, Where
-from dpcurator.plan.predicates import fields
-from dpcurator.plan.rows import AllOf, Among, AnyOf, Compare, Field, IsMissing, Not, Operand, Predicate
+from dpcurator.plan.rows import Field, fields, moved, moved_condition
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,35 +56,40 @@ class Lowered:
 
 def keys_of(plan: Plan, table: Table) -> tuple[tuple[Value, ...], ...]:
     """The public keys of a plan in canonical order: all tuples of its columns' lists."""
-    lists = [table.columns[column.index].keys or () for column in plan.source.source.columns]
+    lists = [image(column.part, table) or () for column in plan.source.source.columns]
     return tuple(itertools.product(*lists))
 
 
-def lower(plan: Plan, asks: tuple[Ask, ...], grids: Mapping[str, Grid], catalog: Catalog) -> Lowered:
-    """The core plan for `asks`; `grids` has one Grid per column that is summed, by column name."""
+def lower(plan: Plan, asks: tuple[Ask, ...], grids: Mapping[Measured, Grid], catalog: Catalog) -> Lowered:
+    """The core plan for `asks`; `grids` has one Grid per column or expression that is summed."""
     number, table = _stored(plan, catalog)
     rows = plan.source.source.source
     condition = rows.predicate if isinstance(rows, Where) else None
     scanned = rows.source if isinstance(rows, Where) else rows
     grouping = plan.source.source.columns
     measured = _measured(asks)
+    read = [key.part for key in grouping] + [column.part for column in measured]
     used = sorted(
-        {key.index for key in grouping}
-        | {column.index for column in measured}
+        set().union(*(fields(part) for part in read))
         | (fields(condition) if condition is not None else set())
         | ({scanned.unit_index} if scanned.unit_index is not None else set())
     )
     place = {index: position for position, index in enumerate(used)}
+    computed = tuple(dict.fromkeys(part for part in read if not isinstance(part, Field)))
+    places = {part: len(used) + position for position, part in enumerate(computed)}
+    places |= {part: place[part.index] for part in read if isinstance(part, Field)}
     columns = [table.columns[index] for index in used]
     keys = keys_of(plan, table)
     steps: list[Step] = [
         Scan(f"t{number}", tuple(_source(i, c, scanned.unit_index) for i, c in zip(used, columns, strict=True)))
     ]
     if condition is not None:
-        steps.append(Filter(_moved(condition, place)))
+        steps.append(Filter(moved_condition(condition, place)))
+    if computed:
+        steps.append(Project(tuple(moved(part, place) for part in computed)))
     steps.append(Owner(None if scanned.unit_index is None else place[scanned.unit_index]))
-    steps.append(Listed(tuple(place[column.index] for column in grouping), keys))
-    steps.append(Measure(tuple(_grid(column, grids, place[column.index]) for column in measured)))
+    steps.append(Listed(tuple(places[key.part] for key in grouping), keys))
+    steps.append(Measure(tuple(_grid(column, grids, places[column.part]) for column in measured)))
     steps.append(PerUnit())
     one = 1 if scanned.unit is None else ONE
     steps.append(ScaleDown(plan.source.max_rows, plan.source.max_groups, one))
@@ -111,14 +117,14 @@ def _measured(asks: tuple[Ask, ...]) -> tuple[Measured, ...]:
     return tuple(dict.fromkeys(ask.column for ask in asks if ask.column is not None))
 
 
-def _grid(column: Measured, grids: Mapping[str, Grid], place: int) -> Grid:
+def _grid(column: Measured, grids: Mapping[Measured, Grid], place: int) -> Grid:
     """The grid of a summed column; a column that is only counted gets the grid of no values, [0, 0]."""
-    if column.name in grids:
-        return replace(grids[column.name], column=place)
+    if column in grids:
+        return replace(grids[column], column=place)
     return Grid(place, column.kind, 0, 0, 0, 0, 0)
 
 
-def _combination(ask: Ask, measured: tuple[Measured, ...], grids: Mapping[str, Grid], sums: list[Sum]) -> Combination:
+def _combination(ask: Ask, measured: tuple[Measured, ...], grids: Mapping[Measured, Grid], sums: list[Sum]) -> Combination:
     def number(wanted: Sum) -> int:
         if wanted not in sums:
             sums.append(wanted)
@@ -130,30 +136,9 @@ def _combination(ask: Ask, measured: tuple[Measured, ...], grids: Mapping[str, G
     count = number(Sum("present", measure))
     if ask.what == "present":
         return Combination(((count, 1),))
-    grid = grids[ask.column.name]
+    grid = grids[ask.column]
     total = number(Sum("values", measure))
     if ask.what == "values":
         return Combination(((total, 1), (count, grid.lower)))
     return Combination(((total, 2), (count, grid.lower - grid.upper)))
 
-
-def _moved(condition: Predicate, place: Mapping[int, int]) -> Predicate:
-    """The predicate with the catalog's column numbers replaced by the scan's."""
-
-    def side(operand: Operand) -> Operand:
-        return replace(operand, index=place[operand.index]) if isinstance(operand, Field) else operand
-
-    match condition:
-        case Compare(op, left, right):
-            return Compare(op, side(left), side(right))
-        case Among(operand, values):
-            return Among(side(operand), values)
-        case IsMissing(operand):
-            return IsMissing(side(operand))
-        case Not(part):
-            return Not(_moved(part, place))
-        case AllOf(parts):
-            return AllOf(tuple(_moved(part, place) for part in parts))
-        case AnyOf(parts):
-            return AnyOf(tuple(_moved(part, place) for part in parts))
-    return condition

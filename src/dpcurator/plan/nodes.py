@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from dpcurator.catalog.model import KINDS, Kind
-from dpcurator.plan.rows import Predicate
+from dpcurator.catalog.model import KINDS, Kind, Neighbours
+from dpcurator.plan.rows import Field, Operand, Predicate
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +30,14 @@ class Rows:
     table: str
     unit: str | None
     unit_index: int | None
+    neighbours: Neighbours = "add-remove"
+    units: int | None = None  # public n, with replace-one only (MEANING 1.3)
 
     def __post_init__(self) -> None:
         if (self.unit is None) != (self.unit_index is None):
             raise ValueError("a unit has a name and a number")
+        if (self.neighbours == "replace-one") != (self.units is not None) or (self.units or 1) < 1:
+            raise ValueError("replace-one has a public number of units, and add-remove none")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,31 +49,50 @@ class Where:
 
 @dataclass(frozen=True, slots=True)
 class KeyColumn:
-    """A grouping column with its public list: how many keys, and the sha256 of the list."""
+    """What is grouped by, with its public list: how many keys, and the sha256 of the list.
+
+    `part` is a column or an expression, whose list is then its image (`plan/images.py`); `name` spells it. No list:
+    `count` is None and `digest` empty, and the keys are selected privately (MEANING 4.4).
+    """
 
     name: str
-    index: int
+    part: Operand
     type: str
-    count: int
+    count: int | None
     digest: str
 
     def __post_init__(self) -> None:
-        if self.index < 0 or self.count < 0:
-            raise ValueError("a column's number and its count of keys are at least 0")
+        if (self.count is None) != (self.digest == "") or (self.count or 0) < 0:
+            raise ValueError("a list has a count, at least 0, and a digest")
+
+    @property
+    def listed(self) -> bool:
+        return self.count is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Grouped:
-    """Rows with listed keys only; the keys are all tuples of the columns' lists. No columns: one key for all rows."""
+    """Rows with listed keys only; the keys are all tuples of the columns' lists. No columns: one key for all rows.
+
+    With a column without a list the keys are unknown as a whole: a listed part still drops the rows whose value is not
+    listed, and the tuples that occur are candidates.
+    """
 
     source: Rows | Where
     columns: tuple[KeyColumn, ...]
 
     @property
+    def listed(self) -> bool:
+        """Whether every key is public."""
+        return all(column.listed for column in self.columns)
+
+    @property
     def keys(self) -> int:
-        """K, the number of listed keys."""
+        """K, the number of listed keys. Raises TypeError when the keys are not listed."""
         total = 1
         for column in self.columns:
+            if column.count is None:
+                raise TypeError("the keys are not listed")
             total *= column.count
         return total
 
@@ -89,20 +112,33 @@ class Bounded:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A column an aggregate reads, with its declared bounds (None when none are declared)."""
+    """What an aggregate reads, a column or an expression, with its bounds (None when there are none).
+
+    `part` says what; `name` spells it. A column's bounds are declared, an expression's follow from those by interval
+    arithmetic (`plan/intervals.py`); values are clamped to them when they are measured, whatever they rest on. `filled`:
+    it is a column that declares a value for missing ones, so it is never missing.
+    """
 
     name: str
-    index: int
+    part: Operand
     type: str
     kind: Kind
     lower: Fraction | None
     upper: Fraction | None
+    filled: bool = False
 
     def __post_init__(self) -> None:
-        if self.index < 0 or KINDS.get(self.type) != self.kind or (self.lower is None) != (self.upper is None):
-            raise ValueError("a measured column has a number, the kind of its type, and both bounds or none")
+        if self.filled and not isinstance(self.part, Field):
+            raise ValueError("only a column declares a value for missing ones")
+        if {KINDS.get(self.type), self.part.kind} != {self.kind} or (self.lower is None) != (self.upper is None):
+            raise ValueError("what is measured has the kind of its type, and both bounds or none")
         if self.lower is not None and self.upper is not None and self.lower > self.upper:
             raise ValueError("a lower bound is at most the upper one")
+
+    @property
+    def column(self) -> int | None:
+        """The number of the column, when it is one."""
+        return self.part.index if isinstance(self.part, Field) else None
 
 
 @dataclass(frozen=True, slots=True)

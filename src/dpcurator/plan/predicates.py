@@ -92,20 +92,6 @@ def predicate(part: Syntax, resolve: Resolve) -> Predicate:
     )
 
 
-def fields(condition: Predicate) -> set[int]:
-    """The numbers of the columns a predicate looks at."""
-    match condition:
-        case Compare(_, left, right):
-            return {side.index for side in (left, right) if isinstance(side, Field)}
-        case Among(operand) | IsMissing(operand):
-            return {operand.index} if isinstance(operand, Field) else set()
-        case Not(part):
-            return fields(part)
-        case AllOf(parts) | AnyOf(parts):
-            return set().union(*(fields(part) for part in parts))
-    return set()
-
-
 def _joined(op: str, left: Predicate, right: Predicate) -> Predicate:
     kind = AllOf if op == "AND" else AnyOf
     parts: list[Predicate] = []

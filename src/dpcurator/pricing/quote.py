@@ -137,7 +137,7 @@ def price(plan: Plan, epsilon: Fraction, catalog: Catalog, *, confidence: Fracti
     return Quote(plan, stability(plan.source), priced, lowered, cost, Fraction(0), confidence, catalog)
 
 
-def priced_at(plan: Plan, epsilon: Fraction) -> tuple[dict[str, Grid], tuple[Priced, ...]]:
+def priced_at(plan: Plan, epsilon: Fraction) -> tuple[dict[Measured, Grid], tuple[Priced, ...]]:
     """The grids and paid readings of a plan at a price: a function of these two alone. Raises Refusal."""
     epsilon = charged(epsilon)
     reach = stability(plan.source)
@@ -170,11 +170,11 @@ def for_bars(quote: Quote, epsilon: Fraction) -> Quote:
     return replace(quote, priced=priced, epsilon=sum((one.epsilon for one in priced), Fraction(0)))
 
 
-def _steps(ask: Ask, grids: dict[str, Grid]) -> Steps:
-    return steps(grids[ask.column.name]) if ask.column is not None and ask.what in SUMMED else Steps()
+def _steps(ask: Ask, grids: dict[Measured, Grid]) -> Steps:
+    return steps(grids[ask.column]) if ask.column is not None and ask.what in SUMMED else Steps()
 
 
-def _grids(asks: tuple[Ask, ...], reach: Reach, share: Fraction, max_rows: int) -> dict[str, Grid]:
+def _grids(asks: tuple[Ask, ...], reach: Reach, share: Fraction, max_rows: int) -> dict[Measured, Grid]:
     """One grid per summed column, from the scales its readings will have."""
     scales: dict[Measured, list[Fraction]] = {}
     for ask in asks:
@@ -184,4 +184,4 @@ def _grids(asks: tuple[Ask, ...], reach: Reach, share: Fraction, max_rows: int) 
         most = max(abs(column.lower), abs(column.upper)) if ask.what == "values" else column.upper - column.lower
         groups = min(reach.groups or 1, reach.keys)
         scales.setdefault(column, []).append(groups * max_rows * most / share)
-    return {column.name: grid(column, found, max_rows) for column, found in scales.items()}
+    return {column: grid(column, found, max_rows) for column, found in scales.items()}
