@@ -115,8 +115,8 @@ class Measured:
     """What an aggregate reads, a column or an expression, with its bounds (None when there are none).
 
     `part` says what; `name` spells it. A column's bounds are declared, an expression's follow from those by interval
-    arithmetic (`plan/intervals.py`); values are clamped to them when they are measured, whatever they rest on. `filled`:
-    it is a column that declares a value for missing ones, so it is never missing.
+    arithmetic (`plan/intervals.py`); values are clamped to them when they are measured, whatever they rest on.
+    `filled`: it is a column that declares a value for missing ones, so it is never missing.
     """
 
     name: str
