@@ -56,7 +56,7 @@ def _source(scope: Scope) -> Bounded:
     table, question = scope.table, scope.question
     unit = None if table.unit == EACH_ROW else table.unit
     index = None if unit is None else [column.name for column in table.columns].index(unit)
-    scanned = Rows(table.name, unit, index)
+    scanned = Rows(table.name, unit, index, scope.catalog.neighbours, scope.catalog.units)
     rows: Rows | Where = scanned
     if question.where is not None:
         condition = predicate(question.where, scope.column)

@@ -1,18 +1,39 @@
 """How far one unit can move each number: one rule a node, one rule a reading, one fold (MEANING 3).
 
-Claim. For tables that differ in all the rows of one unit (add-remove), the integer vector of a reading moves at most
-`linf` in each coordinate, `l1` in sum and `l2_squared` in sum of squares.
+Claim. Neighbouring tables differ in all the rows of one unit (add-remove), or in one unit's rows being replaced by any
+rows of another (replace-one). Between them the integer vector of a reading, one coordinate a key, moves at most `linf`
+in each coordinate, `l1` in sum and `l2_squared` in sum of squares, in at most `coordinates` of them.
 
-Argument. A unit's share n' of a key is at most one*m, and over its g keys it is at most
-floor(one * min(c, m) * min(g, l0)/g) each, so at most one * m * min(g, l0) <= one * m * l0 in sum, and at most
-g * (one * m * l0/g)^2 = one^2 m^2 l0^2/g <= one^2 m^2 l0 in sum of squares when g > l0, g * (one*m)^2 otherwise.
-A key's reading is a sum over units, so removing one unit removes exactly its own share. Then, with 0 <= S' <= W n':
+One unit. A key's reading is a sum over units, so a unit adds its own share, whatever the others are. Write m, l0, g, n'
+as in MEANING, w = n' / (one * m) for the weight of a key. Scaling down gives w <= min(1, l0/g) in each of g keys, and
+choosing keys gives w <= 1 in at most l0 of them; either way 0 <= w <= 1 and the weights sum to at most l0. As
+0 <= S' <= W n', the share of a key lies in w * [low, high], where times `one`
 
-    count   |n'|           <= one * m                   = B
-    sum     |S' + L n'|    <= n' max(|L|, |U|)          = B   as S' + L n' lies between L n' and U n'
-    centred |2 S' - W n'|  <= W n'                      = B
+    count     n'          in  [0, m]
+    sum       S' + L n'   in  [m min(L, 0), m max(U, 0)]     B = max(|low|, |high|), V = high - low;  B <= V <= 2 B
+    centred   2 S' - W n' in  [-m W, m W]
 
-so l1 <= l0 B and l2^2 <= l0 B^2 with l0 at most K. With `each row` a unit is one row in one key: m = l0 = one = 1.
+Add-remove. The vector moves by one share: at most B a key, and, the weights being at most 1, at most l0 B in sum and
+l0 B^2 in sum of squares. Attained by l0 keys of m rows at the further bound.
+
+Replace-one. It moves by the difference of two shares, d = v y - w x with weights v, w and values x, y in [low, high].
+A coordinate lies between low - high and high - low: linf V, and K V, K V^2 for all K. For the sums fix x and y: |d| and
+d^2, summed, are convex in (v, w), so they are greatest where v and w are both corners of {0 <= w <= 1, sum w <= l0}: as
+l0 is an integer, corners are l0 or fewer keys of weight 1 (so having more than l0 keys, scaled, never helps; nor do
+floors, which keep n' inside). With i keys common to two corners, and l0 - i of each alone, the sums are at most
+i V + 2 (l0 - i) B <= 2 l0 B and i V^2 + 2 (l0 - i) B^2 <= l0 max(V^2, 2 B^2). Attained when K >= 2 l0, or K <= l0.
+Between, i >= 2 l0 - K, and the claims are true but not the least: those are the two sums at i = 2 l0 - K (the second at
+i = l0 if V^2 > 2 B^2, where the claim is attained).
+
+Unknown keys. At most l0 of a unit's keys are chosen, by a hash of the unit and the key, so no other unit matters, and
+a key which only one of two neighbours has counts 0 in the other. The vector over all possible keys moves in l0
+coordinates, or 2 l0 when two units' keys are disjoint; K is not public and no term has it.
+
+Always present. When each row is a unit, and there is no WHERE and no GROUP BY, each unit is exactly one row of the one
+key: `whole`. Then counts of rows and of units are [1, 1], and so is that of a column that declares a value for missing
+ones, whose sum is [L, U]. So V is 0, or U - L (replace-one); a reading that cannot move is the public n (`aggregates`).
+
+With `each row` a unit is one row in one key: m = l0 = one = 1.
 
 Held by tests/laws/test_heart.py on both engines, and by a test there that weakens each rule by one and must fail.
 """
@@ -23,6 +44,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from dpcurator.catalog.model import Neighbours
 from dpcurator.numbers import decimal_text
 from dpcurator.plan.core import ONE
 from dpcurator.plan.nodes import Ask, Bounded, Grouped, Rows, Where
@@ -33,14 +55,24 @@ from dpcurator.privacy.reading import Reading
 class Reach:
     """What one unit can have in the rows that are left. None: no limit yet.
 
-    rows: rows in one key; groups: keys it is in; keys: K; one: the integer that one whole row counts.
+    rows: rows in one key; groups: keys it is in; keys: K, None when keys are `chosen` and their number is not public;
+    one: the integer that one whole row counts; units: public n, with replace-one only; whole: each unit is exactly one
+    row of the one key.
     """
 
     rows: int | None
     groups: int | None
-    keys: int
+    keys: int | None
     one: int
     steps: tuple[str, ...]
+    neighbours: Neighbours = "add-remove"
+    units: int | None = None
+    whole: bool = False
+
+    @property
+    def chosen(self) -> bool:
+        """Whether keys are unknown, and of a unit's at most `groups` are chosen."""
+        return self.keys is None
 
     def step(self, words: str) -> tuple[str, ...]:
         return (*self.steps, words)
@@ -60,14 +92,20 @@ class Steps:
 
 
 def _rows(node: Rows) -> Reach:
+    steps: tuple[str, ...] = ()
+    if node.units is not None:
+        steps = (f"neighbours have {node.units:,} units, a public number, and differ in one, replaced by another",)
     if node.unit is None:
-        return Reach(1, 1, 1, 1, (f"each row of {node.table} is one unit",))
-    return Reach(None, None, 1, ONE, (f"a unit owns any number of rows of {node.table} (by {node.unit})",))
+        steps = (*steps, f"each row of {node.table} is one unit")
+        return Reach(1, 1, 1, 1, steps, node.neighbours, node.units, whole=True)
+    steps = (*steps, f"a unit owns any number of rows of {node.table} (by {node.unit})")
+    return Reach(None, None, 1, ONE, steps, node.neighbours, node.units)
 
 
 def _where(node: Where) -> Reach:
     below = stability(node.source)
-    return replace(below, steps=below.step("WHERE looks at one row at a time: a unit's rows only become fewer"))
+    steps = below.step("WHERE looks at one row at a time: a unit's rows only become fewer")
+    return replace(below, whole=False, steps=steps)
 
 
 def _grouped(node: Grouped) -> Reach:
@@ -75,16 +113,22 @@ def _grouped(node: Grouped) -> Reach:
     if not node.columns:
         return below
     names = ", ".join(column.name for column in node.columns)
-    return replace(below, keys=node.keys, steps=below.step(f"GROUP BY {names}: {node.keys} listed keys, a row has one"))
+    if not node.listed:
+        words = f"GROUP BY {names}: the keys are not public, those that occur are candidates; a row has one"
+        return replace(below, keys=None, whole=False, steps=below.step(words))
+    words = f"GROUP BY {names}: {node.keys} listed keys, a row has one"
+    return replace(below, keys=node.keys, whole=False, steps=below.step(words))
 
 
 def _bounded(node: Bounded) -> Reach:
     below = stability(node.source)
     if below.one == 1:
         return below
-    groups = min(node.max_groups, below.keys)
+    groups = node.max_groups if below.keys is None else min(node.max_groups, below.keys)
     rows_word, keys_word = ("row" if node.max_rows == 1 else "rows"), ("key" if groups == 1 else "keys")
     words = f"scaled down to {node.max_rows} {rows_word} a key and {groups} {keys_word}"
+    if below.keys is None:
+        words = f"{groups} {keys_word} a unit chosen by a hash, scaled down to {node.max_rows} {rows_word} a key"
     return replace(below, rows=node.max_rows, groups=groups, steps=below.step(words))
 
 
@@ -99,41 +143,70 @@ def stability(node: Rows | Where | Grouped | Bounded) -> Reach:
     return rule(node)
 
 
-def _count(rows: int, steps: Steps) -> int:
-    return rows
+Share = tuple[int, int]  # the least and the greatest that one unit can add to a key, in units of `one`
 
 
-def _units(rows: int, steps: Steps) -> int:
-    return 1
+def _count(rows: int, steps: Steps) -> Share:
+    return 0, rows
 
 
-def _values(rows: int, steps: Steps) -> int:
-    return rows * max(abs(steps.lower), abs(steps.upper))
+def _units(rows: int, steps: Steps) -> Share:
+    return 0, 1
 
 
-def _centred(rows: int, steps: Steps) -> int:
-    return rows * (steps.upper - steps.lower)
+def _values(rows: int, steps: Steps) -> Share:
+    return rows * min(steps.lower, 0), rows * max(steps.upper, 0)
 
 
-ASK_RULES: dict[str, Callable[[int, Steps], int]] = {
+def _centred(rows: int, steps: Steps) -> Share:
+    width = steps.upper - steps.lower
+    return -rows * width, rows * width
+
+
+ASK_RULES: dict[str, Callable[[int, Steps], Share]] = {
     "rows": _count, "present": _count, "units": _units, "values": _values, "centred": _centred,
 }  # fmt: skip
 
 
-def reading(ask: Ask, reach: Reach, steps: Steps) -> Reading:
-    """The bounds for one ask, as integers; `steps` is the grid of the ask's column (ignored by counts)."""
+def _always(ask: Ask, reach: Reach) -> bool:
+    """Whether each unit is exactly one row, in which what is asked for is present."""
+    return reach.whole and (ask.column is None or ask.column.filled)
+
+
+def share(ask: Ask, reach: Reach, steps: Steps) -> Share:
+    """Between which integers one unit's part of one key lies."""
     if reach.rows is None or reach.groups is None:
         raise TypeError("a unit's rows have not been bounded")
-    most = reach.one * ASK_RULES[ask.what](reach.rows, steps)
-    groups = min(reach.groups, reach.keys)
+    low, high = ASK_RULES[ask.what](reach.rows, steps)
+    if _always(ask, reach) and ask.what != "centred":
+        low, high = (steps.lower, steps.upper) if ask.what == "values" else (1, 1)
+    return reach.one * low, reach.one * high
+
+
+def reading(ask: Ask, reach: Reach, steps: Steps) -> Reading:
+    """The bounds for one ask, as integers; `steps` is the grid of the ask's column (ignored by counts)."""
+    low, high = share(ask, reach, steps)
+    most, across = max(abs(low), abs(high)), high - low  # B and V
+    groups = selection_reach(reach)
     exponent = steps.exponent if ask.column is not None and ask.what in ("values", "centred") else 0
-    return Reading(
-        coordinates=reach.keys,
-        linf=most,
-        l1=groups * most,
-        l2_squared=groups * most * most,
-        unit=Fraction(2) ** -exponent / reach.one,
-    )
+    unit = Fraction(2) ** -exponent / reach.one
+    keys = reach.keys
+    if reach.neighbours == "add-remove":
+        return Reading(groups if keys is None else keys, most, groups * most, groups * most * most, unit)
+    l1, l2_squared = 2 * groups * most, groups * max(across * across, 2 * most * most)
+    if keys is None:
+        return Reading(2 * groups, across, l1, l2_squared, unit)
+    return Reading(keys, across, min(l1, keys * across), min(l2_squared, keys * across * across), unit)
+
+
+def selection_reach(reach: Reach) -> int:
+    """l0: to how many keys' counts of distinct units one unit adds 1, and nothing to the others' (add-remove).
+
+    For replace-one a unit is taken away and another one put: two such steps, for both of which a selection pays.
+    """
+    if reach.groups is None:
+        raise TypeError("a unit's keys have not been bounded")
+    return reach.groups if reach.keys is None else min(reach.groups, reach.keys)
 
 
 def derivation(ask: Ask, reach: Reach, found: Reading) -> tuple[str, ...]:
@@ -144,5 +217,9 @@ def derivation(ask: Ask, reach: Reach, found: Reading) -> tuple[str, ...]:
         "units": "a count of units, each once a key", "values": f"a sum of {column}, each value clamped to its bounds",
         "centred": f"a sum of {column} measured from the middle of its bounds, doubled",
     }[ask.what]  # fmt: skip
+    who = "one unit" if reach.neighbours == "add-remove" else "replacing one unit"
     most, total = (decimal_text(distance * found.unit) for distance in (found.linf, found.l1))
-    return reach.step(f"{what}: one unit moves one key by at most {most}, all keys together by at most {total}")
+    words = f"{what}: {who} moves one key by at most {most}, all keys together by at most {total}"
+    if _always(ask, reach) and reach.units is not None:
+        return (*reach.step("each unit is one row, always present, so its part of the key is never 0"), words)
+    return reach.step(words)
