@@ -8,8 +8,8 @@ from dpcurator.catalog.bind import PublicFacts, catalog_of, json_value, schema_f
 from dpcurator.catalog.load import load
 
 RAW = {
-    "curator": {"protects": "people"},
-    "ledger": {"epsilon": "0.1"},
+    "curator": {"protects": "people", "salt": "a" * 32},
+    "ledger": {"epsilon": "0.1", "delta": "1e-8"},
     "tables": {
         "visits": {
             "file": "visits.csv", "unit": "u", "max_rows": 1, "max_groups": 2,
@@ -48,11 +48,21 @@ SAME = [
     {"tables__visits__encoding": "latin-1"},
     {"tables__visits__missing": ["NA"]},
     {"ledger__epsilon": 0.1},
-    {"ledger__delta": 0.0},
+    {"ledger__delta": 1e-8},
+    {"curator__salt": "A" * 32},
 ]
 DIFFERENT = [
     {"curator__protects": "patients"},
+    {"curator__neighbours": "replace-one", "curator__units": 9},
+    {"curator__neighbours": "replace-one", "curator__units": 10},
+    {"curator__salt": "b" * 32},
     {"ledger__epsilon": 1},
+    {"ledger": {"rho": "0.1", "delta": "1e-8"}},
+    {"ledger__delta": 0},
+    {"tables__visits__columns__d": {"type": "date", "bounds": ["2020-01-01", "2020-12-31"]}},
+    {"tables__visits__columns__d": {"type": "date", "bounds": ["2020-01-01", "2021-12-31"]}},
+    {"tables__visits__columns__d": {"type": "date", "keys": "unknown"}},
+    {"tables__visits__columns__d": {"type": "date", "keys": []}},
     {"ledger__delta": "1e-9"},
     {"tables__visits__max_rows": 2},
     {"tables__visits__expected_units": 10},
@@ -71,6 +81,10 @@ def test_the_digest_does_not_see_sources_or_spellings(changes):
 @pytest.mark.parametrize("changes", DIFFERENT)
 def test_the_digest_sees_every_public_fact(changes):
     assert digest(**changes) != digest()
+
+
+def test_no_two_catalogs_have_one_digest():
+    assert len({digest(**changes) for changes in DIFFERENT}) == len(DIFFERENT)
 
 
 def test_the_digest_is_of_the_declaration_not_of_the_version():

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from dpcurator.catalog.bind import PublicFacts
 from dpcurator.catalog.check import check, ready
 from dpcurator.catalog.load import load
@@ -27,7 +29,8 @@ def test_everything_undeclared_is_found_with_its_line():
     found = check(load(FILE))
     assert [(finding.level, finding.where) for finding in found] == [
         ("blocks", "curator.toml"), ("blocks", "curator.toml:6"), ("blocks", "curator.toml:6"),
-        ("limits", "curator.toml:11"), ("limits", "curator.toml:12"), ("advice", "curator.toml"),
+        ("limits", "curator.toml:11"), ("limits", "curator.toml:12"), ("limits", "curator.toml:13"),
+        ("advice", "curator.toml"),
     ]  # fmt: skip
     assert not ready(found)
     assert json.loads(json.dumps([finding.as_json() for finding in found]))[0]["paste"] == "dpcurator refresh"
@@ -53,3 +56,40 @@ def test_public_keys_that_no_refresh_has_read():
     (found,) = check(declared, PublicFacts(1))
     assert (found.level, found.where, found.paste) == ("blocks", "curator.toml:8", "dpcurator refresh")
     assert check(declared, PublicFacts(1, ((("p", "c"), ("a",)),))) == []
+
+
+CHOICES = """\
+[curator]
+protects = "patients"
+neighbours = "replace-one"
+units = 1000
+salt = "00112233445566778899aabbccddeeff"
+[ledger]
+rho = "0.5"
+delta = "DELTA"
+[tables.visits]
+unit = "id"
+max_rows = 1
+max_groups = 2
+[tables.visits.columns]
+id = "text"
+town = { type = "text", keys = "unknown" }
+"""
+
+
+def test_choices_are_told_in_plain_words():
+    town, units = check(load(CHOICES.replace("DELTA", "1e-8")), PublicFacts(1))
+    assert (town.level, town.where, units.level, units.where) == ("note", "curator.toml:15", "note", "curator.toml")
+    assert "keys of few patients are left out, and a unit counts in at most 2 of them." in town.what
+    assert "one of the patients may be exchanged for another unnoticed" in units.what
+    assert "taken to be 1,000 even where it is not" in units.what
+    assert ready([town, units])
+
+
+@pytest.mark.parametrize(("delta", "words"), [
+    ("0.01", "delta is above 1/1,000"), ("1e-4", "delta is not far below 1/1,000"), ("1e-5", None), ("1e-8", None),
+])  # fmt: skip
+def test_delta_is_told_when_it_is_not_far_below_one_over_the_units(delta, words):
+    advice = [found for found in check(load(CHOICES.replace("DELTA", delta))) if found.level == "advice"]
+    assert [found.what.split(" and ")[0] for found in advice] == ([words] if words else [])
+    assert all(found.paste == 'delta = "1/1000000"' for found in advice)

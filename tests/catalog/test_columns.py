@@ -11,7 +11,7 @@ from dpcurator.errors import Misconfigured
 
 
 def column(**fields):
-    raw = {"curator": {"protects": "p"}, "ledger": {"epsilon": 1}}
+    raw = {"curator": {"protects": "p", "salt": "0" * 32}, "ledger": {"epsilon": 1, "delta": "1e-8"}}
     raw["tables"] = {"t": {"unit": "u", "columns": {"u": "integer", "x": fields}}}
     return load(raw).tables[0].columns[1]
 
@@ -77,6 +77,16 @@ REFUSED = [
     ({"type": "text", "unreadable": "drop"}, 'unreadable must be "missing" or "set-aside"'),
     ({"type": "float", "bounds": [0, 10**400]}, "outside the doubles"),
     ({"type": "integer", "bounds": [0, 2**63]}, "inside 64 bits"),
+    ({"type": "date", "bounds": [1, 2]}, 'bounds [1, 2] must be two dates: 1 is not a date. Write two dates, as in'),
+    ({"type": "date", "bounds": ["2023-02-29", "2024-01-01"]}, 'two dates: "2023-02-29" is no such day'),
+    ({"type": "date", "bounds": ["2024-01-01", "2023-01-01"]}, "are the wrong way round"),
+    ({"type": "date", "bounds": ["2024-01-01"]}, 'bounds must be two dates, not ["2024-01-01"]. Write bounds = ["2020'),
+    ({"type": "date", "bounds": [None, "2024-01-01"]}, "is missing"),
+    ({"type": "timestamp", "bounds": ["2024-01-01T00:00", "2025-01-01T00:00Z"]}, "without an offset"),
+    ({"type": "boolean", "bounds": [False, True]}, "bounds are for numbers, dates and timestamps, not boolean"),
+    ({"type": "uuid", "bounds": [0, 1]}, "bounds are for numbers, dates and timestamps, not uuid"),
+    ({"type": "float", "keys": "unknown"}, "Unknown keys are for values that repeat exactly"),
+    ({"type": "text", "keys": "unknown", "keys_include_missing": True}, "also missing. Leave"),
     ({"bounds": [0, 1]}, 'column "x" has no type'),
 ]  # fmt: skip
 
@@ -92,6 +102,22 @@ def test_bounds_are_exact():
     assert column(type="float", bounds=[0.1, 1e3]).lower == Fraction(1, 10)
     assert column(type="integer", bounds=[-(2**63), 2**63 - 1]).upper == 2**63 - 1
     assert column(type="integer", bounds=[3, 3.0]).upper == 3
+
+
+def test_bounds_of_days_and_moments_are_physical_values():
+    assert column(type="date", bounds=["1970-01-02", dt.date(1970, 2, 1)]).lower == 1
+    assert column(type="date", format="DD/MM/YYYY", bounds=["02/01/1970", "01/02/1970"]).upper == 31
+    hour = 3_600_000_000
+    assert column(type="timestamp", bounds=["1970-01-01T01:00Z", "1970-01-01T01:00-01:00"]).lower == hour
+    local = column(type="timestamp", zone="Europe/Paris", bounds=["1970-01-01T01:00", "1970-01-01T02:00"])
+    assert (local.lower, local.upper) == (0, hour)
+
+
+@pytest.mark.parametrize("type", ["integer", "text", "boolean", "date", "timestamp", "uuid"])
+def test_unknown_keys(type):
+    found = column(type=type, keys="unknown")
+    assert (found.unknown_keys, found.keys) == (True, None)
+    assert not column(type=type).unknown_keys
 
 
 def test_fills():

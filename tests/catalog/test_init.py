@@ -49,9 +49,15 @@ def test_every_blank_is_told_with_its_line(source):
 
 
 def test_nothing_but_names_and_types_is_taken_from_the_data(source):
-    before = draft(source)
+    before = draft(source, salt="0" * 32)
     source.write_text(CSV.replace("p1,x,1,", "p77,x,50000,"), encoding="utf-8")
-    assert draft(source) == before
+    assert draft(source, salt="0" * 32) == before
+
+
+def test_a_salt_is_drawn_for_each_draft(source):
+    salts = {load(filled(draft(source))).salt for _ in range(3)}
+    assert len(salts) == 3
+    assert all(re.fullmatch("[0-9a-f]{32}", salt) for salt in salts)
 
 
 def test_parquet(tmp_path):

@@ -57,9 +57,32 @@ TABLE = [
     ('protects = "patients"', "protects = 3", "curator.toml:2: protects must be text in quotes. See docs/catalog.md."),
     ('protects = "patients"', 'protects = "?"',
      'curator.toml:2: protects is still blank ("?"). Put your own value in its place.'),
-    ('protects = "patients"', 'protects = "p"\nneighbours = "replace-one"\nunits = 9',
-     'curator.toml:3: neighbours = "replace-one" is not supported yet. Write neighbours = "add-remove", whose promise '
-     "does not need a public n."),
+    ('protects = "patients"', 'protects = "p"\nneighbours = "replace-one"',
+     'curator.toml:3: neighbours = "replace-one" needs the number of units, which it makes public. Add units = 1000 '
+     'with the number that is known already; never count it in the data. Or write neighbours = "add-remove".'),
+    ('protects = "patients"', 'protects = "p"\nneighbours = "replace-one"\nunits = 0',
+     "curator.toml:4: units must be a whole number of at least 1, not 0. Write units = 1000: the public number, 1 or "
+     "more."),
+    ('protects = "patients"', 'protects = "p"\nneighbours = "replace-one"\nunits = 1.5',
+     "curator.toml:4: units must be a whole number of at least 1, not 1.5. Write units = 1000: the public number, 1 or "
+     "more."),
+    ('protects = "patients"', 'protects = "p"\nunits = 9',
+     'curator.toml:3: units is for neighbours = "replace-one" only. Leave it out, or write expected_units in a table '
+     "for error bars."),
+    ('protects = "patients"', 'protects = "p"\nneighbours = "replace-all"',
+     'curator.toml:3: neighbours must be "add-remove" or "replace-one". Did you mean "replace-one"?'),
+    ('protects = "patients"', 'protects = "p"\nsalt = "00112233445566778899aabbccddeef"',
+     "curator.toml:3: salt must be 32 hexadecimal digits. Draw 32 hexadecimal digits once, as `dpcurator init` or "
+     "`openssl rand -hex 16` does."),
+    ("epsilon = 4", "", 'curator.toml:3: [ledger] has no epsilon or rho. Add a line: epsilon = 4 (or rho = "0.5", with '
+     'delta = "1e-8").'),
+    ("epsilon = 4", "epsilon = 4\nrho = 1", "curator.toml:5: epsilon and rho are two currencies, and a ledger counts "
+     "in one. Keep epsilon, or rho with delta; docs/currencies.md says when to choose which."),
+    ("epsilon = 4", "rho = 0", "curator.toml:4: rho must be above 0, not 0. Write rho as in 0.1."),
+    ('epsilon = 4\ndelta = "1e-8"', "rho = 1", "curator.toml:4: A ledger in rho needs a delta above 0: rho means an "
+     'epsilon only at a delta. Write delta = "1e-8", far below 1 / (number of people).'),
+    ('epsilon = 4\ndelta = "1e-8"', "rho = 1\ndelta = 0", "curator.toml:5: A ledger in rho needs a delta above 0: rho "
+     'means an epsilon only at a delta. Write delta = "1e-8", far below 1 / (number of people).'),
     ("epsilon = 4", "epsilon = 0", "curator.toml:4: epsilon must be above 0, not 0. Write epsilon as in 0.1."),
     ("epsilon = 4", "epsilon = true",
      'curator.toml:4: epsilon must be a finite number, not True. Write epsilon as in 0.1, "1/3" or 2.'),
@@ -113,11 +136,17 @@ TABLE = [
     ("bounds = [0, 110]", "bound = [0, 110]",
      'curator.toml:14: "bound" is no field of column "age". Did you mean "bounds"?'),
     (', keys = ["Leeds", "York", "Hull"]', ", bounds = [0, 1]",
-     "curator.toml:13: bounds are for integer and float columns, not text. Leave them out."),
+     "curator.toml:13: bounds are for numbers, dates and timestamps, not text. Leave them out."),
     ('"York", "Hull"', '"York",\n\n3',
      "curator.toml:15: key 3 is a number, not text in quotes. Keys are of type text."),
-    ('["Leeds", "York", "Hull"]', '"unknown"', 'curator.toml:13: keys = "unknown" is not available yet: choosing keys '
-     'privately costs delta. List the keys you expect, or name a public table: keys = { table = "..." }.'),
+    ('["Leeds", "York", "Hull"]', '"unknown"', 'curator.toml:13: keys = "unknown" of "city" needs a salt, by which a '
+     "unit's keys are chosen. Draw 32 hexadecimal digits once, as `dpcurator init` or `openssl rand -hex 16` does, and "
+     'write them as salt = "..." under [curator].'),
+    ('["Leeds", "York", "Hull"]', '"unknwon"',
+     'curator.toml:13: keys must be a list, { table = ... } or "unknown", not "unknwon". Write keys = ["a", "b"].'),
+    ('patient_id = "text"', 'patient_id = { type = "text", keys = "unknown" }',
+     "curator.toml:12: A unit column has no unknown keys: each would be one unit. Leave keys out; COUNT(DISTINCT ...) "
+     "counts the units."),
     ('["Leeds", "York", "Hull"]', '{ table = "cities" }', 'curator.toml:13: keys name the table "cities", which is not '
      "declared. Declare it as [tables.NAME] with public = true."),
     ('file = "visits.csv"', 'file = "visits.csv"\nduckdb = { file = "a", table = "b" }',

@@ -1,9 +1,9 @@
 """`catalog_of`: the frozen `Catalog` a question rests on, from the declaration and the facts `refresh` made public.
 
 What the digest covers. sha256 of canonical JSON of everything public that gives questions their meaning: protects,
-neighbours, units, the budget, tables, units, caps, columns, types, bounds, fills, and key lists as resolved from public
-tables. Not covered: sources (files, encodings, spellings, zones), because neighbouring is defined on the snapshot's
-rows (MEANING 1.4), and the data version, which requests carry by themselves.
+neighbours, units, salt, the budget, tables, their units, caps, columns, types, bounds, fills, and key lists as resolved
+from public tables. Not covered: sources (files, encodings, spellings, zones), because neighbouring is defined on the
+snapshot's rows (MEANING 1.4), and the data version, which requests carry by themselves.
 
 Checked in tests/catalog/test_bind.py.
 """
@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from dpcurator.catalog.columns import in_order
 from dpcurator.catalog.declaration import Declaration
-from dpcurator.catalog.model import Catalog, Table, Value
+from dpcurator.catalog.model import Catalog, Column, Table, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,8 @@ def catalog_of(declaration: Declaration, facts: PublicFacts = NO_FACTS) -> Catal
         tables=tables,
         digest="",
         data_version=facts.version,
+        rho=declaration.rho,
+        salt=declaration.salt,
     )
     return replace(catalog, digest=_sha256(_public(catalog)))
 
@@ -72,11 +74,13 @@ def schema_fingerprint(declaration: Declaration) -> str:
 
 def _public(catalog: Catalog) -> dict[str, Any]:
     return {
-        "format": 1,
+        "format": 2,
         "protects": catalog.protects,
         "neighbours": catalog.neighbours,
         "units": catalog.units,
+        "salt": catalog.salt,
         "epsilon": str(catalog.epsilon),
+        "rho": str(catalog.rho),
         "delta": str(catalog.delta),
         "tables": [_public_table(table) for table in catalog.tables],
     }
@@ -88,13 +92,17 @@ def _public_table(table: Table) -> dict[str, Any]:
             "name": column.name,
             "type": column.type,
             "bounds": None if column.lower is None else [str(column.lower), str(column.upper)],
-            "keys": None if column.keys is None else [json_value(key) for key in column.keys],
+            "keys": "unknown" if column.unknown_keys else _keys(column),
             "missing": json_value(column.missing),
         }
         for column in table.columns
     ]
     caps = {"max_rows": table.max_rows, "max_groups": table.max_groups, "expected_units": table.expected_units}
     return {"name": table.name, "unit": table.unit, "columns": columns} | caps
+
+
+def _keys(column: Column) -> list[Any] | None:
+    return None if column.keys is None else [json_value(key) for key in column.keys]
 
 
 def json_value(value: Value) -> Any:

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Literal
 
 from dpcurator.catalog.bind import NO_FACTS, PublicFacts
+from dpcurator.catalog.columns import SAMPLE_BOUNDS as BOUNDS
 from dpcurator.catalog.declaration import Declaration
 from dpcurator.catalog.model import EACH_ROW, Column, Table
 from dpcurator.catalog.problems import quoted, text
@@ -16,9 +17,10 @@ from dpcurator.catalog.problems import quoted, text
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """level: "blocks" (no question can be answered on it), "limits" (some questions cannot) or "advice"."""
+    """level: "blocks" (no question can be answered on it), "limits" (some questions cannot), "advice", or "note" (what
+    a choice that was made means)."""
 
-    level: Literal["blocks", "limits", "advice"]
+    level: Literal["blocks", "limits", "advice", "note"]
     where: str
     what: str
     paste: str = ""  # the line to put there, with the reader's own values in place of these
@@ -49,7 +51,7 @@ def check(declaration: Declaration, facts: PublicFacts = NO_FACTS) -> list[Findi
         for column in table.columns if table.private else ():
             if column.name != table.unit:
                 findings += _column(declaration, table, column, column.name in keyed)
-    return findings + _delta(declaration)
+    return findings + _delta(declaration) + _replace_one(declaration)
 
 
 def ready(findings: list[Finding]) -> bool:
@@ -79,7 +81,15 @@ def _column(declaration: Declaration, table: Table, column: Column, keyed: bool)
         what = f"{text(column.name)} has no bounds, so it has no SUM or AVG."
         paste = f'{quoted(column.name)} = {{ type = "{column.type}", bounds = [0, 100] }}'
         return [Finding("limits", where, what, paste, under)]
-    if column.type in ("text", "uuid") and column.keys is None and not keyed:
+    if column.unknown_keys:
+        return [Finding("note", where, _unknown(declaration, table, column))]
+    if column.keys is not None or keyed:
+        return []
+    if column.type in ("date", "timestamp") and column.lower is None:
+        what = f"{text(column.name)} has no bounds and no keys, so it has no GROUP BY, by itself or by month."
+        paste = f'{quoted(column.name)} = {{ type = "{column.type}", bounds = {BOUNDS[column.type]} }}'
+        return [Finding("limits", where, what, paste, under)]
+    if column.type in ("text", "uuid"):
         what = f"{text(column.name)} has no keys, so it has no GROUP BY."
         sample = '["a", "b"]' if column.type == "text" else '["123e4567-e89b-12d3-a456-426614174000"]'
         paste = f'{quoted(column.name)} = {{ type = "{column.type}", keys = {sample} }}'
@@ -87,9 +97,33 @@ def _column(declaration: Declaration, table: Table, column: Column, keyed: bool)
     return []
 
 
+def _unknown(declaration: Declaration, table: Table, column: Column) -> str:
+    most = table.max_groups or "max_groups"
+    groups = "" if table.unit == EACH_ROW else f", and a unit counts in at most {most} of them"
+    return (
+        f"{text(column.name)} has unknown keys: every question that groups by it pays epsilon and delta to choose "
+        f"which keys are shown; keys of few {declaration.protects} are left out{groups}."
+    )
+
+
 def _delta(declaration: Declaration) -> list[Finding]:
-    most = max((table.expected_units or 0 for table in declaration.tables), default=0)
-    if most and declaration.delta * most > 1:
-        what = f"delta is above 1 / expected_units (1/{most:,}): it should be far below."
-        return [Finding("advice", declaration.name, what, f'delta = "1/{most * 1000}"', "[ledger]")]
-    return []
+    most = max([declaration.units or 0, *(table.expected_units or 0 for table in declaration.tables)])
+    if declaration.delta * most * 100 <= 1:
+        return []
+    people = f"there are about {most:,} {declaration.protects}"
+    if declaration.delta * most > 1:
+        what = f"delta is above 1/{most:,} and {people}: it lets one of them be shown outright. It should be far below."
+    else:
+        what = f"delta is not far below 1/{most:,} and {people}: it is the chance that one of them is shown outright."
+    return [Finding("advice", declaration.name, what, f'delta = "1/{most * 1000}"', "[ledger]")]
+
+
+def _replace_one(declaration: Declaration) -> list[Finding]:
+    if declaration.neighbours != "replace-one":
+        return []
+    what = (
+        f'neighbours = "replace-one" with units = {declaration.units:,}: the promise is that one of the '
+        f"{declaration.protects} may be exchanged for another unnoticed. Their number is public and taken to be "
+        f"{declaration.units:,} even where it is not; whether somebody is among them at all costs twice what is paid."
+    )
+    return [Finding("note", declaration.name, what)]

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from dpcurator.catalog.declaration import Reading
@@ -34,6 +34,10 @@ from dpcurator.numbers import rational
 _OTHER_NAMES = {
     "int": "integer", "int64": "integer", "bigint": "integer", "number": "float", "double": "float", "real": "float",
     "decimal": "float", "bool": "boolean", "str": "text", "string": "text", "varchar": "text", "datetime": "timestamp",
+}  # fmt: skip
+SAMPLE_BOUNDS: Final = {
+    "integer": "[0, 100]", "float": "[0, 100]", "date": '["2020-01-01", "2024-12-31"]',
+    "timestamp": '["2020-01-01T00:00Z", "2024-12-31T23:59Z"]',
 }  # fmt: skip
 _GREATEST_DOUBLE = Fraction(1.7976931348623157e308)
 
@@ -62,11 +66,11 @@ def declare_column(name: str, raw: object, decimal: str, path: Path, problems: P
         problems.add((*path, "type"), f"{text(fields.type)} is no type.", cure)
         return None
     reading = _reading(fields, decimal, path, problems)
-    lower, upper = _bounds(fields, path, problems)
+    lower, upper = _bounds(fields, reading.spelling, path, problems)
     keys, keys_from = _keys(fields, reading.spelling, path, problems)
     column = Column(
         name=name, type=fields.type, lower=lower, upper=upper, keys=keys,
-        missing=_fill(fields, reading.spelling, path, problems),
+        missing=_fill(fields, reading.spelling, path, problems), unknown_keys=fields.keys == "unknown",
     )  # fmt: skip
     return DeclaredColumn(column, reading, keys_from, fields.keys_include_missing)
 
@@ -97,27 +101,25 @@ def _known_zone(zone: str) -> bool:
     return True
 
 
-def _bounds(fields: ColumnFields, path: Path, problems: Problems) -> tuple[Fraction | None, Fraction | None]:
+def _bounds(
+    fields: ColumnFields, spelling: Spelling, path: Path, problems: Problems
+) -> tuple[Fraction | None, Fraction | None]:
     place, none = (*path, "bounds"), (None, None)
     if fields.bounds is None:
         return none
-    if fields.type not in ("integer", "float"):
-        problems.add(place, f"bounds are for integer and float columns, not {fields.type}.", "Leave them out.")
+    if fields.type not in SAMPLE_BOUNDS:
+        problems.add(place, f"bounds are for numbers, dates and timestamps, not {fields.type}.", "Leave them out.")
         return none
-    pair = ", ".join(_shown(end) for end in fields.bounds)
+    kind = "number" if fields.type in ("integer", "float") else fields.type
+    pair, sample = ", ".join(_shown(end) for end in fields.bounds), f"bounds = {SAMPLE_BOUNDS[fields.type]}"
     if len(fields.bounds) != 2:
-        problems.add(place, f"bounds must be two numbers, not [{pair}].", "Write bounds = [0, 100].")
+        problems.add(place, f"bounds must be two {kind}s, not [{pair}].", f"Write {sample}.")
         return none
-    ends: list[Fraction] = []
-    for end in fields.bounds:
-        try:
-            if isinstance(end, str):
-                raise Refusal(f"bounds must be numbers without quotes, not [{pair}].")
-            ends.append(rational(end, name=f"each of bounds [{pair}]"))
-        except Refusal as error:
-            problems.add(place, error.what, "Write finite numbers, as in bounds = [0, 100].")
-            return none
-    lower, upper = ends
+    try:
+        lower, upper = [_end(end, pair, fields.type, spelling) for end in fields.bounds]
+    except Refusal as error:
+        problems.add(place, error.what, f"Write {'finite' if kind == 'number' else 'two'} {kind}s, as in {sample}.")
+        return none
     if lower > upper:
         problems.add(place, f"bounds [{pair}] are the wrong way round.", "The lower one comes first.")
     elif fields.type == "integer" and (
@@ -130,6 +132,19 @@ def _bounds(fields: ColumnFields, path: Path, problems: Problems) -> tuple[Fract
     else:
         return lower, upper
     return none
+
+
+def _end(end: object, pair: str, type: str, spelling: Spelling) -> Fraction:
+    """One end of `bounds`, exactly, as a physical value. Raises Refusal."""
+    if type in ("integer", "float"):
+        if isinstance(end, str):
+            raise Refusal(f"bounds must be numbers without quotes, not [{pair}].")
+        return rational(end, name=f"each of bounds [{pair}]")
+    value = declared_value(end, type, spelling)
+    if isinstance(value, int):
+        return Fraction(value)
+    reason = value.reason if isinstance(value, Unreadable) else "missing"
+    raise Refusal(f"bounds [{pair}] must be two {type}s: {_shown(end)} is {reason}.")
 
 
 def _shown(value: Any) -> str:
@@ -160,13 +175,17 @@ def _keys(
                          "Declare keys as well.")  # fmt: skip
         return None, None
     if given == "unknown":
-        problems.add(place, 'keys = "unknown" is not available yet: choosing keys privately costs delta.',
-                     "List the keys you expect, or name a public table: keys = { table = \"...\" }.")  # fmt: skip
+        if fields.type == "float":
+            problems.add(place, "Unknown keys are for values that repeat exactly, which floats do not.",
+                         "List the keys, or declare the column as integer or text.")  # fmt: skip
+        if fields.keys_include_missing:
+            problems.add((*path, "keys_include_missing"), "Unknown keys are chosen from all values, also missing.",
+                         "Leave keys_include_missing out.")  # fmt: skip
         return None, None
     if isinstance(given, Mapping):
         return None, read(KeysFields, given, place, problems)
     if not isinstance(given, list):
-        problems.add(place, f"keys must be a list or {{ table = ... }}, not {_shown(given)}.",
+        problems.add(place, f'keys must be a list, {{ table = ... }} or "unknown", not {_shown(given)}.',
                      'Write keys = ["a", "b"].')  # fmt: skip
         return None, None
     listed: dict[Value, object] = {None: "missing"} if fields.keys_include_missing else {}

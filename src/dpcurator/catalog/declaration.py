@@ -74,6 +74,13 @@ class Declaration:
     sources: tuple[Source, ...]
     public_keys: tuple[PublicKeys, ...]
     lines: Mapping[tuple[str, ...], int]  # of tables and columns, for later messages
+    rho: Fraction = Fraction(0)  # in a ledger of (rho, delta), where epsilon is 0
+    salt: str = ""  # 32 hexadecimal digits; empty only where no column has unknown keys
+
+    @property
+    def currency(self) -> Literal["epsilon", "rho"]:
+        """What the ledger counts in, besides delta."""
+        return "rho" if self.rho else "epsilon"
 
     @property
     def state(self) -> Path:

@@ -33,9 +33,13 @@ _HEAD: Final = """\
 
 [curator]
 protects = "?"                # whom one unit is, in the plural: "patients". A decision, not a fact about the data.
+salt = "SALT"   # drawn just now; used for keys = "unknown". Keep it as it is.
+# neighbours = "replace-one"  # only where the number of units is public anyway: add units = 1000, never counted in the
+                              # data. Left out, even that somebody is in the data at all is protected.
 
 [ledger]
 epsilon = "?"                 # the whole budget, for all questions ever: often 1 to 10. Fixed by the first question.
+# rho = "0.5"                 # in place of epsilon: goes further over many questions, and needs delta
 # delta = "1e-8"              # leave out for pure epsilon; else far below 1 / (number of people)
 
 """
@@ -51,15 +55,20 @@ _COLUMNS: Final = """\
 # For SUM and AVG a number needs bounds, as in  age = { type = "integer", bounds = [0, 110] }. Take them from what is
 # possible, not from the data: the largest value seen is somebody's.
 # For GROUP BY a column needs keys, as in  city = { type = "text", keys = ["Leeds", "York"] }. List what may occur:
-# that a rare value occurs at all would reveal someone.
+# that a rare value occurs at all would reveal someone. Where no list can be written, keys = "unknown" lets each
+# question choose those of enough people, for epsilon and delta.
+# Dates and timestamps take bounds too:  day = { type = "date", bounds = ["2020-01-01", "2024-12-31"] }.
 """
 
 
-def draft(path: str | Path, *, table: str | None = None, directory: Path | None = None) -> str:
+def draft(
+    path: str | Path, *, table: str | None = None, directory: Path | None = None, salt: str | None = None
+) -> str:
     """The text of a first curator.toml for a CSV or Parquet file.
 
     table: its name; default, the file's. directory: where the catalog will be, so that `file` is relative to it;
-    default, `file` is spelled as given. Raises Misconfigured when the file cannot be used.
+    default, `file` is spelled as given. salt: 32 hexadecimal digits; default, drawn now. Raises Misconfigured when the
+    file cannot be used.
     """
     source = Path(path)
     rename: dict[int, str] = {}
@@ -78,8 +87,8 @@ def draft(path: str | Path, *, table: str | None = None, directory: Path | None 
     columns = [f'{quoted(n).ljust(width)} = "{t}"' for n, t in zip(names, types, strict=True)]
     columns = [f"{line.ljust(40)} # a guess: confirm" for line in columns]
     return (
-        _HEAD + "\n".join(lines) + "\n" + _TABLE + f"[tables.{quoted(name)}.columns]\n" + _COLUMNS
-        + "\n".join(columns) + "\n"
+        _HEAD.replace("SALT", salt or os.urandom(16).hex()) + "\n".join(lines) + "\n" + _TABLE
+        + f"[tables.{quoted(name)}.columns]\n" + _COLUMNS + "\n".join(columns) + "\n"
     )  # fmt: skip
 
 

@@ -1,6 +1,6 @@
 """`load`: from curator.toml to a `Declaration`, or to every fault of the file at once, each with its line and cure.
 
-Reading order: TOML (tomllib), shape (schema), meaning (here and in `columns`, `tables`). Nothing is read but the file
+Reading order: TOML (tomllib), shape (schema), meaning (in `promise`, `tables`, `columns`). Nothing is read but the file
 itself: sources are not opened, so `load` is free and depends on public facts alone. Checked in tests/catalog.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +16,10 @@ from dpcurator.catalog.declaration import Declaration
 from dpcurator.catalog.parts import read, section
 from dpcurator.catalog.positions import line_of, positions
 from dpcurator.catalog.problems import Problems, dotted, nearest
+from dpcurator.catalog.promise import declare_promise, unknown_keys_are_paid_for
 from dpcurator.catalog.schema import CuratorFields, LedgerFields
 from dpcurator.catalog.tables import declare_tables
-from dpcurator.errors import Misconfigured, Refusal
-from dpcurator.numbers import positive, rational
+from dpcurator.errors import Misconfigured
 
 _LARGEST = 16 * 2**20  # bytes of a catalog file
 _PLACE = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)")
@@ -93,16 +92,15 @@ def _declare(raw: Mapping[str, Any], problems: Problems, directory: Path) -> Dec
             problems.add((name,), f"{dotted((name,))} is no section of a catalog.", nearest(name, known))
     curator = read(CuratorFields, section(raw, "curator", problems), ("curator",), problems)
     ledger = read(LedgerFields, section(raw, "ledger", problems), ("ledger",), problems)
-    _protection(curator, problems)
-    epsilon, delta = _budget(ledger, problems)
+    promise = declare_promise(curator, ledger, problems)
     declared = declare_tables(section(raw, "tables", problems), problems)
+    unknown_keys_are_paid_for(promise, declared.tables, problems)
     problems.raise_all()
-    assert curator is not None  # a missing section or field is a problem already
     places = {path: line_of(problems.lines, path) for path in problems.lines if path[0] == "tables"}
     return Declaration(
-        name=problems.name, directory=Path(directory), protects=curator.protects, neighbours="add-remove", units=None,
-        epsilon=epsilon, delta=delta, tables=declared.tables, sources=declared.sources,
-        public_keys=declared.public_keys,
+        name=problems.name, directory=Path(directory), protects=promise.protects, neighbours=promise.neighbours,
+        units=promise.units, epsilon=promise.epsilon, delta=promise.delta, tables=declared.tables,
+        sources=declared.sources, public_keys=declared.public_keys, rho=promise.rho, salt=promise.salt,
         lines={_short(path): line for path, line in places.items() if line and len(path) in (2, 4)},
     )  # fmt: skip
 
@@ -110,36 +108,3 @@ def _declare(raw: Mapping[str, Any], problems: Problems, directory: Path) -> Dec
 def _short(path: tuple[str | int, ...]) -> tuple[str, ...]:
     """("tables", "visits", "columns", "age") as ("visits", "age")."""
     return tuple(str(part) for part in (path[1], *path[3:]))
-
-
-def _protection(fields: CuratorFields | None, problems: Problems) -> None:
-    if fields is None:
-        return
-    if not fields.protects.strip():
-        problems.add(("curator", "protects"), "protects is empty.", 'Say whom: protects = "patients".')
-    place = ("curator", "neighbours")
-    if fields.neighbours == "replace-one":
-        problems.add(place, 'neighbours = "replace-one" is not supported yet.',
-                     'Write neighbours = "add-remove", whose promise does not need a public n.')  # fmt: skip
-    elif fields.neighbours != "add-remove":
-        problems.add(place, 'neighbours must be "add-remove".', nearest(fields.neighbours, ["add-remove"]))
-    elif fields.units is not None:
-        problems.add(("curator", "units"), 'units is for neighbours = "replace-one" only.',
-                     "Leave it out, or write expected_units in a table for error bars.")  # fmt: skip
-
-
-def _budget(fields: LedgerFields | None, problems: Problems) -> tuple[Fraction, Fraction]:
-    epsilon = delta = Fraction(0)
-    if fields is None:
-        return epsilon, delta
-    try:
-        epsilon = positive(fields.epsilon, name="epsilon")
-    except Refusal as error:
-        problems.refusal(("ledger", "epsilon"), error)
-    try:
-        delta = rational(fields.delta, name="delta")
-        if not 0 <= delta < 1:
-            problems.add(("ledger", "delta"), "delta must be at least 0 and below 1.", 'Write delta = "1e-8" or 0.')
-    except Refusal as error:
-        problems.refusal(("ledger", "delta"), error)
-    return epsilon, delta

@@ -1,8 +1,8 @@
 """The fields of curator.toml: their names, shapes and meanings, as pydantic models.
 
 Only shape is judged here (text is text, a list is a list, no unknown field); what values mean together is judged in
-`declare`. Numbers come in as they were typed and are read exactly there. Every field carries the description that
-`docs/catalog.md` repeats; tests/catalog/test_docs.py holds the two together.
+`promise`, `tables` and `columns`. Numbers come in as they were typed and are read exactly there. Every field carries
+the description that `docs/catalog.md` repeats; tests/catalog/test_docs.py holds the two together.
 """
 
 from __future__ import annotations
@@ -24,16 +24,34 @@ class CuratorFields(Section):
     protects: Annotated[str, Field(description="What one unit is, in the plural: patients, households. Text.")]
     neighbours: Annotated[
         str,
-        Field(description='"add-remove": two data sets are neighbours when they differ in one unit\'s rows.'),
+        Field(
+            description='"add-remove" (default): neighbours differ by one unit\'s rows, there or not. "replace-one": '
+            "by one unit\'s rows exchanged for another\'s."
+        ),
     ] = "add-remove"
-    units: Annotated[Any, Field(description='The public number of units; with neighbours = "replace-one" only.')] = None
+    units: Annotated[
+        Any,
+        Field(description='The public number of units, with neighbours = "replace-one" only; never counted from data.'),
+    ] = None
+    salt: Annotated[
+        str | None,
+        Field(description="32 hexadecimal digits that `init` draws; needed for unknown keys. Public; never changed."),
+    ] = None
 
 
 class LedgerFields(Section):
     """`[ledger]`: the budget, fixed for ever by the first question."""
 
-    epsilon: Annotated[Any, Field(description="Total epsilon for the whole life of these tables. Above 0, exact.")]
-    delta: Annotated[Any, Field(description="Total delta, at least 0 and below 1; absent or 0 for pure epsilon.")] = 0
+    epsilon: Annotated[
+        Any, Field(description="Total epsilon for the whole life of these tables. Above 0, exact. Or `rho`, not both.")
+    ] = None
+    rho: Annotated[
+        Any, Field(description="Total rho (zero-concentrated), in place of epsilon; needs `delta`. Above 0, exact.")
+    ] = None
+    delta: Annotated[
+        Any,
+        Field(description="Total delta, far below 1 / (number of people). Absent or 0: pure epsilon, no unknown keys."),
+    ] = None
 
 
 class DuckdbFields(Section):
@@ -58,11 +76,11 @@ class ColumnFields(Section):
     ]
     bounds: Annotated[
         list[Any] | None,
-        Field(description="[lower, upper], both finite; values are clamped to it. Integer and float only."),
+        Field(description="[lower, upper]: numbers, dates or timestamps; values are clamped to it."),
     ] = None
     keys: Annotated[
         Any,
-        Field(description="Public list of values a GROUP BY answers for; or { table = ..., column = ... }."),
+        Field(description='List of values a GROUP BY answers for; { table = ..., column = ... }; or "unknown".'),
     ] = None
     keys_include_missing: Annotated[
         bool, Field(description="true adds the missing value to `keys` (TOML has no null).")

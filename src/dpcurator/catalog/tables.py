@@ -126,6 +126,9 @@ def _unit(name: str, shape: TableFields, fields: Mapping[str, object], path: Pat
     if isinstance(raw, Mapping) and raw.get("missing", "drop") != "drop":
         problems.add((*path, "columns", unit, "missing"), "A unit column has no fill: strangers would become one unit.",
                      "Leave missing out; rows without a unit are dropped.")  # fmt: skip
+    if isinstance(raw, Mapping) and raw.get("keys") == "unknown":
+        problems.add((*path, "columns", unit, "keys"), "A unit column has no unknown keys: each would be one unit.",
+                     "Leave keys out; COUNT(DISTINCT ...) counts the units.")  # fmt: skip
     of_type = raw.get("type") if isinstance(raw, Mapping) else raw
     if of_type in ("float", "boolean", "date", "timestamp"):
         problems.add((*path, "columns", unit), f"The unit {text(unit)} cannot be of type {of_type}.",
