@@ -2,36 +2,43 @@
 
 COUNT(*) adds up n'(r), the bounded rows; COUNT(x) n'(c), those where x is present; COUNT(DISTINCT unit) counts each
 unit once a key. The noisy count is unbiased and may be negative for a small group; it is shown as it is.
+
+With replace-one, each row a unit, no WHERE and no GROUP BY, all of these are the public n (COUNT(x) if x declares a
+value for missing ones): nothing is asked, and n is the answer even if the catalog has it wrong.
 Checked in tests/plans/count.sql and tests/pricing.
 """
 
 from __future__ import annotations
 
-from dpcurator.aggregates.aggregate import Aggregate
+from fractions import Fraction
+from typing import Literal
+
+from dpcurator.aggregates.aggregate import Aggregate, Asks, public_count
 from dpcurator.numbers.interval import Interval
 from dpcurator.plan.nodes import Ask, Measured
+from dpcurator.plan.stability import Reach
 
 
-def _rows(column: Measured | None) -> tuple[Ask, ...]:
-    return (Ask("rows"),)
+def _unless_public(what: Literal["rows", "present", "units"]) -> Asks:
+    def asks(column: Measured | None, reach: Reach | None = None, /) -> tuple[Ask, ...]:
+        return (Ask(what, column),) if public_count(column, reach) is None else ()
+
+    return asks
 
 
-def _present(column: Measured | None) -> tuple[Ask, ...]:
-    return (Ask("present", column),)
-
-
-def _units(column: Measured | None) -> tuple[Ask, ...]:
-    return (Ask("units"),)
-
-
-def _finish(readings: tuple[Interval, ...], column: Measured | None) -> Interval:
-    return readings[0]
+def _finish(readings: tuple[Interval, ...], column: Measured | None, reach: Reach | None = None, /) -> Interval:
+    count = public_count(column, reach)
+    return readings[0] if count is None else Interval.exactly(Fraction(count))
 
 
 def _whole(column: Measured | None) -> str:
     return "whole"
 
 
-COUNT_ROWS = Aggregate("COUNT", "star", _rows, _finish, _whole, "the number of rows")
-COUNT_COLUMN = Aggregate("COUNT", "column", _present, _finish, _whole, "the number of rows where the column is present")
-COUNT_UNITS = Aggregate("COUNT", "unit", _units, _finish, _whole, "the number of different units")
+COUNT_ROWS = Aggregate("COUNT", "star", _unless_public("rows"), _finish, _whole, "the number of rows")
+COUNT_COLUMN = Aggregate(
+    "COUNT", "column", _unless_public("present"), _finish, _whole, "the number of rows where the column is present"
+)
+COUNT_UNITS = Aggregate(
+    "COUNT", "unit", _unless_public("units"), _finish, _whole, "the number of different units"
+)

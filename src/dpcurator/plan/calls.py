@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dpcurator.catalog.model import EACH_ROW, Column, Table
 from dpcurator.errors import Refusal
+from dpcurator.plan.facts import filled
 from dpcurator.plan.intervals import bounds
 from dpcurator.plan.names import quote
 from dpcurator.plan.nodes import AggregateCall, Measured, Post, Result
@@ -50,7 +51,7 @@ def _aggregate(call: Call, scope: Scope) -> tuple[AggregateCall, AggregateRule]:
     index, column = scope.column(call.arguments[0])
     part = Field(index, column.kind)
     lower, upper = bounds(part, scope.table) or (None, None)
-    measured = Measured(column.name, part, column.type, column.kind, lower, upper)
+    measured = Measured(column.name, part, column.type, column.kind, lower, upper, filled(part, scope.table))
     rule = scope.rules.get((call.function, "column")) or scope.rules[call.function, "number"]
     if rule.argument == "number":
         _needs_bounds(call, column, scope.table)

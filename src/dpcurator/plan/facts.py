@@ -10,7 +10,7 @@ from dpcurator.catalog.model import EACH_ROW, KINDS, Catalog, Table
 from dpcurator.plan.images import digest_of, image
 from dpcurator.plan.intervals import bounds
 from dpcurator.plan.nodes import KeyColumn, Measured, Plan, Where
-from dpcurator.plan.rows import Field, walk
+from dpcurator.plan.rows import Field, Operand, walk
 
 
 def disagreement(plan: Plan, catalog: Catalog) -> str | None:
@@ -24,21 +24,35 @@ def disagreement(plan: Plan, catalog: Catalog) -> str | None:
     at = None if rows.unit is None or rows.unit not in names else names.index(rows.unit)
     if (EACH_ROW if rows.unit is None else rows.unit) != table.unit or rows.unit_index != at:
         return "the unit is not the catalog's"
+    if (rows.neighbours, rows.units) != (catalog.neighbours, catalog.units):
+        return "the neighbours, or the number of units, are not the catalog's"
     caps = (1, 1) if rows.unit is None else (table.max_rows, table.max_groups or plan.source.max_groups)
     if (plan.source.max_rows, plan.source.max_groups) != caps:
         return "max_rows or max_groups is not the catalog's"
     if plan.source.source.columns and rows.unit is not None and table.max_groups is None:
         return "the catalog declares no max_groups"
     for measured in (call.column for call in plan.calls if call.column is not None):
+        if not _same(measured, table):
+            return f"{measured.name!r} is declared otherwise"
         held = bounds(measured.part, table) or (None, None)
-        if not _same(measured, table) or held != (measured.lower, measured.upper):
+        if (*held, filled(measured.part, table)) != (measured.lower, measured.upper, measured.filled):
             return f"{measured.name!r} is declared otherwise"
     for key in plan.source.source.columns:
+        if not _same(key, table):
+            return f"{key.name!r} has other keys"
         keys = image(key.part, table)
         listed = (None, "") if keys is None else (len(keys), digest_of(keys))
-        if not _same(key, table) or (key.count, key.digest) != listed:
+        if (key.count, key.digest) != listed:
             return f"{key.name!r} has other keys"
     return None
+
+
+def filled(part: Operand, table: Table) -> bool:
+    """Whether it is a column that declares a value for missing ones. A unit is never filled: its rows are dropped."""
+    if not isinstance(part, Field):
+        return False
+    column = table.columns[part.index]
+    return column.missing is not None and column.name != table.unit
 
 
 def _same(said: Measured | KeyColumn, table: Table) -> bool:

@@ -47,7 +47,7 @@ from fractions import Fraction
 from dpcurator.catalog.model import Neighbours
 from dpcurator.numbers import decimal_text
 from dpcurator.plan.core import ONE
-from dpcurator.plan.nodes import Ask, Bounded, Grouped, Rows, Where
+from dpcurator.plan.nodes import Ask, Bounded, Grouped, Measured, Rows, Where
 from dpcurator.privacy.reading import Reading
 
 
@@ -73,6 +73,14 @@ class Reach:
     def chosen(self) -> bool:
         """Whether keys are unknown, and of a unit's at most `groups` are chosen."""
         return self.keys is None
+
+    def always(self, column: Measured | None) -> bool:
+        """Whether each unit is exactly one row, in which the column (None: the row itself) is present."""
+        return self.whole and (column is None or column.filled)
+
+    def public_count(self, column: Measured | None = None) -> int | None:
+        """How many rows there are, and have the column present, where that is the public n; used even if n is wrong."""
+        return self.units if self.always(column) else None
 
     def step(self, words: str) -> tuple[str, ...]:
         return (*self.steps, words)
@@ -168,17 +176,12 @@ ASK_RULES: dict[str, Callable[[int, Steps], Share]] = {
 }  # fmt: skip
 
 
-def _always(ask: Ask, reach: Reach) -> bool:
-    """Whether each unit is exactly one row, in which what is asked for is present."""
-    return reach.whole and (ask.column is None or ask.column.filled)
-
-
 def share(ask: Ask, reach: Reach, steps: Steps) -> Share:
     """Between which integers one unit's part of one key lies."""
     if reach.rows is None or reach.groups is None:
         raise TypeError("a unit's rows have not been bounded")
     low, high = ASK_RULES[ask.what](reach.rows, steps)
-    if _always(ask, reach) and ask.what != "centred":
+    if reach.always(ask.column) and ask.what != "centred":
         low, high = (steps.lower, steps.upper) if ask.what == "values" else (1, 1)
     return reach.one * low, reach.one * high
 
@@ -220,6 +223,6 @@ def derivation(ask: Ask, reach: Reach, found: Reading) -> tuple[str, ...]:
     who = "one unit" if reach.neighbours == "add-remove" else "replacing one unit"
     most, total = (decimal_text(distance * found.unit) for distance in (found.linf, found.l1))
     words = f"{what}: {who} moves one key by at most {most}, all keys together by at most {total}"
-    if _always(ask, reach) and reach.units is not None:
+    if reach.public_count(ask.column) is not None:
         return (*reach.step("each unit is one row, always present, so its part of the key is never 0"), words)
     return reach.step(words)
