@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction as F
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from dpcurator.errors import Refusal
 from dpcurator.numbers.interval import Interval
 from dpcurator.plan.nodes import AggregateCall, Ask, Measured
 from dpcurator.plan.rows import Field
-from dpcurator.plan.stability import ASK_RULES
+from dpcurator.plan.stability import ASK_RULES, Reach
 
 X = Measured("x", Field(0, "float"), "float", "float", F(10), F(20))
 SEVEN = Measured("x", Field(0, "float"), "float", "float", F(7), F(7))
@@ -92,6 +93,48 @@ def test_sums_and_counts_are_their_reading():
 )  # fmt: skip
 def test_what_is_constant_is_not_asked(function, column, asks):
     assert rule_of(AggregateCall(function, column)).asks(column) == asks
+
+
+# --- the public number of units -----------------------------------------------------------------------------------
+
+WHOLE = Reach(1, 1, 1, 1, (), "replace-one", 4, whole=True)
+ALWAYS = replace(X, filled=True)
+CONSTANT = replace(SEVEN, filled=True)
+
+
+@pytest.mark.parametrize(
+    ("function", "column", "asks", "value"),
+    [
+        ("COUNT", None, (), 4), ("COUNT DISTINCT", None, (), 4), ("COUNT", ALWAYS, (), 4), ("SUM", CONSTANT, (), 28),
+        ("AVG", CONSTANT, (), 7), ("SUM", ZERO, (), 0),
+        ("SUM", ALWAYS, (Ask("values", ALWAYS),), None), ("AVG", ALWAYS, (Ask("values", ALWAYS),), None),
+        # a column that may be missing has no public number of values
+        ("COUNT", X, (Ask("present", X),), None), ("AVG", X, (Ask("centred", X), Ask("present", X)), None),
+        ("SUM", SEVEN, (Ask("values", SEVEN),), None),
+    ],
+)  # fmt: skip
+def test_where_each_unit_is_one_row_its_number_is_public(function, column, asks, value):
+    rule = rule_of(AggregateCall(function, column))
+    assert rule.asks(column, WHOLE) == asks
+    if value is not None:
+        assert rule.finish((), column, WHOLE) == Interval.exactly(F(value))
+
+
+@pytest.mark.parametrize("reach", [None, replace(WHOLE, whole=False), replace(WHOLE, units=None)])
+@pytest.mark.parametrize("rule", AGGREGATES, ids=lambda rule: f"{rule.function}-{rule.argument}")
+def test_elsewhere_every_number_is_paid_for(rule, reach):
+    column = ALWAYS if rule.argument in ("column", "number") else None
+    assert rule.asks(column, reach) == rule.asks(column)
+    readings = tuple(around(3, 1) for _ in rule.asks(column))
+    assert rule.finish(readings, column, reach) == rule.finish(readings, column)
+
+
+def test_an_average_of_a_public_number_of_values_by_hand():
+    """(60 +- 2) / 4 = 15 +- 0.5; clamped to [10, 20], also when five rows are there and n says four."""
+    average = rule_of(AggregateCall("AVG", ALWAYS))
+    assert average.finish((around(60, 2),), ALWAYS, WHOLE) == Interval(F(15), F(29, 2), F(31, 2))
+    assert average.finish((around(100, 2),), ALWAYS, WHOLE) == Interval(F(20), F(20), F(20))
+    assert average.finish((around(-100, 2),), ALWAYS, WHOLE) == Interval(F(10), F(10), F(10))
 
 
 def test_an_average_without_bounds_is_an_error():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction as F
 
 import pytest
@@ -9,10 +10,11 @@ from hypothesis import given, settings
 from questions import CATALOG, VISITS, catalog_with, planned, questions, quoted, with_column
 
 from dpcurator.engines.limits import check_core
-from dpcurator.errors import Misconfigured
-from dpcurator.plan.core import ONE, Filter, Listed, Measure, Owner, ScaleDown, Scan, Source, Sum, Total
+from dpcurator.errors import Misconfigured, Refusal
+from dpcurator.plan.core import ONE, Chosen, Filter, Listed, Measure, Owner, ScaleDown, Scan, Source, Sum, Total
 from dpcurator.plan.lower import Combination, lower
-from dpcurator.plan.rows import Compare, Constant, Field
+from dpcurator.plan.nodes import Ask
+from dpcurator.plan.rows import AllOf, Among, AnyOf, Compare, Constant, Field, IsMissing, Truth
 
 
 def steps(text: str, catalog=CATALOG):
@@ -79,6 +81,57 @@ def test_one_column_counted_and_summed_is_measured_once():
     assert len(made["Measure"].grids) == 1
     assert made["Total"] == Total((Sum("present", 0), Sum("values", 0)))
     assert made["Measure"] == Measure(made["Measure"].grids)
+
+
+def unknown(text: str, table=VISITS, *names: str):
+    """A plan of the text, and its catalog, in which these columns' keys are not listed."""
+    listed = catalog_with(table)
+    columns = tuple(replace(c, keys=None, unknown_keys=True) if c.name in names else c for c in table.columns)
+    catalog = replace(catalog_with(replace(table, columns=columns)), salt="salt")
+    plan = planned(text, listed)
+    grouped = plan.source.source
+    keys = tuple(replace(key, count=None, digest="") if key.name in names else key for key in grouped.columns)
+    return replace(plan, source=replace(plan.source, source=replace(grouped, columns=keys))), catalog
+
+
+def test_unknown_keys_are_chosen_and_counted_in_units_first():
+    plan, catalog = unknown("SELECT city, COUNT(*) FROM visits WHERE age > 3 GROUP BY city", VISITS, "city")
+    asks = (Ask("rows"), Ask("units"))
+    found = lower(plan, asks, {}, catalog)
+    kinds = [type(step).__name__ for step in found.core]
+    assert kinds == ["Scan", "Filter", "Owner", "Chosen", "Measure", "PerUnit", "ScaleDown", "Total"]
+    assert found.core[3] == Chosen((1,), 2, "salt")
+    assert found.core[-1] == Total((Sum("units"), Sum("rows")))
+    assert found.combinations == (Combination(((1, 1),)), Combination(((0, 1),)))
+    assert (found.keys, found.chosen) == ((), True)
+    assert lower(plan, (), {}, catalog).core[-1] == Total((Sum("units"),))
+
+
+def test_a_listed_part_of_unknown_keys_drops_the_rows_that_are_not_listed():
+    text = "SELECT COUNT(*) FROM visits WHERE age > 3 GROUP BY city, ward, smoker"
+    plan, catalog = unknown(text, VISITS, "city")
+    found = lower(plan, (), {}, catalog)
+    place = {"city": 1, "age": 2, "smoker": 3, "ward": 4}
+    smoker, ward = Field(place["smoker"], "integer"), Field(place["ward"], "integer")
+    one, two, no, yes = (Constant(value, "integer") for value in (1, 2, 0, 1))
+    assert found.core[1] == Filter(AllOf((
+        Compare(">", Field(place["age"], "integer"), Constant(3, "integer")),
+        AnyOf((IsMissing(ward), Among(ward, (one, two)))),
+        Among(smoker, (no, yes)),
+    )))  # fmt: skip
+    assert found.core[3] == Chosen((1, 4, 3), 2, "salt")
+    text = "SELECT COUNT(*) FROM visits GROUP BY city, ward"
+    empty, catalog = unknown(text, with_column(VISITS, "ward", keys=()), "city")
+    assert lower(empty, (), {}, catalog).core[1] == Filter(Truth(False))
+    missing, catalog = unknown(text, with_column(VISITS, "ward", keys=(None,)), "city")
+    assert lower(missing, (), {}, catalog).core[1] == Filter(AnyOf((IsMissing(Field(2, "integer")), Truth(False))))
+
+
+def test_unknown_keys_are_never_floats():
+    table = with_column(VISITS, "cost", keys=(1.0,))
+    plan, catalog = unknown("SELECT COUNT(*) FROM visits GROUP BY cost", table, "cost")
+    with pytest.raises(Refusal, match="never of floats"):
+        lower(plan, (), {}, catalog)
 
 
 def test_a_plan_of_another_catalog_is_refused():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction as F
 
 import pytest
@@ -9,9 +10,18 @@ from questions import ROWS, VISITS, catalog_with, planned
 
 from dpcurator.catalog.model import Table
 from dpcurator.plan.core import ONE
-from dpcurator.plan.nodes import Ask, Bounded, Grouped, Measured, Rows
-from dpcurator.plan.rows import Field
-from dpcurator.plan.stability import ASK_RULES, NODE_RULES, Reach, Steps, derivation, reading, stability
+from dpcurator.plan.nodes import Ask, Bounded, Grouped, KeyColumn, Measured, Rows, Where
+from dpcurator.plan.rows import Field, Truth
+from dpcurator.plan.stability import (
+    ASK_RULES,
+    NODE_RULES,
+    Reach,
+    Steps,
+    derivation,
+    reading,
+    selection_reach,
+    stability,
+)
 
 X = Measured("x", Field(1, "integer"), "integer", "integer", F(-5), F(9))
 
@@ -39,6 +49,118 @@ def test_worked_sensitivities(what, bounds, rows, groups, keys, linf, l1):
     assert found.coordinates == keys
     assert found.l2_squared == min(groups, keys) * found.linf**2
     assert found.unit == F(1, ONE)
+
+
+def replacing(max_rows: int, max_groups: int, keys: int | None) -> Reach:
+    return Reach(max_rows, max_groups, keys, ONE, (), "replace-one", 1000)
+
+
+@pytest.mark.parametrize(
+    ("what", "bounds", "rows", "groups", "keys", "linf", "l1", "l2_squared"),
+    [
+        # V = m (max(U, 0) - min(L, 0)); l1 = min(2 l0 B, K V); l2^2 = min(l0 max(V^2, 2 B^2), K V^2): MEANING 3
+        ("rows", (0, 0), 4, 2, 4, 4, 16, 64), ("rows", (0, 0), 4, 2, 3, 4, 12, 48), ("rows", (0, 0), 4, 2, 2, 4, 8, 32),
+        ("units", (0, 0), 4, 2, 9, 1, 4, 4), ("units", (0, 0), 4, 2, 1, 1, 1, 1),
+        ("present", (0, 0), 3, 1, 2, 3, 6, 18), ("values", (0, 0), 3, 1, 1, 0, 0, 0),
+        ("values", (-5, 9), 1, 1, 1, 14, 14, 196), ("values", (-5, 9), 1, 1, 2, 14, 18, 196),
+        ("values", (-1, 9), 1, 1, 2, 10, 18, 162), ("values", (-5, 9), 2, 3, 7, 28, 108, 3 * 28**2),
+        ("values", (-9, -5), 1, 1, 1, 9, 9, 81), ("values", (5, 9), 1, 1, 5, 9, 18, 162),
+        ("centred", (-5, 9), 1, 1, 1, 28, 28, 784), ("centred", (5, 9), 2, 2, 5, 16, 32, 512),
+    ],
+)  # fmt: skip
+def test_worked_sensitivities_of_replacing_a_unit(what, bounds, rows, groups, keys, linf, l1, l2_squared):
+    ask = Ask(what, None if what in ("rows", "units") else X)
+    found = reading(ask, replacing(rows, groups, keys), Steps(*bounds, 0))
+    assert (found.coordinates, found.linf, found.l1) == (keys, ONE * linf, ONE * l1)
+    assert found.l2_squared == ONE * ONE * l2_squared
+
+
+@pytest.mark.parametrize("what", ["rows", "values", "centred"])
+def test_unknown_keys_move_in_as_many_coordinates_as_keys_are_chosen(what):
+    """The number of keys is not public, so nothing is bounded by it."""
+    ask, steps = Ask(what, X if what != "rows" else None), Steps(-5, 9, 0)
+    low, most, across = {"rows": (0, 3, 3), "values": (-15, 27, 42), "centred": (-42, 42, 84)}[what]
+    added = reading(ask, Reach(3, 2, None, ONE, ()), steps)
+    assert (added.coordinates, added.linf, added.l1) == (2, ONE * most, ONE * 2 * most)
+    assert added.l2_squared == ONE**2 * 2 * most**2
+    replaced = reading(ask, replacing(3, 2, None), steps)
+    assert (replaced.coordinates, replaced.linf, replaced.l1) == (4, ONE * across, ONE * 4 * most)
+    assert replaced.l2_squared == ONE**2 * 2 * max(across**2, 2 * most**2)
+    assert across == most - low if what != "centred" else across == 2 * most
+
+
+def test_how_many_keys_a_unit_votes_for():
+    assert selection_reach(Reach(3, 2, None, ONE, ())) == 2
+    assert selection_reach(Reach(1, 1, None, 1, ())) == 1
+    assert selection_reach(replacing(3, 7, 4)) == 4
+    with pytest.raises(TypeError, match="not been bounded"):
+        selection_reach(Reach(None, None, None, ONE, ()))
+
+
+ALWAYS = replace(X, filled=True)
+
+
+@pytest.mark.parametrize(
+    ("column", "what", "added", "replaced"),
+    [
+        # each row one unit, no WHERE, no GROUP BY: a unit is exactly one row, so what is always present cannot vanish
+        (None, "rows", 1, 0), (None, "units", 1, 0), (X, "present", 1, 1), (ALWAYS, "present", 1, 0),
+        (X, "values", 9, 14), (ALWAYS, "values", 9, 14), (X, "centred", 14, 28), (ALWAYS, "centred", 14, 28),
+    ],
+)  # fmt: skip
+def test_a_unit_that_is_exactly_one_row(column, what, added, replaced):
+    for neighbours, units, moved in (("add-remove", None, added), ("replace-one", 1000, replaced)):
+        found = reading(Ask(what, column), stability(source("rows", neighbours, units)), Steps(-5, 9, 0))
+        assert (found.linf, found.l1, found.l2_squared) == (moved, moved, moved**2)
+
+
+@pytest.mark.parametrize(("bounds", "filled", "missing"), [((5, 9), 4, 9), ((-9, -5), 4, 9), ((7, 7), 0, 7)])
+def test_a_value_that_is_always_there_moves_by_the_distance_of_its_bounds(bounds, filled, missing):
+    reach = stability(source("rows", "replace-one", 1000))
+    assert reading(Ask("values", ALWAYS), reach, Steps(*bounds, 0)).l1 == filled
+    assert reading(Ask("values", X), reach, Steps(*bounds, 0)).l1 == missing
+
+
+def source(table: str, neighbours, units, *, where=False, columns=(), unit=None) -> Bounded:
+    rows = Rows(table, unit, None if unit is None else 0, neighbours, units)
+    looked = Where(rows, Truth(True), ()) if where else rows
+    return Bounded(Grouped(looked, columns), 1, 1)
+
+
+def test_the_public_count_is_only_that_of_all_rows():
+    """With WHERE, GROUP BY, a unit column or add-remove there is none, even where the condition is always true."""
+    city = KeyColumn("city", Field(0, "text"), "text", 1, "d" * 64)
+    unlisted = KeyColumn("city", Field(0, "text"), "text", None, "")
+    whole = stability(source("rows", "replace-one", 12))
+    assert (whole.public_count(), whole.public_count(ALWAYS), whole.public_count(X)) == (12, 12, None)
+    for other in (
+        source("rows", "add-remove", None), source("rows", "replace-one", 12, where=True),
+        source("rows", "replace-one", 12, columns=(city,)), source("rows", "replace-one", 12, columns=(unlisted,)),
+        source("rows", "replace-one", 12, unit="who"),
+    ):  # fmt: skip
+        assert stability(other).public_count() is None
+        assert stability(other).public_count(ALWAYS) is None
+        assert reading(Ask("rows"), stability(other), Steps()).linf > 0
+
+
+def test_the_steps_of_a_replaced_unit_and_of_unknown_keys_are_told():
+    city = KeyColumn("city", Field(1, "text"), "text", None, "")
+    plan = Bounded(Grouped(Rows("visits", "who", 0, "replace-one", 1200), (city,)), 4, 2)
+    found = stability(plan)
+    assert derivation(Ask("rows"), found, reading(Ask("rows"), found, Steps())) == (
+        "neighbours have 1,200 units, a public number, and differ in one, replaced by another",
+        "a unit owns any number of rows of visits (by who)",
+        "GROUP BY city: the keys are not public, those that occur are candidates; a row has one",
+        "2 keys a unit chosen by a hash, scaled down to 4 rows a key",
+        "a count of rows: replacing one unit moves one key by at most 4, all keys together by at most 16",
+    )
+    whole = stability(source("rows", "replace-one", 12))
+    ask = Ask("values", ALWAYS)
+    assert derivation(ask, whole, reading(ask, whole, Steps(-5, 9, 0)))[-2:] == (
+        "each unit is one row, always present, so its part of the key is never 0",
+        "a sum of x, each value clamped to its bounds: replacing one unit moves one key by at most 14, all keys "
+        "together by at most 14",
+    )
 
 
 def test_each_row_a_unit():

@@ -5,6 +5,9 @@
 Size. The grid is chosen so that W max_rows <= 2**62 and |L|, |U| <= 2**100 (`pricing/grids.py`); with at most 2**48
 rows in a table, n' sums to at most 2**64, S n' is at most W c * 2**16 max_rows <= 2**126, and sums of S' are at most
 W * 2**64 <= 2**126. `engines/limits.py` checks this again before data is touched.
+
+Unknown keys. The keys are chosen in the engine (`Chosen`), and its first sum is the count of distinct units of each,
+which selects them. A listed part of such a key drops the rows whose value is not listed, as a condition on rows.
 Checked in tests/plan/test_lower.py and by the heart law.
 """
 
@@ -15,9 +18,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from dpcurator.catalog.model import Catalog, Column, Table, Value
-from dpcurator.errors import Misconfigured
+from dpcurator.errors import Misconfigured, Refusal
 from dpcurator.plan.core import (
     ONE,
+    Chosen,
     CorePlan,
     Filter,
     Grid,
@@ -34,8 +38,21 @@ from dpcurator.plan.core import (
     Total,
 )  # fmt: skip
 from dpcurator.plan.images import image
-from dpcurator.plan.nodes import Ask, Measured, Plan, Where
-from dpcurator.plan.rows import Field, fields, moved, moved_condition
+from dpcurator.plan.nodes import Ask, Grouped, Measured, Plan, Where
+from dpcurator.plan.rows import (
+    AllOf,
+    Among,
+    AnyOf,
+    Constant,
+    Field,
+    IsMissing,
+    Operand,
+    Predicate,
+    Truth,
+    fields,
+    moved,
+    moved_condition,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +64,15 @@ class Combination:
 
 @dataclass(frozen=True, slots=True)
 class Lowered:
-    """`core` for the engine; `keys` in the order of its rows; one combination per ask."""
+    """`core` for the engine; `keys` in the order of its rows; one combination per ask.
+
+    chosen: the keys are unknown. Then `keys` is empty, the engine says which occur, and its first sum is `units`.
+    """
 
     core: CorePlan
     keys: tuple[tuple[Value, ...], ...]
     combinations: tuple[Combination, ...]
+    chosen: bool = False
 
 
 def keys_of(plan: Plan, table: Table) -> tuple[tuple[Value, ...], ...]:
@@ -64,9 +85,10 @@ def lower(plan: Plan, asks: tuple[Ask, ...], grids: Mapping[Measured, Grid], cat
     """The core plan for `asks`; `grids` has one Grid per column or expression that is summed."""
     number, table = _stored(plan, catalog)
     rows = plan.source.source.source
-    condition = rows.predicate if isinstance(rows, Where) else None
+    grouped = plan.source.source
+    condition = _condition(rows.predicate if isinstance(rows, Where) else None, grouped, table)
     scanned = rows.source if isinstance(rows, Where) else rows
-    grouping = plan.source.source.columns
+    grouping = grouped.columns
     measured = _measured(asks)
     read = [key.part for key in grouping] + [column.part for column in measured]
     used = sorted(
@@ -76,10 +98,10 @@ def lower(plan: Plan, asks: tuple[Ask, ...], grids: Mapping[Measured, Grid], cat
     )
     place = {index: position for position, index in enumerate(used)}
     computed = tuple(dict.fromkeys(part for part in read if not isinstance(part, Field)))
-    places = {part: len(used) + position for position, part in enumerate(computed)}
+    places: dict[Operand, int] = {part: len(used) + position for position, part in enumerate(computed)}
     places |= {part: place[part.index] for part in read if isinstance(part, Field)}
     columns = [table.columns[index] for index in used]
-    keys = keys_of(plan, table)
+    keys = keys_of(plan, table) if grouped.listed else ()
     steps: list[Step] = [
         Scan(f"t{number}", tuple(_source(i, c, scanned.unit_index) for i, c in zip(used, columns, strict=True)))
     ]
@@ -88,15 +110,37 @@ def lower(plan: Plan, asks: tuple[Ask, ...], grids: Mapping[Measured, Grid], cat
     if computed:
         steps.append(Project(tuple(moved(part, place) for part in computed)))
     steps.append(Owner(None if scanned.unit_index is None else place[scanned.unit_index]))
-    steps.append(Listed(tuple(places[key.part] for key in grouping), keys))
+    keyed = tuple(places[key.part] for key in grouping)
+    steps.append(Listed(keyed, keys) if grouped.listed else Chosen(keyed, plan.source.max_groups, catalog.salt))
     steps.append(Measure(tuple(_grid(column, grids, places[column.part]) for column in measured)))
     steps.append(PerUnit())
     one = 1 if scanned.unit is None else ONE
     steps.append(ScaleDown(plan.source.max_rows, plan.source.max_groups, one))
-    sums: list[Sum] = []
+    sums: list[Sum] = [] if grouped.listed else [Sum("units")]
     combinations = tuple(_combination(ask, measured, grids, sums) for ask in asks)
     steps.append(Total(tuple(sums)))
-    return Lowered(tuple(steps), keys, combinations)
+    return Lowered(tuple(steps), keys, combinations, chosen=not grouped.listed)
+
+
+def _condition(where: Predicate | None, grouped: Grouped, table: Table) -> Predicate | None:
+    """WHERE, and for unknown keys that each listed part of the key is listed. Raises Refusal."""
+    parts = [] if where is None else [where]
+    for key in () if grouped.listed else grouped.columns:
+        if key.part.kind == "float":
+            raise Refusal(
+                f"GROUP BY {key.name}: unknown keys are made of whole numbers and texts, never of floats.",
+                cure="Group by listed keys only, or by whole numbers.",
+            )
+        keys = image(key.part, table)
+        if keys is not None:
+            parts.append(_is_listed(key.part, keys))
+    return parts[0] if len(parts) == 1 else AllOf(tuple(parts)) if parts else None
+
+
+def _is_listed(part: Operand, keys: tuple[Value, ...]) -> Predicate:
+    values = tuple(Constant(key, part.kind) for key in keys if key is not None)
+    among: Predicate = Among(part, values) if values else Truth(False)
+    return AnyOf((IsMissing(part), among)) if None in keys else among
 
 
 def _stored(plan: Plan, catalog: Catalog) -> tuple[int, Table]:
@@ -124,7 +168,9 @@ def _grid(column: Measured, grids: Mapping[Measured, Grid], place: int) -> Grid:
     return Grid(place, column.kind, 0, 0, 0, 0, 0)
 
 
-def _combination(ask: Ask, measured: tuple[Measured, ...], grids: Mapping[Measured, Grid], sums: list[Sum]) -> Combination:
+def _combination(
+    ask: Ask, measured: tuple[Measured, ...], grids: Mapping[Measured, Grid], sums: list[Sum]
+) -> Combination:
     def number(wanted: Sum) -> int:
         if wanted not in sums:
             sums.append(wanted)
@@ -141,4 +187,3 @@ def _combination(ask: Ask, measured: tuple[Measured, ...], grids: Mapping[Measur
     if ask.what == "values":
         return Combination(((total, 1), (count, grid.lower)))
     return Combination(((total, 2), (count, grid.lower - grid.upper)))
-
