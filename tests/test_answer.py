@@ -20,7 +20,7 @@ ANSWER = Answer(
         (Cell(None), Cell(-3, 357.0, -360.0, 354.0), Cell(47.2, None)),
         (Cell("a\nb"), Cell(0, 0.0, 0.0, 0.0), Cell(None)),
     ),
-    confidence=F(95, 100), notes=("± is the noise",), epsilon=F(1, 5), spent=F(1, 5), total=F(4), receipt=RECEIPT,
+    confidence=F(95, 100), notes=("± is the noise",), cost=F(1, 5), spent=F(1, 5), total=F(4), receipt=RECEIPT,
 )  # fmt: skip
 
 
@@ -48,11 +48,11 @@ def test_what_a_terminal_shows():
 
 
 def test_a_repeat_and_a_public_answer_say_so():
-    again = ANSWER.paid(epsilon=F(1, 5), spent=F(1, 5), receipt=RECEIPT, repeated=True)
+    again = ANSWER.paid(cost=F(1, 5), spent=F(1, 5), receipt=RECEIPT, repeated=True)
     assert "spent 0 of 4" in str(again)
     assert "a repeat: nothing was spent" in str(again)
     assert again == ANSWER  # the same bits
-    public = ANSWER.paid(epsilon=F(0), spent=F(0), receipt=None, repeated=False)
+    public = ANSWER.paid(cost=F(0), spent=F(0), receipt=None, repeated=False)
     assert "no private data was read" in str(public)
     assert public.receipt_id is None
 

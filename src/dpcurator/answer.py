@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from dpcurator.errors import Refusal
 from dpcurator.numbers import decimal_text
 from dpcurator.numbers.shown import error_text, value_text
-from dpcurator.values import Cell, Json
+from dpcurator.values import Cell, Currency, Json
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 class Answer:
     """What an analyst gets. `cells` holds values with errors; `receipt` is None when nothing private was read.
 
-    epsilon: what this question cost; spent, total: the ledger after it. repeated: an answer already paid for.
+    cost: what this question cost, in the ledger's currency; spent, total: the ledger after it. repeated: an answer
+    already paid for.
     """
 
     columns: tuple[str, ...]
@@ -33,9 +34,10 @@ class Answer:
     cells: tuple[tuple[Cell, ...], ...]
     confidence: Fraction
     notes: tuple[str, ...]
-    epsilon: Fraction
+    cost: Fraction
     spent: Fraction
     total: Fraction
+    currency: Currency = "epsilon"
     receipt: Json | None = None
     repeated: bool = field(default=False, compare=False)
 
@@ -84,7 +86,8 @@ class Answer:
     def as_json(self) -> Json:
         """Everything, for machines. Amounts are exact, as text."""
         return self.core_json() | {
-            "cost": decimal_text(self.epsilon),
+            "currency": self.currency,
+            "cost": decimal_text(self.cost),
             "spent": decimal_text(self.spent),
             "budget": decimal_text(self.total),
             "left": decimal_text(self.remaining),
@@ -102,8 +105,8 @@ class Answer:
             "notes": list(self.notes),
         }
 
-    def paid(self, *, epsilon: Fraction, spent: Fraction, receipt: Json | None, repeated: bool) -> Answer:
-        return replace(self, epsilon=epsilon, spent=spent, receipt=receipt, repeated=repeated)
+    def paid(self, *, cost: Fraction, spent: Fraction, receipt: Json | None, repeated: bool) -> Answer:
+        return replace(self, cost=cost, spent=spent, receipt=receipt, repeated=repeated)
 
     def __str__(self) -> str:
         return "\n".join([table_text(self.columns, self._texts(), self._numeric()), *self._footer()])
@@ -119,7 +122,8 @@ class Answer:
         if self.receipt is None:
             return [f"public: no private data was read, nothing was spent {left}"]
         again = "a repeat: nothing was spent" if self.repeated else "the same question again is free"
-        paid = f"spent {decimal_text(Fraction(0) if self.repeated else self.epsilon)} of {decimal_text(self.total)}"
+        cost = decimal_text(Fraction(0) if self.repeated else self.cost)
+        paid = f"spent {'rho ' if self.currency == 'rho' else ''}{cost} of {decimal_text(self.total)}"
         return [f"{paid} {left}   receipt {self.receipt_id}   {again}", *self.notes]
 
     def _repr_html_(self) -> str:
@@ -132,7 +136,7 @@ class Answer:
         return f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table><small>{foot}</small>"
 
 
-def answer_of(core: Json, *, total: Fraction) -> Answer:
+def answer_of(core: Json, *, total: Fraction, currency: Currency = "epsilon") -> Answer:
     """The answer whose `core_json` this is, as yet without its price."""
     return Answer(
         columns=tuple(core["columns"]),
@@ -140,9 +144,10 @@ def answer_of(core: Json, *, total: Fraction) -> Answer:
         cells=tuple(tuple(Cell(**cell) for cell in row) for row in core["rows"]),
         confidence=Fraction(core["confidence"]),
         notes=tuple(core["notes"]),
-        epsilon=Fraction(0),
+        cost=Fraction(0),
         spent=Fraction(0),
         total=total,
+        currency=currency,
     )
 
 

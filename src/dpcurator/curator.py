@@ -34,8 +34,9 @@ from dpcurator.plan.facts import disagreement
 from dpcurator.plan.nodes import Plan
 from dpcurator.pricing.finish import finish
 from dpcurator.pricing.menu import ROWS, Menu, menu, price_for
+from dpcurator.pricing.prices import Price, epsilon_of, rho_of, share_of
 from dpcurator.pricing.quote import CONFIDENCE, Quote, price
-from dpcurator.pricing.release import release
+from dpcurator.pricing.release import Noisy, release
 from dpcurator.values import Budget, Charge, Exact, Json, Request
 
 if TYPE_CHECKING:
@@ -76,6 +77,8 @@ class Curator:
         question: Question,
         *,
         epsilon: object = None,
+        rho: object = None,
+        delta: object = None,
         spend: object = None,
         within: Mapping[str, object] | None = None,
         assume_count: object = None,
@@ -83,26 +86,27 @@ class Curator:
     ) -> Quote:
         """What a question would cost and how wrong its answer might be. Free; no data is looked at.
 
-        One price: epsilon (a number above 0), spend (a share of the whole budget, as "5%"), or within (a wanted error
-        for each named column). Raises Refusal.
+        One price: epsilon or rho (a number above 0; the ledger's other currency is converted), spend (a share of the
+        whole budget, as "5%"), or within (a wanted error for each named column). delta: at most this much of the
+        ledger's delta, by default the same share of it. Raises Refusal.
         """
         level = _level(confidence)
-        given = [name for name, value in (("epsilon", epsilon), ("spend", spend), ("within", within)) if value]
-        given += ["epsilon"] if epsilon is not None and not epsilon else []
+        prices = {"epsilon": epsilon, "rho": rho, "spend": spend, "within": within or None}
+        given = [name for name, value in prices.items() if value is not None]
         if len(given) != 1:
             what = f"{' and '.join(given)} are two prices" if given else "a quote needs a price"
             raise Refusal(f"{what}.", cure='Give one of epsilon="0.1", spend="5%" or within={"n": 50}.')
         if within and not (isinstance(within, Mapping) and all(isinstance(title, str) for title in within)):
             raise Refusal("within names columns, each with its error.", cure='Write it as in within={"n": 50}.')
         plan = self.plan(question)
+        most = None if delta is None else _delta(delta)
         if within:
             rows = None if assume_count is None else whole(assume_count, name="assume_count", least=1)
             targets = {name: positive(error, name=f"the error of {name!r}") for name, error in within.items()}
-            quote = price_for(plan, self.catalog, targets, rows=rows, confidence=level)
+            quote = price_for(plan, self.catalog, targets, rows=rows, confidence=level, delta=most)
         else:
-            amount = positive(epsilon, name="epsilon") if spend is None else self._share(spend)
-            quote = price(plan, amount, self.catalog, confidence=level)
-        if quote.priced:
+            quote = price(plan, self._price(epsilon, rho, spend, most), self.catalog, confidence=level)
+        if not quote.free:
             check_core(quote.lowered.core)
         return quote
 
@@ -110,13 +114,19 @@ class Curator:
         """What each share of the budget would buy. Free; no data is looked at."""
         plan = self.plan(question)
         rows = self._expected(plan) if assume_count is None else whole(assume_count, name="assume_count", least=1)
-        return menu(plan, self.catalog, self.budget().remaining, rows=rows, confidence=_level(confidence))
+        budget = self.budget()
+        return menu(
+            plan, self.catalog, budget.remaining, rows=rows, confidence=_level(confidence),
+            remaining_delta=budget.remaining_delta,
+        )  # fmt: skip
 
     def ask(
         self,
         question: Question,
         *,
         epsilon: object = None,
+        rho: object = None,
+        delta: object = None,
         spend: object = None,
         within: Mapping[str, object] | None = None,
         assume_count: object = None,
@@ -131,8 +141,9 @@ class Curator:
         Raises Refusal (nothing charged), OverBudget, Misconfigured, or Fault (charged, and the curator is closed).
         """
         quote = self.quote(
-            question, epsilon=epsilon, spend=spend, within=within, assume_count=assume_count, confidence=confidence
-        )
+            question, epsilon=epsilon, rho=rho, delta=delta, spend=spend, within=within, assume_count=assume_count,
+            confidence=confidence,
+        )  # fmt: skip
         return self._paid(quote, fresh=fresh, request_id=request_id, analyst=analyst)
 
     def answer(
@@ -148,18 +159,18 @@ class Curator:
         own = None
         try:
             if quote.plan == plan_of(as_json(quote.plan)) and disagreement(quote.plan, self.catalog) is None:
-                own = price(quote.plan, quote.epsilon or Fraction(1), self.catalog, confidence=quote.confidence)
-                finish(own, tuple((0,) * len(own.lowered.keys) for _ in own.priced))  # its outputs can be computed
+                own = price(quote.plan, quote.price or self.catalog.budget, self.catalog, confidence=quote.confidence)
+                finish(own, _nothing(own))  # its outputs can be computed
         except Exception:  # a plan that is no plan can fail anywhere; no data has been looked at
             own = None
         if own is None or own != quote:
             raise Refusal("this is not a quote of this curator.", cure="Ask for one with `quote`.")
-        if own.priced:
+        if not own.free:
             check_core(own.lowered.core)
         return own
 
     def _paid(self, quote: Quote, *, fresh: bool, request_id: str | None, analyst: str) -> Answer:
-        if not quote.priced:
+        if quote.free:
             return self._public(quote)
         engine = self.engine()
         if not self.entropy.releasable:
@@ -181,6 +192,7 @@ class Curator:
             parameters=canonical_text(quote.parameters()),
             epsilon=quote.epsilon,
             delta=quote.delta,
+            rho=quote.rho,
             request_id=request_id,
         )
 
@@ -214,16 +226,17 @@ class Curator:
     def _public(self, quote: Quote) -> Answer:
         """Every value is a public constant: nothing is read, charged or signed."""
         budget = self.budget()
-        shaped = self._shaped(quote, finish(quote, ()))
-        return shaped.paid(epsilon=Fraction(0), spent=budget.spent, receipt=None, repeated=False)
+        shaped = self._shaped(quote, finish(quote, None))
+        return shaped.paid(cost=Fraction(0), spent=budget.spent, receipt=None, repeated=False)
 
     def _told(self, text: str, charge: Charge, *, repeated: bool) -> Answer:
         import json
 
         stored: Json = json.loads(text)
         spent = self.budget().spent
-        shaped = answer_of(stored["answer"], total=self.catalog.epsilon)
-        return shaped.paid(epsilon=charge.epsilon, spent=spent, receipt=stored["receipt"], repeated=repeated)
+        shaped = answer_of(stored["answer"], total=self.catalog.budget, currency=self.catalog.currency)
+        cost = charge.rho if self.catalog.currency == "rho" else charge.epsilon
+        return shaped.paid(cost=cost, spent=spent, receipt=stored["receipt"], repeated=repeated)
 
     def _shaped(self, quote: Quote, cells: Any) -> Answer:
         return Answer(
@@ -232,9 +245,10 @@ class Curator:
             cells=cells,
             confidence=quote.confidence,
             notes=notes(quote),
-            epsilon=quote.epsilon,
+            cost=quote.cost,
             spent=Fraction(0),
-            total=self.catalog.epsilon,
+            total=self.catalog.budget,
+            currency=self.catalog.currency,
         )
 
     def budget(self) -> Budget:
@@ -255,15 +269,15 @@ class Curator:
         """The steward's, after looking into a fault: questions are taken again."""
         return self.ledger.reopen()
 
-    def _share(self, spend: object) -> Fraction:
+    def _price(self, epsilon: object, rho: object, spend: object, delta: Fraction | None) -> Price:
+        if epsilon is not None:
+            return epsilon_of(self.catalog, positive(epsilon, name="epsilon"), delta)
+        if rho is not None:
+            return rho_of(self.catalog, positive(rho, name="rho"), delta)
         text = spend.strip() if isinstance(spend, str) else spend
         if isinstance(text, str) and text.endswith("%"):
-            share = positive(text[:-1].strip(), name="spend") / 100
-        else:
-            raise Refusal("spend is a share of the whole budget.", cure='Write it as in "5%"; or give epsilon.')
-        if share > 1:
-            raise Refusal(f"spend is at most 100%, not {decimal_text(share * 100)}%.")
-        return share * self.catalog.epsilon
+            return share_of(self.catalog, positive(text[:-1].strip(), name="spend") / 100, delta)
+        raise Refusal("spend is a share of the whole budget.", cure='Write it as in "5%"; or give epsilon.')
 
     def _expected(self, plan: Plan) -> int:
         """A public guess of the rows of a group: the catalog's expected units over the keys, else ROWS."""
@@ -272,7 +286,19 @@ class Curator:
         table = next(table for table in self.catalog.tables if table.name == rows)
         if table.expected_units is None:
             return ROWS
-        return max(1, table.expected_units // max(1, source.keys))
+        return max(1, table.expected_units // max(1, source.keys if source.listed else 1))
+
+
+def _delta(delta: object) -> Fraction:
+    found = rational(delta, name="delta")
+    if not 0 <= found < 1:
+        raise Refusal("delta must be at least 0 and below 1.", cure="Write it as in 1e-9.")
+    return found
+
+
+def _nothing(quote: Quote) -> Noisy:
+    """A release in which every reading is 0; with unknown keys, of no key."""
+    return Noisy(quote.lowered.keys, tuple((0,) * len(quote.lowered.keys) for _ in quote.priced))
 
 
 def _level(confidence: object) -> Fraction:
@@ -290,7 +316,9 @@ def notes(quote: Quote) -> tuple[str, ...]:
         caps = _many(source.max_rows, "row")
         if source.source.columns:
             caps += f" a group and {_many(source.max_groups, 'group')}"
-        apart.append(f"a unit with more than {caps} is scaled down to that")
+        apart.append(f"a unit with more than {caps} is {'cut' if quote.reach.chosen else 'scaled'} down to that")
+    if quote.reach.chosen:
+        apart.append("groups of few units are left out")
     clamped = dict.fromkeys(call.column for call in quote.plan.calls if call.function != "COUNT" and call.column)
     apart += [
         f"{column.name} is clamped to [{decimal_text(column.lower)}, {decimal_text(column.upper)}]"

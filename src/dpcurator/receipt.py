@@ -17,7 +17,7 @@ from dpcurator.plan.canonical import as_json
 from dpcurator.pricing.quote import Quote
 from dpcurator.values import Charge, Json
 
-FORMAT: Final = "dpcurator receipt 1"
+FORMAT: Final = "dpcurator receipt 2"
 _PARTS: Final = ("dpcurator", "numpy", "python-flint", "duckdb")
 
 
@@ -43,12 +43,16 @@ def write(quote: Quote, charge: Charge, answer_core: Json, *, analyst: str, key:
             "groups": quote.reach.groups,
             "keys": quote.reach.keys,
             "one": quote.reach.one,
+            "units": quote.reach.units,
         },
+        "price": quote.parameters()["price"],
+        "selection": quote.parameters()["selection"],
         "readings": [
             mechanism | {"derivation": list(one.derivation)}
             for mechanism, one in zip(quote.parameters()["mechanisms"], quote.priced, strict=True)
         ],
         "epsilon": str(quote.epsilon),
+        "rho": str(quote.rho),
         "delta": str(quote.delta),
         "confidence": str(quote.confidence),
         "parameters_sha256": sha(quote.parameters()),

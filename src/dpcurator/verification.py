@@ -1,8 +1,9 @@
 """Check a receipt: what it claims is derived again, step by step, from the plan it holds.
 
 By itself a receipt shows: its signature; that its plan's sensitivity is what it says (the stability fold, again); that
-each mechanism's loss at that sensitivity is within its price, from the exact law P(z)/P(z + s) <= exp(s/scale); that
-the prices add up to the cost; that every reading the plan needs was paid for; and that grid, split and noise are those
+each mechanism's loss at that sensitivity is within its price (Laplace: P(z)/P(z + s) <= exp(s/scale); Gaussian: rho =
+l2^2/(2 variance), or its own delta); that the rule for unknown keys keeps its promise; that the losses add up to the
+cost; that every reading the plan needs was paid for; and that grid, split and noise are those
 the plan gets at this price. With the catalog: that the plan's public facts are the catalog's. With the ledger: that its
 chain is whole and holds this very charge and answer.
 Checked in tests/test_verify.py, which changes every field of a receipt in turn.
@@ -24,22 +25,26 @@ from dpcurator.ledger import Ledger
 from dpcurator.ledger.events import Answered, Charged
 from dpcurator.ledger.keys import canonical
 from dpcurator.ledger.keys import verify as signed_by
+from dpcurator.mechanisms import DiscreteGaussian
 from dpcurator.numbers import decimal_text
 from dpcurator.plan.canonical import as_json, digest, plan_of
 from dpcurator.plan.facts import disagreement
-from dpcurator.plan.nodes import Measured, Where
+from dpcurator.plan.nodes import Measured, Plan, Where
 from dpcurator.plan.rows import fields
-from dpcurator.plan.stability import Steps, derivation, reading, stability
+from dpcurator.plan.stability import Steps, derivation, reading, selection_reach, stability
 from dpcurator.pricing.grids import nearest
+from dpcurator.pricing.prices import Price
 from dpcurator.pricing.quote import SUMMED, asks_of, mechanism_json, priced_at
+from dpcurator.pricing.selecting import rule_of, words
+from dpcurator.privacy import zcdp
 from dpcurator.receipt import FORMAT, sha
 from dpcurator.values import Json, Request
 
 _AMOUNT: Final = re.compile(r"[0-9]{1,1400}(/[0-9]{1,1400})?")
 _FIELDS: Final = {
     "format", "request", "analyst", "time", "protects", "neighbours", "plan", "plan_sha256", "reach", "readings",
-    "epsilon", "delta", "confidence", "parameters_sha256", "answer_sha256", "ledger", "catalog_sha256", "data_version",
-    "software", "public_key", "signature",
+    "price", "selection", "epsilon", "rho", "delta", "confidence", "parameters_sha256", "answer_sha256", "ledger",
+    "catalog_sha256", "data_version", "software", "public_key", "signature",
 }  # fmt: skip
 
 
@@ -147,7 +152,8 @@ def _plan(receipt: Json) -> str:
     _require(digest(plan) == receipt["plan_sha256"], "the plan's digest is another")
     source = plan.source.source
     rows = source.source.source.table if isinstance(source.source, Where) else source.source.table
-    return f"a question about {rows}, {source.keys} keys, {len(plan.calls)} aggregates"
+    keys = f"{source.keys}" if source.listed else "unknown"
+    return f"a question about {rows}, {keys} keys, {len(plan.calls)} aggregates"
 
 
 def _claimed(receipt: Json) -> list[tuple[Any, Json]]:
@@ -161,10 +167,10 @@ def _claimed(receipt: Json) -> list[tuple[Any, Json]]:
 
 def _sensitivity(receipt: Json) -> str:
     plan = plan_of(receipt["plan"])
-    _require(receipt["neighbours"] == "add-remove", "the sensitivity derived is that of add-remove neighbours")
     reach = stability(plan.source)
+    _require(receipt["neighbours"] == reach.neighbours, "the plan's sensitivity is that of other neighbours")
     claimed = receipt["reach"]
-    found = {"rows": reach.rows, "groups": reach.groups, "keys": reach.keys, "one": reach.one}
+    found = {"rows": reach.rows, "groups": reach.groups, "keys": reach.keys, "one": reach.one, "units": reach.units}
     _require(canonical(claimed) == canonical(found), "the reach is not what the plan implies")
     words: list[str] = []
     for ask, claim in _claimed(receipt):
@@ -205,24 +211,85 @@ def _grid(what: str, column: Measured | None, steps: Steps) -> None:
 
 
 def _noise(receipt: Json) -> str:
-    losses: list[str] = []
-    for _, claim in _claimed(receipt):
-        _require(claim["mechanism"] == "discrete_laplace", "the mechanism is not one this version knows")
-        scale, epsilon = _amount(claim["scale"]), _amount(claim["epsilon"])
+    told = [_loss(claim, _price(receipt).currency) for _, claim in _claimed(receipt)]
+    selection = receipt["selection"]
+    if selection is not None:
+        told.append(_selection(plan_of(receipt["plan"]), selection))
+    return f"{'; '.join(told)}: from the exact laws"
+
+
+def _loss(claim: Json, currency: str) -> str:
+    """One reading's noise loses no more than it says."""
+    epsilon, rho = _amount(claim["epsilon"]), _amount(claim["rho"])
+    if claim["mechanism"] == "discrete_laplace":
+        scale = _amount(claim["scale"])
         _require(scale > 0, "a noise scale is 0")
         # ln P(z)/P(z + s) = (|z + s| - |z|)/scale <= |s|/scale for each coordinate, so l1/scale for the vector
-        _require(claim["l1"] / scale <= epsilon, f"noise of scale {claim['scale']} loses more than {claim['epsilon']}")
-        losses.append(decimal_text(epsilon))
-    return f"discrete Laplace; losses {', '.join(losses)} from the exact law"
+        lost = claim["l1"] / scale
+        if currency == "epsilon":
+            _require(lost <= epsilon, f"noise of scale {claim['scale']} loses more than {claim['epsilon']}")
+            return f"discrete Laplace, epsilon {decimal_text(epsilon)}"
+        _require(lost * lost / 2 <= rho, f"noise of scale {claim['scale']} loses more than rho {claim['rho']}")
+        return f"discrete Laplace, rho {decimal_text(rho)}"
+    _require(claim["mechanism"] == "discrete_gaussian", "the mechanism is not one this version knows")
+    variance = _amount(claim["variance"])
+    _require(variance > 0, "a noise variance is 0")
+    # at rho 0 it is alone, and priced by its own law: see the cost
+    _require(rho == 0 or claim["l2_squared"] / (2 * variance) <= rho, "Gaussian noise loses more than it says")
+    return f"discrete Gaussian, rho {decimal_text(rho)}" if rho else "discrete Gaussian by its own law"
+
+
+def _selection(plan: Plan, selection: Json) -> str:
+    """The rule for unknown keys promises what it is charged for, under the plan's neighbours."""
+    rule = rule_of(selection["rule"])
+    reach = stability(plan.source)
+    _require(reach.chosen and rule.groups == selection_reach(reach), "keys are selected for another number of groups")
+    epsilon, rho, delta = (_amount(selection[name]) for name in ("epsilon", "rho", "delta"))
+    if reach.neighbours == "replace-one":
+        twice = zcdp.selection_under_replacement(*rule.promise)
+        promised = twice if epsilon else (zcdp.pure_to_rho(twice[0]), twice[1])
+    else:
+        promised = rule.promise if epsilon else rule.rho_promise
+    _require(promised[0] <= (epsilon or rho) and promised[1] <= delta, "the selection of keys loses more than it says")
+    return f"keys by {words(rule)}, delta {decimal_text(delta)}"
+
+
+def _price(receipt: Json) -> Price:
+    """What was offered."""
+    held = receipt["price"]
+    _require(set(held) == {"currency", "amount", "delta"}, "the price has other parts")
+    return Price(held["currency"], _amount(held["amount"]), _amount(held["delta"]))
 
 
 def _cost(receipt: Json) -> str:
-    total = sum((_amount(claim["epsilon"]) for _, claim in _claimed(receipt)), Fraction(0))
-    _require(str(total) == receipt["epsilon"] and receipt["delta"] == "0", "the cost is not the sum of the losses")
+    claims = [claim for _, claim in _claimed(receipt)]
+    charged = {name: _amount(receipt[name]) for name in ("epsilon", "rho", "delta")}
+    selection = receipt["selection"] or {"epsilon": "0", "rho": "0", "delta": "0"}
+    left = {name: charged[name] - _amount(selection[name]) for name in charged}  # what the readings were charged
+    sums = {name: sum((_amount(claim[name]) for claim in claims), Fraction(0)) for name in ("epsilon", "rho")}
+    gaussian = [claim for claim in claims if claim["mechanism"] == "discrete_gaussian"]
+    if _price(receipt).currency == "rho":
+        right = left == {"epsilon": 0, "rho": sums["rho"], "delta": 0} and sums["epsilon"] == 0
+    elif not gaussian:
+        right = left == {"epsilon": sums["epsilon"], "rho": 0, "delta": 0}
+    else:
+        right = left["rho"] == 0 == sums["epsilon"] and len(gaussian) == len(claims) and _worth(claims, sums, left)
+    _require(right, "the cost is not the sum of the losses")
     mechanisms = [{k: v for k, v in claim.items() if k != "derivation"} for claim in receipt["readings"]]
-    parameters = {name: receipt[name] for name in ("epsilon", "delta", "confidence")} | {"mechanisms": mechanisms}
-    _require(sha(parameters) == receipt["parameters_sha256"], "the parameters' digest is another")
-    return f"epsilon {decimal_text(total)} in all"
+    named = ("price", "epsilon", "rho", "delta", "confidence", "selection")
+    _require(sha({name: receipt[name] for name in named} | {"mechanisms": mechanisms}) == receipt["parameters_sha256"],
+             "the parameters' digest is another")  # fmt: skip
+    amounts = [f"{name} {decimal_text(amount)}" for name, amount in charged.items() if amount]
+    return f"{', '.join(amounts)} in all"
+
+
+def _worth(claims: list[Json], sums: dict[str, Fraction], left: dict[str, Fraction]) -> bool:
+    """Whether Gaussian readings are (epsilon, delta)-DP together: by their rho, or one number by its own law."""
+    if all(_amount(claim["rho"]) for claim in claims):
+        return zcdp.delta_of(sums["rho"], left["epsilon"]) <= left["delta"]
+    claim = claims[0]
+    loss = DiscreteGaussian(_amount(claim["variance"])).loss(claim["linf"])
+    return len(claims) == 1 and claim["coordinates"] == 1 and loss.delta(left["epsilon"]).hi <= left["delta"]
 
 
 def _catalog(receipt: Json, catalog: Catalog) -> str:
@@ -244,9 +311,13 @@ def _catalog(receipt: Json, catalog: Catalog) -> str:
 def _choice(receipt: Json) -> str:
     """Grid, split and noise follow from plan and price alone (MEANING 2.4, 5.1): none was picked by looking at data."""
     claims = [{k: v for k, v in claim.items() if k != "derivation"} for claim in receipt["readings"]]
-    priced = priced_at(plan_of(receipt["plan"]), _amount(receipt["epsilon"]))[1]
-    found = [mechanism_json(one) for one in priced]
-    _require(canonical(found) == canonical(claims), "the plan at this price gets another grid, split or noise")
+    found = priced_at(plan_of(receipt["plan"]), _price(receipt))
+    _require(canonical([mechanism_json(one) for one in found.priced]) == canonical(claims),
+             "the plan at this price gets another grid, split or noise")  # fmt: skip
+    keys = None if found.selecting is None else found.selecting.as_json()
+    _require(canonical(keys) == canonical(receipt["selection"]), "the plan at this price selects keys otherwise")
+    costs = [str(found.epsilon), str(found.rho), str(found.delta)]
+    _require(costs == [receipt[name] for name in ("epsilon", "rho", "delta")], "the plan costs another amount")
     _require(0 < _amount(receipt["confidence"]) < 1, "the confidence is out of range")
     return "grid, split and noise are those the plan gets at this price"
 
@@ -269,11 +340,12 @@ def _ledger(receipt: Json, ledger: Ledger, answer: Json | None) -> str:
     claims = (receipt["analyst"], receipt["plan_sha256"], receipt["catalog_sha256"], receipt["data_version"])
     held = (charged.analyst, charged.plan, charged.catalog, charged.data_version)
     _require(claims == held, "the ledger holds another question under this request")
-    _require(str(charged.epsilon) == receipt["epsilon"], "the ledger charged another price")
+    prices = [str(charged.epsilon), str(charged.rho), str(charged.delta)]
+    _require(prices == [receipt[name] for name in ("epsilon", "rho", "delta")], "the ledger charged another price")
     parameters = sha256(charged.parameters.encode()).hexdigest()
     _require(receipt["parameters_sha256"] == parameters, "the ledger holds other parameters under this request")
-    left = ledger.budget().total - charged.spent_epsilon
-    standing = (str(charged.spent_epsilon), str(left), time)
+    spent = charged.spent_rho if _price(receipt).currency == "rho" else charged.spent_epsilon
+    standing = (str(spent), str(ledger.budget().total - spent), time)
     said = (receipt["ledger"]["spent"], receipt["ledger"]["remaining"], receipt["time"])
     _require(said == standing, "the ledger had spent another amount, or it was at another time")
     if answer is not None:
@@ -281,7 +353,7 @@ def _ledger(receipt: Json, ledger: Ledger, answer: Json | None) -> str:
         held_answer = sha256(text).hexdigest() == answered.answer
         _require(held_answer, "the ledger holds another answer, or another receipt of it")
     else:  # the stored answer has its receipt beside it
-        asked = (*held, charged.parameters, charged.epsilon, charged.delta, charged.request)
+        asked = (*held, charged.parameters, charged.epsilon, charged.delta, charged.request, charged.rho)
         stored = ledger.stored(Request(*asked))
         kept = None if stored is None else json.loads(stored.answer).get("receipt")
         _require(kept == receipt, "the ledger holds another answer, or another receipt of it")

@@ -20,7 +20,7 @@ from dpcurator.plan.bind import bind
 from dpcurator.pricing.bars import bars
 from dpcurator.pricing.finish import finish
 from dpcurator.pricing.quote import Quote, price
-from dpcurator.pricing.release import combine
+from dpcurator.pricing.release import Noisy, combine
 
 COLUMNS = {
     "who": "integer",
@@ -57,7 +57,7 @@ def cells(text, moved=0):
     quote = quoted(text)
     rows = Reference(TABLES).evaluate(quote.lowered.core).open_for_release() if quote.priced else ()
     noisy = [tuple(value + moved for value in combine(rows, one)) for one in quote.lowered.combinations]
-    return finish(quote, tuple(noisy))
+    return finish(quote, Noisy(quote.lowered.keys, tuple(noisy)))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from noises import noise_free, shifted, views
-from questions import VISITS, catalog_with, planned, questions, quoted, with_column
+from questions import VISITS, catalog_with, planned, questions, quoted, seen, with_column
 
 from dpcurator.answer import Answer, answer_of
 from dpcurator.ledger.canonical import canonical_text
@@ -51,7 +51,7 @@ def test_no_integers_make_finish_or_the_answer_raise(text, data):
     noisy = tuple(
         tuple(data.draw(st.sampled_from(HUGE)) for _ in range(keys)) for _ in quote.priced
     )  # fmt: skip
-    rows = finish(quote, noisy)
+    rows = finish(quote, seen(quote, noisy))
     for row in rows:
         for cell in row:
             for number in (cell.value, cell.error, cell.low, cell.high):
@@ -82,7 +82,7 @@ def test_no_integers_make_finish_or_the_answer_raise(text, data):
 )  # fmt: skip
 def test_expressions_at_the_edges_finish(part, noisy):
     quote = quoted(f"SELECT {part} AS p, COUNT(*) FROM visits ORDER BY p")
-    (row,) = finish(quote, ((noisy * quote.reach.one,),))
+    (row,) = finish(quote, seen(quote, ((noisy * quote.reach.one,),)))
     assert row[1].value == noisy
 
 
@@ -90,7 +90,7 @@ def cells(text: str, *noisy: tuple[int, ...], catalog=None):
     """Rows of values for readings in whole rows (counts) or steps."""
     quote = quoted(text) if catalog is None else quoted(text, 1, catalog)
     scaled = tuple(tuple(value * quote.reach.one for value in values) for values in noisy)
-    return [tuple(cell.value for cell in row) for row in finish(quote, scaled)]
+    return [tuple(cell.value for cell in row) for row in finish(quote, seen(quote, scaled))]
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_an_average_is_within_its_bounds_and_the_middle_where_nobody_is_counted(
 def test_what_may_be_null_without_the_noise_has_no_bound():
     quote = quoted("SELECT COALESCE(1 / NULLIF(COUNT(*), 5), 8) AS c, SUM(age) / COUNT(*) AS m FROM visits")
     scaled = ((5 * quote.reach.one,), (7 * quote.reach.one,))
-    ((first, second),) = finish(quote, scaled)
+    ((first, second),) = finish(quote, seen(quote, scaled))
     assert (first.value, first.error, first.low, first.high) == (8.0, None, None, None)
     assert second.error is None
 

@@ -21,9 +21,9 @@ def test_a_menu_row_spends_a_share_and_says_what_is_left():
     made = menu(planned("SELECT COUNT(*) AS n, AVG(age) FROM visits"), CATALOG, F(1), rows=500)
     assert [offer.percent for offer in made.offers] == [percent for percent in SHARES if 4 * percent <= 100]
     for offer in made.offers:
-        assert offer.epsilon == F(4 * offer.percent, 100)
-        assert offer.left == 1 - offer.epsilon
-        own = price(planned("SELECT COUNT(*) AS n, AVG(age) FROM visits"), offer.epsilon, CATALOG)
+        assert offer.amount == F(4 * offer.percent, 100)
+        assert offer.left == 1 - offer.amount
+        own = price(planned("SELECT COUNT(*) AS n, AVG(age) FROM visits"), offer.amount, CATALOG)
         assert offer.bars == bars(own, 500)  # the same bars as a quote at that price
     errors = [offer.bars[0].error for offer in made.offers]
     assert errors == sorted(errors, reverse=True)

@@ -33,7 +33,7 @@ def test_noise_is_added_to_every_coordinate_of_every_reading(monkeypatch):
 
     monkeypatch.setattr(DiscreteLaplace, "sample", sample)
     exact = Exact([(3, 100, 5), (4, 200, 6), (0, 0, 0)])  # present, values, rows
-    noisy = release(quote, exact, SystemEntropy())
+    noisy = release(quote, exact, SystemEntropy()).readings
     centred = [2 * 100 - 110 * 3 + 10, 2 * 200 - 110 * 4 + 20, 30]
     assert noisy == (tuple(centred), (3 + 40, 4 + 50, 60), (5 + 70, 6 + 80, 90))
     assert asked == [(one.mechanism.scale, 3) for one in quote.priced]
@@ -43,7 +43,7 @@ def test_noise_is_added_to_every_coordinate_of_every_reading(monkeypatch):
 def test_integers_beyond_64_bits_stay_exact():
     quote = quoted("SELECT COUNT(*) FROM visits", F(10) ** 12)
     for value in (2**63 - 2, 2**100, -(2**126), 10**400):
-        assert release(quote, Exact([(value,)]), SystemEntropy()) == ((value,),)
+        assert release(quote, Exact([(value,)]), SystemEntropy()).readings == ((value,),)
 
 
 def test_another_shape_than_the_quotes_is_an_error_before_any_noise_is_shown():
@@ -56,6 +56,6 @@ def test_readings_are_noised_independently():
     """Two equal readings' noises differ: over 64 keys at scale 2**18 all equal has a chance below 2**-1000."""
     wide = catalog_with(with_column(VISITS, "ward", keys=tuple(range(64))))
     quote = quoted("SELECT SUM(age), SUM(cost) FROM visits GROUP BY ward", F(1, 100), wide)
-    first, second = release(quote, Exact([(0, 0, 0, 0)] * 64), SystemEntropy())
+    first, second = release(quote, Exact([(0, 0, 0, 0)] * 64), SystemEntropy()).readings
     assert len(set(first)) > 32
     assert first != second

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from hypothesis import strategies as st
+from questions import seen
 
 from dpcurator.plan.nodes import Output
 from dpcurator.pricing.bars import readings_of
@@ -49,7 +50,7 @@ def shifted(quote: Quote, true: Rows, data: st.DataObject, output: Output) -> Ro
 
 def views(quote: Quote, noisy: Rows, output: Output) -> list[Any]:
     """The computed value of one output, per key, with its interval."""
-    view = _View(quote, noisy, _beta(quote, output.part))
+    view = _View(quote, seen(quote, noisy), _beta(quote, output.part))
     return [view.value(output.part, number) for number in range(len(quote.lowered.keys))]
 
 

@@ -23,7 +23,7 @@ from dpcurator.plan.bind import bind
 from dpcurator.plan.nodes import Plan
 from dpcurator.pricing.finish import finish
 from dpcurator.pricing.quote import Quote, price
-from dpcurator.pricing.release import release
+from dpcurator.pricing.release import Noisy, release
 
 F = Fraction
 CERTAIN = F(10) ** 12  # an epsilon at which counts and sums of integers are exact, but for less than 2**-64
@@ -57,6 +57,11 @@ def catalog_with(*tables: Table, epsilon: int = 4) -> Catalog:
 CATALOG = catalog_with(VISITS, ROWS, Table("cities", (Column("city", "text"),), None))
 
 
+def seen(quote: Quote, readings: tuple[tuple[int, ...], ...]) -> Noisy:
+    """These noisy readings of the quote's listed keys."""
+    return Noisy(quote.lowered.keys, readings)
+
+
 def planned(text: str, catalog: Catalog = CATALOG) -> Plan:
     """The plan of an SQL text. Raises Refusal."""
     return bind(parse(text), catalog, AGGREGATES)
@@ -81,7 +86,7 @@ def answered(
     stored = {f"c{i}": list(columns[column.name]) for i, column in enumerate(catalog.tables[0].columns)}
     quote = quoted(text, epsilon, catalog)
     if not quote.priced:
-        return [tuple(cell.value for cell in row) for row in finish(quote, ())]
+        return [tuple(cell.value for cell in row) for row in finish(quote, None)]
     noisy = release(quote, engine({"t0": stored}).evaluate(quote.lowered.core), SystemEntropy())
     return [tuple(cell.value for cell in row) for row in finish(quote, noisy)]
 

@@ -10,34 +10,47 @@ from dpcurator.answer import printable, table_text
 from dpcurator.catalog.check import Finding
 from dpcurator.ledger.events import Answered, Charged, Opened
 from dpcurator.ledger.ledger import Entry
+from dpcurator.mechanisms import DiscreteLaplace
 from dpcurator.numbers import decimal_text, whole
 from dpcurator.numbers.shown import error_text
 from dpcurator.pricing.bars import bars, describe
 from dpcurator.pricing.menu import ROWS
-from dpcurator.pricing.quote import Quote
+from dpcurator.pricing.quote import Quote, typical
 from dpcurator.values import Budget
 
 
 def quote_text(quote: Quote, budget: Budget, assume_count: str | None) -> str:
     """Price, error bars, and for each paid reading why its noise is what it is."""
-    if not quote.priced:
+    if quote.free:
         return "free: every value is public, no private data would be read"
-    after = budget.remaining - quote.epsilon
+    after = budget.remaining - quote.cost
     afford = f"left after it {decimal_text(after)}"
     if after < 0:
         afford = f"NOT affordable: short by {decimal_text(-after)}"
-    lines = [f"price: epsilon {decimal_text(quote.epsilon)} of {decimal_text(budget.total)} ({afford})", ""]
+    price = f"price: {budget.currency} {decimal_text(quote.cost)} of {decimal_text(budget.total)} ({afford})"
+    lines = [price, ""]
+    if quote.delta:
+        short = quote.delta - budget.remaining_delta
+        words = "NOT affordable: short by" if short > 0 else "left after it"
+        left = f"{words} {decimal_text(abs(short))}"
+        lines[1:1] = [f"       delta {decimal_text(quote.delta)} of {decimal_text(budget.delta)} ({left})"]
     rows = ROWS if assume_count is None else whole(assume_count, name="assume_count", least=1)
     found = bars(quote, rows)
     lines.append(f"error bars, with {decimal_text(quote.confidence * 100)} % confidence for each value:")
     lines += [f"  {printable(bar.title)}: {describe(bar)}" for bar in found]
+    if quote.selecting is not None:
+        lines += ["", *quote.selecting.told()]
     for number, one in enumerate(quote.priced, 1):
-        scale = one.mechanism.scale * one.reading.unit
-        lines += ["", f"reading {number} of {len(quote.priced)}, for epsilon {decimal_text(one.epsilon)}:"]
+        share = f"epsilon {decimal_text(one.epsilon)}" if one.epsilon else f"rho {decimal_text(one.rho)}"
+        lines += ["", f"reading {number} of {len(quote.priced)}, for {share}:"]
         lines += [f"  {printable(step)}" for step in one.derivation]
-        noise = f"  discrete Laplace noise of scale {error_text(scale)}"
-        keys = one.reading.coordinates
-        lines.append(noise + (f", independently for each of {keys} keys" if keys > 1 else ""))
+        law = "discrete Laplace noise of scale" if isinstance(one.mechanism, DiscreteLaplace) else (
+            "discrete Gaussian noise of standard deviation"
+        )
+        keys = "key" if quote.reach.chosen else f"{one.reading.coordinates} keys"
+        each = f", independently for each{' ' if quote.reach.chosen else ' of '}{keys}"
+        many = quote.reach.chosen or one.reading.coordinates > 1
+        lines.append(f"  {law} {error_text(typical(one))}{each if many else ''}")
     return "\n".join(lines)
 
 

@@ -45,7 +45,7 @@ def bar(quote: Quote, output: Output, rows: int) -> Bar:
     spread = _spread(output.part, quote, beta, Fraction(rows))
     if spread is not None and output.shown == "whole" and any(one.reading.unit != 1 for one in used):
         spread += Fraction(1, 2)  # a noisy count is shown as the nearest whole number
-    needs_rows = any(quote.plan.calls[i].function == "AVG" for i in results(output.part))
+    needs_rows = any(_rests_on_count(quote, quote.plan.calls[i]) for i in results(output.part))
     return Bar(output.title, spread, rows if needs_rows and spread is not None else None)
 
 
@@ -61,7 +61,7 @@ def results(part: Post) -> tuple[int, ...]:
 def readings_of(quote: Quote, part: Post) -> tuple[Priced, ...]:
     """The paid readings an expression rests on, each once."""
     calls = [quote.plan.calls[i] for i in results(part)]
-    asks = {ask for call in calls for ask in rule_of(call).asks(call.column)}
+    asks = {ask for call in calls for ask in rule_of(call).asks(call.column, quote.reach)}
     return tuple(one for one in quote.priced if one.ask in asks)
 
 
@@ -103,17 +103,25 @@ def _places(places: list[Post]) -> int:
     return 0
 
 
+def _rests_on_count(quote: Quote, call: AggregateCall) -> bool:
+    """Whether it is an average divided by a noisy count, not by a public n."""
+    return call.function == "AVG" and len(rule_of(call).asks(call.column, quote.reach)) == 2
+
+
 def _call_spread(call: AggregateCall, quote: Quote, beta: Fraction, rows: Fraction) -> Fraction | None:
     paid = {one.ask: one for one in quote.priced}
-    asks = [ask for ask in rule_of(call).asks(call.column) if ask in paid]
+    asks = [ask for ask in rule_of(call).asks(call.column, quote.reach) if ask in paid]
     if not asks:
         return Fraction(0)
     errors = {ask: paid[ask].error(beta) for ask in asks}
     if call.function != "AVG" or call.column is None or call.column.lower is None or call.column.upper is None:
         return sum((errors[ask] for ask in asks), Fraction(0))
-    centred, count = (errors[ask] for ask in asks)
     measured = paid[asks[0]].steps  # rounding to the grid may widen the bounds by a step
     width = max(call.column.upper - call.column.lower, measured.width())
+    if not _rests_on_count(quote, call):
+        divisor = (quote.reach.units or 1) * (2 if asks[0].what == "centred" else 1)
+        return min(width, errors[asks[0]] / divisor)
+    centred, count = (errors[ask] for ask in asks)
     if rows <= count:
         return width
     return min(width, (centred + width * count) / (2 * (rows - count)))

@@ -28,10 +28,10 @@ Computed = Interval | str | bool | None  # None: NULL
 _NULL = Interval(None, None, None)
 
 
-def finish(quote: Quote, noisy: Noisy) -> tuple[tuple[Cell, ...], ...]:
-    """The answer's rows. `noisy` is empty for a quote whose values are all public."""
-    plan = quote.plan
-    if not quote.lowered.keys:
+def finish(quote: Quote, released: Noisy | None) -> tuple[tuple[Cell, ...], ...]:
+    """The answer's rows. released: None for a quote whose values are all public."""
+    plan, noisy = quote.plan, released or Noisy(quote.lowered.keys, ())
+    if not noisy.keys:
         return ()
     betas = [_beta(quote, output.part) for output in plan.outputs]
     first = _beta(quote, None)
@@ -39,7 +39,7 @@ def finish(quote: Quote, noisy: Noisy) -> tuple[tuple[Cell, ...], ...]:
     columns = [(output, views[beta]) for output, beta in zip(plan.outputs, betas, strict=True)]
     plain = views[first]
     rows: list[tuple[tuple[Computed, ...], int]] = []  # what they are ordered by, and the key's number
-    for number in range(len(quote.lowered.keys)):
+    for number in range(len(noisy.keys)):
         if plan.having is None or _truth(plain.value(plan.having, number)) is True:
             rows.append((tuple(plain.value(order.part, number) for order in plan.order), number))
     for position in reversed(range(len(plan.order))):
@@ -70,11 +70,11 @@ class _View:
     """The values of every key, with each reading's error bar at the same `beta`."""
 
     def __init__(self, quote: Quote, noisy: Noisy, beta: Fraction) -> None:
-        self.keys, self.noisy = quote.lowered.keys, noisy
+        self.keys, self.noisy, self.reach = noisy.keys, noisy.readings, quote.reach
         self.readings = [(one.reading.unit, one.error(beta)) for one in quote.priced]
         place = {one.ask: number for number, one in enumerate(quote.priced)}
         self.calls = [
-            (rule.finish, [place[ask] for ask in rule.asks(call.column)], call.column)
+            (rule.finish, [place[ask] for ask in rule.asks(call.column, quote.reach)], call.column)
             for call, rule in ((call, rule_of(call)) for call in quote.plan.calls)
         ]
 
@@ -85,7 +85,7 @@ class _View:
                 return _given(self.keys[number][index])
             case Result(index):
                 finished, places, column = self.calls[index]
-                return finished(tuple(self._reading(place, number) for place in places), column)
+                return finished(tuple(self._reading(place, number) for place in places), column, self.reach)
             case Given(value):
                 return _given(value)
             case Apply(op, parts):

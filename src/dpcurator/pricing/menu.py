@@ -18,11 +18,13 @@ from dpcurator.numbers import decimal_text
 from dpcurator.plan.names import nearest
 from dpcurator.plan.nodes import Plan
 from dpcurator.pricing.bars import Bar, bars, describe
+from dpcurator.pricing.prices import Price, amount_of, share_of
 from dpcurator.pricing.quote import CONFIDENCE, Quote, for_bars, price
+from dpcurator.values import Currency
 
 SHARES: Final = (1, 2, 5, 10, 20, 50, 100)  # percent of the whole budget
 ROWS: Final = 10_000  # the group size averages are quoted for, unless the catalog or the analyst names one
-_HIGHEST: Final = 30  # an epsilon of 10**30 or more is no price
+_HIGHEST: Final = 30  # an amount of 10**30 or more is no price
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,8 @@ class Offer:
     """One row of a menu."""
 
     percent: int
-    epsilon: Fraction
+    amount: Fraction  # of the ledger's currency
+    delta: Fraction
     left: Fraction
     bars: tuple[Bar, ...]
 
@@ -43,16 +46,19 @@ class Menu:
     total: Fraction
     remaining: Fraction
     confidence: Fraction
+    currency: Currency = "epsilon"
 
     def as_json(self) -> dict[str, Any]:
         return {
+            "currency": self.currency,
             "budget": decimal_text(self.total),
             "left": decimal_text(self.remaining),
             "confidence": decimal_text(self.confidence),
             "menu": [
                 {
                     "spend": f"{offer.percent}%",
-                    "epsilon": decimal_text(offer.epsilon),
+                    self.currency: decimal_text(offer.amount),
+                    "delta": decimal_text(offer.delta),
                     "left_after": decimal_text(offer.left),
                     "error_bars": [bar.as_json() for bar in offer.bars],
                 }
@@ -65,13 +71,14 @@ class Menu:
 
         if not self.offers:
             return f"nothing can be bought: {decimal_text(self.remaining)} of {decimal_text(self.total)} is left"
-        heads = ["spend", "epsilon", *(bar.title for bar in self.offers[0].bars), "left after"]
+        heads = ["spend", self.currency, *(bar.title for bar in self.offers[0].bars), "left after"]
         lines = [
-            [f"{o.percent} %", decimal_text(o.epsilon), *map(describe, o.bars), f"{decimal_text(o.left)}"]
+            [f"{o.percent} %", decimal_text(o.amount), *map(describe, o.bars), f"{decimal_text(o.left)}"]
             for o in self.offers
         ]
         percent = decimal_text(self.confidence * 100)
-        note = f"error bars hold with {percent} % confidence for each value; choose one with --spend, or --epsilon"
+        how = f"choose one with --spend, or --{self.currency}"
+        note = f"error bars hold with {percent} % confidence for each value; {how}"
         return f"{table_text(heads, lines)}\n{note}"
 
     def _repr_html_(self) -> str:
@@ -81,17 +88,24 @@ class Menu:
 
 
 def menu(
-    plan: Plan, catalog: Catalog, remaining: Fraction, *, rows: int = ROWS, confidence: Fraction = CONFIDENCE
+    plan: Plan,
+    catalog: Catalog,
+    remaining: Fraction,
+    *,
+    rows: int = ROWS,
+    confidence: Fraction = CONFIDENCE,
+    remaining_delta: Fraction | None = None,
 ) -> Menu:
-    """The offers that the remaining budget still allows."""
+    """The offers that the remaining budget still allows. remaining_delta: Fraction; None for all of the ledger's."""
     offers: list[Offer] = []
-    first = price(plan, catalog.epsilon, catalog, confidence=confidence)
+    first = price(plan, catalog.budget, catalog, confidence=confidence)
+    delta_left = catalog.delta if remaining_delta is None else remaining_delta
     for percent in SHARES:
-        epsilon = catalog.epsilon * percent / 100
-        if epsilon <= remaining:
-            quote = for_bars(first, epsilon)
-            offers.append(Offer(percent, epsilon, remaining - quote.epsilon, bars(quote, rows)))
-    return Menu(tuple(offers), catalog.epsilon, remaining, confidence)
+        quote = for_bars(first, share_of(catalog, Fraction(percent, 100)))
+        if quote.cost <= remaining and quote.delta <= delta_left:
+            amount = catalog.budget * percent / 100
+            offers.append(Offer(percent, amount, quote.delta, remaining - quote.cost, bars(quote, rows)))
+    return Menu(tuple(offers), catalog.budget, remaining, confidence, catalog.currency)
 
 
 def price_for(
@@ -101,18 +115,23 @@ def price_for(
     *,
     rows: int | None = None,
     confidence: Fraction = CONFIDENCE,
+    delta: Fraction | None = None,
 ) -> Quote:
-    """The cheapest quote, to three figures of epsilon, whose error bars are within every target. Raises Refusal.
+    """The cheapest quote, to three figures of its amount, whose error bars are within every target. Raises Refusal.
 
     targets: the column's title, and the error wanted, in its unit (Fraction > 0). rows: 'if a group has at least'.
     """
-    first = price(plan, Fraction(1), catalog, confidence=confidence)
+
+    def at(amount: Fraction) -> Price:
+        return amount_of(catalog, amount, delta)
+
+    first = price(plan, at(catalog.budget), catalog, confidence=confidence)
     if not first.priced:
         return first
     wanted = _titles(first, targets)
 
-    def met(epsilon: Fraction) -> bool:
-        found = {bar.title: bar for bar in bars(for_bars(first, epsilon), rows or ROWS)}
+    def met(amount: Fraction) -> bool:
+        found = {bar.title: bar for bar in bars(for_bars(first, at(amount)), rows or ROWS)}
         return all((found[title].error or Fraction(0)) <= error for title, error in wanted.items())
 
     _answerable(bars(first, rows or ROWS), wanted, rows)
@@ -121,11 +140,11 @@ def price_for(
         raise Refusal(
             "no price reaches that error: answers are shown as whole numbers.", cure="Ask for a wider error, above 0.5."
         )
-    low, high = 99, 1000  # epsilon = n * 10**(power - 3): not met at low (or beyond it), met at high
+    low, high = 99, 1000  # the amount is n * 10**(power - 3): not met at low (or beyond it), met at high
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if met(middle * Fraction(10) ** (power - 3)) else (middle, high)
-    return price(plan, high * Fraction(10) ** (power - 3), catalog, confidence=confidence)
+    return price(plan, at(high * Fraction(10) ** (power - 3)), catalog, confidence=confidence)
 
 
 def _titles(quote: Quote, targets: Mapping[str, Fraction]) -> dict[str, Fraction]:

@@ -1,19 +1,17 @@
 """A quote: what a question costs at a price, which noise it would get, and why. Pure and free (DESIGN 2).
 
-A price is a multiple of `PRICE_UNIT`, rounded down to it (0.1 and 1/11 are such multiples, exactly): however many odd
-fractions are charged, their sum keeps a short denominator, so the ledger's exact amounts cannot be made to grow.
-
-The price is split equally over the question's distinct readings: for Laplace noise a reading's error bar divided by
-its own range B is l0/eps_i times a constant, so the equal split makes the largest of these least (MEANING 5.1). Splits
-are exact and sum to the whole; each reading's noise is discrete Laplace with scale l1/eps_i, whose loss is eps_i
-exactly, and losses add (basic composition, valid when the analyst adapts). Nothing here can reach an engine: this room
-imports none, and a test holds that. Checked in tests/pricing/test_quote.py.
+The price is shared among the question's distinct readings, and the selection of its keys when nobody listed them
+(`noise.py`, `selecting.py`); each reading is measured on a grid that follows from its noise (`grids.py`). Losses add up
+whatever the analyst asks next: basic composition in an (epsilon, delta) ledger, sums of rho in the other. What is not
+needed of a price's delta is not charged. Nothing here can reach an engine: this room imports none, and a test holds
+that. Checked in tests/pricing/test_quote.py.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -28,23 +26,29 @@ from dpcurator.plan.lower import Lowered, lower
 from dpcurator.plan.nodes import Ask, Measured, Plan
 from dpcurator.plan.stability import Reach, Steps, derivation, reading, stability
 from dpcurator.pricing.grids import grid, steps
+from dpcurator.pricing.noise import NAMES, Mechanism, Noise, Shares, Split, longest, noise_for, splits
+from dpcurator.pricing.prices import PRICE_UNIT, Price, amount_of
+from dpcurator.pricing.selecting import Selecting, selecting
 from dpcurator.privacy.reading import Reading
 
 SUMMED = ("values", "centred")
 CONFIDENCE = Fraction(95, 100)  # of the error bars, unless asked otherwise
-PRICE_UNIT = Fraction(1, 10**30 * math.lcm(*range(1, 101)))
 
 
 @dataclass(frozen=True, slots=True)
 class Priced:
-    """One paid reading: what is asked, how far a unit moves it and why, and the noise that buys."""
+    """One paid reading: what is asked, how far a unit moves it and why, and the noise that buys.
+
+    epsilon: its pure loss in an epsilon ledger, 0 for Gaussian noise. rho: its share of zCDP, 0 where it has none.
+    """
 
     ask: Ask
     steps: Steps  # the grid of the ask's column; all zero for a count
     reading: Reading
     derivation: tuple[str, ...]
-    mechanism: DiscreteLaplace
+    mechanism: Mechanism
     epsilon: Fraction
+    rho: Fraction = Fraction(0)
 
     def error(self, beta: Fraction) -> Fraction:
         """The noise passes this with probability at most beta, in the query's unit."""
@@ -53,27 +57,46 @@ class Priced:
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A plan at a price. `epsilon` is 0 when every value is public: then nothing is read and nothing charged."""
+    """A plan at a price. `epsilon`, `rho` and `delta` are what it is charged; `price` is what was offered.
+
+    All are 0 and `price` is None when every value is public: then nothing is read and nothing charged.
+    """
 
     plan: Plan
     reach: Reach
     priced: tuple[Priced, ...]
     lowered: Lowered
+    price: Price | None
     epsilon: Fraction
+    rho: Fraction
     delta: Fraction
     confidence: Fraction
     catalog: Catalog
+    selecting: Selecting | None = None
 
     @property
     def plan_digest(self) -> str:
         return digest(self.plan)
 
+    @property
+    def free(self) -> bool:
+        """Whether every value is public."""
+        return not self.priced and self.selecting is None
+
+    @property
+    def cost(self) -> Fraction:
+        """What is charged in the ledger's currency."""
+        return self.rho if self.catalog.currency == "rho" else self.epsilon
+
     def parameters(self) -> dict[str, Any]:
         """Everything besides plan, catalog and data that shapes the answer, for the ledger and the receipt."""
         return {
+            "price": None if self.price is None else self.price.as_json(),
             "epsilon": str(self.epsilon),
+            "rho": str(self.rho),
             "delta": str(self.delta),
             "confidence": str(self.confidence),
+            "selection": None if self.selecting is None else self.selecting.as_json(),
             "mechanisms": [mechanism_json(one) for one in self.priced],
         }
 
@@ -81,107 +104,176 @@ class Quote:
         """The quote for machines; holds public facts only."""
         from dpcurator.pricing.bars import bars
 
+        selection = self.selecting and self.selecting.as_json() | {
+            "words": self.selecting.told(),
+            "chances": [[n, decimal_text(chance)] for n, chance in self.selecting.chances()],
+        }
         return {
+            "currency": self.catalog.currency,
             "epsilon": decimal_text(self.epsilon),
+            "rho": decimal_text(self.rho),
             "delta": decimal_text(self.delta),
             "confidence": decimal_text(self.confidence),
+            "selection": selection,
             "readings": [_reading_json(one, self.confidence) for one in self.priced],
             "error_bars": [bar.as_json() for bar in bars(self)],
-            "keys": len(self.lowered.keys),
+            "keys": None if self.reach.chosen else len(self.lowered.keys),
             "plan": as_json(self.plan),
         }
 
 
 def mechanism_json(one: Priced) -> dict[str, Any]:
     """One paid reading, as the ledger's parameters and the receipt hold it."""
+    scale = (
+        {"scale": str(one.mechanism.scale)}
+        if isinstance(one.mechanism, DiscreteLaplace)
+        else {"variance": str(one.mechanism.variance)}
+    )
     return {
         "ask": as_json(one.ask),
         "grid": {"lower": one.steps.lower, "upper": one.steps.upper, "exponent": one.steps.exponent},
-        "mechanism": "discrete_laplace",
-        "scale": str(one.mechanism.scale),
+        "mechanism": NAMES[type(one.mechanism)],
         "epsilon": str(one.epsilon),
+        "rho": str(one.rho),
         "coordinates": one.reading.coordinates,
         "linf": one.reading.linf,
         "l1": one.reading.l1,
         "l2_squared": one.reading.l2_squared,
         "unit": str(one.reading.unit),
-    }
+    } | scale
 
 
 def _reading_json(one: Priced, confidence: Fraction) -> dict[str, Any]:
     return mechanism_json(one) | {
         "sensitivity": decimal_text(one.reading.l1 * one.reading.unit),
-        "noise_scale": decimal_text(one.mechanism.scale * one.reading.unit),
+        "noise_scale": decimal_text(typical(one)),
         "error": decimal_text(one.error(1 - confidence)),
         "derivation": list(one.derivation),
     }
 
 
+def typical(one: Priced) -> Fraction:
+    """The noise's scale in the query's unit, for people: Laplace's b, or sigma to 18 figures."""
+    if isinstance(one.mechanism, DiscreteLaplace):
+        return one.mechanism.scale * one.reading.unit
+    variance = one.mechanism.variance * one.reading.unit**2
+    places = max(0, 18 + (variance.denominator.bit_length() - variance.numerator.bit_length()) // 6)
+    return Fraction(math.isqrt(math.floor(variance * 10 ** (2 * places))), 10**places)
+
+
 def asks_of(plan: Plan) -> tuple[Ask, ...]:
     """The distinct readings of a plan, in order of first use: the same one twice is computed and paid once."""
-    return tuple(dict.fromkeys(ask for call in plan.calls for ask in rule_of(call).asks(call.column)))
+    reach = stability(plan.source)
+    return tuple(dict.fromkeys(ask for call in plan.calls for ask in rule_of(call).asks(call.column, reach)))
 
 
-def price(plan: Plan, epsilon: Fraction, catalog: Catalog, *, confidence: Fraction = CONFIDENCE) -> Quote:
-    """The plan at this price. epsilon: Fraction > 0, for the whole question. Raises Refusal."""
-    if catalog.neighbours != "add-remove":
-        raise Refusal(
-            f"neighbours = {catalog.neighbours!r} is not available: sensitivities are of add-remove.",
-            cure='The steward writes neighbours = "add-remove" in the catalog.',
-        )
+def price(plan: Plan, asked: Price | Fraction, catalog: Catalog, *, confidence: Fraction = CONFIDENCE) -> Quote:
+    """The plan at this price; a number is an amount of the ledger's currency, for all of it. Raises Refusal."""
     if not 0 < confidence < 1:
         raise Refusal("confidence must be above 0 and below 1.", cure="Write it as in 0.95.")
-    grids, priced = priced_at(plan, epsilon)
-    lowered = lower(plan, tuple(one.ask for one in priced), grids, catalog)
-    cost = sum((one.epsilon for one in priced), Fraction(0))
-    return Quote(plan, stability(plan.source), priced, lowered, cost, Fraction(0), confidence, catalog)
+    offered = asked if isinstance(asked, Price) else amount_of(catalog, asked)
+    if offered.currency != catalog.currency:
+        raise Refusal(f"this ledger counts in {catalog.currency}, not {offered.currency}.")
+    found = priced_at(plan, offered)
+    lowered = lower(plan, tuple(one.ask for one in found.priced), found.grids, catalog)
+    return _quote(plan, found, lowered, offered, confidence, catalog)
 
 
-def priced_at(plan: Plan, epsilon: Fraction) -> tuple[dict[Measured, Grid], tuple[Priced, ...]]:
-    """The grids and paid readings of a plan at a price: a function of these two alone. Raises Refusal."""
-    epsilon = charged(epsilon)
+def for_bars(quote: Quote, asked: Price | Fraction) -> Quote:
+    """The quote at another price, for its error bars only: `lowered` is not made again, which many keys make slow."""
+    offered = asked if isinstance(asked, Price) else amount_of(quote.catalog, asked)
+    found = priced_at(quote.plan, offered)
+    return _quote(quote.plan, found, quote.lowered, offered, quote.confidence, quote.catalog)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a plan gets at a price: its grids, paid readings and selection, and what they cost."""
+
+    reach: Reach
+    grids: Mapping[Measured, Grid]
+    priced: tuple[Priced, ...]
+    selecting: Selecting | None
+    epsilon: Fraction
+    rho: Fraction
+    delta: Fraction
+
+
+def _quote(plan: Plan, found: Found, lowered: Lowered, offered: Price, confidence: Fraction, catalog: Catalog) -> Quote:
+    free = not found.priced and found.selecting is None
+    costs = (found.epsilon, found.rho, found.delta)
+    price = None if free else offered
+    return Quote(plan, found.reach, found.priced, lowered, price, *costs, confidence, catalog, found.selecting)
+
+
+def priced_at(plan: Plan, offered: Price) -> Found:
+    """What the plan gets at this price: a function of these two alone. Raises Refusal."""
     reach = stability(plan.source)
-    asks = asks_of(plan) if plan.source.source.keys else ()
-    share = epsilon / len(asks) if asks else Fraction(0)
-    grids = _grids(asks, reach, share, plan.source.max_rows)
+    asks = asks_of(plan) if reach.chosen or plan.source.source.keys else ()
+    if reach.chosen and not offered.delta:
+        selecting(reach, epsilon=offered.amount, rho=offered.amount, delta=Fraction(0))  # says that it needs one
+    best: tuple[Fraction, Found] | None = None
+    for shares, split in splits(offered, len(asks), chosen=reach.chosen):
+        found = _with_noise(plan, asks, reach, shares, split)
+        noises = tuple(Noise(one.mechanism, one.epsilon, one.rho) for one in found.priced)
+        length = longest(noises, tuple(one.reading for one in found.priced))
+        if best is None or length < best[0]:
+            best = length, found
+    if best is None:
+        return Found(reach, {}, (), None, Fraction(0), Fraction(0), Fraction(0))
+    return best[1]
+
+
+def _with_noise(plan: Plan, asks: tuple[Ask, ...], reach: Reach, shares: Shares, split: Split) -> Found:
+    grids = _grids(asks, reach, shares, plan.source.max_rows)
+    alone = len(asks) == 1 and not reach.chosen and reach.keys == 1
     priced: list[Priced] = []
     for ask in asks:
         measured = _steps(ask, grids)
-        found = reading(ask, reach, measured)
-        # a column may be constant on its grid: then 0 is noised as if it could move by 1 (MEANING 3)
-        mechanism = DiscreteLaplace.spending(share, sensitivity=max(1, found.l1))
-        priced.append(Priced(ask, measured, found, derivation(ask, reach, found), mechanism, share))
-    return grids, tuple(priced)
+        moved = reading(ask, reach, measured)
+        noise = noise_for(moved, shares, split, alone=alone)
+        why = derivation(ask, reach, moved)
+        priced.append(Priced(ask, measured, moved, why, noise.mechanism, noise.epsilon, noise.rho))
+    keys = None
+    if reach.chosen:
+        paid = {"epsilon": split.selection_epsilon, "rho": split.selection_rho, "delta": split.selection_delta}
+        keys = selecting(reach, **paid)
+    epsilon, rho, delta = split.epsilon, split.rho, split.delta
+    if keys is not None:
+        epsilon, rho, delta = epsilon + keys.epsilon, rho + keys.rho, delta + keys.delta
+    return Found(reach, grids, tuple(priced), keys, epsilon, rho, delta)
 
 
-def charged(epsilon: Fraction) -> Fraction:
-    """The price that is charged when `epsilon` is asked for. Raises Refusal when that is nothing."""
-    if epsilon <= 0:
-        raise Refusal(f"epsilon must be above 0, not {decimal_text(epsilon)}.", cure="Write it as in 0.1.")
-    units = math.floor(epsilon / PRICE_UNIT)
-    if units == 0:
-        raise Refusal(f"epsilon {decimal_text(epsilon)} is too small to be charged.", cure="Write it as in 0.1.")
-    return units * PRICE_UNIT
-
-
-def for_bars(quote: Quote, epsilon: Fraction) -> Quote:
-    """The quote at another price, for its error bars only: `lowered` is not made again, which many keys make slow."""
-    priced = priced_at(quote.plan, epsilon)[1]
-    return replace(quote, priced=priced, epsilon=sum((one.epsilon for one in priced), Fraction(0)))
-
-
-def _steps(ask: Ask, grids: dict[Measured, Grid]) -> Steps:
+def _steps(ask: Ask, grids: Mapping[Measured, Grid]) -> Steps:
     return steps(grids[ask.column]) if ask.column is not None and ask.what in SUMMED else Steps()
 
 
-def _grids(asks: tuple[Ask, ...], reach: Reach, share: Fraction, max_rows: int) -> dict[Measured, Grid]:
-    """One grid per summed column, from the scales its readings will have."""
-    scales: dict[Measured, list[Fraction]] = {}
+def _grids(asks: tuple[Ask, ...], reach: Reach, shares: Shares, max_rows: int) -> dict[Measured, Grid]:
+    """One grid per summed column, from a size that the noise of its readings is at least: for Laplace noise
+    l1/eps with l1 >= groups * most, for Gaussian noise sigma >= most / sqrt(2 rho), as linf <= l2."""
+    sizes: dict[Measured, list[Fraction]] = {}
+    groups = min(reach.groups or 1, reach.keys if reach.keys is not None else reach.groups or 1)
     for ask in asks:
         column = ask.column
         if column is None or ask.what not in SUMMED or column.lower is None or column.upper is None:
             continue
-        most = max(abs(column.lower), abs(column.upper)) if ask.what == "values" else column.upper - column.lower
-        groups = min(reach.groups or 1, reach.keys)
-        scales.setdefault(column, []).append(groups * max_rows * most / share)
-    return {column: grid(column, found, max_rows) for column, found in scales.items()}
+        width = column.upper - column.lower
+        largest = max(abs(column.lower), abs(column.upper))
+        most = (width if ask.what == "centred" or reach.whole else largest) or largest or Fraction(1)
+        least = []
+        if shares.epsilon is not None:
+            least.append(groups * max_rows * most / shares.epsilon)
+        if shares.rho is not None:
+            least.append(max_rows * most / root_above(2 * shares.rho))
+        sizes.setdefault(column, []).append(min(least))
+    return {column: grid(column, found, max_rows) for column, found in sizes.items()}
+
+
+def root_above(value: Fraction) -> Fraction:
+    """A number at or above the square root, to 15 figures or more. value: Fraction > 0."""
+    places = max(0, 15 + (value.denominator.bit_length() - value.numerator.bit_length()) // 6)
+    return Fraction(math.isqrt(math.floor(value * 10 ** (2 * places))) + 1, 10**places)
+
+
+__all__ = ["CONFIDENCE", "PRICE_UNIT", "SUMMED", "Found", "Priced", "Quote", "asks_of", "for_bars", "mechanism_json",
+           "price", "priced_at", "typical"]  # fmt: skip

@@ -1,19 +1,31 @@
 """The one place where noise meets data (DESIGN 2): open the exact sums, form the readings, add the noise.
 
-Each reading is an integer combination of the engine's sums, so adding one unit moves it exactly as far as the heart
-law checks; an independent draw of the quoted mechanism is added to every coordinate. Python ints throughout: nothing
-can overflow, round or raise on any value. Held to one place by tests/laws/test_exact.py.
+Keys that nobody listed are selected first, by the number of distinct units that have them and nothing else; those kept
+are put in canonical order (missing first, then by value), so the engine's order is never seen, and only they get
+readings. Each reading is an integer combination of the engine's sums, so adding one unit moves it exactly as far as the
+heart law checks; an independent draw of the quoted mechanism is added to every coordinate. Python ints throughout:
+nothing can overflow, round or raise on any value. Held to one place by tests/laws/test_exact.py.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
+from dpcurator.catalog.model import Value
 from dpcurator.entropy import Entropy
 from dpcurator.plan.core import Step, Total
 from dpcurator.plan.lower import Combination
 from dpcurator.pricing.quote import Quote
 from dpcurator.values import Exact
 
-Noisy = tuple[tuple[int, ...], ...]  # one tuple per reading, one integer per key
+
+@dataclass(frozen=True, slots=True)
+class Noisy:
+    """What may be seen: the keys, public or selected, and one tuple per reading with one integer per key."""
+
+    keys: tuple[tuple[Value, ...], ...]
+    readings: tuple[tuple[int, ...], ...]
 
 
 def combine(rows: tuple[tuple[int, ...], ...], combination: Combination) -> list[int]:
@@ -23,13 +35,38 @@ def combine(rows: tuple[tuple[int, ...], ...], combination: Combination) -> list
 
 def release(quote: Quote, exact: Exact, entropy: Entropy) -> Noisy:
     """The quote's readings with their noise, in the readings' units."""
-    rows = _shaped(exact.open_for_release(), len(quote.lowered.keys), quote.lowered.core[-1])
+    keys, rows = _selected(quote, exact, entropy)
     noisy: list[tuple[int, ...]] = []
     for priced, combination in zip(quote.priced, quote.lowered.combinations, strict=True):
         values = combine(rows, combination)
         noise = priced.mechanism.sample(len(values), entropy)
         noisy.append(tuple(value + int(draw) for value, draw in zip(values, noise, strict=True)))
-    return tuple(noisy)
+    return Noisy(keys, tuple(noisy))
+
+
+def _selected(
+    quote: Quote, exact: Exact, entropy: Entropy
+) -> tuple[tuple[tuple[Value, ...], ...], tuple[tuple[int, ...], ...]]:
+    """The keys that are answered for, in canonical order, and the exact sums of each."""
+    found, rows, total = exact.keys_for_release(), exact.open_for_release(), quote.lowered.core[-1]
+    if quote.selecting is None:
+        if found is not None:
+            raise TypeError("the engine's answer has not the shape of the plan")
+        return quote.lowered.keys, _shaped(rows, len(quote.lowered.keys), total)
+    if found is None or len(set(found)) != len(found):
+        raise TypeError("the engine's answer has not the shape of the plan")
+    rows = _shaped(rows, len(found), total)
+    one = quote.reach.one
+    if any(row[0] < one or row[0] % one for row in rows):  # the first sum counts distinct units, each as `one`
+        raise TypeError("the engine's answer has not the shape of the plan")
+    order = sorted(range(len(found)), key=lambda number: _canonical(found[number]))
+    kept = quote.selecting.rule.keep([rows[number][0] // one for number in order], entropy)
+    shown = [number for number, keep in zip(order, kept, strict=True) if keep]
+    return tuple(found[number] for number in shown), tuple(rows[number] for number in shown)
+
+
+def _canonical(key: tuple[Value, ...]) -> tuple[tuple[bool, Any], ...]:
+    return tuple((value is not None, 0 if value is None else value) for value in key)
 
 
 def _shaped(rows: tuple[tuple[int, ...], ...], keys: int, total: Step) -> tuple[tuple[int, ...], ...]:

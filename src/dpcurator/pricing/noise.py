@@ -1,0 +1,110 @@
+"""Which noise each paid reading gets at a price, and what all of it costs: parameters alone decide (MEANING 5.1).
+
+The price is split equally over a question's readings (and the selection of its keys, when nobody listed them): a
+reading's error bar divided by its own range B is then the same for all, which makes the largest of these least.
+
+In an (epsilon, delta) ledger all readings get discrete Laplace noise, of scale l1/eps_i, whose loss is eps_i exactly,
+with no delta; or, when the price has a delta, all get discrete Gaussian noise where that makes the largest error bar
+shorter. Gaussian readings share one rho: rho_i = l2**2 / (2 variance) add up (zCDP composes), and the whole is worth
+(epsilon, delta) by `zcdp.delta_of`; a single number alone is priced by its own law (Canonne, Kamath, Steinke 2020,
+theorem 7), where that is less. Its delta at a shift is the largest gain over events {Z >= m}, and P(Z >= m) -
+e**eps P(Z >= m + d) grows with d, so the furthest shift is the worst.
+
+In a (rho, delta) ledger each reading takes the noise with the shorter error bar at its share of rho: Gaussian, or
+Laplace with eps**2 / 2 at most the share for its whole l1 vector (MEANING 5.2).
+
+Error bars are compared at 95 %, ties go by name. Checked in tests/pricing/test_noise.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Final
+
+from dpcurator.mechanisms import DiscreteGaussian, DiscreteLaplace
+from dpcurator.pricing.prices import Price, pure_epsilon
+from dpcurator.privacy import zcdp
+from dpcurator.privacy.reading import Reading
+
+Mechanism = DiscreteLaplace | DiscreteGaussian
+NAMES: Final[dict[type, str]] = {DiscreteGaussian: "discrete_gaussian", DiscreteLaplace: "discrete_laplace"}
+_BETA: Final = Fraction(5, 100)
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """One reading's noise. epsilon: its pure loss, 0 for a Gaussian. rho: its share of a zCDP price, else 0."""
+
+    mechanism: Mechanism
+    epsilon: Fraction
+    rho: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """What the noise of all readings costs together, and what is left for the selection of keys."""
+
+    epsilon: Fraction = Fraction(0)
+    rho: Fraction = Fraction(0)
+    delta: Fraction = Fraction(0)
+    selection_epsilon: Fraction = Fraction(0)
+    selection_rho: Fraction = Fraction(0)
+    selection_delta: Fraction = Fraction(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """One reading's share: epsilon for Laplace noise, rho for Gaussian; None where that noise is not in question."""
+
+    epsilon: Fraction | None
+    rho: Fraction | None
+
+
+def splits(price: Price, readings: int, *, chosen: bool) -> tuple[tuple[Shares, Split], ...]:
+    """Ways to share a price among so many readings and, when keys are chosen, their selection."""
+    parts = readings + chosen
+    if not parts:
+        return ()
+    share, delta = price.amount / parts, price.delta if chosen else Fraction(0)
+    if price.currency == "rho":
+        whole = Split(rho=share * readings, selection_rho=share * chosen, selection_delta=delta)
+        return ((Shares(pure_epsilon(share), share), whole),)
+    plain = Split(epsilon=share * readings, selection_epsilon=share * chosen, selection_delta=delta)
+    found = [(Shares(share, None), plain)]
+    noise_delta = price.delta / 2 if chosen else price.delta
+    if readings and noise_delta:
+        rho = zcdp.greatest_rho(share * readings, noise_delta)
+        if rho:
+            found.append((Shares(None, rho / readings), replace(plain, delta=noise_delta, selection_delta=delta / 2)))
+    return tuple(found)
+
+
+def noise_for(reading: Reading, shares: Shares, split: Split, *, alone: bool) -> Noise:
+    """The shorter of the noises in question for one reading. alone: the question's only reading, of one number.
+
+    A column may be constant on its grid: then 0 is noised as if it could move by 1 (MEANING 3).
+    """
+    candidates: list[Noise] = []
+    if shares.epsilon is not None:
+        rho = shares.rho or Fraction(0)
+        epsilon = Fraction(0) if shares.rho is not None else shares.epsilon
+        candidates.append(Noise(DiscreteLaplace.spending(shares.epsilon, sensitivity=max(1, reading.l1)), epsilon, rho))
+    if shares.rho is not None:
+        found = DiscreteGaussian.spending_rho(shares.rho, l2_squared=max(1, reading.l2_squared))
+        candidates.append(Noise(found, Fraction(0), shares.rho))
+        if alone and shares.epsilon is None and split.epsilon:
+            exact = DiscreteGaussian.spending(split.epsilon, split.delta, sensitivity=max(1, reading.linf))
+            candidates.append(Noise(exact, Fraction(0), Fraction(0)))
+    if len(candidates) == 1:
+        return candidates[0]
+    return min(candidates, key=lambda one: (one.mechanism.error(_BETA), NAMES[type(one.mechanism)]))
+
+
+def longest(noises: tuple[Noise, ...], readings: tuple[Reading, ...]) -> Fraction:
+    """The largest error bar divided by its reading's own range."""
+    return max(
+        (Fraction(noise.mechanism.error(_BETA), max(1, reading.linf))
+         for noise, reading in zip(noises, readings, strict=True)),
+        default=Fraction(0),
+    )  # fmt: skip

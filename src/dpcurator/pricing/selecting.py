@@ -1,0 +1,111 @@
+"""Which unknown keys may be shown: the rule, chosen at the price, and what it costs (MEANING 4.4).
+
+Keys that nobody listed are shown when enough distinct units have them. Of the three rules the one that keeps the
+smallest groups at this price is taken, by parameters alone. Under replace-one a unit is taken out and another put in,
+so a rule with an add-remove promise (e, d) is charged (2 e, d (1 + exp(e))); in a rho ledger an (e, d) rule is charged
+(e**2 / 2, d). Checked in tests/pricing/test_selecting.py.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final
+
+from dpcurator.errors import Refusal
+from dpcurator.numbers import decimal_text
+from dpcurator.plan.stability import Reach
+from dpcurator.pricing.prices import PRICE_UNIT, pure_epsilon
+from dpcurator.privacy.zcdp import greatest_rho, selection_under_replacement
+
+if TYPE_CHECKING:
+    from dpcurator.mechanisms.key_selection import KeySelection
+
+SHOWN: Final = (1, 2, 5, 10, 20, 50)  # units of a key, for the chances a quote tells (MEANING 7.1)
+
+
+@dataclass(frozen=True, slots=True)
+class Selecting:
+    """The rule, and what it is charged: epsilon (0 in a rho ledger), rho (0 in an epsilon ledger) and delta."""
+
+    rule: KeySelection
+    epsilon: Fraction
+    rho: Fraction
+    delta: Fraction
+
+    def chances(self) -> tuple[tuple[int, Fraction], ...]:
+        """(units, chance of being shown), rounded down to four places."""
+        return tuple((n, Fraction(math.floor(self.rule.keep_chance(n).lo * 10**4), 10**4)) for n in SHOWN)
+
+    def as_json(self) -> dict[str, Any]:
+        """For the ledger's parameters and the receipt: exact text."""
+        costs = {name: str(getattr(self, name)) for name in ("epsilon", "rho", "delta")}
+        return {"rule": self.rule.as_json()} | costs
+
+    def told(self) -> list[str]:
+        """In words, for a quote."""
+        chances = ", ".join(f"{n}: {decimal_text(chance)}" for n, chance in self.chances())
+        return [
+            f"keys are shown by {words(self.rule)}, at delta {decimal_text(self.delta)}",
+            f"chance of being shown, by the units that have the key: {chances}",
+        ]
+
+
+def selecting(reach: Reach, *, epsilon: Fraction, rho: Fraction, delta: Fraction) -> Selecting:
+    """The best rule for this much epsilon (or rho, when epsilon is 0) and delta. Raises Refusal without a delta."""
+    from dpcurator.mechanisms.key_selection import GaussianThreshold, LaplaceThreshold, TruncatedGeometric, best
+
+    if delta <= 0:
+        raise Refusal(
+            "keys that are not listed need a delta, and this question has none.",
+            cure="Give it some with delta; or the steward lists the keys, or gives the ledger a delta.",
+        )
+    groups = reach.groups or 1
+    replaced = reach.neighbours == "replace-one"
+    pure = epsilon or pure_epsilon(rho)
+    one, small = (_halved(pure, delta) if replaced else (pure, delta))
+    rules: list[KeySelection] = [
+        TruncatedGeometric.spending(one, small, groups=groups),
+        LaplaceThreshold.spending(one, small, groups=groups),
+    ]
+    if not epsilon and not replaced:
+        rules.append(GaussianThreshold.spending_rho(rho, small, groups=groups))
+    elif epsilon and greatest_rho(one, small / 2):
+        rules.append(GaussianThreshold.spending(one, small, groups=groups))
+    return Selecting(best(rules), epsilon, rho, delta)
+
+
+WORDS: Final = {
+    "truncated_geometric": "the greatest chance that this price allows for each number of units",
+    "laplace_threshold": "a noisy number of units (discrete Laplace) of at least a threshold",
+    "gaussian_threshold": "a noisy number of units (discrete Gaussian) of at least a threshold",
+}
+
+
+def words(rule: KeySelection) -> str:
+    """The rule, for people."""
+    return WORDS[str(rule.as_json()["rule"])]
+
+
+def rule_of(data: Mapping[str, Any]) -> KeySelection:
+    """The rule whose `as_json` this is. Raises Refusal, or what a malformed parameter raises."""
+    from dpcurator.mechanisms.key_selection import GaussianThreshold, LaplaceThreshold, TruncatedGeometric
+
+    kinds: dict[str, Any] = {
+        "truncated_geometric": TruncatedGeometric, "laplace_threshold": LaplaceThreshold,
+        "gaussian_threshold": GaussianThreshold,
+    }  # fmt: skip
+    fields = {name: Fraction(value) for name, value in data["parameters"].items()}
+    made: KeySelection = kinds[data["rule"]](**fields | {"groups": int(data["parameters"]["groups"])})
+    if made.as_json() != data:
+        raise Refusal("this rule for selecting keys is not in its one spelling.")
+    return made
+
+
+def _halved(epsilon: Fraction, delta: Fraction) -> tuple[Fraction, Fraction]:
+    """The add-remove price (e, d) with 2 e <= epsilon and d (1 + exp(e)) <= delta."""
+    one = epsilon / 2
+    factor = selection_under_replacement(one, Fraction(1))[1]
+    return one, math.floor(delta / factor / PRICE_UNIT) * PRICE_UNIT
