@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Self
 
 from dpcurator.entropy import Entropy
@@ -100,20 +101,25 @@ class DiscreteGaussian:
         if beta >= 1:
             raise Refusal("beta, the chance that the error bar misses, must be below 1.", cure="Write beta as in 0.05.")
 
-        def enough(m: int) -> bool:
-            return m >= 0 and law.surely_at_most(lambda bits: self._tail(m, bits), beta, 96)
+        return _error(self, beta)
 
-        high = low = _guess(self.variance, beta)
-        step = 1 + (low >> 48)
-        while not enough(high):
-            low, high, step = high, high + step, 2 * step
-        step = 1 + (low >> 48)
-        while low == high or enough(low):  # ends: no m below 0 is enough
-            low, step = low - step, 2 * step
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if enough(middle) else (middle, high)
-        return high
+
+@lru_cache(maxsize=256)  # a quote asks for the same one several times
+def _error(noise: DiscreteGaussian, beta: Fraction) -> int:
+    def enough(m: int) -> bool:
+        return m >= 0 and law.surely_at_most(lambda bits: noise._tail(m, bits), beta, 96)
+
+    high = low = _guess(noise.variance, beta)
+    step = 1 + (low >> 48)
+    while not enough(high):
+        low, high, step = high, high + step, 2 * step
+    step = 1 + (low >> 48)
+    while low == high or enough(low):  # ends: no m below 0 is enough
+        low, step = low - step, 2 * step
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
 
 
 def _guess(variance: Fraction, beta: Fraction) -> int:
