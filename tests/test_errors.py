@@ -14,12 +14,13 @@ ALL = [
     (DpcuratorError("what", where="here", cure="do"), 1, "error"),
     (Refusal("what.", where="line 1, column 8", cure="Do this."), 2, "refused"),
     (OverBudget(requested=F(1, 2), remaining=F(1, 3)), 3, "over budget"),
+    (OverBudget(requested=F(1, 2), remaining=F(1, 3), currency="rho"), 3, "over budget"),
     (Misconfigured("what.", where="curator.toml:3"), 4, "set-up"),
     (Fault(), 5, "fault"),
 ]
 
 
-@pytest.mark.parametrize(("error", "code", "title"), ALL, ids=[title for *_, title in ALL])
+@pytest.mark.parametrize(("error", "code", "title"), ALL, ids=str)
 def test_each_kind_has_its_code_its_title_and_its_words(error, code, title):
     assert error.exit_code == code
     assert error.as_json()["error"] == error.title == title
@@ -41,7 +42,16 @@ def test_over_budget_says_requested_remaining_and_short_by_exactly():
     assert "requested epsilon 0.5, remaining 0.125, short by 0.375" in str(error)
     assert "Nothing was charged" in error.cure
     assert error.as_json() | {"requested": "1/2", "remaining": "1/8", "short_by": "3/8"} == error.as_json()
+    assert error.as_json()["currency"] == "epsilon"
     assert isinstance(error, Refusal)
+
+
+def test_over_budget_names_the_currency_and_the_way_out_of_it():
+    for currency, cure in (("rho", "Ask for a lower price"), ("delta", "one whose keys are listed")):
+        error = OverBudget(requested=F(1, 2), remaining=F(1, 8), currency=currency)
+        assert f"requested {currency} 0.5, remaining 0.125, short by 0.375" in str(error)
+        assert cure in error.cure
+        assert error.as_json()["currency"] == currency
 
 
 @pytest.mark.parametrize("amount", [F(10) ** 300, F(1, 10**900), F(10**900, 3), F(10) ** 5000])

@@ -50,7 +50,7 @@ class Refusal(DpcuratorError):
 
 
 class OverBudget(Refusal):
-    """The price passes what is left. Amounts are exact, in the ledger's currency."""
+    """The price passes what is left. Amounts are exact, in `currency`: epsilon, rho or delta."""
 
     exit_code = 3
     title = "over budget"
@@ -59,22 +59,26 @@ class OverBudget(Refusal):
         from dpcurator.numbers import decimal_text
 
         self.requested, self.remaining, self.short_by = requested, remaining, requested - remaining
+        self.currency = currency
+        cure = "Ask for a lower price, or fewer aggregates in one question."
+        if currency == "delta":
+            cure = "Ask with a smaller delta, or a question that needs none: one whose keys are listed."
         super().__init__(
             f"Not enough budget: requested {currency} {decimal_text(requested)}, remaining "
             f"{decimal_text(remaining)}, short by {decimal_text(self.short_by)}.",
-            cure="Nothing was charged. Ask for a lower price, or fewer aggregates in one question.",
+            cure=f"Nothing was charged. {cure}",
         )
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (_over_budget, (self.requested, self.remaining))
+        return (_over_budget, (self.requested, self.remaining, self.currency))
 
     def as_json(self) -> dict[str, object]:
         amounts = {"requested": self.requested, "remaining": self.remaining, "short_by": self.short_by}
-        return super().as_json() | {name: str(amount) for name, amount in amounts.items()}
+        return super().as_json() | {"currency": self.currency} | {name: str(amount) for name, amount in amounts.items()}
 
 
-def _over_budget(requested: Fraction, remaining: Fraction) -> OverBudget:
-    return OverBudget(requested=requested, remaining=remaining)
+def _over_budget(requested: Fraction, remaining: Fraction, currency: str) -> OverBudget:
+    return OverBudget(requested=requested, remaining=remaining, currency=currency)
 
 
 class Misconfigured(DpcuratorError):

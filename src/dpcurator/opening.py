@@ -100,6 +100,7 @@ def ledger_of(declaration: Declaration, key: signing.SigningKey) -> Ledger:
         delta=declaration.delta,
         public_key=key.public,
         owners=tuple((table.name, table.unit) for table in declaration.tables if table.unit is not None),
+        rho=declaration.rho,
     )
     return Ledger.open(SqliteStore(declaration.state / LEDGER), opening)
 

@@ -33,31 +33,40 @@ def sqlite_store(tmp_path: Path) -> Iterator[SqliteStore]:
     made.close()
 
 
-@pytest.fixture(scope="session")
-def opening() -> Callable[..., Opening]:
-    """`opening(epsilon="2")`: a catalog with that budget."""
+@pytest.fixture(scope="module")
+def currency() -> str:
+    """What `opening` and `ask` count in. See tests/support/currencies.py."""
+    return "epsilon"
 
-    def make(epsilon: object = 1, delta: object = 0, **changes: object) -> Opening:
+
+@pytest.fixture(scope="module")
+def opening(currency: str) -> Callable[..., Opening]:
+    """`opening("2")`: a catalog with that budget, and with a delta where the currency needs one."""
+
+    def make(whole: object = 1, delta: object = 0, **changes: object) -> Opening:
         base = {"protects": "patients", "neighbours": "add-remove", "units": None, "public_key": "ab" * 32}
-        return Opening(epsilon=Fraction(epsilon), delta=Fraction(delta), **(base | changes))
+        totals = {"epsilon": Fraction(0), currency: Fraction(whole)}
+        least = Fraction(1, 10**12) if currency == "rho" else Fraction(0)
+        return Opening(delta=Fraction(delta) or least, **(base | totals | changes))
 
     return make
 
 
-@pytest.fixture(scope="session")
-def ask() -> Callable[..., Request]:
-    """`ask("n", "1/10")`: a request for plan n at epsilon 1/10."""
+@pytest.fixture(scope="module")
+def ask(currency: str) -> Callable[..., Request]:
+    """`ask("n", "1/10")`: a request for plan n at a price of 1/10."""
 
-    def make(plan: object = "plan", epsilon: object = "1/10", delta: object = 0, **changes: object) -> Request:
+    def make(plan: object = "plan", price: object = "1/10", delta: object = 0, **changes: object) -> Request:
         base = {"analyst": "ada", "catalog": "c" * 64, "data_version": 1, "parameters": "{}"}
-        return Request(plan=str(plan), epsilon=Fraction(epsilon), delta=Fraction(delta), **(base | changes))
+        amounts = {"epsilon": Fraction(0), "delta": Fraction(delta), currency: Fraction(price)}
+        return Request(plan=str(plan), **(base | amounts | changes))
 
     return make
 
 
 @pytest.fixture
 def ledger(store: Store, opening: Callable[..., Opening]) -> Ledger:
-    """A fresh ledger of epsilon 1, on each store in turn."""
+    """A fresh ledger with a budget of 1, on each store in turn."""
     return Ledger.open(store, opening())
 
 

@@ -206,13 +206,14 @@ def test_a_database_of_something_else(tmp_path, opening):
     told(lambda: Ledger.open(SqliteStore(place), opening()), place, "not a ledger")
 
 
-def test_a_ledger_of_another_version(tmp_path, opening, ask):
+@pytest.mark.parametrize("version", [1, 3])
+def test_a_ledger_of_another_version(version, tmp_path, opening, ask):
     place = tmp_path / "ledger.db"
     ledger = Ledger.open(SqliteStore(place), opening())
     ledger.charge(ask())
     ledger.close()
     other = sqlite3.connect(place)
-    other.execute("PRAGMA user_version = 2")
+    other.execute(f"PRAGMA user_version = {version}")
     other.close()
     told(lambda: ledger.budget(), place, "another version")
 

@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import pytest
+from currencies import in_both
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,10 +12,15 @@ from dpcurator.ledger import Ledger, MemoryStore, Stored
 from dpcurator.ledger.decide import Standing, checked, decide, question, total
 
 F = Fraction
+currency = in_both()
 
 
-def standing(spent="0", spent_delta="0", whole="1", delta="0", life="open"):
-    return Standing(life, None, F(whole), F(delta), F(spent), F(spent_delta))
+@pytest.fixture(scope="module")
+def standing(currency):
+    def make(spent="0", spent_delta="0", whole="1", delta="0", life="open"):
+        return Standing(life, None, F(whole), F(delta), F(spent), F(spent_delta), currency)
+
+    return make
 
 
 SHARES = [
@@ -28,27 +34,27 @@ SHARES = [
 
 
 @pytest.mark.parametrize("shares", [shares for _, shares in SHARES], ids=[name for name, _ in SHARES])
-def test_shares_that_sum_to_the_budget_are_all_admitted_and_nothing_after(shares, ask):
+def test_shares_that_sum_to_the_budget_are_all_admitted_and_nothing_after(shares, ask, standing, currency):
     spent = F(0)
     for share in shares:
-        spent = decide(standing(spent), ask("p", share), "id").spent_epsilon
+        spent = decide(standing(spent), ask("p", share), "id").spent
     assert spent == 1
     with pytest.raises(OverBudget) as refused:
         decide(standing(spent), ask("p", "0.001"), "id")
     assert (refused.value.requested, refused.value.remaining, refused.value.short_by) == (F("0.001"), 0, F("0.001"))
-    assert "requested epsilon 0.001, remaining 0, short by 0.001" in str(refused.value)
+    assert f"requested {currency} 0.001, remaining 0, short by 0.001" in str(refused.value)
 
 
-def test_case_bud_01_three_tenths(ask):
-    spent = decide(standing("0.1", whole="0.3"), ask("p", "0.2"), "id").spent_epsilon
+def test_case_bud_01_three_tenths(ask, standing):
+    spent = decide(standing("0.1", whole="0.3"), ask("p", "0.2"), "id").spent
     assert spent == F(3, 10)
     with pytest.raises(OverBudget):
         decide(standing(spent, whole="0.3"), ask("p", "0.001"), "id")
 
 
-def test_delta_is_a_budget_of_its_own(ask):
+def test_delta_is_a_budget_of_its_own(ask, standing):
     admitted = decide(standing(delta="1e-8"), ask("p", "0.1", "1e-8"), "id")
-    assert (admitted.spent_epsilon, admitted.spent_delta) == (F("0.1"), F("1e-8"))
+    assert (admitted.spent, admitted.spent_delta) == (F("0.1"), F("1e-8"))
     with pytest.raises(OverBudget) as refused:
         decide(standing("0.1", "1e-8", delta="1e-8"), ask("p", "0.1", "1e-12"), "id")
     assert "requested delta" in str(refused.value)
@@ -56,12 +62,46 @@ def test_delta_is_a_budget_of_its_own(ask):
         decide(standing(), ask("p", "0.1", "1e-100"), "id")  # a pure ledger
 
 
-def test_a_closed_curator_charges_nothing(ask):
+def test_a_price_in_the_other_currency_is_refused_and_changes_nothing(ask, standing, opening, currency):
+    other = "rho" if currency == "epsilon" else "epsilon"
+    ledger = Ledger.open(MemoryStore(), opening())
+    ledger.charge(ask("before"))
+    before = (ledger.head(), ledger.budget())
+    for foreign in (ask(**{currency: F(0), other: F(1, 10)}), ask(**{other: F(1, 10**9)})):
+        with pytest.raises(Misconfigured, match=f"counts in {currency}, and this price is not in {currency} alone"):
+            decide(standing(), foreign, "id")
+        with pytest.raises(Misconfigured, match="Nothing was charged"):
+            ledger.charge(foreign)
+    assert (ledger.head(), ledger.budget()) == before
+
+
+def test_what_is_spent_is_recorded_in_its_currency_alone(ask, standing, currency):
+    admitted = decide(standing("1/10", delta="1e-8"), ask("p", "1/5", "1e-9"), "id")
+    own, other = ("rho", "epsilon") if currency == "rho" else ("epsilon", "rho")
+    assert (getattr(admitted, own), getattr(admitted, f"spent_{own}")) == (F(1, 5), F(3, 10))
+    assert (getattr(admitted, other), getattr(admitted, f"spent_{other}")) == (0, 0)
+    assert (admitted.spent, admitted.spent_delta) == (F(3, 10), F(1, 10**9))
+
+
+def test_a_delta_that_is_used_up_is_told_and_changes_nothing(ask, opening):
+    ledger = Ledger.open(MemoryStore(), opening("1", "1e-8"))
+    ledger.charge(ask("first", "0.1", "9e-9"))
+    before = (ledger.head(), ledger.budget())
+    with pytest.raises(OverBudget) as refused:
+        ledger.charge(ask("second", "0.1", "2e-9"))
+    assert (refused.value.currency, refused.value.short_by) == ("delta", F("1e-9"))
+    assert (ledger.head(), ledger.budget()) == before
+    ledger.charge(ask("third", "0.1", "1e-9"))
+    ledger.charge(ask("fourth", "0.8"))  # what needs no delta goes on
+    assert (ledger.budget().remaining, ledger.budget().remaining_delta) == (0, 0)
+
+
+def test_a_closed_curator_charges_nothing(ask, standing):
     with pytest.raises(Misconfigured, match="dpcurator reopen"):
         decide(standing(life="closed"), ask(), "id")
 
 
-def test_an_id_is_bound_to_its_question_and_the_same_question_is_paid_once(ask):
+def test_an_id_is_bound_to_its_question_and_the_same_question_is_paid_once(ask, standing):
     mine = decide(standing(), ask("p"), "id")
     assert decide(standing("1"), ask("p"), "id", mine=mine, known=mine) is mine
     with pytest.raises(Refusal, match="another question"):
@@ -74,23 +114,26 @@ CHANGES = [
     {"catalog": "d" * 64},
     {"data_version": 2},
     {"parameters": '{"beta":"1/20"}'},
-    {"epsilon": F(1, 5)},
+    {"price": F(1, 5)},
     {"delta": F(1, 10**9)},
+    {"epsilon": F(1, 20), "rho": F(1, 20)},
 ]
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: next(iter(change)))
 def test_a_question_is_everything_it_is_bound_to(change, ask):
     assert question(ask(**change)) != question(ask())
-    assert question(ask(epsilon="0.10")) == question(ask(epsilon="1/10"))
+    assert question(ask(price="0.10")) == question(ask(price="1/10"))
 
 
 @pytest.mark.parametrize(
     "bad",
     [
         {"epsilon": F(-1)},
+        {"rho": F(-1)},
+        {"rho": F(1, 10**400)},
         {"delta": F(-1, 10)},
-        {"epsilon": F(0)},
+        {"epsilon": F(0), "rho": F(0)},
         {"epsilon": F(1, 10**400)},
         {"epsilon": F(10**400)},
         {"request_id": ""},
@@ -162,7 +205,7 @@ def histories(draw):
 
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(histories())
-def test_the_budget_holds_and_a_refusal_changes_nothing(opening, ask, history):
+def test_the_budget_holds_and_a_refusal_changes_nothing(opening, ask, currency, history):
     whole, whole_delta, asked = history
     ledger = Ledger.open(MemoryStore(), opening(whole, whole_delta))
     paid, answers = {}, {}
@@ -178,10 +221,10 @@ def test_the_budget_holds_and_a_refusal_changes_nothing(opening, ask, history):
             assert answers[charge.charge.request_id] == charge.answer
         else:
             assert charge.request_id not in answers
-            paid[charge.request_id] = (charge.epsilon, charge.delta)
+            paid[charge.request_id] = (charge.rho if currency == "rho" else charge.epsilon, charge.delta)
             if answering:
                 answers[charge.request_id] = ledger.answer(charge, f"answer {n}")
         spent = ledger.budget()
-        assert spent.spent == sum(price for price, _ in paid.values()) <= spent.epsilon
+        assert spent.spent == sum(price for price, _ in paid.values()) <= spent.total
         assert spent.spent_delta == sum(delta for _, delta in paid.values()) <= spent.delta
         assert ledger.verify().sound

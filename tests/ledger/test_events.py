@@ -16,9 +16,10 @@ events = st.one_of(
     st.builds(
         Opened,
         *(texts, texts, texts, st.none() | st.integers(), texts, amounts, amounts, texts),
+        rho=amounts,
         owners=st.lists(st.tuples(texts, texts), max_size=3).map(tuple),
     ),
-    st.builds(Charged, texts, texts, texts, texts, st.integers(), texts, amounts, amounts, amounts, amounts),
+    st.builds(Charged, texts, texts, texts, texts, st.integers(), texts, *[amounts] * 6),
     st.builds(Answered, texts, texts),
     st.just(Closed()),
     st.just(Reopened()),
@@ -46,11 +47,11 @@ def test_the_words_of_every_event_are_fixed():
     }
     always = ["event", "position", "time"]
     opened = ["currency", "delta", "epsilon", "format", "ledger", "neighbours", "owners", "protects", "public_key",
-              "units"]  # fmt: skip
-    paid = ["analyst", "catalog", "data_version", "delta", "epsilon", "parameters", "plan", "request"]
+              "rho", "units"]  # fmt: skip
+    paid = ["analyst", "catalog", "data_version", "delta", "epsilon", "parameters", "plan", "request", "rho"]
     assert spelled == {
         Opened: sorted(always + opened),
-        Charged: sorted([*always, *paid, "spent_delta", "spent_epsilon"]),
+        Charged: sorted([*always, *paid, "spent_delta", "spent_epsilon", "spent_rho"]),
         Answered: sorted([*always, "request", "answer"]),
         Closed: sorted([*always, "reason"]),
         Reopened: always,

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from dpcurator.errors import Misconfigured, OverBudget
-from dpcurator.ledger import Ledger, MemoryStore, SqliteStore
+from dpcurator.ledger import Ledger, MemoryStore, Opening, SqliteStore
 
 WORKER = Path(__file__).with_name("worker.py")
 CROWD = {"threads": (32, 0), "forks": (1, 4), **{f"process {n}": (1, 0) for n in range(8)}}  # name: threads, forks
@@ -54,8 +54,9 @@ def crowd() -> Iterator[dict[str, Participant]]:
         participant.end()
 
 
-def meet(participants: list[Participant], **task: object) -> tuple[int, int]:
+def meet(crowd: dict[str, Participant], *, currency: str = "epsilon", **task: object) -> tuple[int, int]:
     """(admitted, refused) over all participants, who start together."""
+    participants, task = list(crowd.values()), task | {"currency": currency}
     for participant in participants:
         participant.tell(json.dumps(task))
     assert [participant.hear() for participant in participants] == ["ready"] * len(participants)
@@ -72,25 +73,29 @@ def test_a_budget_for_two_admits_two_of_45(round_, crowd, tmp_path, opening, ask
     if round_ % 2:
         ledger.close_after_fault()
         ledger.reopen()
-    admitted = meet(list(crowd.values()), path=str(path), epsilon="1/2", total="1", round=round_)
+    admitted = meet(crowd, path=str(path), price="1/2", total="1", round=round_)
     assert admitted == (2, HEADS - 2)
     assert ledger.budget().remaining == 0
     assert ledger.verify().sound
     ledger.close()
 
 
-def test_case_bud_03_ten_of_many_at_a_tenth(crowd, tmp_path, opening):
+@pytest.mark.parametrize("counted", ["epsilon", "rho"])
+def test_case_bud_03_ten_of_many_at_a_tenth(counted, crowd, tmp_path):
     path = tmp_path / "ledger.db"
-    assert meet(list(crowd.values()), path=str(path), epsilon="0.1", total="1", round="BUD-03") == (10, HEADS - 10)
-    ledger = Ledger.open(SqliteStore(path), opening(1))
-    assert ledger.budget().spent == Fraction(1)
+    told = meet(crowd, path=str(path), price="0.1", total="1", round="BUD-03", currency=counted)
+    assert told == (10, HEADS - 10)
+    totals = {"epsilon": Fraction(0), "delta": Fraction(counted == "rho", 10**12), counted: Fraction(1)}
+    ledger = Ledger.open(SqliteStore(path), Opening("patients", "add-remove", None, public_key="ab" * 32, **totals))
+    assert (ledger.budget().currency, ledger.budget().spent) == (counted, Fraction(1))
+    assert ledger.verify().sound
     ledger.close()
 
 
 def test_the_crowd_really_competes(crowd, tmp_path, opening):
     """The control: with money for all, all are admitted, so no one was missing above."""
     path = tmp_path / "ledger.db"
-    assert meet(list(crowd.values()), path=str(path), epsilon="1/2", total="100", round="control") == (HEADS, 0)
+    assert meet(crowd, path=str(path), price="1/2", total="100", round="control") == (HEADS, 0)
 
 
 @pytest.mark.parametrize("store", [MemoryStore, None], ids=["memory", "sqlite"])

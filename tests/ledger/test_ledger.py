@@ -4,28 +4,34 @@ import threading
 from fractions import Fraction
 
 import pytest
+from currencies import in_both
 
 from dpcurator.errors import Misconfigured, OverBudget, Refusal
 from dpcurator.ledger import Ledger, Stored
 from dpcurator.ledger.canonical import digest
 
+currency = in_both()
 
-def test_a_charge_says_where_it_stands(ledger, ask):
+
+def test_a_charge_says_where_it_stands(ledger, ask, currency):
     charge = ledger.charge(ask("p", "0.3"))
-    assert (charge.position, charge.epsilon, charge.spent) == (2, Fraction(3, 10), Fraction(3, 10))
+    assert (charge.position, charge.spent) == (2, Fraction(3, 10))
+    amounts = {"epsilon": 0, "rho": 0} | {currency: Fraction(3, 10)}
+    assert (charge.epsilon, charge.rho) == (amounts["epsilon"], amounts["rho"])
+    assert (ledger.budget().currency, ledger.budget().spent) == (currency, Fraction(3, 10))
     assert charge.remaining == Fraction(7, 10)
     assert ledger.head() == (charge.position, charge.head)
     assert charge.time.endswith("Z")
 
 
-def test_ten_tenths_exhaust_one_and_the_eleventh_changes_nothing(ledger, ask):
+def test_ten_tenths_exhaust_one_and_the_eleventh_changes_nothing(ledger, ask, currency):
     for n in range(10):
         ledger.charge(ask(n, "0.1"))
     before = (ledger.head(), ledger.budget())
     assert ledger.budget().remaining == 0
     with pytest.raises(OverBudget) as refused:
         ledger.charge(ask("eleventh", "0.1"))
-    shown = {"requested": "1/10", "remaining": "0", "short_by": "1/10"}
+    shown = {"currency": currency, "requested": "1/10", "remaining": "0", "short_by": "1/10"}
     assert shown.items() <= refused.value.as_json().items()
     assert (ledger.head(), ledger.budget()) == before
 
@@ -112,7 +118,7 @@ def test_two_resumptions_at_once_give_one_answer_ever(ledger, ask):
         thread.join()
     assert len(shown) == 8
     assert set(shown) == {ledger.stored(ask()).answer}
-    assert ledger.budget().spent == charge.epsilon
+    assert ledger.budget().spent == charge.spent
 
 
 @pytest.mark.parametrize("text", ["", "plain", "é\x00\ud800 \U0001f600", "x" * 3_000_000], ids=len)

@@ -12,6 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from currencies import in_both
 
 from dpcurator.errors import Misconfigured
 from dpcurator.ledger import Ledger, SqliteStore
@@ -19,6 +20,8 @@ from dpcurator.ledger.canonical import canonical_text
 from dpcurator.ledger.events import GENESIS, chained
 
 WHOLE = "10"
+OTHER = {"epsilon": "rho", "rho": "epsilon"}
+currency = in_both()
 
 
 @pytest.fixture
@@ -161,10 +164,15 @@ def _bodies(path: Path) -> list[str]:
     return bodies
 
 
-def _rewrite(path: Path, change) -> None:
+def _rewrite(path: Path, change, currency: str) -> None:
     """Forge: change bodies and compute the whole chain again, as only the ledger's owner could."""
     bodies = [json.loads(body) for body in _bodies(path)]
     change(bodies)
+    for body in bodies:
+        for name in [name for name in body if name.endswith(("X", "Y"))]:  # the ledger's currency, and the other
+            body[name.replace("X", currency).replace("Y", OTHER[currency])] = body.pop(name)
+        if "currency" in body:
+            body["currency"] = body["currency"].replace("Y", OTHER[currency])
     head, statements = GENESIS, []
     for position, body in enumerate(map(canonical_text, bodies), start=1):
         head = chained(head, body)
@@ -173,11 +181,20 @@ def _rewrite(path: Path, change) -> None:
 
 
 FORGERIES = [
-    (lambda bodies: bodies[11].update(spent_epsilon="1/10"), "event 12 (charged): its totals are not the sum"),
-    (lambda bodies: bodies[3].update(epsilon="-1/10"), "event 4 (charged): its price is negative"),
-    (lambda bodies: bodies[0].update(epsilon="1/20"), "event 2 (charged): its totals pass the budget"),
-    (lambda bodies: bodies[3].update(epsilon="2/20"), "event 4 (charged): it is not spelled as"),
-    (lambda bodies: bodies[3].update(epsilon=[]), "event 4 (charged): it cannot be read"),
+    (lambda bodies: bodies[11].update(spent_X="1/10"), "event 12 (charged): its totals are not the sum"),
+    (lambda bodies: bodies[11].update(spent_Y="1/10"), "event 12 (charged): its totals are not the sum"),
+    (lambda bodies: bodies[11].update(Y="1/10", spent_Y="1/10"), "event 12 (charged): its totals pass the budget"),
+    (lambda bodies: bodies[11].update(delta="1/10"), "event 12 (charged): its totals are not the sum"),
+    (lambda bodies: bodies[11].update(delta="1/9", spent_delta="1/9"), "event 12 (charged): its totals pass the"),
+    (lambda bodies: bodies[3].update(X="-1/10"), "event 4 (charged): its price is negative"),
+    (lambda bodies: bodies[3].update(Y="-1/10"), "event 4 (charged): its price is negative"),
+    (lambda bodies: bodies[0].update(X="1/20"), "event 2 (charged): its totals pass the budget"),
+    (lambda bodies: bodies[0].update(X="0/1", Y="10/1"), "event 1 (opened): its total is not in its currency"),
+    (lambda bodies: bodies[0].update(Y="1/1"), "event 1 (opened): its total is not in its currency"),
+    (lambda bodies: bodies[0].update(currency="Y,delta"), "event 1 (opened): its total is not in its currency"),
+    (lambda bodies: bodies[0].update(currency="coins"), "event 1 (opened): its total is not in its currency"),
+    (lambda bodies: bodies[3].update(X="2/20"), "event 4 (charged): it is not spelled as"),
+    (lambda bodies: bodies[3].update(X=[]), "event 4 (charged): it cannot be read"),
     (lambda bodies: bodies[3].update(extra=1), "event 4 (charged): it cannot be read"),
     (lambda bodies: bodies[3].update(position=9), "event 4 (charged): it is filed under another position"),
     (
@@ -191,16 +208,16 @@ FORGERIES = [
 
 
 @pytest.mark.parametrize(("change", "says"), FORGERIES, ids=[says for _, says in FORGERIES])
-def test_a_forged_chain_must_still_add_up(change, says, path, opening):
-    _rewrite(path, change)
+def test_a_forged_chain_must_still_add_up(change, says, path, opening, currency):
+    _rewrite(path, change, currency)
     assert says in problem(path, opening)
 
 
-def test_a_perfect_forgery_is_betrayed_by_a_known_head(path, opening):
+def test_a_perfect_forgery_is_betrayed_by_a_known_head(path, opening, currency):
     ledger = reopened(path, opening)
     head = ledger.head()
     ledger.close()
-    _rewrite(path, lambda bodies: bodies[11].update(analyst="someone else"))
+    _rewrite(path, lambda bodies: bodies[11].update(analyst="someone else"), currency)
     assert problem(path, opening) == "None"
     assert "another event was seen in this place before" in problem(path, opening, [head])
 

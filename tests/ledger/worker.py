@@ -1,7 +1,7 @@
 """One participant of the fire and kill tests, run as its own process and started once for many rounds.
 
-fire: reads {"path", "epsilon", "total", "round"} and opens that ledger; says "ready"; on "go" charges at once, from
-      `threads` threads and from `forks` forked children; says how many were admitted and how many refused.
+fire: reads {"path", "currency", "price", "total", "round"} and opens that ledger; says "ready"; on "go" charges at once,
+      from `threads` threads and from `forks` forked children; says how many were admitted and how many refused.
 kill: says "ready", reads a path, then charges, answers and prints for ever; the ledger must keep every line it prints.
 """
 
@@ -19,22 +19,25 @@ from dpcurator.ledger import Ledger, Opening, SqliteStore
 from dpcurator.values import Request
 
 
-def opened(path: str, total: str) -> Ledger:
-    opening = Opening("patients", "add-remove", None, Fraction(total), Fraction(0), "ab" * 32)
+def opened(path: str, total: str, currency: str = "epsilon") -> Ledger:
+    delta = Fraction(1, 10**12) if currency == "rho" else Fraction(0)
+    amounts = {"epsilon": Fraction(0), "delta": delta, currency: Fraction(total)}
+    opening = Opening("patients", "add-remove", None, public_key="ab" * 32, **amounts)
     return Ledger.open(SqliteStore(path, patience=60), opening)
 
 
-def request(plan: str, epsilon: str) -> Request:
-    return Request("ada", plan, "c" * 64, 1, "{}", Fraction(epsilon), Fraction(0))
+def request(plan: str, price: str, currency: str = "epsilon") -> Request:
+    amounts = {"epsilon": Fraction(0), currency: Fraction(price)}
+    return Request("ada", plan, "c" * 64, 1, "{}", delta=Fraction(0), **amounts)
 
 
 def say(*words: object) -> None:
     os.write(1, (" ".join(map(str, words)) + "\n").encode())
 
 
-def admitted(ledger: Ledger, plan: str, epsilon: str) -> bool:
+def admitted(ledger: Ledger, plan: str, price: str) -> bool:
     try:
-        ledger.charge(request(plan, epsilon))
+        ledger.charge(request(plan, price, ledger.budget().currency))
     except OverBudget:
         return False
     return True
@@ -44,15 +47,15 @@ def fire(threads: int, forks: int) -> None:
     warnings.simplefilter("ignore")  # newer Pythons warn of forks among threads, which is what is tried here
     for line in sys.stdin:
         task = json.loads(line)
-        ledger = opened(task["path"], task["total"])
+        ledger = opened(task["path"], task["total"], task["currency"])
         ledger.budget()
-        epsilon, name = task["epsilon"], f"{task['round']} {os.getpid()}"
+        price, name = task["price"], f"{task['round']} {os.getpid()}"
         outcomes: list[bool] = []
         start = threading.Event()
 
-        def charge(plan: str, ledger=ledger, epsilon=epsilon, outcomes=outcomes, start=start) -> None:
+        def charge(plan: str, ledger=ledger, price=price, outcomes=outcomes, start=start) -> None:
             start.wait()
-            outcomes.append(admitted(ledger, plan, epsilon))
+            outcomes.append(admitted(ledger, plan, price))
 
         crowd = [threading.Thread(target=charge, args=(f"{name} thread {n}",)) for n in range(threads)]
         for thread in crowd:
@@ -66,7 +69,7 @@ def fire(threads: int, forks: int) -> None:
             if child == 0:
                 code = 2
                 try:
-                    code = 0 if admitted(ledger, f"{name} fork {n}", epsilon) else 1
+                    code = 0 if admitted(ledger, f"{name} fork {n}", price) else 1
                 finally:
                     os._exit(code)
             children.append(child)

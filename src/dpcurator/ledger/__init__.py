@@ -10,13 +10,12 @@ rows, `ledger` joins them, `verify` recomputes all of it, `keys` signs.
 
 from dpcurator.ledger.canonical import canonical
 from dpcurator.ledger.ledger import Entry, Ledger, Stored
-from dpcurator.ledger.opening import CURRENCY, Opening
+from dpcurator.ledger.opening import Opening
 from dpcurator.ledger.reading import Head
 from dpcurator.ledger.stores import STORES, MemoryStore, SqliteStore, Store
 from dpcurator.ledger.verify import Verdict
 
 __all__ = [
-    "CURRENCY",
     "STORES",
     "Entry",
     "Head",

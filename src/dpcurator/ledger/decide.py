@@ -11,7 +11,7 @@ Checked   tests/ledger/test_decide.py (tables and laws).
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpcurator.errors import Misconfigured, OverBudget, Refusal
@@ -19,7 +19,7 @@ from dpcurator.ledger.canonical import canonical, digest, ratio
 from dpcurator.ledger.events import Charged, Row
 from dpcurator.ledger.states import CURATOR, Impossible, step
 from dpcurator.numbers import rational
-from dpcurator.values import Request
+from dpcurator.values import Currency, Request
 
 _LARGEST_PRICE = 2**512  # of numerator and denominator
 _LARGEST_TOTAL = 2**1024
@@ -31,14 +31,18 @@ _LONGEST = 1_000_000  # characters of what a request is bound to
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where the ledger is: the curator's state ("new", "open", "closed"), the last row, the budget, what is spent."""
+    """Where the ledger is: the curator's state ("new", "open", "closed"), the last row, the budget, what is spent.
+
+    total and spent are in the currency: epsilon, or rho.
+    """
 
     life: str
     head: Row | None
-    epsilon: Fraction
+    total: Fraction
     delta: Fraction
-    spent_epsilon: Fraction
+    spent: Fraction
     spent_delta: Fraction
+    currency: Currency = "epsilon"
 
 
 def decide(
@@ -47,7 +51,8 @@ def decide(
     """The charge to write; or `known`, when the ledger already holds it and there is nothing to pay.
 
     mine: the charge under this very id. known: `mine`, or an answered charge of the same question and analyst.
-    Raises Misconfigured when closed, Refusal when the id is bound to another question, OverBudget.
+    Raises Misconfigured when closed or when the price is in the other currency, Refusal when the id is bound to another
+    question, OverBudget.
     """
     try:
         step(CURATOR, "open" if standing.life == "new" else standing.life, Charged.NAME)
@@ -56,6 +61,12 @@ def decide(
             "The curator is closed: an earlier question could not be completed.",
             cure="Nothing was charged. The steward looks into it, then runs `dpcurator reopen`.",
         ) from None
+    price, foreign = _in(standing.currency, request)
+    if foreign:
+        raise Misconfigured(
+            f"The ledger counts in {standing.currency}, and this price is not in {standing.currency} alone.",
+            cure="Nothing was charged. Quote the question again under the catalog that this ledger was opened with.",
+        )
     if mine is not None and question(mine) != question(request):
         raise Refusal(
             f"Request id {request_id} already belongs to another question (or another price or data version).",
@@ -63,8 +74,9 @@ def decide(
         )
     if known is not None:
         return known
-    spent_epsilon = _affordable("epsilon", request.epsilon, standing.spent_epsilon, standing.epsilon)
+    spent = _affordable(standing.currency, price, standing.spent, standing.total)
     spent_delta = _affordable("delta", request.delta, standing.spent_delta, standing.delta)
+    in_rho, nothing = standing.currency == "rho", Fraction(0)
     return Charged(
         request=request_id,
         analyst=request.analyst,
@@ -74,9 +86,16 @@ def decide(
         parameters=request.parameters,
         epsilon=request.epsilon,
         delta=request.delta,
-        spent_epsilon=spent_epsilon,
+        spent_epsilon=nothing if in_rho else spent,
         spent_delta=spent_delta,
+        rho=request.rho,
+        spent_rho=spent if in_rho else nothing,
     )
+
+
+def _in(currency: Currency, request: Request) -> tuple[Fraction, Fraction]:
+    """(the price in this currency, the price in the other one)."""
+    return (request.rho, request.epsilon) if currency == "rho" else (request.epsilon, request.rho)
 
 
 def _affordable(currency: str, price: Fraction, spent: Fraction, whole: Fraction) -> Fraction:
@@ -97,7 +116,7 @@ def question(asked: Request | Charged) -> str:
     return digest(
         canonical(
             [
-                "dpcurator request 1",
+                "dpcurator request 2",
                 asked.analyst,
                 asked.plan,
                 asked.catalog,
@@ -105,6 +124,7 @@ def question(asked: Request | Charged) -> str:
                 asked.parameters,
                 ratio(asked.epsilon),
                 ratio(asked.delta),
+                ratio(asked.rho),
             ]
         )
     )
@@ -119,8 +139,8 @@ def checked(request: Request) -> Request:
         raise Refusal(f"The request is too long: more than {_LONGEST} characters.", cure="Ask a shorter question.")
     if not isinstance(request.data_version, int) or isinstance(request.data_version, bool):
         raise Refusal("A request's data version must be a whole number.")
-    epsilon, delta = _price(request.epsilon, "epsilon"), _price(request.delta, "delta")
-    if epsilon == 0 == delta:
+    epsilon, delta, rho = (_price(getattr(request, name), name) for name in ("epsilon", "delta", "rho"))
+    if epsilon == delta == rho == 0:
         raise Refusal("A question must have a price.", cure="Write epsilon as in 0.1.")
     if request.request_id is not None and not (
         isinstance(request.request_id, str) and _ID.fullmatch(request.request_id)
@@ -129,7 +149,7 @@ def checked(request: Request) -> Request:
             "A request id must be 1 to 128 letters, digits, dots, colons, dashes or underscores.",
             cure="Choose such an id, or leave it out.",
         )
-    exact = Request(*texts[:3], request.data_version, request.parameters, epsilon, delta, request.request_id)
+    exact = replace(request, epsilon=epsilon, delta=delta, rho=rho)
     if exact.request_id is not None and _DERIVED.fullmatch(exact.request_id) and exact.request_id != question(exact):
         # Otherwise one analyst could occupy the id that another's question will have.
         raise Refusal(

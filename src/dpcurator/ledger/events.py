@@ -20,12 +20,15 @@ from typing import ClassVar
 from dpcurator.ledger.canonical import canonical_text, ratio
 
 GENESIS = "0" * 64
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The first event: what the ledger protects and its whole budget, fixed for ever."""
+    """The first event: what the ledger protects and its whole budget, fixed for ever.
+
+    currency: "epsilon,delta" or "rho,delta"; the total of the other one is 0.
+    """
 
     NAME: ClassVar[str] = "opened"
     ledger: str  # random, hexadecimal
@@ -38,11 +41,13 @@ class Opened:
     public_key: str
     format: int = FORMAT
     owners: tuple[tuple[str, str], ...] = ()  # (private table, its unit) pairs
+    rho: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)
 class Charged:
-    """A price paid before any data is read. `spent_epsilon` and `spent_delta` are the totals after it."""
+    """A price paid before any data is read. The three `spent_` amounts are the totals after it; of epsilon and rho the
+    one that is not the ledger's currency is 0."""
 
     NAME: ClassVar[str] = "charged"
     request: str
@@ -55,6 +60,13 @@ class Charged:
     delta: Fraction
     spent_epsilon: Fraction
     spent_delta: Fraction
+    rho: Fraction = Fraction(0)
+    spent_rho: Fraction = Fraction(0)
+
+    @property
+    def spent(self) -> Fraction:
+        """The total after it in the ledger's currency, whichever that is."""
+        return self.spent_rho or self.spent_epsilon
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +95,7 @@ class Reopened:
 
 Event = Opened | Charged | Answered | Closed | Reopened
 EVENTS: dict[str, type[Event]] = {kind.NAME: kind for kind in (Opened, Charged, Answered, Closed, Reopened)}
-_AMOUNTS = frozenset({"epsilon", "delta", "spent_epsilon", "spent_delta"})
+_AMOUNTS = frozenset({"epsilon", "delta", "rho", "spent_epsilon", "spent_delta", "spent_rho"})
 _FIELDS = {name: tuple(field.name for field in fields(kind)) for name, kind in EVENTS.items()}
 
 

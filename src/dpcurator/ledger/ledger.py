@@ -179,7 +179,7 @@ class Ledger:
         """Where the ledger stands, exactly. Writes nothing."""
         with self._store.reading() as page:
             _, now = self._read(page)
-        return Budget(now.epsilon, now.delta, now.spent_epsilon, now.spent_delta)
+        return Budget(now.total, now.delta, now.spent, now.spent_delta, now.currency)
 
     def life(self) -> str:
         """ "new", "open" or "closed"."""
@@ -271,8 +271,9 @@ class Ledger:
             time=row.time(),
             epsilon=charged.epsilon,
             delta=charged.delta,
-            spent=charged.spent_epsilon,
-            remaining=self._opening.epsilon - charged.spent_epsilon,
+            spent=charged.spent,
+            remaining=self._opening.total - charged.spent,
+            rho=charged.rho,
         )
 
     def _answered(self, page: Page, standing: Standing, charged: Charged, text: str, time: str) -> Row:

@@ -13,8 +13,9 @@ from fractions import Fraction
 from dpcurator.errors import Misconfigured
 from dpcurator.ledger.events import Opened
 from dpcurator.numbers import decimal_text
+from dpcurator.values import Currency
 
-CURRENCY = "epsilon,delta"
+CURRENCIES: dict[Currency, str] = {"epsilon": "epsilon,delta", "rho": "rho,delta"}  # as the first event spells them
 _EACH_ROW = "each row"
 _WORDS = {
     "protects": "what is protected",
@@ -22,6 +23,7 @@ _WORDS = {
     "units": "the public number of units",
     "currency": "the currency",
     "epsilon": "the total epsilon",
+    "rho": "the total rho",
     "delta": "the total delta",
     "public_key": "the public key",
 }
@@ -29,7 +31,8 @@ _WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """epsilon > 0 and 0 <= delta < 1: the whole budget. units: the public n, or None. public_key: hexadecimal.
+    """The whole budget: epsilon > 0 and 0 <= delta < 1, or rho > 0 and 0 < delta < 1, and the other one 0. units: the
+    public n, with neighbours replace-one only. public_key: hexadecimal.
 
     owners: (private table, the column that owns its rows, or "each row") pairs. A table may be added later, or left
     out, but none may change whose its rows are: the charges so far protected those units, not others.
@@ -41,16 +44,39 @@ class Opening:
     epsilon: Fraction
     delta: Fraction
     public_key: str
-    currency: str = CURRENCY
     owners: tuple[tuple[str, str], ...] = ()
+    rho: Fraction = Fraction(0)
 
     def __post_init__(self) -> None:
-        if self.epsilon <= 0 or not 0 <= self.delta < 1:
+        in_one = sorted((self.epsilon > 0, self.rho > 0)) == [False, True] and min(self.epsilon, self.rho) == 0
+        if not in_one or not 0 <= self.delta < 1 or (self.rho > 0 and self.delta == 0):
             raise Misconfigured(
-                "The ledger's total epsilon must be above 0 and its delta at least 0 and below 1.",
+                "The ledger's total epsilon must be above 0 and its delta at least 0 and below 1; or its rho and its "
+                "delta both above 0, without epsilon.",
                 where="[ledger]",
-                cure='Write, say, epsilon = 4 and delta = "1e-8".',
+                cure='Write, say, epsilon = 4 and delta = "1e-8", or rho = "0.5" and delta = "1e-8".',
             )
+        n = self.units
+        if (self.neighbours == "replace-one") != (n is not None) or (n is not None and n < 1):
+            raise Misconfigured(
+                "Neighbours replace-one go with a public number of units of at least 1, and add-remove with none.",
+                where="[curator]",
+                cure='Write, say, neighbours = "replace-one" and units = 1000.',
+            )
+
+    @property
+    def counts_in(self) -> Currency:
+        return "rho" if self.rho else "epsilon"
+
+    @property
+    def currency(self) -> str:
+        """As the first event spells it."""
+        return CURRENCIES[self.counts_in]
+
+    @property
+    def total(self) -> Fraction:
+        """The whole budget in its currency."""
+        return self.rho or self.epsilon
 
     def event(self, ledger: str) -> Opened:
         return Opened(ledger, **{name: getattr(self, name) for name in _WORDS}, owners=self.owners)

@@ -39,7 +39,7 @@ class Reader:
         if head is None or (head.position, head.hash) != seen:
             self.holds(seen)
         if head is None:
-            return Standing("new", None, opening.epsilon, opening.delta, Fraction(0), Fraction(0))
+            return Standing("new", None, opening.total, opening.delta, Fraction(0), Fraction(0), opening.counts_in)
         self.sound(head)
         opening.agrees(self.event(1, self.page.row(1), Opened), self.place)
         life = self.page.last(*LIFE_EVENTS)
@@ -48,10 +48,11 @@ class Reader:
         return Standing(
             life="open" if life is None else settled_by(CURATOR, self.sound(life).name),
             head=head,
-            epsilon=opening.epsilon,
+            total=opening.total,
             delta=opening.delta,
-            spent_epsilon=last.spent_epsilon if last else Fraction(0),
+            spent=last.spent if last else Fraction(0),
             spent_delta=last.spent_delta if last else Fraction(0),
+            currency=opening.counts_in,
         )
 
     def holds(self, head: Head) -> None:

@@ -16,6 +16,7 @@ from fractions import Fraction
 from dpcurator.ledger.canonical import digest, text_bytes
 from dpcurator.ledger.decide import question, total
 from dpcurator.ledger.events import GENESIS, Answered, Charged, Event, Opened, Row, read, seal
+from dpcurator.ledger.opening import CURRENCIES
 from dpcurator.ledger.reading import Head
 from dpcurator.ledger.states import CURATOR, REQUEST, Impossible, step
 from dpcurator.ledger.stores import Page
@@ -47,7 +48,7 @@ class _History:
     page: Page
     life: str = "new"
     opened: Opened | None = None
-    spent: tuple[Fraction, Fraction] = (Fraction(0), Fraction(0))
+    spent: tuple[Fraction, Fraction, Fraction] = (Fraction(0), Fraction(0), Fraction(0))  # epsilon, delta, rho
     states: dict[str, str] = field(default_factory=dict)
     questions: dict[str, str] = field(default_factory=dict)
 
@@ -55,6 +56,9 @@ class _History:
         """Raises _Wrong or Impossible when `event` cannot come next."""
         self.life = step(CURATOR, self.life, event.NAME)
         if isinstance(event, Opened):
+            whole = {CURRENCIES["epsilon"]: event.epsilon, CURRENCIES["rho"]: event.rho}
+            if whole.pop(event.currency, 0) <= 0 or any(whole.values()):
+                raise _Wrong("its total is not in its currency, or not in that alone")
             self.opened = event
         elif isinstance(event, Charged):
             self._charged(event, position)
@@ -64,14 +68,16 @@ class _History:
     def _charged(self, event: Charged, position: int) -> None:
         self.states[event.request] = step(REQUEST, self.states.get(event.request, "asked"), event.NAME)
         self.questions[event.request] = question(event)
-        if min(event.epsilon, event.delta) < 0:
+        prices = (event.epsilon, event.delta, event.rho)
+        if min(prices) < 0:
             raise _Wrong("its price is negative")
-        self.spent = (total(self.spent[0], event.epsilon), total(self.spent[1], event.delta))
-        if self.spent != (event.spent_epsilon, event.spent_delta):
+        epsilon, delta, rho = map(total, self.spent, prices)
+        self.spent = (epsilon, delta, rho)
+        if self.spent != (event.spent_epsilon, event.spent_delta, event.spent_rho):
             raise _Wrong("its totals are not the sum of the charges so far")
         assert self.opened is not None  # the curator's table lets nothing come before it
-        if self.spent[0] > self.opened.epsilon or self.spent[1] > self.opened.delta:
-            raise _Wrong("its totals pass the budget")
+        if epsilon > self.opened.epsilon or delta > self.opened.delta or rho > self.opened.rho:
+            raise _Wrong("its totals pass the budget")  # in the other currency the budget is 0
         if self.page.charged(event.request) != position:
             raise _Wrong("the index of requests does not point to it")
 

@@ -29,7 +29,7 @@ from dpcurator.ledger.stores import Kept
 from dpcurator.ledger.stores.memory import MemoryPage
 
 APPLICATION = 0x64706375  # "dpcu": marks the file as a ledger
-VERSION = 1
+VERSION = 2  # events in two currencies
 SCHEMA = f"""
 PRAGMA application_id = {APPLICATION};
 PRAGMA user_version = {VERSION};
