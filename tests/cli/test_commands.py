@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from shell import COUNT, run
 
-COUNT = "SELECT city, COUNT(*) AS n FROM visits GROUP BY city"
 CATALOG = """\
 [curator]
 protects = "patients"
@@ -38,26 +38,6 @@ def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "curator.toml").write_text(CATALOG)
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-class Ran:
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> Ran:
-    """One command, in this process."""
-    from dpcurator.cli.app import app
-
-    capsys.readouterr()
-    with pytest.raises(SystemExit) as end:
-        app(list(arguments), prog_name="dpcurator")
-    out, err = capsys.readouterr()
-    return Ran(int(end.value.code or 0), out, err)
 
 
 @pytest.fixture
@@ -148,7 +128,7 @@ def test_json_of_every_command(ready: Path, capsys: pytest.CaptureFixture[str]) 
     assert answer["left"] == "0.75"
     assert run(capsys, "ask", COUNT, "--json").json["menu"][0]["spend"] == "1%"
     assert run(capsys, "budget", "--json").json == {
-        "budget": "1", "spent": "0.25", "left": "0.75", "exact_left": "3/4", "state": "open",
+        "currency": "epsilon", "budget": "1", "spent": "0.25", "left": "0.75", "exact_left": "3/4", "state": "open",
     }  # fmt: skip
     assert [event["event"] for event in run(capsys, "log", "--json").json] == ["opened", "charged", "answered"]
     receipt = run(capsys, "receipt", answer["receipt"]["request"][:8], "--json").json

@@ -39,7 +39,7 @@ MAY: dict[str, set[str]] = {
     "curator": {"aggregates", "answer", "catalog", "engines", "entropy", "fronts", "ledger", "plan", "pricing",
                 "receipt", "verification"},
     "opening": {"catalog", "curator", "engines", "ledger", "snapshot"},
-    "cli": {"answer", "catalog", "engines", "ledger", "opening", "plan", "pricing", "snapshot",
+    "cli": {"answer", "catalog", "engines", "ledger", "mechanisms", "opening", "plan", "pricing", "privacy", "snapshot",
             "verification"},
 }  # fmt: skip
 NEVER = [

@@ -1,6 +1,6 @@
 """One participant of the fire and kill tests, run as its own process and started once for many rounds.
 
-fire: reads {"path", "currency", "price", "total", "round"} and opens that ledger; says "ready"; on "go" charges at once,
+fire: reads {"path", "currency", "price", "total", "round"}, opens that ledger; says "ready"; on "go" charges at once,
       from `threads` threads and from `forks` forked children; says how many were admitted and how many refused.
 kill: says "ready", reads a path, then charges, answers and prints for ever; the ledger must keep every line it prints.
 """

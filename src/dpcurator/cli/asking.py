@@ -10,32 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from dpcurator.cli.frame import HERE, AsJson, Catalog, command, show, show_json
+from dpcurator.cli.priced import Asked, Question, priced, question_text
 from dpcurator.errors import Misconfigured, Refusal
-
-Question = Annotated[str, typer.Argument(help="One SELECT, in quotes; - reads it from standard input.", metavar="SQL")]
-Epsilon = Annotated[str | None, typer.Option(help="Price: this much of the budget, as in 0.2.", metavar="NUMBER")]
-Spend = Annotated[str | None, typer.Option(help="Price: this share of the whole budget, as in 5%.", metavar="PERCENT")]
-Within = Annotated[
-    list[str] | None, typer.Option(help="Price: whatever gives this column this error, as in n=50.", metavar="COL=ERR")
-]
-Assume = Annotated[
-    str | None, typer.Option("--assume-count", help="Rows you assume a group has, for averages.", metavar="N")
-]
-Confidence = Annotated[str, typer.Option(help="Of the error bars.", metavar="LEVEL")]
-
-
-def _text(question: str) -> str:
-    return sys.stdin.read() if question == "-" else question
-
-
-def _price(epsilon: str | None, spend: str | None, within: list[str] | None) -> dict[str, Any]:
-    targets: dict[str, str] = {}
-    for target in within or []:
-        name, equals, error = target.rpartition("=")
-        if not equals or not name:
-            raise Refusal(f"--within takes column=error, not {target!r}.", cure="Write it as in --within n=50.")
-        targets[name] = error
-    return {"epsilon": epsilon, "spend": spend, "within": targets or None}
 
 
 def _curator(catalog: Path) -> Any:
@@ -44,14 +20,19 @@ def _curator(catalog: Path) -> Any:
     return open_curator(catalog)
 
 
+def _menu(curator: Any, question: str, asked: Asked, as_json: bool) -> None:
+    """The prices of a question that was given none. A delta alone is no price."""
+    if asked.delta is not None:
+        raise Refusal("--delta is no price by itself.", cure="Add --rho, --epsilon, --spend or --within.")
+    menu = curator.menu(question_text(question), **asked.reading())
+    show_json(menu.as_json()) if as_json else show(menu)
+
+
 @command(name="ask", epilog='Example: dpcurator ask "SELECT city, COUNT(*) AS n FROM visits GROUP BY city" --spend 5%')
+@priced
 def ask(
     question: Question,
-    epsilon: Epsilon = None,
-    spend: Spend = None,
-    within: Within = None,
-    assume_count: Assume = None,
-    confidence: Confidence = "0.95",
+    asked: Asked,
     fresh: Annotated[bool, typer.Option("--fresh", help="Pay again for independent noise.")] = False,
     request_id: Annotated[
         str | None, typer.Option("--request-id", help="Names the request: a retry is never paid twice.", metavar="ID")
@@ -64,22 +45,15 @@ def ask(
 ) -> None:
     """Ask a question. Without a price it prints a menu of prices, free; with one it pays and answers."""
     curator = _curator(catalog)
-    price = _price(epsilon, spend, within)
-    if not any(value is not None for value in price.values()):
-        menu = curator.menu(_text(question), assume_count=assume_count, confidence=confidence)
-        show_json(menu.as_json()) if as_json else show(menu)
+    if asked.unpriced:
+        _menu(curator, question, asked, as_json)
         return
     if receipt is not None and receipt.exists():
         raise Misconfigured("the file for the receipt exists already.", where=str(receipt), cure="Name a new file.")
     if sys.stderr.isatty() and not as_json:
         print("answering ...", file=sys.stderr)
     answer = curator.ask(
-        _text(question),
-        **price,
-        assume_count=assume_count,
-        confidence=confidence,
-        fresh=fresh,
-        request_id=request_id,
+        question_text(question), **asked.price(), **asked.reading(), fresh=fresh, request_id=request_id
     )
     show_json(answer.as_json()) if as_json else show(answer)
     if receipt is not None and answer.receipt is not None:
@@ -99,41 +73,33 @@ def _write(path: Path, receipt: dict[str, Any]) -> None:
         ) from None
 
 
-@command(name="quote", epilog='Example: dpcurator quote "SELECT COUNT(*) AS n FROM visits" --within n=50')
+@command(name="quote", epilog='Example: dpcurator quote "SELECT COUNT(*) AS n FROM visits" --rho 0.005 --delta 1e-9')
+@priced
 def quote(
     question: Question,
-    epsilon: Epsilon = None,
-    spend: Spend = None,
-    within: Within = None,
-    assume_count: Assume = None,
-    confidence: Confidence = "0.95",
+    asked: Asked,
     catalog: Catalog = HERE,
     as_json: AsJson = False,
 ) -> None:
     """What a question would cost, how wrong its answer might be, and why. Free."""
     curator = _curator(catalog)
-    price = _price(epsilon, spend, within)
-    if not any(value is not None for value in price.values()):
-        menu = curator.menu(_text(question), assume_count=assume_count, confidence=confidence)
-        show_json(menu.as_json()) if as_json else show(menu)
+    if asked.unpriced:
+        _menu(curator, question, asked, as_json)
         return
-    found = curator.quote(_text(question), **price, assume_count=assume_count, confidence=confidence)
+    found = curator.quote(question_text(question), **asked.price(), **asked.reading())
     if as_json:
         show_json(found.as_json())
     else:
         from dpcurator.cli.shown import quote_text
 
-        show(quote_text(found, curator.budget(), assume_count))
+        show(quote_text(found, curator.budget(), asked.assume_count))
 
 
 @command(name="explain", epilog='Example: dpcurator explain "SELECT city, COUNT(*) AS n FROM visits GROUP BY city"')
+@priced
 def explain(
     question: Question,
-    epsilon: Epsilon = None,
-    spend: Spend = None,
-    within: Within = None,
-    assume_count: Assume = None,
-    confidence: Confidence = "0.95",
+    asked: Asked,
     catalog: Catalog = HERE,
     as_json: AsJson = False,
 ) -> None:
@@ -142,36 +108,26 @@ def explain(
     from dpcurator.cli.shown import quote_text
 
     curator = _curator(catalog)
-    price = _price(epsilon, spend, within)
-    if not any(value is not None for value in price.values()):
-        price["spend"] = "1%"
-    found = curator.quote(_text(question), **price, assume_count=assume_count, confidence=confidence)
+    price = asked.price() | ({"spend": "1%"} if asked.unpriced else {})
+    found = curator.quote(question_text(question), **price, **asked.reading())
     if as_json:
         sql, values = engine_query(found)
         show_json(found.as_json() | {"engine": {"sql": sql, "parameters": values}})
     else:
-        show(explain_text(found, quote_text(found, curator.budget(), assume_count)))
+        show(explain_text(found, quote_text(found, curator.budget(), asked.assume_count)))
 
 
 @command(name="budget", epilog="Example: dpcurator budget")
 def budget(catalog: Catalog = HERE, as_json: AsJson = False) -> None:
-    """What is spent and what is left."""
+    """What is spent and what is left, of epsilon or rho and of delta."""
     from dpcurator.catalog.load import load
-    from dpcurator.numbers import decimal_text
+    from dpcurator.cli.standing import budget_json, budget_text
     from dpcurator.opening import key_of, ledger_of
 
     declaration = load(catalog)
     ledger = ledger_of(declaration, key_of(declaration))
-    found = ledger.budget()
-    if as_json:
-        amounts = {"budget": found.total, "spent": found.spent, "left": found.remaining}
-        show_json({name: decimal_text(amount) for name, amount in amounts.items()}
-                  | {"exact_left": str(found.remaining), "state": ledger.life()})  # fmt: skip
-        return
-    share = decimal_text(round(found.remaining / found.total * 100, 2))
-    closed = "\nclosed after a fault: the steward runs `dpcurator reopen`" if ledger.life() == "closed" else ""
-    show(f"spent {decimal_text(found.spent)} of {decimal_text(found.total)}: "
-         f"{decimal_text(found.remaining)} left ({share} %){closed}")  # fmt: skip
+    found, life = ledger.budget(), ledger.life()
+    show_json(budget_json(found, life)) if as_json else show(budget_text(found, life))
 
 
 @command(name="receipt", epilog="Example: dpcurator receipt 7f3a > receipt.json")

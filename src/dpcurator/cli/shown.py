@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from fractions import Fraction
 from typing import Any
 
 from dpcurator.answer import printable, table_text
@@ -81,13 +80,18 @@ def _plain(value: Any) -> Any:
 
 
 def log_text(entries: list[Entry]) -> str:
-    """The history, one event a line."""
+    """The history, one event a line: what was charged and what was left, and of delta too where there is any."""
     if not entries:
         return "no question has been asked yet"
-    total = next((entry.event.epsilon for entry in entries if isinstance(entry.event, Opened)), Fraction(0))
-    rows = [[str(e.position), _when(e.time), e.event.NAME, *_words(e, total)] for e in entries]
-    sides = [True, False, False, False, True, True]
-    return table_text(["", "time (UTC)", "event", "request", "epsilon", "left"], rows, sides)
+    opened = next((entry.event for entry in entries if isinstance(entry.event, Opened)), None)
+    currencies = _counted(opened) if opened else ()
+    rows = [[str(e.position), _when(e.time), e.event.NAME, *_words(e, opened, currencies)] for e in entries]
+    titles = ["", "time (UTC)", "event", "request", *(title for name in currencies for title in (name, "left"))]
+    return table_text(titles, rows, [True, False, False, False, *[True] * (2 * len(currencies))])
+
+
+def _counted(opened: Opened) -> tuple[str, ...]:
+    return ("rho" if opened.rho else "epsilon", *(("delta",) if opened.delta else ()))
 
 
 def _when(time: str) -> str:
@@ -97,13 +101,17 @@ def _when(time: str) -> str:
         return time
 
 
-def _words(entry: Entry, total: Fraction) -> list[str]:
+def _words(entry: Entry, opened: Opened | None, currencies: tuple[str, ...]) -> list[str]:
+    """The request, then (what was charged, what was left) in each currency."""
     match entry.event:
-        case Opened() as opened:
-            return ["", "", decimal_text(opened.epsilon)]
+        case Opened() as first:
+            return ["", *(text for name in currencies for text in ("", decimal_text(getattr(first, name))))]
         case Charged() as charged:
-            left = decimal_text(total - charged.spent_epsilon)
-            return [charged.request[:8], decimal_text(charged.epsilon), left]
+            words = [charged.request[:8]]
+            for name in currencies:
+                left = getattr(opened, name) - getattr(charged, f"spent_{name}")
+                words += [decimal_text(getattr(charged, name)), decimal_text(left)]
+            return words
         case Answered() as answered:
-            return [answered.request[:8], "", ""]
-    return ["", "", ""]
+            return [answered.request[:8], *[""] * (2 * len(currencies))]
+    return [""] * (1 + 2 * len(currencies))

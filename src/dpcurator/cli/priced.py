@@ -1,0 +1,100 @@
+"""The options by which a question is priced, said once for all commands that take them.
+
+    @command(name="quote")
+    @priced
+    def quote(question: Question, asked: Asked, ...): ...
+
+The shell sees `--epsilon`, `--rho`, ... in place of `asked`. Checked in tests/cli and tests/docs/test_complete.py.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from dpcurator.errors import Refusal
+
+Question = Annotated[str, typer.Argument(help="One SELECT, in quotes; - reads it from standard input.", metavar="SQL")]
+Epsilon = Annotated[
+    str | None,
+    typer.Option(help="Price: this epsilon, as in 0.2. A ledger in rho pays what it is worth.", metavar="NUMBER"),
+]
+Rho = Annotated[
+    str | None,
+    typer.Option(help="Price: this rho, as in 0.005. A ledger in epsilon pays what it is worth.", metavar="NUMBER"),
+]
+Delta = Annotated[
+    str | None,
+    typer.Option(help="Spend at most this delta, as in 1e-9; default, the price's share of it.", metavar="NUMBER"),
+]
+Spend = Annotated[str | None, typer.Option(help="Price: this share of the whole budget, as in 5%.", metavar="PERCENT")]
+Within = Annotated[
+    list[str] | None, typer.Option(help="Price: whatever gives this column this error, as in n=50.", metavar="COL=ERR")
+]
+Assume = Annotated[
+    str | None, typer.Option("--assume-count", help="Rows you assume a group has, for averages.", metavar="N")
+]
+Confidence = Annotated[str, typer.Option(help="Of the error bars.", metavar="LEVEL")]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was given of these options, as typed."""
+
+    epsilon: Epsilon = None
+    rho: Rho = None
+    delta: Delta = None
+    spend: Spend = None
+    within: Within = None
+    assume_count: Assume = None
+    confidence: Confidence = "0.95"
+
+    @property
+    def unpriced(self) -> bool:
+        return (self.epsilon, self.rho, self.spend, self.within or None) == (None,) * 4
+
+    def price(self) -> dict[str, Any]:
+        """The price as `Curator.quote` and `Curator.ask` take it. Raises Refusal."""
+        targets: dict[str, str] = {}
+        for target in self.within or []:
+            name, equals, error = target.rpartition("=")
+            if not equals or not name:
+                raise Refusal(f"--within takes column=error, not {target!r}.", cure="Write it as in --within n=50.")
+            targets[name] = error
+        named = {"epsilon": self.epsilon, "rho": self.rho, "delta": self.delta, "spend": self.spend}
+        return {name: value for name, value in named.items() if value is not None} | {"within": targets or None}
+
+    def reading(self) -> dict[str, Any]:
+        """How error bars are to be read."""
+        return {"assume_count": self.assume_count, "confidence": self.confidence}
+
+
+def priced(function: Callable[..., None]) -> Callable[..., None]:
+    """`function` with these options in place of its parameter `asked`, after its first."""
+    hints = get_type_hints(function, include_extras=True)
+    declared = inspect.signature(function).parameters.values()
+    first, *others = (one.replace(annotation=hints[one.name]) for one in declared if one.name != "asked")
+    kinds = get_type_hints(Asked, include_extras=True)
+    keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    options = [inspect.Parameter(f.name, keyword, default=f.default, annotation=kinds[f.name]) for f in fields(Asked)]
+
+    @functools.wraps(function)
+    def gathered(**given: Any) -> None:
+        asked = Asked(**{option.name: given.pop(option.name) for option in options})
+        function(asked=asked, **given)
+
+    parameters = [first, *options, *others]
+    gathered.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what typer reads
+    gathered.__annotations__ = {one.name: one.annotation for one in parameters}
+    return gathered
+
+
+def question_text(question: str) -> str:
+    """The SQL itself; - stands for standard input."""
+    return sys.stdin.read() if question == "-" else question
