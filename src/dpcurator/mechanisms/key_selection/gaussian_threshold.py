@@ -1,0 +1,130 @@
+"""Keys whose noisy number of units reaches a threshold; the noise is discrete Gaussian.
+
+Definition  A key of n >= 1 units is kept when n + Z >= T, Z discrete Gaussian of variance groups / (2 rho). T is the
+            least integer for which a unit's added keys (n = 1) are all dropped with chance at least 1 - delta.
+Promise     The kept keys and their noisy counts are together delta-approximately rho-zCDP when one unit, in at most
+            `groups` keys, is added or taken out; and (eps, delta_of(rho, eps) + delta)-DP at every eps >= 0. One draw
+            serves for the selection and for a released COUNT(DISTINCT unit).
+Source      Canonne, Kamath, Steinke 2020 (the noise, whose vector of common keys moves by at most sqrt(groups)); proof
+            of the sum in `rule`. No delta of a single coordinate is used (MEANING 5.3).
+Checked     tests/mechanisms/test_key_selection.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Self
+
+from dpcurator.entropy import Entropy
+from dpcurator.errors import Refusal
+from dpcurator.mechanisms.discrete_gaussian import DiscreteGaussian
+from dpcurator.mechanisms.key_selection import rule
+from dpcurator.numbers import Enclosure, positive, rational, whole
+from dpcurator.numbers.balls import Ball, precision
+from dpcurator.privacy import discrete_gaussian as law
+from dpcurator.privacy import zcdp
+
+NAME = "gaussian_threshold"
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianThreshold:
+    """rho: Fraction > 0, of the noise; delta: Fraction in (0, 1), of the threshold alone; groups: int >= 1.
+
+    eps: Fraction >= 0, where `promise` is stated; None for the least at which the noise's own delta is at most `delta`.
+    Raises Refusal for any other.
+    """
+
+    rho: Fraction
+    delta: Fraction
+    groups: int
+    eps: Fraction | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rho", positive(self.rho, name="rho"))
+        object.__setattr__(self, "delta", rule.chance_below_1(self.delta))
+        object.__setattr__(self, "groups", whole(self.groups, name="groups", least=1))
+        if self.eps is not None:
+            object.__setattr__(self, "eps", rational(self.eps, name="eps"))
+            if self.eps < 0:
+                raise Refusal("eps must be at least 0.", cure="Write eps as in 0.5.")
+
+    @classmethod
+    def spending_rho(cls, rho: Fraction, delta: Fraction, *, groups: int) -> Self:
+        """The rule that is delta-approximately rho-zCDP."""
+        return cls(rho, delta, groups)
+
+    @classmethod
+    def spending(cls, eps: Fraction, delta: Fraction, *, groups: int) -> Self:
+        """A rule that is (eps, delta)-DP: half of delta for the noise, half for the threshold."""
+        half = rule.chance_below_1(delta) / 2
+        eps = rational(eps, name="eps")
+        return cls(zcdp.greatest_rho(eps, half), half, groups, eps)
+
+    @property
+    def promise(self) -> tuple[Fraction, Fraction]:
+        """(eps, delta): the noise's delta at eps, and the threshold's; at most 1."""
+        eps = zcdp.epsilon_of(self.rho, self.delta) if self.eps is None else self.eps
+        return eps, min(zcdp.delta_of(self.rho, eps) + self.delta, Fraction(1))
+
+    @property
+    def rho_promise(self) -> tuple[Fraction, Fraction]:
+        return self.rho, self.delta
+
+    @property
+    def noise(self) -> DiscreteGaussian:
+        """What is added to each count, in units."""
+        return DiscreteGaussian.spending_rho(self.rho, l2_squared=self.groups)
+
+    @property
+    def threshold(self) -> int:
+        """T, in units."""
+        return _threshold(self.rho, self.delta, self.groups)
+
+    def keep_chance(self, n: int) -> Enclosure:
+        """P(kept | n distinct units), n >= 0; exactly 0 at 0; relative width under 2**-63."""
+        n = whole(n, name="n")
+        return rule.chance_at(lambda j, bits: at_least(self.noise.variance, j, bits), self.threshold, n)
+
+    def keep(self, counts: Sequence[int], entropy: Entropy | None = None) -> list[bool]:
+        """Whether each key is kept, by its number of distinct units."""
+        return [value is not None for value in self.noisy_counts(counts, entropy)]
+
+    def noisy_counts(self, counts: Sequence[int], entropy: Entropy | None = None) -> list[int | None]:
+        """n + Z for the keys that are kept, None for the others: the promise is about both together."""
+        return rule.draw(self.noise, self.threshold, counts, entropy)
+
+    def half_size(self) -> int:
+        """T, or 1 below it: P(Z >= 0) > 1/2 > P(Z >= 1), as Z is symmetric and 0 has mass."""
+        return max(self.threshold, 1)
+
+    def as_json(self) -> dict[str, object]:
+        """The rule and its exact parameters as text; `eps` only where it was given."""
+        parameters = {"delta": str(self.delta), "groups": str(self.groups), "rho": str(self.rho)}
+        if self.eps is not None:
+            parameters["eps"] = str(self.eps)
+        return {"rule": NAME, "parameters": parameters}
+
+
+def at_least(variance: Fraction, j: int, bits: int) -> Ball:
+    """P(Z >= j)."""
+    upper, everything = law.upper(variance, j, bits), law.whole(variance, bits)
+    with precision(bits + 64):
+        return upper / everything
+
+
+@lru_cache(maxsize=256)
+def _threshold(rho: Fraction, delta: Fraction, groups: int) -> int:
+    noise = DiscreteGaussian.spending_rho(rho, l2_squared=groups)
+    return rule.least_threshold(noise, lambda j, bits: at_least(noise.variance, j, bits), delta, groups)
+
+
+EXAMPLES = (
+    GaussianThreshold(Fraction(1, 2), Fraction(1, 10**6), 1),
+    GaussianThreshold(Fraction(1, 8), Fraction(1, 50), 3),
+    GaussianThreshold.spending(Fraction(3), Fraction(1, 10**9), groups=20),
+    GaussianThreshold(Fraction(2), Fraction(2, 3), 2, Fraction(1)),
+)  # the laws run on these

@@ -1,0 +1,126 @@
+"""What every selection of keys promises, and what the two thresholds share.
+
+Definition  A key has n distinct units; one unit is in at most `groups` keys, and moves the n of each of them by 1. A
+            rule keeps each key with a chance that depends on n alone, independently, and never one of n = 0: such a key
+            is not known to exist.
+            A threshold keeps n + Z >= T for integer noise Z. Of the keys that one unit adds, all of which have n = 1,
+            each is kept with chance t = P(1 + Z >= T), so some is with chance at most 1 - (1-t)**groups.
+Promise     Let c = 1 - (1-t)**groups, and the noisy counts of all keys that both neighbours have be (eps, d)-DP, or
+            rho-zCDP, for the distance of their vector. Then the kept keys *and their noisy counts* are (eps, d + c)-DP,
+            and c-approximately rho-zCDP, in both directions.
+Proof       Let S be a set of outputs, p the chance of it without the unit, p' that of S on the common keys with it,
+            and f <= groups the number of added keys. With the unit, S has at most c + (1-t)**f p' <= c + e**eps p + d,
+            and at least (1-t)**f p' >= (1-c) p'. Without it, p = (1-c) p + c p <= (1-c) (e**eps p' + d) + c, which is
+            at most e**eps (1-c) p' + d + c. For rho, condition on no added key being kept, of chance at least 1 - c:
+            the two laws are then those of the common keys (Bun, Steinke 2016, definition 8.1).
+Source      Korolova, Kenthapadi, Mishra, Ntoulas, WWW 2009 (thresholds); Desfontaines, Voss, Gipson, Mandayam, PoPETs
+            2022(1) (the rest).
+Checked     tests/mechanisms/test_key_selection.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Protocol
+
+from dpcurator.entropy import Entropy
+from dpcurator.errors import Refusal
+from dpcurator.numbers import Enclosure, positive
+from dpcurator.numbers.balls import Ball, ball, precision
+from dpcurator.privacy.discrete_gaussian import narrow, surely_at_most
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Tail = Callable[[int, int], Ball]  # (j, bits) to P(Z >= j), relative error about 2**-bits
+
+
+class KeySelection(Protocol):
+    """A rule: frozen exact parameters, what they prove, and what they do to a key of n units."""
+
+    @property
+    def groups(self) -> int:
+        """The most keys that one unit is in."""
+
+    @property
+    def promise(self) -> tuple[Fraction, Fraction]:
+        """(eps, delta) of the whole set of kept keys, when one unit is added or taken out."""
+
+    @property
+    def rho_promise(self) -> tuple[Fraction, Fraction]:
+        """(rho, delta): the same, delta-approximately rho-zCDP."""
+
+    def keep_chance(self, n: int) -> Enclosure:
+        """P(kept | n distinct units), n >= 0; exactly 0 at 0; relative width under 2**-63."""
+
+    def keep(self, counts: Sequence[int], entropy: Entropy | None = None) -> list[bool]:
+        """Whether each key is kept, by its number of distinct units."""
+
+    def half_size(self) -> int:
+        """The least n whose keep_chance is surely at least 1/2."""
+
+    def as_json(self) -> dict[str, object]:
+        """The rule and its exact parameters, each as text such as "3/2"."""
+
+
+class Noise(Protocol):
+    """Of a mechanism, what a threshold needs."""
+
+    def sample(self, size: int, entropy: Entropy | None = None) -> NDArray[Any]: ...
+    def error(self, beta: Fraction) -> int: ...
+
+
+def chance_below_1(delta: object) -> Fraction:
+    """delta as an exact rational in (0, 1). Raises Refusal for any other."""
+    exact = positive(delta, name="delta")
+    if exact >= 1:
+        raise Refusal("delta must be below 1.", cure="Write delta as in 1e-6.")
+    return exact
+
+
+def least_threshold(noise: Noise, tail: Tail, delta: Fraction, groups: int) -> int:
+    """The least T for which some added key is kept with chance at most delta."""
+
+    def enough(threshold: int) -> bool:
+        return surely_at_most(lambda bits: any_of(tail(threshold - 1, bits), groups, bits), delta, 128)
+
+    each = 2 * delta / groups  # P(Z > m) is half of P(|Z| > m): by the union of all, this T is enough
+    low = high = noise.error(each) + 2 if each < 1 else 2
+    step = 1
+    while not enough(high):
+        low, high, step = high, high + step, 2 * step
+    while low == high or enough(low):  # ends: far below 1, every key is kept
+        low, high, step = low - step, low, 2 * step
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def any_of(chance: Ball, groups: int, bits: int) -> Ball:
+    """1 - (1 - chance)**groups, to the relative accuracy of the chance."""
+    with precision(bits + 64):
+        return -(groups * (-chance).log1p()).expm1() if chance < 1 else ball(1)
+
+
+def chance_at(tail: Tail, threshold: int, n: int) -> Enclosure:
+    """P(n + Z >= threshold) for n >= 1, and 0 for n = 0."""
+    if n == 0:
+        return Enclosure.exactly(0)
+    return as_chance(lambda bits: tail(threshold - n, bits))
+
+
+def as_chance(value: Callable[[int], Ball]) -> Enclosure:
+    """A chance above 0, narrow, and cut to [0, 1]."""
+    found = narrow(value, 128)
+    return Enclosure(min(max(found.lo, Fraction(0)), Fraction(1)), min(found.hi, Fraction(1)))
+
+
+def draw(noise: Noise, threshold: int, counts: Sequence[int], entropy: Entropy | None) -> list[int | None]:
+    """n + Z where it is at least the threshold and n >= 1, else None. A draw is made for every count, whatever it is.
+
+    A key of n units, n >= 1, is kept with `chance_at`: n + Z >= threshold is Z >= threshold - n.
+    """
+    noisy = (int(n) + int(z) for n, z in zip(counts, noise.sample(len(counts), entropy), strict=True))
+    return [value if n > 0 and value >= threshold else None for n, value in zip(counts, noisy, strict=True)]
