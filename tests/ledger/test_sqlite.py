@@ -177,7 +177,7 @@ def test_a_ledger_made_by_another_process_between_two_looks_has_not_disappeared(
     other = Ledger.open(SqliteStore(place), opening())
     other.charge(ask("first"))
     store = SqliteStore(place)
-    found, looks = store._found, [None]
-    monkeypatch.setattr(store, "_found", lambda: looks.pop() if looks else found())
+    found, looks = store._file._found, [None]
+    monkeypatch.setattr(store._file, "_found", lambda: looks.pop() if looks else found())
     assert Ledger.open(store, opening()).charge(ask("second")).position == 3
     other.close()

@@ -4,9 +4,7 @@ Why it cannot overspend: BEGIN IMMEDIATE lets one writer in, among all threads a
 returns from COMMIT only when the event is on disk; kill -9 leaves either the whole event or none. One connection per
 process, under a lock, closed across forks (forks.py).
 
-What SQLite does not watch, we do before every transaction: the file was not removed, replaced, emptied or given a
-second name (two names would have two journals), and its journal is still there. A new file is built aside and renamed
-into place with its tables, so an empty file is never a young ledger: it is a truncated one.
+What SQLite does not watch is watched before every transaction by `ledger/sqlite_file.py`, which also makes a new file.
 Checked in tests/ledger/: test_stores (conformance), test_sqlite, test_fire, test_kill, test_broken_stores.
 """
 
@@ -14,7 +12,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import stat
 import threading
 import time
 from collections.abc import Iterator
@@ -25,27 +22,10 @@ from dpcurator.errors import Misconfigured
 from dpcurator.ledger import forks, trouble
 from dpcurator.ledger.canonical import text_bytes
 from dpcurator.ledger.events import GENESIS, Row
+from dpcurator.ledger.sqlite_file import WatchedFile, create, require_ledger
 from dpcurator.ledger.stores import Kept
 from dpcurator.ledger.stores.memory import MemoryPage
 
-APPLICATION = 0x64706375  # "dpcu": marks the file as a ledger
-VERSION = 2  # events in two currencies
-SCHEMA = f"""
-PRAGMA application_id = {APPLICATION};
-PRAGMA user_version = {VERSION};
-CREATE TABLE events (position INTEGER PRIMARY KEY, name TEXT NOT NULL, body TEXT NOT NULL, hash TEXT NOT NULL);
-CREATE INDEX events_by_name ON events (name, position);
-CREATE TABLE requests (request TEXT PRIMARY KEY, position INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE answers (position INTEGER PRIMARY KEY, request TEXT NOT NULL UNIQUE, question TEXT NOT NULL,
-                      hash TEXT NOT NULL, text BLOB NOT NULL);
-CREATE INDEX answers_by_question ON answers (question, position);
-CREATE INDEX answers_by_hash ON answers (hash);
-PRAGMA journal_mode = WAL;
-""" + "".join(
-    f"CREATE TRIGGER {table}_{verb} BEFORE {verb} ON {table} BEGIN SELECT RAISE(ABORT, 'append-only'); END;\n"
-    for table in ("events", "requests", "answers")
-    for verb in ("UPDATE", "DELETE")
-)
 _ROW = (
     "SELECT e.position, e.name, e.body, e.hash, "
     f"CASE e.position WHEN 1 THEN '{GENESIS}' ELSE coalesce(p.hash, '') END "
@@ -148,10 +128,10 @@ class SqliteStore:
 
     def __init__(self, path: str | os.PathLike[str], *, patience: float = 10.0) -> None:
         self._place = os.path.realpath(path)
+        self._file = WatchedFile(self._place)
         self._patience = patience
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
-        self._identity: tuple[int, int] | None = None  # (device, inode) of the file once seen
         self._pid = os.getpid()
         forks.watch(self)
 
@@ -172,7 +152,7 @@ class SqliteStore:
     def writing(self) -> Iterator[SqlitePage]:
         with self._lock:
             if not self._present():
-                self._create()
+                create(self._place)
                 self._present()
             with self._transaction("BEGIN IMMEDIATE") as page:
                 yield page
@@ -226,13 +206,11 @@ class SqliteStore:
                 if not trouble.is_busy(error) or time.monotonic() >= deadline:
                     raise trouble.from_sqlite(error, self._place) from None
                 time.sleep(0.005)
-        if not os.path.exists(self._place + "-wal"):
+        try:
+            self._file.has_its_journal()
+        except Misconfigured:
             self._drop()
-            raise Misconfigured(
-                "The ledger's journal (the file ending in -wal) was removed while in use.",
-                where=self._place,
-                cure="Leave that file alone. " + trouble.RESTORE,
-            )
+            raise
         return connection
 
     def _connected(self) -> sqlite3.Connection:
@@ -245,20 +223,11 @@ class SqliteStore:
                 check_same_thread=False,
             )
             self._connection = connection
-            if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
+            try:
+                require_ledger(connection, self._place)
+            except Misconfigured:
                 self._drop()
-                raise Misconfigured(
-                    "This file is not a ledger.",
-                    where=self._place,
-                    cure="Correct the ledger's path in the catalog. " + trouble.RESTORE,
-                )
-            if connection.execute("PRAGMA user_version").fetchone()[0] != VERSION:
-                self._drop()
-                raise Misconfigured(
-                    "This ledger was written by another version of dpcurator.",
-                    where=self._place,
-                    cure="Use the version that wrote it, or a newer one.",
-                )
+                raise
             for setting in _SETTINGS:
                 connection.execute(f"PRAGMA {setting}")
         return self._connection
@@ -270,6 +239,10 @@ class SqliteStore:
             with suppress(sqlite3.Error):
                 connection.close()
 
+    def _abandon(self) -> None:
+        _abandoned.append(self._connection)
+        self._connection = None
+
     def _present(self) -> bool:
         """Whether the file is there and is the one used so far. Raises Misconfigured when something is off."""
         if self._pid != os.getpid():
@@ -278,85 +251,4 @@ class SqliteStore:
                 where=self._place,
                 cure="Start a new process for it, or fork through Python's os.fork or multiprocessing.",
             )
-        found = self._found()
-        if found is None and self._identity is None:
-            if not os.path.exists(self._place + "-wal"):
-                return False
-            found = self._found()  # a journal comes after its file: another process may have made both just now
-        if found is None:
-            raise self._odd("has disappeared")
-        if not stat.S_ISREG(found.st_mode):
-            raise Misconfigured("This is not a file.", where=self._place, cure="Correct the ledger's path.")
-        if found.st_size == 0:
-            raise self._odd("is empty, so it was truncated")
-        if found.st_nlink > 1:
-            raise Misconfigured(
-                "The ledger file has more than one name (hard links), and each name would have its own journal.",
-                where=self._place,
-                cure="Remove the other names; copy a ledger with a plain copy while no curator is running.",
-            )
-        if self._identity not in (None, (found.st_dev, found.st_ino)):
-            _abandoned.append(self._connection)
-            self._connection = None
-            raise self._odd("was replaced by another file while in use")
-        self._identity = (found.st_dev, found.st_ino)
-        return True
-
-    def _found(self) -> os.stat_result | None:
-        try:
-            return os.stat(self._place)
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            failed = error
-        raise trouble.from_system(failed, self._place)
-
-    def _odd(self, what: str) -> Misconfigured:
-        return Misconfigured(f"The ledger file {what}.", where=self._place, cure=trouble.RESTORE)
-
-    def _create(self) -> None:
-        """Build the file aside, readable by this account alone, and rename it into place if there is none yet."""
-        aside = self._place + ".new"
-        try:
-            with _directory_locked(os.path.dirname(self._place)) as directory:
-                if os.path.exists(self._place):
-                    return
-                for leftover in (aside, aside + "-wal", aside + "-shm", aside + "-journal"):
-                    with suppress(FileNotFoundError):
-                        os.unlink(leftover)
-                os.close(os.open(aside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-                connection = sqlite3.connect(aside, isolation_level=None)
-                try:
-                    connection.executescript(SCHEMA)
-                    mode = connection.execute("PRAGMA journal_mode").fetchone()[0]
-                finally:
-                    connection.close()
-                if mode != "wal":
-                    raise Misconfigured(
-                        "This file system cannot hold a ledger (no shared memory, as on many network drives).",
-                        where=self._place,
-                        cure="Keep the ledger on a local disk.",
-                    )
-                os.rename(aside, self._place)
-                if directory is not None:
-                    os.fsync(directory)
-        except sqlite3.Error as error:
-            raise trouble.from_sqlite(error, self._place) from None
-        except OSError as error:
-            raise trouble.from_system(error, self._place) from None
-
-
-@contextmanager
-def _directory_locked(path: str) -> Iterator[int | None]:
-    """One creator at a time. Yields the open directory, or None where directories cannot be opened (Windows)."""
-    try:
-        import fcntl
-    except ImportError:
-        yield None
-        return
-    directory = os.open(path, os.O_RDONLY)
-    try:
-        fcntl.flock(directory, fcntl.LOCK_EX)
-        yield directory
-    finally:
-        os.close(directory)
+        return self._file.present(abandon=self._abandon)
