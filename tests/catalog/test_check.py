@@ -80,6 +80,7 @@ town = { type = "text", keys = "unknown" }
 def test_choices_are_told_in_plain_words():
     town, units = check(load(CHOICES.replace("DELTA", "1e-8")), PublicFacts(1))
     assert (town.level, town.where, units.level, units.where) == ("note", "curator.toml:15", "note", "curator.toml")
+    assert "every question that groups by it pays rho and delta to choose" in town.what
     assert "keys of few patients are left out, and a unit counts in at most 2 of them." in town.what
     assert "one of the patients may be exchanged for another unnoticed" in units.what
     assert "taken to be 1,000 even where it is not" in units.what

@@ -63,6 +63,15 @@ def test_unknown_keys_without(curator, ledger, told):
     assert str(caught.value).count("salt must be") + str(caught.value).count("needs a salt") <= 1
 
 
+def test_unknown_keys_of_a_public_table_are_told_once():
+    public = {"file": "p.csv", "public": True, "columns": {"c": {"type": "text", "keys": "unknown"}}}
+    raw = {"curator": {"protects": "people"}, "ledger": {"epsilon": 4}}
+    with pytest.raises(Misconfigured) as caught:
+        load(raw | {"tables": {"t": {"unit": "u", "columns": {"u": "integer"}}, "p": public}})
+    assert "A public table's keys are its own values" in str(caught.value)
+    assert len(str(caught.value).splitlines()) == 1
+
+
 @pytest.mark.parametrize("ledger", [
     {"rho": 1}, {"rho": 1, "delta": 0}, {"rho": 1, "delta": 1}, {"rho": -1, "delta": "1e-9"}, {"delta": "1e-9"},
     {"rho": 1, "epsilon": 1, "delta": "1e-9"}, {"rho": True, "delta": "1e-9"}, {"rho": "?", "delta": "1e-9"},

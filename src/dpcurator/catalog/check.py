@@ -99,9 +99,10 @@ def _column(declaration: Declaration, table: Table, column: Column, keyed: bool)
 
 def _unknown(declaration: Declaration, table: Table, column: Column) -> str:
     most = table.max_groups or "max_groups"
+    price = f"{declaration.currency} and delta"
     groups = "" if table.unit == EACH_ROW else f", and a unit counts in at most {most} of them"
     return (
-        f"{text(column.name)} has unknown keys: every question that groups by it pays epsilon and delta to choose "
+        f"{text(column.name)} has unknown keys: every question that groups by it pays {price} to choose "
         f"which keys are shown; keys of few {declaration.protects} are left out{groups}."
     )
 

@@ -120,7 +120,7 @@ def _delta(fields: LedgerFields, problems: Problems) -> Fraction:
 
 def unknown_keys_are_paid_for(promise: Promise, tables: tuple[Table, ...], problems: Problems) -> None:
     """Unknown keys are selected with delta, and a unit's own keys by the salt: both must be there."""
-    unknown = [(table.name, c.name) for table in tables for c in table.columns if c.unknown_keys]
+    unknown = [(table.name, c.name) for table in tables if table.private for c in table.columns if c.unknown_keys]
     if not unknown:
         return
     table, column = unknown[0]
