@@ -194,7 +194,7 @@ def test_row_11_a_column_without_listed_keys_is_no_group(tmp_path, column):
 
 
 def test_row_11_unknown_keys_are_refused_while_they_cannot_be_paid_for(tmp_path):
-    with pytest.raises(dp.Misconfigured, match="not available yet"):
+    with pytest.raises(dp.Misconfigured, match="costs delta, and the ledger has none"):
         opened(tmp_path / "c", columns={"city": {"type": "text", "keys": "unknown"}})
 
 
