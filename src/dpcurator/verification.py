@@ -26,6 +26,7 @@ from dpcurator.ledger.events import Answered, Charged
 from dpcurator.ledger.keys import canonical
 from dpcurator.ledger.keys import verify as signed_by
 from dpcurator.mechanisms import DiscreteGaussian
+from dpcurator.mechanisms.key_selection import selection_of
 from dpcurator.numbers import decimal_text
 from dpcurator.plan.canonical import as_json, digest, plan_of
 from dpcurator.plan.facts import disagreement
@@ -35,7 +36,7 @@ from dpcurator.plan.stability import Steps, derivation, reading, selection_reach
 from dpcurator.pricing.grids import nearest
 from dpcurator.pricing.prices import Price
 from dpcurator.pricing.quote import SUMMED, asks_of, mechanism_json, priced_at
-from dpcurator.pricing.selecting import rule_of, words
+from dpcurator.pricing.selecting import words
 from dpcurator.privacy import zcdp
 from dpcurator.receipt import FORMAT, sha
 from dpcurator.values import Json, Request
@@ -241,7 +242,7 @@ def _loss(claim: Json, currency: str) -> str:
 
 def _selection(plan: Plan, selection: Json) -> str:
     """The rule for unknown keys promises what it is charged for, under the plan's neighbours."""
-    rule = rule_of(selection["rule"])
+    rule = selection_of(selection["rule"])
     reach = stability(plan.source)
     _require(reach.chosen and rule.groups == selection_reach(reach), "keys are selected for another number of groups")
     epsilon, rho, delta = (_amount(selection[name]) for name in ("epsilon", "rho", "delta"))

@@ -9,7 +9,6 @@ so a rule with an add-remove promise (e, d) is charged (2 e, d (1 + exp(e))); in
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
@@ -87,21 +86,6 @@ WORDS: Final = {
 def words(rule: KeySelection) -> str:
     """The rule, for people."""
     return WORDS[str(rule.as_json()["rule"])]
-
-
-def rule_of(data: Mapping[str, Any]) -> KeySelection:
-    """The rule whose `as_json` this is. Raises Refusal, or what a malformed parameter raises."""
-    from dpcurator.mechanisms.key_selection import GaussianThreshold, LaplaceThreshold, TruncatedGeometric
-
-    kinds: dict[str, Any] = {
-        "truncated_geometric": TruncatedGeometric, "laplace_threshold": LaplaceThreshold,
-        "gaussian_threshold": GaussianThreshold,
-    }  # fmt: skip
-    fields = {name: Fraction(value) for name, value in data["parameters"].items()}
-    made: KeySelection = kinds[data["rule"]](**fields | {"groups": int(data["parameters"]["groups"])})
-    if made.as_json() != data:
-        raise Refusal("this rule for selecting keys is not in its one spelling.")
-    return made
 
 
 def _halved(epsilon: Fraction, delta: Fraction) -> tuple[Fraction, Fraction]:
