@@ -125,6 +125,6 @@ def _replace_one(declaration: Declaration) -> list[Finding]:
     what = (
         f'neighbours = "replace-one" with units = {declaration.units:,}: the promise is that one of the '
         f"{declaration.protects} may be exchanged for another unnoticed. Their number is public and taken to be "
-        f"{declaration.units:,} even where it is not; whether somebody is among them at all costs twice what is paid."
+        f"{declaration.units:,} even where it is not, so no promise covers somebody who joins or leaves unexchanged."
     )
     return [Finding("note", declaration.name, what)]
