@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
 from dpcurator.catalog.model import Kind, Value
-from dpcurator.engines.duckdb_sql import TYPES, Statement, statement
+from dpcurator.engines.duckdb_levels import TYPES
+from dpcurator.engines.duckdb_sql import Statement, statement
 from dpcurator.engines.limits import COLUMN_NAME, TABLE_NAME
 from dpcurator.errors import Fault, Misconfigured
 from dpcurator.plan.core import CorePlan, Scan
@@ -89,29 +90,30 @@ class DuckDB:
         return statement(core)
 
     def evaluate(self, core: CorePlan) -> Exact:
-        """Python ints, one row a listed key, one column a sum. Raises Refusal before data is touched, Fault after."""
+        """Python ints, one row a key, one column a sum. Raises Refusal before data is touched, Fault after."""
         query = statement(core)
         scan = core[0]
         assert isinstance(scan, Scan)
         if any((scan.table, source.name) not in self._columns for source in scan.columns):
             raise Misconfigured("The snapshot lacks a column of this plan.", cure="Run `dpcurator refresh`.")
-        rows = self._run(query)
-        if isinstance(rows, list):
-            return Exact(rows)
-        raise rows()  # here and not where it was caught, so that nothing is attached to it
+        found = self._run(query)
+        if isinstance(found, Exact):
+            return found
+        raise found()  # here and not where it was caught, so that nothing is attached to it
 
-    def _run(self, query: Statement) -> list[list[int]] | type[Fault] | type[KeyboardInterrupt]:
-        """The totals by key number; what to raise when the engine failed, whatever it said."""
+    def _run(self, query: Statement) -> Exact | type[Fault] | type[KeyboardInterrupt]:
+        """The totals by key; what to raise when the engine failed, whatever it said."""
         try:
             cursor = self._cursor()
             try:
                 found = cursor.execute(query.sql, query.parameters).fetchall()
             finally:
                 cursor.close()
-            totals = [[0] * query.sums for _ in range(query.keys)]
-            for number, *sums in found:
-                totals[number] = [int(digits) for digits in sums]
-            return totals
+            totals = [[int(digits) for digits in row[query.columns :]] for row in found]
+            if query.keys is None:
+                return Exact(totals, [row[: query.columns] for row in found])
+            numbered = {row[0]: sums for row, sums in zip(found, totals, strict=True)}
+            return Exact([numbered.get(number, [0] * query.sums) for number in range(query.keys)])
         except Exception as error:
             return KeyboardInterrupt if _interrupted(error) else Fault
 

@@ -7,7 +7,8 @@ evaluates a CASE branch for a row that does not take it.
 
 What reaches the text: names matched by the patterns in `limits` (t0, c0), names made here, and integers this package
 computed, in decimal digits. Every text, double and key goes as a bound parameter, cast to its column's type; lists of
-keys go as one array a column, so their length costs no parsing and no type is guessed from a sample.
+keys go as one array a column, so their length costs no parsing and no type is guessed from a sample. Row expressions
+are written by `duckdb_rows`.
 
 Why it is fast: keys are numbers before grouping; g is computed only if a unit can be in more than max_groups keys;
 128-bit division happens only for the groups that max_rows or max_groups binds; sums that fit 64 bits stay there.
@@ -17,113 +18,93 @@ Checked in tests/engines (conformance, and a variant of this text with two floor
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any
 
 from dpcurator.catalog.model import Kind, Value
-from dpcurator.engines.limits import INT64, MAX_RANGE, Parts, check_core
-from dpcurator.plan import rows
-from dpcurator.plan.core import CorePlan, Grid, Listed, Scan, Source, Sum
-
-TYPES: Final[dict[Kind, str]] = {"integer": "BIGINT", "float": "DOUBLE", "text": "VARCHAR"}
+from dpcurator.engines import duckdb_rows
+from dpcurator.engines.duckdb_levels import TYPES, Levels, Parameters, integer
+from dpcurator.engines.limits import MAX_RANGE, Parts, check_core
+from dpcurator.engines.limits_rows import INT64
+from dpcurator.plan.core import Chosen, CorePlan, Grid, Listed, Scan, Source, Sum, key_bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """Text with $1, $2, ... and their values. It answers rows (key number, one text per sum) in any order."""
+    """Text with $1, $2, ... and their values. It answers rows in any order: the key, then one text per sum."""
 
     sql: str
     parameters: list[Any]
-    keys: int  # how many are listed, numbered from 0
+    keys: int | None  # how many are listed, numbered from 0; None where keys are chosen
     sums: int
-
-
-@dataclass(slots=True)
-class _Parameters:
-    """Collects bound values; `bind` answers the text that stands for one."""
-
-    values: list[Any] = field(default_factory=list)
-
-    def bind(self, value: Any, type_: str) -> str:
-        self.values.append(value)
-        return f"CAST(${len(self.values)} AS {type_})"
-
-    def constant(self, value: Value, kind: Kind) -> str:
-        if kind == "integer":
-            return _integer(int(value), "BIGINT")  # type: ignore[arg-type]
-        return self.bind(float(value) + 0.0 if kind == "float" else value, TYPES[kind])  # type: ignore[arg-type]
-
-
-def _integer(value: int, type_: str) -> str:
-    """An integer literal: digits alone, in quotes so that no sign or size can change its type."""
-    return f"CAST('{value:d}' AS {type_})"
+    columns: int = 1  # in which a row says its key: its number, or a chosen key's values
 
 
 def statement(core: CorePlan, *, schema: str = "snapshot.main") -> Statement:
     """The query for a core plan. Raises Refusal where `check_core` does."""
     parts = check_core(core)
-    parameters = _Parameters()
-    expressions = [
-        ("scanned", _scan(parts.scan, schema, parameters)),
-        *([] if parts.predicate is None else [("filtered", _filter(parts.predicate, parameters))]),
-        ("listed", _keys(parts, parameters)),
-        ("keyed", _keyed(parts)),
-        ("measured", _measure(parts, parameters)),
-        *(_each_row(parts) if parts.owner is None else _each_unit(parts)),
-    ]
-    steps = ",\n".join(f"{name} AS ({text})" for name, text in expressions)
+    parameters = Parameters()
+    source, steps = _rows(parts, schema, parameters)
+    steps += _keyed(parts, source, parameters)
+    key = _key_columns(parts)
+    steps.append(("measured", _measure(parts, key, parameters)))
+    steps += _each_row(parts, key) if parts.owner is None else _each_unit(parts, key, parameters)
+    text = ",\n".join(f"{name} AS ({step})" for name, step in steps)
     sums = ", ".join(f"CAST(t{index} AS VARCHAR)" for index in range(len(parts.sums)))
-    sql = f"WITH {steps}\nSELECT k, {sums} FROM totals"
-    return Statement(sql, parameters.values, len(parts.listed.keys), len(parts.sums))
+    listed = len(parts.keys.keys) if isinstance(parts.keys, Listed) else None
+    sql = f"WITH {text}\nSELECT {', '.join(key)}, {sums} FROM totals"
+    return Statement(sql, parameters.values, listed, len(parts.sums), len(key))
 
 
-def _scan(scan: Scan, schema: str, parameters: _Parameters) -> str:
+def _rows(parts: Parts, schema: str, parameters: Parameters) -> tuple[str, list[tuple[str, str]]]:
+    """The rows scanned, filtered and computed: the name of the last step, and the steps."""
+    steps = [("scanned", _scan(parts.scan, schema, parameters))]
+    columns = ", ".join(f"x{index}" for index in range(len(parts.scan.columns))) or "nothing"
+    source = "scanned"
+    if parts.predicate is not None:
+        levels = Levels(parameters)
+        condition = duckdb_rows.truth(parts.predicate, levels)
+        source, more = levels.expressions(source, "f")
+        steps += [*more, ("filtered", f"SELECT {columns} FROM {source} WHERE {condition.text}")]
+        source = "filtered"
+    if parts.computed:
+        levels = Levels(parameters)
+        found = [duckdb_rows.operand(part, levels) for part in parts.computed]
+        source, more = levels.expressions(source, "p")
+        computed = ", ".join(f"{term.text} AS x{len(parts.scan.columns) + n}" for n, term in enumerate(found))
+        steps += [*more, ("projected", f"SELECT {columns}, {computed} FROM {source}")]
+        source = "projected"
+    return source, steps
+
+
+def _scan(scan: Scan, schema: str, parameters: Parameters) -> str:
     columns = [f"{_canonical(source, parameters)} AS x{index}" for index, source in enumerate(scan.columns)]
     return f"SELECT {', '.join(columns) or '0 AS nothing'} FROM {schema}.{scan.table}"
 
 
-def _canonical(source: Source, parameters: _Parameters) -> str:
+def _canonical(source: Source, parameters: Parameters) -> str:
     text = f"TRY_CAST({source.name} AS {TYPES[source.kind]})"
     if source.kind == "float":  # -0.0 needs nothing: it equals 0.0 here in every comparison, join and group
         text = f"CASE WHEN isnan({text}) THEN NULL ELSE {text} END"
     return text if source.fill is None else f"coalesce({text}, {parameters.constant(source.fill, source.kind)})"
 
 
-def _filter(predicate: rows.Predicate, parameters: _Parameters) -> str:
-    return f"SELECT * FROM scanned WHERE {_truth(predicate, parameters)}"
+def _key_columns(parts: Parts) -> list[str]:
+    return ["k"] if isinstance(parts.keys, Listed) else [f"y{index}" for index in range(len(parts.keys.columns))]
 
 
-def _truth(predicate: rows.Predicate, parameters: _Parameters) -> str:
-    match predicate:
-        case rows.Truth(value):
-            return {True: "true", False: "false", None: "CAST(NULL AS BOOLEAN)"}[value]
-        case rows.Compare(op, left, right):
-            kind: Kind = "float" if "float" in (left.kind, right.kind) else left.kind
-            return f"({_operand(left, kind, parameters)} {op} {_operand(right, kind, parameters)})"
-        case rows.Among(part, values):
-            listed = ", ".join(_operand(value, part.kind, parameters) for value in values)
-            return f"({_operand(part, part.kind, parameters)} IN ({listed}))"
-        case rows.IsMissing(part):
-            return f"({_operand(part, part.kind, parameters)} IS NULL)"
-        case rows.Not(inner):
-            return f"(NOT {_truth(inner, parameters)})"
-        case rows.AllOf(parts):
-            return "(" + " AND ".join(_truth(part, parameters) for part in parts) + ")"
-        case rows.AnyOf(parts):
-            return "(" + " OR ".join(_truth(part, parameters) for part in parts) + ")"
+def _keyed(parts: Parts, source: str, parameters: Parameters) -> list[tuple[str, str]]:
+    """Owned rows with the number of their key, or with the values of a key to be chosen."""
+    owned = "" if parts.owner is None else f" WHERE x{parts.owner} IS NOT NULL"
+    if isinstance(parts.keys, Listed):
+        return [("listed", _list(parts, parts.keys, parameters)), ("keyed", _numbered(parts.keys, source, owned))]
+    key = ", ".join(f"x{column} AS y{index}" for index, column in enumerate(parts.keys.columns))
+    return [("keyed", f"SELECT *, {key} FROM {source}{owned}")]
 
 
-def _operand(part: rows.Operand, kind: Kind, parameters: _Parameters) -> str:
-    """The operand as this kind: an integer meets a double as a double."""
-    if isinstance(part, rows.Constant):
-        return parameters.constant(part.value, kind)
-    return f"x{part.index}" if part.kind == kind else f"CAST(x{part.index} AS {TYPES[kind]})"
-
-
-def _keys(parts: Parts, parameters: _Parameters) -> str:
+def _list(parts: Parts, listed: Listed, parameters: Parameters) -> str:
     """The list as a table: its columns y0, y1, ... and each key's number k."""
-    listed = parts.listed
-    kinds = [parts.scan.columns[column].kind for column in listed.columns]
+    kinds = [parts.kinds[column] for column in listed.columns]
     arrays = [
         parameters.bind([_key(key[index], kind) for key in listed.keys], f"{TYPES[kind]}[]")
         for index, kind in enumerate(kinds)
@@ -138,13 +119,11 @@ def _key(value: Value, kind: Kind) -> Value:
     return float(value) + 0.0 if kind == "float" and value is not None else value
 
 
-def _keyed(parts: Parts) -> str:
-    """Owned rows with the number of their key. `=` where no listed value is missing: no other row can match then."""
-    source = "scanned" if parts.predicate is None else "filtered"
-    owned = "" if parts.owner is None else f" WHERE x{parts.owner} IS NOT NULL"
+def _numbered(listed: Listed, source: str, owned: str) -> str:
+    """`=` where no listed value is missing: no other row can match then."""
     on = " AND ".join(
-        f"x{column} {'IS NOT DISTINCT FROM' if _any_missing(parts.listed, index) else '='} y{index}"
-        for index, column in enumerate(parts.listed.columns)
+        f"x{column} {'IS NOT DISTINCT FROM' if _any_missing(listed, index) else '='} y{index}"
+        for index, column in enumerate(listed.columns)
     )
     join = f"JOIN listed ON {on}" if on else "CROSS JOIN listed"  # without columns: one key or none
     return f"SELECT * FROM {source} {join}{owned}"
@@ -154,13 +133,13 @@ def _any_missing(listed: Listed, index: int) -> bool:
     return any(key[index] is None for key in listed.keys)
 
 
-def _measure(parts: Parts, parameters: _Parameters) -> str:
+def _measure(parts: Parts, key: list[str], parameters: Parameters) -> str:
     owner = "" if parts.owner is None else f", x{parts.owner} AS u"
     grids = "".join(f", {_grid(grid, parameters)} AS v{index}" for index, grid in enumerate(parts.grids))
-    return f"SELECT k{owner}{grids} FROM keyed"
+    return f"SELECT {', '.join(key)}{owner}{grids} FROM keyed"
 
 
-def _grid(grid: Grid, parameters: _Parameters) -> str:
+def _grid(grid: Grid, parameters: Parameters) -> str:
     """0 .. upper - lower as BIGINT, or NULL. Clamped before any arithmetic, so nothing can overflow."""
     x = f"x{grid.column}"
     if grid.kind == "text":
@@ -168,7 +147,7 @@ def _grid(grid: Grid, parameters: _Parameters) -> str:
     if grid.kind == "integer":
         clamps = int(grid.clamp_lower), int(grid.clamp_upper)
         wide = _wide(*clamps, grid.lower)
-        steps = _clamp(x, *(_integer(bound, wide) for bound in clamps))
+        steps = _clamp(x, *(integer(bound, wide) for bound in clamps))
     else:
         bounds = float(grid.clamp_lower), float(grid.clamp_upper)
         least, most = (math.floor(bound * 2.0**grid.exponent + 0.5) for bound in bounds)
@@ -178,8 +157,8 @@ def _grid(grid: Grid, parameters: _Parameters) -> str:
         wide = _wide(least, most, grid.lower, grid.upper)
         steps = f"CAST(floor({_clamp(x, low, high)} * {scale} + {half}) AS {wide})"
         if least < grid.lower or most > grid.upper:  # each of the float64 operations is monotone, so else it is clamped
-            steps = _clamp(steps, _integer(grid.lower, wide), _integer(grid.upper, wide))
-    return f"CAST({steps} - {_integer(grid.lower, wide)} AS BIGINT)"
+            steps = _clamp(steps, integer(grid.lower, wide), integer(grid.upper, wide))
+    return f"CAST({steps} - {integer(grid.lower, wide)} AS BIGINT)"
 
 
 def _clamp(x: str, low: str, high: str) -> str:
@@ -191,35 +170,63 @@ def _wide(*values: int) -> str:
     return "BIGINT" if all(value in INT64 for value in values) else "HUGEINT"
 
 
-def _each_row(parts: Parts) -> list[tuple[str, str]]:
+def _each_row(parts: Parts, key: list[str]) -> list[tuple[str, str]]:
     """Each row a unit: g = 1 and c <= 1, so n' is one * c and S' is one * S."""
-    one = _integer(parts.scale.one, "HUGEINT")
+    one = integer(parts.scale.one, "HUGEINT")
     what = {"rows": "count(*)", "units": "count(*)", "present": "count(v{0})", "values": "coalesce(sum(v{0}), 0)"}
     totals = ", ".join(
         f"{one} * {what[sum_.what].format(sum_.measure)} AS t{index}" for index, sum_ in enumerate(parts.sums)
     )
-    return [("totals", f"SELECT k, {totals} FROM measured GROUP BY k")]
+    k = ", ".join(key)
+    return [("totals", f"SELECT {k}, {totals} FROM measured GROUP BY {k}")]
 
 
-def _each_unit(parts: Parts) -> list[tuple[str, str]]:
+def _each_unit(parts: Parts, key: list[str], parameters: Parameters) -> list[tuple[str, str]]:
     """Per (unit, key) counts and sums; g where it can bind; n' and S'; totals."""
     used = sorted({sum_.measure for sum_ in parts.sums if sum_.what in ("present", "values")})
     summed = sorted({sum_.measure for sum_ in parts.sums if sum_.what == "values"})
     counts = "".join(f", count(v{index}) AS c{index}" for index in used)
     columns = counts + "".join(f", coalesce(sum(v{index}), 0) AS s{index}" for index in summed)
-    steps = [("per_unit", f"SELECT u, k, count(*) AS r{columns} FROM measured GROUP BY u, k")]
-    grouped = len(parts.listed.keys) > parts.scale.max_groups
-    source = "per_unit"
-    if grouped:
+    k = ", ".join(key)
+    steps = [("per_unit", f"SELECT u, {k}, count(*) AS r{columns} FROM measured GROUP BY u, {k}")]
+    grouped, source = False, "per_unit"
+    if isinstance(parts.keys, Chosen):
+        steps += _choose(parts, parts.keys, key, parameters)
+        source = "kept"
+    elif len(parts.keys.keys) > parts.scale.max_groups:
         steps.append(("spread", "SELECT u AS w, count(*) AS g FROM per_unit GROUP BY u"))
-        source = "per_unit JOIN spread ON u = w"
+        grouped, source = True, "per_unit JOIN spread ON u = w"
     totals = ", ".join(f"{_total(parts, sum_, grouped)} AS t{index}" for index, sum_ in enumerate(parts.sums))
-    return [*steps, ("totals", f"SELECT k, {totals} FROM {source} GROUP BY k")]
+    return [*steps, ("totals", f"SELECT {k}, {totals} FROM {source} GROUP BY {k}")]
+
+
+def _choose(parts: Parts, chosen: Chosen, key: list[str], parameters: Parameters) -> list[tuple[str, str]]:
+    """Each unit's first keys by (md5 of key_bytes, key_bytes); only units with too many are put in order."""
+    most = integer(chosen.max_groups, "HUGEINT" if chosen.max_groups not in INT64 else "BIGINT")
+    assert parts.owner is not None
+    kinds = [parts.kinds[column] for column in (parts.owner, *chosen.columns)]
+    salt = parameters.constant(key_bytes(chosen.salt, "", ())[: -len(b"t0:")].decode(), "text")
+    text = " || ".join([salt, *(_bytes(name, kind) for name, kind in zip(["u", *key], kinds, strict=True))])
+    place = "row_number() OVER (PARTITION BY u ORDER BY md5(b), b)"
+    return [
+        ("spread", f"SELECT u AS w FROM per_unit GROUP BY u HAVING count(*) > {most}"),
+        ("many", f"SELECT *, {text} AS b FROM per_unit SEMI JOIN spread ON u = w"),
+        ("placed", f"SELECT *, {place} AS place FROM many"),
+        ("kept", "SELECT * FROM per_unit ANTI JOIN spread ON u = w"
+                 f" UNION ALL SELECT * EXCLUDE (b, place) FROM placed WHERE place <= {most}"),
+    ]  # fmt: skip
+
+
+def _bytes(name: str, kind: Kind) -> str:
+    """One value's part of `key_bytes`; `strlen` counts bytes."""
+    text = name if kind == "text" else f"CAST({name} AS VARCHAR)"
+    tag = "t" if kind == "text" else "i"
+    return f"CASE WHEN {name} IS NULL THEN 'n0:' ELSE '{tag}' || CAST(strlen({text}) AS VARCHAR) || ':' || {text} END"
 
 
 def _total(parts: Parts, sum_: Sum, grouped: bool) -> str:
-    one = _integer(parts.scale.one, "BIGINT")
-    most = _integer(parts.scale.max_rows, "BIGINT")
+    one = integer(parts.scale.one, "BIGINT")
+    most = integer(parts.scale.max_rows, "BIGINT")
     if sum_.what == "units":
         return f"sum({_scaled(parts, one, grouped)})"
     c = "r" if sum_.what == "rows" else f"c{sum_.measure}"
@@ -233,7 +240,7 @@ def _scaled(parts: Parts, whole: str, grouped: bool) -> str:
     """floor(whole * h / g): whole * h <= 2**62 in BIGINT."""
     if not grouped:
         return whole
-    h = _integer(min(parts.scale.max_groups, len(parts.listed.keys)), "BIGINT")
+    h = integer(min(parts.scale.max_groups, len(parts.listed.keys)), "BIGINT")
     return f"CASE WHEN g <= {h} THEN {whole} ELSE {whole} * {h} // g END"
 
 
@@ -243,12 +250,12 @@ def _total_of_values(parts: Parts, measure: int, count: str, grouped: bool) -> s
     grid, scale = parts.grids[measure], parts.scale
     c, s = f"c{measure}", f"s{measure}"
     free = f"{c} <= {scale.max_rows}" + (f" AND g <= {scale.max_groups}" if grouped else "")
-    whole = f"CAST(least({s}, {_integer((grid.upper - grid.lower) * scale.max_rows, 'HUGEINT')}) AS BIGINT)"
+    whole = f"CAST(least({s}, {integer((grid.upper - grid.lower) * scale.max_rows, 'HUGEINT')}) AS BIGINT)"
     small = MAX_RANGE // (scale.one * scale.max_rows)
-    narrow = f"CAST(least({s}, {_integer(small, 'HUGEINT')}) AS BIGINT) * ({count}) // greatest({c}, 1)"
+    narrow = f"CAST(least({s}, {integer(small, 'HUGEINT')}) AS BIGINT) * ({count}) // greatest({c}, 1)"
     wide = f"{s} * ({count}) // greatest({c}, 1)"
     bound = f"CASE WHEN {free} THEN 0 WHEN {s} <= {small} THEN {narrow} ELSE {wide} END"
     return (
-        f"coalesce({_integer(scale.one, 'HUGEINT')} * sum(CASE WHEN {free} THEN {whole} ELSE 0 END), 0)"
+        f"coalesce({integer(scale.one, 'HUGEINT')} * sum(CASE WHEN {free} THEN {whole} ELSE 0 END), 0)"
         f" + coalesce(sum({bound}), 0)"
     )

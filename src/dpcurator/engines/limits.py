@@ -13,6 +13,8 @@ refuse the same plans, and on every other plan and every table they are total. W
              S' <= W n' <= (W m) one <= 2**78;
 - totals:    there are at most N pairs (unit, key), so a sum of n' is at most 2**48 * 2**36 = 2**84 and a sum of S'
              at most 2**48 * 2**78 = 2**126;
+- chosen keys: g <= max_groups after choosing, so h = g, nothing is scaled by it, and n' = one * min(c, m) <= 2**36
+             whatever the number of keys, which may be that of the rows, N;
 - each row a unit: n' = one c and S' = one S with c <= 1, so totals are at most one W N <= 2**126.
 
 All of these are below 2**127 - 1, the largest 128-bit signed integer. Checked in tests/engines/test_limits.py.
@@ -20,16 +22,17 @@ All of these are below 2**127 - 1, the largest 128-bit signed integer. Checked i
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from dpcurator.catalog.model import Kind, Value
+from dpcurator.catalog.model import Kind
+from dpcurator.engines.limits_rows import Rows, check_value, is_double, is_unicode, kind_of, require
 from dpcurator.errors import Refusal
 from dpcurator.plan import rows
 from dpcurator.plan.core import (
+    Chosen,
     CorePlan,
     Filter,
     Grid,
@@ -37,6 +40,7 @@ from dpcurator.plan.core import (
     Measure,
     Owner,
     PerUnit,
+    Project,
     ScaleDown,
     Scan,
     Source,
@@ -51,8 +55,6 @@ MAX_ONE: Final = 2**16
 MAX_RANGE: Final = 2**62
 MAX_GRID: Final = 2**126
 MAX_EXPONENT: Final = 1000
-MAX_DEPTH: Final = 100
-INT64: Final = range(-(2**63), 2**63)
 TABLE_NAME: Final = re.compile(r"t[0-9]{1,9}")
 COLUMN_NAME: Final = re.compile(r"c[0-9]{1,9}")
 
@@ -63,154 +65,110 @@ class Parts:
 
     scan: Scan
     predicate: rows.Predicate | None
+    computed: tuple[rows.Operand, ...]
     owner: int | None
-    listed: Listed
+    keys: Listed | Chosen
     grids: tuple[Grid, ...]
     scale: ScaleDown
     sums: tuple[Sum, ...]
 
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """Of the scan's columns and the computed ones."""
+        return (*(source.kind for source in self.scan.columns), *(part.kind for part in self.computed))
+
+    @property
+    def listed(self) -> Listed:
+        """The list of keys, in a plan that has one."""
+        assert isinstance(self.keys, Listed)
+        return self.keys
+
 
 def check_core(core: CorePlan) -> Parts:
     """The plan's parts. Raises Refusal when it is not a core plan, or when an integer could pass 127 bits."""
+    predicate: rows.Predicate | None = None
+    computed: tuple[rows.Operand, ...] = ()
     match core:
-        case (Scan() as scan, Owner(owner), Listed() as listed, Measure(grids), PerUnit(), ScaleDown() as scale,
-              Total(sums)):  # fmt: skip
-            predicate = None
-        case (Scan() as scan, Filter(predicate), Owner(owner), Listed() as listed, Measure(grids), PerUnit(),
+        case (first, Filter(predicate), *others):
+            core = (first, *others)
+    match core:
+        case (first, Project(computed), *others):
+            core = (first, *others)
+    match core:
+        case (Scan() as scan, Owner(owner), (Listed() | Chosen()) as keys, Measure(grids), PerUnit(),
               ScaleDown() as scale, Total(sums)):  # fmt: skip
             pass
         case _:
             raise Refusal("The steps of this plan are not those of a core plan, in their order.")
     _scan(scan)
-    kinds = tuple(source.kind for source in scan.columns)
+    expressions = Rows(tuple(source.kind for source in scan.columns))
     if predicate is not None:
-        _predicate(predicate, kinds, MAX_DEPTH)
+        expressions.predicate(predicate)
+    kinds = (*expressions.kinds, *(expressions.operand(part) for part in computed))
     if owner is not None:
-        _require(_kind(kinds, owner) != "float", "A unit is an integer or a text, never a float.")
-    _listed(listed, kinds)
-    _require(type(scale.max_rows) is int and 1 <= scale.max_rows <= MAX_ROWS, "max_rows is from 1 to 2**20.")
-    _require(type(scale.max_groups) is int and scale.max_groups >= 1, "max_groups is at least 1.")
-    _require(type(scale.one) is int and 1 <= scale.one <= MAX_ONE, "One whole row counts from 1 to 2**16.")
+        require(kind_of(kinds, owner) != "float", "A unit is an integer or a text, never a float.")
+    require(type(scale.max_rows) is int and 1 <= scale.max_rows <= MAX_ROWS, "max_rows is from 1 to 2**20.")
+    require(type(scale.max_groups) is int and scale.max_groups >= 1, "max_groups is at least 1.")
+    require(type(scale.one) is int and 1 <= scale.one <= MAX_ONE, "One whole row counts from 1 to 2**16.")
     for grid in grids:
         _grid(grid, kinds, 1 if owner is None else scale.max_rows)
-    _require(bool(sums), "A plan adds up at least one thing.")
+    require(bool(sums), "A plan adds up at least one thing.")
     for total in sums:
-        _require(total.what in ("rows", "units", "present", "values"), "A sum is of rows, units, present or values.")
+        require(total.what in ("rows", "units", "present", "values"), "A sum is of rows, units, present or values.")
         if total.what in ("present", "values"):
-            _require(0 <= total.measure < len(grids), "A sum names a measured column that is not there.")
-    return Parts(scan, predicate, owner, listed, grids, scale, sums)
-
-
-def _require(true: bool, otherwise: str) -> None:
-    if not true:
-        raise Refusal(otherwise)
-
-
-def _kind(kinds: tuple[Kind, ...], column: int) -> Kind:
-    _require(type(column) is int and 0 <= column < len(kinds), "The plan names a column that its scan does not read.")
-    return kinds[column]
+            require(0 <= total.measure < len(grids), "A sum names a measured column that is not there.")
+    if isinstance(keys, Listed):
+        _listed(keys, kinds)
+    else:
+        _chosen(keys, kinds, sums, scale)
+    return Parts(scan, predicate, tuple(computed), owner, keys, grids, scale, sums)
 
 
 def _scan(scan: Scan) -> None:
-    _require(TABLE_NAME.fullmatch(scan.table) is not None, "A stored table is named t0, t1, ...")
+    require(TABLE_NAME.fullmatch(scan.table) is not None, "A stored table is named t0, t1, ...")
     for source in scan.columns:
         _source(source)
 
 
 def _source(source: Source) -> None:
-    _require(COLUMN_NAME.fullmatch(source.name) is not None, "A stored column is named c0, c1, ...")
-    _require(source.kind in ("integer", "float", "text"), "A stored column is integer, float or text.")
-    _value(source.fill, source.kind)
-
-
-def _value(value: Value, kind: Kind) -> None:
-    """A constant of the kind, or missing. A float constant may be spelled as an integer that is a double."""
-    if value is None:
-        return
-    if kind == "integer":
-        _require(type(value) is int and value in INT64, "An integer constant fits 64 bits.")
-    elif kind == "float":
-        _require(type(value) in (int, float) and _is_double(value), "A float constant is a finite double.")
-    else:
-        _require(type(value) is str and _is_unicode(value), "A text constant is Unicode text, without lone surrogates.")
-
-
-def _is_double(value: object) -> bool:
-    if isinstance(value, int):
-        return abs(value) <= 2**1000 and int(float(value)) == value
-    return isinstance(value, float) and math.isfinite(value)
-
-
-def _is_unicode(value: object) -> bool:
-    try:
-        return isinstance(value, str) and value.encode() is not None
-    except UnicodeEncodeError:
-        return False
+    require(COLUMN_NAME.fullmatch(source.name) is not None, "A stored column is named c0, c1, ...")
+    require(source.kind in ("integer", "float", "text"), "A stored column is integer, float or text.")
+    check_value(source.fill, source.kind)
 
 
 def _listed(listed: Listed, kinds: tuple[Kind, ...]) -> None:
-    key_kinds = tuple(_kind(kinds, column) for column in listed.columns)
-    _require(len(listed.keys) <= MAX_KEYS, "A list has at most 2**26 keys.")
+    key_kinds = tuple(kind_of(kinds, column) for column in listed.columns)
+    require(len(listed.keys) <= MAX_KEYS, "A list has at most 2**26 keys.")
     for key in listed.keys:
-        _require(len(key) == len(key_kinds), "A key has one value for each of its columns.")
+        require(len(key) == len(key_kinds), "A key has one value for each of its columns.")
         for value, kind in zip(key, key_kinds, strict=True):
-            _value(value, kind)
-    _require(len(set(listed.keys)) == len(listed.keys), "The listed keys are not distinct.")
+            check_value(value, kind)
+    require(len(set(listed.keys)) == len(listed.keys), "The listed keys are not distinct.")
+
+
+def _chosen(chosen: Chosen, kinds: tuple[Kind, ...], sums: tuple[Sum, ...], scale: ScaleDown) -> None:
+    key_kinds = [kind_of(kinds, column) for column in chosen.columns]
+    require(bool(key_kinds) and "float" not in key_kinds, "A chosen key is of integers and texts.")
+    require(is_unicode(chosen.salt), "A salt is Unicode text.")
+    require(type(chosen.max_groups) is int and 1 <= chosen.max_groups <= scale.max_groups,
+            "No more keys are kept than a unit may have whole.")  # fmt: skip
+    require(bool(sums) and sums[0].what == "units", "Where keys are chosen the first sum is of units.")
 
 
 def _grid(grid: Grid, kinds: tuple[Kind, ...], max_rows: int) -> None:
-    _require(_kind(kinds, grid.column) == grid.kind, "A grid has the kind of its column.")
-    _require(type(grid.lower) is int and type(grid.upper) is int, "A grid's bounds are integers.")
-    _require(-MAX_GRID < grid.lower <= grid.upper < MAX_GRID, "A grid's bounds pass 126 bits.")
-    _require((grid.upper - grid.lower) * max_rows <= MAX_RANGE, "(upper - lower) * max_rows passes 62 bits.")
+    require(kind_of(kinds, grid.column) == grid.kind, "A grid has the kind of its column.")
+    require(type(grid.lower) is int and type(grid.upper) is int, "A grid's bounds are integers.")
+    require(-MAX_GRID < grid.lower <= grid.upper < MAX_GRID, "A grid's bounds pass 126 bits.")
+    require((grid.upper - grid.lower) * max_rows <= MAX_RANGE, "(upper - lower) * max_rows passes 62 bits.")
     if grid.kind == "text":
-        _require(grid == Grid(grid.column, "text", 0, 0, 0, 0, 0), "A text is counted, not measured.")
+        require(grid == Grid(grid.column, "text", 0, 0, 0, 0, 0), "A text is counted, not measured.")
     elif grid.kind == "integer":
-        _require(grid.exponent == 0, "An integer grid has exponent 0.")
-        _require(type(grid.clamp_lower) is int and type(grid.clamp_upper) is int, "An integer is clamped to integers.")
-        _require(grid.lower <= grid.clamp_lower <= grid.clamp_upper <= grid.upper, "A clamp is within its grid.")
+        require(grid.exponent == 0, "An integer grid has exponent 0.")
+        require(type(grid.clamp_lower) is int and type(grid.clamp_upper) is int, "An integer is clamped to integers.")
+        require(grid.lower <= grid.clamp_lower <= grid.clamp_upper <= grid.upper, "A clamp is within its grid.")
     else:
-        _require(-MAX_EXPONENT <= grid.exponent <= MAX_EXPONENT, "A grid's exponent is from -1000 to 1000.")
+        require(-MAX_EXPONENT <= grid.exponent <= MAX_EXPONENT, "A grid's exponent is from -1000 to 1000.")
         for bound in (grid.clamp_lower, grid.clamp_upper):
-            _require(type(bound) in (int, float) and _is_double(bound), "A float is clamped to finite doubles.")
-            _require(abs(Fraction(bound)) * Fraction(2) ** grid.exponent <= MAX_GRID, "A grid's bounds pass 126 bits.")
-        _require(grid.clamp_lower <= grid.clamp_upper, "A clamp's lower bound passes its upper bound.")
-
-
-def _predicate(predicate: rows.Predicate, kinds: tuple[Kind, ...], depth: int) -> None:
-    _require(depth > 0, "The condition is nested too deeply.")
-    match predicate:
-        case rows.Truth(value):
-            _require(value is None or type(value) is bool, "A constant condition is true, false or unknown.")
-        case rows.Compare(op, left, right):
-            _require(op in rows.COMPARISONS, "A comparison is one of = <> < <= > >=.")
-            texts = [_operand(left, kinds) == "text", _operand(right, kinds) == "text"]
-            _require(texts[0] == texts[1], "A text is compared with a text, a number with a number.")
-        case rows.Among(operand, values):
-            kind = _operand(operand, kinds)
-            _require(bool(values), "IN needs at least one value.")
-            for constant in values:
-                _require(constant.kind == kind, "IN compares with values of one kind.")
-                _operand(constant, kinds)
-        case rows.IsMissing(operand):
-            _operand(operand, kinds)
-        case rows.Not(part):
-            _predicate(part, kinds, depth - 1)
-        case rows.AllOf(parts) | rows.AnyOf(parts):
-            _require(len(parts) >= 1, "AND and OR need parts.")
-            for part in parts:
-                _predicate(part, kinds, depth - 1)
-        case _:
-            raise Refusal("This is not a condition a core plan may hold.")
-
-
-def _operand(operand: rows.Operand, kinds: tuple[Kind, ...]) -> Kind:
-    match operand:
-        case rows.Field(index, kind):
-            _require(_kind(kinds, index) == kind, "A field has the kind of its column.")
-        case rows.Constant(value, kind):
-            _require(value is not None, "A constant is never missing.")
-            _value(value, kind)
-        case _:
-            raise Refusal("This is not a value a core plan may hold.")
-    return operand.kind
+            require(type(bound) in (int, float) and is_double(bound), "A float is clamped to finite doubles.")
+            require(abs(Fraction(bound)) * Fraction(2) ** grid.exponent <= MAX_GRID, "A grid's bounds pass 126 bits.")
+        require(grid.clamp_lower <= grid.clamp_upper, "A clamp's lower bound passes its upper bound.")

@@ -7,16 +7,16 @@ Checked against tables worked by hand in tests/engines/test_by_hand.py.
 
 from __future__ import annotations
 
+import hashlib
 import math
-import operator
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from dpcurator.catalog.model import Value
 from dpcurator.engines.limits import check_core
-from dpcurator.plan import rows
 from dpcurator.plan.core import (
+    Chosen,
     CorePlan,
     Filter,
     Grid,
@@ -24,20 +24,21 @@ from dpcurator.plan.core import (
     Measure,
     Owner,
     PerUnit,
+    Project,
     ScaleDown,
     Scan,
     Source,
     Sum,
     Total,
-)
+    key_bytes,
+)  # fmt: skip
+from dpcurator.plan.evaluate import Row, truth, value
 from dpcurator.values import Exact
 
+Key = tuple[Value, ...]
 Tables = Mapping[str, Mapping[str, Sequence[Value]]]
-Row = tuple[Value, ...]
 
-COMPARE: Final[dict[str, Callable[[Any, Any], bool]]] = {
-    "=": operator.eq, "<>": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
-}  # fmt: skip
+__all__ = ["Reference", "measure", "truth"]
 
 
 class Reference:
@@ -47,12 +48,13 @@ class Reference:
         self._tables = tables
 
     def evaluate(self, core: CorePlan) -> Exact:
-        """Python ints, one row a listed key, one column a sum. Raises Refusal where `check_core` does."""
-        check_core(core)
+        """Python ints, one row a key, one column a sum; chosen keys in the order found. Raises Refusal where
+        `check_core` does."""
+        keys = check_core(core).keys
         state: Any = self._tables
         for step in core:
             state = _step(step, state)
-        return Exact(state)
+        return Exact(list(state.values()), list(state) if isinstance(keys, Chosen) else None)
 
 
 def _step(step: object, state: Any) -> Any:
@@ -62,25 +64,30 @@ def _step(step: object, state: Any) -> Any:
             return scan(step, state)
         case Filter(predicate):
             return [row for row in state if truth(predicate, row) is True]
+        case Project(parts):
+            return [(*row, *(value(part, row) for part in parts)) for row in state]
         case Owner(column):
             owned = [(number if column is None else row[column], row) for number, row in enumerate(state)]
             return [(unit, row) for unit, row in owned if unit is not None]
         case Listed(columns, keys):
-            number = {key: index for index, key in enumerate(keys)}
-            keyed = [(unit, number.get(tuple(row[column] for column in columns)), row) for unit, row in state]
-            return len(keys), [(unit, key, row) for unit, key, row in keyed if key is not None]
+            keyed = [(unit, tuple(row[column] for column in columns), row) for unit, row in state]
+            listed = set(keys)
+            return keys, [(unit, key, row) for unit, key, row in keyed if key in listed]
+        case Chosen(columns):
+            kept = choose(step, [(unit, tuple(row[column] for column in columns), row) for unit, row in state])
+            return tuple(dict.fromkeys(key for _, key, _ in kept)), kept
         case Measure(grids):
-            size, keyed = state
-            return size, [(unit, key, [measure(grid, row[grid.column]) for grid in grids]) for unit, key, row in keyed]
+            keys, keyed = state
+            return keys, [(unit, key, [measure(grid, row[grid.column]) for grid in grids]) for unit, key, row in keyed]
         case PerUnit():
-            size, measured = state
-            return size, per_unit(measured)
+            keys, measured = state
+            return keys, per_unit(measured)
         case ScaleDown():
-            size, units = state
-            return size, scale_down(step, units)
+            keys, units = state
+            return keys, scale_down(step, units)
         case Total(sums):
-            size, scaled = state
-            return total(sums, size, scaled)
+            keys, scaled = state
+            return total(sums, keys, scaled)
     raise AssertionError("unreachable: check_core knows every step")
 
 
@@ -100,42 +107,20 @@ def canonical(source: Source, value: Value) -> Value:
     return source.fill if value is None else value
 
 
-def operand(part: rows.Operand, row: Row) -> Value:
-    return row[part.index] if isinstance(part, rows.Field) else part.value
+def choose(step: Chosen, keyed: list[tuple[Value, Key, Row]]) -> list[tuple[Value, Key, Row]]:
+    """The rows of each unit's first keys, by md5 and then by the bytes themselves."""
+    found: dict[Value, set[Key]] = defaultdict(set)
+    for unit, key, _ in keyed:
+        found[unit].add(key)
 
+    def place(unit: Value, key: Key) -> tuple[bytes, bytes]:
+        text = key_bytes(step.salt, unit, key)
+        return hashlib.md5(text, usedforsecurity=False).digest(), text
 
-def truth(predicate: rows.Predicate, row: Row) -> bool | None:
-    """True, False, or None for unknown."""
-    match predicate:
-        case rows.Truth(value):
-            return value
-        case rows.Compare(op, left, right):
-            return compare(op, left, right, row)
-        case rows.Among(part, values):
-            found = operand(part, row)
-            return None if found is None else any(found == value.value for value in values)
-        case rows.IsMissing(part):
-            return operand(part, row) is None
-        case rows.Not(part):
-            inner = truth(part, row)
-            return None if inner is None else not inner
-        case rows.AllOf(parts):
-            found_parts = [truth(part, row) for part in parts]
-            return False if False in found_parts else None if None in found_parts else True
-        case rows.AnyOf(parts):
-            found_parts = [truth(part, row) for part in parts]
-            return True if True in found_parts else None if None in found_parts else False
-
-
-def compare(op: str, left: rows.Operand, right: rows.Operand, row: Row) -> bool | None:
-    a, b = operand(left, row), operand(right, row)
-    if a is None or b is None:
-        return None
-    if "float" in (left.kind, right.kind):  # an integer meets a double as a double, rounded to even
-        assert not isinstance(a, str)
-        assert not isinstance(b, str)
-        a, b = float(a), float(b)
-    return COMPARE[op](a, b)
+    kept = {
+        unit: set(sorted(keys, key=lambda key: place(unit, key))[: step.max_groups]) for unit, keys in found.items()
+    }
+    return [(unit, key, row) for unit, key, row in keyed if key in kept[unit]]
 
 
 def measure(grid: Grid, value: Value) -> int | None:
@@ -151,17 +136,17 @@ def measure(grid: Grid, value: Value) -> int | None:
     return min(max(steps, grid.lower), grid.upper) - grid.lower
 
 
-def per_unit(measured: list[tuple[Any, int, list[int | None]]]) -> dict[Any, dict[int, list[list[int | None]]]]:
+def per_unit(measured: list[tuple[Any, Key, list[int | None]]]) -> dict[Any, dict[Key, list[list[int | None]]]]:
     """unit -> key -> its rows."""
-    units: dict[Any, dict[int, list[list[int | None]]]] = defaultdict(lambda: defaultdict(list))
+    units: dict[Any, dict[Key, list[list[int | None]]]] = defaultdict(lambda: defaultdict(list))
     for unit, key, values in measured:
         units[unit][key].append(values)
     return units
 
 
 def scale_down(
-    step: ScaleDown, units: dict[Any, dict[int, list[list[int | None]]]]
-) -> list[tuple[int, Callable[[Sum], int]]]:
+    step: ScaleDown, units: dict[Any, dict[Key, list[list[int | None]]]]
+) -> list[tuple[Key, Callable[[Sum], int]]]:
     """For each (unit, key): the key, and what each sum adds for it."""
     return [
         (key, _share(step, len(keys), values)) for keys in units.values() for key, values in keys.items()
@@ -188,8 +173,10 @@ def _share(step: ScaleDown, g: int, values: list[list[int | None]]) -> Callable[
     return share
 
 
-def total(sums: tuple[Sum, ...], size: int, scaled: list[tuple[int, Callable[[Sum], int]]]) -> list[list[int]]:
-    table = [[0] * len(sums) for _ in range(size)]
+def total(
+    sums: tuple[Sum, ...], keys: tuple[Key, ...], scaled: list[tuple[Key, Callable[[Sum], int]]]
+) -> dict[Key, list[int]]:
+    table = {key: [0] * len(sums) for key in keys}
     for key, share in scaled:
         for column, sum_ in enumerate(sums):
             table[key][column] += share(sum_)

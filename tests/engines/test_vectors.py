@@ -1,0 +1,97 @@
+"""Every function on inputs with results worked by hand or by its definition, in Python and on every engine.
+
+`vectors/*.json`: a function (and, for those of any kind, the kind) to a list of [parts, literals, result]; null is
+missing, {"repeat": [text, n]} a long text. TIM-01, TIM-03 and SPV-01 are among them (times.json, floats.json).
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpcurator.engines.duckdb import DuckDB
+from dpcurator.engines.limits_rows import LETTERS
+from dpcurator.engines.reference import Reference
+from dpcurator.plan import rows
+from dpcurator.plan.core import Filter, Listed, Measure, Owner, PerUnit, Project, ScaleDown, Scan, Source, Sum, Total
+from dpcurator.plan.evaluate import value
+from dpcurator.plan.functions import BY_NAME, FUNCTIONS
+
+FILES = sorted((Path(__file__).parent / "vectors").glob("*.json"))
+VECTORS = {name: found for path in FILES for name, found in json.loads(path.read_text(encoding="utf-8")).items()}
+
+
+def long(value: Any) -> Any:
+    return value["repeat"][0] * value["repeat"][1] if isinstance(value, dict) else value
+
+
+def kinds_of(name: str, count: int) -> tuple[list[Any], Any]:
+    """The kinds of the parts, and of the result."""
+    function, _, any_kind = name.partition(" ")
+    letters = BY_NAME[function].parts
+    if letters.endswith("*"):
+        letters = letters[0] * count
+    return [LETTERS.get(letter, any_kind) for letter in letters], LETTERS.get(BY_NAME[function].kind, any_kind)
+
+
+def by_shape(name: str) -> list[tuple[rows.Compute, list[tuple[list[Any], Any]]]]:
+    """The vectors of a function, together where parameters and number of parts are the same."""
+    found: dict[Any, list[tuple[list[Any], Any]]] = defaultdict(list)
+    for parts, literals, result in VECTORS[name]:
+        found[len(parts), tuple(literals)].append(([long(part) for part in parts], long(result)))
+    made = []
+    for (count, literals), lines in found.items():
+        kinds, kind = kinds_of(name, count)
+        parts = tuple(rows.Field(index, part) for index, part in enumerate(kinds))
+        made.append((rows.Compute(name.partition(" ")[0], parts, kind, literals), lines))
+    return made
+
+
+def count(engine: Any, compute: rows.Compute, lines: list[tuple[list[Any], Any]]) -> int:
+    """In how many rows the engine finds what is expected, which it reads from a last column."""
+    names = [f"c{index}" for index in range(len(compute.parts) + 1)]
+    kinds = dict(zip(names, [*(part.kind for part in compute.parts), compute.kind], strict=True))
+    table = {name: [(*parts, result)[index] for parts, result in lines] for index, name in enumerate(names)}
+    expected, found = rows.Field(len(compute.parts), compute.kind), rows.Field(len(names), compute.kind)
+    right = rows.AnyOf((rows.Compare("=", compute, expected),
+                        rows.AllOf((rows.IsMissing(compute), rows.IsMissing(expected)))))  # fmt: skip
+    again = rows.Choose((rows.When(right, rows.Constant(1, "integer")),), rows.Missing("integer"), "integer")
+    core: Any = (
+        Scan("t0", tuple(Source(name, kind) for name, kind in kinds.items())), Project((compute, again)), Owner(None),
+        Listed((found.index + 1,), ((1,),)), Measure(()), PerUnit(), ScaleDown(1, 1, 1), Total((Sum("rows"),)),
+    )  # fmt: skip
+    filtered = (core[0], Filter(right), Owner(None), Listed((), ((),)), *core[4:])
+    made = Reference({"t0": table}) if engine is Reference else engine({"t0": table}, {"t0": kinds})
+    (projected,), (kept,) = (made.evaluate(plan).open_for_release()[0] for plan in (core, filtered))
+    assert projected == kept
+    return int(kept)
+
+
+def test_every_function_has_vectors_and_every_vector_a_function() -> None:
+    assert {name.partition(" ")[0] for name in VECTORS} == {function.name for function in FUNCTIONS}
+    for function in FUNCTIONS:
+        if function.kind == "k":
+            assert {f"{function.name} {kind}" for kind in ("integer", "float", "text")} <= set(VECTORS)
+    for name, lines in VECTORS.items():
+        assert any(None in parts for parts, _, _ in lines), f"{name} is never given a missing value"
+
+
+@pytest.mark.parametrize("name", VECTORS)
+def test_in_python(name: str) -> None:
+    for compute, lines in by_shape(name):
+        for parts, result in lines:
+            found = value(compute, tuple(parts))
+            assert repr(found) == repr(result), (compute, parts if len(repr(parts)) < 200 else "a long text")
+
+
+@pytest.mark.parametrize("name", VECTORS)
+@pytest.mark.parametrize("engine", [Reference, DuckDB.from_tables])
+def test_on_every_engine(name: str, engine: Any) -> None:
+    for compute, lines in by_shape(name):
+        if count(engine, compute, lines) != len(lines):
+            wrong = [parts for parts, result in lines if count(engine, compute, [(parts, result)]) != 1]
+            pytest.fail(f"{compute.function}{compute.literals}: {str(wrong)[:300]}")
