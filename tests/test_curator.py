@@ -48,7 +48,7 @@ def test_with_next_to_no_noise_the_answers_are_the_tables(tmp_path):
 
 def test_an_answer_says_what_it_cost_and_what_is_left(curator):
     answer = curator.ask(BY_CITY, epsilon="0.5")
-    assert (answer.epsilon, answer.spent, answer.remaining) == (Fraction(1, 2), Fraction(1, 2), Fraction(19, 2))
+    assert (answer.cost, answer.spent, answer.remaining) == (Fraction(1, 2), Fraction(1, 2), Fraction(19, 2))
     assert answer.columns == ("city", "n", "a")
     assert curator.verify(answer.receipt).holds
 

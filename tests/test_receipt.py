@@ -31,7 +31,7 @@ def test_what_a_receipt_says(told):
     assert receipt["analyst"] == "ada"
     assert (receipt["epsilon"], receipt["delta"], receipt["confidence"]) == ("1/3", "0", "19/20")
     assert receipt["plan_sha256"] == digest(made.plan(QUESTION))
-    assert receipt["reach"] == {"rows": 4, "groups": 2, "keys": 3, "one": 65536}
+    assert receipt["reach"] == {"rows": 4, "groups": 2, "keys": 3, "one": 65536, "units": None}
     assert [one["ask"]["what"] for one in receipt["readings"]] == ["rows", "centred", "present"]
     assert [one["epsilon"] for one in receipt["readings"]] == ["1/9"] * 3
     assert receipt["readings"][0]["scale"] == str(2 * 4 * 65536 * 9)  # l0 m / epsilon

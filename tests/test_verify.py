@@ -7,11 +7,12 @@ the receipt does not hold. The catalog, the ledger and the answer catch those; n
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction as F
 
 import pytest
 from questions import CATALOG, VISITS, catalog_with, with_column
-from receipts import KEY, at, changed, curator, json_of, leaves, others, signed
+from receipts import CATALOGS, KEY, at, changed, curator, json_of, leaves, others, signed
 
 from dpcurator.verification import verify
 
@@ -37,6 +38,44 @@ def told():
     """(curator, answer) for each question, over one ledger."""
     made = curator()
     return made, [made.ask(question, epsilon=F(1, 3)) for question in QUESTIONS]
+
+
+@pytest.fixture(scope="module", params=[name for name in CATALOGS if name != "pure"])
+def elsewhere(request):
+    """The same under a catalog of another relation, currency or kind of keys; prices at which Gaussian noise is had."""
+    made = curator(CATALOGS[request.param])
+    return made, [made.ask(question, spend="5%") for question in QUESTIONS]
+
+
+def test_receipts_of_every_kind_hold_by_themselves_and_against_everything(elsewhere):
+    made, answers = elsewhere
+    for answer in answers:
+        receipt = json_of(answer.receipt)
+        outside = {"catalog": made.catalog, "ledger": made.ledger, "public_key": KEY.public,
+                   "answer": answer.core_json()}  # fmt: skip
+        assert wrong(receipt) == set()
+        assert wrong(receipt, **outside) == set()
+        assert "catalog" in wrong(receipt, catalog=replace(CATALOG, protects="dogs"))
+
+
+def test_every_claim_of_every_kind_changed_and_signed_again_is_caught(elsewhere):
+    for answer in elsewhere[1]:
+        receipt = json_of(answer.receipt)
+        for path in leaves(receipt):
+            if path[0] in FREE or path[0] in ("plan", "signature", "public_key"):
+                continue
+            for new in others(at(receipt, path))[:3]:
+                assert wrong(signed(changed(receipt, path, new))) - {"signature"}, (path, new)
+
+
+def test_both_kinds_of_noise_are_among_them():
+    kinds = set()
+    for name, catalog in CATALOGS.items():
+        quote = curator(catalog).quote(QUESTIONS[0], spend="5%")
+        kinds |= {(name, one.mechanism.__class__.__name__) for one in quote.priced}
+        kinds |= {(name, "selection")} if quote.selecting else set()
+    assert {("pure", "DiscreteLaplace"), ("rho", "DiscreteGaussian"), ("unknown", "selection"),
+            ("unknown, rho", "selection"), ("unknown, replaced", "selection")} <= kinds  # fmt: skip
 
 
 def wrong(receipt, **outside):
@@ -159,13 +198,14 @@ def test_other_lies_are_named(told):
     assert "cost" in wrong(signed(receipt | {"confidence": "0.99"}))
     assert "sensitivity" in wrong(signed(receipt | {"neighbours": "replace-one"}))
     assert "signature" in wrong(receipt, public_key="00" * 32)
-    assert "form" in wrong(receipt | {"format": "dpcurator receipt 2"})
+    assert "form" in wrong(receipt | {"format": "dpcurator receipt 1"})
     doubled = json_of(receipt)  # more noise than the price buys: consistent in its loss, but not what the plan gets
     doubled["readings"][0]["scale"] = str(F(doubled["readings"][0]["scale"]) * 2)
     mechanisms = [{k: v for k, v in one.items() if k != "derivation"} for one in doubled["readings"]]
     from dpcurator.receipt import sha
 
-    parameters = {name: doubled[name] for name in ("epsilon", "delta", "confidence")} | {"mechanisms": mechanisms}
+    named = ("price", "epsilon", "rho", "delta", "confidence", "selection")
+    parameters = {name: doubled[name] for name in named} | {"mechanisms": mechanisms}
     assert wrong(signed(doubled | {"parameters_sha256": sha(parameters)})) == {"choice"}
 
 
@@ -185,7 +225,7 @@ def test_another_ledger_does_not_hold_the_charge(told):
     assert "ledger" in wrong(json_of(told[1][0].receipt), ledger=curator().ledger)
 
 
-@pytest.mark.parametrize("value", [None, 5, "x", [], {}, {"format": "dpcurator receipt 1"}, [[]], float("nan")])
+@pytest.mark.parametrize("value", [None, 5, "x", [], {}, {"format": "dpcurator receipt 2"}, [[]], float("nan")])
 def test_what_is_no_receipt_is_said(value):
     assert wrong(value) == {"form"}
 
@@ -197,7 +237,8 @@ def test_a_hostile_receipt_raises_nothing(told):
         deep = [deep]
     for name in receipt:
         for new in (None, [], {}, "", 0, -1, 1e308, "9" * 10_000, deep, True, float("nan"), "\ud800", {"a": {}}):
-            assert wrong(receipt | {name: new} if name != "format" else receipt | {"format": new})
+            if (name, new) != ("selection", None):  # as it is
+                assert wrong(receipt | {name: new})
     for name in receipt["readings"][0]:
         for new in (None, [], {}, "", "9" * 10_000, deep, float("nan"), "1e99999999", {"lower": "x"}, 10**5000):
             assert wrong(changed(receipt, ("readings", 0, name), new))

@@ -294,7 +294,7 @@ def test_row_20_the_charge_does_not_depend_on_data(tmp_path, where):
     for name, rows in (("all", ROWS), ("none", []), ("one", ROWS[2:4])):
         curator = opened(tmp_path / name, rows)
         answer = curator.ask(f"SELECT COUNT(*), AVG(age) FROM visits WHERE {where}", epsilon="0.3")
-        charges.append((answer.epsilon, curator.budget().spent, len(list(curator.log()))))
+        charges.append((answer.cost, curator.budget().spent, len(list(curator.log()))))
     assert charges == [(Fraction(3, 10), Fraction(3, 10), 3)] * 3
 
 
@@ -356,12 +356,12 @@ def test_row_22_what_is_private_costs(tmp_path):
             curator.ask(COUNT, epsilon=price)
     free = curator.ask("SELECT city FROM visits GROUP BY city", epsilon=1)
     assert free.receipt is None
-    assert free.epsilon == 0
+    assert free.cost == 0
     assert "public" in str(free)
     constant = opened(tmp_path / "d", columns={"age": {"type": "integer", "bounds": [0, 0]}})
     assert constant.ask("SELECT SUM(age), AVG(age) FROM visits", epsilon=1).rows == [(0, 0.0)]
     assert constant.budget().spent == 0
-    assert constant.ask("SELECT SUM(age), COUNT(*) FROM visits", epsilon=1).epsilon == 1
+    assert constant.ask("SELECT SUM(age), COUNT(*) FROM visits", epsilon=1).cost == 1
 
 
 def test_row_25_nothing_shown_tells_how_long_it_took(tmp_path):

@@ -35,7 +35,7 @@ MAY: dict[str, set[str]] = {
     "ledger": set(),
     "snapshot": {"catalog"},
     "receipt": {"ledger", "plan", "pricing"},
-    "verification": {"catalog", "ledger", "plan", "pricing", "receipt"},
+    "verification": {"catalog", "ledger", "mechanisms", "plan", "pricing", "privacy", "receipt"},
     "curator": {"aggregates", "answer", "catalog", "engines", "entropy", "fronts", "ledger", "plan", "pricing",
                 "receipt", "verification"},
     "opening": {"catalog", "curator", "engines", "ledger", "snapshot"},

@@ -5,12 +5,15 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from questions import CATALOG
+from questions import CATALOG, VISITS, catalog_with, with_column
+from questions import ROWS as ROWS_TABLE
 
+from dpcurator.catalog.model import Catalog
 from dpcurator.curator import Curator
 from dpcurator.engines.reference import Reference
 from dpcurator.ledger import Ledger, MemoryStore, Opening
@@ -34,13 +37,26 @@ TABLES = {
 }  # fmt: skip
 
 
-def curator() -> Curator:
+_UNKNOWN = catalog_with(with_column(VISITS, "city", keys=None, unknown_keys=True), ROWS_TABLE)
+_N = {"neighbours": "replace-one", "units": ROWS}
+CATALOGS: dict[str, Catalog] = {
+    "pure": CATALOG,
+    "approximate": replace(CATALOG, epsilon=Fraction(40), delta=Fraction(1, 10**3)),
+    "rho": replace(CATALOG, epsilon=Fraction(0), rho=Fraction(10), delta=Fraction(1, 10**6)),
+    "replaced": replace(CATALOG, **_N),
+    "unknown": replace(_UNKNOWN, epsilon=Fraction(40), delta=Fraction(1, 2), salt="0" * 32),
+    "unknown, rho": replace(_UNKNOWN, epsilon=Fraction(0), rho=Fraction(40), delta=Fraction(1, 2), salt="0" * 32),
+    "unknown, replaced": replace(_UNKNOWN, epsilon=Fraction(40), delta=Fraction(1, 2), salt="0" * 32, **_N),
+}
+
+
+def curator(catalog: Catalog = CATALOG) -> Curator:
     """A new ledger in memory."""
     opening = Opening(
-        protects=CATALOG.protects, neighbours=CATALOG.neighbours, units=None, epsilon=CATALOG.epsilon,
-        delta=Fraction(0), public_key=KEY.public,
+        protects=catalog.protects, neighbours=catalog.neighbours, units=catalog.units, epsilon=catalog.epsilon,
+        rho=catalog.rho, delta=catalog.delta, public_key=KEY.public,
     )  # fmt: skip
-    return Curator(CATALOG, Ledger.open(MemoryStore(), opening), KEY, lambda: Reference(TABLES))
+    return Curator(catalog, Ledger.open(MemoryStore(), opening), KEY, lambda: Reference(TABLES))
 
 
 def signed(receipt: Json) -> Json:
