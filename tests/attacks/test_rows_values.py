@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from house import COUNT, ROWS, opened, steady
+from questions import seen
 
 import dpcurator as dp
 from dpcurator.pricing.finish import finish
