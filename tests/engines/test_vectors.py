@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from engine_rows import count
 
 from dpcurator.engines.duckdb import DuckDB
 from dpcurator.engines.limits_rows import LETTERS
 from dpcurator.engines.reference import Reference
 from dpcurator.plan import rows
-from dpcurator.plan.core import Filter, Listed, Measure, Owner, PerUnit, Project, ScaleDown, Scan, Source, Sum, Total
 from dpcurator.plan.evaluate import value
 from dpcurator.plan.functions import BY_NAME, FUNCTIONS
 
@@ -49,26 +49,6 @@ def by_shape(name: str) -> list[tuple[rows.Compute, list[tuple[list[Any], Any]]]
         parts = tuple(rows.Field(index, part) for index, part in enumerate(kinds))
         made.append((rows.Compute(name.partition(" ")[0], parts, kind, literals), lines))
     return made
-
-
-def count(engine: Any, compute: rows.Compute, lines: list[tuple[list[Any], Any]]) -> int:
-    """In how many rows the engine finds what is expected, which it reads from a last column."""
-    names = [f"c{index}" for index in range(len(compute.parts) + 1)]
-    kinds = dict(zip(names, [*(part.kind for part in compute.parts), compute.kind], strict=True))
-    table = {name: [(*parts, result)[index] for parts, result in lines] for index, name in enumerate(names)}
-    expected, found = rows.Field(len(compute.parts), compute.kind), rows.Field(len(names), compute.kind)
-    right = rows.AnyOf((rows.Compare("=", compute, expected),
-                        rows.AllOf((rows.IsMissing(compute), rows.IsMissing(expected)))))  # fmt: skip
-    again = rows.Choose((rows.When(right, rows.Constant(1, "integer")),), rows.Missing("integer"), "integer")
-    core: Any = (
-        Scan("t0", tuple(Source(name, kind) for name, kind in kinds.items())), Project((compute, again)), Owner(None),
-        Listed((found.index + 1,), ((1,),)), Measure(()), PerUnit(), ScaleDown(1, 1, 1), Total((Sum("rows"),)),
-    )  # fmt: skip
-    filtered = (core[0], Filter(right), Owner(None), Listed((), ((),)), *core[4:])
-    made = Reference({"t0": table}) if engine is Reference else engine({"t0": table}, {"t0": kinds})
-    (projected,), (kept,) = (made.evaluate(plan).open_for_release()[0] for plan in (core, filtered))
-    assert projected == kept
-    return int(kept)
 
 
 def test_every_function_has_vectors_and_every_vector_a_function() -> None:

@@ -82,7 +82,8 @@ def power(levels: Levels, base: Term, exponent: Term) -> Term:
     raised = exponential(levels, let("CASE WHEN NOT isnan({0}) THEN {0} END", general))
     return let(
         "CASE WHEN {0} IS NOT NULL AND abs({1}) <= {3} AND floor({1}) = {1}"
-        " THEN CASE WHEN {1} >= {4} THEN {2} WHEN {2} <> {4} THEN {5} / {2} END WHEN {0} > {4} THEN {6} WHEN {0} = {4} AND {1} > {4} THEN {4} END",
+        " THEN CASE WHEN {1} >= {4} THEN {2} WHEN {2} <> {4} THEN {5} / {2} END"
+        " WHEN {0} > {4} THEN {6} WHEN {0} = {4} AND {1} > {4} THEN {4} END",
         a, b, x, most, zero, one, raised,
     )  # fmt: skip
 

@@ -65,7 +65,11 @@ def _rows(parts: Parts, schema: str, parameters: Parameters) -> tuple[str, list[
         levels = Levels(parameters)
         condition = duckdb_rows.truth(parts.predicate, levels)
         source, more = levels.expressions(source, "f")
-        steps += [*more, ("filtered", f"SELECT {columns} FROM {source} WHERE {condition.text}")]
+        if more:  # unnest of an empty list drops a row, and no optimiser pushes it down into the levels
+            kept = f"unnest(CASE WHEN {condition.text} THEN [1] ELSE [] END) AS kept"
+            steps += [*more, ("filtered", f"SELECT {columns}, {kept} FROM {source}")]
+        else:
+            steps.append(("filtered", f"SELECT {columns} FROM {source} WHERE {condition.text}"))
         source = "filtered"
     if parts.computed:
         levels = Levels(parameters)

@@ -106,7 +106,7 @@ def check_core(core: CorePlan) -> Parts:
         expressions.predicate(predicate)
     kinds = (*expressions.kinds, *(expressions.operand(part) for part in computed))
     if owner is not None:
-        require(kind_of(kinds, owner) != "float", "A unit is an integer or a text, never a float.")
+        require(kind_of(expressions.kinds, owner) != "float", "A unit is an integer or a text, never a float.")
     require(type(scale.max_rows) is int and 1 <= scale.max_rows <= MAX_ROWS, "max_rows is from 1 to 2**20.")
     require(type(scale.max_groups) is int and scale.max_groups >= 1, "max_groups is at least 1.")
     require(type(scale.one) is int and 1 <= scale.one <= MAX_ONE, "One whole row counts from 1 to 2**16.")

@@ -1,0 +1,82 @@
+"""The text of a deep expression stays small, and a query over it stays fast: nothing is written out twice."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from dpcurator.engines.duckdb import DuckDB
+from dpcurator.engines.duckdb_sql import statement
+from dpcurator.engines.reference import Reference
+from dpcurator.plan import rows
+from dpcurator.plan.core import Filter, Listed, Measure, Owner, PerUnit, Project, ScaleDown, Scan, Source, Sum, Total
+
+X = rows.Field(0, "float")
+DAY = rows.Field(1, "integer")
+TEXT = rows.Field(2, "text")
+HALF = rows.Constant(0.5, "float")
+
+
+def deep(step: Any, part: rows.Operand, depth: int = 30) -> rows.Operand:
+    for _ in range(depth):
+        part = step(part)
+    return part
+
+
+def chosen(part: rows.Operand) -> rows.Operand:
+    condition = rows.Compare("<", part, HALF)
+    return rows.Choose((rows.When(condition, rows.Compute("add_f", (part, part), "float")),), part, "float")
+
+
+def cycle(part: rows.Operand) -> rows.Operand:
+    return rows.Compute("ln", (rows.Compute("abs_f", (rows.Compute("power", (part, HALF), "float"),), "float"),), "float")
+
+
+DEEP = {
+    "sums": deep(lambda part: rows.Compute("add_f", (part, part), "float"), X, 20),
+    "exp": deep(lambda part: rows.Compute("exp", (part,), "float"), X),
+    "power and ln": deep(cycle, X, 10),
+    "choices": deep(chosen, X, 10),
+    "days": deep(lambda part: rows.Compute("date_add", (part,), "integer", (1, 1)), DAY),
+    "texts": deep(lambda part: rows.Compute("replace", (part,), "text", ("a", "aa")), TEXT),
+    "a zone": rows.Compute("local_of_time", (DAY,), "integer", ("Europe/Berlin",)),
+}
+
+
+def plans(part: rows.Operand) -> list[Any]:
+    scan = Scan("t0", (Source("c0", "float"), Source("c1", "integer"), Source("c2", "text")))
+    rest = (Listed((), ((),)), Measure(()), PerUnit(), ScaleDown(1, 1, 1), Total((Sum("rows"),)))
+    missing = rows.IsMissing(part)
+    # fmt: off
+    return [(scan, Filter(rows.Not(missing)), Owner(None), *rest),
+            (scan, Project((part,)), Owner(None), Listed((3,), ((None,),)), *rest[1:]),
+            (scan, Project((part,)), Owner(None), Listed((3,), (("" if part.kind == "text" else 1,),)), *rest[1:])]
+    # fmt: on
+
+
+@pytest.mark.parametrize("name", ["exp", "power and ln", "days", "texts", "a zone"])
+def test_thirty_deep_is_below_100_kilobytes_and_runs(name: str) -> None:
+    tables = {"t0": {"c0": [0.5, 1.0, -3.0, None], "c1": [1, 10**17, -5, None], "c2": ["a", "b", "", None]}}
+    kinds: Any = {"t0": {"c0": "float", "c1": "integer", "c2": "text"}}
+    for plan in plans(DEEP[name]):
+        assert len(statement(plan).sql) < 100_000
+        start = time.monotonic()
+        found = DuckDB.from_tables(tables, kinds).evaluate(plan).open_for_release()
+        assert time.monotonic() - start < 20
+        assert found == Reference(tables).evaluate(plan).open_for_release()
+
+
+@pytest.mark.parametrize(("name", "parts"), [("sums", 5000), ("choices", 5000)])
+def test_a_tree_with_more_parts_than_allowed_is_refused_before_it_is_written(name: str, parts: int) -> None:
+    from dpcurator.errors import Refusal
+
+    assert len(list(rows.walk(DEEP[name]))) > parts
+    with pytest.raises(Refusal, match="too many parts"):
+        statement(plans(DEEP[name])[0])
+
+
+def test_equal_parts_are_one_column() -> None:
+    twelve = deep(lambda part: rows.Compute("add_f", (part, part), "float"), X, 11)
+    assert len(statement(plans(twelve)[0]).sql) < 5000

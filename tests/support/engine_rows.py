@@ -1,0 +1,29 @@
+"""In how many rows an engine finds the value that is expected of an expression."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpcurator.engines.reference import Reference
+from dpcurator.plan import rows
+from dpcurator.plan.core import Filter, Listed, Measure, Owner, PerUnit, Project, ScaleDown, Scan, Source, Sum, Total
+
+
+def count(engine: Any, compute: rows.Compute, lines: list[tuple[list[Any], Any]]) -> int:
+    """In how many rows the engine finds what is expected, which it reads from a last column."""
+    names = [f"c{index}" for index in range(len(compute.parts) + 1)]
+    kinds = dict(zip(names, [*(part.kind for part in compute.parts), compute.kind], strict=True))
+    table = {name: [(*parts, result)[index] for parts, result in lines] for index, name in enumerate(names)}
+    expected, found = rows.Field(len(compute.parts), compute.kind), rows.Field(len(names), compute.kind)
+    right = rows.AnyOf((rows.Compare("=", compute, expected),
+                        rows.AllOf((rows.IsMissing(compute), rows.IsMissing(expected)))))  # fmt: skip
+    again = rows.Choose((rows.When(right, rows.Constant(1, "integer")),), rows.Missing("integer"), "integer")
+    core: Any = (
+        Scan("t0", tuple(Source(name, kind) for name, kind in kinds.items())), Project((compute, again)), Owner(None),
+        Listed((found.index + 1,), ((1,),)), Measure(()), PerUnit(), ScaleDown(1, 1, 1), Total((Sum("rows"),)),
+    )  # fmt: skip
+    filtered = (core[0], Filter(right), Owner(None), Listed((), ((),)), *core[4:])
+    made = Reference({"t0": table}) if engine is Reference else engine({"t0": table}, {"t0": kinds})
+    (projected,), (kept,) = (made.evaluate(plan).open_for_release()[0] for plan in (core, filtered))
+    assert projected == kept
+    return int(kept)
