@@ -10,7 +10,7 @@ import html
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import decimal_text
@@ -19,6 +19,9 @@ from dpcurator.values import Cell, Currency, Json
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+MADE_UP: Final = "MADE UP: a rehearsal over invented rows, not data"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,7 @@ class Answer:
     currency: Currency = "epsilon"
     receipt: Json | None = None
     repeated: bool = field(default=False, compare=False)
+    made_up: bool = False  # a rehearsal: of rows that are nobody's
 
     @property
     def rows(self) -> list[tuple[int | float | str | bool | None, ...]]:
@@ -81,7 +85,9 @@ class Answer:
             data[unique] = [row[index].value for row in self.cells]
             if any(row[index].error is not None for row in self.cells):
                 data[f"{unique} ±"] = [row[index].error for row in self.cells]
-        return pd.DataFrame(data)
+        frame = pd.DataFrame(data)
+        frame.attrs["made_up"] = self.made_up
+        return frame
 
     def as_json(self) -> Json:
         """Everything, for machines. Amounts are exact, as text."""
@@ -92,6 +98,7 @@ class Answer:
             "budget": decimal_text(self.total),
             "left": decimal_text(self.remaining),
             "repeated": self.repeated,
+            "made_up": self.made_up,
             "receipt": self.receipt,
         }
 
@@ -109,7 +116,8 @@ class Answer:
         return replace(self, cost=cost, spent=spent, receipt=receipt, repeated=repeated)
 
     def __str__(self) -> str:
-        return "\n".join([table_text(self.columns, self._texts(), self._numeric()), *self._footer()])
+        head = [MADE_UP] if self.made_up else []
+        return "\n".join([*head, table_text(self.columns, self._texts(), self._numeric()), *self._footer()])
 
     def _texts(self) -> list[list[str]]:
         return [[_cell(cell, shown) for cell, shown in zip(row, self.shown, strict=True)] for row in self.cells]
@@ -118,6 +126,8 @@ class Answer:
         return [shown in ("whole", "number", "integer", "float") for shown in self.shown]
 
     def _footer(self) -> list[str]:
+        if self.made_up:
+            return [MADE_UP, *self.notes]
         left = f"(left {decimal_text(self.remaining)})"
         if self.receipt is None:
             return [f"public: no private data was read, nothing was spent {left}"]
@@ -133,7 +143,8 @@ class Answer:
             for row in self._texts()
         )
         foot = "<br>".join(html.escape(line) for line in self._footer())
-        return f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table><small>{foot}</small>"
+        caption = f"<caption><b>{MADE_UP}</b></caption>" if self.made_up else ""
+        return f"<table>{caption}<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table><small>{foot}</small>"
 
 
 def answer_of(core: Json, *, total: Fraction, currency: Currency = "epsilon") -> Answer:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -145,6 +145,19 @@ class Curator:
             confidence=confidence,
         )  # fmt: skip
         return self._paid(quote, fresh=fresh, request_id=request_id, analyst=analyst)
+
+    def rehearse(self, question: Question, **how: Any) -> Answer:
+        """The answer over rows made up from the catalog alone: free, without a receipt, marked `made_up`.
+
+        how: as for `quote`; without a price, spend="5%". No data is looked at and nothing is charged. Raises Refusal.
+        """
+        from dpcurator.rehearsal import cells
+
+        unpriced = not any(how.get(name) is not None for name in ("epsilon", "rho", "spend", "within"))
+        quote = self.quote(question, **how | ({"spend": "5%"} if unpriced else {}))
+        shaped = self._shaped(quote, cells(quote, self.entropy))
+        price = f"free; asked for real at this price it costs {self.catalog.currency} {decimal_text(quote.cost)}"
+        return replace(shaped, made_up=True, cost=Fraction(0), notes=(price, *shaped.notes))
 
     def answer(
         self, quote: Quote, *, fresh: bool = False, request_id: str | None = None, analyst: str = "local"

@@ -10,9 +10,9 @@ import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
-from dpcurator.catalog.bind import catalog_of
+from dpcurator.catalog.bind import NO_FACTS, catalog_of
 from dpcurator.catalog.declaration import Declaration
 from dpcurator.catalog.load import load
 from dpcurator.curator import Curator
@@ -90,9 +90,32 @@ def curator_of(declaration: Declaration) -> Curator:
     return Curator(catalog, ledger_of(declaration, key), key, engine)
 
 
+def rehearsing(declaration: Declaration) -> Curator:
+    """A curator with a catalog and nothing behind it, for rehearsals: no snapshot, a ledger in memory, its own key."""
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    from dpcurator.ledger import MemoryStore
+
+    def nothing() -> NoReturn:
+        raise Misconfigured("a rehearsal has no data.", cure="Open the curator with `dpcurator.open`.")
+
+    try:
+        facts = open_snapshot(declaration).facts  # the lists of public tables, if they were read
+    except Misconfigured:
+        facts = NO_FACTS
+    key = signing.SigningKey(Ed25519PrivateKey.generate())
+    ledger = Ledger.open(MemoryStore(), opening_of(declaration, key))
+    return Curator(catalog_of(declaration, facts), ledger, key, nothing)
+
+
 def ledger_of(declaration: Declaration, key: signing.SigningKey) -> Ledger:
     """The ledger beside a catalog; needs no snapshot."""
-    opening = Opening(
+    return Ledger.open(SqliteStore(declaration.state / LEDGER), opening_of(declaration, key))
+
+
+def opening_of(declaration: Declaration, key: signing.SigningKey) -> Opening:
+    """What the ledger's first event records."""
+    return Opening(
         protects=declaration.protects,
         neighbours=declaration.neighbours,
         units=declaration.units,
@@ -102,7 +125,6 @@ def ledger_of(declaration: Declaration, key: signing.SigningKey) -> Ledger:
         owners=tuple((table.name, table.unit) for table in declaration.tables if table.unit is not None),
         rho=declaration.rho,
     )
-    return Ledger.open(SqliteStore(declaration.state / LEDGER), opening)
 
 
 def _key(state: Path, *, make: bool) -> signing.SigningKey:

@@ -40,10 +40,16 @@ def ask(
     receipt: Annotated[
         Path | None, typer.Option("--receipt", help="Also write the receipt to a new file.", metavar="FILE")
     ] = None,
+    rehearse: Annotated[
+        bool, typer.Option("--rehearse", help="Answer over made-up rows: free, needs no data, charges nothing.")
+    ] = False,
     catalog: Catalog = HERE,
     as_json: AsJson = False,
 ) -> None:
     """Ask a question. Without a price it prints a menu of prices, free; with one it pays and answers."""
+    if rehearse:
+        _rehearse(catalog, question, asked, as_json, real=bool(fresh or request_id or receipt))
+        return
     curator = _curator(catalog)
     if asked.unpriced:
         _menu(curator, question, asked, as_json)
@@ -58,6 +64,17 @@ def ask(
     show_json(answer.as_json()) if as_json else show(answer)
     if receipt is not None and answer.receipt is not None:
         _write(receipt, answer.receipt)
+
+
+def _rehearse(catalog: Path, question: str, asked: Asked, as_json: bool, *, real: bool) -> None:
+    """The question over made-up rows; works before there is a snapshot or a ledger."""
+    from dpcurator.catalog.load import load
+    from dpcurator.opening import rehearsing
+
+    if real:
+        raise Refusal("a rehearsal is free and has no receipt.", cure="Leave out --fresh, --request-id and --receipt.")
+    answer = rehearsing(load(catalog)).rehearse(question_text(question), **asked.price(), **asked.reading())
+    show_json(answer.as_json()) if as_json else show(answer)
 
 
 def _write(path: Path, receipt: dict[str, Any]) -> None:

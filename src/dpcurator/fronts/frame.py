@@ -37,6 +37,7 @@ class Asked(Protocol[Q, M, A]):
     def quote(self, question: Any, *args: Any, **how: Any) -> Q: ...
     def menu(self, question: Any, *args: Any, **how: Any) -> M: ...
     def ask(self, question: Any, *args: Any, **how: Any) -> A: ...
+    def rehearse(self, question: Any, *args: Any, **how: Any) -> A: ...
 
 
 class Declared(Protocol):
@@ -139,6 +140,10 @@ class Frame(Generic[Q, M, A]):
     def ask(self, **how: Any) -> A:
         """The answer, paid for: see `Curator.ask`."""
         return self.curator.ask(self, **how)
+
+    def rehearse(self, **how: Any) -> A:
+        """The answer over made-up rows: see `Curator.rehearse`. Free."""
+        return self.curator.rehearse(self, **how)
 
     def plan(self) -> Plan:
         """What it means. Raises Refusal."""
