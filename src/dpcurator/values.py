@@ -34,6 +34,10 @@ class Exact:
         """The keys of the rows, or None. Only `pricing.release` may call this."""
         return self._keys
 
+    def only(self, columns: Sequence[int]) -> Exact:
+        """These columns, under seal."""
+        return Exact([[row[column] for column in columns] for row in self._rows], self._keys)
+
     def _sealed(self, *_: object) -> NoReturn:
         raise TypeError("exact values are sealed: only the release step may read them")
 

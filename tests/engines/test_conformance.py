@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
+from engine_rows import opened
 from engine_strategies import Case, cases
 from hypothesis import HealthCheck, given, settings
 
 from dpcurator import engines
 from dpcurator.engines import ENGINES
 from dpcurator.engines.reference import Reference
-from dpcurator.values import Exact
 
 ORDINARY = settings(max_examples=400, derandomize=True, deadline=None, database=None,
                     suppress_health_check=list(HealthCheck))  # fmt: skip
 
-SHARED = {"__init__", "limits", "limits_rows", "duckdb_sql", "duckdb_levels", "duckdb_rows", "duckdb_elementary"}
+SHARED = {"__init__", "limits", "limits_rows", "duckdb_sql", "duckdb_levels", "duckdb_rows", "duckdb_elementary",
+          "together"}
 OTHERS = [constructor() for name, constructor in ENGINES if name != "reference"]
 
 
@@ -25,16 +25,6 @@ def test_the_tuple_names_every_engine_in_the_folder() -> None:
     """An engine's file has its name; the other files are what engines share."""
     files = {path.stem for path in Path(engines.__file__).parent.glob("*.py")}
     assert {name for name, _ in ENGINES} == files - SHARED
-
-
-def opened(exact: Exact) -> Any:
-    """The rows; of chosen keys, which come in any order, a dict by key."""
-    keys = exact.keys_for_release()
-    if keys is None:
-        return exact.open_for_release()
-    found = dict(zip(keys, exact.open_for_release(), strict=True))
-    assert len(found) == len(keys)
-    return {tuple((type(value), value) for value in key): row for key, row in found.items()}
 
 
 def check(case: Case) -> None:

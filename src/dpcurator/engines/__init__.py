@@ -6,7 +6,7 @@ table all engines give the same integers (tests/engines runs every one in ENGINE
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, Protocol
 
 from dpcurator.plan.core import CorePlan
@@ -20,6 +20,9 @@ class Engine(Protocol):
     """
 
     def evaluate(self, core: CorePlan) -> Exact: ...
+
+    def evaluate_all(self, cores: Sequence[CorePlan]) -> tuple[Exact, ...]:
+        """Several at once: stored tables are read once, and plans of the same rows and groups share them."""
 
 
 def _reference() -> Callable[..., Engine]:

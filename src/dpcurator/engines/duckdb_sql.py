@@ -18,6 +18,7 @@ Checked in tests/engines (conformance, and a variant of this text with two floor
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +28,7 @@ from dpcurator.engines.duckdb_levels import TYPES, Levels, Parameters, integer
 from dpcurator.engines.limits import MAX_RANGE, Parts, check_core
 from dpcurator.engines.limits_rows import INT64
 from dpcurator.plan.core import Chosen, CorePlan, Grid, Listed, Scan, Source, Sum, key_bytes
+from dpcurator.values import Exact
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,25 +42,56 @@ class Statement:
     columns: int = 1  # in which a row says its key: its number, or a chosen key's values
 
 
+@dataclass(frozen=True, slots=True)
+class Query:
+    """The totals of one core plan, as a query with the columns `key` and t0, t1, ... of `sums` sums."""
+
+    sql: str
+    key: tuple[str, ...]
+    kinds: tuple[Kind, ...]  # of a chosen key's values
+    keys: int | None  # how many are listed; None where keys are chosen
+    sums: int
+
+    def exact(self, rows: Sequence[tuple[Sequence[Any], list[int]]]) -> Exact:
+        """The totals under seal, from rows (key, sums) whose key is in texts."""
+        if self.keys is None:
+            keys = [tuple(_read(value, kind) for value, kind in zip(key, self.kinds, strict=True)) for key, _ in rows]
+            return Exact([sums for _, sums in rows], keys)
+        numbered = {int(key[0]): sums for key, sums in rows}
+        return Exact([numbered.get(number, [0] * self.sums) for number in range(self.keys)])
+
+
+def _read(text: str | None, kind: Kind) -> Value:
+    return int(text) if text is not None and kind == "integer" else text
+
+
 def statement(core: CorePlan, *, schema: str = "snapshot.main") -> Statement:
     """The query for a core plan. Raises Refusal where `check_core` does."""
-    parts = check_core(core)
     parameters = Parameters()
-    source, steps = _rows(parts, schema, parameters)
+    found = query(core, parameters, lambda table: f"{schema}.{table}")
+    sums = ", ".join(f"CAST(t{index} AS VARCHAR)" for index in range(found.sums))
+    head, tail = found.sql.rsplit("\nSELECT * FROM", 1)
+    sql = f"{head}\nSELECT {', '.join(found.key)}, {sums} FROM{tail}"
+    return Statement(sql, parameters.values, found.keys, found.sums, len(found.key))
+
+
+def query(core: CorePlan, parameters: Parameters, stored: Callable[[str], str]) -> Query:
+    """The totals of a core plan; `stored` says what to read a table from. Raises Refusal where `check_core` does."""
+    parts = check_core(core)
+    source, steps = _rows(parts, stored, parameters)
     steps += _keyed(parts, source, parameters)
     key = _key_columns(parts)
     steps.append(("measured", _measure(parts, key, parameters)))
     steps += _each_row(parts, key) if parts.owner is None else _each_unit(parts, key, parameters)
     text = ",\n".join(f"{name} AS ({step})" for name, step in steps)
-    sums = ", ".join(f"CAST(t{index} AS VARCHAR)" for index in range(len(parts.sums)))
     listed = len(parts.keys.keys) if isinstance(parts.keys, Listed) else None
-    sql = f"WITH {text}\nSELECT {', '.join(key)}, {sums} FROM totals"
-    return Statement(sql, parameters.values, listed, len(parts.sums), len(key))
+    kinds = () if isinstance(parts.keys, Listed) else tuple(parts.kinds[column] for column in parts.keys.columns)
+    return Query(f"WITH {text}\nSELECT * FROM totals", tuple(key), kinds, listed, len(parts.sums))
 
 
-def _rows(parts: Parts, schema: str, parameters: Parameters) -> tuple[str, list[tuple[str, str]]]:
+def _rows(parts: Parts, stored: Callable[[str], str], parameters: Parameters) -> tuple[str, list[tuple[str, str]]]:
     """The rows scanned, filtered and computed: the name of the last step, and the steps."""
-    steps = [("scanned", _scan(parts.scan, schema, parameters))]
+    steps = [("scanned", _scan(parts.scan, stored, parameters))]
     columns = ", ".join(f"x{index}" for index in range(len(parts.scan.columns))) or "nothing"
     source = "scanned"
     if parts.predicate is not None:
@@ -81,9 +114,9 @@ def _rows(parts: Parts, schema: str, parameters: Parameters) -> tuple[str, list[
     return source, steps
 
 
-def _scan(scan: Scan, schema: str, parameters: Parameters) -> str:
+def _scan(scan: Scan, stored: Callable[[str], str], parameters: Parameters) -> str:
     columns = [f"{_canonical(source, parameters)} AS x{index}" for index, source in enumerate(scan.columns)]
-    return f"SELECT {', '.join(columns) or '0 AS nothing'} FROM {schema}.{scan.table}"
+    return f"SELECT {', '.join(columns) or '0 AS nothing'} FROM {stored(scan.table)}"
 
 
 def _canonical(source: Source, parameters: Parameters) -> str:

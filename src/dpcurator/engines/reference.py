@@ -33,6 +33,7 @@ from dpcurator.plan.core import (
     key_bytes,
 )  # fmt: skip
 from dpcurator.plan.evaluate import Row, truth, value
+from dpcurator.plan.merge import apart, merged
 from dpcurator.values import Exact
 
 Key = tuple[Value, ...]
@@ -55,6 +56,9 @@ class Reference:
         for step in core:
             state = _step(step, state)
         return Exact(list(state.values()), list(state) if isinstance(keys, Chosen) else None)
+
+    def evaluate_all(self, cores: Sequence[CorePlan]) -> tuple[Exact, ...]:
+        return apart(cores, [self.evaluate(one.core) for one in merged(cores)])
 
 
 def _step(step: object, state: Any) -> Any:

@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any, Final
 from dpcurator.errors import Refusal
 from dpcurator.numbers import decimal_text
 from dpcurator.plan.stability import Reach
-from dpcurator.pricing.prices import PRICE_UNIT, pure_epsilon
+from dpcurator.pricing.prices import pure_epsilon
 from dpcurator.privacy.zcdp import greatest_rho, selection_under_replacement
 
 if TYPE_CHECKING:
     from dpcurator.mechanisms.key_selection import KeySelection
 
+FAR: Final = Fraction(50)
 SHOWN: Final = (1, 2, 5, 10, 20, 50)  # units of a key, for the chances a quote tells (MEANING 7.1)
 
 
@@ -89,7 +90,11 @@ def words(rule: KeySelection) -> str:
 
 
 def _halved(epsilon: Fraction, delta: Fraction) -> tuple[Fraction, Fraction]:
-    """The add-remove price (e, d) with 2 e <= epsilon and d (1 + exp(e)) <= delta."""
-    one = epsilon / 2
-    factor = selection_under_replacement(one, Fraction(1))[1]
-    return one, math.floor(delta / factor / PRICE_UNIT) * PRICE_UNIT
+    """An add-remove price (e, d) with 2 e <= epsilon and d (1 + exp(e)) <= delta; d to 20 figures, rounded down.
+
+    More than FAR for e is not used: what it saves in units is less than one, and d falls with exp(e).
+    """
+    one = min(epsilon / 2, FAR)
+    most = delta / selection_under_replacement(one, Fraction(1))[1] * (1 - Fraction(1, 2**60))  # it rounds up again
+    places = 20 + max(0, (most.denominator.bit_length() - most.numerator.bit_length()) * 3 // 10)
+    return one, Fraction(math.floor(most * 10**places), 10**places)
