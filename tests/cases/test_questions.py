@@ -432,6 +432,10 @@ def test_use_07_missing_bounds_are_a_refusal_not_a_null():
 
 
 def test_use_09_keys_are_never_read_from_the_data():
-    table = Table("t", (U, Column("age", "integer", F(0), F(120))), "u", max_rows=1, max_groups=1)
-    with pytest.raises(Refusal, match="needs a public list of keys"):
+    table = Table("t", (U, Column("age", "integer")), "u", max_rows=1, max_groups=1)
+    for key in ("age", "FLOOR(age / 10) * 10"):
+        with pytest.raises(Refusal, match="needs a public list of keys"):
+            planned(f"SELECT {key}, COUNT(*) FROM t GROUP BY {key}", catalog_with(table))
+    with pytest.raises(Refusal, match="needs a public list") as refused:
         planned("SELECT age, COUNT(*) FROM t GROUP BY age", catalog_with(table))
+    assert "FLOOR(age / 10) * 10" in refused.value.cure

@@ -99,8 +99,7 @@ def test_the_shape_of_predicates():
 @pytest.mark.parametrize(
     ("condition", "said"),
     [
-        ("age", "WHERE needs a condition"), ("age + 1 > 2", "needs a column on one side"), ("1 = 1", "needs a column"),
-        ("age > cost + 1", "between a column and a value"), ("city > 3", "is text; compare it with a text"),
+        ("age", "a condition is needed"), ("city > 3", "is text; compare it with a text"),
         ("age > 'x'", "compare it with a number"), ("age > TRUE", "a number"), ("smoker = 1", "TRUE or FALSE"),
         ("day = '2024-13-01'", "a date"), ("day = '2024-1-1'", "a date"), ("day = '0000-01-01'", "a date"),
         ("day = 3", "a date"), ("day = TIMESTAMP '2024-01-01T00:00:00Z'", "a date"), ("at = '2024-01-01'", "its zone"),
@@ -109,12 +108,9 @@ def test_the_shape_of_predicates():
         ("code = 'nope'", "a UUID"), ("cost = 1e309", "beyond the largest double"), ("note = DATE '2024-01-01'",
         "a text"),
         ("age = DATE '2024-01-01'", "a number"), ("age = city", "they cannot be compared"), ("day = age", "cannot be"),
-        ("smoker = age", "cannot be compared"), ("(age > 1) IS NULL", "asked of a column"), ("3 IN (1, 2)",
-        "asked of a column"),
-        ("age IN (cost)", "holds values only"), ("COUNT(*) > 1", "COUNT is not available in WHERE"),
-        ("AVG(age) > 1", "AVG is not available in WHERE"), ("ABS(age) > 1", "ABS is not available in WHERE"),
-        ("5", "computes something else"), ("'x'", "computes something else"), ("-age > 3",
-        "needs a column on one side"),
+        ("smoker = age", "cannot be compared"), ("age IN (city)", "cannot be compared"),
+        ("COUNT(*) > 1", "COUNT is not available in WHERE"), ("AVG(age) > 1", "AVG is not available in WHERE"),
+        ("5", "a condition is needed"), ("'x'", "a condition is needed"), ("1 = 'x'", "cannot be compared"),
     ],
 )  # fmt: skip
 def test_what_is_refused(condition, said):

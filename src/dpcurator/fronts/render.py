@@ -13,12 +13,27 @@ from typing import Final, Literal
 
 from dpcurator.errors import Refusal
 from dpcurator.fronts.sql import _chain as chain
-from dpcurator.plan.question import Binary, Call, Item, Literally, Name, Ordering, Question, Syntax, Unary, Within
+from dpcurator.plan.question import (
+    Binary,
+    Call,
+    Case,
+    Cast,
+    Fits,
+    Item,
+    Literally,
+    Name,
+    Ordering,
+    Question,
+    Syntax,
+    Unary,
+    Within,
+    inside,
+)  # fmt: skip
 
 __all__ = ["chain", "decimals", "depth", "expression", "leaves", "render"]
 
-_LEVEL: Final = {"OR": 1, "AND": 2, "NOT": 3, "+": 5, "-": 5, "*": 6, "/": 6}  # comparisons, IN and IS NULL are 4
-_SIGNED, _ATOM, _CONDITION, _TERM = 7, 8, 3, 5
+_LEVEL: Final = {"OR": 1, "AND": 2, "NOT": 3, "||": 5, "+": 6, "-": 6, "*": 7, "/": 7, "%": 7}
+_SIGNED, _ATOM, _CONDITION, _COMPARED, _TERM = 8, 9, 3, 4, 5  # comparisons, IN, LIKE and IS are _COMPARED
 
 
 def render(question: Question) -> str:
@@ -84,9 +99,19 @@ def _text(part: Syntax) -> str:
         case Within():
             inner, *options = (expression(*one) for one in _parts(part))
             return f"{inner} IN ({', '.join(options)})"
+        case Fits(_, _, escape, fold):
+            inner, pattern, *rest = (expression(*one) for one in _parts(part))
+            after = "" if escape is None else f" ESCAPE {rest[0]}"
+            return f"{inner} {'ILIKE' if fold else 'LIKE'} {pattern}{after}"
+        case Case(_, otherwise):
+            said = [expression(*one) for one in _parts(part)]
+            branches = [f"WHEN {said[i]} THEN {said[i + 1]}" for i in range(0, 2 * len(part.branches), 2)]
+            return f"CASE {' '.join(branches)}{'' if otherwise is None else f' ELSE {said[-1]}'} END"
+        case Cast(_, type):
+            return f"CAST({expression(*_parts(part)[0])} AS {type})"
         case Unary(op, _):
             inner = expression(*_parts(part)[0])
-            return f"{inner} IS NULL" if op == "IS NULL" else f"NOT {inner}" if op == "NOT" else f"-{inner}"
+            return f"NOT {inner}" if op == "NOT" else f"-{inner}" if op == "-" else f"{inner} {op}"
         case Binary(op, _, _):
             return f" {op} ".join(expression(*one) for one in _parts(part))
 
@@ -124,11 +149,11 @@ def decimals(value: Fraction) -> int | None:
 def _level(part: Syntax) -> int:
     match part:
         case Binary(op, _, _):
-            return _LEVEL.get(op, 4)
+            return _LEVEL.get(op, _COMPARED)
         case Unary(op, _):
-            return _SIGNED if op == "-" else _LEVEL.get(op, 4)
-        case Within():
-            return 4
+            return _SIGNED if op == "-" else _LEVEL.get(op, _COMPARED)
+        case Within() | Fits():
+            return _COMPARED
         case Literally(Fraction() as value) if value < 0:
             return _SIGNED
     return _ATOM
@@ -140,7 +165,9 @@ def _parts(part: Syntax) -> list[tuple[Syntax, int]]:
         case Binary("AND" | "OR" as op, left, right):
             flat = leaves(part, op)
             return [(one, _CONDITION) for one in (flat if chain(op, flat) == part else [left, right])]
-        case Binary("+" | "-" | "*" | "/" as op, left, right):
+        case Binary("IS DISTINCT FROM", left, right):
+            return [(left, _ATOM), (right, _ATOM)]
+        case Binary("||" | "+" | "-" | "*" | "/" | "%" as op, left, right):
             return [(left, _LEVEL[op]), (right, _LEVEL[op] + 1)]
         case Binary(_, left, right):
             return [(left, _TERM), (right, _TERM)]
@@ -148,8 +175,10 @@ def _parts(part: Syntax) -> list[tuple[Syntax, int]]:
             return [(inner, _ATOM)]
         case Within(inner, options):
             return [(inner, _ATOM), *((option, 0) for option in options)]
-        case Call(_, arguments):
-            return [(argument, 0) for argument in arguments]
+        case Fits(inner, pattern, escape):
+            return [(one, _ATOM) for one in (inner, pattern, escape) if one is not None]
+        case Case() | Cast() | Call():
+            return [(one, 0) for one in inside(part)]
     return []
 
 

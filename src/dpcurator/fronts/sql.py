@@ -11,12 +11,29 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Final
 
 from dpcurator.errors import Refusal
 from dpcurator.fronts.text import guard
 from dpcurator.numbers import rational
-from dpcurator.plan.question import Binary, Call, Item, Literally, Name, Ordering, Question, Syntax, Unary, Within
+from dpcurator.plan.question import (
+    Binary,
+    Branch,
+    Call,
+    Case,
+    Cast,
+    Fits,
+    Item,
+    Literally,
+    Name,
+    Ordering,
+    Question,
+    Syntax,
+    Unary,
+    Within,
+)  # fmt: skip
 
 MAX_DEPTH: Final = 64  # of an expression's tree
 _CLAUSES: Final = {"expressions", "from_", "where", "group", "having", "order", "limit", "offset"}
@@ -26,20 +43,33 @@ _CLAUSE_WORDS: Final = {
     "operation_modifiers": "this modifier", "hint": "a hint", "kind": "SELECT AS", "locks": "FOR UPDATE",
 }  # fmt: skip
 _BINARY: Final = {
-    "Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "EQ": "=", "NEQ": "<>", "LT": "<", "LTE": "<=", "GT": ">",
-    "GTE": ">=", "And": "AND", "Or": "OR",
+    "Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "Mod": "%", "DPipe": "||", "EQ": "=", "NEQ": "<>", "LT": "<",
+    "LTE": "<=", "GT": ">", "GTE": ">=", "NullSafeNEQ": "IS DISTINCT FROM", "And": "AND", "Or": "OR",
 }  # fmt: skip
 _NAMED: Final = {"Count": "COUNT", "Sum": "SUM", "Avg": "AVG", "Round": "ROUND", "Abs": "ABS",
-                 "Coalesce": "COALESCE", "Nullif": "NULLIF"}  # fmt: skip
+                 "Coalesce": "COALESCE", "Nullif": "NULLIF", "Floor": "FLOOR", "Ceil": "CEIL"}  # fmt: skip
+_PARSED: Final = ("COUNT", "SUM", "AVG", "ROUND", "ABS", "COALESCE", "NULLIF")  # the parser keeps others as written
+_ALSO: Final = {
+    "IFNULL": "COALESCE", "NVL": "COALESCE", "CEILING": "CEIL", "POW": "POWER", "LCASE": "LOWER", "UCASE": "UPPER",
+    "SUBSTR": "SUBSTRING", "LEN": "LENGTH", "CHAR_LENGTH": "LENGTH", "CHARACTER_LENGTH": "LENGTH",
+    "DATEPART": "DATE_PART", "DATEDIFF": "DATE_DIFF", "DATETRUNC": "DATE_TRUNC", "IIF": "IF", "MEAN": "AVG",
+}  # fmt: skip
+_TYPES: Final = {
+    "INT": "INTEGER", "BIGINT": "INTEGER", "DOUBLE": "DOUBLE", "FLOAT": "DOUBLE", "TEXT": "TEXT", "VARCHAR": "TEXT",
+    "DATE": "DATE", "TIMESTAMP": "TIMESTAMP", "TIMESTAMPTZ": "TIMESTAMP", "BOOLEAN": "BOOLEAN",
+}  # fmt: skip
 _CURES: Final = {
     "Subquery": ("a subquery", "Ask of the table directly; WHERE and HAVING filter."),
     "Window": ("a window function", "Window functions return single rows; use GROUP BY."),
     "Star": ("* returns single rows, which never leave the curator, and so it", "Ask for COUNT(*) or an aggregate."),
-    "Filter": ("FILTER", "Put the condition in WHERE."),
-    "Case": ("CASE", "Expressions on rows are not available yet; use WHERE."),
-    "Cast": ("a cast of this kind", "Only DATE '2024-05-31' and TIMESTAMP '2024-05-31T12:00:00Z' are casts here."),
-    "Like": ("LIKE", "Use = or IN."),
-    "Is": ("IS with anything but NULL", "Write x IS NULL, x = TRUE or NOT x."),
+    "Filter": ("FILTER here", "It goes with COUNT, SUM and AVG, as in COUNT(*) FILTER (WHERE age > 65)."),
+    "Is": ("IS with anything but NULL, TRUE or FALSE", "Write x IS NULL, x IS TRUE or x = y."),
+    "IntDiv": ("DIV", "Write FLOOR(x / y): / is always real division."),
+    "BitwiseXor": ("^", "Write POWER(x, 2)."),
+    "SimilarTo": ("SIMILAR TO", "Use LIKE."), "RegexpLike": ("~", "Use LIKE."), "Glob": ("GLOB", "Use LIKE."),
+    "Any": ("ANY", "Join comparisons by OR."), "All": ("ALL", "Join comparisons by AND."),
+    "CurrentDate": ("CURRENT_DATE", "Write the date itself: an answer would change with the clock."),
+    "CurrentTimestamp": ("CURRENT_TIMESTAMP", "Write the moment itself: an answer would change with the clock."),
     "Tuple": ("a tuple", "Compare the columns one by one, joined by AND."),
     "Placeholder": ("a parameter", "Write the value in the text."),
     "Parameter": ("a parameter", "Write the value in the text."),
@@ -47,19 +77,38 @@ _CURES: Final = {
 }  # fmt: skip
 
 
+@lru_cache(maxsize=1)
+def _grammar() -> Any:
+    """The parser's plain grammar, with every function left as it was written: its readings of some lose an argument."""
+    from sqlglot.dialects.dialect import Dialect
+    from sqlglot.parser import Parser as Base
+
+    class Written(Dialect):
+        class Parser(Base):
+            FUNCTIONS = {name: Base.FUNCTIONS[name] for name in _PARSED}  # noqa: RUF012 - the parser's own way
+
+    return Written
+
+
+def trees(text: str) -> list[Any]:
+    """The statements of a text, parsed. Raises what the parser raises."""
+    import sqlglot
+
+    return [one for one in sqlglot.parse(text, read=_grammar()) if one is not None]
+
+
 def parse(text: str) -> Question:
     """The question that an SQL text asks. Raises Refusal with the place and the cure."""
     guard(text)
-    import sqlglot
     from sqlglot.errors import SqlglotError
 
     try:
-        statements = sqlglot.parse(text)
+        statements = trees(text)
     except SqlglotError as error:
         raise _syntax(error, text) from None
     except Exception:  # whatever a parser stumbles over, stack included, the text is at fault, and it is public
         raise _unreadable() from None
-    found = [statement for statement in statements if statement is not None and _kind(statement) != "Semicolon"]
+    found = [statement for statement in statements if _kind(statement) != "Semicolon"]
     if len(found) != 1:
         what = "there is more than one statement" if found else "the question is empty"
         raise Refusal(f"{what}.", cure="Ask one SELECT at a time.")
@@ -238,6 +287,9 @@ def _syntax_of(node: Any, depth: int = 0) -> Syntax:
     if kind in _BINARY:
         _known(node, "this", "expression", "typed", "safe")
         return Binary(_BINARY[kind], inner(node.this), inner(node.expression))  # type: ignore[arg-type]
+    if kind == "NullSafeEQ":
+        _known(node, "this", "expression")
+        return Unary("NOT", Binary("IS DISTINCT FROM", inner(node.this), inner(node.expression)))
     reader = _READERS.get(kind)
     if reader is not None:
         return reader(node, inner)
@@ -304,9 +356,95 @@ def _not(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
 
 
 def _is(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
-    if _kind(node.expression) != "Null":
+    _known(node, "this", "expression")
+    said = node.expression
+    if _kind(said) == "Null":
+        return Unary("IS NULL", inner(node.this))
+    if _kind(said) == "Boolean":
+        return Unary("IS TRUE" if said.this else "IS FALSE", inner(node.this))
+    raise _unavailable(node)
+
+
+def _like(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
+    escape = None
+    if _kind(node) == "Escape":
+        _known(node, "this", "expression")
+        escape, node = inner(node.expression), node.this
+        if _kind(node) not in ("Like", "ILike"):
+            raise _unavailable(node)
+    _known(node, "this", "expression", "negate")
+    made = Fits(inner(node.this), inner(node.expression), escape, _kind(node) == "ILike")
+    return Unary("NOT", made) if node.args.get("negate") else made
+
+
+def _case(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
+    """Both forms: CASE x WHEN y is CASE WHEN x = y."""
+    _known(node, "this", "ifs", "default")
+    branches = []
+    for one in node.args["ifs"]:
+        _known(one, "this", "true")
+        said = inner(one.this)
+        condition = said if node.this is None else Binary("=", inner(node.this), said)
+        branches.append(Branch(condition, inner(one.args["true"])))
+    otherwise = node.args.get("default")
+    return Case(tuple(branches), None if otherwise is None else inner(otherwise))
+
+
+def _if(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
+    _known(node, "this", "true", "false")
+    otherwise = node.args.get("false")
+    return Case((Branch(inner(node.this), inner(node.args["true"])),), None if otherwise is None else inner(otherwise))
+
+
+def _filter(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
+    """SUM(x) FILTER (WHERE c) is SUM(CASE WHEN c THEN x END); COUNT(*) counts 1 there."""
+    _known(node, "this", "expression")
+    _known(node.expression, "this")
+    made = inner(node.this)
+    if not isinstance(made, Call) or made.function not in ("COUNT", "SUM", "AVG") or made.distinct:
         raise _unavailable(node)
-    return Unary("IS NULL", inner(node.this))
+    kept: Syntax = Literally(Fraction(1)) if made.star else made.arguments[0]
+    return Call(made.function, (Case((Branch(inner(node.expression.this), kept),)),), at=made.at)
+
+
+def _interval(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
+    _known(node, "this", "unit")
+    unit = node.args.get("unit")
+    if _kind(node.this) != "Literal" or (unit is not None and _kind(unit) != "Var"):
+        raise Refusal(
+            "an interval is a literal of one unit or several.", where=_at(node),
+            cure="Write it as in INTERVAL '1 month' or INTERVAL '1 day 6 hours'.",
+        )  # fmt: skip
+    return Literally(str(node.this.this) + ("" if unit is None else f" {str(unit.this).lower()}"), "interval")
+
+
+def _zone(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
+    _known(node, "this", "zone")
+    return Call("TIMEZONE", (inner(node.args["zone"]), inner(node.this)), at=_at(node))
+
+
+def _extract(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
+    _known(node, "this", "expression")
+    if _kind(node.this) not in ("Var", "Literal"):
+        raise _unavailable(node)
+    return Call("DATE_PART", (Literally(str(node.this.this).lower()), inner(node.expression)), at=_at(node))
+
+
+def _trim(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
+    _known(node, "this", "expression", "position")
+    letters = node.args.get("expression")
+    if letters is not None:
+        raise Refusal(
+            "TRIM takes spaces off only.", where=_at(node), cure="Write TRIM(x), LTRIM(x) or REPLACE(x, 'a', '')."
+        )
+    name = {"LEADING": "LTRIM", "TRAILING": "RTRIM"}.get(str(node.args.get("position") or "").upper(), "TRIM")
+    return Call(name, (inner(node.this),), at=_at(node))
+
+
+def _substring(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
+    _known(node, "this", "start", "length")
+    parts = [node.this, node.args.get("start"), node.args.get("length")]
+    return Call("SUBSTRING", tuple(inner(one) for one in parts if one is not None), at=_at(node))
 
 
 def _between(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
@@ -325,39 +463,58 @@ def _in(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
 
 
 def _cast(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
-    """DATE '...' and TIMESTAMP '...', which the parser reads as casts of a text."""
-    wanted = {"DATE": "date", "TIMESTAMP": "timestamp", "TIMESTAMPTZ": "timestamp"}.get(str(node.to.this.value), "")
+    """Casts, and DATE '...' and TIMESTAMP '...', which the parser reads as casts of a text."""
+    _known(node, "this", "to", "safe")
+    name = str(node.to.this.value if hasattr(node.to.this, "value") else node.to.this)
+    wanted = {"DATE": "date", "TIMESTAMP": "timestamp", "TIMESTAMPTZ": "timestamp"}.get(name, "")
     literal = node.this
+    _known(node.to, "this", "expressions")
     if wanted and _kind(literal) == "Literal" and literal.is_string and not node.to.expressions:
-        _known(node, "this", "to")
         return Literally(literal.this, wanted)
-    raise _unavailable(node)
+    type = _TYPES.get(name, name[:40])
+    if node.to.expressions and type != "DECIMAL":
+        type = "VARCHAR(n)" if type == "TEXT" else f"{type}(n)"
+    return Cast(inner(literal), type, at=_at(node))
 
 
 _READERS: dict[str, Callable[[Any, Callable[[Any], Syntax]], Syntax]] = {
     "Column": _column, "Literal": _literal, "Paren": _paren, "Neg": _minus, "Not": _not, "Is": _is,
-    "Between": _between, "In": _in, "Cast": _cast, "Null": lambda node, inner: Literally(None),
-    "Boolean": lambda node, inner: Literally(bool(node.this)),
+    "Between": _between, "In": _in, "Cast": _cast, "TryCast": _cast, "Null": lambda node, inner: Literally(None),
+    "Boolean": lambda node, inner: Literally(bool(node.this)), "Like": _like, "ILike": _like, "Escape": _like,
+    "Case": _case, "If": _if, "Filter": _filter, "Interval": _interval, "AtTimeZone": _zone, "Extract": _extract,
+    "Trim": _trim, "Substring": _substring,
 }  # fmt: skip
 
 
 def _call(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
-    kind = _kind(node)
+    kind, at = _kind(node), _at(node)
     if kind == "Anonymous":
-        name = str(node.this).upper()[:40]
-        if any(_kind(part) in ("Star", "Distinct") for part in node.expressions):
-            return Call(name, star=True, at=_at(node))
-        return Call(name, tuple(inner(part) for part in node.expressions), at=_at(node))
+        return _written(node, inner)
     name = _NAMED[kind]
     _known(node, "this", "expressions", "decimals", "expression", "big_int")
     first = node.this
     if _kind(first) == "Star":
         _known(first)
         _known(node, "this", "big_int")
-        return Call(name, star=True, at=_at(node))
+        return Call(name, star=True, at=at)
     if _kind(first) == "Distinct":
         _known(first, "expressions")
-        return Call(name, tuple(inner(part) for part in first.expressions), distinct=True, at=_at(node))
+        return Call(name, tuple(inner(part) for part in first.expressions), distinct=True, at=at)
     rest = [node.args.get("decimals"), node.args.get("expression"), *(node.args.get("expressions") or [])]
     parts = [part for part in (first, *rest) if part is not None]
-    return Call(name, tuple(inner(part) for part in parts), at=_at(node))
+    return Call(name, tuple(inner(part) for part in parts), at=at)
+
+
+def _written(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
+    """A function as it was written; `bind` refuses one that is not there, naming those that are."""
+    _known(node, "this", "expressions")
+    written, at = str(node.this).upper()[:40], _at(node)
+    name = _ALSO.get(written, written)
+    if any(_kind(part) in ("Star", "Distinct") for part in node.expressions):
+        return Call(name, star=True, at=at)
+    parts = tuple(inner(part) for part in node.expressions)
+    if name == "IF" and len(parts) == 3:
+        return Case((Branch(parts[0], parts[1]),), parts[2])
+    if name in ("COUNT_IF", "COUNTIF") and len(parts) == 1:
+        return Call("COUNT", (Case((Branch(parts[0], Literally(Fraction(1))),)),), at=at)
+    return Call(name, parts, at=at)

@@ -22,6 +22,7 @@ _UNDONE: Final = {("ASC", "DESC"), ("FIRST", "NULLS"), ("LAST", "NULLS")}
 _COMPARED: Final = {"EQ", "NEQ", "LT", "LTE", "GT", "GTE"}
 _ENDS: Final = {
     "AND", "OR", "COMMA", "SELECT", "ALIAS", "FROM", "WHERE", "GROUP_BY", "HAVING", "ORDER_BY", "LIMIT", "OFFSET",
+    "CASE", "WHEN", "THEN", "ELSE", "END",
 }  # fmt: skip
 
 

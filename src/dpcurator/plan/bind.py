@@ -6,21 +6,36 @@ column's declared facts; what is not understood is refused, never dropped. Check
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import Literal
 
 from dpcurator.catalog.model import EACH_ROW, Catalog
 from dpcurator.errors import Refusal
 from dpcurator.plan.calls import call
-from dpcurator.plan.images import digest_of
+from dpcurator.plan.expressions import AGGREGATES
+from dpcurator.plan.keys import keyed
 from dpcurator.plan.names import find, nearest, quote, show
 from dpcurator.plan.nodes import Bounded, Grouped, Key, KeyColumn, Order, Output, Plan, Post, Rows, Where
-from dpcurator.plan.post import Shape, post
-from dpcurator.plan.predicates import predicate
-from dpcurator.plan.question import Call, Item, Literally, Name, Question, Syntax
+from dpcurator.plan.post import FUNCTIONS, Look, Shape, post
+from dpcurator.plan.question import (
+    Binary,
+    Call,
+    Case,
+    Cast,
+    Fits,
+    Item,
+    Literally,
+    Name,
+    Question,
+    Syntax,
+    Unary,
+    Within,
+    place,
+    walk,
+    weigh,
+)
 from dpcurator.plan.rows import Field, fields
-from dpcurator.plan.scope import AggregateRule, Scope
+from dpcurator.plan.scope import AggregateRule, Keyed, Scope
 
 MAX_KEYS = 1_000_000  # K's public limit (MEANING 4.1)
 
@@ -37,6 +52,8 @@ def bind(question: Question, catalog: Catalog, aggregates: tuple[AggregateRule, 
         )
     rules: dict[tuple[str, str], AggregateRule] = {(rule.function, rule.argument): rule for rule in aggregates}
     scope = Scope(catalog, table, question, rules)
+    for part in _clauses(question):
+        weigh(part)
     source = _source(scope)
     outputs = tuple(_output(item, scope) for item in question.items)
     if not scope.calls and not question.group_by:
@@ -52,6 +69,14 @@ def bind(question: Question, catalog: Catalog, aggregates: tuple[AggregateRule, 
     )
 
 
+def _clauses(question: Question) -> Iterator[Syntax]:
+    """Every expression of a question."""
+    yield from (item.part for item in question.items)
+    yield from question.group_by
+    yield from (part for part in (question.where, question.having) if part is not None)
+    yield from (one.part for one in question.order_by)
+
+
 def _source(scope: Scope) -> Bounded:
     table, question = scope.table, scope.question
     unit = None if table.unit == EACH_ROW else table.unit
@@ -59,11 +84,11 @@ def _source(scope: Scope) -> Bounded:
     scanned = Rows(table.name, unit, index, scope.catalog.neighbours, scope.catalog.units)
     rows: Rows | Where = scanned
     if question.where is not None:
-        condition = predicate(question.where, scope.column)
+        condition = scope.reader("WHERE").predicate(question.where)
         used = sorted(fields(condition))
         rows = Where(scanned, condition, tuple(table.columns[i].name for i in used))
     grouped = Grouped(rows, tuple(_key(part, scope) for part in question.group_by))
-    if grouped.keys > MAX_KEYS:
+    if grouped.listed and grouped.keys > MAX_KEYS:
         raise Refusal(
             f"GROUP BY would answer for {grouped.keys:,} keys; the limit is {MAX_KEYS:,}.",
             cure="Group by fewer columns.",
@@ -83,25 +108,12 @@ def _source(scope: Scope) -> Bounded:
 
 def _key(part: Syntax, scope: Scope) -> KeyColumn:
     part = _named_item(part, scope)
-    if not isinstance(part, Name):
-        raise Refusal("GROUP BY takes columns.", cure="Write it as in GROUP BY city, or add a column to the catalog.")
-    index, column = scope.column(part)
-    if any(index == other for other, _ in scope.keys):
-        raise Refusal(f"GROUP BY names {show(column.name)} twice.", where=part.at, cure="Name it once.")
-    if column.keys is None:
-        line = f'{quote(column.name)} = {{ type = "{column.type}", keys = [...] }}'
-        raise Refusal(
-            f"GROUP BY {quote(column.name)} needs a public list of keys, and none is declared (which values occur is "
-            "private).", where=part.at,
-            cure=f"The steward lists them in the catalog, under [tables.{scope.table.name}.columns]: {line}.",
-        )  # fmt: skip
-    if any(isinstance(key, float) and math.isinf(key) for key in column.keys):
-        raise Refusal(
-            f"GROUP BY {quote(column.name)}: its public list holds an infinity, which is no key.", where=part.at,
-            cure="The steward takes it out of the list, or of the public table that the list comes from.",
-        )  # fmt: skip
-    scope.keys.append((index, column))
-    return KeyColumn(column.name, Field(index, column.kind), column.type, len(column.keys), digest_of(column.keys))
+    typed = scope.reader("GROUP BY").value(part)
+    made = keyed(part, typed, scope.table, scope.catalog)
+    if any(typed.part == other.part for other in scope.keys):
+        raise Refusal(f"GROUP BY names {show(made.name)} twice.", where=place(part), cure="Name it once.")
+    scope.keys.append(Keyed(typed.as_type(made.type), made.type, made.name))
+    return made
 
 
 def _named_item(part: Syntax, scope: Scope) -> Syntax:
@@ -148,16 +160,21 @@ def _order(part: Syntax, scope: Scope, outputs: tuple[Output, ...]) -> Post:
 
 def _lookup(
     scope: Scope, *, aliases: Literal["first", "after keys"] | None = None
-) -> Callable[[Name | Call], tuple[Post, Shape]]:
-    """How `post` resolves names (keys, or aliases where SQL lets them be used) and aggregate calls.
+) -> Look:
+    """How `post` resolves keys, names (of keys, or aliases where SQL lets them be used) and aggregate calls.
 
     As in SQL, a name alone in ORDER BY is an alias first; in HAVING and in expressions a grouping column comes first.
     """
 
-    def look(part: Name | Call) -> tuple[Post, Shape]:
-        if isinstance(part, Call):
+    def look(part: Syntax) -> tuple[Post, Shape] | None:
+        found = None if isinstance(part, Name) else _key_of(part, scope)
+        if found is not None:
+            return found
+        if isinstance(part, Call) and part.function not in FUNCTIONS:
             return call(part, scope)
-        key_first = aliases == "after keys" and any(_same(part, column.name) for _, column in scope.keys)
+        if not isinstance(part, Name):
+            return None
+        key_first = aliases == "after keys" and any(_same(part, key.name) for key in scope.keys)
         if aliases and part.table is None and not key_first:
             named = [item for item in scope.question.items if _same(part, _title(item))]
             distinct = {item.part for item in named}
@@ -167,8 +184,8 @@ def _lookup(
                 raise Refusal(f"{show(part.column)} is the title of two columns.", where=part.at, cure="Rename one.")
             _known(part, scope)
         index, column = scope.column(part)
-        for position, (key, _) in enumerate(scope.keys):
-            if key == index:
+        for position, key in enumerate(scope.keys):
+            if key.part == Field(index, column.kind):
                 return Key(position), column.type
         raise Refusal(
             f"{quote(column.name)} is a column of single rows, which never leave the curator.", where=part.at,
@@ -176,6 +193,23 @@ def _lookup(
         )  # fmt: skip
 
     return look
+
+
+def _key_of(part: Syntax, scope: Scope) -> tuple[Post, Shape] | None:
+    """The key that an expression of rows is, when it is one that is grouped by."""
+    computed = [key for key in scope.keys if not isinstance(key.part, Field)]
+    if not computed or not isinstance(part, Binary | Call | Case | Cast | Unary | Within | Fits):
+        return None
+    if any(isinstance(one, Call) and one.function in AGGREGATES for one in walk(part)):
+        return None
+    try:
+        typed = scope.reader("SELECT").value(part)
+    except Refusal:
+        return None
+    for position, key in enumerate(scope.keys):
+        if key.part == typed.part:
+            return Key(position), key.type
+    return None
 
 
 def _title(item: Item) -> str:

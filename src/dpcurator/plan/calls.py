@@ -1,21 +1,23 @@
-"""Aggregate calls: which entry of AGGREGATES a call means, and the declared facts of its column.
+"""Aggregate calls: which entry of AGGREGATES a call means, and the bounds of what it measures.
 
-A column's bounds are taken from the catalog and nowhere else; a sum or an average without them is refused. What is not
-one column inside an aggregate is refused by name. Checked in tests/plan/test_bind.py.
+A column's bounds are taken from the catalog and nowhere else, an expression's follow from them; a sum or an average
+without them is refused. Checked in tests/plan/test_bind.py.
 """
 
 from __future__ import annotations
 
-from dpcurator.catalog.model import EACH_ROW, Column, Table
+from dpcurator.catalog.model import EACH_ROW, Table
 from dpcurator.errors import Refusal
 from dpcurator.plan.facts import filled
-from dpcurator.plan.intervals import bounds
+from dpcurator.plan.intervals import bounds, unbounded
 from dpcurator.plan.names import quote
 from dpcurator.plan.nodes import AggregateCall, Measured, Post, Result
 from dpcurator.plan.post import Shape
-from dpcurator.plan.question import Binary, Call, Literally, Name, Syntax, Unary, Within
-from dpcurator.plan.rows import Field
+from dpcurator.plan.question import Binary, Call, Literally, Name
+from dpcurator.plan.rows import Compute, Constant, Field, Operand
 from dpcurator.plan.scope import AggregateRule, Scope
+from dpcurator.plan.spelling import spelled
+from dpcurator.plan.typed import NUMERIC, Typed, is_field, own_type
 
 
 def call(part: Call, scope: Scope) -> tuple[Post, Shape]:
@@ -41,21 +43,40 @@ def _aggregate(call: Call, scope: Scope) -> tuple[AggregateCall, AggregateRule]:
         if rule is None:
             raise Refusal(f"{call.function}(*) means nothing.", where=call.at, cure=f"Write {call.function}(column).")
         return AggregateCall(rule.function, None), rule
-    if len(call.arguments) != 1 or not isinstance(call.arguments[0], Name):
-        _nested(call)
-        _unquoted(call, scope)
+    if len(call.arguments) != 1 or call.arguments[0] == Literally(None):
         raise Refusal(
-            f"{call.function} takes one column here.", where=call.at,
-            cure=f"Write it as in {call.function}(age); expressions inside an aggregate are not available yet.",
+            f"{call.function} takes one value.", where=call.at, cure=f"Write it as in {call.function}(age)."
         )  # fmt: skip
-    index, column = scope.column(call.arguments[0])
-    part = Field(index, column.kind)
-    lower, upper = bounds(part, scope.table) or (None, None)
-    measured = Measured(column.name, part, column.type, column.kind, lower, upper, filled(part, scope.table))
     rule = scope.rules.get((call.function, "column")) or scope.rules[call.function, "number"]
+    refused = None
+    try:
+        typed = scope.reader(call.function).value(call.arguments[0])
+    except Refusal as caught:
+        refused = caught
+    if refused is not None:
+        _unquoted(call, scope)
+        raise refused
+    measured = _measured(typed, scope.table)
     if rule.argument == "number":
-        _needs_bounds(call, column, scope.table)
+        _needs_number(call, typed)
+        _needs_bounds(call, measured, scope.table)
     return AggregateCall(call.function, measured), rule
+
+
+def _measured(typed: Typed, table: Table) -> Measured:
+    """What is read of each row, with its bounds."""
+    type = own_type(typed)
+    if type == "interval":
+        raise Refusal("an aggregate takes no interval.", cure="Add it to a date or a timestamp.")
+    part = typed.as_type(type)
+    lower, upper = bounds(part, table) or (None, None)
+    name = spelled(part, table)
+    return Measured(name, part, type_of(type), part.kind, lower, upper, filled(part, table))
+
+
+def type_of(type: str) -> str:
+    """The catalog's type for a type of expressions: a wall clock is held as a timestamp is."""
+    return "timestamp" if type == "local" else type
 
 
 def _unquoted(call: Call, scope: Scope) -> None:
@@ -76,24 +97,6 @@ def _unquoted(call: Call, scope: Scope) -> None:
             )  # fmt: skip
 
 
-def _nested(call: Call) -> None:
-    inside: list[Syntax] = list(call.arguments)
-    while inside:
-        part = inside.pop()
-        if isinstance(part, Call):
-            raise Refusal(
-                f"{call.function} holds {part.function}: functions inside an aggregate are not available.",
-                where=part.at, cure=f"Write {call.function} of a column.",
-            )  # fmt: skip
-        match part:
-            case Unary(_, only):
-                inside.append(only)
-            case Binary(_, left, right):
-                inside += [left, right]
-            case Within(only, options):
-                inside += [only, *options]
-
-
 def _constant(call: Call) -> bool:
     return len(call.arguments) == 1 and isinstance(call.arguments[0], Literally) and call.arguments[0].value is not None
 
@@ -101,24 +104,63 @@ def _constant(call: Call) -> bool:
 def _count_distinct(call: Call, scope: Scope) -> tuple[AggregateCall, AggregateRule]:
     rule = scope.rules.get((call.function, "unit"))
     unit = scope.table.unit
-    if rule is not None and len(call.arguments) == 1 and isinstance(call.arguments[0], Name):
-        _, column = scope.column(call.arguments[0])
-        if column.name == unit:
-            return AggregateCall(f"{call.function} DISTINCT", None), rule
+    if rule is not None and len(call.arguments) == 1 and unit != EACH_ROW:
+        try:
+            typed = scope.reader(call.function).value(call.arguments[0])
+        except Refusal:
+            if isinstance(call.arguments[0], Name):
+                raise
+        else:
+            index = [column.name for column in scope.table.columns].index(unit or "")
+            if typed.part is not None and _names_unit(typed.part, index):
+                return AggregateCall(f"{call.function} DISTINCT", None), rule
     cure = "Ask COUNT(*): each row is a unit." if unit == EACH_ROW else f"Ask COUNT(DISTINCT {quote(unit or '')})."
     raise Refusal("DISTINCT is available only for counting the protected unit.", where=call.at, cure=cure)
 
 
-def _needs_bounds(call: Call, column: Column, table: Table) -> None:
-    if column.type not in ("integer", "float", "boolean"):
+def _names_unit(part: Operand, unit: int) -> bool:
+    """Whether the part is the unit, or differs for different units: its digits, its negative, texts put around it.
+
+    Rows without a unit are in no answer, so what stands for a missing one plays no part.
+    """
+    match part:
+        case Field(index):
+            return index == unit
+        case Compute("text_of_i" | "neg_i", (only,)) | Compute("coalesce", (only, Constant(""))):
+            return _names_unit(only, unit)
+        case Compute("concat", parts):
+            varying = [one for one in parts if not isinstance(one, Constant)]
+            return len(varying) == 1 and _names_unit(varying[0], unit)
+    return False
+
+
+def _needs_number(call: Call, typed: Typed) -> None:
+    if typed.type in (*NUMERIC, "boolean"):
+        return
+    said = "the column" if is_field(typed.part) else "the expression"
+    words = f"{call.function}({quote(typed.name) if is_field(typed.part) else typed.name})"
+    raise Refusal(
+        f"{words}: {said} is {typed.type}, not a number.", where=call.at,
+        cure=f"COUNT({quote(typed.name) if is_field(typed.part) else typed.name}) counts where it is present.",
+    )  # fmt: skip
+
+
+def _needs_bounds(call: Call, measured: Measured, table: Table) -> None:
+    if measured.lower is not None:
+        return
+    index = unbounded(measured.part, table)
+    name = quote(measured.name) if isinstance(measured.part, Field) else measured.name
+    what = f"{call.function}({name}) has no bounds"
+    if index is None:
         raise Refusal(
-            f"{call.function}({quote(column.name)}): the column is {column.type}, not a number.", where=call.at,
-            cure=f"COUNT({quote(column.name)}) counts where it is present.",
+            f"{what}: its columns' own bounds do not limit it.", where=call.at,
+            cure=f"Write {call.function}(CLIP({name}, 0, 100)), with ends from public knowledge.",
         )  # fmt: skip
-    if column.type != "boolean" and (column.lower is None or column.upper is None):
-        line = f'{quote(column.name)} = {{ type = "{column.type}", bounds = [0, 100] }}'
-        raise Refusal(
-            f"{call.function}({quote(column.name)}) has no bounds.", where=call.at,
-            cure=f"The steward declares them in the catalog, under [tables.{table.name}.columns], from public "
-            f"knowledge, never from the data: {line}.",
-        )  # fmt: skip
+    column = table.columns[index]
+    line = f'{quote(column.name)} = {{ type = "{column.type}", bounds = [0, 100] }}'
+    because = "" if isinstance(measured.part, Field) else f", for {quote(column.name)} has none"
+    raise Refusal(
+        f"{what}{because}.", where=call.at,
+        cure=f"The steward declares them in the catalog, under [tables.{table.name}.columns], from public knowledge, "
+        f"never from the data: {line}. Or write {call.function}(CLIP({name}, 0, 100)).",
+    )  # fmt: skip

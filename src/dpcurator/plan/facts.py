@@ -7,10 +7,12 @@ those declared, or the noise it asks for would be too small. Checked in tests/te
 from __future__ import annotations
 
 from dpcurator.catalog.model import EACH_ROW, KINDS, Catalog, Table
-from dpcurator.plan.images import digest_of, image
+from dpcurator.errors import Refusal
+from dpcurator.plan.images import digest_of, image, selectable
 from dpcurator.plan.intervals import bounds
 from dpcurator.plan.nodes import KeyColumn, Measured, Plan, Where
 from dpcurator.plan.rows import Field, Operand, walk
+from dpcurator.plan.spelling import spelled
 
 
 def disagreement(plan: Plan, catalog: Catalog) -> str | None:
@@ -31,12 +33,23 @@ def disagreement(plan: Plan, catalog: Catalog) -> str | None:
         return "max_rows or max_groups is not the catalog's"
     if plan.source.source.columns and rows.unit is not None and table.max_groups is None:
         return "the catalog declares no max_groups"
+    try:
+        return _measured(plan, table) or _keys(plan, table, catalog)
+    except (KeyError, TypeError, ValueError, ArithmeticError, IndexError, Refusal):
+        return "an expression of the plan is none"
+
+
+def _measured(plan: Plan, table: Table) -> str | None:
     for measured in (call.column for call in plan.calls if call.column is not None):
         if not _same(measured, table):
             return f"{measured.name!r} is declared otherwise"
         held = bounds(measured.part, table) or (None, None)
         if (*held, filled(measured.part, table)) != (measured.lower, measured.upper, measured.filled):
             return f"{measured.name!r} is declared otherwise"
+    return None
+
+
+def _keys(plan: Plan, table: Table, catalog: Catalog) -> str | None:
     for key in plan.source.source.columns:
         if not _same(key, table):
             return f"{key.name!r} has other keys"
@@ -44,6 +57,8 @@ def disagreement(plan: Plan, catalog: Catalog) -> str | None:
         listed = (None, "") if keys is None else (len(keys), digest_of(keys))
         if (key.count, key.digest) != listed:
             return f"{key.name!r} has other keys"
+        if keys is None and not (selectable(key.part, table) and catalog.delta > 0):
+            return f"{key.name!r} has no list of keys"
     return None
 
 
@@ -64,4 +79,4 @@ def _same(said: Measured | KeyColumn, table: Table) -> bool:
     if isinstance(said.part, Field):
         column = columns[said.part.index]
         return (column.name, column.type) == (said.name, said.type)
-    return KINDS.get(said.type) == said.part.kind
+    return KINDS.get(said.type) == said.part.kind and said.name == spelled(said.part, table)

@@ -11,33 +11,40 @@ from fractions import Fraction
 from typing import Final
 
 from dpcurator.errors import Refusal
+from dpcurator.plan.literals import double, physical
 from dpcurator.plan.names import show
 from dpcurator.plan.nodes import Apply, Given, Post
-from dpcurator.plan.question import Binary, Call, Literally, Name, Syntax, Unary, Within
+from dpcurator.plan.question import Binary, Call, Case, Cast, Fits, Literally, Syntax, Unary, Within, place
 from dpcurator.plan.rows import COMPARISONS
 
 Shape = (
     str  # "number", "whole", "truth", "null", or a column type: text, date, timestamp, uuid, integer, float, boolean
 )
 FUNCTIONS: Final = {"ROUND": (1, 2), "ABS": (1, 1), "COALESCE": (2, 8), "NULLIF": (2, 2)}  # least and most arguments
+Look = Callable[[Syntax], "tuple[Post, Shape] | None"]  # what an expression is of keys and aggregates; None: neither
 USES: Final = {
     "ROUND": "ROUND(x) or ROUND(x, 2)", "ABS": "ABS(x)", "COALESCE": "COALESCE(x, 0)", "NULLIF": "NULLIF(x, 0)",
 }  # fmt: skip
 _NUMBERS = ("number", "whole", "integer", "float")
 
 
-def post(part: Syntax, look: Callable[[Name | Call], tuple[Post, Shape]]) -> tuple[Post, Shape]:
+def post(part: Syntax, look: Look) -> tuple[Post, Shape]:
     """The typed expression and its shape. Raises Refusal."""
+    found = look(part)
+    if found is not None:
+        return found
     match part:
-        case Name():
-            return look(part)
-        case Call(function) if function not in FUNCTIONS:
-            return look(part)
         case Call():
             return _function(part, look)
+        case Cast(inner, "DOUBLE"):
+            return _number(post(inner, look), "CAST"), "number"
+        case Cast(inner, "INTEGER"):
+            return Apply("ROUND", (_number(post(inner, look), "CAST"),)), "whole"
         case Literally(value, wanted):
             if isinstance(value, bool):
                 return Given(value), "truth"
+            if wanted == "interval":
+                raise Refusal("an interval stands only beside a date or a timestamp of a row.", cure="Use it in WHERE.")
             if wanted is not None:
                 return _typed(part, wanted), wanted
             return Given(value), "null" if value is None else "text" if isinstance(value, str) else "number"
@@ -45,27 +52,41 @@ def post(part: Syntax, look: Callable[[Name | Call], tuple[Post, Shape]]) -> tup
             return Apply("NEG", (_number(post(inner, look), "-"),)), "number"
         case Unary("NOT", inner):
             return Apply("NOT", (_truth(post(inner, look), "NOT"),)), "truth"
-        case Unary(_, inner):
+        case Unary("IS NULL", inner):
             return Apply("IS NULL", (post(inner, look)[0],)), "truth"
         case Binary("AND" | "OR" as op, left, right):
             return Apply(op, (_truth(post(left, look), op), _truth(post(right, look), op))), "truth"
         case Binary(op, left, right) if op in COMPARISONS:
             return _compared(op, left, right, look), "truth"
-        case Binary(op, left, right):
+        case Binary("+" | "-" | "*" | "/" as op, left, right):
             return Apply(op, (_number(post(left, look), op), _number(post(right, look), op))), "number"
         case Within(inner, options):
             equal = [_compared("=", inner, option, look) for option in options]
             return (equal[0] if len(equal) == 1 else Apply("OR", tuple(equal))), "truth"
-    raise Refusal("this part of the question is not understood.")  # pragma: no cover - the match is exhaustive
+    raise Refusal(
+        f"{_word(part)} is not available on aggregates and keys.", where=place(part),
+        cure="On answers there are + - * /, comparisons, AND, OR, NOT, IN, IS NULL, ROUND, ABS, COALESCE, NULLIF; more "
+        "is available on rows: inside an aggregate, in WHERE and in GROUP BY.",
+    )  # fmt: skip
+
+
+def _word(part: Syntax) -> str:
+    match part:
+        case Case():
+            return "CASE"
+        case Cast(_, type):
+            return f"CAST to {type}"
+        case Fits(_, _, _, fold):
+            return "ILIKE" if fold else "LIKE"
+        case Unary(op, _) | Binary(op, _, _):
+            return op
+    return "this"  # pragma: no cover - the match is exhaustive
 
 
 def _typed(literal: Literally, wanted: str) -> Post:
     """DATE '...' and TIMESTAMP '...' as the physical value they mean."""
-    from dpcurator.catalog.model import Column
-    from dpcurator.plan.predicates import physical
-
     try:
-        value = physical(Column(wanted, wanted), literal)
+        value = physical(wanted, wanted, literal)
     except Refusal as refused:
         raise Refusal(f"{show(str(literal.value))} is not a {wanted}.", cure=refused.cure) from None
     return Given(Fraction(value)) if isinstance(value, int) else Given(value if isinstance(value, str) else None)
@@ -85,7 +106,7 @@ def _truth(typed: tuple[Post, Shape], op: str) -> Post:
     return made
 
 
-def _compared(op: str, left: Syntax, right: Syntax, look: Callable[[Name | Call], tuple[Post, Shape]]) -> Post:
+def _compared(op: str, left: Syntax, right: Syntax, look: Look) -> Post:
     (first, shape), (second, other) = post(left, look), post(right, look)
     if _family(shape) != _family(other) and "null" not in (shape, other):
         mended = _as_physical(first, shape, second, other)
@@ -101,10 +122,7 @@ def _as_double(part: Post) -> Post:
     """A number beside a float key is the double nearest to it, as in WHERE; spelled as keys are (`finish`)."""
     if not isinstance(part, Given) or not isinstance(part.value, Fraction):
         return part
-    from dpcurator.catalog.model import Column
-    from dpcurator.plan.predicates import physical
-
-    return Given(Fraction(repr(physical(Column("a key", "float"), Literally(part.value)))))
+    return Given(Fraction(repr(double(part.value))))
 
 
 def _as_physical(first: Post, shape: Shape, second: Post, other: Shape) -> tuple[Post, Post] | None:
@@ -124,7 +142,7 @@ def _family(shape: Shape) -> str:
     return "truth" if shape == "boolean" else shape
 
 
-def _function(call: Call, look: Callable[[Name | Call], tuple[Post, Shape]]) -> tuple[Post, Shape]:
+def _function(call: Call, look: Look) -> tuple[Post, Shape]:
     least, most = FUNCTIONS[call.function]
     if call.distinct or call.star or not least <= len(call.arguments) <= most:
         many = str(least) if least == most else f"{least} to {most}"

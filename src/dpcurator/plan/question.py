@@ -6,11 +6,15 @@ Question and a Catalog into a Plan, or refuses.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Literal
+from typing import Final, Literal
 
-Operator = Literal["+", "-", "*", "/", "=", "<>", "<", "<=", ">", ">=", "AND", "OR"]
+from dpcurator.errors import Refusal
+
+Operator = Literal["+", "-", "*", "/", "%", "||", "=", "<>", "<", "<=", ">", ">=", "IS DISTINCT FROM", "AND", "OR"]
+MOST_PARTS: Final = 20_000  # of one clause's expression, counted where they stand
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +30,8 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Literally:
-    """A literal: an exact number, a text, a boolean, or NULL. `type` is set by DATE '...' and TIMESTAMP '...'."""
+    """A literal: an exact number, a text, a boolean, or NULL. `type` is set by DATE '...', TIMESTAMP '...' and INTERVAL
+    '...'."""
 
     value: Fraction | str | bool | None
     type: str | None = None
@@ -34,7 +39,7 @@ class Literally:
 
 @dataclass(frozen=True, slots=True)
 class Unary:
-    op: Literal["-", "NOT", "IS NULL"]
+    op: Literal["-", "NOT", "IS NULL", "IS TRUE", "IS FALSE"]
     part: Syntax
 
 
@@ -54,6 +59,41 @@ class Within:
 
 
 @dataclass(frozen=True, slots=True)
+class Fits:
+    """part LIKE pattern ESCAPE escape; `fold`: ILIKE."""
+
+    part: Syntax
+    pattern: Syntax
+    escape: Syntax | None = None
+    fold: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """WHEN condition THEN value"""
+
+    condition: Syntax
+    value: Syntax
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """CASE WHEN ... THEN ... ELSE otherwise END"""
+
+    branches: tuple[Branch, ...]
+    otherwise: Syntax | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """CAST(part AS type), or TRY_CAST; `type` as SQL spells it, in capitals."""
+
+    part: Syntax
+    type: str
+    at: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
     """A function: COUNT(*) has `star`, COUNT(DISTINCT x) has `distinct`."""
 
@@ -64,7 +104,57 @@ class Call:
     at: str = field(default="", compare=False)
 
 
-Syntax = Name | Literally | Unary | Binary | Within | Call
+Syntax = Name | Literally | Unary | Binary | Within | Fits | Case | Cast | Call
+
+
+def inside(part: Syntax) -> tuple[Syntax, ...]:
+    """The expressions directly inside one, in order."""
+    match part:
+        case Unary(_, inner) | Cast(inner, _):
+            return (inner,)
+        case Binary(_, left, right):
+            return (left, right)
+        case Within(inner, options):
+            return (inner, *options)
+        case Fits(inner, pattern, escape):
+            return (inner, pattern) if escape is None else (inner, pattern, escape)
+        case Case(branches, otherwise):
+            sides = [side for branch in branches for side in (branch.condition, branch.value)]
+            return tuple(sides if otherwise is None else [*sides, otherwise])
+        case Call(_, arguments):
+            return arguments
+    return ()
+
+
+def walk(part: Syntax) -> Iterator[Syntax]:
+    """An expression and all within it, in order; without recursion."""
+    left = [part]
+    while left:
+        one = left.pop()
+        yield one
+        left += reversed(inside(one))
+
+
+def place(part: Syntax) -> str:
+    """Where an expression begins, as far as its names and calls tell."""
+    return next((at for at in (getattr(one, "at", "") for one in walk(part)) if at), "")
+
+
+def weigh(part: Syntax) -> None:
+    """Refuse an expression of too many parts. A part used twice counts twice, though it is one object: CASE x and
+    BETWEEN use theirs again."""
+    sizes: dict[int, int] = {}
+    left = [part]
+    while left:
+        one = left[-1]
+        within = inside(one)
+        unknown = [inner for inner in within if id(inner) not in sizes]
+        if unknown:
+            left += unknown
+            continue
+        sizes[id(left.pop())] = 1 + sum(sizes[id(inner)] for inner in within)
+    if sizes[id(part)] > MOST_PARTS:
+        raise Refusal(f"an expression has more than {MOST_PARTS:,} parts.", cure="Simplify it.")
 
 
 @dataclass(frozen=True, slots=True)

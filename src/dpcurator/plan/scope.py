@@ -11,9 +11,11 @@ from typing import Literal, Protocol
 
 from dpcurator.catalog.model import Catalog, Column, Table
 from dpcurator.errors import Refusal
+from dpcurator.plan.expressions import Reader
 from dpcurator.plan.names import find, quote, show
 from dpcurator.plan.nodes import AggregateCall, Measured
 from dpcurator.plan.question import Name, Question
+from dpcurator.plan.rows import Operand
 
 
 class AggregateRule(Protocol):
@@ -26,6 +28,15 @@ class AggregateRule(Protocol):
     def shown(self, column: Measured | None) -> str: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Keyed:
+    """What is grouped by: as it was read, before its columns are clamped; `name` spells it."""
+
+    part: Operand
+    type: str
+    name: str
+
+
 @dataclass
 class Scope:
     """What the parts of one question share while it is bound."""
@@ -34,7 +45,7 @@ class Scope:
     table: Table
     question: Question
     rules: Mapping[tuple[str, str], AggregateRule]
-    keys: list[tuple[int, Column]] = field(default_factory=list)
+    keys: list[Keyed] = field(default_factory=list)
     calls: list[AggregateCall] = field(default_factory=list)
 
     def column(self, name: Name) -> tuple[int, Column]:
@@ -44,6 +55,10 @@ class Scope:
         names = [column.name for column in self.table.columns]
         index = find(name.column, name.quoted, names, what="column", where=name.at)
         return index, self.table.columns[index]
+
+    def reader(self, inside: str) -> Reader:
+        """What reads expressions of rows, inside WHERE, GROUP BY or an aggregate."""
+        return Reader(self.table, self.column, inside)
 
     def _qualifier(self, name: Name) -> None:
         known = self.question.table_alias or self.table.name
