@@ -434,8 +434,8 @@ def test_the_flow_is_the_one_that_is_written(curator):
     """In the source of the paid path: engine, then charge, then evaluation, then storing, then showing."""
     from dpcurator.curator import Curator
 
-    source = inspect.getsource(Curator._paid)
-    steps = ["self.engine()", "self.ledger.charge(", "self._evaluate(", "self.ledger.answer(", "self._told(stored"]
+    source = inspect.getsource(Curator._settled)
+    steps = ["self.engine()", "self.ledger.charge(", "self._evaluate(", "self.ledger.answer(", "return stored"]
     places = [source.index(step) for step in steps]
     assert places == sorted(places)
 

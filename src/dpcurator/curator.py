@@ -9,7 +9,8 @@ Checked in tests/test_curator.py, tests/attacks and tests/laws.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from dpcurator import receipt as receipts
 from dpcurator.aggregates import AGGREGATES
 from dpcurator.answer import Answer, answer_of
+from dpcurator.batching import Batch, in_question, quote_batch
 from dpcurator.catalog.model import Catalog
 from dpcurator.engines import Engine
 from dpcurator.engines.limits import check_core
@@ -146,6 +148,68 @@ class Curator:
         )  # fmt: skip
         return self._paid(quote, fresh=fresh, request_id=request_id, analyst=analyst)
 
+    def quote_batch(
+        self,
+        questions: Sequence[Question],
+        *,
+        epsilon: object = None,
+        rho: object = None,
+        delta: object = None,
+        spend: object = None,
+        confidence: object = CONFIDENCE,
+    ) -> Batch:
+        """What several questions cost together: one price for all, shared equally. Free. Raises Refusal."""
+        level, most = _level(confidence), None if delta is None else _delta(delta)
+        if sum(value is not None for value in (epsilon, rho, spend)) != 1:
+            raise Refusal("a batch needs one price.", cure='Give one of epsilon="0.1", rho="0.005" or spend="5%".')
+        if isinstance(questions, str):
+            raise Refusal("a batch is a list of questions.", cure='Write it as in batch(["SELECT COUNT(*) ..."]).')
+        plans: list[Plan] = []
+        for number, question in enumerate(questions, 1):
+            try:
+                plans.append(self.plan(question))
+            except Refusal as refused:
+                raise in_question(number, refused) from None
+        return quote_batch(plans, self._price(epsilon, rho, spend, most), self.catalog, confidence=level)
+
+    def batch(
+        self,
+        questions: Sequence[Question],
+        *,
+        fresh: bool = False,
+        request_id: str | None = None,
+        analyst: str = "local",
+        **price: Any,
+    ) -> tuple[Answer, ...]:
+        """The answers to several questions: one charge, one scan, all or nothing. price: as for `quote_batch`.
+
+        The same batch at the same price again is free and gives the same numbers. Raises as `ask` does.
+        """
+        batch = self.quote_batch(questions, **price)
+        if not batch.paid:
+            return tuple(self._public(quote) for quote in batch.asked)
+        asked = replace(
+            self.request(batch.paid[0], request_id=request_id, analyst=analyst),
+            plan=batch.digest, parameters=canonical_text(batch.parameters()),
+            epsilon=batch.epsilon, rho=batch.rho, delta=batch.delta,
+        )  # fmt: skip
+        text, _, repeated = self._settled(asked, lambda c, e: self._noisy_batch(batch, c, e, analyst), fresh=fresh)
+        stored: list[Json] = json.loads(text)["batch"]
+        place = {quote.plan_digest: number for number, quote in enumerate(batch.paid)}
+        return tuple(
+            self._public(quote) if quote.free
+            else self._told(stored[place[quote.plan_digest]], quote.cost, repeated=repeated)
+            for quote in batch.asked
+        )  # fmt: skip
+
+    def _noisy_batch(self, batch: Batch, charge: Charge, engine: Engine, analyst: str) -> str:
+        exact = engine.evaluate_all([quote.lowered.core for quote in batch.paid])
+        parts = [
+            self._noisy_part(quote, one, charge, analyst, batch.told(number))
+            for number, (quote, one) in enumerate(zip(batch.paid, exact, strict=True))
+        ]
+        return canonical_text({"batch": parts})
+
     def rehearse(self, question: Question, **how: Any) -> Answer:
         """The answer over rows made up from the catalog alone: free, without a receipt, marked `made_up`.
 
@@ -185,15 +249,24 @@ class Curator:
     def _paid(self, quote: Quote, *, fresh: bool, request_id: str | None, analyst: str) -> Answer:
         if quote.free:
             return self._public(quote)
+        asked = self.request(quote, request_id=request_id, analyst=analyst)
+        text, charge, repeated = self._settled(asked, lambda c, e: self._noisy(quote, c, e, analyst), fresh=fresh)
+        cost = charge.rho if self.catalog.currency == "rho" else charge.epsilon
+        return self._told(json.loads(text), cost, repeated=repeated)
+
+    def _settled(
+        self, asked: Request, work: Callable[[Charge, Engine], str], *, fresh: bool
+    ) -> tuple[str, Charge, bool]:
+        """Charge, evaluate, store: the stored text of the answer, its charge, and whether it was there already."""
         engine = self.engine()
         if not self.entropy.releasable:
             raise Misconfigured("this curator's entropy is for tests: its answers must not be released.")
-        charged = self.ledger.charge(self.request(quote, request_id=request_id, analyst=analyst), fresh=fresh)
+        charged = self.ledger.charge(asked, fresh=fresh)
         if isinstance(charged, Stored):
-            return self._told(charged.answer, charged.charge, repeated=True)
-        text = self._evaluate(quote, charged, engine, analyst)
+            return charged.answer, charged.charge, True
+        text = self._evaluate(lambda: work(charged, engine))
         stored = self.ledger.answer(charged, text)
-        return self._told(stored, charged, repeated=stored != text)
+        return stored, charged, stored != text
 
     def request(self, quote: Quote, *, request_id: str | None = None, analyst: str = "local") -> Request:
         """What the ledger is asked to charge for a quote."""
@@ -209,12 +282,12 @@ class Curator:
             request_id=request_id,
         )
 
-    def _evaluate(self, quote: Quote, charge: Charge, engine: Engine, analyst: str) -> str:
+    def _evaluate(self, work: Callable[[], str]) -> str:
         """Data is touched below here and nowhere else. Any failure is a Fault without a cause, and an interruption is
         raised anew: the frames that held exact integers are gone, so no traceback can reach them."""
         stopped: type[BaseException] | None = None
         try:
-            return self._noisy(quote, charge, engine, analyst)
+            return work()
         except Exception:
             pass
         except BaseException as interruption:  # the user's own Ctrl-C: nothing was released, and asking again resumes
@@ -225,11 +298,13 @@ class Curator:
         raise Fault
 
     def _noisy(self, quote: Quote, charge: Charge, engine: Engine, analyst: str) -> str:
-        exact: Exact = engine.evaluate(quote.lowered.core)
-        noisy = release(quote, exact, self.entropy)
-        core = self._shaped(quote, finish(quote, noisy)).core_json()
-        signed = receipts.write(quote, charge, core, analyst=analyst, key=self.key)
-        return canonical_text({"answer": core, "receipt": signed})
+        return canonical_text(self._noisy_part(quote, engine.evaluate(quote.lowered.core), charge, analyst, None))
+
+    def _noisy_part(self, quote: Quote, exact: Exact, charge: Charge, analyst: str, batch: Json | None) -> Json:
+        """An answer and its receipt, from exact integers."""
+        core = self._shaped(quote, finish(quote, release(quote, exact, self.entropy))).core_json()
+        signed = receipts.write(quote, charge, core, analyst=analyst, key=self.key, batch=batch)
+        return {"answer": core, "receipt": signed}
 
     def _close(self) -> None:
         """Where the ledger cannot be written either, it takes no charge: the Fault is raised all the same."""
@@ -242,13 +317,9 @@ class Curator:
         shaped = self._shaped(quote, finish(quote, None))
         return shaped.paid(cost=Fraction(0), spent=budget.spent, receipt=None, repeated=False)
 
-    def _told(self, text: str, charge: Charge, *, repeated: bool) -> Answer:
-        import json
-
-        stored: Json = json.loads(text)
+    def _told(self, stored: Json, cost: Fraction, *, repeated: bool) -> Answer:
         spent = self.budget().spent
         shaped = answer_of(stored["answer"], total=self.catalog.budget, currency=self.catalog.currency)
-        cost = charge.rho if self.catalog.currency == "rho" else charge.epsilon
         return shaped.paid(cost=cost, spent=spent, receipt=stored["receipt"], repeated=repeated)
 
     def _shaped(self, quote: Quote, cells: Any) -> Answer:

@@ -8,6 +8,7 @@ what was released. `verification.py` derives all of it again. Checked in tests/t
 from __future__ import annotations
 
 import platform
+from collections.abc import Sequence
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from typing import Final
@@ -26,8 +27,15 @@ def sha(value: object) -> str:
     return sha256(canonical(value)).hexdigest()
 
 
-def write(quote: Quote, charge: Charge, answer_core: Json, *, analyst: str, key: SigningKey) -> Json:
-    """The signed receipt of one answer."""
+def batch_digest(plans: Sequence[str]) -> str:
+    """What stands for the plan of a batch in the ledger, from the digests of its plans."""
+    return sha({"batch": list(plans)})
+
+
+def write(
+    quote: Quote, charge: Charge, answer_core: Json, *, analyst: str, key: SigningKey, batch: Json | None = None
+) -> Json:
+    """The signed receipt of one answer. batch: what was paid with it by the same charge, see `batching`."""
     catalog = quote.catalog
     body: Json = {
         "format": FORMAT,
@@ -63,6 +71,7 @@ def write(quote: Quote, charge: Charge, answer_core: Json, *, analyst: str, key:
             "spent": str(charge.spent),
             "remaining": str(charge.remaining),
         },
+        "batch": batch,
         "catalog_sha256": catalog.digest,
         "data_version": catalog.data_version,
         "software": {part: _version(part) for part in _PARTS} | {"python": platform.python_version()},

@@ -38,14 +38,15 @@ from dpcurator.pricing.prices import Price
 from dpcurator.pricing.quote import SUMMED, asks_of, mechanism_json, priced_at
 from dpcurator.pricing.selecting import words
 from dpcurator.privacy import zcdp
-from dpcurator.receipt import FORMAT, sha
+from dpcurator.receipt import FORMAT, batch_digest, sha
 from dpcurator.values import Json, Request
 
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _AMOUNT: Final = re.compile(r"[0-9]{1,1400}(/[0-9]{1,1400})?")
 _FIELDS: Final = {
     "format", "request", "analyst", "time", "protects", "neighbours", "plan", "plan_sha256", "reach", "readings",
-    "price", "selection", "epsilon", "rho", "delta", "confidence", "parameters_sha256", "answer_sha256", "ledger",
-    "catalog_sha256", "data_version", "software", "public_key", "signature",
+    "price", "batch", "selection", "epsilon", "rho", "delta", "confidence", "parameters_sha256", "answer_sha256",
+    "ledger", "catalog_sha256", "data_version", "software", "public_key", "signature",
 }  # fmt: skip
 
 
@@ -111,6 +112,7 @@ def verify(
         check("sensitivity", lambda: _sensitivity(receipt))
         check("noise", lambda: _noise(receipt))
         check("cost", lambda: _cost(receipt))
+        check("batch", lambda: _batch(receipt))
         check("choice", lambda: _choice(receipt))
         if catalog is not None:
             check("catalog", lambda: _catalog(receipt, catalog))
@@ -338,24 +340,55 @@ def _ledger(receipt: Json, ledger: Ledger, answer: Json | None) -> str:
     if charged is None or answered is None:
         raise _Wrong("the ledger has no such charge, or no answer to it")
     _require(charged.request == receipt["request"], "the charge at this position is another request's")
-    claims = (receipt["analyst"], receipt["plan_sha256"], receipt["catalog_sha256"], receipt["data_version"])
+    batch = receipt["batch"]
+    plan, costs, parameters = _charged_for(receipt, charged)
+    claims = (receipt["analyst"], plan, receipt["catalog_sha256"], receipt["data_version"])
     held = (charged.analyst, charged.plan, charged.catalog, charged.data_version)
     _require(claims == held, "the ledger holds another question under this request")
     prices = [str(charged.epsilon), str(charged.rho), str(charged.delta)]
-    _require(prices == [receipt[name] for name in ("epsilon", "rho", "delta")], "the ledger charged another price")
-    parameters = sha256(charged.parameters.encode()).hexdigest()
+    _require(prices == costs, "the ledger charged another price")
     _require(receipt["parameters_sha256"] == parameters, "the ledger holds other parameters under this request")
     spent = charged.spent_rho if _price(receipt).currency == "rho" else charged.spent_epsilon
     standing = (str(spent), str(ledger.budget().total - spent), time)
     said = (receipt["ledger"]["spent"], receipt["ledger"]["remaining"], receipt["time"])
     _require(said == standing, "the ledger had spent another amount, or it was at another time")
-    if answer is not None:
+    if answer is not None and batch is None:
         text = canonical({"answer": answer, "receipt": receipt})
         held_answer = sha256(text).hexdigest() == answered.answer
         _require(held_answer, "the ledger holds another answer, or another receipt of it")
     else:  # the stored answer has its receipt beside it
         asked = (*held, charged.parameters, charged.epsilon, charged.delta, charged.request, charged.rho)
         stored = ledger.stored(Request(*asked))
-        kept = None if stored is None else json.loads(stored.answer).get("receipt")
-        _require(kept == receipt, "the ledger holds another answer, or another receipt of it")
+        kept = {} if stored is None else json.loads(stored.answer)
+        kept = kept if batch is None else kept["batch"][batch["index"]]
+        held_answer = answer is None or kept.get("answer") == answer
+        _require(kept.get("receipt") == receipt and held_answer, "the ledger holds another answer, or receipt of it")
     return f"the chain of {verdict.position} events is whole and holds this charge as event {position}"
+
+
+def _charged_for(receipt: Json, charged: Charged) -> tuple[str, list[str], str]:
+    """The plan, the costs and the sha256 of this question's parameters that the ledger's charge should hold: those of
+    the receipt, or for one of a batch those of the batch."""
+    costs = [receipt[name] for name in ("epsilon", "rho", "delta")]
+    batch = receipt["batch"]
+    if batch is None:
+        return receipt["plan_sha256"], costs, sha256(charged.parameters.encode()).hexdigest()
+    index = batch["index"]
+    _require(len(batch["plans"]) == len(batch["costs"]) == len(set(batch["plans"])), "a batch has each plan once")
+    totals = [str(sum(map(_amount, column), Fraction(0))) for column in zip(*batch["costs"], strict=True)]
+    return batch_digest(batch["plans"]), totals, sha(json.loads(charged.parameters)["batch"][index])
+
+
+def _batch(receipt: Json) -> str:
+    """One of a batch: the batch it names holds this very plan and cost."""
+    batch = receipt["batch"]
+    if batch is None:
+        return "asked by itself"
+    _require(set(batch) == {"index", "plans", "costs"} and type(batch["index"]) is int, "a batch has other parts")
+    _require(0 <= batch["index"] < len(batch["plans"]) == len(batch["costs"]), "it is not in its batch")
+    costs = [receipt[name] for name in ("epsilon", "rho", "delta")]
+    place, plans = batch["index"], batch["plans"]
+    _require(plans[place] == receipt["plan_sha256"] and batch["costs"][place] == costs, "it is not in its batch")
+    _require(all(len([_amount(part) for part in one]) == 3 for one in batch["costs"]), "a cost is malformed")
+    _require(all(isinstance(plan, str) and _DIGEST.fullmatch(plan) for plan in plans), "a plan is malformed")
+    return f"question {place + 1} of a batch of {len(batch['plans'])}, paid by one charge"
