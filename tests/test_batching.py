@@ -38,7 +38,8 @@ def test_one_charge_of_the_exact_sum_and_a_receipt_each(name):
     assert [answer.columns for answer in answers] == [quote_columns(made, text) for text in ASKED]
     for answer in answers:
         receipt = json_of(answer.receipt)
-        told = verify(receipt, catalog=made.catalog, ledger=made.ledger, public_key=KEY.public, answer=answer.core_json())
+        outside = {"catalog": made.catalog, "ledger": made.ledger, "public_key": KEY.public}
+        told = verify(receipt, **outside, answer=answer.core_json())
         assert told.holds, str(told)
         assert "of a batch of 4" in str(told)
 

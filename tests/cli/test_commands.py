@@ -316,3 +316,40 @@ def test_it_runs_as_a_program(ready: Path) -> None:
     )  # fmt: skip
     assert (ran.returncode, ran.stderr) == (0, b"")
     assert b"+-" in ran.stdout
+
+
+def test_a_file_of_questions_is_one_charge(ready, capsys):
+    first = "SELECT city, COUNT(*) AS n FROM visits GROUP BY city; -- first\n\n"
+    Path("queries.sql").write_text(first + 'SELECT COUNT(*) AS "all; of them" FROM visits;', encoding="utf-8")
+    told = run(capsys, "ask", "--file", "queries.sql", "--epsilon", "0.5")
+    assert told.code == 0
+    assert "1: SELECT city" in told.out
+    assert "2: SELECT COUNT(*)" in told.out
+    same = run(capsys, "ask", "--file", "queries.sql", "--epsilon", "0.5", "--json").json
+    assert [one["repeated"] for one in same] == [True, True]
+    assert [event["event"] for event in run(capsys, "log", "--json").json] == ["opened", "charged", "answered"]
+    quoted = run(capsys, "quote", "--file", "queries.sql", "--epsilon", "0.5", "--json").json
+    assert quoted["epsilon"] == "0.5"
+    assert "price: epsilon 0.25" in run(capsys, "quote", "--file", "queries.sql", "--epsilon", "0.5").out
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "said"),
+    [
+        ("SELECT COUNT(*) FROM visits", (), "one price"),
+        ("SELECT COUNT(*) FROM visits", ("SELECT 1", "--epsilon", "1"), "two ways"),
+        ("-- nothing", ("--epsilon", "1"), "no question"),
+        ("SELECT COUNT(*) FROM visits;\nSELECT COUNT(*) FROM main.visits", ("--epsilon", "1"), "question 2, line 2"),
+        ("SELECT COUNT(*) FROM visits", ("--epsilon", "1", "--rehearse"), "--rehearse"),
+    ],
+)
+def test_a_file_of_questions_that_is_refused_charges_nothing(ready, capsys, text, words, said):
+    Path("queries.sql").write_text(text, encoding="utf-8")
+    told = run(capsys, "ask", *words, "--file", "queries.sql")
+    assert told.code == 2
+    assert said in told.err
+    assert run(capsys, "log", "--json").json == []
+
+
+def test_asking_nothing_is_said(ready, capsys):
+    assert "no question" in run(capsys, "ask", "--epsilon", "1").err

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from dpcurator.cli.frame import HERE, AsJson, Catalog, command, show, show_json
-from dpcurator.cli.priced import Asked, Question, priced, question_text
+from dpcurator.cli.priced import NOTHING, Asked, File, Question, priced, question_text, questions_of
 from dpcurator.errors import Misconfigured, Refusal
 
 
@@ -20,7 +20,7 @@ def _curator(catalog: Path) -> Any:
     return open_curator(catalog)
 
 
-def _menu(curator: Any, question: str, asked: Asked, as_json: bool) -> None:
+def _menu(curator: Any, question: str | None, asked: Asked, as_json: bool) -> None:
     """The prices of a question that was given none. A delta alone is no price."""
     if asked.delta is not None:
         raise Refusal("--delta is no price by itself.", cure="Add --rho, --epsilon, --spend or --within.")
@@ -31,8 +31,9 @@ def _menu(curator: Any, question: str, asked: Asked, as_json: bool) -> None:
 @command(name="ask", epilog='Example: dpcurator ask "SELECT city, COUNT(*) AS n FROM visits GROUP BY city" --spend 5%')
 @priced
 def ask(
-    question: Question,
-    asked: Asked,
+    question: Question = None,
+    asked: Asked = NOTHING,
+    file: File = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Pay again for independent noise.")] = False,
     request_id: Annotated[
         str | None, typer.Option("--request-id", help="Names the request: a retry is never paid twice.", metavar="ID")
@@ -47,6 +48,11 @@ def ask(
     as_json: AsJson = False,
 ) -> None:
     """Ask a question. Without a price it prints a menu of prices, free; with one it pays and answers."""
+    if file is not None:
+        if rehearse or receipt is not None:
+            raise Refusal("--file takes neither --rehearse nor --receipt.", cure="Ask the questions one by one.")
+        _batch(catalog, questions_of(file, question, asked), asked, as_json, fresh=fresh, request_id=request_id)
+        return
     if rehearse:
         _rehearse(catalog, question, asked, as_json, real=bool(fresh or request_id or receipt))
         return
@@ -66,7 +72,19 @@ def ask(
         _write(receipt, answer.receipt)
 
 
-def _rehearse(catalog: Path, question: str, asked: Asked, as_json: bool, *, real: bool) -> None:
+def _batch(catalog: Path, questions: tuple[str, ...], asked: Asked, as_json: bool, **how: Any) -> None:
+    """Several questions: one charge, one scan."""
+    price = {name: value for name, value in asked.price().items() if name != "within"}
+    answers = _curator(catalog).batch(questions, **price, confidence=asked.confidence, **how)
+    if as_json:
+        show_json([answer.as_json() for answer in answers])
+        return
+    for number, (question, answer) in enumerate(zip(questions, answers, strict=True), 1):
+        show(f"{number}: {' '.join(question.split())}")
+        show(f"{answer}\n")
+
+
+def _rehearse(catalog: Path, question: str | None, asked: Asked, as_json: bool, *, real: bool) -> None:
     """The question over made-up rows; works before there is a snapshot or a ledger."""
     from dpcurator.catalog.load import load
     from dpcurator.opening import rehearsing
@@ -93,13 +111,17 @@ def _write(path: Path, receipt: dict[str, Any]) -> None:
 @command(name="quote", epilog='Example: dpcurator quote "SELECT COUNT(*) AS n FROM visits" --rho 0.005 --delta 1e-9')
 @priced
 def quote(
-    question: Question,
-    asked: Asked,
+    question: Question = None,
+    asked: Asked = NOTHING,
+    file: File = None,
     catalog: Catalog = HERE,
     as_json: AsJson = False,
 ) -> None:
     """What a question would cost, how wrong its answer might be, and why. Free."""
     curator = _curator(catalog)
+    if file is not None:
+        _quote_batch(curator, questions_of(file, question, asked), asked, as_json)
+        return
     if asked.unpriced:
         _menu(curator, question, asked, as_json)
         return
@@ -112,11 +134,25 @@ def quote(
         show(quote_text(found, curator.budget(), asked.assume_count))
 
 
+def _quote_batch(curator: Any, questions: tuple[str, ...], asked: Asked, as_json: bool) -> None:
+    from dpcurator.cli.shown import quote_text
+
+    price = {name: value for name, value in asked.price().items() if name != "within"}
+    batch = curator.quote_batch(questions, **price, confidence=asked.confidence)
+    if as_json:
+        show_json(batch.as_json())
+        return
+    budget = curator.budget()
+    for number, (question, quote) in enumerate(zip(questions, batch.asked, strict=True), 1):
+        show(f"{number}: {' '.join(question.split())}")
+        show(f"{quote_text(quote, budget, None)}\n")
+
+
 @command(name="explain", epilog='Example: dpcurator explain "SELECT city, COUNT(*) AS n FROM visits GROUP BY city"')
 @priced
 def explain(
-    question: Question,
-    asked: Asked,
+    question: Question = None,
+    asked: Asked = NOTHING,
     catalog: Catalog = HERE,
     as_json: AsJson = False,
 ) -> None:

@@ -14,13 +14,20 @@ import inspect
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from dpcurator.errors import Refusal
+from dpcurator.errors import Misconfigured, Refusal
 
-Question = Annotated[str, typer.Argument(help="One SELECT, in quotes; - reads it from standard input.", metavar="SQL")]
+Question = Annotated[
+    str | None, typer.Argument(help="One SELECT, in quotes; - reads it from standard input.", metavar="SQL")
+]
+File = Annotated[
+    Path | None,
+    typer.Option("--file", help="Questions from a file, a semicolon between: one price, one charge.", metavar="FILE"),
+]
 Epsilon = Annotated[
     str | None,
     typer.Option(help="Price: this epsilon, as in 0.2. A ledger in rho pays what it is worth.", metavar="NUMBER"),
@@ -75,6 +82,9 @@ class Asked:
         return {"assume_count": self.assume_count, "confidence": self.confidence}
 
 
+NOTHING = Asked()
+
+
 def priced(function: Callable[..., None]) -> Callable[..., None]:
     """`function` with these options in place of its parameter `asked`, after its first."""
     hints = get_type_hints(function, include_extras=True)
@@ -95,6 +105,26 @@ def priced(function: Callable[..., None]) -> Callable[..., None]:
     return gathered
 
 
-def question_text(question: str) -> str:
-    """The SQL itself; - stands for standard input."""
+def question_text(question: str | None) -> str:
+    """The SQL itself; - stands for standard input. Raises Refusal when there is none."""
+    if question is None:
+        raise Refusal("there is no question.", cure='Write it in quotes, as in "SELECT COUNT(*) FROM visits".')
     return sys.stdin.read() if question == "-" else question
+
+
+def questions_of(file: Path, question: str | None, asked: Asked) -> tuple[str, ...]:
+    """The questions of a file. Raises Refusal, or Misconfigured when the file cannot be read."""
+    from dpcurator.fronts.statements import statements
+
+    if question is not None:
+        raise Refusal("a question and --file are two ways of asking.", cure="Leave out one of them.")
+    if asked.unpriced or asked.within or asked.assume_count is not None:
+        raise Refusal("a batch has one price for all its questions.", cure="Add --spend, --epsilon or --rho.")
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise Misconfigured("the questions cannot be read.", where=str(file), cure="Name a text file.") from None
+    found = statements(text)
+    if not found:
+        raise Refusal("the file holds no question.", where=str(file), cure="Write one SELECT in it, or more.")
+    return found
