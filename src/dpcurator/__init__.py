@@ -21,6 +21,7 @@ _NAMES = {
     "count_units": ("dpcurator.fronts.columns", "count_units"),
     "sum": ("dpcurator.fronts.columns", "sum_of"),
     "mean": ("dpcurator.fronts.columns", "mean"),
+    "when": ("dpcurator.fronts.columns", "when"),
     "Curator": ("dpcurator.curator", "Curator"),
     "Answer": ("dpcurator.answer", "Answer"),
     "Quote": ("dpcurator.pricing.quote", "Quote"),
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from dpcurator.fronts.columns import count_units as count_units
     from dpcurator.fronts.columns import mean as mean
     from dpcurator.fronts.columns import sum_of
+    from dpcurator.fronts.columns import when as when
     from dpcurator.mechanisms import DiscreteLaplace as DiscreteLaplace
     from dpcurator.opening import open_curator
     from dpcurator.pricing.menu import Menu as Menu

@@ -84,6 +84,19 @@ LATEST = dp.col("n").ascending(missing_first=False)
          'SELECT COUNT(*) AS "net gain", AVG(gain) AS self FROM visits'),
         (VISITED.agg(n=n).having(dp.count_units() > 3),
          "SELECT COUNT(*) AS n FROM visits HAVING COUNT(DISTINCT patient) > 3"),
+        (VISITED.group_by("city", decade=(age / 10).floor() * 10).agg(n=n, x=dp.col("decade") + 1).order_by("decade"),
+         "SELECT city, FLOOR(age / 10) * 10 AS decade, COUNT(*) AS n, FLOOR(age / 10) * 10 + 1 AS x FROM visits "
+         "GROUP BY city, FLOOR(age / 10) * 10 ORDER BY decade"),
+        (VISITED.group_by(old=age > 65).agg(n=n).having(~dp.col("old")),
+         "SELECT age > 65 AS old, COUNT(*) AS n FROM visits GROUP BY old HAVING NOT old"),
+        (VISITED.where((age + 1) % 2 == 0, dp.col("note").like("a%")).agg(s=dp.sum(age * dp.col("cost")).round(1)),
+         "SELECT ROUND(SUM(age * cost), 1) AS s FROM visits WHERE (age + 1) % 2 = 0 AND note LIKE 'a%'"),
+        (VISITED.agg(a=dp.mean(dp.when(dp.col("smoker")).then(1).otherwise(0)), b=dp.sum(dp.col("gain").clip(0, 1))),
+         "SELECT AVG(CASE WHEN smoker THEN 1 ELSE 0 END) AS a, SUM(CLIP(gain, 0, 1)) AS b FROM visits"),
+        (VISITED.where(dp.col("day").later(months=1) > dt.date(2024, 1, 1)).agg(
+            h=dp.mean(dp.col("at").at_zone("Asia/Tokyo").part("hour"))),
+         "SELECT AVG(EXTRACT(hour FROM at AT TIME ZONE 'Asia/Tokyo')) AS h FROM visits "
+         "WHERE day + INTERVAL '1 month' > DATE '2024-01-01'"),
         (table("rows").group_by("g").agg(x=dp.sum("x")), "SELECT g, SUM(x) AS x FROM rows GROUP BY g"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -105,14 +118,21 @@ def test_the_sql_of_a_frame_reads_like_sql():
 # --- random frames ----------------------------------------------------------------------------------------------------
 
 CALLS = (n, dp.count("age"), dp.count("note"), dp.count_units(), dp.sum("age"), dp.sum("cost"), dp.mean("gain"),
-         dp.mean("cost"), dp.sum("net-gain"), dp.mean("smoker"))  # fmt: skip
+         dp.mean("cost"), dp.sum("net-gain"), dp.mean("smoker"), dp.sum(age * age), dp.mean(dp.col("cost") / 100),
+         dp.count(dp.when(age > 65).then(1).otherwise()), dp.sum(age > 65), dp.mean(dp.col("gain").exp()),
+         dp.sum(dp.col("ward").clip(0, 9) - 1), dp.mean(dp.col("day").month()))  # fmt: skip
 NUMBERS = st.sampled_from((0, 1, -3, 2.5, 0.1, -0.25)) | st.fractions(-5, 5, max_denominator=7)
 LEAVES = st.sampled_from((
     age > 30, age <= 64.5, dp.col("cost") < 0.1, city == "Leeds", city.isin("York", "Hull"),
     dp.col("note").is_missing(),
     dp.col("day") >= dt.date(2022, 1, 8), dp.col("smoker"), age.between(3, 99), age == dp.col("ward"), age != 0.5,
     dp.col("at") < dt.datetime(2024, 1, 1, tzinfo=dt.UTC), dp.col("ward").isin([1, 2, 3.5]),
-    dp.col("note") != "it's\n\"",
+    dp.col("note") != "it's\n\"", (age + 1) * 2 > 50, age % 7 == dp.col("ward"), dp.col("cost").floor() > F(1, 3),
+    dp.col("note").like("%a_", escape="!"), ~city.lower().like("y%", fold=True), (age > 3).is_true(),
+    dp.when(age > 30).then(city).otherwise("x") == "York", (dp.col("note").length() ** 2).is_missing(),
+    dp.col("day").year().isin(2022, 2023), dp.col("day") - dt.timedelta(days=7) > dt.date(2022, 1, 1),
+    dp.col("at").trunc("hour").later(hours=-3) < dt.datetime(2024, 1, 1, tzinfo=dt.UTC), age.cast("text") == "7",
+    dp.col("at").at_zone("Europe/Paris").part("hour").between(8, 17), city.concat("-", age) != city.substring(1, 3),
 ))  # fmt: skip
 
 
@@ -138,20 +158,28 @@ ARITHMETIC = st.recursive(
 )  # fmt: skip
 
 
+COMPUTED = {
+    "decade": (age / 10).floor() * 10, "initial": city.substring(1, 1), "Month": dp.col("day").trunc("month"),
+    "band": dp.when(age < 18).then("child").otherwise("adult"), "o'clock": dp.col("at").part("hour"),
+}  # fmt: skip
+
+
 @st.composite
 def frames(draw: st.DrawFn) -> Frame[Any, Any, Any]:
     """Steps that end in a plan."""
     keys = draw(st.lists(st.sampled_from(("city", "day", "smoker", "ward")), unique=True, max_size=2))
     titles = draw(st.lists(st.sampled_from(("n", "age", "a b", 'q"', "select", "年")), unique=True, min_size=1,
     max_size=3))
+    computed = draw(st.lists(st.sampled_from(tuple(COMPUTED)), unique=True, max_size=1))
     frame = VISITED.where(*draw(st.lists(_conditions(LEAVES), max_size=2))).group_by(*keys)
+    frame = frame.group_by(**{title: COMPUTED[title] for title in computed})
     frame = frame.agg(**{title: draw(ARITHMETIC) for title in titles})
     known = [dp.col(title) for title in titles]
     values = ARITHMETIC | st.sampled_from(known)
     compared = st.builds(lambda a, b: a > b, values, values | NUMBERS) | st.builds(lambda a, b: a == b, values, NUMBERS)
     frame = frame.having(*draw(st.lists(_conditions(compared), max_size=2)))
     for _ in range(draw(st.integers(0, 2))):
-        part = draw(values | st.sampled_from([dp.col(key) for key in keys] or known))
+        part = draw(values | st.sampled_from([dp.col(key) for key in (*keys, *computed)] or known))
         first = draw(st.booleans())
         frame = frame.order_by(draw(st.sampled_from((part, part.ascending(missing_first=first), part.descending()))))
     return frame.limit(draw(st.integers(0, 9)), offset=draw(st.integers(0, 2))) if draw(st.booleans()) else frame
@@ -299,16 +327,17 @@ BAD = [
     (lambda: VISITED.agg(x=age).plan(), "single rows", "group_by"),
     (lambda: VISITED.agg(n=n).having(age > 3).plan(), "single rows", "group_by"),
     (lambda: VISITED.agg(n=n, m=dp.col("n") * 2).plan(), '"n" is a column of the answer itself', "paid for once"),
-    (lambda: VISITED.where(age + 1 > 3), "this condition computes something", "the column itself"),
-    (lambda: VISITED.where(age.round() > 3), "computes something", ""),
+    (lambda: VISITED.where(city + 1 > 3).agg(n=n).plan(), '+ needs numbers, and "city" is text', ""),
+    (lambda: VISITED.group_by(d=dp.sum("age")), "this expression holds dp.sum(", ".having("),
+    (lambda: VISITED.group_by(age / 2), "needs a name", "group_by(decade="),
+    (lambda: VISITED.group_by(d=dp.col("nosuch") / 2), "no column", ""),
     (lambda: VISITED.where(age > dt.date.today()).agg(n=n).plan(), "", ""),
-    (lambda: VISITED.where(dp.col("cost") > F(1, 3)), "computes something", "decimal form"),
     # steps
     (lambda: VISITED.plan(), "the question has no aggregate", ".agg(n=dp.count())"),
     (lambda: VISITED.where(True), "where takes expressions, and this is True", 'dp.col("age") > 65'),
     (lambda: VISITED.where("age > 65"),
     "where takes expressions, and this is a value of type str", 'dp.col("age") > 65'),
-    (lambda: VISITED.where(age).agg(n=n).plan(), "WHERE needs a condition", "Compare it"),
+    (lambda: VISITED.where(age).agg(n=n).plan(), "a condition is needed", "Compare it"),
     (lambda: VISITED.agg(n), "each column of the answer needs a name", "agg(n=dp.count())"),
     (lambda: VISITED.agg(n="count"), "agg takes expressions", "dp.count()"),
     (lambda: VISITED.agg(**{"": n}), "needs a name", ""),
@@ -318,8 +347,8 @@ BAD = [
     (lambda: VISITED.group_by("city", "city"), 'group_by names "city" twice', "once"),
     (lambda: VISITED.group_by("city").group_by("city"), "twice", "once"),
     (lambda: VISITED.group_by(3), "by its name, not by 3", ""),
-    (lambda: VISITED.group_by(age > 3), "by its name", ""),
-    (lambda: VISITED.group_by("age").agg(n=n).plan(), "needs a public list of keys", ""),
+    (lambda: VISITED.group_by(age > 3), "needs a name", ""),
+    (lambda: VISITED.group_by("cost").agg(n=n).plan(), "needs a public list of keys", ""),
     (lambda: VISITED.agg(n=n).having(True), "having takes expressions", ""),
     (lambda: VISITED.agg(n=n).having(n).plan(), "HAVING needs", ""),
     (lambda: VISITED.agg(n=n).order_by(1), "order_by takes expressions", 'order_by("n")'),

@@ -198,7 +198,7 @@ TABLE = [
     (f"{COUNT} GROUP BY LOWER(note)", "needs a public list"),
     (f"{COUNT} GROUP BY at AT TIME ZONE 'UTC'", "a zone's wall clock is no key"),
     (f"{COUNT} GROUP BY DATE_TRUNC('day', at)", "needs a public list"), (f"{COUNT} GROUP BY at", "needs a public list"),
-    ('SELECT COUNT(*) FROM visits GROUP BY "net-gain"', "would have 10,051 keys; a column by itself has at most 10,000"),
+    ('SELECT COUNT(*) FROM visits GROUP BY "net-gain"', "would have 10,051 keys; a column by itself"),
     (f"{COUNT} GROUP BY INTERVAL '1 day'", "position from 1 to 1"),
     (f"{COUNT} GROUP BY nosuch", "no column"), (f"{COUNT} GROUP BY ALL", "ALL"), (f"{COUNT} GROUP BY ROLLUP (city)",
     "ROLLUP"),

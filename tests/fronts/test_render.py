@@ -13,7 +13,7 @@ from questions import planned, questions
 from dpcurator.errors import Refusal
 from dpcurator.fronts.render import chain, depth, expression, leaves, render
 from dpcurator.fronts.sql import MAX_DEPTH, parse
-from dpcurator.plan.question import Binary, Call, Literally, Name, Syntax, Unary, Within
+from dpcurator.plan.question import Binary, Branch, Call, Case, Cast, Fits, Literally, Name, Syntax, Unary, Within
 
 SETTINGS = settings(derandomize=True, deadline=None, max_examples=300)
 X, Y, Z = Name("x", True), Name("y", True), Name("z", True)
@@ -48,6 +48,19 @@ def written(part: Syntax) -> Syntax:
         (Binary("OR", Binary("AND", X, Y), Z), '("x" AND "y") OR "z"'),
         (Binary("AND", X, Binary("OR", Y, Z)), '"x" AND ("y" OR "z")'),
         (Binary("AND", Unary("NOT", X), Binary("=", Y, Z)), 'NOT "x" AND "y" = "z"'),
+        (Binary("%", X, Binary("+", Y, Z)), '"x" % ("y" + "z")'),
+        (Binary("||", X, Binary("+", Y, Z)), '"x" || "y" + "z"'),
+        (Binary("+", Binary("||", X, Y), Z), '("x" || "y") + "z"'), (Fits(X, Literally("a%")), "\"x\" LIKE 'a%'"),
+        (Fits(X, Literally("a"), Literally("!"), True), "\"x\" ILIKE 'a' ESCAPE '!'"),
+        (Unary("NOT", Fits(X, Literally("a"))), "NOT (\"x\" LIKE 'a')"), (Unary("IS TRUE", X), '"x" IS TRUE'),
+        (Unary("IS FALSE", Binary("<", X, Y)), '("x" < "y") IS FALSE'), (Cast(X, "INTEGER"), 'CAST("x" AS INTEGER)'),
+        (Binary("IS DISTINCT FROM", X, Binary("+", Y, Z)), '"x" IS DISTINCT FROM ("y" + "z")'),
+        (Case((Branch(X, Y), Branch(Z, X)), Z), 'CASE WHEN "x" THEN "y" WHEN "z" THEN "x" ELSE "z" END'),
+        (Case((Branch(Binary("<", X, Y), Y),)), 'CASE WHEN "x" < "y" THEN "y" END'),
+        (Binary("+", X, Literally("1 month", "interval")), "\"x\" + INTERVAL '1 month'"),
+        (Literally("1 day 2 hours", "interval"), "INTERVAL '1 day 2 hours'"),
+        (Literally("-7 days", "interval"), "INTERVAL '-7 days'"),
+        (Call("DATE_PART", (Literally("year"), X)), "DATE_PART('year', \"x\")"),
     ],
 )  # fmt: skip
 def test_how_an_expression_is_spelled(part, text):
@@ -74,15 +87,25 @@ def _negated(part: Syntax) -> Syntax:
     return Unary("-", part)
 
 
+def _branch(inner: st.SearchStrategy[Syntax]) -> st.SearchStrategy[Branch]:
+    return st.builds(Branch, inner, inner)
+
+
 def _grown(inner: st.SearchStrategy[Syntax]) -> st.SearchStrategy[Syntax]:
-    operators: Any = st.sampled_from(("+", "-", "*", "/", "=", "<>", "<", "<=", ">", ">=", "AND", "OR"))
+    operators: Any = st.sampled_from(
+        ("+", "-", "*", "/", "%", "||", "=", "<>", "<", "<=", ">", ">=", "IS DISTINCT FROM", "AND", "OR")
+    )
     return (
         st.builds(Binary, operators, inner, inner)
-        | st.builds(Unary, st.sampled_from(("NOT", "IS NULL")), inner)
+        | st.builds(Unary, st.sampled_from(("NOT", "IS NULL", "IS TRUE", "IS FALSE")), inner)
+        | st.builds(Fits, inner, inner, st.none() | st.just(Literally("!")), st.booleans())
+        | st.builds(Cast, inner, st.sampled_from(("INTEGER", "DOUBLE", "TEXT", "BOOLEAN")))
+        | st.builds(Case, st.lists(_branch(inner), min_size=1, max_size=3).map(tuple), st.none() | inner)
         | st.builds(_negated, inner)
         | st.builds(Within, inner, st.lists(inner, min_size=1, max_size=3).map(tuple))
         | st.builds(Call, st.just("COALESCE"), st.lists(inner, min_size=2, max_size=3).map(tuple))
-        | st.builds(Call, st.sampled_from(("SUM", "ABS", "ROUND")), st.tuples(inner))
+        | st.builds(Call, st.sampled_from(("SUM", "ABS", "ROUND", "FLOOR", "LOWER", "YEAR")), st.tuples(inner))
+        | st.builds(Call, st.sampled_from(("DATE_TRUNC", "POWER", "MOD", "TIMEZONE")), st.tuples(inner, inner))
         | st.builds(chain, st.sampled_from(("AND", "OR")), st.lists(inner, min_size=2, max_size=7))
     )
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, ClassVar, Final, Literal, NoReturn
@@ -22,10 +22,25 @@ from uuid import UUID
 
 from dpcurator.errors import Refusal
 from dpcurator.fronts.render import chain, decimals, depth, expression, leaves
-from dpcurator.numbers import rational
+from dpcurator.numbers import rational, whole
 from dpcurator.plan.names import show
-from dpcurator.plan.post import FUNCTIONS
-from dpcurator.plan.question import Binary, Call, Literally, Name, Operator, Syntax, Unary, Within
+from dpcurator.plan.question import (
+    Binary,
+    Branch,
+    Call,
+    Case,
+    Cast,
+    Fits,
+    Literally,
+    Name,
+    Operator,
+    Syntax,
+    Unary,
+    Within,
+    inside,
+    walk,
+)  # fmt: skip
+from dpcurator.plan.row_functions import CASTS
 from dpcurator.plan.rows import COMPARISONS
 
 UNITS: Final = Call("COUNT", distinct=True)  # COUNT(DISTINCT unit), as long as no table says which column that is
@@ -35,7 +50,10 @@ _BRACKETS: Final = 'Put each comparison in brackets: (dp.col("age") > 65) & (dp.
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Expression:
-    """A column, a condition, or arithmetic on aggregates. Make one with `dp.col`, `dp.count`, `dp.sum`, `dp.mean`."""
+    """A column, a condition, or what is computed of rows or of aggregates.
+
+    Make one with `dp.col`, `dp.when`, `dp.count`, `dp.sum`, `dp.mean`.
+    """
 
     syntax: Syntax
     __array_ufunc__: ClassVar[None] = None  # numpy's scalars leave operators to this class
@@ -139,11 +157,26 @@ class Expression:
     def __pos__(self) -> Expression:
         return self
 
-    def _no_such(self, other: object) -> NoReturn:
-        raise Refusal("this operator is not available.", cure="Arithmetic on aggregates has +, -, * and /.")
+    def __mod__(self, other: object) -> Expression:
+        return _arithmetic("%", self, other)
 
-    __mod__ = __rmod__ = __floordiv__ = __rfloordiv__ = __pow__ = __rpow__ = _no_such
-    __xor__ = __rxor__ = __matmul__ = __rmatmul__ = __lshift__ = __rshift__ = __getitem__ = _no_such
+    def __rmod__(self, other: object) -> Expression:
+        return _arithmetic("%", other, self)
+
+    def __pow__(self, other: object) -> Expression:
+        return _function("POWER", self, other)
+
+    def __rpow__(self, other: object) -> Expression:
+        return _function("POWER", other, self)
+
+    def _no_such(self, other: object) -> NoReturn:
+        raise Refusal(
+            "this operator is not available.", cure="There are +, -, *, /, % and **; for // write (x / y).floor()."
+        )
+
+    __floordiv__ = __rfloordiv__ = __xor__ = __rxor__ = __matmul__ = __rmatmul__ = __lshift__ = __rshift__ = (
+        __getitem__
+    ) = _no_such
 
     def round(self, places: object = None) -> Expression:
         """SQL's ROUND: to whole numbers, or to so many decimal places; negative ones are tens, hundreds, ..."""
@@ -161,6 +194,102 @@ class Expression:
         return _function("NULLIF", self, other)
 
     __round__, __abs__ = round, abs
+
+    # of single rows: see docs/sql.md for the exact meaning of each
+    def floor(self) -> Expression:
+        return _function("FLOOR", self)
+
+    def ceil(self) -> Expression:
+        return _function("CEIL", self)
+
+    def sign(self) -> Expression:
+        return _function("SIGN", self)
+
+    def sqrt(self) -> Expression:
+        return _function("SQRT", self)
+
+    def ln(self) -> Expression:
+        return _function("LN", self)
+
+    def exp(self) -> Expression:
+        return _function("EXP", self)
+
+    def clip(self, lower: object, upper: object) -> Expression:
+        """Moved into [lower, upper], which then bound it."""
+        return _function("CLIP", self, lower, upper)
+
+    def least(self, *others: object) -> Expression:
+        return _function("LEAST", self, *others)
+
+    def greatest(self, *others: object) -> Expression:
+        return _function("GREATEST", self, *others)
+
+    def lower(self) -> Expression:
+        return _function("LOWER", self)
+
+    def upper(self) -> Expression:
+        return _function("UPPER", self)
+
+    def trim(self) -> Expression:
+        return _function("TRIM", self)
+
+    def length(self) -> Expression:
+        return _function("LENGTH", self)
+
+    def substring(self, start: int, length: int | None = None) -> Expression:
+        """From the code point number `start`, the first being 1."""
+        return _function("SUBSTRING", self, start, *(() if length is None else (length,)))
+
+    def replace(self, what: str, by: str) -> Expression:
+        return _function("REPLACE", self, what, by)
+
+    def concat(self, *others: object) -> Expression:
+        """One text after the other; missing ones are skipped."""
+        return _function("CONCAT", self, *others)
+
+    def like(self, pattern: str, *, escape: str | None = None, fold: bool = False) -> Expression:
+        """SQL's LIKE: % stands for any letters, _ for one; `fold` takes A to Z as a to z (ILIKE)."""
+        sign = None if escape is None else literal(escape, "like")
+        return Expression(Fits(self.syntax, literal(pattern, "like"), sign, bool(fold)))
+
+    def is_true(self) -> Expression:
+        """True where the condition is true, false where it is false or unknown."""
+        return Expression(Unary("IS TRUE", self.syntax))
+
+    def is_false(self) -> Expression:
+        return Expression(Unary("IS FALSE", self.syntax))
+
+    def cast(self, type: str) -> Expression:
+        """As 'integer', 'double', 'text', 'date', 'timestamp' or 'boolean'; missing where it has no such form."""
+        if not isinstance(type, str) or type.upper() not in CASTS:
+            raise Refusal(f"there is no cast to {_shown(type)}.", cure=f"Use one of {', '.join(CASTS).lower()}.")
+        return Expression(Cast(self.syntax, type.upper()))
+
+    def part(self, unit: str) -> Expression:
+        """A part of a date or a moment: 'year', 'month', 'dow', 'hour', ..."""
+        return _function("DATE_PART", unit, self)
+
+    def year(self) -> Expression:
+        return self.part("year")
+
+    def month(self) -> Expression:
+        return self.part("month")
+
+    def day(self) -> Expression:
+        return self.part("day")
+
+    def trunc(self, unit: str) -> Expression:
+        """The start of its unit: 'month', 'week', 'hour', ..."""
+        return _function("DATE_TRUNC", unit, self)
+
+    def later(self, **by: int) -> Expression:
+        """A date or a moment later by so many units, as in later(months=1) or later(days=-7)."""
+        words = [f"{whole(abs(count), name=unit) * (-1 if count < 0 else 1)} {unit}" for unit, count in by.items()]
+        return Expression(Binary("+", self.syntax, Literally(" ".join(words), "interval")))
+
+    def at_zone(self, zone: str) -> Expression:
+        """A moment as the wall clock of a zone, and the other way round: SQL's AT TIME ZONE."""
+        return _function("TIMEZONE", zone, self)
 
     # order
     def ascending(self, *, missing_first: bool = True) -> Sorted:
@@ -181,6 +310,43 @@ class Sorted:
     missing_first: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """`dp.when(condition).then(value)`, with further `.when(...).then(...)`; ends in `.otherwise(value)`."""
+
+    branches: tuple[Branch, ...] = ()
+    condition: Syntax | None = None
+
+    def when(self, condition: Expression) -> Choice:
+        """The next condition."""
+        if self.condition is not None or not isinstance(condition, Expression):
+            raise Refusal(
+                "when takes a condition, and then a value.", cure='Write dp.when(dp.col("age") > 65).then(1).'
+            )
+        return Choice(self.branches, condition.syntax)
+
+    def then(self, value: object) -> Choice:
+        """The value where the condition is true and none before it was."""
+        if self.condition is None:
+            raise Refusal("then comes after when.", cure='Write dp.when(dp.col("age") > 65).then(1).')
+        return Choice((*self.branches, Branch(self.condition, _or_missing(value))))
+
+    def otherwise(self, value: object = None) -> Expression:
+        """The value where no condition is true; None for missing."""
+        if self.condition is not None or not self.branches:
+            raise Refusal("otherwise comes after then.", cure='Write dp.when(dp.col("age") > 65).then(1).otherwise(0).')
+        return Expression(Case(self.branches, None if value is None else _or_missing(value)))
+
+
+def when(condition: Expression) -> Choice:
+    """A value by conditions: SQL's CASE. `dp.when(dp.col("age") < 18).then("child").otherwise("adult")`."""
+    return Choice().when(condition)
+
+
+def _or_missing(value: object) -> Syntax:
+    return Literally(None) if value is None else literal(value, "then")
+
+
 def col(name: str) -> Expression:
     """A column by its exact name; in `having` and `order_by` also a column of the answer."""
     return Expression(named(name))
@@ -197,12 +363,12 @@ def count_units() -> Expression:
 
 
 def sum_of(column: str | Expression) -> Expression:
-    """The sum of a column with declared bounds."""
+    """The sum of a column, or an expression of rows, with bounds."""
     return Expression(_aggregate("SUM", column))
 
 
 def mean(column: str | Expression) -> Expression:
-    """The average of a column with declared bounds: SQL's AVG."""
+    """The average of a column, or an expression of rows, with bounds: SQL's AVG."""
     return Expression(_aggregate("AVG", column))
 
 
@@ -225,14 +391,15 @@ def text(given: str) -> str:
 
 def _aggregate(function: str, column: str | Expression) -> Call:
     python = _PYTHON[function]
-    if isinstance(column, Expression) and not isinstance(column.syntax, Name):
-        inside = next(iter(aggregates(column.syntax)), None)
-        what = "an expression" if inside is None else f"the aggregate {inside}"
+    if not isinstance(column, Expression) or isinstance(column.syntax, Name):
+        return Call(function, (named(column, f"the column of {python}"),))
+    inner = next(iter(aggregates(column.syntax)), None)
+    if inner is not None:
         raise Refusal(
-            f"{python} takes one column, and this is {what}.",
-            cure=f'Write it as in {python}("age"); expressions inside an aggregate are not available yet.',
+            f"{python} looks at single rows, and this holds the aggregate {inner}.",
+            cure=f'Write it as in {python}("age") or {python}(dp.col("age") * 2).',
         )
-    return Call(function, (named(column, f"the column of {python}"),))
+    return Call(function, (column.syntax,))
 
 
 def literal(given: object, beside: str) -> Syntax:
@@ -244,6 +411,8 @@ def literal(given: object, beside: str) -> Syntax:
     scalar = getattr(given, "shape", None) == ()  # numpy's
     if isinstance(given, bool) or (scalar and str(getattr(given, "dtype", "")) == "bool"):
         return Literally(bool(given))
+    if isinstance(given, timedelta):
+        return Literally(_interval(given), "interval")
     if isinstance(given, str | UUID):
         return Literally(text(str(given)))
     if isinstance(given, datetime):
@@ -266,6 +435,14 @@ _MISSING: Final = {
     "isin": "Write x.isin(...) | x.is_missing().",
     "coalesce": "Give the value to use instead.", "nullif": "Give the value to read as missing.",
 }  # fmt: skip
+
+
+def _interval(given: timedelta) -> str:
+    """Days and seconds of a Python interval. Raises Refusal."""
+    if given.microseconds:
+        raise Refusal("an interval has whole seconds.", cure="Round it to seconds.")
+    words = [f"{given.days} days"] * (given.days != 0) + [f"{given.seconds} seconds"] * (given.seconds != 0)
+    return " ".join(words) or "0 days"
 
 
 def _moment(given: datetime) -> str:
@@ -300,8 +477,8 @@ def _compared(op: Operator, left: Expression, other: object) -> Expression:
 def condition(part: Syntax) -> bool:
     """Whether an expression can only be true, false or unknown."""
     if isinstance(part, Binary):
-        return part.op in (*COMPARISONS, "AND", "OR")
-    return isinstance(part, Within) or (isinstance(part, Unary) and part.op != "-")
+        return part.op in (*COMPARISONS, "IS DISTINCT FROM", "AND", "OR")
+    return isinstance(part, Within | Fits) or (isinstance(part, Unary) and part.op != "-")
 
 
 def _joined(op: Literal["AND", "OR"], left: object, right: object) -> Expression:
@@ -328,22 +505,15 @@ def outside(part: Syntax) -> Iterator[Syntax]:
     while left:
         one = left.pop()
         yield one
-        match one:
-            case Unary(_, inner):
-                left.append(inner)
-            case Binary(_, first, second):
-                left += [second, first]
-            case Within(inner, options):
-                left += [*reversed(options), inner]
-            case Call(function, arguments) if function in FUNCTIONS:
-                left += reversed(arguments)
+        if not (isinstance(one, Call) and one.function in _PYTHON):
+            left += reversed(inside(one))
 
 
 def measured(part: Syntax) -> Iterator[Name]:
     """The columns that the aggregates of an expression are of."""
     for one in outside(part):
-        if isinstance(one, Call) and one.function not in FUNCTIONS:
-            yield from (column for column in one.arguments if isinstance(column, Name))
+        if isinstance(one, Call) and one.function in _PYTHON:
+            yield from (column for argument in one.arguments for column in walk(argument) if isinstance(column, Name))
 
 
 def aggregates(part: Syntax) -> Iterator[str]:
@@ -351,6 +521,7 @@ def aggregates(part: Syntax) -> Iterator[str]:
     for one in outside(part):
         if one == UNITS:
             yield "dp.count_units()"
-        elif isinstance(one, Call) and one.function not in FUNCTIONS:
+        elif isinstance(one, Call) and one.function in _PYTHON:
             column = one.arguments[0] if one.arguments else None
-            yield f"{_PYTHON[one.function]}({show(column.column) if isinstance(column, Name) else ''})"
+            said = show(column.column) if isinstance(column, Name) else "" if column is None else "..."
+            yield f"{_PYTHON[one.function]}({said})"

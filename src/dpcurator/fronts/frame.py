@@ -21,7 +21,7 @@ from dpcurator.fronts.text import guard
 from dpcurator.numbers import whole
 from dpcurator.plan.names import find, nearest, quote, show
 from dpcurator.plan.nodes import Plan
-from dpcurator.plan.question import Binary, Call, Item, Name, Ordering, Question, Syntax, Unary, Within
+from dpcurator.plan.question import Call, Item, Name, Ordering, Question, Syntax, inside, weigh, with_parts
 
 MOST: Final = 10**18  # rows of a limit; beyond it all are the same
 
@@ -63,7 +63,7 @@ class Frame(Generic[Q, M, A]):
     columns: tuple[str, ...]
     unit: str | None  # the column that names the protected unit; None when each row is one
     conditions: tuple[Syntax, ...] = ()
-    keys: tuple[str, ...] = ()
+    keys: tuple[tuple[str, Syntax], ...] = ()
     items: tuple[tuple[str, Syntax], ...] = ()
     kept: tuple[Syntax, ...] = ()
     sorting: tuple[Ordering, ...] = ()
@@ -74,20 +74,26 @@ class Frame(Generic[Q, M, A]):
         """Rows for which every condition is true. Raises Refusal."""
         parts = [_expression(one, "where", 'dp.col("age") > 65') for one in conditions]
         for part in parts:
-            for aggregate in aggregates(part):
-                raise Refusal(
-                    f"where looks at single rows, and this condition holds {aggregate}.",
-                    cure="Compare aggregates in .having(...).",
-                )
-            for one in outside(part):
-                self._row(one)
+            self._single(part, "where")
         return replace(self, conditions=(*self.conditions, *parts))
 
-    def group_by(self, *columns: str | Expression) -> Frame[Q, M, A]:
-        """One row of the answer for each listed key of these columns. Raises Refusal."""
-        keys = [self._column(named(one, "a column to group by")) for one in columns]
-        for place, key in enumerate(keys):
-            if key in (*self.keys, *keys[:place]):
+    def group_by(self, /, *columns: str | Expression, **named_keys: Expression) -> Frame[Q, M, A]:
+        """One row of the answer for each key of these columns, or of expressions under their names. Raises Refusal."""
+        keys: list[tuple[str, Syntax]] = []
+        for one in columns:
+            if isinstance(one, Expression) and not isinstance(one.syntax, Name):
+                raise Refusal(
+                    "an expression to group by needs a name.",
+                    cure='Write it as in group_by(decade=dp.col("age") / 10).',
+                )
+            name = named(one, "a column to group by")
+            keys.append((self._column(name), name))
+        for title, made in named_keys.items():
+            part = _expression(made, "group_by", 'decade=(dp.col("age") / 10).floor()')
+            self._single(part, "group_by")
+            keys.append((_title(title), part))
+        for place, (key, _) in enumerate(keys):
+            if key in [other for other, _ in (*self.keys, *keys[:place])]:
                 raise Refusal(f"group_by names {show(key)} twice.", cure="Name it once.")
         return replace(self, keys=(*self.keys, *keys))
 
@@ -163,20 +169,22 @@ class Frame(Generic[Q, M, A]):
         """The question, bounded as an SQL text is. Raises Refusal."""
         if not self.items and not self.keys:
             raise Refusal("the question has no aggregate.", cure="Add one, as in .agg(n=dp.count()).")
-        for part in (*self.conditions, *self.kept, *(o.part for o in self.sorting), *(part for _, part in self.items)):
+        named_parts = (part for _, part in (*self.keys, *self.items))
+        for part in (*self.conditions, *self.kept, *(o.part for o in self.sorting), *named_parts):
+            weigh(part)
             if depth(part, MAX_DEPTH) > MAX_DEPTH:
                 raise Refusal(f"an expression is nested more than {MAX_DEPTH} deep.", cure="Simplify it.")
         self._names()
         asked = Question(
             items=(
-                *(Item(Name(key, True), None, key) for key in self.keys),
-                *(Item(self._units(part), title, "") for title, part in self.items),
+                *(_key_item(key, part) for key, part in self.keys),
+                *(Item(self._keyed(self._units(part)), title, "") for title, part in self.items),
             ),
             table=self.table,
             table_quoted=True,
             table_alias=None,
             where=_all(self.conditions),
-            group_by=tuple(Name(key, True) for key in self.keys),
+            group_by=tuple(part for _, part in self.keys),
             having=_all(tuple(map(self._units, self.kept))),
             order_by=tuple(replace(one, part=self._units(one.part)) for one in self.sorting),
             limit=self.most,
@@ -189,31 +197,35 @@ class Frame(Generic[Q, M, A]):
         """The column that has exactly this name. Raises Refusal."""
         return self.columns[find(name.column, True, self.columns, what="column")]
 
-    def _row(self, part: Syntax) -> None:
-        """Refuse what a condition on rows cannot hold."""
-        if isinstance(part, Name):
-            if part.column not in self.columns and part.column in [title for title, _ in self.items]:
+    def _single(self, part: Syntax, step: str) -> None:
+        """Refuse what an expression of single rows cannot hold: aggregates, and columns of the answer."""
+        noun = "condition" if step == "where" else "expression"
+        for aggregate in aggregates(part):
+            raise Refusal(
+                f"{step} looks at single rows, and this {noun} holds {aggregate}.",
+                cure="Compare aggregates in .having(...).",
+            )
+        for one in outside(part):
+            if not isinstance(one, Name):
+                continue
+            if one.column not in self.columns and one.column in [title for title, _ in self.items]:
                 raise Refusal(
-                    f"where looks at single rows, and {show(part.column)} is a column of the answer.",
+                    f"{step} looks at single rows, and {show(one.column)} is a column of the answer.",
                     cure="Compare it in .having(...).",
                 )
-            self._column(part)
-        elif isinstance(part, Call) or (isinstance(part, Unary | Binary) and part.op in ("+", "-", "*", "/")):
-            raise Refusal(
-                "where compares columns with values or columns, and this condition computes something.",
-                cure="Compare the column itself with a value; a number there needs a decimal form, as in 0.33.",
-            )
+            self._column(one)
 
     def _names(self) -> None:
         """Every name outside an aggregate is a key, or in having and order_by a column of the answer."""
         titles = [title for title, _ in self.items]
-        for key in self.keys:
+        keys = [key for key, _ in self.keys]
+        for key in keys:
             if key in titles:
                 raise Refusal(f"{show(key)} is the name of two columns of the answer.", cure="Rename the one in agg.")
         for _, part in self.items:
-            self._among(part, self.keys, titles)
+            self._among(part, keys, titles)
         for part in (*self.kept, *(one.part for one in self.sorting)):
-            self._among(part, (*self.keys, *titles), [])
+            self._among(part, (*keys, *titles), [])
 
     def _among(self, part: Syntax, known: Sequence[str], titles: Sequence[str]) -> None:
         for name in [one.column for one in outside(part) if isinstance(one, Name)]:
@@ -240,6 +252,17 @@ class Frame(Generic[Q, M, A]):
         if self.unit is None:
             raise Refusal("dp.count_units(): each row of this table is a unit.", cure="Ask dp.count().")
         return _replaced(part, UNITS, Call("COUNT", (Name(self.unit, True),), distinct=True))
+
+    def _keyed(self, part: Syntax) -> Syntax:
+        """The expression of an answer's column with each key under a name of its own spelled out."""
+        for key, made in self.keys:
+            if not isinstance(made, Name):
+                part = _replaced(part, Name(key, True), made)
+        return part
+
+
+def _key_item(key: str, part: Syntax) -> Item:
+    return Item(part, None if isinstance(part, Name) else key, key)
 
 
 def start(curator: Asked[Q, M, A], name: object, tables: Sequence[DeclaredTable]) -> Frame[Q, M, A]:
@@ -271,18 +294,9 @@ def _all(parts: tuple[Syntax, ...]) -> Syntax | None:
 def _replaced(part: Syntax, old: Syntax, new: Syntax) -> Syntax:
     """The expression with `new` wherever `old` stood."""
 
-    def again(inner: Syntax) -> Syntax:
-        return _replaced(inner, old, new)
-
     if part == old:
         return new
-    match part:
-        case Unary(op, inner):
-            return Unary(op, again(inner))
-        case Binary(op, left, right):
-            return Binary(op, again(left), again(right))
-        case Within(inner, options):
-            return Within(again(inner), tuple(map(again, options)))
-        case Call(_, arguments):
-            return replace(part, arguments=tuple(map(again, arguments)))
-    return part
+    if isinstance(part, Call) and part.function in ("COUNT", "SUM", "AVG"):
+        return part  # what is inside an aggregate is of rows
+    within = inside(part)
+    return with_parts(part, [_replaced(one, old, new) for one in within]) if within else part

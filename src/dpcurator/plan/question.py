@@ -6,8 +6,8 @@ Question and a Catalog into a Plan, or refuses.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Final, Literal
 
@@ -124,6 +124,26 @@ def inside(part: Syntax) -> tuple[Syntax, ...]:
         case Call(_, arguments):
             return arguments
     return ()
+
+
+def with_parts(part: Syntax, parts: Sequence[Syntax]) -> Syntax:
+    """The expression with others directly inside it, in the order of `inside`."""
+    match part:
+        case Unary() | Cast():
+            return replace(part, part=parts[0])
+        case Binary(op):
+            return Binary(op, parts[0], parts[1])
+        case Within():
+            return Within(parts[0], tuple(parts[1:]))
+        case Fits():
+            return replace(part, part=parts[0], pattern=parts[1], escape=parts[2] if len(parts) == 3 else None)
+        case Case(branches, otherwise):
+            sides = parts if otherwise is None else parts[:-1]
+            made = tuple(Branch(sides[i], sides[i + 1]) for i in range(0, 2 * len(branches), 2))
+            return Case(made, None if otherwise is None else parts[-1])
+        case Call():
+            return replace(part, arguments=tuple(parts))
+    return part
 
 
 def walk(part: Syntax) -> Iterator[Syntax]:
