@@ -121,6 +121,9 @@ def cells(text: str, *noisy: tuple[int, ...], catalog=None):
         ("ROUND(COUNT(*) / 4, 1), ROUND(-COUNT(*) / 4, 1) FROM visits", [(5,)], [(1.3, -1.3)]),  # 1.25: away from zero
         ("COALESCE(1 / NULLIF(COUNT(*), 5), 8) FROM visits", [(5,)], [(8.0,)]),
         ("COUNT(*) FROM visits", [(-3,)], [(-3,)]),
+        ("SQRT(COUNT(*)), FLOOR(COUNT(*) / 2), CEIL(-COUNT(*) / 2) FROM visits", [(9,)], [(3.0, 4.0, -4.0)]),
+        ("SQRT(COUNT(*)), GREATEST(COUNT(*), 0), LEAST(COUNT(*), 2, 5) FROM visits", [(-3,)], [(None, 0.0, -3.0)]),
+        ("LEAST(1 / (COUNT(*) - 3), 7), GREATEST(NULL, 1 / (COUNT(*) - 3)) FROM visits", [(3,)], [(7.0, None)]),
     ],
 )  # fmt: skip
 def test_rows_as_sql_gives_them(text, noisy, rows):

@@ -9,6 +9,7 @@ Checked in tests/pricing/test_finish.py.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -190,6 +191,43 @@ def _round(value: Interval, places: Interval | None = None) -> Interval:
     return Interval(rounded(value.value), rounded(value.low), rounded(value.high))
 
 
+def _whole_ends(rounding: Callable[[Fraction], int]) -> Callable[[Interval], Interval]:
+    """A rounding that never falls as its argument grows, of the value and of both ends."""
+
+    def rounded(end: Fraction | None) -> Fraction | None:
+        return None if end is None else Fraction(rounding(end))
+
+    return lambda a: Interval(rounded(a.value), rounded(a.low), rounded(a.high))
+
+
+def _extreme(choose: Callable[[list[Fraction]], Fraction]) -> Callable[..., Interval]:
+    """LEAST or GREATEST of those that are not NULL. Where one is, or might be without the noise, there is no bound."""
+
+    def chosen(*values: Interval) -> Interval:
+        present = [value.value for value in values if value.value is not None]
+        lows = [value.low for value in values if value.low is not None]
+        highs = [value.high for value in values if value.high is not None]
+        value = choose(present) if present else None
+        if not len(present) == len(lows) == len(highs) == len(values):
+            return Interval(value, None, None)
+        return Interval(value, choose(lows), choose(highs))
+
+    return chosen
+
+
+def _root(value: Interval) -> Interval:
+    """The square root to 30 figures, its ends rounded outward; NULL of what is below 0, as x/0 is."""
+
+    def root(end: Fraction, up: int) -> Fraction:
+        places = 30 + max(0, end.denominator.bit_length() - end.numerator.bit_length()) // 6
+        return Fraction(math.isqrt(math.floor(end * 10 ** (2 * places))) + up, 10**places)
+
+    found = None if value.value is None or value.value < 0 else root(value.value, 0)
+    if value.low is None or value.high is None or value.low < 0:  # without the noise it might be NULL
+        return Interval(found, None, None)
+    return Interval(found, root(value.low, 0), root(value.high, 1))
+
+
 _NUMERIC: dict[str, Callable[..., Interval]] = {
     "NEG": lambda a: -a,
     "+": lambda a, b: a + b,
@@ -198,6 +236,11 @@ _NUMERIC: dict[str, Callable[..., Interval]] = {
     "/": lambda a, b: a / b,
     "ABS": abs,
     "ROUND": _round,
+    "FLOOR": _whole_ends(math.floor),
+    "CEIL": _whole_ends(math.ceil),
+    "SQRT": _root,
+    "LEAST": _extreme(min),
+    "GREATEST": _extreme(max),
 }
 _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
     "=": lambda a, b: bool(a == b),
