@@ -113,7 +113,8 @@ def expressions(draw: st.DrawFn, depth: int = 2) -> str:
     if depth == 0 or draw(st.integers(0, 2)) == 0:
         return draw(st.sampled_from((*_CALLS, *_CALLS, "2", "0.5", "-3", "100.0", "0")))
     left, right = draw(expressions(depth - 1)), draw(expressions(depth - 1))
-    form = draw(st.sampled_from(("{0} + {1}", "{0} - {1}", "({0}) * ({1})", "({0}) / ({1})", "-({0})", "ABS({0})", "SQRT({0})", "FLOOR({0})", "CEIL({0})",
+    form = draw(st.sampled_from(("{0} + {1}", "{0} - {1}", "({0}) * ({1})", "({0}) / ({1})", "-({0})", "ABS({0})",
+                                 "SQRT({0})", "FLOOR({0})", "CEIL({0})",
                                  "LEAST({0}, {1})", "GREATEST({0}, {1})",
                                  "ROUND({0})", "ROUND({0}, 2)", "COALESCE({0}, {1})", "NULLIF({0}, {1})")))  # fmt: skip
     return form.format(left, right)
