@@ -92,7 +92,9 @@ def test_what_is_public_costs_the_others_nothing():
         ([*ASKED[:2], "SELECT AVG(nothing) FROM visits"], "question 3"),
         ([ASKED[0], "SELEC"], "question 2"),
         ([ASKED[0], "SELECT SUM(note) FROM visits"], "question 2"),
-        ([], "1 to 1,000 questions"),
+        ([], "1 to 100 questions"),
+        ([ASKED[0]] * 101, "1 to 100 questions"),
+        (None, "a list of questions"),
         (ASKED[0], "a list of questions"),
     ],
 )

@@ -18,25 +18,28 @@ from dpcurator.catalog.model import Catalog
 from dpcurator.engines.limits import check_core
 from dpcurator.errors import Refusal
 from dpcurator.plan.canonical import digest
+from dpcurator.plan.merge import merged
 from dpcurator.plan.nodes import Plan
 from dpcurator.pricing.prices import Price
 from dpcurator.pricing.quote import Quote, price
 from dpcurator.receipt import batch_digest
 from dpcurator.values import Json
 
-MOST: Final = 1_000  # questions
+MOST: Final = 100  # questions: every receipt names them all
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """asked: a quote for each question, in order, at its share of the price. What is paid is `paid`, each plan once."""
+    """A quote for each question asked, in order, at its share of the price; and what of it is paid.
+
+    paid: the distinct questions that cost something, in order of first use; digests: of their plans. places: for each
+    question asked, which of `paid` it is, or None when it is public.
+    """
 
     asked: tuple[Quote, ...]
-
-    @property
-    def paid(self) -> tuple[Quote, ...]:
-        """The distinct questions that cost something, in order of first use."""
-        return tuple({quote.plan_digest: quote for quote in self.asked if not quote.free}.values())
+    paid: tuple[Quote, ...]
+    digests: tuple[str, ...]
+    places: tuple[int | None, ...]
 
     @property
     def epsilon(self) -> Fraction:
@@ -58,7 +61,7 @@ class Batch:
     @property
     def digest(self) -> str:
         """What stands for the plan in the ledger."""
-        return batch_digest([quote.plan_digest for quote in self.paid])
+        return batch_digest(self.digests)
 
     def parameters(self) -> Json:
         """Everything besides plans, catalog and data that shapes the answers."""
@@ -67,7 +70,7 @@ class Batch:
     def told(self, index: int) -> Json:
         """What the receipt of the paid question number `index` says of the batch."""
         costs = [[str(quote.epsilon), str(quote.rho), str(quote.delta)] for quote in self.paid]
-        return {"index": index, "plans": [quote.plan_digest for quote in self.paid], "costs": costs}
+        return {"index": index, "plans": list(self.digests), "costs": costs}
 
     def as_json(self) -> dict[str, Any]:
         """For machines; holds public facts only."""
@@ -80,17 +83,33 @@ class Batch:
 def quote_batch(plans: Sequence[Plan], offered: Price, catalog: Catalog, *, confidence: Fraction) -> Batch:
     """The plans at an equal share each of the price. Raises Refusal, saying which question."""
     if not 0 < len(plans) <= MOST:
-        raise Refusal(f"a batch holds 1 to {MOST:,} questions.", cure='Write it as in batch(["SELECT COUNT(*) ..."]).')
-    whole = [_quoted(number, plan, offered, catalog, confidence) for number, plan in enumerate(plans, 1)]
-    paid = {digest(quote.plan) for quote in whole if not quote.free}
-    if not paid:
-        return Batch(tuple(whole))
-    share = Price(offered.currency, offered.amount / len(paid), offered.delta / len(paid))
-    made: dict[str, Quote] = {}
-    for number, quote in enumerate(whole, 1):
-        if quote.plan_digest not in made:
-            made[quote.plan_digest] = _quoted(number, quote.plan, share, catalog, confidence)
-    return Batch(tuple(made[quote.plan_digest] for quote in whole))
+        raise Refusal(f"a batch holds 1 to {MOST} questions.", cure='Write it as in batch(["SELECT COUNT(*) ..."]).')
+    digests = [digest(plan) for plan in plans]
+    whole: dict[str, Quote] = {}
+    for number, (name, plan) in enumerate(zip(digests, plans, strict=True), 1):
+        if name not in whole:
+            whole[name] = _quoted(number, plan, offered, catalog, confidence)
+    names = tuple(name for name, quote in whole.items() if not quote.free)
+    if names:
+        share = Price(offered.currency, offered.amount / len(names), offered.delta / len(names))
+        for name in names:
+            whole[name] = _quoted(digests.index(name) + 1, whole[name].plan, share, catalog, confidence)
+    places = tuple(names.index(name) if name in names else None for name in digests)
+    batch = Batch(tuple(whole[name] for name in digests), tuple(whole[name] for name in names), names, places)
+    _check(batch)
+    return batch
+
+
+def _check(batch: Batch) -> None:
+    """Raise Refusal where an engine could not run all of it at once: merged, plans have the parts of all they merge."""
+    for one in merged([quote.lowered.core for quote in batch.paid]):
+        try:
+            check_core(one.core)
+            continue
+        except Refusal as refused:
+            held = ", ".join(str(batch.places.index(number) + 1) for number, _ in one.parts)
+            what = refused.what
+        raise Refusal(what, where=f"questions {held}, together", cure="Ask them in two batches.")
 
 
 def _quoted(number: int, plan: Plan, offered: Price, catalog: Catalog, confidence: Fraction) -> Quote:

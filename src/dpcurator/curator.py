@@ -10,7 +10,7 @@ Checked in tests/test_curator.py, tests/attacks and tests/laws.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -162,7 +162,7 @@ class Curator:
         level, most = _level(confidence), None if delta is None else _delta(delta)
         if sum(value is not None for value in (epsilon, rho, spend)) != 1:
             raise Refusal("a batch needs one price.", cure='Give one of epsilon="0.1", rho="0.005" or spend="5%".')
-        if isinstance(questions, str):
+        if isinstance(questions, str) or not isinstance(questions, Iterable):
             raise Refusal("a batch is a list of questions.", cure='Write it as in batch(["SELECT COUNT(*) ..."]).')
         plans: list[Plan] = []
         for number, question in enumerate(questions, 1):
@@ -195,12 +195,10 @@ class Curator:
         )  # fmt: skip
         text, _, repeated = self._settled(asked, lambda c, e: self._noisy_batch(batch, c, e, analyst), fresh=fresh)
         stored: list[Json] = json.loads(text)["batch"]
-        place = {quote.plan_digest: number for number, quote in enumerate(batch.paid)}
         return tuple(
-            self._public(quote) if quote.free
-            else self._told(stored[place[quote.plan_digest]], quote.cost, repeated=repeated)
-            for quote in batch.asked
-        )  # fmt: skip
+            self._public(quote) if place is None else self._told(stored[place], quote.cost, repeated=repeated)
+            for quote, place in zip(batch.asked, batch.places, strict=True)
+        )
 
     def _noisy_batch(self, batch: Batch, charge: Charge, engine: Engine, analyst: str) -> str:
         exact = engine.evaluate_all([quote.lowered.core for quote in batch.paid])
