@@ -70,8 +70,12 @@ class Answer:
 
     @property
     def receipt_id(self) -> str | None:
-        """The name of the receipt, as `dpcurator receipt` takes it: the start of the request's id."""
-        return None if self.receipt is None else _short(str(self.receipt["request"]))
+        """The name of the receipt, as `dpcurator receipt` takes it: the start of the request's id; in a batch, whose
+        questions are one request, also a point and a number."""
+        if self.receipt is None:
+            return None
+        batch = self.receipt.get("batch")
+        return _short(str(self.receipt["request"])) + ("" if batch is None else f".{batch['index'] + 1}")
 
     def to_pandas(self) -> pd.DataFrame:
         """A data frame with a column per value and, for noisy ones, a column 'x ±' of error bars."""
@@ -117,7 +121,11 @@ class Answer:
 
     def __str__(self) -> str:
         head = [MADE_UP] if self.made_up else []
-        return "\n".join([*head, table_text(self.columns, self._texts(), self._numeric()), *self._footer()])
+        return "\n".join([*head, self.table(), *self._footer()])
+
+    def table(self) -> str:
+        """The rows alone, aligned."""
+        return table_text(self.columns, self._texts(), self._numeric())
 
     def _texts(self) -> list[list[str]]:
         return [[_cell(cell, shown) for cell, shown in zip(row, self.shown, strict=True)] for row in self.cells]

@@ -38,11 +38,11 @@ MAY: dict[str, set[str]] = {
     "verification": {"catalog", "ledger", "mechanisms", "plan", "pricing", "privacy", "receipt"},
     "batching": {"catalog", "engines", "plan", "pricing", "receipt"},
     "rehearsal": {"catalog", "engines", "entropy", "pricing"},
-    "curator": {"aggregates", "answer", "batching", "catalog", "engines", "entropy", "fronts", "ledger", "plan", "pricing",
-                "receipt", "rehearsal", "verification"},
+    "curator": {"aggregates", "answer", "batching", "catalog", "engines", "entropy", "fronts", "ledger", "plan",
+                "pricing", "receipt", "rehearsal", "verification"},
     "opening": {"catalog", "curator", "engines", "ledger", "snapshot"},
-    "cli": {"answer", "catalog", "engines", "ledger", "mechanisms", "opening", "plan", "pricing", "privacy", "snapshot",
-            "verification"},
+    "cli": {"answer", "catalog", "engines", "fronts", "ledger", "mechanisms", "opening", "plan", "pricing", "privacy",
+            "snapshot", "verification"},
 }  # fmt: skip
 NEVER = [
     ("mechanisms", {"engines", "ledger", "snapshot", "catalog", "plan", "pricing"}),

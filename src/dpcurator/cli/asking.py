@@ -79,9 +79,9 @@ def _batch(catalog: Path, questions: tuple[str, ...], asked: Asked, as_json: boo
     if as_json:
         show_json([answer.as_json() for answer in answers])
         return
-    for number, (question, answer) in enumerate(zip(questions, answers, strict=True), 1):
-        show(f"{number}: {' '.join(question.split())}")
-        show(f"{answer}\n")
+    from dpcurator.cli.batches import batch_text
+
+    show(batch_text(questions, answers))
 
 
 def _rehearse(catalog: Path, question: str | None, asked: Asked, as_json: bool, *, real: bool) -> None:
@@ -135,17 +135,14 @@ def quote(
 
 
 def _quote_batch(curator: Any, questions: tuple[str, ...], asked: Asked, as_json: bool) -> None:
-    from dpcurator.cli.shown import quote_text
+    from dpcurator.cli.batches import batch_quote_text
 
     price = {name: value for name, value in asked.price().items() if name != "within"}
     batch = curator.quote_batch(questions, **price, confidence=asked.confidence)
     if as_json:
         show_json(batch.as_json())
         return
-    budget = curator.budget()
-    for number, (question, quote) in enumerate(zip(questions, batch.asked, strict=True), 1):
-        show(f"{number}: {' '.join(question.split())}")
-        show(f"{quote_text(quote, budget, None)}\n")
+    show(batch_quote_text(questions, batch, curator.budget()))
 
 
 @command(name="explain", epilog='Example: dpcurator explain "SELECT city, COUNT(*) AS n FROM visits GROUP BY city"')
@@ -189,17 +186,13 @@ def receipt(
     catalog: Catalog = HERE,
     as_json: AsJson = False,
 ) -> None:
-    """Print the signed receipt of an answer."""
+    """Print the signed receipt of an answer; of a batch all of them, as a list, or one by its number: 7f3a.2."""
     from dpcurator.catalog.load import load
-    from dpcurator.ledger import Stored
+    from dpcurator.cli.batches import receipt_named
     from dpcurator.opening import key_of, ledger_of
 
     declaration = load(catalog)
-    found = [one for one in ledger_of(declaration, key_of(declaration)).find(name) if isinstance(one, Stored)]
-    if len(found) != 1:
-        what = f"there are {len(found)} answers whose receipt begins with {name!r}" if found else f"no receipt {name!r}"
-        raise Refusal(f"{what}.", cure="Give more of its name; `dpcurator log` lists the answers.")
-    show_json(json.loads(found[0].answer)["receipt"])
+    show_json(receipt_named(ledger_of(declaration, key_of(declaration)), name))
 
 
 @command(name="verify", epilog="Example: dpcurator verify receipt.json --key 1c37b0...")

@@ -18,21 +18,28 @@ from dpcurator.pricing.quote import Quote, typical
 from dpcurator.values import Budget
 
 
-def quote_text(quote: Quote, budget: Budget, assume_count: str | None) -> str:
-    """Price, error bars, and for each paid reading why its noise is what it is."""
-    if quote.free:
-        return "free: every value is public, no private data would be read"
+def priced_text(quote: Any, budget: Budget) -> list[str]:
+    """The price of a quote or a batch, and whether it can be paid."""
     after = budget.remaining - quote.cost
     afford = f"left after it {decimal_text(after)}"
     if after < 0:
         afford = f"NOT affordable: short by {decimal_text(-after)}"
     price = f"price: {budget.currency} {decimal_text(quote.cost)} of {decimal_text(budget.total)} ({afford})"
-    lines = [price, ""]
-    if quote.delta:
-        short = quote.delta - budget.remaining_delta
-        words = "NOT affordable: short by" if short > 0 else "left after it"
-        left = f"{words} {decimal_text(abs(short))}"
-        lines[1:1] = [f"       delta {decimal_text(quote.delta)} of {decimal_text(budget.delta)} ({left})"]
+    if not quote.delta:
+        return [price]
+    short = quote.delta - budget.remaining_delta
+    words = "NOT affordable: short by" if short > 0 else "left after it"
+    left = f"{words} {decimal_text(abs(short))}"
+    return [price, f"       delta {decimal_text(quote.delta)} of {decimal_text(budget.delta)} ({left})"]
+
+
+def quote_text(quote: Quote, budget: Budget, assume_count: str | None, *, of_batch: bool = False) -> str:
+    """Price, error bars, and for each paid reading why its noise is what it is. of_batch: what it gets for its share of a batch's price."""
+    if quote.free:
+        return "free: every value is public, no private data would be read"
+    amounts = f"{budget.currency} {decimal_text(quote.cost)}"
+    amounts += f", delta {decimal_text(quote.delta)}" if quote.delta else ""
+    lines = [f"share of the price: {amounts}", ""] if of_batch else [*priced_text(quote, budget), ""]
     rows = ROWS if assume_count is None else whole(assume_count, name="assume_count", least=1)
     found = bars(quote, rows)
     lines.append(f"error bars, with {decimal_text(quote.confidence * 100)} % confidence for each value:")

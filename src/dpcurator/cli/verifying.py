@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +24,6 @@ def verify_ledger(catalog: Path) -> Verdict:
 def verify_receipt(file: Path, key: str | None, catalog: Path | None) -> tuple[Verification, list[str]]:
     """The steps, and what could not be checked here, in words."""
     content = _read(file)
-    receipt, answer = content, None
-    if isinstance(content, dict) and isinstance(content.get("receipt"), dict):
-        receipt = content["receipt"]
-        answer = {name: content.get(name) for name in ("columns", "shown", "rows", "confidence", "notes")}
     found_catalog = found_ledger = None
     aside: list[str] = []
     if catalog is not None and catalog.exists():
@@ -35,7 +32,26 @@ def verify_receipt(file: Path, key: str | None, catalog: Path | None) -> tuple[V
         aside.append("not checked: the catalog and the ledger (no catalog file here)")
     if key is None:
         aside.append("not checked: whose key it is (give the steward's public key with --key)")
-    return verify(receipt, catalog=found_catalog, ledger=found_ledger, public_key=key, answer=answer), aside
+    outside = {"catalog": found_catalog, "ledger": found_ledger, "public_key": key}
+    if not isinstance(content, list) or not content:
+        return _verified(content, outside), aside
+    each = [_verified(one, outside) for one in content if not _public(one)]  # a batch
+    steps = [replace(step, name=f"{n}: {step.name}") for n, one in enumerate(each, 1) for step in one.steps]
+    return Verification(tuple(steps)), aside
+
+
+def _public(content: Any) -> bool:
+    """An answer that cost nothing has no receipt."""
+    return isinstance(content, dict) and "rows" in content and content.get("receipt", 0) is None
+
+
+def _verified(content: Any, outside: dict[str, Any]) -> Verification:
+    """A receipt, or an answer printed with --json, which holds one."""
+    receipt, answer = content, None
+    if isinstance(content, dict) and isinstance(content.get("receipt"), dict):
+        receipt = content["receipt"]
+        answer = {name: content.get(name) for name in ("columns", "shown", "rows", "confidence", "notes")}
+    return verify(receipt, **outside, answer=answer)
 
 
 def _beside(catalog: Path) -> tuple[Any, Any, list[str]]:

@@ -1,0 +1,127 @@
+"""A file of questions in the shell: each answer under its question, the cost once, and receipts by number."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from shell import run
+
+CATALOG = """\
+[curator]
+protects = "patients"
+[ledger]
+epsilon = 1
+[tables.visits]
+file = "visits.csv"
+unit = "patient_id"
+max_rows = 2
+max_groups = 1
+[tables.visits.columns]
+patient_id = "text"
+city = { type = "text", keys = ["Leeds", "York"] }
+age = { type = "integer", bounds = [0, 110] }
+"""
+QUERIES = """\
+-- every city
+SELECT city, COUNT(*) AS n
+  FROM visits GROUP BY city;
+
+SELECT city FROM visits GROUP BY city; /* public; free */
+SELECT AVG(age) AS "mean; age" FROM visits;
+"""
+
+
+@pytest.fixture
+def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Path:
+    rows = [f"p{number % 40},{('Leeds', 'York', 'Hull')[number % 3]},{number % 90}" for number in range(120)]
+    (tmp_path / "visits.csv").write_text("patient_id,city,age\n" + "\n".join(rows) + "\n")
+    (tmp_path / "curator.toml").write_text(CATALOG)
+    (tmp_path / "queries.sql").write_text(QUERIES)
+    monkeypatch.chdir(tmp_path)
+    assert run(capsys, "refresh").code == 0
+    return tmp_path
+
+
+def test_each_answer_is_under_its_question_and_the_cost_is_said_once(clinic, capsys):
+    told = run(capsys, "ask", "--file", "queries.sql", "--epsilon", "0.5")
+    assert told.code == 0
+    first, second, third, foot = told.out.strip().split("\n\n")
+    assert first.splitlines()[0] == "1: SELECT city, COUNT(*) AS n FROM visits GROUP BY city"
+    assert second.splitlines() == [
+        "2: SELECT city FROM visits GROUP BY city", "city", "Leeds", "York", "public: no private data was read"
+    ]  # fmt: skip
+    assert third.splitlines()[:2] == ['3: SELECT AVG(age) AS "mean; age" FROM visits', third.splitlines()[1]]
+    assert told.out.count("spent") == 1
+    assert foot.startswith("spent 0.5 of 1 (left 0.5)   receipts ")
+    assert foot.endswith("the same batch again is free")
+    again = run(capsys, "ask", "--file", "queries.sql", "--spend", "50%").out.strip()
+    assert again.split("\n\n")[:3] == [first, second, third]
+    assert "spent 0 of 1 (left 0.5)" in again
+    assert again.endswith("a repeat: nothing was spent")
+
+
+def test_a_quote_says_the_price_of_all_and_the_share_of_each(clinic, capsys):
+    told = run(capsys, "quote", "--file", "queries.sql", "--epsilon", "0.5").out
+    assert told.startswith("price: epsilon 0.5 of 1 (left after it 0.5)\n\n1: SELECT city")
+    assert told.count("share of the price: epsilon 0.25") == 2
+    assert "free: every value is public" in told
+    assert "NOT affordable: short by 1" in run(capsys, "quote", "--file", "queries.sql", "--epsilon", "2").out
+    Path("public.sql").write_text("SELECT city FROM visits GROUP BY city")
+    assert "price" not in run(capsys, "quote", "--file", "public.sql", "--epsilon", "2").out
+    free = run(capsys, "ask", "--file", "public.sql", "--epsilon", "0.5")
+    assert free.out.strip().endswith("public: no private data was read, nothing was spent (left 1)")
+
+
+def test_receipts_are_printed_by_number_or_all_and_verify(clinic, capsys):
+    answers = run(capsys, "ask", "--file", "queries.sql", "--epsilon", "0.5", "--json").json
+    name = answers[0]["receipt"]["request"][:8]
+    foot = run(capsys, "ask", "--file", "queries.sql", "--epsilon", "0.5").out.strip().splitlines()[-1]
+    assert f"receipts {name}.1 to {name}.2 " in foot
+    assert run(capsys, "receipt", name).json == [answers[0]["receipt"], answers[2]["receipt"]]
+    assert run(capsys, "receipt", f"{name}.2").json == answers[2]["receipt"]
+    for wrong in (f"{name}.0", f"{name}.3", f"{name}.x", f"{name}.", ".1", f"{name}.1.1"):
+        assert run(capsys, "receipt", wrong).code == 2
+    Path("one.json").write_text(json.dumps(answers[2]["receipt"]))
+    Path("all.json").write_text(json.dumps(answers))
+    one = run(capsys, "verify", "one.json")
+    assert one.code == 0
+    assert "question 2 of a batch of 2" in one.out
+    every = run(capsys, "verify", "all.json")
+    assert every.code == 0
+    assert "ok  1: ledger" in every.out
+    assert "ok  2: answer" in every.out
+    answers[2]["rows"][0][0]["value"] += 1
+    Path("all.json").write_text(json.dumps(answers))
+    lied = run(capsys, "verify", "all.json")
+    assert lied.code == 1
+    assert "NO  2: answer" in lied.out
+    assert "NO  1" not in lied.out
+
+
+def test_a_single_answer_has_no_number(clinic, capsys):
+    name = run(capsys, "ask", "SELECT COUNT(*) FROM visits", "--epsilon", "0.1", "--json").json["receipt"]["request"]
+    assert run(capsys, "receipt", name[:8]).code == 0
+    assert run(capsys, "receipt", f"{name[:8]}.1").code == 2
+
+
+@pytest.mark.parametrize("content", ["[]", "[5]", "[[]]", "[null]", '[{"receipt": null}]'])
+def test_a_list_that_holds_no_receipts_does_not_hold(clinic, capsys, content):
+    Path("all.json").write_text(content)
+    assert run(capsys, "verify", "all.json").code == 1
+
+
+def test_a_place_in_a_message_is_the_place_in_the_file(clinic, capsys):
+    Path("queries.sql").write_text(QUERIES + "SELECT COUNT(*),\n  MAX(age) FROM visits")
+    told = run(capsys, "ask", "--file", "queries.sql", "--epsilon", "0.5")
+    assert told.code == 2
+    assert "question 4, line 8, column 3" in told.err
+    assert run(capsys, "log", "--json").json == []
+
+
+def test_over_budget_ends_as_one_question_does(clinic, capsys):
+    told = run(capsys, "ask", "--file", "queries.sql", "--epsilon", "1.5")
+    assert told.code == 3
+    assert "requested epsilon 1.5, remaining 1, short by 0.5" in told.err
+    assert run(capsys, "log", "--json").json == []
