@@ -34,7 +34,7 @@ def priced_text(quote: Any, budget: Budget) -> list[str]:
 
 
 def quote_text(quote: Quote, budget: Budget, assume_count: str | None, *, of_batch: bool = False) -> str:
-    """Price, error bars, and for each paid reading why its noise is what it is. of_batch: what it gets for its share of a batch's price."""
+    """Price, error bars, and for each paid reading why its noise is what it is. of_batch: at its share of the price."""
     if quote.free:
         return "free: every value is public, no private data would be read"
     amounts = f"{budget.currency} {decimal_text(quote.cost)}"
