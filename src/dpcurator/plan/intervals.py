@@ -270,7 +270,7 @@ def _root(parts: Sequence[Span], literals: Any = ()) -> Span:
 def _exponential(parts: Sequence[Span], literals: Any = ()) -> Span:
     low, high = parts[0].low, parts[0].high
     return Span(
-        Fraction(0) if low is None else _real(max(low, Fraction(-800)), math.exp, False),
+        Fraction(0) if low is None else _real(min(max(low, Fraction(-800)), Fraction(709)), math.exp, False),
         None if high is None else LARGEST if high > 709 else _real(max(high, Fraction(-800)), math.exp, True),
     )
 
@@ -286,6 +286,7 @@ def _logarithm(part: Span) -> Span:
 
 def _real(end: Fraction, function: Callable[[float], float], up: bool) -> Fraction:
     """The function at an end, widened by one part in 2**40: its sequence of operations rounds less than that."""
+    end = min(max(end, -LARGEST), LARGEST)  # what is beyond is no double, so missing
     near = _double(end, math.inf if up else -math.inf)
     found = Fraction(function(float(near if near is not None else end)))
     wide = abs(found) / 2**40 + Fraction(1, 2**1000)
@@ -297,7 +298,7 @@ def _power(parts: Sequence[Span], literals: Any = ()) -> Span:
     base, exponent = parts
     if base.both is None or exponent.both is None:
         return EVERYTHING
-    low, high = base.both
+    low, high = (min(max(end, -LARGEST), LARGEST) for end in base.both)
     if exponent.low == exponent.high and exponent.low is not None and exponent.low.denominator == 1:
         n = int(exponent.low)
         if 0 <= n <= 64:
@@ -311,7 +312,7 @@ def _power(parts: Sequence[Span], literals: Any = ()) -> Span:
     found: list[Fraction] = []
     for a in (low, high):
         for b in exponent.both:
-            size = 0.0 if a == 0 else float(b) * math.log(a)
+            size = 0.0 if a == 0 else float(min(max(b, -LARGEST), LARGEST)) * math.log(a)
             if a == 0:
                 found.append(Fraction(0) if b > 0 else Fraction(1))
             else:
