@@ -1,18 +1,22 @@
 """Worlds for the heart law: a catalog, a table and questions, drawn so that one unit can matter as much as it may.
 
 `world(seed)` is one catalog with about 25 units, some of them built to reach the bounds: very many rows in one key,
-rows in every key, all values at the upper bound, at the lower one, beyond both, nothing but missing values.
-`questions(world)` are SQL texts over the whole accepted surface. `moves` compares the integer vectors of two
-evaluations with what the quote's readings claim. Everything follows from the seed.
+rows in every key, one key more than a unit may have, all values at the upper bound, at the lower one, beyond both,
+nothing but missing values. `tables` and `pairs` are its neighbours under the catalog's relation: the table without
+each unit, or with another unit, built so too, in its place. `questions(world)` are SQL texts over the whole accepted
+surface. `moves` compares the integer vectors of two evaluations with what the quote's readings claim. Everything
+follows from the seed.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +24,26 @@ from dpcurator.aggregates import AGGREGATES
 from dpcurator.catalog.bind import catalog_of
 from dpcurator.catalog.load import load
 from dpcurator.catalog.model import EACH_ROW, Catalog
+from dpcurator.errors import Refusal
 from dpcurator.fronts.sql import parse
 from dpcurator.plan.bind import bind
 from dpcurator.plan.core import CorePlan
+from dpcurator.plan.stability import selection_reach
 from dpcurator.pricing.quote import Quote, price
 from dpcurator.pricing.release import combine
+from dpcurator.values import Exact
 
 Row = tuple[Any, ...]
-Vectors = list[list[int]]  # one per reading, one integer per key
+Key = tuple[Any, ...]
+ALIKE = {"salt": "5" * 32, "protects": "people"}  # of every catalog here
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """What one evaluation gives: each reading's integers by key, and for unknown keys how many units have each key."""
+
+    readings: list[dict[Key, int]]
+    votes: dict[Key, int] | None
 
 # Column number: what is declared. The names include one that must be quoted.
 NAMES = ("who", "city", "floor", "dose", "seen", "age", "net gain", "gain", "day")
@@ -47,12 +63,18 @@ PRICES = ["0.1", "1", "1/3", "1e-3", "1e-9", "1e-12", "2e-13", "1e3", "1e9", "7"
 
 @dataclass(frozen=True)
 class World:
-    """rows: one tuple per row, physical values, column 0 the unit (unused with each row)."""
+    """rows: one tuple per row, physical values, column 0 the unit (unused with each row).
+
+    swaps: with replace-one, units with the rows that take the place of theirs. together: whole tables instead, of
+    which any two are neighbours.
+    """
 
     seed: int
     catalog: Catalog
     each_row: bool
     rows: tuple[Row, ...]
+    swaps: tuple[tuple[Any, tuple[Row, ...]], ...] = ()
+    together: tuple[tuple[Row, ...], ...] = ()
 
     @property
     def units(self) -> list[Any]:
@@ -61,10 +83,30 @@ class World:
             return list(range(len(self.rows)))
         return list(dict.fromkeys(row[0] for row in self.rows if row[0] is not None))
 
+    @property
+    def replaces(self) -> bool:
+        return self.catalog.neighbours == "replace-one"
+
     def without(self, unit: Any) -> tuple[Row, ...]:
         if self.each_row:
             return self.rows[:unit] + self.rows[unit + 1 :]
         return tuple(row for row in self.rows if row[0] != unit)
+
+    @cached_property
+    def tables(self) -> list[tuple[Row, ...]]:
+        """All tables that are compared; the first is the table itself."""
+        if self.together:
+            return list(self.together)
+        if self.replaces:
+            return [self.rows, *(self.without(unit) + other for unit, other in self.swaps)]
+        return [self.rows, *map(self.without, self.units)]
+
+    @cached_property
+    def pairs(self) -> list[tuple[int, int]]:
+        """Which of them are neighbours."""
+        if self.together:
+            return list(itertools.combinations(range(len(self.together)), 2))
+        return [(0, number) for number in range(1, len(self.tables))]
 
 
 def columns_of(rows: Sequence[Row]) -> dict[str, list[Any]]:
@@ -88,6 +130,8 @@ def world(seed: int, *, units: int = 25) -> World:
     each_row = luck.random() < 0.2
     of_text = luck.random() < 0.5
     bounds = (luck.choice(INTEGER_BOUNDS), luck.choice(FLOAT_BOUNDS), luck.choice(FLOAT_BOUNDS))
+    replaces = luck.random() < 0.5
+    unknown = luck.sample(["city", "floor", "day"], luck.choice([1, 1, 2, 3])) if luck.random() < 0.4 else []
     table: dict[str, Any] = {
         "unit": EACH_ROW if each_row else "who",
         "columns": {
@@ -104,17 +148,44 @@ def world(seed: int, *, units: int = 25) -> World:
     }
     if not each_row:
         table |= {"max_rows": luck.randint(1, 5), "max_groups": luck.randint(1, 4)}
-    declared = load(
-        {"curator": {"protects": "people"}, "ledger": {"epsilon": 4}, "tables": {"visits": table}}, directory=Path(".")
-    )
-    catalog = catalog_of(declared)
+    for name in unknown:
+        table["columns"][name] = {"type": table["columns"][name]["type"], "keys": "unknown"}
+    curator: dict[str, Any] = dict(ALIKE)
+    if replaces:
+        curator |= {"neighbours": "replace-one", "units": luck.choice([1, units, units, 10**6])}
+    ledger = {"epsilon": 4} | ({"delta": "1e-6"} if unknown or luck.random() < 0.3 else {})
+    told = {"curator": curator, "ledger": ledger, "tables": {"visits": table}}
+    catalog = catalog_of(load(told, directory=Path(".")))
     names: list[Any] = [f"u{n}" if n else "" for n in range(units)] if of_text else [n - 3 for n in range(units)]
     names[-1] = "É\u0000" if of_text else 2**63 - 1
     rows = [row for n, name in enumerate(names) for row in _rows_of(luck, name, n, catalog)]
     if not each_row:
         rows += [(None, *row[1:]) for row in _rows_of(luck, None, 0, catalog)]
     luck.shuffle(rows)
-    return World(seed, catalog, each_row, tuple(rows[: 3 * units] if each_row else rows))
+    made = World(seed, catalog, each_row, tuple(rows[: 3 * units] if each_row else rows))
+    return replace(made, swaps=tuple(_swaps(luck, made))) if replaces else made
+
+
+def _swaps(luck: random.Random, made: World) -> Iterator[tuple[Any, tuple[Row, ...]]]:
+    """For each unit another, drawn by archetype, or its mirror image: the same keys, every value at the other end."""
+    for unit in made.units:
+        own = (made.rows[unit],) if made.each_row else tuple(row for row in made.rows if row[0] == unit)
+        name = own[0][0] if made.each_row or luck.random() < 0.5 else ("new" if isinstance(unit, str) else 77)
+        drawn = [] if luck.random() < 0.1 else _rows_of(luck, name, luck.randrange(8), made.catalog)
+        if luck.random() < 0.4:
+            drawn = [_mirrored(row, name, made.catalog) for row in own]
+        if made.each_row:  # a row is replaced by a row
+            drawn = drawn[:1] or [_mirrored(own[0], name, made.catalog)]
+        yield unit, tuple(drawn)
+
+
+def _mirrored(row: Row, name: Any, catalog: Catalog) -> Row:
+    found = list(row)
+    for j, column in enumerate(catalog.tables[0].columns):
+        if j and column.lower is not None and column.upper is not None and j not in KEYED:
+            low, top = (float(end) if column.kind == "float" else int(end) for end in (column.lower, column.upper))
+            found[j] = low if row[j] is not None and row[j] == top else top
+    return (name, *found[1:])
 
 
 def _keyed(luck: random.Random, kind: str, keys: list[Any]) -> dict[str, Any]:
@@ -129,7 +200,7 @@ def _keyed(luck: random.Random, kind: str, keys: list[Any]) -> dict[str, Any]:
 
 def _measured(luck: random.Random, kind: str, bounds: tuple[Any, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {"type": kind, "bounds": list(bounds)}
-    if luck.random() < 0.25:
+    if luck.random() < 0.4:
         found["missing"] = bounds[luck.randint(0, 1)]
     return found
 
@@ -150,6 +221,9 @@ def _rows_of(luck: random.Random, name: Any, number: int, catalog: Catalog) -> l
         return [(name, *_with(luck, keys_, "top", catalog))] * luck.choice([1, size, size + 1])
     if kind == 5:
         return [(name, *_with(luck, _keys(luck, catalog), "missing", catalog)) for _ in range(luck.randint(1, 3))]
+    if kind == 7:  # one city more than a unit may be in
+        over, keys_ = (catalog.tables[0].max_groups or 1) + 1, _keys(luck, catalog)
+        return [(name, *_with(luck, keys_ | {1: f"k{n}", 2: n}, "top", catalog)) for n in range(over)]
     return [(name, *_with(luck, _keys(luck, catalog), "any", catalog)) for _ in range(luck.randint(1, 4))]
 
 
@@ -222,12 +296,32 @@ LEAVES = [
 TAILS = ["", "", " HAVING COUNT(*) > 10", " ORDER BY 1 DESC", " LIMIT 2", " ORDER BY COUNT(*) LIMIT 3 OFFSET 1"]
 
 
+EXPRESSIONS = [
+    "SUM(CASE WHEN seen THEN 1 ELSE 0 END)", "AVG(CASE WHEN age > 3 THEN 0.5 WHEN age < 0 THEN -2.25 END)",
+    "SUM(CLIP(age * 3 - gain, -4, 9))", "AVG(CLIP(gain / age, -1, 1))", "COUNT(NULLIF(floor, 7))",
+    'SUM(CLIP("net gain" * "net gain", 0, 50))', "AVG(LENGTH(city))", "SUM(age * age)", "AVG(ABS(age) % 7)",
+    "SUM(CLIP(EXP(gain), 0, 8))", "AVG(LEAST(age, floor, 5))", "SUM(COALESCE(age, 3))", "SUM(EXTRACT(month FROM day))",
+]  # fmt: skip
+KEY_EXPRESSIONS = [
+    "UPPER(city)", "CASE WHEN age > 0 THEN 'a' ELSE 'b' END", "floor + 1", "EXTRACT(month FROM day)", "city || '!'",
+    "COALESCE(city, 'none')", "LENGTH(city)", "FLOOR(age / 4)", "seen = TRUE",
+]  # fmt: skip
+
+
 def question(luck: random.Random, world: World) -> str:
     texts = [*AGGREGATE_TEXTS, *([] if world.each_row else ["COUNT(DISTINCT who)", "COUNT(who)"])]
     items = luck.sample(texts, luck.choice([1, 2, 2, 3, 4]))
     if len(items) > 1 and luck.random() < 0.2:
         items[0] = f"ROUND({items[0]} / (1 + {items[1]}), 2) AS r"
-    keys = [KEYED[j] for j in luck.sample(list(KEYED), luck.choice([0, 1, 1, 2, 2, 3]))]
+    elif luck.random() < 0.3:
+        items[0] = luck.choice(EXPRESSIONS)
+    chosen = luck.sample(list(KEYED), luck.choice([0, 1, 1, 2, 2, 3]))
+    unlisted = {column.name for column in world.catalog.tables[0].columns if column.unknown_keys}
+    if unlisted & {KEYED[j] for j in chosen}:
+        chosen = [j for j in chosen if KEYED[j] != "dose"]  # unknown keys are never floats
+    keys = [KEYED[j] for j in chosen]
+    if len(keys) < 3 and luck.random() < 0.2:
+        keys.append(luck.choice(KEY_EXPRESSIONS))
     where = ""
     if luck.random() < 0.6:
         parts = luck.sample(LEAVES, luck.choice([1, 1, 2, 3]))
@@ -251,12 +345,18 @@ def priced(text: str, catalog: Catalog, epsilon: str) -> Quote:
 
 
 def questions(world: World, count: int) -> Iterator[tuple[str, Quote]]:
-    """Questions with something to pay for, of at most 400 keys so that a run stays short. Refusals are not caught."""
+    """Questions with something to pay for, of at most 400 keys so that a run stays short. Refusals are not caught, but
+    for expressions whose bounds or lists this world does not give."""
     luck = random.Random(f"questions {world.seed}")
     while count:
         text, epsilon = question(luck, world), luck.choice(PRICES)
-        quote = priced(text, world.catalog, epsilon)
-        if quote.priced and len(quote.lowered.keys) <= 400:
+        try:
+            quote = priced(text, world.catalog, epsilon)
+        except Refusal:
+            if not any(one in text for one in (*EXPRESSIONS, *KEY_EXPRESSIONS)):
+                raise
+            continue
+        if (quote.priced or quote.lowered.chosen) and len(quote.lowered.keys) <= 400:
             count -= 1
             yield f"{text} [{epsilon}]", quote
 
@@ -264,30 +364,56 @@ def questions(world: World, count: int) -> Iterator[tuple[str, Quote]]:
 # --- the law --------------------------------------------------------------------------------------------------------
 
 
-def vectors(quote: Quote, rows: tuple[tuple[int, ...], ...]) -> Vectors:
-    return [combine(rows, combination) for combination in quote.lowered.combinations]
+def vectors(quote: Quote, exact: Exact) -> Vectors:
+    """The readings of one evaluation, by key."""
+    rows, keys = exact.open_for_release(), exact.keys_for_release()
+    lowered = quote.lowered
+    assert (keys is None) != lowered.chosen
+    known = lowered.keys if keys is None else keys
+    assert len(known) == len(rows) == len(set(known))
+    readings = [dict(zip(known, combine(rows, one), strict=True)) for one in lowered.combinations]
+    return Vectors(readings, {key: row[0] for key, row in zip(known, rows, strict=True)} if lowered.chosen else None)
+
+
+def steps_between(one: dict[Key, int], other: dict[Key, int]) -> list[int]:
+    """How far each coordinate moves. A key that only one side has counts 0 in the other."""
+    return [abs(one.get(key, 0) - other.get(key, 0)) for key in {**one, **other}]
 
 
 def moves(quote: Quote, one: Vectors, other: Vectors) -> list[str]:
     """What the readings claim and the two evaluations break; empty when the law holds."""
     broken: list[str] = []
-    for priced_, left, right in zip(quote.priced, one, other, strict=True):
+    for priced_, left, right in zip(quote.priced, one.readings, other.readings, strict=True):
         claim = priced_.reading
-        steps = [abs(a - b) for a, b in zip(left, right, strict=True)]
+        steps = steps_between(left, right)
         found = {
             "linf": max(steps, default=0), "l1": sum(steps), "l2_squared": sum(step * step for step in steps),
         }  # fmt: skip
-        if len(steps) != claim.coordinates:
-            broken.append(f"{priced_.ask.what}: {len(steps)} coordinates, not {claim.coordinates}")
+        moved = sum(step > 0 for step in steps)
+        if moved > claim.coordinates or (not quote.lowered.chosen and len(steps) != claim.coordinates):
+            broken.append(f"{priced_.ask.what}: {moved} of {len(steps)} coordinates, not {claim.coordinates}")
         for name, distance in found.items():
             if distance > getattr(claim, name):
                 broken.append(f"{priced_.ask.what}: {name} {distance} > {getattr(claim, name)}")
+    if one.votes is not None and other.votes is not None:
+        broken += _votes_moved(quote, one.votes, other.votes)
+    return broken
+
+
+def _votes_moved(quote: Quote, one: dict[Key, int], other: dict[Key, int]) -> list[str]:
+    """A unit votes once, wholly, for at most l0 keys: what the selection of unknown keys rests on."""
+    reach = quote.reach
+    steps = [step for step in steps_between(one, other) if step]
+    sides = 1 if reach.neighbours == "add-remove" else 2
+    broken = [f"a unit votes {step} in one key, not {reach.one}" for step in steps if step != reach.one]
+    if any(vote < reach.one or vote % reach.one for vote in (*one.values(), *other.values())):
+        broken.append("a candidate has no whole number of votes")
+    if len(steps) > sides * selection_reach(reach):
+        broken.append(f"{len(steps)} votes, not {sides} times {selection_reach(reach)}")
     return broken
 
 
 def on_table(core: CorePlan, number: int) -> CorePlan:
     """The same plan over stored table number `number`."""
-    from dataclasses import replace
-
     scan, *rest = core
     return (replace(scan, table=f"t{number}"), *rest)  # type: ignore[type-var]

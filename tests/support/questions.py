@@ -98,13 +98,17 @@ def with_column(table: Table, name: str, /, **facts: Any) -> Table:
 
 
 _CALLS = ("COUNT(*)", "COUNT(age)", "COUNT(note)", "COUNT(DISTINCT patient)", "SUM(age)", "SUM(cost)", "SUM(gain)",
-          "AVG(age)", "AVG(cost)", "AVG(gain)", 'SUM("net-gain")', "AVG(smoker)", "SUM(smoker)")  # fmt: skip
-_KEYS = ("city", "day", "smoker", "ward")
+          "AVG(age)", "AVG(cost)", "AVG(gain)", 'SUM("net-gain")', "AVG(smoker)", "SUM(smoker)",
+          "SUM(age * 2 - 1)", "AVG(CASE WHEN smoker THEN 1 ELSE 0 END)", "COUNT(*) FILTER (WHERE age % 2 = 0)",
+          "SUM(CLIP(cost / 100, 0, 9))", "SUM(LENGTH(TRIM(city)) > 4)")  # fmt: skip
+_KEYS = ("city", "day", "smoker", "ward", "FLOOR(age / 50) * 50", "LEFT(city, 1)", "DATE_TRUNC('year', day)")
 _CONDITIONS = ("age > 30", "age <= 64.5", "cost < 0.1", "city = 'Leeds'", "city IN ('York', 'Hull', NULL)",
                "note IS NULL", "day >= '2022-01-08'", "NOT smoker", "age BETWEEN 3 AND 99",
                "at < TIMESTAMP '2024-01-01T00:00:00Z'",
                "age = ward", "cost >= age", "code <> '00000000-0000-0000-0000-000000000001'", "TRUE", "age = 0.5",
-               "ward IN (1, 2, 3.5)", "age < 1e30", "note <> 'it''s'")  # fmt: skip
+               "ward IN (1, 2, 3.5)", "age < 1e30", "note <> 'it''s'", "(age + 1) % 2 = 0", "note LIKE 'a!_%' ESCAPE '!'",
+               "COALESCE(ward, 0) * 2 > age / 3", "CASE WHEN smoker THEN age > 3 ELSE ward IS NULL END",
+               "DATE_TRUNC('month', day) = '2022-01-01'", "city || 'x' IS DISTINCT FROM LOWER(note)")  # fmt: skip
 
 
 @st.composite
