@@ -12,7 +12,22 @@ from dpcurator.engines.limits import check_core
 from dpcurator.engines.reference import Reference
 from dpcurator.errors import Refusal
 from dpcurator.plan import rows
-from dpcurator.plan.core import ONE, Filter, Grid, Listed, Measure, Owner, PerUnit, ScaleDown, Scan, Source, Sum, Total
+from dpcurator.plan.core import (
+    ONE,
+    Chosen,
+    Filter,
+    Grid,
+    Listed,
+    Measure,
+    Owner,
+    PerUnit,
+    Project,
+    ScaleDown,
+    Scan,
+    Source,
+    Sum,
+    Total,
+)  # fmt: skip
 
 GRID = Grid(1, "float", 0.0, 1.0, 0, 2**10, 10)
 STEPS: dict[str, Any] = {
@@ -23,6 +38,8 @@ STEPS: dict[str, Any] = {
 DEEP = rows.Truth(True)
 for _ in range(200):
     DEEP = rows.Not(DEEP)  # type: ignore[assignment]
+
+X, F, T = rows.Field(0, "integer"), rows.Field(1, "float"), rows.Field(2, "text")
 
 REFUSED = {
     "a table by a user's name": {"scan": Scan('t0" --', ())},
@@ -56,12 +73,43 @@ REFUSED = {
         "= 1 OR 1 =", rows.Field(0, "integer"), rows.Constant(1, "integer"))},  # type: ignore[arg-type]
     "nothing to be among": {"filter": rows.Among(rows.Field(0, "integer"), ())},
     "nested too deeply": {"filter": DEEP},
+    "a chosen key that is a float": {"listed": Chosen((1,), 2, "s"), "total": Total((Sum("units"),))},
+    "a chosen key of nothing": {"listed": Chosen((), 2, "s"), "total": Total((Sum("units"),))},
+    "more keys kept than are whole": {"listed": Chosen((2,), 3, "s"), "total": Total((Sum("units"),))},
+    "no units beside chosen keys": {"listed": Chosen((2,), 2, "s")},
+    "a salt that is half a surrogate": {"listed": Chosen((2,), 2, "\ud800"), "total": Total((Sum("units"),))},
+    "a unit that is computed": {"project": (X,), "owner": Owner(3)},
+    "a function that is not one": {"project": (rows.Compute("md5", (T,), "text"),)},
+    "a part too few": {"project": (rows.Compute("add_i", (X,), "integer"),)},
+    "no parts": {"project": (rows.Compute("concat", (), "text"),)},
+    "a part of another kind": {"project": (rows.Compute("add_i", (X, F), "integer"),)},
+    "parts of two kinds": {"project": (rows.Compute("coalesce", (X, F), "integer"),)},
+    "a result of another kind": {"project": (rows.Compute("add_i", (X, X), "float"),)},
+    "a parameter too many": {"project": (rows.Compute("neg_i", (X,), "integer", (1,)),)},
+    "division by a literal 0": {"project": (rows.Compute("floordiv_i", (X,), "integer", (0,)),)},
+    "a parameter that is a bool": {"project": (rows.Compute("floordiv_i", (X,), "integer", (True,)),)},
+    "a part of a date that is not one": {"project": (rows.Compute("date_part", (X,), "integer", ("epoch') --",)),)},
+    "a zone that is not one": {"project": (rows.Compute("local_of_time", (X,), "integer", ("Mars/Base",)),)},
+    "a zone that is a path": {"project": (rows.Compute("local_of_time", (X,), "integer", ("../UTC",)),)},
+    "bounds in reverse": {"project": (rows.Compute("clip", (X,), "integer", (2, 1)),)},
+    "bounds of another kind": {"project": (rows.Compute("clip", (X,), "integer", (0.5, 1)),)},
+    "a bound that is infinite": {"project": (rows.Compute("clip", (F,), "float", (0.0, float("inf"))),)},
+    "nothing to replace": {"project": (rows.Compute("replace", (T,), "text", ("", "a")),)},
+    "a substring from 0": {"project": (rows.Compute("substring", (T,), "text", (0, 1)),)},
+    "a choice of two kinds": {"project": (rows.Choose((rows.When(rows.Truth(True), X),), T, "integer"),)},
+    "a choice without a branch": {"project": (rows.Choose((), X, "integer"),)},
+    "a pattern that ends in its escape": {"filter": rows.Like(T, "a$", "$")},
+    "an escape of two letters": {"filter": rows.Like(T, "a", "$$")},
+    "a pattern for a number": {"filter": rows.Like(X, "a", "")},
+    "more zones than allowed": {"project": (rows.Compute("local_of_time", (X,), "integer", ("UTC",)),) * 51},
 }  # fmt: skip
 
 
 def build(changes: dict[str, Any]) -> Any:
-    steps = STEPS | {name: step for name, step in changes.items() if name != "filter"}
+    steps = STEPS | {name: step for name, step in changes.items() if name not in ("filter", "project")}
     core = list(steps.values())
+    if "project" in changes:
+        core.insert(1, Project(changes["project"]))
     if "filter" in changes:
         core.insert(1, Filter(changes["filter"]))
     return tuple(core)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from engine_mistakes import MISTAKES, RIGHT, mistaken
+from engine_rows import opened
 from engine_strategies import Case, cases
 from hypothesis import HealthCheck, Phase, find, settings
 
@@ -23,9 +24,9 @@ def test_a_mistake_is_found(mistake: str, monkeypatch: pytest.MonkeyPatch) -> No
     def differs(case: Case) -> bool:
         if mistaken(mistake, case.core).sql == RIGHT(case.core).sql:
             return False
-        expected = Reference(case.tables).evaluate(case.core).open_for_release()
+        expected = opened(Reference(case.tables).evaluate(case.core))
         try:
-            found = duckdb.DuckDB.from_tables(case.tables, case.kinds).evaluate(case.core).open_for_release()
+            found = opened(duckdb.DuckDB.from_tables(case.tables, case.kinds).evaluate(case.core))
         except Fault:
             return False  # a mistake that the engine cannot run proves nothing
         return found != expected

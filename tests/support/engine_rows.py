@@ -7,6 +7,7 @@ from typing import Any
 from dpcurator.engines.reference import Reference
 from dpcurator.plan import rows
 from dpcurator.plan.core import Filter, Listed, Measure, Owner, PerUnit, Project, ScaleDown, Scan, Source, Sum, Total
+from dpcurator.values import Exact
 
 
 def count(engine: Any, compute: rows.Compute, lines: list[tuple[list[Any], Any]]) -> int:
@@ -27,3 +28,13 @@ def count(engine: Any, compute: rows.Compute, lines: list[tuple[list[Any], Any]]
     (projected,), (kept,) = (made.evaluate(plan).open_for_release()[0] for plan in (core, filtered))
     assert projected == kept
     return int(kept)
+
+
+def opened(exact: Exact) -> Any:
+    """The rows; of chosen keys, which come in any order, a dict by key."""
+    keys = exact.keys_for_release()
+    if keys is None:
+        return exact.open_for_release()
+    found = dict(zip(keys, exact.open_for_release(), strict=True))
+    assert len(found) == len(keys)
+    return {tuple((type(value), value) for value in key): row for key, row in found.items()}

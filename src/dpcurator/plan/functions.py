@@ -55,10 +55,10 @@ FUNCTIONS: Final[tuple[Function, ...]] = (
     Function("abs_f", "f", "f", "|a|"),
     Function("sign_f", "f", "i", "-1, 0 or 1"),
     Function("sqrt", "f", "f", "the correctly rounded square root; missing where a < 0"),
-    Function("exp", "f", "f", "e**a by the fixed sequence of IEEE operations in evaluate.py, so engines agree bit by bit"),
+    Function("exp", "f", "f", "e**a by the fixed IEEE operations of elementary.py, so that engines agree bit by bit"),
     Function("ln", "f", "f", "ln a by a fixed sequence likewise; missing where a <= 0"),
-    Function("power", "ff", "f", "a**b: whole |b| <= 64 by repeated squaring (then 1/x), else exp(b ln a); missing where "
-             "a < 0 and b is not such a whole number, or a = 0 and b < 0"),
+    Function("power", "ff", "f", "a**b: whole |b| <= 64 by repeated squaring (then 1/x), else exp(b ln a); missing "
+             "where a < 0 and b is not such a whole number, or a = 0 and b < 0"),
     Function("floor", "f", "i", "the greatest integer <= a"),
     Function("ceil", "f", "i", "the least integer >= a"),
     Function("round", "f", "i", "the nearest integer, halves away from zero: sign(a) floor(|a| + 1/2) exactly"),
@@ -80,7 +80,8 @@ FUNCTIONS: Final[tuple[Function, ...]] = (
              "start: int from 1 to 2**31 - 1; n: int from 0 to 2**31 - 1, or None for all"),
     Function("length", "t", "i", "how many code points"),
     Function("concat", "t*", "t", "one after the other"),
-    Function("replace", "t", "t", "every occurrence of a text by another, left to right, none overlapping",
+    Function("replace", "t", "t", "every occurrence of a text by another, left to right, none overlapping; missing "
+             "where a is longer than LONGEST",
              "what: text of 1 to 100 code points; by: text of at most 100"),
     # casts
     Function("text_of_i", "i", "t", "decimal digits, - before a negative number"),

@@ -1,0 +1,87 @@
+"""Keys nobody listed: which of a unit's keys are kept, worked by hand from `key_bytes`, on every engine."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import pytest
+from engine_rows import opened
+
+from dpcurator.engines.duckdb import DuckDB
+from dpcurator.engines.reference import Reference
+from dpcurator.plan import rows
+from dpcurator.plan.core import (
+    ONE,
+    Chosen,
+    Measure,
+    Owner,
+    PerUnit,
+    Project,
+    ScaleDown,
+    Scan,
+    Source,
+    Sum,
+    Total,
+    key_bytes,
+)  # fmt: skip
+
+KINDS: Any = {"t0": {"c0": "text", "c1": "text", "c2": "integer"}}
+SCAN = Scan("t0", (Source("c0", "text"), Source("c1", "text"), Source("c2", "integer")))
+ENGINES = [lambda tables: Reference(tables), lambda tables: DuckDB.from_tables(tables, KINDS)]
+TEXTS = ["", None, "a", "é", "e\u0301", "a\0", "\0", "1:a", "t1:a", "n0:", "😀", "n0", "i1:1", ":", "x" * 300, "é" * 50]
+NUMBERS = [None, 0, -1, 10, -(2**63), 2**63 - 1, 7, -12345678901]
+KEYS = [(text, number) for text in TEXTS for number in NUMBERS]
+
+
+def core(columns: tuple[int, ...], most: int, salt: str, *, owner: int | None = 0, project: Any = ()) -> Any:
+    steps = (Project(project),) if project else ()
+    return (SCAN, *steps, Owner(owner), Chosen(columns, most, salt), Measure(()), PerUnit(),
+            ScaleDown(1, most, ONE if owner is not None else 1), Total((Sum("units"), Sum("rows"))))  # fmt: skip
+
+
+def table(units: list[Any], texts: list[Any], numbers: list[Any]) -> Any:
+    return {"t0": {"c0": units, "c1": texts, "c2": numbers}}
+
+
+def found(engine: Any, tables: Any, plan: Any) -> dict[Any, Any]:
+    return {tuple(value for _, value in key): row for key, row in opened(engine(tables).evaluate(plan)).items()}
+
+
+def test_key_bytes_by_hand() -> None:
+    assert key_bytes("s", 7, ("é", None, "", -1)) == "t1:si1:7t2:én0:t0:i2:-1".encode()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+class TestChosen:
+    @pytest.mark.parametrize("unit", ["u", "", "é:\0", "t1:a"])
+    @pytest.mark.parametrize("salt", ["", "salt", "é\0:"])
+    @pytest.mark.parametrize("most", [1, 5, 127])
+    def test_a_unit_keeps_its_first_keys_by_md5(self, engine: Any, unit: str, salt: str, most: int) -> None:
+        order = sorted(KEYS, key=lambda key: hashlib.md5(key_bytes(salt, unit, key)).digest())
+        tables = table([unit] * len(KEYS), [key[0] for key in KEYS], [key[1] for key in KEYS])
+        assert found(engine, tables, core((1, 2), most, salt)) == dict.fromkeys(order[:most], (ONE, ONE))
+
+    def test_with_no_more_keys_than_allowed_all_are_kept_whole(self, engine: Any) -> None:
+        tables = table(["u", "u", "u", "v", None], ["a", "b", "a", "b", "c"], [1] * 5)
+        assert found(engine, tables, core((1,), 2, "s")) == {("a",): (ONE, ONE), ("b",): (2 * ONE, 2 * ONE)}
+
+    def test_one_key_more_is_dropped_and_the_others_stay_whole(self, engine: Any) -> None:
+        tables = table(["u"] * 3 + ["v"], ["a", "b", None, "c"], [1] * 4)
+        kept = found(engine, tables, core((1,), 2, "s"))
+        assert len(kept) == 3
+        assert set(kept.values()) == {(ONE, ONE)}
+
+    def test_spellings_merged_by_an_expression_are_one_key(self, engine: Any) -> None:
+        lower = rows.Compute("lower", (rows.Field(1, "text"),), "text")
+        tables = table(["u", "u", "v"], ["A", "a", "É"], [1, 2, 3])
+        plan = core((3,), 1, "s", project=(lower,))
+        assert found(engine, tables, plan) == {("a",): (ONE, ONE), ("É",): (ONE, ONE)}
+
+    def test_each_row_a_unit_drops_nothing(self, engine: Any) -> None:
+        tables = table([None] * 3, ["a", "b", None], [1] * 3)
+        plan = core((1,), 1, "s", owner=None)
+        assert found(engine, tables, plan) == {("a",): (1, 1), ("b",): (1, 1), (None,): (1, 1)}
+
+    def test_no_rows_no_keys(self, engine: Any) -> None:
+        assert found(engine, table([], [], []), core((1,), 1, "s")) == {}
