@@ -118,7 +118,7 @@ def test_randomness_has_few_users():
 
 
 def test_no_other_randomness_is_imported():
-    """`random`, `secrets` and numpy's generators appear nowhere but in making up people, for the demo and for rehearsals;
+    """`random`, `secrets` and numpy's generators appear nowhere but in making up people (demo, rehearsals);
     os.urandom only for noise, names, keys and salts."""
     for path in files():
         if path in (ROOT / "cli" / "demonstration.py", ROOT / "rehearsal.py"):
