@@ -43,8 +43,7 @@ def merged(cores: Sequence[CorePlan]) -> tuple[Merged, ...]:
     columns: dict[str, list[Source]] = {}
     for core in cores:
         scan = _scan(core)
-        known = columns.setdefault(scan.table, [])
-        known += [source for source in scan.columns if source not in known]
+        columns[scan.table] = list(dict.fromkeys([*columns.get(scan.table, []), *scan.columns]))
     groups: dict[tuple[Step, ...], _Group] = {}
     for number, core in enumerate(cores):
         frame, measured = _apart(core, columns[_scan(core).table])
@@ -119,7 +118,7 @@ class _Group:
         self.parts: list[tuple[int, tuple[int, ...]]] = []
 
     def add(self, number: int, core: CorePlan, measured: list[Measured]) -> None:
-        self.measured += [one for one in measured if one not in self.measured]
+        self.measured = list(dict.fromkeys([*self.measured, *measured]))
         total = core[-1]
         assert isinstance(total, Total)
         places = []
