@@ -133,7 +133,8 @@ def test_sen_10_equal_bounds(ask):
     five = {"u": list("abcde"), "z": [0, 3, -3, None, 0], "s": [7, 7, 7, 7, 7]}
     columns = (U, Column("z", "integer", F(0), F(0)), Column("s", "integer", F(7), F(7)))
     assert ask("SELECT SUM(z), AVG(z), AVG(s), SUM(s) FROM t", five, *columns) == [(0, 0.0, 7.0, 35)]
-    (free,) = finish(quoted("SELECT SUM(z), AVG(s) FROM t", 1, catalog_with(Table("t", columns, "u", max_rows=1))), None)
+    quote = quoted("SELECT SUM(z), AVG(s) FROM t", 1, catalog_with(Table("t", columns, "u", max_rows=1)))
+    (free,) = finish(quote, None)
     assert [cell.error for cell in free] == [0.0, 0.0]
 
 

@@ -179,8 +179,8 @@ class TestByHand:
 
 # of expressions and of chosen keys, which no table here has: tests/engines/test_mutations.py finds these
 ELSEWHERE = {
-    "64 bits wrap to a double", "a float overflows to infinity", "keys kept by their bytes alone", "a key too many kept",
-    "lengths in code points", "a missing key looks like an empty one",
+    "64 bits wrap to a double", "a float overflows to infinity", "keys kept by their bytes alone",
+    "a key too many kept", "lengths in code points", "a missing key looks like an empty one",
 }  # fmt: skip
 
 

@@ -17,8 +17,11 @@ from dpcurator.plan import days, rows
 from dpcurator.plan.evaluate import value
 from dpcurator.plan.functions import FUNCTIONS, Function
 
-SHAPES = [(function, kind) for function in FUNCTIONS
-          for kind in (("integer", "float", "text") if function.kind == "k" else (LETTERS[function.kind],))]  # fmt: skip
+SHAPES = [
+    (function, kind)
+    for function in FUNCTIONS
+    for kind in (("integer", "float", "text") if function.kind == "k" else (LETTERS[function.kind],))
+]
 
 
 def a_float(draws: random.Random) -> float:

@@ -76,7 +76,7 @@ class Chosen:
 
     Kept are the first by (md5 of `key_bytes`, then `key_bytes` itself); rows of other keys are dropped. A missing value
     equals a missing value. Columns are integers or texts. When each row is a unit nothing is ever dropped. The keys
-    that occur come out of the engine in any order, sealed; Total's first sum is then always `units`, a whole `one` each.
+    that occur come out of the engine in any order, sealed; Total's first sum is then always `units`, one whole each.
     """
 
     columns: tuple[int, ...]

@@ -7,8 +7,8 @@ that is nan is missing, and so is one that is infinite where every part was fini
 than LONGEST code points is missing. Days count from 1970-01-01 and microseconds from 1970-01-01T00:00 (proleptic
 Gregorian); functions of a date or time give missing outside the years 1 to 9999.
 
-`plan/evaluate.py` computes each in Python and `engines/duckdb_rows.py` in SQL; `tests/engines/vectors/` holds inputs and
-results that both must give.
+`plan/evaluate.py` computes each in Python and `engines/duckdb_rows.py` in SQL; `tests/engines/vectors/` holds inputs
+and results that both must give.
 """
 
 from __future__ import annotations
