@@ -33,7 +33,8 @@ def a_float(draws: random.Random) -> float:
         return draws.randint(-70, 70) / draws.choice([1, 1, 2, 8, 10])
     if which == 2:
         return draws.uniform(-760, 760)
-    return draws.choice([-1, 1]) * math.ldexp(draws.uniform(0.5, 1), draws.randint(*draws.choice([(-1073, 1024), (-9, 9)])))
+    sign, power = draws.choice([-1, 1]), draws.randint(*draws.choice([(-1073, 1024), (-9, 9)]))
+    return sign * math.ldexp(draws.uniform(0.5, 1), power)
 
 
 def an_integer(draws: random.Random, function: str) -> int:

@@ -31,7 +31,8 @@ def chosen(part: rows.Operand) -> rows.Operand:
 
 
 def cycle(part: rows.Operand) -> rows.Operand:
-    return rows.Compute("ln", (rows.Compute("abs_f", (rows.Compute("power", (part, HALF), "float"),), "float"),), "float")
+    power = rows.Compute("power", (part, HALF), "float")
+    return rows.Compute("ln", (rows.Compute("abs_f", (power,), "float"),), "float")
 
 
 DEEP = {

@@ -106,7 +106,8 @@ _CONDITIONS = ("age > 30", "age <= 64.5", "cost < 0.1", "city = 'Leeds'", "city 
                "note IS NULL", "day >= '2022-01-08'", "NOT smoker", "age BETWEEN 3 AND 99",
                "at < TIMESTAMP '2024-01-01T00:00:00Z'",
                "age = ward", "cost >= age", "code <> '00000000-0000-0000-0000-000000000001'", "TRUE", "age = 0.5",
-               "ward IN (1, 2, 3.5)", "age < 1e30", "note <> 'it''s'", "(age + 1) % 2 = 0", "note LIKE 'a!_%' ESCAPE '!'",
+               "ward IN (1, 2, 3.5)", "age < 1e30", "note <> 'it''s'", "(age + 1) % 2 = 0",
+               "note LIKE 'a!_%' ESCAPE '!'",
                "COALESCE(ward, 0) * 2 > age / 3", "CASE WHEN smoker THEN age > 3 ELSE ward IS NULL END",
                "DATE_TRUNC('month', day) = '2022-01-01'", "city || 'x' IS DISTINCT FROM LOWER(note)")  # fmt: skip
 
