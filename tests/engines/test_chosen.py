@@ -6,8 +6,10 @@ import hashlib
 from typing import Any
 
 import pytest
+from engine_mistakes import mistaken
 from engine_rows import opened
 
+from dpcurator.engines import duckdb
 from dpcurator.engines.duckdb import DuckDB
 from dpcurator.engines.reference import Reference
 from dpcurator.plan import rows
@@ -85,3 +87,19 @@ class TestChosen:
 
     def test_no_rows_no_keys(self, engine: Any) -> None:
         assert found(engine, table([], [], []), core((1,), 1, "s")) == {}
+
+
+@pytest.mark.parametrize("mistake", [
+    "keys kept by their bytes alone", "a key too many kept", "lengths in code points",
+    "a missing key looks like an empty one",
+])  # fmt: skip
+def test_a_mistake_in_choosing_fails_a_table(mistake: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(duckdb, "statement", lambda core: mistaken(mistake, core))
+
+    def run() -> None:
+        TestChosen().test_one_key_more_is_dropped_and_the_others_stay_whole(ENGINES[1])
+        for most in (1, 5, 127):
+            TestChosen().test_a_unit_keeps_its_first_keys_by_md5(ENGINES[1], "u", "salt", most)
+
+    with pytest.raises(AssertionError):
+        run()

@@ -44,8 +44,8 @@ def by_shape(name: str) -> list[tuple[rows.Compute, list[tuple[list[Any], Any]]]
     for parts, literals, result in VECTORS[name]:
         found[len(parts), tuple(literals)].append(([long(part) for part in parts], long(result)))
     made = []
-    for (count, literals), lines in found.items():
-        kinds, kind = kinds_of(name, count)
+    for (size, literals), lines in found.items():
+        kinds, kind = kinds_of(name, size)
         parts = tuple(rows.Field(index, part) for index, part in enumerate(kinds))
         made.append((rows.Compute(name.partition(" ")[0], parts, kind, literals), lines))
     return made

@@ -1,4 +1,4 @@
-"""Random tables and core plans over the whole of plan/core.py, plan/rows.py and plan/functions.py, for tests of engines.
+"""Random tables and core plans over the whole of plan/core.py, rows.py and functions.py, for tests of engines.
 
 `cases()` draws a Case: a table t0 whose columns have the kinds in KINDS, and a plan over it. Values are drawn around
 the plan (its bounds, its half grid steps and their neighbours in float64, its keys, its constants), because agreement
@@ -83,7 +83,8 @@ literals: dict[str, Any] = {
     "round_f": st.tuples(st.integers(1, 15)),
     "substring": st.tuples(st.integers(1, 4) | st.integers(1, 2**31 - 1),
                            st.none() | st.integers(0, 4) | st.integers(0, 2**31 - 1)),
-    "replace": st.tuples(st.sampled_from(["a", "aa", "é", "\0", " ", "%", "😀"]), st.sampled_from(["", "a", "bb", "é\0"])),
+    "replace": st.tuples(st.sampled_from(["a", "aa", "é", "\0", " ", "%", "😀"]),
+                         st.sampled_from(["", "a", "bb", "é\0"])),
     "date_part": st.tuples(st.sampled_from(DATE_PARTS)),
     "date_trunc": st.tuples(st.sampled_from(DATE_UNITS)),
     "date_add": st.tuples(months, months),
@@ -148,7 +149,8 @@ def leaves(draw: Any, depth: int = 2) -> rows.Predicate:
     if which == "truth":
         return rows.Truth(draw(st.sampled_from([True, False, None])))
     if which == "like":
-        pieces = draw(st.lists(st.sampled_from(["%", "_", "a", "é", "$%", "$_", "$$", "\\", "$a", "\0", "b"]), max_size=5))
+        letters = ["%", "_", "a", "é", "$%", "$_", "$$", "\\", "$a", "\0", "b"]
+        pieces = draw(st.lists(st.sampled_from(letters), max_size=5))
         return rows.Like(draw(operands("text", depth)), "".join(pieces), "$")
     kind = draw(st.sampled_from(["integer", "float", "text"]))
     left = draw(operands(kind, depth))
