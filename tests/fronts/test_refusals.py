@@ -106,7 +106,7 @@ TABLE = [
     "each row is a"),
     ("SELECT COUNT(DISTINCT patient, city) FROM visits", "DISTINCT is available"),
     ("SELECT COUNT(DISTINCT *) FROM visits", "single"),
-    ("SELECT MEDIAN(age) FROM visits", "the function MEDIAN is not available. Aggregates: AVG, COUNT, SUM"),
+    ("SELECT MEDIAN(age) FROM visits", "the function MEDIAN is not available here. Aggregates: AVG, COUNT, SUM"),
     ("SELECT STDDEV(age), VAR_POP(age) FROM visits", "the function STDDEV"), ("SELECT MAX(age) FROM visits",
     "function MAX"),
     ("SELECT MY_UDF(age) FROM visits", "the function MY_UDF is not available"), ("SELECT NOW() FROM visits",

@@ -12,8 +12,9 @@ from dpcurator.plan.facts import filled
 from dpcurator.plan.intervals import bounds, unbounded
 from dpcurator.plan.names import quote
 from dpcurator.plan.nodes import AggregateCall, Measured, Post, Result
-from dpcurator.plan.post import Shape
+from dpcurator.plan.post import FUNCTIONS, Shape
 from dpcurator.plan.question import Binary, Call, Literally, Name
+from dpcurator.plan.row_functions import ROW_FUNCTIONS
 from dpcurator.plan.rows import Compute, Constant, Field, Operand
 from dpcurator.plan.scope import AggregateRule, Scope
 from dpcurator.plan.spelling import spelled
@@ -32,10 +33,10 @@ def call(part: Call, scope: Scope) -> tuple[Post, Shape]:
 def _aggregate(call: Call, scope: Scope) -> tuple[AggregateCall, AggregateRule]:
     functions = sorted({function for function, _ in scope.rules})
     if call.function not in functions:
-        raise Refusal(
-            f"the function {call.function} is not available.", where=call.at,
-            cure=f"Aggregates: {', '.join(functions)}. On answers: ROUND, ABS, COALESCE, NULLIF.",
-        )  # fmt: skip
+        cure = f"Aggregates: {', '.join(functions)}. On answers: {', '.join(sorted(FUNCTIONS))}."
+        if call.function in ROW_FUNCTIONS:
+            cure = f"It is of single rows: put it inside an aggregate, or write GROUP BY {call.function}(...)."
+        raise Refusal(f"the function {call.function} is not available here.", where=call.at, cure=cure)
     if call.distinct:
         return _count_distinct(call, scope)
     if call.star or (call.function == "COUNT" and _constant(call)):

@@ -3,7 +3,7 @@
 An expression has a list when each of its values can be named from the catalog alone (MEANING 4.3): from listed columns,
 from the bounds of bounded ones, or because it chooses among constants. A list may hold keys that no row has; it never
 depends on private rows. A row whose key is not in it is in no group. Missing is a key only where a column that is used
-lists NULL. Checked in tests/plan/test_images.py.
+lists NULL. Checked in tests/plan/test_keys.py.
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ from dpcurator.plan.rows import (
     Missing,
     Not,
     Truth,
+    When,
 )  # fmt: skip
 
 LONGEST: Final = 100  # characters
@@ -74,6 +75,8 @@ def _spelled(part: Expression, table: Table, left: list[int]) -> str:
         case Compute(name, parts, _, literals):
             shown = [inner(one) for one in parts] + ["NULL" if one is None else str(one) for one in literals]
             return f"{_NAMES.get(name, name.upper())}({', '.join(shown)})"
+        case Choose((When(condition, Constant(1)), When(Not(denied), Constant(0))), Missing()) if condition == denied:
+            return inner(condition)  # a condition as a value
         case Choose(branches, otherwise):
             said = [f"WHEN {inner(one.condition)} THEN {inner(one.value)}" for one in branches]
             return f"CASE {' '.join(said)} ELSE {inner(otherwise)} END"
