@@ -44,6 +44,7 @@ def guard(text: object) -> None:
             f"a question starts with SELECT, not {words[0][:20]!r}." if words[0].isprintable() else "not a SELECT.",
             where=f"line {tokens[0].line}", cure="Only SELECT is answered; nothing can be changed through the curator.",
         )  # fmt: skip
+    _top(tokens)
     _one(tokens)
     _nesting(words, tokens)
     _glued(tokens)
@@ -60,6 +61,17 @@ def _characters(text: str) -> None:
                 f"the question holds a character that is no text (U+{ord(letter):04X}).",
                 where=f"line {line}, column {column}", cure="Take it out.",
             )  # fmt: skip
+
+
+def _top(tokens: list[Any]) -> None:
+    """SELECT TOP 5 x: another dialect's LIMIT, which no parser of this one says."""
+    word, number = [*tokens, None, None][1:3]
+    if word is None or number is None or word.token_type.name != "VAR" or word.text.upper() != "TOP":
+        return
+    if number.token_type.name in ("NUMBER", "L_PAREN"):
+        raise Refusal(
+            "TOP is not available.", where=f"line {word.line}", cure="Write LIMIT 5 at the end of the question."
+        )
 
 
 def _one(tokens: list[Any]) -> None:

@@ -53,12 +53,23 @@ class Scope:
         if name.table is not None:
             self._qualifier(name)
         names = [column.name for column in self.table.columns]
-        index = find(name.column, name.quoted, names, what="column", where=name.at)
+        try:
+            index = find(name.column, name.quoted, names, what="column", where=name.at)
+        except Refusal as refused:
+            raise self._text_perhaps(name, refused) from None
         return index, self.table.columns[index]
 
     def reader(self, inside: str) -> Reader:
         """What reads expressions of rows, inside WHERE, GROUP BY or an aggregate."""
         return Reader(self.table, self.column, inside)
+
+    def _text_perhaps(self, name: Name, refused: Refusal) -> Refusal:
+        """city = "Leeds", in SQL: double quotes hold names, and the writer may have meant a text."""
+        if not (name.quoted and name.at) or name.table is not None or refused.cure.startswith("Did you mean"):
+            return refused
+        text = show(name.column)[1:-1].replace("'", "''")
+        cure = f"If it is a text, write it in single quotes: '{text}'. {refused.cure}"
+        return Refusal(refused.what, where=refused.where, cure=cure)
 
     def _qualifier(self, name: Name) -> None:
         known = self.question.table_alias or self.table.name
