@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from house import opened
+from questions import seen
 
 import dpcurator as dp
 from dpcurator.answer import answer_of
@@ -60,7 +61,7 @@ def test_row_10_no_accepted_question_can_fail_after_the_charge(curator, seed):
             continue
         accepted += 1
         noisy = tuple(tuple(luck.choice(NOISY) for _ in quote.lowered.keys) for _ in quote.priced)
-        answer = curator._shaped(quote, finish(quote, noisy))
+        answer = curator._shaped(quote, finish(quote, seen(quote, noisy)))
         stored = json.loads(json.dumps(answer.core_json(), allow_nan=False))
         assert answer_of(stored, total=Fraction(1)).cells == answer.cells
         assert str(answer)
