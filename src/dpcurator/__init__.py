@@ -16,6 +16,7 @@ __version__ = "0.1.0"
 
 _NAMES = {
     "open": ("dpcurator.opening", "open_curator"),
+    "rehearsing": ("dpcurator.opening", "rehearsing"),
     "col": ("dpcurator.fronts.columns", "col"),
     "count": ("dpcurator.fronts.columns", "count"),
     "count_units": ("dpcurator.fronts.columns", "count_units"),
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from dpcurator.fronts.columns import when as when
     from dpcurator.mechanisms import DiscreteLaplace as DiscreteLaplace
     from dpcurator.opening import open_curator
+    from dpcurator.opening import rehearsing as rehearsing
     from dpcurator.pricing.menu import Menu as Menu
     from dpcurator.pricing.quote import Quote as Quote
     from dpcurator.verification import verify as verify

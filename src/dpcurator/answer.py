@@ -29,7 +29,7 @@ class Answer:
     """What an analyst gets. `cells` holds values with errors; `receipt` is None when nothing private was read.
 
     cost: what this question cost, in the ledger's currency; spent, total: the ledger after it. repeated: an answer
-    already paid for.
+    already paid for. made_up: a rehearsal's, of rows that are nobody's; it has not looked at the ledger (spent is 0).
     """
 
     columns: tuple[str, ...]
@@ -43,7 +43,7 @@ class Answer:
     currency: Currency = "epsilon"
     receipt: Json | None = None
     repeated: bool = field(default=False, compare=False)
-    made_up: bool = False  # a rehearsal: of rows that are nobody's
+    made_up: bool = False
 
     @property
     def rows(self) -> list[tuple[int | float | str | bool | None, ...]]:
@@ -98,9 +98,9 @@ class Answer:
         return self.core_json() | {
             "currency": self.currency,
             "cost": decimal_text(self.cost),
-            "spent": decimal_text(self.spent),
+            "spent": None if self.made_up else decimal_text(self.spent),
             "budget": decimal_text(self.total),
-            "left": decimal_text(self.remaining),
+            "left": None if self.made_up else decimal_text(self.remaining),
             "repeated": self.repeated,
             "made_up": self.made_up,
             "receipt": self.receipt,

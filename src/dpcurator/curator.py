@@ -208,18 +208,34 @@ class Curator:
         ]
         return canonical_text({"batch": parts})
 
-    def rehearse(self, question: Question, **how: Any) -> Answer:
+    def rehearse(
+        self,
+        question: Question,
+        *,
+        epsilon: object = None,
+        rho: object = None,
+        delta: object = None,
+        spend: object = None,
+        within: Mapping[str, object] | None = None,
+        assume_count: object = None,
+        confidence: object = CONFIDENCE,
+    ) -> Answer:
         """The answer over rows made up from the catalog alone: free, without a receipt, marked `made_up`.
 
-        how: as for `quote`; without a price, spend="5%". No data is looked at and nothing is charged. Raises Refusal.
+        The price, for the noise alone, is as for `quote`; without one, spend="5%". No data and no ledger is looked at,
+        and nothing is charged or stored. Raises Refusal.
         """
-        from dpcurator.rehearsal import cells
+        from dpcurator.rehearsal import rehearsed
 
-        unpriced = not any(how.get(name) is not None for name in ("epsilon", "rho", "spend", "within"))
-        quote = self.quote(question, **how | ({"spend": "5%"} if unpriced else {}))
-        shaped = self._shaped(quote, cells(quote, self.entropy))
-        price = f"free; asked for real at this price it costs {self.catalog.currency} {decimal_text(quote.cost)}"
-        return replace(shaped, made_up=True, cost=Fraction(0), notes=(price, *shaped.notes))
+        unpriced = (epsilon, rho, spend, within or None) == (None,) * 4
+        quote = self.quote(
+            question, epsilon=epsilon, rho=rho, delta=delta, spend="5%" if unpriced else spend, within=within,
+            assume_count=assume_count, confidence=confidence,
+        )  # fmt: skip
+        found = rehearsed(quote, self.entropy)
+        shaped = self._shaped(quote, found.cells)
+        told = rehearsal_notes(quote, found.rows, found.units, unpriced=unpriced)
+        return replace(shaped, made_up=True, cost=Fraction(0), notes=(*told, *shaped.notes))
 
     def answer(
         self, quote: Quote, *, fresh: bool = False, request_id: str | None = None, analyst: str = "local"
@@ -410,6 +426,18 @@ def notes(quote: Quote) -> tuple[str, ...]:
     percent = decimal_text(quote.confidence * 100)
     told = f"± is the noise, with {percent} % confidence for each value"
     return (f"{told}; not in it: {'; '.join(apart)}" if apart else told,)
+
+
+def rehearsal_notes(quote: Quote, rows: int, units: int, *, unpriced: bool) -> tuple[str, ...]:
+    """What was made up, and what the question would cost."""
+    if quote.free:
+        return ("free; asked for real it is free too: every value is public",)
+    catalog = quote.catalog
+    price = f"{catalog.currency} {decimal_text(quote.cost)}"
+    price += f" and delta {decimal_text(quote.delta)}" if quote.delta else ""
+    price += ", 5 % of the budget, as no price was given" if unpriced else ""
+    whose = f"{_many(rows, 'row')} of {units:,} {catalog.protects}"
+    return (f"free; asked for real at this price it costs {price}", f"made up from the catalog alone: {whose}")
 
 
 def _many(count: int, noun: str) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
-from dpcurator.catalog.bind import NO_FACTS, catalog_of
+from dpcurator.catalog.bind import PublicFacts, catalog_of
 from dpcurator.catalog.declaration import Declaration
 from dpcurator.catalog.load import load
 from dpcurator.curator import Curator
@@ -90,8 +90,15 @@ def curator_of(declaration: Declaration) -> Curator:
     return Curator(catalog, ledger_of(declaration, key), key, engine)
 
 
-def rehearsing(declaration: Declaration) -> Curator:
-    """A curator with a catalog and nothing behind it, for rehearsals: no snapshot, a ledger in memory, its own key."""
+def rehearsing(
+    source: Declaration | str | os.PathLike[str] | Mapping[str, Any], /, *, directory: Any = None
+) -> Curator:
+    """A curator with a catalog and nothing behind it, for `rehearse`: it needs no data, no refresh, no ledger and no
+    key, and makes none. source, directory: as for `open_curator`. Raises Misconfigured.
+
+    Its ledger is empty, in memory; asking for real is Misconfigured. Keys from a public table are made up until a
+    refresh has read them.
+    """
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     from dpcurator.ledger import MemoryStore
@@ -99,13 +106,28 @@ def rehearsing(declaration: Declaration) -> Curator:
     def nothing() -> NoReturn:
         raise Misconfigured("a rehearsal has no data.", cure="Open the curator with `dpcurator.open`.")
 
-    try:
-        facts = open_snapshot(declaration).facts  # the lists of public tables, if they were read
-    except Misconfigured:
-        facts = NO_FACTS
+    place = None if directory is None else Path(directory)
+    declaration = source if isinstance(source, Declaration) else load(
+        source if isinstance(source, Mapping) else Path(source), directory=place
+    )  # fmt: skip
     key = signing.SigningKey(Ed25519PrivateKey.generate())
     ledger = Ledger.open(MemoryStore(), opening_of(declaration, key))
-    return Curator(catalog_of(declaration, facts), ledger, key, nothing)
+    return Curator(catalog_of(declaration, _facts(declaration)), ledger, key, nothing)
+
+
+def _facts(declaration: Declaration) -> PublicFacts:
+    """The lists of public tables, if they were read; else made up. Of a snapshot it reads what is public alone."""
+    from dpcurator.rehearsal import made_up_keys
+
+    try:
+        return open_snapshot(declaration).facts
+    except Misconfigured:
+        pass
+    columns = {(table.name, column.name): column for table in declaration.tables for column in table.columns}
+    return PublicFacts(0, tuple(
+        ((wanted.public_table, wanted.public_column), made_up_keys(columns[wanted.table, wanted.column]))
+        for wanted in declaration.public_keys
+    ))  # fmt: skip
 
 
 def ledger_of(declaration: Declaration, key: signing.SigningKey) -> Ledger:

@@ -135,6 +135,7 @@ def _same(found: object, claimed: object, what: str) -> str:
 
 def _form(receipt: Any) -> str:
     _require(isinstance(receipt, dict), "this is not a receipt")
+    _require(not receipt.get("made_up"), "this is the answer of a rehearsal: its rows are made up, it has no receipt")
     _require(receipt.get("format") == FORMAT, f"its format is not {FORMAT!r}")
     _require(set(receipt) == _FIELDS, "its fields are not those of a receipt")
     return FORMAT

@@ -37,10 +37,10 @@ MAY: dict[str, set[str]] = {
     "receipt": {"ledger", "plan", "pricing"},
     "verification": {"catalog", "ledger", "mechanisms", "plan", "pricing", "privacy", "receipt"},
     "batching": {"catalog", "engines", "plan", "pricing", "receipt"},
-    "rehearsal": {"catalog", "engines", "entropy", "pricing"},
+    "rehearsal": {"catalog", "engines", "entropy", "plan", "pricing"},
     "curator": {"aggregates", "answer", "batching", "catalog", "engines", "entropy", "fronts", "ledger", "plan",
                 "pricing", "receipt", "rehearsal", "verification"},
-    "opening": {"catalog", "curator", "engines", "ledger", "snapshot"},
+    "opening": {"catalog", "curator", "engines", "ledger", "rehearsal", "snapshot"},
     "cli": {"answer", "catalog", "engines", "fronts", "ledger", "mechanisms", "opening", "plan", "pricing", "privacy",
             "snapshot", "verification"},
 }  # fmt: skip

@@ -42,7 +42,9 @@ def verify_receipt(file: Path, key: str | None, catalog: Path | None) -> tuple[V
 
 def _public(content: Any) -> bool:
     """An answer that cost nothing has no receipt."""
-    return isinstance(content, dict) and "rows" in content and content.get("receipt", 0) is None
+    if not isinstance(content, dict) or content.get("made_up"):
+        return False
+    return "rows" in content and content.get("receipt", 0) is None
 
 
 def _verified(content: Any, outside: dict[str, Any]) -> Verification:

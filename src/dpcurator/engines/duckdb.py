@@ -60,7 +60,7 @@ class DuckDB:
         tables: Mapping[str, Mapping[str, Sequence[Value]]],
         kinds: Mapping[str, Mapping[str, Kind]] | None = None,
     ) -> Self:
-        """The same engine over Python lists, for tests. kinds: where None, guessed from all of a column's values."""
+        """The same engine over Python lists, for tests and rehearsals. kinds: where None, guessed from its values."""
         engine = cls.__new__(cls)
         engine._start(lambda: _load(tables, kinds or {}))
         return engine
