@@ -27,6 +27,7 @@ bench:
     python bench/group_by.py
     python bench/ledger.py
     python bench/noise.py
+    python bench/unknown_keys.py
 
 # the whole gate, on a fresh copy
 ci:
