@@ -190,7 +190,7 @@ def test_row_10_nothing_raises_on_any_data(tmp_path):
 RAISING = ["1 / (age - 7) > 0", "CAST(who AS INTEGER) > 0", "SQRT(age) > 1", "age / 0 = 1", "LN(age) < 1",
            "age % 0 = 1", "age * age * age > 0", "-age > 0", "ABS(age) > 0", "gain * 1e308 > 0", "EXP(gain) > 0",
            "POWER(gain, age) > 0", "CAST(gain AS INTEGER) > 0", "ROUND(gain, 15) > 0", "CAST(city AS DATE) < day",
-           "CAST(city AS TIMESTAMP) IS NULL", "day + INTERVAL '9000 years' > day", "EXTRACT(year FROM day) % age = 0",
+           "day + INTERVAL '9000 years' > day", "EXTRACT(year FROM day) % age = 0",
            "DATE_TRUNC('week', day) <= day", "SUBSTRING(city, 2, 9) LIKE '%!%' ESCAPE '!'", "LENGTH(city || who) > 3",
            "REPLACE(city, 'e', '') = who", "age % -1 = 0", "FLOOR(gain) = CEIL(gain)",
            "CASE WHEN age = 0 THEN gain ELSE 1 / age END > 0"]  # fmt: skip

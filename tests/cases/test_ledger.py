@@ -184,3 +184,26 @@ def test_use_05_counts_need_no_bounds(opened):
         assert isinstance(answer.rows[0][0], int)
     with pytest.raises(Refusal, match="no bounds"):
         curator.quote("SELECT SUM(x) AS s FROM t", spend="10%")
+
+
+SHARES = {"tenths": ["0.1"] * 10, "elevenths": ["1/11"] * 11, "thirds of 0.9": ["0.1", "0.2", "0.7"]}
+
+
+@pytest.mark.parametrize("shares", SHARES.values(), ids=SHARES)
+def test_bud_01_even_shares_are_all_accepted_and_nothing_more(opened, currency, shares):
+    curator = ones(opened)
+    for n, share in enumerate(shares):
+        curator.ask(COUNT, **{currency: F(share)}, request_id=f"r{n}", fresh=True)
+    assert (curator.budget().spent, curator.budget().remaining) == (1, 0)
+    with pytest.raises(OverBudget):
+        curator.ask(COUNT, **{currency: "0.001"}, fresh=True)
+
+
+def test_sel_11_listing_declared_keys_costs_nothing_even_with_nothing_left(opened, currency):
+    curator = opened({"alpha": ["a", "a", "b"]}, alpha={"type": "text", "keys": ["a", "b", "z"]})
+    listing = "SELECT alpha FROM t GROUP BY alpha"
+    assert curator.ask(listing, spend="1%").rows == [("a",), ("b",), ("z",)]
+    assert curator.budget().spent == 0
+    curator.ask(COUNT, spend="100%")
+    assert curator.ask(listing, spend="1%").rows == [("a",), ("b",), ("z",)]
+    assert curator.budget().spent == 1

@@ -70,7 +70,7 @@ STATEMENTS = statements()
 def answered(text: str) -> int:
     """How many rows it answers. Raises Refusal."""
     quote = price(bind(parse(text), CATALOG, AGGREGATES), F(1), CATALOG)
-    if not quote.priced:
+    if quote.price is None:
         return len(finish(quote, None))
     check_core(quote.lowered.core)
     return len(finish(quote, release(quote, Reference(TABLES).evaluate(quote.lowered.core), SystemEntropy())))
