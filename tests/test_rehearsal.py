@@ -261,6 +261,15 @@ def test_it_answers_within_seconds_however_much_is_declared():
     assert time.process_time() - began < 20  # one or two; the machine may be busy
 
 
+def test_it_says_when_there_are_fewer_units_than_declared():
+    """Also where an average divides by the public number of units."""
+    asked = rehearsing({"curator": {"protects": "people", "neighbours": "replace-one", "units": 1_000_000},
+                        "ledger": {"epsilon": 1}, "tables": {"t": {"unit": "each row", "columns": {
+                            "x": {"type": "integer", "bounds": [0, 100], "missing": 50}}}}})  # fmt: skip
+    answer = asked.rehearse("SELECT AVG(x) FROM t")
+    assert answer.notes[1].startswith("made up from the catalog alone: 100,000 rows of 100,000 people, not 1,000,000: ")
+
+
 def test_what_is_refused_for_real_is_refused_here():
     with pytest.raises(Refusal, match="no column"):
         curator().rehearse("SELECT AVG(nothing) FROM visits")

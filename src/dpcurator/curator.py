@@ -43,6 +43,7 @@ from dpcurator.values import Budget, Charge, Exact, Json, Request
 
 if TYPE_CHECKING:
     from dpcurator.fronts.frame import Frame
+    from dpcurator.rehearsal import Rehearsed
 
     Question = str | Frame[Any, Any, Any]
 
@@ -234,7 +235,7 @@ class Curator:
         )  # fmt: skip
         found = rehearsed(quote, self.entropy)
         shaped = self._shaped(quote, found.cells)
-        told = rehearsal_notes(quote, found.rows, found.units, unpriced=unpriced)
+        told = rehearsal_notes(quote, found, unpriced=unpriced)
         return replace(shaped, made_up=True, cost=Fraction(0), notes=(*told, *shaped.notes))
 
     def answer(
@@ -428,7 +429,7 @@ def notes(quote: Quote) -> tuple[str, ...]:
     return (f"{told}; not in it: {'; '.join(apart)}" if apart else told,)
 
 
-def rehearsal_notes(quote: Quote, rows: int, units: int, *, unpriced: bool) -> tuple[str, ...]:
+def rehearsal_notes(quote: Quote, found: Rehearsed, *, unpriced: bool) -> tuple[str, ...]:
     """What was made up, and what the question would cost."""
     if quote.free:
         return ("free; asked for real it is free too: every value is public",)
@@ -436,7 +437,9 @@ def rehearsal_notes(quote: Quote, rows: int, units: int, *, unpriced: bool) -> t
     price = f"{catalog.currency} {decimal_text(quote.cost)}"
     price += f" and delta {decimal_text(quote.delta)}" if quote.delta else ""
     price += ", 5 % of the budget, as no price was given" if unpriced else ""
-    whose = f"{_many(rows, 'row')} of {units:,} {catalog.protects}"
+    whose = f"{_many(found.rows, 'row')} of {found.units:,} {catalog.protects}"
+    if found.declared is not None:
+        whose += f", not {found.declared:,}: what grows with them is smaller here, and the noise looks larger beside it"
     return (f"free; asked for real at this price it costs {price}", f"made up from the catalog alone: {whose}")
 
 

@@ -50,17 +50,21 @@ _DOMAINS: Final = {  # what a value of the type can be
 
 @dataclass(frozen=True, slots=True)
 class Rehearsed:
-    """The cells of an answer over made-up rows, and how many rows of how many units there were (0: none needed)."""
+    """The cells of an answer over made-up rows, and how many rows of how many units there were (0: none needed).
+
+    declared: as many units as the catalog says, where that was too many.
+    """
 
     cells: tuple[tuple[Cell, ...], ...]
-    rows: int
-    units: int
+    rows: int = 0
+    units: int = 0
+    declared: int | None = None
 
 
 def rehearsed(quote: Quote, entropy: Entropy) -> Rehearsed:
     """The quote's answer over made-up rows, with its own noise and error bars. Raises Refusal where no engine can."""
     if quote.free:
-        return Rehearsed(finish(quote, None), 0, 0)
+        return Rehearsed(finish(quote, None))
     scan = quote.lowered.core[0]
     assert isinstance(scan, Scan)
     table = quote.catalog.tables[int(scan.table.removeprefix("t"))]
@@ -71,8 +75,9 @@ def rehearsed(quote: Quote, entropy: Entropy) -> Rehearsed:
     except Fault:  # of rows that are nobody's, so this may be told
         raise Refusal("the engine fails on this question, even on made-up rows.",
                       cure="Ask it in other words, and report it: it would fail on data too.") from None  # fmt: skip
-    rows = len(next(iter(made.values())))
-    return Rehearsed(finish(quote, release(quote, exact, entropy)), rows, min(_units(quote.catalog, table), rows))
+    cells = finish(quote, release(quote, exact, entropy))
+    units, declared = _units(quote.catalog, table), _declared(quote.catalog, table)
+    return Rehearsed(cells, len(next(iter(made.values()))), units, declared if declared > units else None)
 
 
 def made_up(catalog: Catalog, table: Table, only: Collection[str] | None = None) -> dict[str, list[Value]]:
@@ -94,8 +99,12 @@ def _luck(catalog: Catalog, table: Table, what: str) -> random.Random:
     return random.Random(f"{catalog.digest} {table.name} {what}")
 
 
+def _declared(catalog: Catalog, table: Table) -> int:
+    return catalog.units or table.expected_units or UNITS
+
+
 def _units(catalog: Catalog, table: Table) -> int:
-    return min(catalog.units or table.expected_units or UNITS, MOST_ROWS)
+    return min(_declared(catalog, table), MOST_ROWS)
 
 
 @dataclass(frozen=True, slots=True)

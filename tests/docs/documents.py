@@ -34,7 +34,7 @@ ROOT = Path(__file__).resolve().parents[2]
 _FENCE = re.compile(r"^(?P<indent> *)```(?P<kind>\w*)[^\n]*\n(?P<body>.*?)^(?P=indent)```", re.M | re.S)
 _MARK = re.compile(r"<!-- *(?P<word>file|ci|in): *(?P<name>[\w./-]+) *-->\s*$")
 _NOISY = {"demo", "key", "log", "receipt", "verify"}
-_PRICES = {"--epsilon", "--rho", "--spend", "--within"}
+_PRICES = {"--epsilon", "--rho", "--spend", "--within", "--rehearse"}
 
 
 @dataclass(frozen=True)
