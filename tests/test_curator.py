@@ -110,6 +110,18 @@ def test_a_public_answer_reads_nothing_and_costs_nothing(curator):
     assert poisoned.budget().spent == 0
 
 
+@pytest.mark.parametrize(
+    ("promise", "hint", "units"),
+    [({}, None, None), ({}, 600, 600), ({"neighbours": "replace-one", "units": 90}, None, 90),
+     ({"neighbours": "replace-one", "units": 90}, 600, 90)],
+)  # fmt: skip
+def test_a_menu_speaks_of_groups_of_a_row_for_each_public_or_expected_unit(curator, promise, hint, units):
+    tables = tuple(replace(table, expected_units=hint) for table in curator.catalog.tables)
+    curator.catalog = replace(curator.catalog, tables=tables, **promise)
+    keys = len(curator.quote(BY_CITY, epsilon=1).lowered.keys)
+    assert curator._expected(curator.plan(BY_CITY)) == (10_000 if units is None else units // keys)
+
+
 def test_quote_menu_and_plan_read_no_data(curator):
     poisoned = replace(curator, engine=lambda: pytest.fail("the data was opened"))
     poisoned.quote(BY_CITY, epsilon=1)

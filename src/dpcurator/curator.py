@@ -379,13 +379,15 @@ class Curator:
         raise Refusal("spend is a share of the whole budget.", cure='Write it as in "5%"; or give epsilon.')
 
     def _expected(self, plan: Plan) -> int:
-        """A public guess of the rows of a group: the catalog's expected units over the keys, else ROWS."""
+        """A public guess of the rows of a group: the public or expected number of units over the keys, one row each;
+        without one, ROWS."""
         source = plan.source.source
         rows = source.source.table if hasattr(source.source, "table") else source.source.source.table
         table = next(table for table in self.catalog.tables if table.name == rows)
-        if table.expected_units is None:
+        units = self.catalog.units or table.expected_units
+        if units is None:
             return ROWS
-        return max(1, table.expected_units // max(1, source.keys if source.listed else 1))
+        return max(1, units // max(1, source.keys if source.listed else 1))
 
 
 def _delta(delta: object) -> Fraction:
