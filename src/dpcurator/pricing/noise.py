@@ -29,6 +29,7 @@ from dpcurator.privacy.reading import Reading
 
 Mechanism = DiscreteLaplace | DiscreteGaussian
 NAMES: Final[dict[type, str]] = {DiscreteGaussian: "discrete_gaussian", DiscreteLaplace: "discrete_laplace"}
+FAR: Final = 40  # an epsilon beyond which a law of its own is not searched: it is slow there, and Laplace is shorter
 _BETA: Final = Fraction(5, 100)
 
 
@@ -93,7 +94,7 @@ def noise_for(reading: Reading, shares: Shares, split: Split, *, alone: bool) ->
     if shares.rho is not None:
         found = DiscreteGaussian.spending_rho(shares.rho, l2_squared=max(1, reading.l2_squared))
         candidates.append(Noise(found, Fraction(0), shares.rho))
-        if alone and shares.epsilon is None and split.epsilon:
+        if alone and shares.epsilon is None and 0 < split.epsilon <= FAR:
             exact = DiscreteGaussian.spending(split.epsilon, split.delta, sensitivity=max(1, reading.linf))
             candidates.append(Noise(exact, Fraction(0), Fraction(0)))
     if len(candidates) == 1:
