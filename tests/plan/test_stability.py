@@ -75,6 +75,46 @@ def test_worked_sensitivities_of_replacing_a_unit(what, bounds, rows, groups, ke
     assert found.l2_squared == ONE * ONE * l2_squared
 
 
+def greatest(low: int, high: int, groups: int, keys: int, power: int) -> int:
+    """The most that two units, each whole in at most `groups` of the keys, differ by: coordinates added up to a power.
+
+    For each pair of numbers of keys used so far, the greatest sum; a key is used by neither, one or both.
+    """
+    best = {(0, 0): 0}
+    alone, both = max(abs(low), abs(high)) ** power, (high - low) ** power
+    for _ in range(keys):
+        further: dict[tuple[int, int], int] = {}
+        for (one, other), total in best.items():
+            for p, q, step in ((0, 0, 0), (1, 0, alone), (0, 1, alone), (1, 1, both)):
+                if one + p <= groups and other + q <= groups:
+                    place = one + p, other + q
+                    further[place] = max(further.get(place, 0), total + step)
+        best = further
+    return max(best.values())
+
+
+@pytest.mark.parametrize("bounds", [(0, 9), (-9, 9), (-9, 5), (-1, 9), (-4, 9), (-9, -3), (3, 9), (0, 0)])
+@pytest.mark.parametrize("groups", [1, 2, 3, 5])
+@pytest.mark.parametrize("keys", [1, 2, 3, 4, 5, 6, 9, 10, 11])
+def test_replacing_a_unit_moves_no_further_than_any_two_units_differ(bounds, groups, keys):
+    """Every pair of corner units is tried (the proof says these are the worst). The claims are what they attain, except
+    between l0 and 2 l0 keys, where they may be above it."""
+    found = reading(Ask("values", X), replacing(1, groups, keys), Steps(*bounds, 0))
+    low, high = min(bounds[0], 0), max(bounds[1], 0)
+    l1, l2_squared = (greatest(low, high, groups, keys, power) for power in (1, 2))
+    assert found.linf == ONE * (high - low)
+    if groups < keys < 2 * groups:
+        across, most, shared = high - low, max(high, -low), 2 * groups - keys
+        assert l1 == shared * across + 2 * (groups - shared) * most <= found.l1 // ONE
+        assert l2_squared <= found.l2_squared // ONE**2
+        if across**2 < 2 * most**2:
+            assert l2_squared == shared * across**2 + 2 * (groups - shared) * most**2
+        else:
+            assert ONE**2 * l2_squared == found.l2_squared
+    else:
+        assert (found.l1, found.l2_squared) == (ONE * l1, ONE**2 * l2_squared)
+
+
 @pytest.mark.parametrize("what", ["rows", "values", "centred"])
 def test_unknown_keys_move_in_as_many_coordinates_as_keys_are_chosen(what):
     """The number of keys is not public, so nothing is bounded by it."""
