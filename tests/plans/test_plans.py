@@ -35,7 +35,9 @@ def reading_words(one: Priced) -> str:
 
 def step_words(plan: CorePlan) -> list[str]:
     """The core plan, one step a line."""
-    columns = next(step.columns for step in plan if isinstance(step, core.Scan))
+    scanned = next(step.columns for step in plan if isinstance(step, core.Scan))
+    computed = [part for step in plan if isinstance(step, core.Project) for part in step.parts]
+    names = [source.name for source in scanned] + [f"p{number}" for number in range(len(computed))]
 
     def said(step: core.Step) -> str:
         match step:
@@ -43,11 +45,13 @@ def step_words(plan: CorePlan) -> list[str]:
                 return f"scan {table}: " + ", ".join(f"{source.name} {source.kind}" for source in sources)
             case core.Filter(predicate):
                 return f"filter {condition(predicate)}"
+            case core.Project(parts):
+                return "project " + ", ".join(f"p{number} = {words(part)}" for number, part in enumerate(parts))
             case core.Owner(column):
-                return f"owner {'none' if column is None else columns[column].name}"
+                return f"owner {'none' if column is None else names[column]}"
             case core.Listed(used, keys):
-                names = ", ".join(columns[i].name for i in used)
-                return f"listed ({names}) : {len(keys)} {'key' if len(keys) == 1 else 'keys'}"
+                listed = ", ".join(names[i] for i in used)
+                return f"listed ({listed}) : {len(keys)} {'key' if len(keys) == 1 else 'keys'}"
             case core.Measure(grids):
                 return " ".join(["measure", *(measured(grid) for grid in grids)])
             case core.PerUnit():
@@ -60,15 +64,31 @@ def step_words(plan: CorePlan) -> list[str]:
 
     def measured(grid: core.Grid) -> str:
         power = f" / 2^{grid.exponent}" if grid.kind == "float" else ""
-        return f"{columns[grid.column].name} {grid.kind} [{grid.lower}, {grid.upper}]{power}"
+        return f"{names[grid.column]} {grid.kind} [{grid.lower}, {grid.upper}]{power}"
 
     def condition(predicate: rows.Predicate) -> str:
         match predicate:
-            case rows.Compare(op, rows.Field(index), rows.Constant(value)):
-                return f"{columns[index].name} {op} {value}"
+            case rows.Compare(op, left, right):
+                return f"{words(left)} {op} {words(right)}"
+            case rows.Like(operand, pattern, escape):
+                return f"{words(operand)} like {pattern!r} escape {escape!r}"
             case rows.Not(part):
                 return f"not {condition(part)}"
         raise AssertionError("write this condition's words here")
+
+    def words(part: rows.Operand) -> str:
+        match part:
+            case rows.Field(index):
+                return names[index]
+            case rows.Constant(value):
+                return str(value)
+            case rows.Missing():
+                return "missing"
+            case rows.Compute(function, parts, _, literals):
+                return f"{function}({', '.join([*map(words, parts), *map(str, literals)])})"
+            case rows.Choose(branches, otherwise):
+                made = [f"{condition(branch.condition)} then {words(branch.value)}" for branch in branches]
+                return f"({', '.join(made)}, else {words(otherwise)})"
 
     return [said(step) for step in plan]
 
