@@ -299,6 +299,8 @@ def _worth(claims: list[Json], sums: dict[str, Fraction], left: dict[str, Fracti
 def _catalog(receipt: Json, catalog: Catalog) -> str:
     _require(receipt["protects"] == catalog.protects, "it protects something else")
     _require(receipt["neighbours"] == catalog.neighbours, "its neighbours are others")
+    _require(_price(receipt).currency == catalog.currency, f"the catalog's budget is in {catalog.currency}")
+    _require(bool(catalog.delta) or _amount(receipt["delta"]) == 0, "the catalog has no delta to spend")
     plan = plan_of(receipt["plan"])
     wrong = disagreement(plan, catalog)
     _require(wrong is None, wrong or "")

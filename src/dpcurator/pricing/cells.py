@@ -1,9 +1,10 @@
 """A cell of an answer: its value as a plain Python value, and its error bar.
 
-A 'whole' value (a count, a sum of integers) is rounded to the nearest integer, other numbers to the nearest double, and
-the error bar is then measured from the value shown. Ends of intervals and error bars round outward, so what was within
-them stays within; an end beyond the largest double is no end (None). Keys are turned back from physical values: dates
-and timestamps to ISO text, booleans to True and False. Checked in tests/pricing/test_finish.py.
+A 'whole' value (a count, a sum of integers) is rounded to the nearest integer of at most 1,000 figures, other numbers
+to the nearest double, and the error bar is then measured from the value shown. Ends of intervals and error bars round
+outward, so what was within them stays within; an end beyond the largest double is no end (None). Keys are turned back
+from physical values: dates and timestamps to ISO text, booleans to True and False. Checked in
+tests/pricing/test_finish.py and tests/attacks/test_adversary_surface.py.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from dpcurator.values import Cell
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LARGEST = sys.float_info.max
+_LONGEST = 10**1000 - 1
 
 
 def shown_cell(output: Output, value: Any) -> Cell:
@@ -32,7 +34,7 @@ def shown_cell(output: Output, value: Any) -> Cell:
         return Cell(value)
     if value.value is None:
         return Cell(None)
-    number = round_half_up(value.value) if output.shown == "whole" else nearest_double(value.value)
+    number = nearest_whole(value.value) if output.shown == "whole" else nearest_double(value.value)
     value = replace_value(value, Fraction(number))
     return Cell(number, _above(value.error()), _below(value.low), _above(value.high))
 
@@ -54,6 +56,11 @@ def key_value(value: Any, key_type: str) -> int | float | str | bool | None:
     except OverflowError:  # outside the years 1 to 9999, which no catalog spells
         pass
     return number
+
+
+def nearest_whole(value: Fraction) -> int:
+    """The nearest integer, of at most 1,000 figures: Python spells no number of more than 4,300."""
+    return round_half_up(min(max(value, Fraction(-_LONGEST)), Fraction(_LONGEST)))
 
 
 def nearest_double(value: Fraction) -> float:

@@ -1,0 +1,45 @@
+"""Attacks on the surface: prices, unknown keys, batches, receipts and rehearsals, as one who wants a person's row."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from fractions import Fraction as F
+
+import pytest
+from receipts import CATALOGS, KEY, curator, json_of, signed
+
+from dpcurator.verification import verify
+
+HUGE = " * ".join(["1e300"] * 20)
+
+
+@pytest.mark.parametrize("name", ["pure", "unknown", "rho"])
+@pytest.mark.parametrize("sign", ["", "-"])
+def test_a_whole_number_of_any_length_is_shown(name, sign):
+    """Whole numbers longer than Python spells (4,300 digits) made the answer fail after the charge, and closed."""
+    made = curator(CATALOGS[name])
+    text = f"SELECT city, CAST({sign}(COUNT(*) * {HUGE}) AS INTEGER) AS n FROM visits GROUP BY city"
+    answer = made.ask(text, spend="60%")
+    assert made.ledger.life() == "open"
+    assert all(abs(n) < 10**1000 for _, n in answer.rows)
+    assert json.loads(json.dumps(answer.core_json()))["rows"]
+    assert str(answer)
+
+
+@pytest.mark.parametrize(("told", "catalog"), [("rho", "pure"), ("pure", "rho"), ("rho", "approximate")])
+def test_a_receipt_in_another_currency_than_the_catalogs_does_not_hold(told, catalog):
+    """What is charged in rho costs a ledger in epsilon nothing."""
+    receipt = json_of(curator(CATALOGS[told]).ask("SELECT COUNT(*) FROM visits", spend="10%").receipt)
+    lies = signed(receipt | {"catalog_sha256": CATALOGS[catalog].digest})
+    assert verify(lies, public_key=KEY.public).holds
+    assert not verify(lies, catalog=CATALOGS[catalog], public_key=KEY.public).holds
+
+
+def test_a_receipt_with_a_delta_under_a_catalog_without_one_does_not_hold():
+    made = curator(CATALOGS["approximate"])
+    asked = "SELECT " + ", ".join(f"COUNT(*) FILTER (WHERE age > {n})" for n in range(60)) + " FROM visits"
+    receipt = json_of(made.ask(asked, epsilon="0.1", delta="1e-4").receipt)
+    assert receipt["delta"] != "0"
+    assert verify(receipt, catalog=made.catalog).holds
+    assert not verify(receipt, catalog=replace(made.catalog, delta=F(0))).holds
