@@ -1,7 +1,8 @@
 """kill -9 at any moment: what was printed was charged and stored, and the ledger opens and verifies.
 
 Two children charge, answer and print on one ledger; one is killed after a random delay while the other goes on, and a
-third, started beforehand, takes its place.
+third, started beforehand, takes its place. Every fifth victim is killed after it has printed an answer, so that there is
+something to find on the slowest of disks; the others at any moment, also before anything was printed.
 """
 
 from __future__ import annotations
@@ -38,8 +39,19 @@ def begin(waiting: subprocess.Popen[str], path: Path) -> subprocess.Popen[str]:
 
 def promises(killed: subprocess.Popen[str]) -> list[list[str]]:
     """The lines printed in full before the end."""
-    printed, _ = killed.communicate(timeout=60)
+    assert killed.stdout is not None
+    printed = killed.stdout.read()  # not communicate(): lines may have been read before, and more of them buffered
+    killed.communicate(timeout=60)
     return [line.split() for line in printed.split("\n")[:-1]]
+
+
+def until_an_answer(victim: subprocess.Popen[str]) -> list[list[str]]:
+    """The lines a child prints, read until one of them is an answer."""
+    assert victim.stdout is not None
+    said: list[list[str]] = []
+    while not said or said[-1][0] != "answered":
+        said.append(victim.stdout.readline().split())
+    return said
 
 
 KILLS = 25  # on one ledger; the longer run does eight ledgers, 200 kills
@@ -52,13 +64,14 @@ def test_what_was_printed_is_in_the_ledger_after_any_kill(seed, tmp_path, openin
     running, waiting = [begin(child(), path)], child()
     ledger = Ledger.open(SqliteStore(path, patience=60), opening(1_000_000))
     charges = answers = 0
-    for _ in range(KILLS):
+    for turn in range(KILLS):
         running.append(begin(waiting, path))
         waiting = child()
-        time.sleep(luck.random() * 0.06)
         victim = running.pop(0)
+        early = until_an_answer(victim) if turn % 5 == 0 else []
+        time.sleep(luck.random() * 0.06)
         victim.kill()
-        said = promises(victim)
+        said = early + promises(victim)
         for what, request_id, *rest in said:
             (found,) = ledger.find(request_id)
             if what == "charged":

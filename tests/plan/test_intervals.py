@@ -187,6 +187,12 @@ EXPRESSIONS = st.recursive(
 )
 
 
+def _inside(end: F, towards: float) -> float:
+    """The double next to a bound that is within it: 0.1 is above one tenth, 0.7 below seven, and 0.3 below three."""
+    near = float(end)
+    return near if (near >= end if towards > 0 else near <= end) else math.nextafter(near, towards)
+
+
 def _within(column: Column) -> st.SearchStrategy:
     if column.type == "text":
         return st.none() | st.sampled_from(("", "7", "ab c"))
@@ -195,7 +201,7 @@ def _within(column: Column) -> st.SearchStrategy:
     if column.lower is None or column.upper is None:
         return st.none() | st.integers(-(2**63), 2**63 - 1)
     if column.kind == "float":
-        low, high = (math.nextafter(float(end), 0) for end in (column.lower, column.upper))
+        low, high = _inside(column.lower, math.inf), _inside(column.upper, -math.inf)
         return st.none() | st.sampled_from((low, high, float(column.lower + column.upper) / 2)) | st.floats(low, high)
     low, high = int(column.lower), int(column.upper)
     return st.none() | st.sampled_from((low, high, max(low, min(0, high)))) | st.integers(low, high)
