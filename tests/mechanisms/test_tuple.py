@@ -13,11 +13,12 @@ import pytest
 from dpcurator import mechanisms
 from dpcurator.mechanisms import key_selection
 
+TOOLS = {"shape"}  # of the mechanisms: what their constructors, grids and values have in common
 SHARED = {"rule"}  # of the selections: what they have in common
 
 
 def test_every_file_is_one_mechanism_in_the_tuple() -> None:
-    files = {module.name for module in pkgutil.iter_modules(mechanisms.__path__) if not module.ispkg}
+    files = {module.name for module in pkgutil.iter_modules(mechanisms.__path__) if not module.ispkg} - TOOLS
     assert {mechanism.__module__.rpartition(".")[2] for mechanism in mechanisms.MECHANISMS} == files
     assert len(mechanisms.MECHANISMS) == len(files)
 

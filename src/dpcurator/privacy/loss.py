@@ -4,7 +4,10 @@ Definition  A Loss names a pair (P, Q) such that for any neighbours the release 
             Q. `shifted("discrete_laplace", scale, shift)`: P is the noise, Q the noise moved by `shift`; for a vector
             with independent noise of one scale, `shift` is its l1 sensitivity. "discrete_gaussian" has `variance` and
             `shift`; "discrete_gaussian_vector" has `variance` and `l2_squared`, and stands for every integer shift of
-            that length: these share their rho, and not their delta.
+            that length: these share their rho, and not their delta. "laplace" (scale, shift) and "gaussian" (variance,
+            shift) are the laws on the real line. "pure" (epsilon) is anything eps-DP, "bounded_range" (epsilon) anything
+            whose log-ratios lie within an interval of that length, "approximate" (epsilon, delta) anything that is
+            (epsilon, delta)-DP. "randomised_response" has the chances `truth` of one's own value and `lie` of one other.
 Promise     Frozen and exact, so it can be stored, compared and signed. Accountants read the family and its parameters;
             they never ask which mechanism made it. A family is added by a line in each table that knows a closed form
             of it.
@@ -21,7 +24,7 @@ from fractions import Fraction
 from typing import Self
 
 from dpcurator.errors import Refusal
-from dpcurator.numbers import Enclosure, positive, rational, whole
+from dpcurator.numbers import Enclosure, ln, positive, rational, whole
 from dpcurator.privacy import discrete_gaussian
 
 
@@ -46,7 +49,8 @@ class Loss:
         return dict(self.parameters)[name]
 
     def pure_epsilon(self) -> Fraction:
-        """The least eps for which the pair is (eps, 0)-indistinguishable. Raises Refusal for a family that has none."""
+        """The least eps for which the pair is (eps, 0)-indistinguishable, rounded up by under 2**-120 where it is no
+        rational (a logarithm). Raises Refusal for a family that has none."""
         formula = PURE_EPSILON.get(self.family)
         if formula is None:
             raise Refusal(f"{self.family} has no pure epsilon.", cure="Account for it with a delta.")
@@ -86,9 +90,16 @@ class Loss:
 
 PURE_EPSILON: Mapping[str, Callable[[Loss], Fraction]] = {
     "discrete_laplace": lambda loss: loss["shift"] / loss["scale"],
+    "laplace": lambda loss: loss["shift"] / loss["scale"],
+    "pure": lambda loss: loss["epsilon"],
+    "bounded_range": lambda loss: loss["epsilon"],
+    "randomised_response": lambda loss: ln(loss["truth"] / loss["lie"]).hi,
 }
 
 RHO: Mapping[str, Callable[[Loss], Fraction]] = {
+    "gaussian": lambda loss: loss["shift"] ** 2 / (2 * loss["variance"]),
+    "pure": lambda loss: loss["epsilon"] ** 2 / 2,
+    "bounded_range": lambda loss: loss["epsilon"] ** 2 / 8,
     "discrete_gaussian": lambda loss: loss["shift"] ** 2 / (2 * loss["variance"]),
     "discrete_gaussian_vector": lambda loss: loss["l2_squared"] / (2 * loss["variance"]),
 }

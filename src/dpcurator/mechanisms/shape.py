@@ -1,0 +1,44 @@
+"""What every mechanism's constructor does: parameters by name, validated in one set of words, then frozen.
+
+`@parameters` makes a frozen dataclass that takes keywords alone, so that eps and delta cannot be swapped (CAL-05), and
+turns the mistakes Python would answer with a TypeError (an unknown, a missing or an unnamed parameter) into a Refusal
+that lists the parameters there are. What the values may be is checked in each mechanism's `__post_init__`, with
+`numbers.positive`, `numbers.rational` and `numbers.whole`. Checked in tests/mechanisms/test_bad_input.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, dataclass, fields
+from functools import wraps
+from typing import Any, TypeVar, dataclass_transform
+
+from dpcurator.errors import Refusal
+
+T = TypeVar("T")
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def parameters(made: type[T]) -> type[T]:
+    """The class as a frozen dataclass of keyword-only fields, whose constructor raises Refusal for other calls."""
+    frozen: Any = dataclass(frozen=True, kw_only=True)(made)
+    plain = frozen.__init__
+    known = [one.name for one in fields(frozen) if one.init]
+    needed = [one.name for one in fields(frozen) if one.init and one.default is one.default_factory is MISSING]
+
+    @wraps(plain)
+    def checked(self: Any, *unnamed: object, **named: object) -> None:
+        wrong = None
+        if unnamed:
+            wrong = f"{frozen.__name__} takes its parameters by name, and got {len(unnamed)} without one."
+        elif unknown := [name for name in named if name not in known]:
+            wrong = f"{frozen.__name__} has no parameter {', '.join(unknown)}."
+        elif missing := [name for name in needed if name not in named]:
+            wrong = f"{frozen.__name__} needs {' and '.join(missing)}."
+        if wrong:
+            optional = [name for name in known if name not in needed]
+            cure = f"Write {frozen.__name__}({', '.join(f'{name}=...' for name in needed)})."
+            raise Refusal(wrong, cure=f"{cure} Optional: {', '.join(optional)}." if optional else cure)
+        plain(self, **named)
+
+    frozen.__init__ = checked
+    return frozen  # type: ignore[no-any-return]
