@@ -1,8 +1,8 @@
 """kill -9 at any moment: what was printed was charged and stored, and the ledger opens and verifies.
 
 Two children charge, answer and print on one ledger; one is killed after a random delay while the other goes on, and a
-third, started beforehand, takes its place. Every fifth victim is killed after it has printed an answer, so that there is
-something to find on the slowest of disks; the others at any moment, also before anything was printed.
+third, started beforehand, takes its place. Every fifth victim is killed after it has printed an answer, so that there
+is something to find on the slowest of disks; the others at any moment, also before anything was printed.
 """
 
 from __future__ import annotations

@@ -5,9 +5,10 @@ Definition  A Loss names a pair (P, Q) such that for any neighbours the release 
             with independent noise of one scale, `shift` is its l1 sensitivity. "discrete_gaussian" has `variance` and
             `shift`; "discrete_gaussian_vector" has `variance` and `l2_squared`, and stands for every integer shift of
             that length: these share their rho, and not their delta. "laplace" (scale, shift) and "gaussian" (variance,
-            shift) are the laws on the real line. "pure" (epsilon) is anything eps-DP, "bounded_range" (epsilon) anything
-            whose log-ratios lie within an interval of that length, "approximate" (epsilon, delta) anything that is
-            (epsilon, delta)-DP. "randomised_response" has the chances `truth` of one's own value and `lie` of one other.
+            shift) are the laws on the real line. "pure" (epsilon) is anything eps-DP, "bounded_range" (epsilon) is
+            anything whose log-ratios lie within an interval of that length, "approximate" (epsilon, delta) anything
+            that is (epsilon, delta)-DP. "randomised_response" has the chances `truth` of one's own value and `lie` of
+            one other value.
 Promise     Frozen and exact, so it can be stored, compared and signed. Accountants read the family and its parameters;
             they never ask which mechanism made it. A family is added by a line in each table that knows a closed form
             of it.
