@@ -123,7 +123,7 @@ def test_only_a_plan_or_a_refusal_comes_out():
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("silence")
-@pytest.mark.parametrize("seed", range(2, 32))
+@pytest.mark.parametrize("seed", range(2, 51))
 def test_only_a_plan_or_a_refusal_comes_out_of_more(seed):
     sum(map(check, texts(20_000, seed)))
 
