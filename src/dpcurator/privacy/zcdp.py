@@ -26,7 +26,7 @@ from dpcurator.errors import Refusal
 from dpcurator.numbers import positive, rational
 from dpcurator.numbers.balls import Ball, ball, precision
 from dpcurator.numbers.enclosure import bracket
-from dpcurator.numbers.rational import leading
+from dpcurator.numbers.figures import decimal_at, least_place, place_of
 
 _BITS = 64  # significant bits of a delta returned
 _EPS_FIGURES, _RHO_FIGURES = 12, 10  # decimal figures of what is returned
@@ -63,12 +63,12 @@ def epsilon_of(rho: Fraction, delta: Fraction) -> Fraction:
     slope, wanted = _float(rho), _minus_ln(delta)
     a = _root(lambda a: a * a * slope + math.log1p(a) - wanted)
     guess = (2 * a + 1) * slope - math.log1p(1 / a)
-    least = _place(_LEAST_EPS, _EPS_FIGURES)
+    least = place_of(_LEAST_EPS, _EPS_FIGURES)
 
     def enough(place: int) -> bool:
-        return place >= least and _delta(rho, _decimal(place, _EPS_FIGURES)) <= delta
+        return place >= least and _delta(rho, decimal_at(place, _EPS_FIGURES)) <= delta
 
-    return _decimal(_least(enough, _place(max(Fraction(guess), _LEAST_EPS), _EPS_FIGURES)), _EPS_FIGURES)
+    return decimal_at(least_place(enough, place_of(max(Fraction(guess), _LEAST_EPS), _EPS_FIGURES)), _EPS_FIGURES)
 
 
 def greatest_rho(eps: Fraction, delta: Fraction) -> Fraction:
@@ -86,9 +86,9 @@ def greatest_rho(eps: Fraction, delta: Fraction) -> Fraction:
     guess = max(Fraction(slope(a)), 2 * delta * delta)  # 2 delta**2 is Pinsker's
 
     def too_much(place: int) -> bool:
-        return _delta(_decimal(place, _RHO_FIGURES), eps) > delta
+        return _delta(decimal_at(place, _RHO_FIGURES), eps) > delta
 
-    return _decimal(_least(too_much, _place(guess, _RHO_FIGURES) + 1) - 1, _RHO_FIGURES)
+    return decimal_at(least_place(too_much, place_of(guess, _RHO_FIGURES) + 1) - 1, _RHO_FIGURES)
 
 
 def pure_to_rho(eps: Fraction) -> Fraction:
@@ -149,38 +149,6 @@ def _up(value: Ball) -> Fraction:
     shift = _BITS - high.numerator.bit_length() + high.denominator.bit_length()
     unit = Fraction(1, 1 << shift) if shift >= 0 else Fraction(1 << -shift)
     return math.ceil(high / unit) * unit
-
-
-def _decimal(place: int, figures: int) -> Fraction:
-    """The decimals of so many figures in order: place 0 is 1, place 9 * 10**(figures - 1) is 10."""
-    first: int = 10 ** (figures - 1)
-    decade, rest = divmod(place, 9 * first)
-    return (first + rest) * _ten(decade - figures + 1)
-
-
-def _ten(power: int) -> Fraction:
-    return Fraction(10**power) if power >= 0 else Fraction(1, 10**-power)
-
-
-def _place(value: Fraction, figures: int) -> int:
-    """The place of the greatest decimal that is at most `value` > 0."""
-    power, first = leading(value), int(10 ** (figures - 1))
-    return 9 * first * power + math.floor(value / _ten(power - figures + 1)) - first
-
-
-def _least(true: Callable[[int], bool], near: int) -> int:
-    """The least int at which `true` holds, if from there on it does: steps that double from `near`, then bisection."""
-    low, high, step = near - 1, near, 1
-    if true(high):
-        while true(low):
-            low, high, step = low - step, low, 2 * step
-    else:
-        while not true(high):
-            low, high, step = high, high + step, 2 * step
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if true(middle) else (middle, high)
-    return high
 
 
 def _at_least_0(value: object, *, name: str) -> Fraction:
