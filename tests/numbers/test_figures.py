@@ -9,7 +9,9 @@ import pytest
 from dpcurator.numbers.figures import decimal_at, least_place, place_of
 
 
-@pytest.mark.parametrize(("place", "value"), [(0, "1"), (1, "1.1"), (89, "9.9"), (90, "10"), (-1, ".99"), (-180, ".01")])
+@pytest.mark.parametrize(
+    ("place", "value"), [(0, "1"), (1, "1.1"), (89, "9.9"), (90, "10"), (-1, ".99"), (-180, ".01")]
+)
 def test_decimals_of_two_figures_by_hand(place: int, value: str) -> None:
     assert decimal_at(place, 2) == Fraction(value)
     assert place_of(Fraction(value), 2) == place

@@ -26,7 +26,7 @@ from typing import Self
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, ln, positive, rational, whole
-from dpcurator.privacy import discrete_gaussian
+from dpcurator.privacy import discrete_gaussian, gaussian
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,4 +109,5 @@ DELTA: Mapping[str, Callable[[Loss, Fraction], Enclosure]] = {
     "discrete_gaussian": lambda loss, eps: discrete_gaussian.delta(
         positive(loss["variance"], name="variance"), whole(loss["shift"], name="shift"), eps
     ),
+    "gaussian": lambda loss, eps: gaussian.curve(loss["shift"] ** 2 / positive(loss["variance"], name="variance"), eps),
 }
