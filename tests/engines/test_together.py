@@ -15,8 +15,9 @@ from heart import columns_of, kinds, questions
 from dpcurator.engines.duckdb import DuckDB
 from dpcurator.engines.reference import Reference
 from dpcurator.engines.together import together
-from dpcurator.plan.core import CorePlan, Scan, Total
-from dpcurator.plan.merge import merged
+from dpcurator.plan.core import CorePlan, Filter, Owner, Scan, Total
+from dpcurator.plan.merge import kindred, merged
+from dpcurator.plan.rows import Compare, Field, Not
 from dpcurator.values import Exact
 
 
@@ -57,7 +58,7 @@ def test_each_merged_plan_holds_each_question_once_and_each_sum_once():
         assert len(found) <= len(cores)
 
 
-def test_questions_of_the_same_rows_and_groups_become_one_plan_and_one_scan():
+def test_questions_of_the_same_rows_and_groups_become_one_plan():
     from questions import quoted
 
     texts = ["SELECT city, COUNT(*) FROM visits WHERE age > 30 GROUP BY city",
@@ -68,10 +69,34 @@ def test_questions_of_the_same_rows_and_groups_become_one_plan_and_one_scan():
     found = merged(cores)
     assert [[number for number, _ in one.parts] for one in found] == [[0, 1, 2], [3]]
     statement = together([one.core for one in found])
-    assert re.findall(r"snapshot\.main\.\w+", statement.sql) == ["snapshot.main.t0"]
+    assert re.findall(r"snapshot\.main\.\w+", statement.sql) == ["snapshot.main.t0"] * 2
     scan = found[1].core[0]
     assert isinstance(scan, Scan)
     assert len(scan.columns) == 1  # the unit: no other column is read for this one
+
+
+@pytest.mark.parametrize("seed", range(700, 712))
+def test_questions_under_conditions_of_their_own_are_read_and_grouped_at_once(seed):
+    """With the conditions of one question in the place of another's, and none; eight at most share one reading."""
+    world = heart.world(seed, units=8)
+    scans: list[CorePlan] = []
+    for core in plans(world, 6):
+        scan, *others = core
+        assert isinstance(scan, Scan)
+        rest = tuple(step for step in others if not isinstance(step, Filter))
+        tests = [Compare("=", Field(place, source.kind), Field(place, source.kind))
+                 for place, source in enumerate(scan.columns)]  # fmt: skip
+        scans += [core, (scan, *rest), *((scan, Filter(Not(test)), *rest) for test in tests[:1])]
+        scans += [(scan, Filter(test), *rest) for test in tests]
+    found = [one.core for one in merged(scans)]
+    table = columns_of(world.rows)
+    engine = DuckDB.from_tables({"t0": table}, {"t0": kinds(world)})
+    assert [opened(one) for one in engine.evaluate_all(scans)] == [opened(engine.evaluate(core)) for core in scans]
+    owned = any(isinstance(step, Owner) and step.column is not None for step in found[0])
+    shared = [kin for kin in kindred(found, 8) if len(kin) > 1]
+    assert shared
+    assert together(found).sql.count("MATERIALIZED") == (len(shared) if owned else 0)
+    assert max(map(len, shared)) <= 8
 
 
 def test_no_question_is_none():

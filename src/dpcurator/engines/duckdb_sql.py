@@ -79,10 +79,19 @@ def query(core: CorePlan, parameters: Parameters, stored: Callable[[str], str]) 
     """The totals of a core plan; `stored` says what to read a table from. Raises Refusal where `check_core` does."""
     parts = check_core(core)
     source, steps = _rows(parts, stored, parameters)
-    steps += _keyed(parts, source, parameters)
-    key = _key_columns(parts)
+    steps += keyed(parts, source, parameters)
+    key = key_columns(parts)
     steps.append(("measured", _measure(parts, key, parameters)))
-    steps += _each_row(parts, key) if parts.owner is None else _each_unit(parts, key, parameters)
+    if parts.owner is None:
+        steps += _each_row(parts, key)
+    else:
+        steps.append(("per_unit", _per_unit(parts, key)))
+        steps += of_units(parts, key, parameters)
+    return query_of(parts, steps)
+
+
+def query_of(parts: Parts, steps: list[tuple[str, str]]) -> Query:
+    key = key_columns(parts)
     text = ",\n".join(f"{name} AS ({step})" for name, step in steps)
     listed = len(parts.keys.keys) if isinstance(parts.keys, Listed) else None
     kinds = () if isinstance(parts.keys, Listed) else tuple(parts.kinds[column] for column in parts.keys.columns)
@@ -91,7 +100,7 @@ def query(core: CorePlan, parameters: Parameters, stored: Callable[[str], str]) 
 
 def _rows(parts: Parts, stored: Callable[[str], str], parameters: Parameters) -> tuple[str, list[tuple[str, str]]]:
     """The rows scanned, filtered and computed: the name of the last step, and the steps."""
-    steps = [("scanned", _scan(parts.scan, stored, parameters))]
+    steps = [("scanned", scan_text(parts.scan, stored, parameters))]
     columns = ", ".join(f"x{index}" for index in range(len(parts.scan.columns))) or "nothing"
     source = "scanned"
     if parts.predicate is not None:
@@ -114,7 +123,7 @@ def _rows(parts: Parts, stored: Callable[[str], str], parameters: Parameters) ->
     return source, steps
 
 
-def _scan(scan: Scan, stored: Callable[[str], str], parameters: Parameters) -> str:
+def scan_text(scan: Scan, stored: Callable[[str], str], parameters: Parameters) -> str:
     columns = [f"{_canonical(source, parameters)} AS x{index}" for index, source in enumerate(scan.columns)]
     return f"SELECT {', '.join(columns) or '0 AS nothing'} FROM {stored(scan.table)}"
 
@@ -126,11 +135,11 @@ def _canonical(source: Source, parameters: Parameters) -> str:
     return text if source.fill is None else f"coalesce({text}, {parameters.constant(source.fill, source.kind)})"
 
 
-def _key_columns(parts: Parts) -> list[str]:
+def key_columns(parts: Parts) -> list[str]:
     return ["k"] if isinstance(parts.keys, Listed) else [f"y{index}" for index in range(len(parts.keys.columns))]
 
 
-def _keyed(parts: Parts, source: str, parameters: Parameters) -> list[tuple[str, str]]:
+def keyed(parts: Parts, source: str, parameters: Parameters) -> list[tuple[str, str]]:
     """Owned rows with the number of their key, or with the values of a key to be chosen."""
     owned = "" if parts.owner is None else f" WHERE x{parts.owner} IS NOT NULL"
     if isinstance(parts.keys, Listed):
@@ -172,11 +181,11 @@ def _any_missing(listed: Listed, index: int) -> bool:
 
 def _measure(parts: Parts, key: list[str], parameters: Parameters) -> str:
     owner = "" if parts.owner is None else f", x{parts.owner} AS u"
-    grids = "".join(f", {_grid(grid, parameters)} AS v{index}" for index, grid in enumerate(parts.grids))
+    grids = "".join(f", {grid_text(grid, parameters)} AS v{index}" for index, grid in enumerate(parts.grids))
     return f"SELECT {', '.join(key)}{owner}{grids} FROM keyed"
 
 
-def _grid(grid: Grid, parameters: Parameters) -> str:
+def grid_text(grid: Grid, parameters: Parameters) -> str:
     """0 .. upper - lower as BIGINT, or NULL. Clamped before any arithmetic, so nothing can overflow."""
     x = f"x{grid.column}"
     if grid.kind == "text":
@@ -218,14 +227,25 @@ def _each_row(parts: Parts, key: list[str]) -> list[tuple[str, str]]:
     return [("totals", f"SELECT {k}, {totals} FROM measured GROUP BY {k}")]
 
 
-def _each_unit(parts: Parts, key: list[str], parameters: Parameters) -> list[tuple[str, str]]:
-    """Per (unit, key) counts and sums; g where it can bind; n' and S'; totals."""
-    used = sorted({sum_.measure for sum_ in parts.sums if sum_.what in ("present", "values")})
-    summed = sorted({sum_.measure for sum_ in parts.sums if sum_.what == "values"})
-    counts = "".join(f", count(v{index}) AS c{index}" for index in used)
+def _per_unit(parts: Parts, key: list[str]) -> str:
+    """Per (unit, key): its rows, and the present values and the sum of each measure that a sum is of."""
+    present, summed = measures_of(parts)
+    counts = "".join(f", count(v{index}) AS c{index}" for index in present)
     columns = counts + "".join(f", coalesce(sum(v{index}), 0) AS s{index}" for index in summed)
     k = ", ".join(key)
-    steps = [("per_unit", f"SELECT u, {k}, count(*) AS r{columns} FROM measured GROUP BY u, {k}")]
+    return f"SELECT u, {k}, count(*) AS r{columns} FROM measured GROUP BY u, {k}"
+
+
+def measures_of(parts: Parts) -> tuple[list[int], list[int]]:
+    """The measures whose present values are counted, and those of them that are summed."""
+    present = sorted({sum_.measure for sum_ in parts.sums if sum_.what in ("present", "values")})
+    return present, sorted({sum_.measure for sum_ in parts.sums if sum_.what == "values"})
+
+
+def of_units(parts: Parts, key: list[str], parameters: Parameters) -> list[tuple[str, str]]:
+    """From `per_unit`: g where it can bind; n' and S'; totals."""
+    k = ", ".join(key)
+    steps: list[tuple[str, str]] = []
     grouped, source = False, "per_unit"
     if isinstance(parts.keys, Chosen):
         steps += _choose(parts, parts.keys, key, parameters)

@@ -1,8 +1,8 @@
 """Several (merged) core plans as one DuckDB statement.
 
-Each stored table is read once into a common table expression, and each merged
-plan is a branch of a union, tagged with its number; keys and sums come out as texts. Checked in
-tests/engines/test_together.py.
+Each plan is a branch of a union, tagged with its number; keys and sums come out as texts. Plans that differ in their
+conditions alone begin from one common table of groups (`duckdb_shared`); others read what they need of the stored table
+by themselves, since a table's columns are faster read again than kept. Checked in tests/engines/test_together.py.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpcurator.engines.duckdb_levels import Parameters
+from dpcurator.engines.duckdb_shared import MOST, can_share, shared
 from dpcurator.engines.duckdb_sql import Query, query
-from dpcurator.plan.core import CorePlan, Scan
+from dpcurator.plan.core import CorePlan
+from dpcurator.plan.merge import kindred
 from dpcurator.values import Exact
 
 
@@ -35,21 +37,23 @@ class Together:
 
 def together(cores: Sequence[CorePlan], *, schema: str = "snapshot.main") -> Together:
     """One statement for these (merged) core plans. Raises Refusal where `check_core` does."""
-    parameters = Parameters()
-    scans = [core[0] for core in cores if isinstance(core[0], Scan)]
-    columns: dict[str, list[str]] = {}
-    for scan in scans:
-        known = columns.setdefault(scan.table, [])
-        known += [source.name for source in scan.columns if source.name not in known]
-    shared = [
-        f"read_{table} AS MATERIALIZED (SELECT {', '.join(names) or '0 AS nothing'} FROM {schema}.{table})"
-        for table, names in columns.items()
-    ]
-    branches = tuple(query(core, parameters, lambda table: f"read_{table}") for core in cores)
+    parameters, common = Parameters(), list[str]()
+    branches: dict[int, Query] = {}
+    for kin in kindred(cores, MOST):
+        alike = [core for _, core in kin]
+        if can_share(alike):
+            name = f"grouped_{len(common)}"
+            text, found = shared(alike, name, parameters, lambda table: f"{schema}.{table}")
+            common.append(f"{name} AS MATERIALIZED ({text})")
+            branches |= {number: one for (number, _), one in zip(kin, found, strict=True)}
+        else:
+            for number, _ in kin:
+                branches[number] = query(cores[number], parameters, lambda table: f"{schema}.{table}")
+    ordered = tuple(branches[number] for number in range(len(cores)))
     parts = [
         f"SELECT {number} AS branch, [{', '.join(f'CAST({name} AS VARCHAR)' for name in one.key)}] AS key, "
         f"[{', '.join(f'CAST(t{index} AS VARCHAR)' for index in range(one.sums))}] AS sums FROM ({one.sql})"
-        for number, one in enumerate(branches)
+        for number, one in enumerate(ordered)
     ]
-    text = "\nUNION ALL\n".join(parts)
-    return Together(f"WITH {', '.join(shared)}\n{text}", parameters.values, branches)
+    head = f"WITH {', '.join(common)}\n" if common else ""
+    return Together(head + "\nUNION ALL\n".join(parts), parameters.values, ordered)

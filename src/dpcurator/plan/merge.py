@@ -1,9 +1,13 @@
-"""Core plans that ask of the same rows and the same groups, as one: what a batch scans and groups once.
+"""Core plans that ask of the same groups, as one: what a batch scans and groups once.
 
 Two core plans merge when their table, condition, owner, keys and caps are the same, whatever they measure and add up:
 the merged one reads the union of their columns, and each sum is, by `plan/core.py`, a function of the rows, the keys
 and its own measure alone, so it is the same number. Columns are known by their stored names, so conditions and keys are
-compared after renumbering. Checked in tests/plan/test_merge.py.
+compared after renumbering.
+
+Plans that differ in their condition as well are kin: no one plan says what they mean, since which groups a unit is in
+is another matter for each, but an engine can read and group the rows for all of them at once.
+Checked in tests/plan/test_merge.py and tests/engines/test_together.py.
 """
 
 from __future__ import annotations
@@ -40,15 +44,33 @@ class Merged:
 
 def merged(cores: Sequence[CorePlan]) -> tuple[Merged, ...]:
     """The fewest core plans that compute all of these, each in the place of the first it holds."""
-    columns: dict[str, list[Source]] = {}
-    for core in cores:
-        scan = _scan(core)
-        columns[scan.table] = list(dict.fromkeys([*columns.get(scan.table, []), *scan.columns]))
+    columns = _unions(cores)
     groups: dict[tuple[Step, ...], _Group] = {}
     for number, core in enumerate(cores):
         frame, measured = _apart(core, columns[_scan(core).table])
         groups.setdefault(frame, _Group()).add(number, core, measured)
-    return tuple(_trimmed(Merged(group.core(frame), tuple(group.parts))) for frame, group in groups.items())
+    return tuple(Merged(_trimmed([group.core(frame)])[0], tuple(group.parts)) for frame, group in groups.items())
+
+
+def kindred(cores: Sequence[CorePlan], most: int) -> tuple[tuple[tuple[int, CorePlan], ...], ...]:
+    """The plans (numbered), in groups of at most `most` that differ in nothing but conditions and what is measured.
+
+    Those of one group are rewritten over one scan, and the computed columns of their keys come first in each.
+    """
+    columns = _unions(cores)
+    found: dict[tuple[Step, ...], list[list[tuple[int, CorePlan]]]] = {}
+    for number, core in enumerate(cores):
+        frame, measured = _apart(core, columns[_scan(core).table])
+        group = _Group()
+        group.add(number, core, measured)
+        chunks = found.setdefault(tuple(step for step in frame if not isinstance(step, Filter)), [[]])
+        if len(chunks[-1]) == most:
+            chunks.append([])
+        chunks[-1].append((number, group.core(frame)))
+    kin = [chunk for chunks in found.values() for chunk in chunks]
+    return tuple(
+        tuple(zip((number for number, _ in chunk), _trimmed([core for _, core in chunk]), strict=True)) for chunk in kin
+    )
 
 
 def apart(cores: Sequence[CorePlan], found: Sequence[Exact]) -> tuple[Exact, ...]:
@@ -57,6 +79,15 @@ def apart(cores: Sequence[CorePlan], found: Sequence[Exact]) -> tuple[Exact, ...
     for one, exact in zip(merged(cores), found, strict=True):
         own |= {number: exact.only(places) for number, places in one.parts}
     return tuple(own[number] for number in range(len(cores)))
+
+
+def _unions(cores: Sequence[CorePlan]) -> dict[str, list[Source]]:
+    """By table: every column that some plan reads."""
+    columns: dict[str, list[Source]] = {}
+    for core in cores:
+        scan = _scan(core)
+        columns[scan.table] = list(dict.fromkeys([*columns.get(scan.table, []), *scan.columns]))
+    return columns
 
 
 def _scan(core: CorePlan) -> Scan:
@@ -152,16 +183,20 @@ class _Group:
         return (*made, Total(tuple(self.sums)))
 
 
-def _trimmed(found: Merged) -> Merged:
-    """Without the scanned columns that this plan does not use (they are other groups')."""
-    scan = _scan(found.core)
-    size, used, computed = len(scan.columns), set[int](), 0
-    for step in found.core[1:]:
+def _trimmed(cores: Sequence[CorePlan]) -> list[CorePlan]:
+    """Plans over one scan, without the scanned columns that none of them uses (they are other groups')."""
+    size = len(_scan(cores[0]).columns)
+    used = set[int]().union(*(_used(core, size) for core in cores))
+    return [_keeping(core, sorted(used)) for core in cores]
+
+
+def _used(core: CorePlan, size: int) -> set[int]:
+    used = set[int]()
+    for step in core[1:]:
         match step:
             case Filter(predicate):
                 used |= fields(predicate)
             case Project(parts):
-                computed = len(parts)
                 used = used.union(*(fields(part) for part in parts))
             case Owner(column):
                 used |= set() if column is None else {column}
@@ -169,11 +204,17 @@ def _trimmed(found: Merged) -> Merged:
                 used |= {column for column in columns if column < size}
             case Measure(grids):
                 used |= {grid.column for grid in grids if grid.column < size}
-    order = sorted(used)
+    return used
+
+
+def _keeping(core: CorePlan, order: list[int]) -> CorePlan:
+    """The plan with these of its scan's columns, renumbered."""
+    scan = _scan(core)
+    size, computed = len(scan.columns), sum(len(step.parts) for step in core if isinstance(step, Project))
     place = {index: number for number, index in enumerate(order)}
     place |= {size + number: len(order) + number for number in range(computed)}
     steps: list[Step] = [Scan(scan.table, tuple(scan.columns[index] for index in order))]
-    for step in found.core[1:]:
+    for step in core[1:]:
         match step:
             case Filter(predicate):
                 steps.append(Filter(moved_condition(predicate, place)))
@@ -187,4 +228,4 @@ def _trimmed(found: Merged) -> Merged:
                 steps.append(Measure(tuple(replace(grid, column=place[grid.column]) for grid in grids)))
             case _:
                 steps.append(step)
-    return replace(found, core=tuple(steps))
+    return tuple(steps)
