@@ -34,6 +34,7 @@ from dpcurator.plan.bind import bind
 from dpcurator.plan.canonical import as_json, plan_of
 from dpcurator.plan.facts import disagreement
 from dpcurator.plan.nodes import Plan
+from dpcurator.plan.retyped import misfit
 from dpcurator.pricing.finish import finish
 from dpcurator.pricing.menu import ROWS, Menu, menu, price_for
 from dpcurator.pricing.prices import Price, epsilon_of, rho_of, share_of
@@ -250,7 +251,10 @@ class Curator:
             raise Refusal("this quote was made under another catalog or data version.", cure="Ask for a new quote.")
         own = None
         try:
-            if quote.plan == plan_of(as_json(quote.plan)) and disagreement(quote.plan, self.catalog) is None:
+            if (
+                quote.plan == plan_of(as_json(quote.plan))
+                and (misfit(quote.plan) or disagreement(quote.plan, self.catalog)) is None
+            ):
                 own = price(quote.plan, quote.price or self.catalog.budget, self.catalog, confidence=quote.confidence)
                 finish(own, _nothing(own))  # its outputs can be computed
         except Exception:  # a plan that is no plan can fail anywhere; no data has been looked at

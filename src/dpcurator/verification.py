@@ -19,7 +19,9 @@ from fractions import Fraction
 from hashlib import sha256
 from typing import Any, Final
 
+from dpcurator.aggregates import rule_of
 from dpcurator.catalog.model import Catalog
+from dpcurator.engines.limits_rows import Rows
 from dpcurator.errors import DpcuratorError
 from dpcurator.ledger import Ledger
 from dpcurator.ledger.events import Answered, Charged
@@ -31,7 +33,8 @@ from dpcurator.numbers import decimal_text
 from dpcurator.plan.canonical import as_json, digest, plan_of
 from dpcurator.plan.facts import disagreement
 from dpcurator.plan.nodes import Measured, Plan, Where
-from dpcurator.plan.rows import fields
+from dpcurator.plan.retyped import misfit
+from dpcurator.plan.rows import Field, walk
 from dpcurator.plan.stability import Steps, derivation, reading, selection_reach, stability
 from dpcurator.pricing.grids import nearest
 from dpcurator.pricing.prices import Price
@@ -43,6 +46,7 @@ from dpcurator.values import Json, Request
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _AMOUNT: Final = re.compile(r"[0-9]{1,1400}(/[0-9]{1,1400})?")
+MOST_COLUMNS: Final = 10**6  # of a table that a plan speaks of
 _FIELDS: Final = {
     "format", "request", "analyst", "time", "protects", "neighbours", "plan", "plan_sha256", "reach", "readings",
     "price", "batch", "selection", "epsilon", "rho", "delta", "confidence", "parameters_sha256", "answer_sha256",
@@ -154,10 +158,30 @@ def _plan(receipt: Json) -> str:
     plan = plan_of(receipt["plan"])
     _require(as_json(plan) == receipt["plan"], "the plan is not in its one spelling")
     _require(digest(plan) == receipt["plan_sha256"], "the plan's digest is another")
+    wrong = misfit(plan)
+    _require(wrong is None, wrong or "")
+    _runs(plan)
     source = plan.source.source
     rows = source.source.source.table if isinstance(source.source, Where) else source.source.table
     keys = f"{source.keys}" if source.listed else "unknown"
     return f"a question about {rows}, {keys} keys, {len(plan.calls)} aggregates"
+
+
+def _runs(plan: Plan) -> None:
+    """Its expressions of rows are such as an engine runs, of columns that are what the plan itself says they are."""
+    source, unit = plan.source.source, plan.source.source.source
+    condition = unit.predicate if isinstance(unit, Where) else None
+    read = [key.part for key in source.columns] + [call.column.part for call in plan.calls if call.column is not None]
+    every = [*([] if condition is None else [condition]), *read]
+    kinds = {part.index: part.kind for one in every for part in walk(one) if isinstance(part, Field)}
+    _require(all(0 <= index < MOST_COLUMNS for index in kinds), "the plan reads a column that no table has")
+    checked = Rows(tuple(kinds.get(index, "text") for index in range(max(kinds, default=-1) + 1)))
+    if condition is not None:
+        checked.predicate(condition)
+    for part in dict.fromkeys(read):
+        checked.operand(part)
+    for call in plan.calls:
+        rule_of(call)
 
 
 def _claimed(receipt: Json) -> list[tuple[Any, Json]]:
@@ -301,14 +325,8 @@ def _catalog(receipt: Json, catalog: Catalog) -> str:
     _require(receipt["neighbours"] == catalog.neighbours, "its neighbours are others")
     _require(_price(receipt).currency == catalog.currency, f"the catalog's budget is in {catalog.currency}")
     _require(bool(catalog.delta) or _amount(receipt["delta"]) == 0, "the catalog has no delta to spend")
-    plan = plan_of(receipt["plan"])
-    wrong = disagreement(plan, catalog)
+    wrong = disagreement(plan_of(receipt["plan"]), catalog)
     _require(wrong is None, wrong or "")
-    source = plan.source.source.source
-    if isinstance(source, Where):
-        columns = next(table.columns for table in catalog.tables if table.name == source.source.table)
-        named = tuple(columns[index].name for index in sorted(fields(source.predicate)))
-        _require(named == source.columns, "WHERE names other columns")
     if catalog.data_version == receipt["data_version"]:
         _require(receipt["catalog_sha256"] == catalog.digest, "the catalog has changed since, in what it declares")
     return "every public fact the sensitivity rests on is declared in the catalog"

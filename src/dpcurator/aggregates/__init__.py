@@ -17,12 +17,13 @@ AGGREGATES: tuple[Aggregate, ...] = (COUNT_ROWS, COUNT_COLUMN, COUNT_UNITS, SUM,
 
 def rule_of(call: AggregateCall) -> Aggregate:
     """The entry of AGGREGATES a call of a plan means. Raises Refusal for a call this version does not know."""
+    distinct = call.function.endswith(" DISTINCT")
+    if call.column is None:
+        fits = {"unit"} if distinct else {"star"}
+    else:
+        fits = set() if distinct else {"column", "number"}
     for rule in AGGREGATES:
-        distinct = call.function.endswith(" DISTINCT")
-        wanted = "unit" if distinct else "star" if call.column is None else None
-        if rule.function == call.function.removesuffix(" DISTINCT") and (
-            rule.argument == wanted or (wanted is None and rule.argument in ("column", "number"))
-        ):
+        if rule.function == call.function.removesuffix(" DISTINCT") and rule.argument in fits:
             return rule
     raise Refusal(f"the aggregate {call.function} is not known to this version.")
 

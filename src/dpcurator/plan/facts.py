@@ -10,8 +10,8 @@ from dpcurator.catalog.model import EACH_ROW, KINDS, Catalog, Table
 from dpcurator.errors import Refusal
 from dpcurator.plan.images import digest_of, image, selectable
 from dpcurator.plan.intervals import bounds
-from dpcurator.plan.nodes import KeyColumn, Measured, Plan, Where
-from dpcurator.plan.rows import Field, Operand, walk
+from dpcurator.plan.nodes import KeyColumn, Measured, Plan, Rows, Where
+from dpcurator.plan.rows import Expression, Field, Operand, fields, walk
 from dpcurator.plan.spelling import spelled
 
 
@@ -23,20 +23,29 @@ def disagreement(plan: Plan, catalog: Catalog) -> str | None:
     if table is None or not table.private:
         return "the catalog has no such private table"
     names = [column.name for column in table.columns]
-    at = None if rows.unit is None or rows.unit not in names else names.index(rows.unit)
-    if (EACH_ROW if rows.unit is None else rows.unit) != table.unit or rows.unit_index != at:
+    unit = None if table.unit == EACH_ROW else table.unit
+    if (rows.unit, rows.unit_index) != (unit, None if unit is None else names.index(unit)):
         return "the unit is not the catalog's"
     if (rows.neighbours, rows.units) != (catalog.neighbours, catalog.units):
         return "the neighbours, or the number of units, are not the catalog's"
-    caps = (1, 1) if rows.unit is None else (table.max_rows, table.max_groups or plan.source.max_groups)
+    caps = (1, 1) if rows.unit is None else (table.max_rows, table.max_groups or 1)
     if (plan.source.max_rows, plan.source.max_groups) != caps:
         return "max_rows or max_groups is not the catalog's"
     if plan.source.source.columns and rows.unit is not None and table.max_groups is None:
         return "the catalog declares no max_groups"
     try:
-        return _measured(plan, table) or _keys(plan, table, catalog)
+        return _where(source, table) or _measured(plan, table) or _keys(plan, table, catalog)
     except (KeyError, TypeError, ValueError, ArithmeticError, IndexError, Refusal):
         return "an expression of the plan is none"
+
+
+def _where(source: Rows | Where, table: Table) -> str | None:
+    if isinstance(source, Rows):
+        return None
+    if not _of(source.predicate, table):
+        return "WHERE looks at other columns"
+    named = tuple(table.columns[index].name for index in sorted(fields(source.predicate)))
+    return None if named == source.columns else "WHERE names other columns"
 
 
 def _measured(plan: Plan, table: Table) -> str | None:
@@ -72,11 +81,16 @@ def filled(part: Operand, table: Table) -> bool:
 
 def _same(said: Measured | KeyColumn, table: Table) -> bool:
     """Whether the columns an expression looks at are the table's, and one that is a column is named and typed so."""
-    columns = table.columns
-    for part in walk(said.part):
-        if isinstance(part, Field) and not (part.index < len(columns) and columns[part.index].kind == part.kind):
-            return False
+    if not _of(said.part, table):
+        return False
     if isinstance(said.part, Field):
-        column = columns[said.part.index]
+        column = table.columns[said.part.index]
         return (column.name, column.type) == (said.name, said.type)
     return KINDS.get(said.type) == said.part.kind and said.name == spelled(said.part, table)
+
+
+def _of(expression: Expression, table: Table) -> bool:
+    """Whether each column it looks at is in the table, and of the kind it says."""
+    columns = table.columns
+    used = [part for part in walk(expression) if isinstance(part, Field)]
+    return all(0 <= one.index < len(columns) and columns[one.index].kind == one.kind for one in used)
