@@ -29,6 +29,10 @@ _NAMES = {
     "Menu": ("dpcurator.pricing.menu", "Menu"),
     "verify": ("dpcurator.verification", "verify"),
     "DiscreteLaplace": ("dpcurator.mechanisms", "DiscreteLaplace"),
+    "RandomisedResponse": ("dpcurator.mechanisms", "RandomisedResponse"),
+    "UnaryEncoding": ("dpcurator.mechanisms", "UnaryEncoding"),
+    "LocalHashing": ("dpcurator.mechanisms", "LocalHashing"),
+    "HadamardResponse": ("dpcurator.mechanisms", "HadamardResponse"),
     "DpcuratorError": ("dpcurator.errors", "DpcuratorError"),
     "Refusal": ("dpcurator.errors", "Refusal"),
     "OverBudget": ("dpcurator.errors", "OverBudget"),
@@ -51,6 +55,10 @@ if TYPE_CHECKING:
     from dpcurator.fronts.columns import sum_of
     from dpcurator.fronts.columns import when as when
     from dpcurator.mechanisms import DiscreteLaplace as DiscreteLaplace
+    from dpcurator.mechanisms import HadamardResponse as HadamardResponse
+    from dpcurator.mechanisms import LocalHashing as LocalHashing
+    from dpcurator.mechanisms import RandomisedResponse as RandomisedResponse
+    from dpcurator.mechanisms import UnaryEncoding as UnaryEncoding
     from dpcurator.opening import open_curator
     from dpcurator.opening import rehearsing as rehearsing
     from dpcurator.pricing.menu import Menu as Menu

@@ -13,7 +13,17 @@ import pytest
 from dpcurator import mechanisms
 from dpcurator.mechanisms import key_selection
 
-TOOLS = {"shape"}  # of the mechanisms: what their constructors, grids and values have in common
+TOOLS = {  # of the mechanisms: what their constructors, grids, values and estimates have in common
+    "clamp",
+    "estimates",
+    "grid",
+    "odds",
+    "public_values",
+    "reals",
+    "scores",
+    "shape",
+    "two_coins",
+}
 SHARED = {"rule"}  # of the selections: what they have in common
 
 

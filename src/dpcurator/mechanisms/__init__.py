@@ -2,7 +2,26 @@
 
 from dpcurator.mechanisms.discrete_gaussian import DiscreteGaussian
 from dpcurator.mechanisms.discrete_laplace import DiscreteLaplace
+from dpcurator.mechanisms.hadamard_response import HadamardResponse
+from dpcurator.mechanisms.local_hashing import LocalHashing
+from dpcurator.mechanisms.randomised_response import RandomisedResponse
+from dpcurator.mechanisms.unary_encoding import UnaryEncoding
 
-MECHANISMS = (DiscreteLaplace, DiscreteGaussian)
+MECHANISMS = (
+    DiscreteLaplace,
+    DiscreteGaussian,
+    RandomisedResponse,
+    UnaryEncoding,
+    LocalHashing,
+    HadamardResponse,
+)
 
-__all__ = ["MECHANISMS", "DiscreteGaussian", "DiscreteLaplace"]
+__all__ = [
+    "MECHANISMS",
+    "DiscreteGaussian",
+    "DiscreteLaplace",
+    "HadamardResponse",
+    "LocalHashing",
+    "RandomisedResponse",
+    "UnaryEncoding",
+]
