@@ -131,11 +131,11 @@ def bracket(value: Ball) -> Enclosure:
     if not value.is_finite():
         raise ValueError("the ball is not finite")
     middle, radius = _rational(value.mid()), _rational(value.rad())
-    slack = Fraction(1, 2**_SMALL)
     if middle is None:
+        slack = Fraction(1, 2**_SMALL)
         middle, radius = Fraction(0), slack + (slack if radius is None else radius)
     elif radius is None:
-        radius = slack
+        radius = Fraction(1, 2**_SMALL)
     return Enclosure(middle - radius, middle + radius)
 
 
