@@ -17,13 +17,13 @@ def decimal_at(place: int, figures: int) -> Fraction:
     """The decimal at a place: place 0 is 1, place 9 * 10**(figures - 1) is 10."""
     first: int = 10 ** (figures - 1)
     decade, rest = divmod(place, 9 * first)
-    return (first + rest) * _ten(decade - figures + 1)
+    return (first + rest) * ten_to(decade - figures + 1)
 
 
 def place_of(value: Fraction, figures: int) -> int:
     """The place of the greatest decimal that is at most `value` > 0."""
     power, first = leading(value), int(10 ** (figures - 1))
-    return 9 * first * power + math.floor(value / _ten(power - figures + 1)) - first
+    return 9 * first * power + math.floor(value / ten_to(power - figures + 1)) - first
 
 
 def least_place(true: Callable[[int], bool], near: int) -> int:
@@ -41,5 +41,6 @@ def least_place(true: Callable[[int], bool], near: int) -> int:
     return high
 
 
-def _ten(power: int) -> Fraction:
+def ten_to(power: int) -> Fraction:
+    """10**power, exactly."""
     return Fraction(10**power) if power >= 0 else Fraction(1, 10**-power)

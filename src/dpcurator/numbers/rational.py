@@ -15,6 +15,8 @@ from fractions import Fraction
 
 from dpcurator.errors import Refusal
 
+Spelled = int | float | str | Decimal | Fraction  # how a parameter may be given
+
 _SPELLING = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?\s*|\s*[+-]?\d+\s*/\s*\d+\s*")
 _LONGEST = 4000  # characters of a spelled number
 _MOST = 10**1000  # largest numerator and denominator: beyond it no number is meant, and texts of it could not be made
