@@ -22,7 +22,7 @@ class Engine(Protocol):
     def evaluate(self, core: CorePlan) -> Exact: ...
 
     def evaluate_all(self, cores: Sequence[CorePlan]) -> tuple[Exact, ...]:
-        """Several at once: stored tables are read once, and plans of the same rows and groups share them."""
+        """Several at once, in one statement: plans of the same groups share one reading of the stored table."""
 
 
 def _reference() -> Callable[..., Engine]:

@@ -102,7 +102,7 @@ class DuckDB:
         raise found()  # here and not where it was caught, so that nothing is attached to it
 
     def evaluate_all(self, cores: Sequence[CorePlan]) -> tuple[Exact, ...]:
-        """One statement, in which each stored table is read once. Raises as `evaluate` does."""
+        """One statement, in which plans of the same groups share one reading. Raises as `evaluate` does."""
         query = together([one.core for one in merged(cores)])
         if any(missing not in self._columns for core in cores for missing in _read(core)):
             raise Misconfigured("The snapshot lacks a column of this plan.", cure="Run `dpcurator refresh`.")
