@@ -1,18 +1,23 @@
 """Computed columns of one DuckDB query, in levels: each level a common table expression over the one before.
 
 A part of an expression is named once, as a column, and mentioned by name after that; so the text grows with the number
-of parts and never with how often a guard repeats one. Equal parts are one column. No WHERE may look at a column of a
-level: DuckDB pushes it down and writes each name out again, in time exponential in the depth (seen on 2.0.1, 80 seconds
-for ten REPLACEs); `duckdb_sql` filters by unnest instead. Checked in tests/engines/test_levels.py.
+of parts and never with how often a guard repeats one. Equal parts are one column, and a column is carried no further
+than it is mentioned: else each of n levels would bind all the columns below it (10 s for 37 POWERs in each other). No
+WHERE may look at a column of a level: DuckDB pushes it down and writes each name out again, in time exponential in the
+depth (seen on 2.0.1, 80 seconds for ten REPLACEs); `duckdb_sql` filters by unnest instead.
+Checked in tests/engines/test_levels.py.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from dpcurator.catalog.model import Kind, Value
 
+_NAME: Final = re.compile(r"\be[0-9]+\b")  # a column made here; no text over columns says it otherwise
 TYPES: Final[dict[Kind, str]] = {"integer": "BIGINT", "float": "DOUBLE", "text": "VARCHAR"}
 
 
@@ -79,11 +84,26 @@ class Levels:
     def double(self, value: float) -> Term:
         return self.constant(value, "float")
 
-    def expressions(self, source: str, prefix: str) -> tuple[str, list[tuple[str, str]]]:
-        """The levels over `source` as (name, text) pairs, and the name of the last (`source` where there are none)."""
+    def expressions(self, source: str, prefix: str, wanted: Sequence[Term]) -> tuple[str, list[tuple[str, str]]]:
+        """The levels over `source` as (name, text) pairs, and the name of the last (`source` where there are none).
+
+        A column is carried up to the last level that mentions it; those in `wanted` to the end.
+        """
+        last: dict[str, int] = {}
+        for number, level in enumerate(self.columns):
+            last |= {name: number for name, _ in level}
+            last |= {name: number for _, text in level for name in _NAME.findall(text) if name in last}
+        kept = {name for term in wanted for name in _NAME.findall(term.text)}
+        ended: list[list[str]] = [[] for _ in self.columns]
+        for name, number in last.items():
+            if name not in kept:
+                ended[number].append(name)
         steps = []
         for number, level in enumerate(self.columns):
             made = ", ".join(f"{text} AS {name}" for name, text in level)
-            steps.append((f"{prefix}{number}", f"SELECT *, {made} FROM {source}"))
+            new = {name for name, _ in level}
+            gone = ", ".join(name for name in ended[number] if name not in new)
+            carried = f"* EXCLUDE ({gone})" if gone else "*"
+            steps.append((f"{prefix}{number}", f"SELECT {carried}, {made} FROM {source}"))
             source = f"{prefix}{number}"
         return source, steps

@@ -393,7 +393,7 @@ FUNCTIONS: Final[dict[str, Write]] = {
     "ltrim": _plain("ltrim({}, ' ')"),
     "rtrim": _plain("rtrim({}, ' ')"),
     "substring": _substring,
-    "length": _plain("CAST(length({}) AS BIGINT)"),
+    "length": _plain(f"CASE WHEN length({{0}}) <= {LONGEST} THEN CAST(length({{0}}) AS BIGINT) END"),
     "concat": _concat,
     "replace": _replace,
     "text_of_i": _plain("CAST({} AS VARCHAR)"),

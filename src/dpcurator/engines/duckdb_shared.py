@@ -59,11 +59,10 @@ def shared(
     levels = Levels(parameters)
     truths = [None if one.predicate is None else duckdb_rows.truth(one.predicate, levels) for one in plans]
     columns = [f"x{index}" for index in range(len(first.scan.columns))]
-    made = [
-        f"{duckdb_rows.operand(part, levels).text} AS x{len(columns) + index}" for index, part in enumerate(computed)
-    ]
+    terms = [duckdb_rows.operand(part, levels) for part in computed]
+    made = [f"{term.text} AS x{len(columns) + index}" for index, term in enumerate(terms)]
     made += [f"{'true' if truth is None else truth.text} AS f{index}" for index, truth in enumerate(truths)]
-    source, steps = levels.expressions("scanned", "p")
+    source, steps = levels.expressions("scanned", "p", [*terms, *(truth for truth in truths if truth is not None)])
     steps = [("scanned", scan_text(first.scan, stored, parameters)), *steps]
     steps.append(("projected", f"SELECT {', '.join([*columns, *made])} FROM {source}"))
     steps += keyed(first, "projected", parameters)

@@ -106,7 +106,7 @@ def _rows(parts: Parts, stored: Callable[[str], str], parameters: Parameters) ->
     if parts.predicate is not None:
         levels = Levels(parameters)
         condition = duckdb_rows.truth(parts.predicate, levels)
-        source, more = levels.expressions(source, "f")
+        source, more = levels.expressions(source, "f", [condition])
         if more:  # unnest of an empty list drops a row, and no optimiser pushes it down into the levels
             kept = f"unnest(CASE WHEN {condition.text} THEN [1] ELSE [] END) AS kept"
             steps += [*more, ("filtered", f"SELECT {columns}, {kept} FROM {source}")]
@@ -116,7 +116,7 @@ def _rows(parts: Parts, stored: Callable[[str], str], parameters: Parameters) ->
     if parts.computed:
         levels = Levels(parameters)
         found = [duckdb_rows.operand(part, levels) for part in parts.computed]
-        source, more = levels.expressions(source, "p")
+        source, more = levels.expressions(source, "p", found)
         computed = ", ".join(f"{term.text} AS x{len(parts.scan.columns) + n}" for n, term in enumerate(found))
         steps += [*more, ("projected", f"SELECT {columns}, {computed} FROM {source}")]
         source = "projected"

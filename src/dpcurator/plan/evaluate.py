@@ -240,7 +240,7 @@ MEANING: Final[Mapping[str, Callable[..., Any]]] = {
     "ltrim": lambda text: text.lstrip(" "),
     "rtrim": lambda text: text.rstrip(" "),
     "substring": substring,
-    "length": len,
+    "length": lambda text: len(text) if len(text) <= LONGEST else None,
     "concat": lambda *texts: "".join(texts),
     "replace": replaced,
     "text_of_i": str,

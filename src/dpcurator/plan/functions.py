@@ -78,7 +78,7 @@ FUNCTIONS: Final[tuple[Function, ...]] = (
     Function("rtrim", "t", "t", "without the spaces at the end"),
     Function("substring", "t", "t", "code points start, start + 1, ... (the first is 1), at most n of them",
              "start: int from 1 to 2**31 - 1; n: int from 0 to 2**31 - 1, or None for all"),
-    Function("length", "t", "i", "how many code points"),
+    Function("length", "t", "i", "how many code points; missing where longer than LONGEST"),
     Function("concat", "t*", "t", "one after the other"),
     Function("replace", "t", "t", "every occurrence of a text by another, left to right, none overlapping; missing "
              "where a is longer than LONGEST",
