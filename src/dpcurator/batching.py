@@ -21,7 +21,7 @@ from dpcurator.plan.canonical import digest
 from dpcurator.plan.merge import merged
 from dpcurator.plan.nodes import Plan
 from dpcurator.pricing.prices import Price
-from dpcurator.pricing.quote import Quote, price
+from dpcurator.pricing.quote import Quote, check_size, price
 from dpcurator.receipt import batch_digest
 from dpcurator.values import Json
 
@@ -101,7 +101,9 @@ def quote_batch(plans: Sequence[Plan], offered: Price, catalog: Catalog, *, conf
 
 
 def _check(batch: Batch) -> None:
-    """Raise Refusal where an engine could not run all of it at once: merged, plans have the parts of all they merge."""
+    """Raise Refusal where an engine could not run all of it at once: merged, plans have the parts of all they merge.
+    Their answers are made, and stored, at once too."""
+    check_size(batch.asked)
     for one in merged([quote.lowered.core for quote in batch.paid]):
         try:
             check_core(one.core)

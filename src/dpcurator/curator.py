@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from dpcurator import receipt as receipts
 from dpcurator.aggregates import AGGREGATES
@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from dpcurator.rehearsal import Rehearsed
 
     Question = str | Frame[Any, Any, Any]
+
+ROOM: Final = 700  # calls inside one another that any answer may need: its largest expressions are 150 deep, 4 a level
 
 
 @dataclass
@@ -280,6 +282,8 @@ class Curator:
         engine = self.engine()
         if not self.entropy.releasable:
             raise Misconfigured("this curator's entropy is for tests: its answers must not be released.")
+        if not _room(ROOM):
+            raise Refusal("this was called from too deep a stack of calls.", cure="Ask from nearer the top.")
         charged = self.ledger.charge(asked, fresh=fresh)
         if isinstance(charged, Stored):
             return charged.answer, charged.charge, True
@@ -392,6 +396,14 @@ class Curator:
         if units is None:
             return ROWS
         return max(1, units // max(1, source.keys if source.listed else 1))
+
+
+def _room(frames: int) -> bool:
+    """Whether so many calls can still be made inside one another."""
+    try:
+        return frames == 0 or _room(frames - 1)
+    except RecursionError:
+        return False
 
 
 def _delta(delta: object) -> Fraction:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction as F
 from typing import Any
@@ -108,3 +110,52 @@ def test_a_receipt_of_a_count_of_units_of_a_column_does_not_hold():
     lies = changed(receipt, ("plan", "calls", 0, "function"), "COUNT DISTINCT")
     lies = signed(lies | {"plan_sha256": digest(plan_of(lies["plan"]))})
     assert "plan" in {step.name for step in verify(lies).steps if not step.holds}
+
+
+def down(levels: int, call: Callable[[], Any]) -> Any:
+    """The call, made from so many calls deeper."""
+    return call() if levels == 0 else down(levels - 1, call)
+
+
+LARGE = [
+    "SELECT COUNT(*)" + " + 1" * 63 + " AS n FROM visits ORDER BY " + "-(" * 30 + "n" + ")" * 30,
+    "SELECT COUNT(*) FROM visits WHERE age" + " + 1" * 60 + " > 3",
+    "SELECT SUM(CLIP(" + "ABS(" * 30 + "age" + ")" * 30 + ", 0, 1)) FROM visits WHERE "
+    + " OR ".join(["NOT smoker"] * 300),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", LARGE)
+def test_no_depth_of_calls_makes_an_answer_fail_after_the_charge(text):
+    """Priced and charged just within Python's limit of calls, the answer passed it: that closed the curator."""
+    answered = 0
+    for levels in range(0, sys.getrecursionlimit(), 6):
+        made = curator(CATALOGS["pure"])
+        try:
+            down(levels, lambda made=made: made.ask(text, spend="5%"))
+            answered += 1
+        except (Refusal, RecursionError):
+            assert made.ledger.life() == "new"
+    assert answered > 10
+
+
+@pytest.mark.parametrize(
+    ("catalog", "text"),
+    [
+        ("pure", 'SELECT "net-gain" + age, COUNT(*) {} FROM visits GROUP BY "net-gain" + age'),
+        ("unknown", "SELECT city, COUNT(*) {} FROM visits GROUP BY city"),
+    ],
+)
+def test_an_answer_too_large_for_memory_is_refused_before_the_charge(catalog, text):
+    """A million keys and a hundred columns: running out of memory after the charge closed the curator."""
+    made = curator(CATALOGS[catalog])
+    more = "".join(f", COUNT(*) + {n}" for n in range(300))
+    for asked in (text.format(more), text.format(more) + " LIMIT 1000000"):
+        for attempt in (made.quote, made.ask, made.menu, made.rehearse):
+            with pytest.raises(Refusal, match="too large"):
+                attempt(asked, **({} if attempt == made.menu else {"spend": "5%"}))
+    with pytest.raises(Refusal, match="too large"):
+        made.batch([text.format("".join(f", COUNT(*) + {n + m}" for n in range(25))) for m in range(13)], spend="50%")
+    assert made.ledger.life() == "new"
+    assert made.quote(text.format(more) + " LIMIT 100", spend="5%")
+    assert made.quote(text.format(""), spend="5%")
