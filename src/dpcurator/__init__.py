@@ -28,7 +28,15 @@ _NAMES = {
     "Quote": ("dpcurator.pricing.quote", "Quote"),
     "Menu": ("dpcurator.pricing.menu", "Menu"),
     "verify": ("dpcurator.verification", "verify"),
+    "Laplace": ("dpcurator.mechanisms", "Laplace"),
+    "Gaussian": ("dpcurator.mechanisms", "Gaussian"),
     "DiscreteLaplace": ("dpcurator.mechanisms", "DiscreteLaplace"),
+    "DiscreteGaussian": ("dpcurator.mechanisms", "DiscreteGaussian"),
+    "clamp": ("dpcurator.mechanisms.clamp", "clamp"),
+    "gaussian_delta": ("dpcurator.privacy.gaussian", "gaussian_delta"),
+    "gaussian_epsilon": ("dpcurator.privacy.gaussian", "gaussian_epsilon"),
+    "gaussian_sigma": ("dpcurator.privacy.gaussian", "gaussian_sigma"),
+    "textbook_sigma": ("dpcurator.privacy.gaussian", "textbook_sigma"),
     "RandomisedResponse": ("dpcurator.mechanisms", "RandomisedResponse"),
     "UnaryEncoding": ("dpcurator.mechanisms", "UnaryEncoding"),
     "LocalHashing": ("dpcurator.mechanisms", "LocalHashing"),
@@ -54,15 +62,23 @@ if TYPE_CHECKING:
     from dpcurator.fronts.columns import mean as mean
     from dpcurator.fronts.columns import sum_of
     from dpcurator.fronts.columns import when as when
+    from dpcurator.mechanisms import DiscreteGaussian as DiscreteGaussian
     from dpcurator.mechanisms import DiscreteLaplace as DiscreteLaplace
+    from dpcurator.mechanisms import Gaussian as Gaussian
     from dpcurator.mechanisms import HadamardResponse as HadamardResponse
+    from dpcurator.mechanisms import Laplace as Laplace
     from dpcurator.mechanisms import LocalHashing as LocalHashing
     from dpcurator.mechanisms import RandomisedResponse as RandomisedResponse
     from dpcurator.mechanisms import UnaryEncoding as UnaryEncoding
+    from dpcurator.mechanisms.clamp import clamp as clamp
     from dpcurator.opening import open_curator
     from dpcurator.opening import rehearsing as rehearsing
     from dpcurator.pricing.menu import Menu as Menu
     from dpcurator.pricing.quote import Quote as Quote
+    from dpcurator.privacy.gaussian import gaussian_delta as gaussian_delta
+    from dpcurator.privacy.gaussian import gaussian_epsilon as gaussian_epsilon
+    from dpcurator.privacy.gaussian import gaussian_sigma as gaussian_sigma
+    from dpcurator.privacy.gaussian import textbook_sigma as textbook_sigma
     from dpcurator.verification import verify as verify
 
     open, sum = open_curator, sum_of

@@ -2,7 +2,9 @@
 
 from dpcurator.mechanisms.discrete_gaussian import DiscreteGaussian
 from dpcurator.mechanisms.discrete_laplace import DiscreteLaplace
+from dpcurator.mechanisms.gaussian import Gaussian
 from dpcurator.mechanisms.hadamard_response import HadamardResponse
+from dpcurator.mechanisms.laplace import Laplace
 from dpcurator.mechanisms.local_hashing import LocalHashing
 from dpcurator.mechanisms.randomised_response import RandomisedResponse
 from dpcurator.mechanisms.unary_encoding import UnaryEncoding
@@ -10,6 +12,8 @@ from dpcurator.mechanisms.unary_encoding import UnaryEncoding
 MECHANISMS = (
     DiscreteLaplace,
     DiscreteGaussian,
+    Laplace,
+    Gaussian,
     RandomisedResponse,
     UnaryEncoding,
     LocalHashing,
@@ -20,7 +24,9 @@ __all__ = [
     "MECHANISMS",
     "DiscreteGaussian",
     "DiscreteLaplace",
+    "Gaussian",
     "HadamardResponse",
+    "Laplace",
     "LocalHashing",
     "RandomisedResponse",
     "UnaryEncoding",
