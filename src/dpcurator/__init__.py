@@ -41,6 +41,7 @@ _NAMES = {
     "UnaryEncoding": ("dpcurator.mechanisms", "UnaryEncoding"),
     "LocalHashing": ("dpcurator.mechanisms", "LocalHashing"),
     "HadamardResponse": ("dpcurator.mechanisms", "HadamardResponse"),
+    "SparseVector": ("dpcurator.mechanisms", "SparseVector"),
     "DpcuratorError": ("dpcurator.errors", "DpcuratorError"),
     "Refusal": ("dpcurator.errors", "Refusal"),
     "OverBudget": ("dpcurator.errors", "OverBudget"),
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
     from dpcurator.mechanisms import Laplace as Laplace
     from dpcurator.mechanisms import LocalHashing as LocalHashing
     from dpcurator.mechanisms import RandomisedResponse as RandomisedResponse
+    from dpcurator.mechanisms import SparseVector as SparseVector
     from dpcurator.mechanisms import UnaryEncoding as UnaryEncoding
     from dpcurator.mechanisms.clamp import clamp as clamp
     from dpcurator.opening import open_curator

@@ -17,6 +17,7 @@ TOOLS = {  # of the mechanisms: what their constructors, grids, values and estim
     "clamp",
     "estimates",
     "grid",
+    "monotone",
     "odds",
     "public_values",
     "reals",

@@ -7,6 +7,7 @@ from dpcurator.mechanisms.hadamard_response import HadamardResponse
 from dpcurator.mechanisms.laplace import Laplace
 from dpcurator.mechanisms.local_hashing import LocalHashing
 from dpcurator.mechanisms.randomised_response import RandomisedResponse
+from dpcurator.mechanisms.sparse_vector import SparseVector
 from dpcurator.mechanisms.unary_encoding import UnaryEncoding
 
 MECHANISMS = (
@@ -18,6 +19,7 @@ MECHANISMS = (
     UnaryEncoding,
     LocalHashing,
     HadamardResponse,
+    SparseVector,
 )
 
 __all__ = [
@@ -29,5 +31,6 @@ __all__ = [
     "Laplace",
     "LocalHashing",
     "RandomisedResponse",
+    "SparseVector",
     "UnaryEncoding",
 ]

@@ -1,8 +1,8 @@
 """Sums over all integers of products of functions that are geometric on either side of an edge.
 
-Definition  A Step with edge e is left + left_tail p**(e-z) for integers z < e, and right + right_tail p**(z-e) from e on.
-            The masses, tails and cumulative chances of discrete Laplace and geometric noise are Steps, p =
-            exp(-1/scale).
+Definition  A Step with edge e is left + left_tail p**(e-z) for integers z < e, and right + right_tail p**(z-e) for z
+            from e on. The masses, tails and cumulative chances of discrete Laplace and geometric noise are Steps, with
+            p = exp(-1/scale).
 Promise     `total` encloses the sum over all integers z of weight(z) factor_1(z) ... factor_n(z), whatever the scale:
             its work grows with the number of edges, not of integers. `weight` is a Step without constants, and may have
             a scale of its own.
@@ -16,11 +16,14 @@ Checked     tests/numbers/test_geometric_sums.py, against sums term by term.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpcurator.numbers.balls import Ball, ball
+from dpcurator.numbers.balls import Ball, ball, precision
+from dpcurator.numbers.enclosure import Enclosure, bracket
+
+_NOTHING = Fraction(1, 2**60000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,7 @@ class Step:
 
 
 # constants: left, left_tail, right, right_tail. Z is discrete Laplace, G geometric; both of ratio p, moved to the edge.
-KINDS = {
+KINDS: Mapping[str, Callable[[Ball], tuple[Ball | int, Ball | int, Ball | int, Ball | int]]] = {
     "laplace_mass": lambda p: (0, (1 - p) / (1 + p), 0, (1 - p) / (1 + p)),  # P(edge + Z = z)
     "laplace_at_most": lambda p: (0, 1 / (1 + p), 1, -p / (1 + p)),  # P(edge + Z <= z)
     "laplace_above": lambda p: (1, -1 / (1 + p), 0, p / (1 + p)),  # P(edge + Z > z)
@@ -75,6 +78,21 @@ def total(weight: Step, weight_scale: Fraction, factors: Iterable[Step], scale: 
             rate = (-1 if toward else 1) / weight_scale + (lowest + m) / scale
             result += product[m] * _series(rate, length)
     return result
+
+
+def chance(value: Callable[[], Ball], bits: int) -> Enclosure:
+    """A probability to a relative width under 2**-64 (or below 2**-60000); `value` makes it at the working precision.
+
+    bits: int >= 1, where to begin; they are doubled until it is narrow enough.
+    """
+    while True:
+        with precision(bits):
+            made = value()
+        if made.is_finite():
+            found = bracket(made)
+            if found.width * 2**64 <= found.lo or found.hi <= _NOTHING:
+                return Enclosure(min(max(found.lo, Fraction(0)), Fraction(1)), min(found.hi, Fraction(1)))
+        bits *= 2
 
 
 def _intervals(edges: set[int]) -> Iterator[tuple[int, int | None, int]]:
