@@ -325,7 +325,7 @@ def test_losses_are_data_there_and_back_and_have_no_pure_eps() -> None:
         with pytest.raises(Refusal, match="no pure epsilon"):
             loss.pure_epsilon()
     with pytest.raises(Refusal, match="no rho"):
-        Loss.shifted("discrete_laplace", scale=Fraction(1), shift=1).rho()
+        Loss("another", ()).rho()
 
 
 def test_a_mechanism_is_frozen_data_read_as_people_write_it() -> None:

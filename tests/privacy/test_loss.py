@@ -39,7 +39,9 @@ def test_a_loss_is_frozen_and_does_not_depend_on_the_order_of_parameters() -> No
 
 def test_a_family_without_a_pure_epsilon_is_refused() -> None:
     with pytest.raises(Refusal, match="no pure epsilon"):
-        Loss.shifted("discrete_gaussian", scale=Fraction(1), shift=1).pure_epsilon()
+        Loss("discrete_gaussian", (("variance", Fraction(1)), ("shift", Fraction(1)))).pure_epsilon()
+    with pytest.raises(Refusal, match="no pure epsilon"):
+        Loss("another", ()).pure_epsilon()
 
 
 @pytest.mark.parametrize(

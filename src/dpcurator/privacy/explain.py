@@ -1,0 +1,75 @@
+"""What a delta allows, in words and numbers: the two extreme algorithms that are (0, delta)-DP.
+
+Definition  'The whole table with chance delta' publishes everything with chance delta, and else nothing. 'Each row with
+            chance delta' publishes each row with that chance, by itself.
+Promise     Both are (0, delta)-DP. The second exposes somebody with chance 1 - (1-delta)**n, enclosed, and n delta
+            rows on average, exact. A delta of 1/n or more is warned about.
+Proof       Neighbours differ in one row. The first differs from itself only where it publishes, with chance delta; the
+            second only where that row is published. So no event's chances differ by more than delta.
+Checked     tests/privacy/test_explain.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpcurator.errors import Refusal
+from dpcurator.numbers import Enclosure, decimal_text, rational, whole
+from dpcurator.numbers.balls import ball
+from dpcurator.numbers.shown import value_text
+from dpcurator.privacy.narrow import enclosed
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaExplained:
+    """whole_table: the chance that the first algorithm publishes everything. somebody: the chance that the second
+    exposes at least one row. rows: how many it exposes on average. warning: "" where delta is below 1/n."""
+
+    delta: Fraction
+    n: int
+    whole_table: Fraction
+    somebody: Enclosure
+    rows: Fraction
+    warning: str
+
+    def __str__(self) -> str:
+        if self.delta == 0:
+            return "A delta of 0 allows neither: nobody's row can be published as it is."
+        delta, people = decimal_text(self.delta), f"{self.n:,} row{'s' if self.n > 1 else ''}"
+        lines = [
+            f"A delta of {delta} on {people} is kept by both of these, each of them (0, delta)-private:",
+            f"- with chance {delta} publish the whole table, and else nothing;",
+            f"- publish each row with chance {delta}, by itself. That exposes somebody with chance "
+            f"{_shown(self.somebody)}, and {decimal_text(self.rows, digits=6)} rows on average.",
+        ]
+        return "\n".join([*lines, self.warning] if self.warning else lines)
+
+
+def explain_delta(delta: object, n: object) -> DeltaExplained:
+    """What `delta` allows on a table of n rows. delta: in [0, 1]; n: int >= 1, a public number. Others are a Refusal.
+
+    n is never counted from private data: its exact size would tell of one person.
+    """
+    exact, rows = rational(delta, name="delta"), whole(n, name="n", least=1)
+    if not 0 <= exact <= 1:
+        raise Refusal("delta must be between 0 and 1.", cure="Write delta as in 1e-6.")
+    warning = ""
+    if exact * rows >= 1:
+        bound = decimal_text(Fraction(1, rows))
+        warning = f"Warning: delta is at least 1/n = {bound}: exposing somebody is within the promise. Take far less."
+    return DeltaExplained(exact, rows, exact, _somebody(exact, rows), exact * rows, warning)
+
+
+def _somebody(delta: Fraction, n: int) -> Enclosure:
+    """1 - (1-delta)**n."""
+    if delta in (0, 1) or n == 1:
+        return Enclosure.exactly(delta)
+    return enclosed(lambda bits: -(n * (-ball(delta)).log1p()).expm1(), most=Fraction(1))
+
+
+def _shown(chance: Enclosure) -> str:
+    """Six figures; what is almost 1 is not rounded to it."""
+    if chance.lo > 1 - Fraction(1, 10**6):
+        return "1" if chance.lo == 1 else "over 0.999999"
+    return value_text(chance.hi, chance.hi / 10**5).rstrip("0")

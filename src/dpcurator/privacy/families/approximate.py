@@ -1,0 +1,127 @@
+"""Anything that is (epsilon, delta)-DP, and with delta 0 anything that is pure: by the pair that dominates them all.
+
+Definition  With e = epsilon and d = delta, on four outcomes
+                P = (d, (1-d) e**e/(1+e**e), (1-d)/(1+e**e), 0),    Q = the same, backwards.
+            So L is infinite with chance d, and else e or -e as in randomised response.
+Promise     delta(x) = d + (1-d) (e**e - e**x)/(1+e**e) for x <= e, and d beyond. With d = 0, KL = e tanh(e/2), which no
+            eps-DP pair exceeds; with d > 0 it is infinite. Renyi (d = 0): that of the two-point pair. rho = e**2/2.
+            A group of k is (k e, d (e**(k e) - 1)/(e**e - 1)), the second rounded up.
+Proof       Kairouz, Oh, Viswanath 2015, theorem 1: whatever is (e, d)-DP is a post-processing of this pair, and no
+            divergence grows by post-processing. Groups: privacy/group.py. rho: Bun, Steinke 2016, proposition 1.4.
+Checked     tests/privacy/test_families.py.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from dpcurator.numbers import Enclosure, decimal_text
+from dpcurator.numbers.balls import Ball, ball
+from dpcurator.privacy.distribution import ZERO, Atom, Distribution
+from dpcurator.privacy.families.family import Family, Given, Named, Pair, at_least_0, below_1
+from dpcurator.privacy.group import growth
+from dpcurator.privacy.narrow import enclosed
+
+
+def _parts(given: Given) -> tuple[Fraction, Fraction]:
+    return given["epsilon"], given.get("delta", Fraction(0))
+
+
+def _epsilon(given: Given) -> Fraction:
+    return given["epsilon"]
+
+
+def _likelier(epsilon: Fraction) -> Ball:
+    """e**eps/(1+e**eps)."""
+    return 1 / (1 + (-ball(epsilon)).exp())
+
+
+def _delta(given: Given, eps: Fraction) -> Enclosure:
+    epsilon, delta = _parts(given)
+    if eps >= epsilon:
+        return Enclosure.exactly(delta)
+
+    def gap(bits: int) -> Ball:
+        return ball(delta) + ball(delta - 1) * ball(eps - epsilon).expm1() * _likelier(epsilon)
+
+    return enclosed(gap, most=Fraction(1))
+
+
+def _kl(given: Given) -> Enclosure:
+    epsilon, _ = _parts(given)
+    return ZERO if epsilon == 0 else enclosed(lambda bits: ball(epsilon) * (ball(epsilon) / 2).tanh())
+
+
+def _renyi(given: Given, alpha: Fraction) -> Enclosure:
+    epsilon, _ = _parts(given)
+    if epsilon == 0:
+        return ZERO
+
+    def divergence(bits: int) -> Ball:
+        up, down = ball((alpha - 1) * epsilon).exp(), (-ball(alpha * epsilon)).exp()
+        return (_likelier(epsilon) * (up + down)).log() / ball(alpha - 1)
+
+    return enclosed(divergence)
+
+
+def _law(given: Given, most: int) -> Distribution:
+    epsilon, delta = _parts(given)
+
+    def place(x: Fraction) -> int:
+        """Which finite losses are above x: 0 none, 1 the greater, 2 both."""
+        return 0 if x >= epsilon else 1 if x >= -epsilon else 2
+
+    def survival(place: Any, bits: int) -> tuple[Ball, Ball]:
+        d, rest = ball(delta), ball(1 - delta)
+        likelier = _likelier(epsilon)
+        if place == 0:
+            return d, ball(0)
+        return (d + rest * likelier, rest * (1 - likelier)) if place == 1 else (ball(1), rest)
+
+    def mass(sign: int) -> Enclosure:
+        return enclosed(lambda bits: ball(1 - delta) * _likelier(sign * epsilon), most=Fraction(1))
+
+    atoms: tuple[Atom, ...] = (Atom(epsilon, mass(1)), Atom(-epsilon, mass(-1)))
+    if epsilon == 0:
+        atoms = (Atom(Fraction(0), Enclosure.exactly(1 - delta)),)
+    average = None if delta else _kl(given)
+    return Distribution(place=place, survival=survival, average=average, atoms=atoms, infinite=delta)
+
+
+def _pair(given: Given) -> Pair:
+    epsilon, delta = _parts(given)
+    words = f"chances in the ratio e**{decimal_text(epsilon)}"
+    if delta:
+        words += f", but for a part of chance {decimal_text(delta)} that gives the truth away"
+    return Pair("a coin", "the other coin", words)
+
+
+def _group(given: Given, k: int) -> Named:
+    epsilon, delta = _parts(given)
+    if not delta:
+        return "pure", {"epsilon": k * epsilon}
+    grown = growth(epsilon, delta, k).hi
+    return "approximate", {"epsilon": k * epsilon, "delta": min(grown, 1 - Fraction(1, 2**64))}
+
+
+PURE = Family(
+    ranges={"epsilon": at_least_0},
+    pair=_pair,
+    group=_group,
+    pure_epsilon=_epsilon,
+    rho=lambda given: given["epsilon"] ** 2 / 2,
+    renyi=_renyi,
+    delta=_delta,
+    reach=_epsilon,
+    kl=_kl,
+    law=_law,
+)
+APPROXIMATE = Family(
+    ranges={"epsilon": at_least_0, "delta": below_1},
+    pair=_pair,
+    group=_group,
+    delta=_delta,
+    reach=_epsilon,
+    law=_law,
+)

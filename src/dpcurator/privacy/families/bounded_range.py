@@ -1,0 +1,102 @@
+"""Bounded range: all log-ratios of two neighbours lie within one interval of length epsilon (exponential mechanism).
+
+Definition  For t in [0, eps] the pair of two outcomes whose log-ratios are t and t - eps: P = (p, 1-p) and
+            Q = (e**-t p, 1 - e**-t p), with p = (e**eps - e**t)/(e**eps - 1).
+Promise     delta(x) = (e**(eps/2) - e**(x/2))**2 / (e**eps - 1) for x <= eps, then 0: the supremum over t, at
+            t = (eps+x)/2. It is never above that of pure eps, and about half of it. kl is the supremum of KL over t,
+            ln((e**eps-1)/eps) - 1 + eps/(e**eps-1), at e**t = (e**eps-1)/eps. rho = eps**2/8.
+            The law is that of the one pair whose delta is this curve at every x: density
+            e**((eps+x)/2) / (2 (e**eps-1)) on [-eps, eps]. It dominates every mechanism of the range, and so its mean,
+            eps coth(eps/2) - 2, is above kl: no single one is the worst at all x.
+Proof       For a set of chances p, q the range gives p <= e**t q and 1-p >= e**(t-eps) (1-q). p - e**x q is linear
+            and that region convex, so the largest is at its corner, the pair above, where it is
+            (e**eps - e**t)(1 - e**(x-t))/(e**eps-1); deriving by e**t gives t. KL: L = -ln y with y in
+            [e**-t, e**(eps-t)] of mean 1 under P; -ln is convex, so y is at the ends. The law: H(w) = delta(ln w) is
+            convex, falling, 1-w up to e**-eps and 0 from e**eps, so it is the profile of a pair with Q(L > x) =
+            -H'(e**x) (Zhu, Dong, Wang 2022). A group of k is of range k eps: the intervals add up.
+Source      Dong, Durfee, Rogers, ICML 2020 (arXiv 1909.13830); rho: Cesar, Rogers 2021 (arXiv 2004.07223).
+Checked     tests/privacy/test_families.py.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from dpcurator.numbers import Enclosure, decimal_text
+from dpcurator.numbers.balls import Ball, ball
+from dpcurator.privacy.distribution import ONE, ZERO, Atom, Distribution
+from dpcurator.privacy.families.family import Family, Given, Named, Pair, at_least_0
+from dpcurator.privacy.narrow import enclosed
+
+
+def _epsilon(given: Given) -> Fraction:
+    return given["epsilon"]
+
+
+def _delta(given: Given, eps: Fraction) -> Enclosure:
+    epsilon = given["epsilon"]
+    if eps >= epsilon:
+        return ZERO
+
+    def worst(bits: int) -> Ball:
+        return (ball(eps - epsilon) / 2).expm1() ** 2 / -(-ball(epsilon)).expm1()
+
+    return enclosed(worst, most=Fraction(1))
+
+
+def _kl(given: Given) -> Enclosure:
+    epsilon = given["epsilon"]
+    if epsilon == 0:
+        return ZERO
+
+    def most(bits: int) -> Ball:
+        """(e**eps-1)/eps is e**eps (1-e**-eps)/eps, so that a large epsilon writes no large number."""
+        shrunk = -(-ball(epsilon)).expm1()
+        return ball(epsilon) + (shrunk / ball(epsilon)).log() - 1 + ball(epsilon) * (-ball(epsilon)).exp() / shrunk
+
+    return enclosed(most)
+
+
+def _law(given: Given, most: int) -> Distribution:
+    epsilon = given["epsilon"]
+
+    def place(x: Fraction) -> Fraction:
+        return min(max(x, -epsilon), epsilon) if epsilon else Fraction(-1 if x < 0 else 0)
+
+    def survival(place: Any, bits: int) -> tuple[Ball, Ball]:
+        if epsilon == 0 or place == epsilon or place == -epsilon:
+            every = ball(int(place < 0))
+            return every, every
+        whole = -(-ball(epsilon)).expm1()
+        first = -(ball(place - epsilon) / 2).expm1() / whole
+        return first, (-ball(epsilon + place) / 2).exp() * first
+
+    if epsilon == 0:
+        return Distribution(place=place, survival=survival, average=ZERO, atoms=(Atom(Fraction(0), ONE),))
+    average = enclosed(lambda bits: ball(epsilon) * (ball(epsilon) / 2).coth() - 2)
+    return Distribution(place=place, survival=survival, average=average, continuous=True)
+
+
+def _pair(given: Given) -> Pair:
+    epsilon = decimal_text(given["epsilon"])
+    return Pair(
+        "a coin", "another coin", f"log-ratios t and t - {epsilon} of its sides; at x the worst t is ({epsilon} + x)/2"
+    )
+
+
+def _group(given: Given, k: int) -> Named:
+    return "bounded_range", {"epsilon": k * given["epsilon"]}
+
+
+FAMILY = Family(
+    ranges={"epsilon": at_least_0},
+    pair=_pair,
+    group=_group,
+    pure_epsilon=_epsilon,
+    rho=lambda given: given["epsilon"] ** 2 / 8,
+    delta=_delta,
+    reach=_epsilon,
+    kl=_kl,
+    law=_law,
+)

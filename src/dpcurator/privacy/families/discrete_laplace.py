@@ -1,0 +1,145 @@
+"""Discrete Laplace noise of scale b, moved by a whole shift s: P is Z, Q is Z + s; p = exp(-1/b).
+
+Definition  L(k) = (|k-s| - |k|) / b: s/b for k <= 0, (s-2k)/b between, -s/b for k >= s.
+Promise     All in closed form, for any shift; nothing is summed over it.
+Proof       {L > x} is {k <= m} with m = ceil((s - b x)/2) - 1 for -s/b <= x < s/b, so 0 <= m < s, and
+                P(Z <= m) = 1 - p**(m+1) / (1+p),        P(Z + s <= m) = p**(s-m) / (1+p).
+            KL = (E|Z-s| - E|Z|)/b, where E|Z-s| = s + 2 E max(Z-s, 0) = s + 2 p**(s+1)/(1-p**2), and E|Z| is that at
+            s = 0; hence KL = (s - 2p (1-p**s)/(1-p**2))/b.
+            Renyi: sum P**a Q**(1-a) = (1-p)/(1+p) [ (p**((1-a)s) + p**(a s))/(1-p) + p**((1-a)s) (r - r**s)/(1-r) ],
+            r = p**(2a-1): the outcomes k <= 0, those k >= s, and those between.
+            **Vectors.** Independent noise on a vector whose coordinates move by s_i, sum |s_i| = s, is no easier to
+            tell apart than one shift by s. 1 - delta(eps) is the mass of min(P, e**eps Q), which for a product is at
+            least the product of the factors' at any eps_i that sum to eps. At eps = (s-2j)/b the formula above is
+            1 - delta = p**j = exp((eps - s/b)/2); taking j = sum j_i with 0 <= j_i <= s_i makes the product p**j too.
+            Between such eps both deltas are linear in e**eps, as every loss is one of them. So the l1 sensitivity is
+            the shift. rho: eps**2/2 with eps = s/b, as of anything eps-DP (Bun, Steinke 2016, proposition 1.4).
+Source      Ghosh, Roughgarden, Sundararajan, STOC 2009 (the law).
+Checked     tests/privacy/test_families.py, tests/laws/test_every_mechanism.py.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+from dpcurator.numbers import Enclosure, decimal_text
+from dpcurator.numbers.balls import Ball, ball
+from dpcurator.privacy.distribution import ZERO, Atom, Distribution
+from dpcurator.privacy.families.family import Family, Given, Named, Pair, above_0, whole_number
+from dpcurator.privacy.narrow import enclosed
+
+
+def epsilon(given: Given) -> Fraction:
+    return given["shift"] / given["scale"]
+
+
+def _place(given: Given, x: Fraction) -> int:
+    """m, the last outcome whose loss is above x: from -1, none, to s, all."""
+    shift = int(given["shift"])
+    return min(max(math.ceil((shift - given["scale"] * x) / 2) - 1, -1), shift)
+
+
+def _place_of_all(given: Given, x: Fraction) -> int:
+    """`_place`, where x at or above the largest loss has no outcome, and x below the least has all."""
+    if x >= epsilon(given):
+        return -1
+    return int(given["shift"]) if x < -epsilon(given) else _place(given, x)
+
+
+def _survival(given: Given, m: int) -> tuple[Ball, Ball]:
+    shift, scale = int(given["shift"]), given["scale"]
+    if m < 0:
+        return ball(0), ball(0)
+    if m >= shift:
+        return ball(1), ball(1)
+    p = (-ball(1 / scale)).exp()
+    return 1 - (-ball((m + 1) / scale)).exp() / (1 + p), (-ball((shift - m) / scale)).exp() / (1 + p)
+
+
+def _delta(given: Given, eps: Fraction) -> Enclosure:
+    m = _place_of_all(given, eps)
+    if m < 0:
+        return ZERO
+
+    def gap(bits: int) -> Ball:
+        first, second = _survival(given, m)
+        return first - ball(eps).exp() * second
+
+    return enclosed(gap, most=Fraction(1))
+
+
+def _kl(given: Given) -> Enclosure:
+    shift, scale = given["shift"], given["scale"]
+    if shift == 0:
+        return ZERO
+
+    def mean(bits: int) -> Ball:
+        less_p, less_power = -(-ball(1 / scale)).expm1(), -(-ball(shift / scale)).expm1()
+        p = 1 - less_p
+        return (ball(shift) - 2 * p * less_power / (less_p * (1 + p))) / ball(scale)
+
+    return enclosed(mean)
+
+
+def _renyi(given: Given, alpha: Fraction) -> Enclosure:
+    shift, scale = given["shift"], given["scale"]
+    if shift == 0:
+        return ZERO
+
+    def divergence(bits: int) -> Ball:
+        p = (-ball(1 / scale)).exp()
+        up, down = ((alpha - 1) * shift / scale, alpha * shift / scale)
+        ratio, power = ((-ball(z * (2 * alpha - 1) / scale)).exp() for z in (Fraction(1), shift))
+        ends = (ball(up).exp() + (-ball(down)).exp()) / (1 - p)
+        total = (1 - p) / (1 + p) * (ends + ball(up).exp() * (ratio - power) / (1 - ratio))
+        return total.log() / ball(alpha - 1)
+
+    return enclosed(divergence)
+
+
+def _law(given: Given, most: int) -> Distribution:
+    shift, scale = int(given["shift"]), given["scale"]
+
+    def survival(place: Any, bits: int) -> tuple[Ball, Ball]:
+        return _survival(given, place)
+
+    def mass(k: int) -> Enclosure:
+        """P(L = (s-2k)/b): all k <= 0 together, each k between, all k >= s together."""
+
+        def value(bits: int) -> Ball:
+            p = (-ball(1 / scale)).exp()
+            return (-ball(k / scale)).exp() / (1 + p) * (1 if k in (0, shift) else 1 - p)
+
+        return enclosed(value, most=Fraction(1))
+
+    listed = min(shift + 1, max(most, 1))
+    atoms = tuple(Atom((shift - 2 * k) / scale, mass(k)) for k in range(listed))
+    if shift == 0:
+        atoms = (Atom(Fraction(0), Enclosure.exactly(1)),)
+    rest = enclosed(lambda bits: 1 - _survival(given, listed - 1)[0]) if listed <= shift else ZERO
+    place = lambda x: _place_of_all(given, x)  # noqa: E731
+    return Distribution(place=place, survival=survival, average=_kl(given), atoms=atoms, below=rest)
+
+
+def _pair(given: Given) -> Pair:
+    return Pair("Z", f"Z + {given['shift']}", f"Z discrete Laplace of scale {decimal_text(given['scale'])}")
+
+
+def _group(given: Given, k: int) -> Named:
+    return "discrete_laplace", {**given, "shift": given["shift"] * k}
+
+
+FAMILY = Family(
+    ranges={"scale": above_0, "shift": whole_number},
+    pair=_pair,
+    group=_group,
+    pure_epsilon=epsilon,
+    rho=lambda given: epsilon(given) ** 2 / 2,
+    renyi=_renyi,
+    delta=_delta,
+    reach=epsilon,
+    kl=_kl,
+    law=_law,
+)

@@ -1,0 +1,92 @@
+"""Laplace noise on the real line, of scale b, moved by s: P is Z, Q is Z + s; a = s/b.
+
+Definition  L = (|z-s| - |z|)/b: a for z <= 0, a - 2z/b between, -a for z >= s.
+Promise     Mass 1/2 at +a and e**-a / 2 at -a; between, P(L > x) = 1 - e**((x-a)/2) / 2, Q(L > x) = e**(-(a+x)/2) / 2.
+            delta(eps) = 1 - e**((eps-a)/2) for eps <= a, then 0. KL = a + e**-a - 1. Renyi: (Mironov)
+                ln( alpha/(2 alpha - 1) e**((alpha-1) a) + (alpha-1)/(2 alpha - 1) e**(-alpha a) ) / (alpha-1).
+Proof       {L > x} is {z < (a-x) b/2}. delta is the first less e**eps times the second. The mean of |z-s| is s + b
+            e**-a, that of |z| is b. The integral of p**alpha q**(1-alpha) has the same three parts as L.
+            **Vectors** of l1 length s are no easier to tell apart: 1 - delta(eps) = exp((eps-a)/2) for |eps| <= a, so
+            parts with a = sum a_i and eps = sum eps_i multiply to it, and the mass of min(P, e**eps Q) of a product is
+            at least the product of the parts'. rho: eps**2/2 (Bun, Steinke 2016, proposition 1.4).
+Source      Dwork, McSherry, Nissim, Smith 2006; Mironov 2017, table II.
+Checked     tests/privacy/test_families.py.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from dpcurator.numbers import Enclosure, decimal_text
+from dpcurator.numbers.balls import Ball, ball
+from dpcurator.privacy.distribution import ONE, ZERO, Atom, Distribution
+from dpcurator.privacy.families.family import Family, Given, Named, Pair, above_0, at_least_0
+from dpcurator.privacy.narrow import enclosed
+
+
+def epsilon(given: Given) -> Fraction:
+    return given["shift"] / given["scale"]
+
+
+def _delta(given: Given, eps: Fraction) -> Enclosure:
+    room = epsilon(given) - eps
+    return ZERO if room <= 0 else enclosed(lambda bits: -(-ball(room / 2)).expm1(), most=Fraction(1))
+
+
+def _kl(given: Given) -> Enclosure:
+    a = epsilon(given)
+    return ZERO if a == 0 else enclosed(lambda bits: ball(a) + (-ball(a)).expm1())
+
+
+def _renyi(given: Given, alpha: Fraction) -> Enclosure:
+    a = epsilon(given)
+    if a == 0:
+        return ZERO
+
+    def divergence(bits: int) -> Ball:
+        up, down = (ball((alpha - 1) * a)).exp(), (-ball(alpha * a)).exp()
+        return (ball(alpha / (2 * alpha - 1)) * up + ball((alpha - 1) / (2 * alpha - 1)) * down).log() / ball(alpha - 1)
+
+    return enclosed(divergence)
+
+
+def _law(given: Given, most: int) -> Distribution:
+    a = epsilon(given)
+
+    def place(x: Fraction) -> Fraction | str:
+        return x if -a <= x < a else ("none" if x >= a else "all")
+
+    def survival(place: Any, bits: int) -> tuple[Ball, Ball]:
+        if isinstance(place, str):
+            return (ball(0), ball(0)) if place == "none" else (ball(1), ball(1))
+        return 1 - (ball(place - a) / 2).exp() / 2, (-ball(place + a) / 2).exp() / 2
+
+    ends = (
+        Atom(a, Enclosure.exactly(Fraction(1, 2))),
+        Atom(-a, enclosed(lambda bits: (-ball(a)).exp() / 2)),
+    )
+    atoms = ends if a else (Atom(a, ONE),)
+    return Distribution(place=place, survival=survival, average=_kl(given), atoms=atoms, continuous=a > 0)
+
+
+def _pair(given: Given) -> Pair:
+    return Pair("Z", f"Z + {decimal_text(given['shift'])}", f"Z Laplace of scale {decimal_text(given['scale'])}")
+
+
+def _group(given: Given, k: int) -> Named:
+    return "laplace", {**given, "shift": given["shift"] * k}
+
+
+FAMILY = Family(
+    ranges={"scale": above_0, "shift": at_least_0},
+    pair=_pair,
+    group=_group,
+    pure_epsilon=epsilon,
+    rho=lambda given: epsilon(given) ** 2 / 2,
+    renyi=_renyi,
+    delta=_delta,
+    reach=epsilon,
+    kl=_kl,
+    law=_law,
+)

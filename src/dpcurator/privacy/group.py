@@ -1,0 +1,94 @@
+"""Groups: what is promised to somebody who is k units, or to k people together.
+
+Definition  Data sets that differ in k units are k steps of neighbours apart.
+Promise     (eps, delta)-DP for one is, for k, (k eps, delta') with
+                delta' = delta (e**(k eps) - 1)/(e**eps - 1)      the sum of delta e**(i eps), i = 0 .. k-1,
+            which is at most the textbook's k e**((k-1) eps) delta; both are given, and cut at 1, where a delta says
+            nothing. rho-zCDP for one is k**2 rho for k. A loss with a shift moves by k shifts, which is exact.
+Proof       P_0(S) <= e**eps P_1(S) + delta <= e**eps (e**eps P_2(S) + delta) + delta <= ..., a geometric sum; every
+            term is at most the last. rho: Bun, Steinke 2016, proposition 1.9. A shift: triangle inequality, and its
+            losses grow with it.
+Source      Dwork, Roth 2014, theorem 2.2; Vadhan 2017, lemma 2.2 (k e**((k-1) eps) delta).
+Checked     tests/privacy/test_group.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpcurator.errors import Refusal
+from dpcurator.numbers import Enclosure, decimal_text, ln, rational, whole
+from dpcurator.numbers.balls import Ball, ball
+from dpcurator.numbers.shown import error_text
+from dpcurator.privacy.narrow import enclosed
+
+
+@dataclass(frozen=True, slots=True)
+class GroupPrivacy:
+    """What a group of `size` has: epsilon, exact, and its delta, enclosed: the tighter one and the textbook's."""
+
+    size: int
+    epsilon: Fraction
+    tighter: Enclosure
+    textbook: Enclosure
+
+    @property
+    def delta(self) -> Fraction:
+        """The tighter delta, rounded up: what may be claimed."""
+        return self.tighter.hi
+
+    def __str__(self) -> str:
+        words = f"A group of {self.size:,} has epsilon {decimal_text(self.epsilon)}"
+        if self.tighter.hi == 0:
+            return f"{words}."
+        words += f" and delta {error_text(self.tighter.hi)} (the textbook's bound: {error_text(self.textbook.hi)})."
+        return f"{words} A delta of 1 promises nothing." if self.tighter.lo == 1 else words
+
+
+def group_privacy(*, epsilon: object, delta: object = 0, size: object) -> GroupPrivacy:
+    """What (epsilon, delta) for one unit promises a group of `size` units.
+
+    epsilon: >= 0; delta: in [0, 1]; size: int >= 1. Others are a Refusal.
+    """
+    eps, one, k = rational(epsilon, name="epsilon"), rational(delta, name="delta"), whole(size, name="size", least=1)
+    if eps < 0:
+        raise Refusal("epsilon must be at least 0.", cure="Write epsilon as in 0.5.")
+    if not 0 <= one <= 1:
+        raise Refusal("delta must be between 0 and 1.", cure="Write delta as in 1e-6.")
+    return GroupPrivacy(k, k * eps, growth(eps, one, k), textbook(eps, one, k))
+
+
+def group_rho(*, rho: object, size: object) -> Fraction:
+    """What rho-zCDP for one unit is for a group of `size`: size**2 rho. rho: >= 0; size: int >= 1."""
+    exact = rational(rho, name="rho")
+    if exact < 0:
+        raise Refusal("rho must be at least 0.", cure="Write rho as in 0.5.")
+    return exact * whole(size, name="size", least=1) ** 2
+
+
+def growth(eps: Fraction, delta: Fraction, k: int) -> Enclosure:
+    """delta (e**(k eps) - 1)/(e**eps - 1), or 1 if that is less."""
+    if _beyond(eps, delta, k):
+        return Enclosure.exactly(1)
+    if delta == 0 or k == 1 or eps == 0:
+        return Enclosure.exactly(min(k * delta, Fraction(1)))
+
+    def grown(bits: int) -> Ball:
+        return ball(delta) * ball(k * eps).expm1() / ball(eps).expm1()
+
+    return enclosed(grown, most=Fraction(1))
+
+
+def textbook(eps: Fraction, delta: Fraction, k: int) -> Enclosure:
+    """k e**((k-1) eps) delta, or 1 if that is less."""
+    if _beyond(eps, delta, k):
+        return Enclosure.exactly(1)
+    if delta == 0 or k == 1 or eps == 0:
+        return Enclosure.exactly(min(k * delta, Fraction(1)))
+    return enclosed(lambda bits: ball(k * delta) * ball((k - 1) * eps).exp(), most=Fraction(1))
+
+
+def _beyond(eps: Fraction, delta: Fraction, k: int) -> bool:
+    """Is e**((k-1) eps) delta, which is below both, at least 1? (So that no huge exponential is written out.)"""
+    return delta > 0 and (k - 1) * eps >= ln(1 / delta).hi
