@@ -42,6 +42,8 @@ _NAMES = {
     "LocalHashing": ("dpcurator.mechanisms", "LocalHashing"),
     "HadamardResponse": ("dpcurator.mechanisms", "HadamardResponse"),
     "SparseVector": ("dpcurator.mechanisms", "SparseVector"),
+    "Exponential": ("dpcurator.mechanisms", "Exponential"),
+    "Quantile": ("dpcurator.mechanisms", "Quantile"),
     "DpcuratorError": ("dpcurator.errors", "DpcuratorError"),
     "Refusal": ("dpcurator.errors", "Refusal"),
     "OverBudget": ("dpcurator.errors", "OverBudget"),
@@ -65,10 +67,12 @@ if TYPE_CHECKING:
     from dpcurator.fronts.columns import when as when
     from dpcurator.mechanisms import DiscreteGaussian as DiscreteGaussian
     from dpcurator.mechanisms import DiscreteLaplace as DiscreteLaplace
+    from dpcurator.mechanisms import Exponential as Exponential
     from dpcurator.mechanisms import Gaussian as Gaussian
     from dpcurator.mechanisms import HadamardResponse as HadamardResponse
     from dpcurator.mechanisms import Laplace as Laplace
     from dpcurator.mechanisms import LocalHashing as LocalHashing
+    from dpcurator.mechanisms import Quantile as Quantile
     from dpcurator.mechanisms import RandomisedResponse as RandomisedResponse
     from dpcurator.mechanisms import SparseVector as SparseVector
     from dpcurator.mechanisms import UnaryEncoding as UnaryEncoding

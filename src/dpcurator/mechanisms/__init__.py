@@ -2,10 +2,12 @@
 
 from dpcurator.mechanisms.discrete_gaussian import DiscreteGaussian
 from dpcurator.mechanisms.discrete_laplace import DiscreteLaplace
+from dpcurator.mechanisms.exponential import Exponential
 from dpcurator.mechanisms.gaussian import Gaussian
 from dpcurator.mechanisms.hadamard_response import HadamardResponse
 from dpcurator.mechanisms.laplace import Laplace
 from dpcurator.mechanisms.local_hashing import LocalHashing
+from dpcurator.mechanisms.quantile import Quantile
 from dpcurator.mechanisms.randomised_response import RandomisedResponse
 from dpcurator.mechanisms.sparse_vector import SparseVector
 from dpcurator.mechanisms.unary_encoding import UnaryEncoding
@@ -20,16 +22,20 @@ MECHANISMS = (
     LocalHashing,
     HadamardResponse,
     SparseVector,
+    Exponential,
+    Quantile,
 )
 
 __all__ = [
     "MECHANISMS",
     "DiscreteGaussian",
     "DiscreteLaplace",
+    "Exponential",
     "Gaussian",
     "HadamardResponse",
     "Laplace",
     "LocalHashing",
+    "Quantile",
     "RandomisedResponse",
     "SparseVector",
     "UnaryEncoding",

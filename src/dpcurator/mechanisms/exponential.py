@@ -73,8 +73,8 @@ class Exponential:
 
     @property
     def loss(self) -> Loss:
-        """Exact: bounded range epsilon, attained where two scores move by the sensitivity each its own way (or, where
-        monotone, one moves and another stays) and the others weigh little."""
+        """Exact: the interval is as long as epsilon where two scores move by the sensitivity, each its own way, or,
+        where monotone, one moves and another stays."""
         return Loss("bounded_range", (("epsilon", self.epsilon),))
 
     @property

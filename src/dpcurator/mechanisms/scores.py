@@ -141,7 +141,7 @@ def _one(score: object) -> int | Fraction | None:
     if isinstance(score, bool) or not isinstance(score, int | float | Fraction | Decimal):
         raise Refusal(f"Scores are numbers, not {type(score).__name__}.", cure=_CURE)
     if isinstance(score, float | Decimal):
-        if not math.isfinite(score):
+        if not (score.is_finite() if isinstance(score, Decimal) else math.isfinite(score)):
             return None
         if isinstance(score, Decimal) and abs(score.adjusted()) > 4000:
             raise Refusal("A Decimal among the scores has an exponent past 4,000.", cure=_CURE)
