@@ -215,5 +215,5 @@ def _chances(epsilon: Fraction, k: int) -> tuple[Fraction, Fraction, Fraction]:
 EXAMPLES = (
     LocalHashing(epsilon=Fraction(1), values=5),
     LocalHashing(epsilon=Fraction(1, 2), values=["n", "e", "s", "w"], otherwise="n"),
-    LocalHashing(epsilon=Fraction(2), values=11),
+    LocalHashing(epsilon=Fraction(3, 2), values=7),
 )
