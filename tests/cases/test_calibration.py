@@ -123,7 +123,7 @@ def test_spv_03_nan_and_infinities_are_refused_unless_declared(mechanism: Any, v
 
 
 def test_sen_11_a_private_variance_stays_within_what_a_variance_can_be() -> None:
-    """Popoviciu: at most (U - L)**2 / 4 = 25, whatever the noise. Replacing one of n = 10 moves it by 100 * 9/100 at most.
+    """Popoviciu: at most (U - L)**2 / 4 = 25, whatever the noise. Replacing one of n = 10 moves it by at most 9.
 
     That no answer of 2,000 at scale 90 is below 0, or above 25, has a chance under 1e-300.
     """
