@@ -33,7 +33,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
-    """ranges: each parameter's check, which raises Refusal. pair: the worst pair.
+    """ranges: each parameter's check, which raises Refusal; together: that of all of them. pair: the worst pair.
 
     delta: of P against Q. backward: of Q against P, where it is another. reach: the epsilon from which delta falls no
     more (the largest finite loss); None where it always does. kl: the largest mean loss of what the family stands for.
@@ -51,6 +51,7 @@ class Family:
     reach: Callable[[Given], Fraction] | None = None
     kl: Callable[[Given], Enclosure] | None = None
     law: Callable[[Given, int], Distribution] | None = None
+    together: Callable[[Given], object] | None = None
 
     def check(self, name: str, given: Given) -> None:
         """Raises Refusal for missing, unknown or impossible parameters."""
@@ -58,6 +59,8 @@ class Family:
             raise Refusal(f"{name} has the parameters {', '.join(self.ranges)}, and no other.")
         for parameter, value in given.items():
             self.ranges[parameter](value, parameter)
+        if self.together is not None:
+            self.together(given)
 
 
 def above_0(value: Fraction, name: str) -> None:

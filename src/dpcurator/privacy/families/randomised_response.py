@@ -121,6 +121,7 @@ def _group(given: Given, k: int) -> Named:
 def _family(*names: str) -> Family:
     return Family(
         ranges=dict.fromkeys(names, chance),
+        together=two_chances,
         pair=_pair,
         group=_group,
         pure_epsilon=epsilon,
