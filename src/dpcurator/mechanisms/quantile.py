@@ -247,7 +247,7 @@ class Quantile:
     def _grid_places(self, values: NDArray[Any]) -> NDArray[Any]:
         """Floats where the nearest candidate cannot be in doubt, Fractions for the others.
 
-        t = (x - lower) / step, in floats y, clipped to [-1, count], which changes no place. x (an int64 may be rounded),
+        t = (x - lower) / step, in floats y, clipped to [-1, count], which changes no place. x (an int64 is rounded),
         lower, the difference, the step's inverse and the product err by 2**-53 of themselves each: |y - t| is at most
         (|lower| / step) 2**-52 + count 2**-51, plus what underflows. The margin is twice that.
         """

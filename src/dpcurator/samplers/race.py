@@ -14,14 +14,15 @@ nearest to w >= 1. Bits of a float are piecewise linear between powers of two, b
 h - 127 * 2**23 <= 2**23 log2(float) <= h - 127 * 2**23 + .0861 * 2**23, and the rounding to float32 (relative 2**-23,
 any faithful one) moves log2 by less than 1.01 / 2**23 * 1.4427. As E >= X >= w / 2**32,
     K_i (in units) <= (127 + 32) 2**23 + 2 + key_i,      key_i = -A gap_i + 2**23 up(size_i) - h,
-up(size) = the same linear log2, of a float64, plus .0862, so at least log2 size. In floats A, gap, and their product
-each have relative error at most 2**-53 (A also 2**-80): below A gap = 2**40 key_i errs by less than 1; beyond, it is
-under -2**39, as is the truth, since log2 size <= 2**12 is asked for. Let T be the least of the lower ends of the balls
-of `places` candidates (those with the greatest float keys): at least `places` keys are >= T, so whoever has K_i < T is
-not among the first. Hence only i with key_i >= T - (127 + 32) 2**23 - 4 (one is for the rounding of that bound), or
-with w = 0, need a ball, when that bound is above -2**38; else all do. Products that overflow are -inf, which is under
--2**39 too. Where A or a gap itself passes the range of doubles, gaps are multiplied exactly, then rounded once.
-Expected: under two candidates in balls; a word of 0 has chance 2**-32.
+up(size) = the same linear log2, of a float64, plus .0862, so at least log2 size <= 2**12. In floats A, gap, and their
+product have relative errors of at most 2**-53 each (A also 2**-80) and two sums round: key_i errs by less than 2**-50
+(A gap_i + 2**37). Let T be the least of the lower ends of the balls of `places` candidates (those with the greatest
+float keys), in units: at least `places` keys are >= T, so whoever has K_i < T is not among the first. K_i >= T implies
+key_i >= t = T - (127 + 32) 2**23 - 2, so A gap_i <= |t| + 2**37, so the float of key_i is at least t - 2**-49 (|t| +
+2**37). Hence only those whose float is, or whose w = 0, need a ball; the two units and the half of the margin that are
+left cover the rounding of that bound. Products that overflow are -inf, and are past any bound above -2**1000; with a
+lower bound than that everybody needs a ball. Where A or a gap itself passes the range of doubles, gaps are multiplied
+exactly, then rounded once. Expected: under two candidates in balls for one place; a word of 0 has chance 2**-32.
 Source      exponential races, Efraimidis and Spirakis 2006; linear log2, Mitchell 1962; lazy bits, samplers/lazy.py.
 Checked     tests/samplers/test_race.py: words of 2 and 3 bits enumerated, the floats against balls, chi-square.
 """
@@ -44,7 +45,6 @@ FIRST = 32  # bits of the word that every candidate gets
 LARGEST_SIZE = 1 << 4096
 _UNIT = 1 << 23
 _UP = 0.0862
-_FAR = -(2.0**38)
 
 
 def race(
@@ -128,8 +128,8 @@ class Race:
                 racer.refine(entropy)
         with precision(96):
             lows: list[Ball] = [racer.low for racer in leading]  # exact points, so they are in order
-            bound = float((min(lows) / ball(2).log() * _UNIT).mid()) - (127 + self.first) * _UNIT - 4
-        return bound if bound > _FAR else -math.inf
+            bound = float((min(lows) / ball(2).log() * _UNIT).mid()) - (127 + self.first) * _UNIT - 4  # or -inf
+        return bound - (abs(bound) + 2.0**37) * 2.0**-49 if bound > -(2.0**1000) else -math.inf
 
     def _handicaps(self) -> Any:
         """What writes -A gap + 2**23 up(size) of some candidates into a buffer, in floats."""
