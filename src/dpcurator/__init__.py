@@ -44,6 +44,19 @@ _NAMES = {
     "SparseVector": ("dpcurator.mechanisms", "SparseVector"),
     "Exponential": ("dpcurator.mechanisms", "Exponential"),
     "Quantile": ("dpcurator.mechanisms", "Quantile"),
+    "check_sensitivity": ("dpcurator.sensitivity.checking", "check_sensitivity"),
+    "sensitivity_of": ("dpcurator.sensitivity.bounded", "sensitivity_of"),
+    "Bounded": ("dpcurator.sensitivity.bounded", "Bounded"),
+    "order_statistic": ("dpcurator.sensitivity.windows", "order_statistic"),
+    "trimmed_mean": ("dpcurator.sensitivity.windows", "trimmed_mean"),
+    "bounded_mean": ("dpcurator.sensitivity.windows", "bounded_mean"),
+    "enumerated": ("dpcurator.sensitivity.enumerated", "enumerated"),
+    "check_local": ("dpcurator.sensitivity.enumerated", "check_local"),
+    "local_sensitivity": ("dpcurator.sensitivity.function", "local_sensitivity"),
+    "smooth_sensitivity": ("dpcurator.sensitivity.smooth", "smooth_sensitivity"),
+    "Smooth": ("dpcurator.mechanisms", "Smooth"),
+    "ProposeTestRelease": ("dpcurator.mechanisms", "ProposeTestRelease"),
+    "InverseSensitivity": ("dpcurator.mechanisms", "InverseSensitivity"),
     "DpcuratorError": ("dpcurator.errors", "DpcuratorError"),
     "Refusal": ("dpcurator.errors", "Refusal"),
     "OverBudget": ("dpcurator.errors", "OverBudget"),
@@ -70,10 +83,13 @@ if TYPE_CHECKING:
     from dpcurator.mechanisms import Exponential as Exponential
     from dpcurator.mechanisms import Gaussian as Gaussian
     from dpcurator.mechanisms import HadamardResponse as HadamardResponse
+    from dpcurator.mechanisms import InverseSensitivity as InverseSensitivity
     from dpcurator.mechanisms import Laplace as Laplace
     from dpcurator.mechanisms import LocalHashing as LocalHashing
+    from dpcurator.mechanisms import ProposeTestRelease as ProposeTestRelease
     from dpcurator.mechanisms import Quantile as Quantile
     from dpcurator.mechanisms import RandomisedResponse as RandomisedResponse
+    from dpcurator.mechanisms import Smooth as Smooth
     from dpcurator.mechanisms import SparseVector as SparseVector
     from dpcurator.mechanisms import UnaryEncoding as UnaryEncoding
     from dpcurator.mechanisms.clamp import clamp as clamp
@@ -85,6 +101,16 @@ if TYPE_CHECKING:
     from dpcurator.privacy.gaussian import gaussian_epsilon as gaussian_epsilon
     from dpcurator.privacy.gaussian import gaussian_sigma as gaussian_sigma
     from dpcurator.privacy.gaussian import textbook_sigma as textbook_sigma
+    from dpcurator.sensitivity.bounded import Bounded as Bounded
+    from dpcurator.sensitivity.bounded import sensitivity_of as sensitivity_of
+    from dpcurator.sensitivity.checking import check_sensitivity as check_sensitivity
+    from dpcurator.sensitivity.enumerated import check_local as check_local
+    from dpcurator.sensitivity.enumerated import enumerated as enumerated
+    from dpcurator.sensitivity.function import local_sensitivity as local_sensitivity
+    from dpcurator.sensitivity.smooth import smooth_sensitivity as smooth_sensitivity
+    from dpcurator.sensitivity.windows import bounded_mean as bounded_mean
+    from dpcurator.sensitivity.windows import order_statistic as order_statistic
+    from dpcurator.sensitivity.windows import trimmed_mean as trimmed_mean
     from dpcurator.verification import verify as verify
 
     open, sum = open_curator, sum_of

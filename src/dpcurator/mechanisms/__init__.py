@@ -5,10 +5,13 @@ from dpcurator.mechanisms.discrete_laplace import DiscreteLaplace
 from dpcurator.mechanisms.exponential import Exponential
 from dpcurator.mechanisms.gaussian import Gaussian
 from dpcurator.mechanisms.hadamard_response import HadamardResponse
+from dpcurator.mechanisms.inverse_sensitivity import InverseSensitivity
 from dpcurator.mechanisms.laplace import Laplace
 from dpcurator.mechanisms.local_hashing import LocalHashing
+from dpcurator.mechanisms.propose_test_release import ProposeTestRelease
 from dpcurator.mechanisms.quantile import Quantile
 from dpcurator.mechanisms.randomised_response import RandomisedResponse
+from dpcurator.mechanisms.smooth_noise import Smooth
 from dpcurator.mechanisms.sparse_vector import SparseVector
 from dpcurator.mechanisms.unary_encoding import UnaryEncoding
 
@@ -24,6 +27,9 @@ MECHANISMS = (
     SparseVector,
     Exponential,
     Quantile,
+    InverseSensitivity,
+    ProposeTestRelease,
+    Smooth,
 )
 
 __all__ = [
@@ -33,10 +39,13 @@ __all__ = [
     "Exponential",
     "Gaussian",
     "HadamardResponse",
+    "InverseSensitivity",
     "Laplace",
     "LocalHashing",
+    "ProposeTestRelease",
     "Quantile",
     "RandomisedResponse",
+    "Smooth",
     "SparseVector",
     "UnaryEncoding",
 ]
