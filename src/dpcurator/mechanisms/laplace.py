@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from dataclasses import field
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 from dpcurator.entropy import Entropy
@@ -104,11 +105,16 @@ class Laplace:
         value: int, float, Fraction, Decimal; or a list or array of such, of any size. Each is read exactly. Raises
         Refusal for nan or an infinity without its constant declared, and for what is no number.
         """
-        return self.values.shown(noised(self.values.steps(value), self.noise, entropy))
+        return self.values.shown(self._noised(value, entropy))
 
     def release_exact(self, value: Any, entropy: Entropy | None = None) -> Fraction | NDArray[Any]:
         """The same as the exact points of the grid: a Fraction, or an array of them."""
-        return self.values.exactly(noised(self.values.steps(value), self.noise, entropy))
+        return self.values.exactly(self._noised(value, entropy))
+
+    def _noised(self, value: Any, entropy: Entropy | None) -> int | NDArray[Any]:
+        from dpcurator import samplers
+
+        return noised(self.values.steps(value), partial(samplers.discrete_laplace, self.noise.scale), entropy)
 
     def sample(self, size: int, entropy: Entropy | None = None) -> NDArray[Any]:
         """Independent draws of the noise alone, query's unit; float64, shape (size,)."""

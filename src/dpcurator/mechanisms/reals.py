@@ -39,10 +39,10 @@ _ROOM = 1 << 62  # of an int64, that a sum with noise cannot pass unseen
 _CURE = "The sensitivity is that of the value so mapped."
 
 
-class Noise(Protocol):
-    """Whole-number noise: independent draws."""
+class Sampler(Protocol):
+    """Whole-number noise: one draw for size None, else an array of independent ones."""
 
-    def sample(self, size: int, entropy: Entropy | None = None) -> NDArray[Any]: ...
+    def __call__(self, size: int | None, entropy: Entropy | None, /) -> Any: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,11 +236,11 @@ class Reals:
         return int(exact) if exact.denominator == 1 else None
 
 
-def noised(steps: int | NDArray[Any], noise: Noise, entropy: Entropy | None) -> int | NDArray[Any]:
+def noised(steps: int | NDArray[Any], draw: Sampler, entropy: Entropy | None) -> int | NDArray[Any]:
     """Each whole number with an independent draw added."""
     if isinstance(steps, int):
-        return steps + int(noise.sample(1, entropy)[0])
-    draws = noise.sample(steps.size, entropy).reshape(steps.shape)
+        return steps + int(draw(None, entropy))
+    draws: NDArray[Any] = draw(steps.size, entropy).reshape(steps.shape)
     narrow = steps.dtype != object and draws.dtype != object
     if narrow and (not draws.size or max(int(draws.max()), -int(draws.min())) < _ROOM):
         total: NDArray[Any] = steps + draws
