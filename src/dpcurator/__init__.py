@@ -57,6 +57,9 @@ _NAMES = {
     "Smooth": ("dpcurator.mechanisms", "Smooth"),
     "ProposeTestRelease": ("dpcurator.mechanisms", "ProposeTestRelease"),
     "InverseSensitivity": ("dpcurator.mechanisms", "InverseSensitivity"),
+    "Loss": ("dpcurator.privacy.loss", "Loss"),
+    "group_privacy": ("dpcurator.privacy.group", "group_privacy"),
+    "explain_delta": ("dpcurator.privacy.explain", "explain_delta"),
     "DpcuratorError": ("dpcurator.errors", "DpcuratorError"),
     "Refusal": ("dpcurator.errors", "Refusal"),
     "OverBudget": ("dpcurator.errors", "OverBudget"),
@@ -97,10 +100,13 @@ if TYPE_CHECKING:
     from dpcurator.opening import rehearsing as rehearsing
     from dpcurator.pricing.menu import Menu as Menu
     from dpcurator.pricing.quote import Quote as Quote
+    from dpcurator.privacy.explain import explain_delta as explain_delta
     from dpcurator.privacy.gaussian import gaussian_delta as gaussian_delta
     from dpcurator.privacy.gaussian import gaussian_epsilon as gaussian_epsilon
     from dpcurator.privacy.gaussian import gaussian_sigma as gaussian_sigma
     from dpcurator.privacy.gaussian import textbook_sigma as textbook_sigma
+    from dpcurator.privacy.group import group_privacy as group_privacy
+    from dpcurator.privacy.loss import Loss as Loss
     from dpcurator.sensitivity.bounded import Bounded as Bounded
     from dpcurator.sensitivity.bounded import sensitivity_of as sensitivity_of
     from dpcurator.sensitivity.checking import check_sensitivity as check_sensitivity

@@ -3,7 +3,7 @@
 Definition  For t in [0, eps] the pair of two outcomes whose log-ratios are t and t - eps: P = (p, 1-p) and
             Q = (e**-t p, 1 - e**-t p), with p = (e**eps - e**t)/(e**eps - 1).
 Promise     delta(x) = (e**(eps/2) - e**(x/2))**2 / (e**eps - 1) for x <= eps, then 0: the supremum over t, at
-            t = (eps+x)/2. It is never above that of pure eps, and about half of it. kl is the supremum of KL over t,
+            t = (eps+x)/2. It is never above that of pure eps: at 0 about half of it. kl is the supremum of KL over t,
             ln((e**eps-1)/eps) - 1 + eps/(e**eps-1), at e**t = (e**eps-1)/eps. rho = eps**2/8.
             The law is that of the one pair whose delta is this curve at every x: density
             e**((eps+x)/2) / (2 (e**eps-1)) on [-eps, eps]. It dominates every mechanism of the range, and so its mean,
