@@ -60,6 +60,9 @@ _NAMES = {
     "Loss": ("dpcurator.privacy.loss", "Loss"),
     "group_privacy": ("dpcurator.privacy.group", "group_privacy"),
     "explain_delta": ("dpcurator.privacy.explain", "explain_delta"),
+    "NoisyMax": ("dpcurator.mechanisms", "NoisyMax"),
+    "PermuteAndFlip": ("dpcurator.mechanisms", "PermuteAndFlip"),
+    "TopK": ("dpcurator.mechanisms", "TopK"),
     "DpcuratorError": ("dpcurator.errors", "DpcuratorError"),
     "Refusal": ("dpcurator.errors", "Refusal"),
     "OverBudget": ("dpcurator.errors", "OverBudget"),
@@ -89,11 +92,14 @@ if TYPE_CHECKING:
     from dpcurator.mechanisms import InverseSensitivity as InverseSensitivity
     from dpcurator.mechanisms import Laplace as Laplace
     from dpcurator.mechanisms import LocalHashing as LocalHashing
+    from dpcurator.mechanisms import NoisyMax as NoisyMax
+    from dpcurator.mechanisms import PermuteAndFlip as PermuteAndFlip
     from dpcurator.mechanisms import ProposeTestRelease as ProposeTestRelease
     from dpcurator.mechanisms import Quantile as Quantile
     from dpcurator.mechanisms import RandomisedResponse as RandomisedResponse
     from dpcurator.mechanisms import Smooth as Smooth
     from dpcurator.mechanisms import SparseVector as SparseVector
+    from dpcurator.mechanisms import TopK as TopK
     from dpcurator.mechanisms import UnaryEncoding as UnaryEncoding
     from dpcurator.mechanisms.clamp import clamp as clamp
     from dpcurator.opening import open_curator

@@ -34,6 +34,13 @@ CONSTANTS: dict[str, list[Any]] = {
 }
 COORDINATES: dict[str, list[Any]] = {"coordinates": [0, -1, "1/2", 1.5, None]}
 VALUES: dict[str, list[Any]] = {"values": [None, 1, [], ["a"]]}
+SCORED: dict[str, list[Any]] = {
+    "sensitivity": [0, -1, None],
+    "epsilon": [0, -1, None],
+    "monotone": [None, 1, "no"],
+    "grid": [0, -1],
+    "nan": [],
+}
 
 TABLE: dict[str, Entry] = {
     "Laplace": Entry(
@@ -80,6 +87,18 @@ TABLE: dict[str, Entry] = {
         }
         | CONSTANTS,
         frozenset({"bounds"}),
+    ),
+    "NoisyMax": Entry(
+        {"sensitivity": 1, "epsilon": 1},
+        SCORED
+        | {"grid": [0, -1, "1/3"], "value_epsilon": [0, -1], "noise": ["gauss", None, 1, ["laplace"]]},
+        frozenset({"noise", "monotone"}),
+    ),
+    "PermuteAndFlip": Entry({"sensitivity": 1, "epsilon": 1}, SCORED, frozenset({"monotone"})),
+    "TopK": Entry(
+        {"sensitivity": 1, "epsilon": 1, "k": 2},
+        SCORED | {"k": [0, -1, "1/2", 1.5, None]},
+        frozenset({"monotone"}),
     ),
 }
 PLAIN_LAWS = {"DiscreteLaplace", "DiscreteGaussian"}  # one parameter, by position too: tested in files of their own
