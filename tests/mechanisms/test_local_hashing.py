@@ -144,7 +144,7 @@ def test_bad_input_is_told() -> None:
     for shape in ([0, 1], [[0.5, 0]], [[float("nan"), 0]], [["0", "1"]]):
         with pytest.raises(Refusal, match="shape"):
             mechanism.estimate(shape)
-    with pytest.raises(Refusal, match="declared"):
+    with pytest.raises(Refusal, match="not among"):
         mechanism.estimate([[0, 0]], of=[5])
 
 

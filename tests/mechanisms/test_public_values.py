@@ -59,6 +59,8 @@ def test_outside(value: Any) -> None:
     for values in (range(3), (0, 1, "two")):
         assert place(values, value) == -1
         assert held(values, [value, 1], 1).tolist() == [1, 1]
+        with pytest.raises(Refusal, match="not among"):
+            public_values.named(values, value)
         with pytest.raises(Refusal, match="own device") as told:
             held(values, [1, value], REFUSED)
         assert not any(digit in str(told.value) for digit in "0123456789")

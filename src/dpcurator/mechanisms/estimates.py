@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms import two_coins
-from dpcurator.mechanisms.public_values import Values, place
+from dpcurator.mechanisms.public_values import Values, named
 from dpcurator.numbers import positive, whole
 
 if TYPE_CHECKING:
@@ -100,9 +100,7 @@ class Estimates:
         return two_coins.radius(self.reports, self.own, self.other, chance_of(beta))
 
     def _supports(self, value: object) -> int:
-        if (position := place(self.values, value)) < 0:
-            raise Refusal("This is not among the values that were asked of.", cure="Name one of the declared values.")
-        return int(self.supports[position])
+        return int(self.supports[named(self.values, value)])
 
     def _count(self, c: int) -> Fraction:
         return (c - self.reports * self.other) / (self.own - self.other)

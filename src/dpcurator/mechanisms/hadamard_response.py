@@ -72,7 +72,7 @@ class HadamardResponse:
 
     def pmf(self, report: object, value: object) -> Fraction:
         """P(report | value), exactly."""
-        row = int(public_values.held(self._values, [value], REFUSED)[0]) + 1
+        row = public_values.named(self._values, value) + 1
         even = (int(self._read([report])[0]) & row).bit_count() % 2 == 0
         return (self.truth if even else 1 - self.truth) * 2 / self.size
 

@@ -94,7 +94,7 @@ class LocalHashing:
 
     def bucket(self, seed: int, value: object) -> int:
         """The bucket of a declared value under a seed."""
-        place = int(public_values.held(self._values, [value], REFUSED)[0])
+        place = public_values.named(self._values, value)
         a, b = divmod(seed, self.prime)
         return ((a + 1) * place + b) % self.prime * self.buckets // self.prime
 
@@ -135,7 +135,7 @@ class LocalHashing:
 
         read = self._read(reports)
         values = self._values if of is None else tuple(of)
-        wanted = None if of is None else public_values.held(self._values, values, REFUSED).tolist()
+        wanted = None if of is None else [public_values.named(self._values, value) for value in values]
         supports = np.zeros(len(values), dtype=np.int64)
         for start in range(0, len(read), _CHUNK):
             seeds, buckets = read[start : start + _CHUNK].T

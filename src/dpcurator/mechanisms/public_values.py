@@ -80,6 +80,13 @@ def place(values: Values, value: object) -> int:
         return -1
 
 
+def named(values: Values, value: object) -> int:
+    """`place` of a value that is asked about, by anybody. Raises Refusal where it is none of them."""
+    if (found := place(values, value)) < 0:
+        raise Refusal("This is not among the values that are asked of.", cure="Name one of the declared values.")
+    return found
+
+
 @lru_cache(maxsize=64)
 def _places(values: tuple[Any, ...]) -> dict[Any, int]:
     return {value: position for position, value in enumerate(values)}

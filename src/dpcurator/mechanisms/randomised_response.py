@@ -3,9 +3,10 @@
 Definition  P(report = x | x) = truth and P(report = y | x) = lie = (1 - truth)/(k - 1) for each of the k - 1 values y
             other than x; truth > lie. Warner's coin is k = 2.
 Promise     Each report is eps-DP in the local model: whatever two values one person may hold, no report is likelier
-            under one by more than e**eps = truth/lie, exactly; the report "x" attains it. Nobody needs to be trusted:
-            the draw is made on the person's own device. From `epsilon`, truth/lie is the rational `odds` below
-            e**epsilon. A second report of the same value costs its epsilon again.
+            under one by more than e**eps = truth/lie, exactly; the report "x" attains it (replace-one: that somebody
+            reports is not hidden). Nobody needs to be trusted: the draw is made on the person's own device.
+            From `epsilon`, truth/lie is the rational `odds` below e**epsilon. A second report of the same value costs
+            its epsilon again.
             Estimates are unbiased, exactly (estimates.py).
 Proof       A report's chances under x and x' differ at x (truth against lie) and at x' (lie against truth) alone.
             The draw: an exact coin of chance `truth`, and a uniform one of the k - 1 others, which is shown where the
@@ -90,8 +91,8 @@ class RandomisedResponse:
 
     def pmf(self, report: object, value: object) -> Fraction:
         """P(report | value), exactly; both are declared values."""
-        reported, own = public_values.held(self._values, [report, value], REFUSED).tolist()
-        return self._truth if reported == own else self.lie
+        same = public_values.named(self._values, report) == public_values.named(self._values, value)
+        return self._truth if same else self.lie
 
     def respond(self, value: object, entropy: Entropy | None = None) -> Any:
         """One report of one's own value, itself a declared value. Runs on the person's own device."""

@@ -7,8 +7,8 @@ Promise     Each report is eps-DP in the local model with e**eps = p(1-q)/(q(1-p
             chances of two bits, and the reports with 1 at the one and 0 at the other attain it.
             The error of a count does not grow with the number of values. Estimates are unbiased, exactly.
 Proof       The other bits have the same law under both and cancel. Of the two bits, 10 has chance p(1-q) under the
-            one and q(1-p) under the other, 01 the reverse, and 00 and 11 are alike under both: that is the pair
-            "randomised_response" with these two chances, with nothing lost.
+            one and q(1-p) under the other, 01 the reverse, and 00 and 11 are alike under both: the pair
+            "unary_encoding", with nothing lost.
             The draw: 16 uniform bits u, true for u < floor(2**16 c), an exact coin of the rest 2**16 c - floor(2**16 c)
             for u equal to it, so true with chance (floor + rest)/2**16 = c.
 Source      Erlingsson, Pihur, Korolova, CCS 2014; Wang, Blocki, Li, Jha, USENIX Security 2017 (optimised).
@@ -74,12 +74,11 @@ class UnaryEncoding:
     @property
     def loss(self) -> Loss:
         """Exact, of one report: the two bits in which two values differ."""
-        one, other = self.p * (1 - self.q), self.q * (1 - self.p)
-        return Loss("randomised_response", (("truth", one), ("lie", other)))
+        return Loss("unary_encoding", (("p", self.p), ("q", self.q)))
 
     def pmf(self, report: object, value: object) -> Fraction:
         """P(report | value), exactly. report: k bits; value: a declared value."""
-        own = int(public_values.held(self._values, [value], REFUSED)[0])
+        own = public_values.named(self._values, value)
         bits = self._bits([report])[0]
         ones = int(bits.sum()) - int(bits[own])
         rest = self.q**ones * (1 - self.q) ** (len(bits) - 1 - ones)
