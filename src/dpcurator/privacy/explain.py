@@ -37,11 +37,12 @@ class DeltaExplained:
         if self.delta == 0:
             return "A delta of 0 allows neither: nobody's row can be published as it is."
         delta, people = decimal_text(self.delta), f"{self.n:,} row{'s' if self.n > 1 else ''}"
+        rows = f"{decimal_text(self.rows, digits=6)} row{'' if self.rows == 1 else 's'}"
         lines = [
             f"A delta of {delta} on {people} is kept by both of these, each of them (0, delta)-DP:",
             f"- with chance {delta} publish the whole table, and else nothing;",
             f"- publish each row with chance {delta}, by itself. That exposes somebody with chance "
-            f"{_shown(self.somebody)}, and {decimal_text(self.rows, digits=6)} row{'' if self.rows == 1 else 's'} on average.",
+            f"{_shown(self.somebody)}, and {rows} on average.",
         ]
         return "\n".join([*lines, self.warning] if self.warning else lines)
 
