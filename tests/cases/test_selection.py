@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction as F
 
+import numpy as np
 import pytest
 from case_questions import catalog_for, read
 from questions import planned, quoted
@@ -11,6 +12,7 @@ from questions import planned, quoted
 from dpcurator.catalog.model import Column
 from dpcurator.entropy import SystemEntropy
 from dpcurator.errors import Refusal
+from dpcurator.mechanisms import Exponential, Quantile
 from dpcurator.mechanisms.key_selection import LaplaceThreshold
 from dpcurator.pricing.finish import finish
 from dpcurator.pricing.release import release
@@ -107,3 +109,24 @@ def test_spv_08_the_distinct_values_can_be_counted_by_their_groups(ask, name):
     question = f"SELECT {name}, COUNT(*) FROM t WHERE {name} IS NOT NULL GROUP BY {name}"
     rows = ask(question, read("nulls.csv"), *columns, delta=F(1, 2))
     assert [row[0] for row in rows] == (["x", "y", "z"] if name == "c" else ["North", "South"])
+
+
+def test_sel_01_the_most_likely_is_the_greatest():
+    """By the exponential mechanism; the least is the greatest of the negated scores."""
+    scores = [0, 1, 2, 100]
+    sure = Exponential(sensitivity=1, epsilon=10**6)
+    assert {sure.select(scores) for _ in range(20)} == {3}
+    assert {sure.select([-score for score in scores]) for _ in range(20)} == {0}
+    assert Exponential(sensitivity=1, epsilon=1).probabilities(scores)[3].lo > F("0.999999")
+
+
+@pytest.mark.parametrize("zeros", [1491, 1492, 100_000])
+def test_sel_07_a_median_of_many_zeros_is_zero(zeros):
+    """0 misses nothing, every other candidate over 745 records: chance of another under 10 exp(-745)."""
+    values = [*[0.0] * zeros, 1.0]
+    median = Quantile(q="0.5", epsilon=1, candidates=[F(k, 10) for k in range(11)])
+    assert all(p.hi < F(1, 10**300) for p in median.probabilities(values)[1:])
+    data = np.array(values)
+    assert sum(median.release(data) == 0 for _ in range(1000)) >= 999
+    grid = Quantile(q="0.5", epsilon=1, lower=0, upper=1, step="0.1", neighbours="replace-one")
+    assert grid.release(values) == 0

@@ -256,7 +256,8 @@ class Quantile:
         assert self.lower is not None
         assert self.step is not None
         if max(abs(self.lower), self.step, 1 / self.step) >= 2**400:
-            return np.array([self._place(_plain(value)) for value in values.tolist()], dtype=np.int64)
+            exact = [0 if value != value else self._place(_plain(value)) for value in values.tolist()]
+            return np.array(exact, dtype=np.int64)
         with np.errstate(invalid="ignore", over="ignore"):
             y = values - float(self.lower)
             y *= float(1 / self.step)
