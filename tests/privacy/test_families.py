@@ -199,6 +199,24 @@ def test_epsilon_at_delta_0_is_the_pure_one() -> None:
     assert math.isclose(float(loss("laplace", scale=10, shift=1).epsilon(F("1e-6"))), 0.099998, rel_tol=1e-7)
 
 
+@pytest.mark.parametrize(
+    ("one", "delta", "eps"),
+    [
+        (loss("pure", epsilon="0.1"), "1e-6", 0.09999809516076777),
+        (loss("pure", epsilon=1), "1e-12", 0.9999999999986321),
+        (loss("randomised_response", truth="3/4", lie="1/4"), "1/8", math.log(2.5)),
+        (loss("bounded_range", epsilon="0.1"), "1e-6", 0.0993829361574911),
+        (loss("discrete_gaussian", variance=1, shift=1), "1e-6", 4.499590982194307),
+        (loss("discrete_gaussian", variance="1/4", shift=1), "1e-6", 9.996247724900838),
+        (loss("gaussian", variance=1, shift=1), "1e-12", 7.2384944),
+    ],
+    ids=str,
+)
+def test_epsilon_agrees_with_values_of_60_digits(one: Loss, delta: str, eps: float) -> None:
+    """Independent values of arbitrary precision; t - e**eps l = 1/8 by hand."""
+    assert math.isclose(float(one.epsilon(F(delta))), eps, rel_tol=1e-8)
+
+
 def test_what_is_not_known_is_refused_by_name() -> None:
     unknown, leaky = Loss("another", ()), loss("approximate", epsilon=1, delta="1e-3")
     for call in (

@@ -142,7 +142,11 @@ def _exponential() -> list[World]:
 def _noisy_max() -> list[World]:
     return [
         _listed(m.NoisyMax(sensitivity=1, epsilon=1, grid=1), UP_AND_DOWN),
-        _listed(m.NoisyMax(sensitivity=1, epsilon=1, grid=1, noise="exponential"), UP_AND_DOWN),
+        _listed(
+            m.NoisyMax(sensitivity=1, epsilon=1, grid=1, noise="exponential"),
+            [*UP_AND_DOWN, ([0, 5], [1, 4])],
+            "epsilon",
+        ),
         _listed(m.NoisyMax(sensitivity=1, epsilon="1/2", grid=1, monotone=True), ALL_UP),
     ]
 
