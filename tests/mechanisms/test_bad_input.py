@@ -90,9 +90,23 @@ TABLE: dict[str, Entry] = {
     ),
     "NoisyMax": Entry(
         {"sensitivity": 1, "epsilon": 1},
-        SCORED
-        | {"grid": [0, -1, "1/3"], "value_epsilon": [0, -1], "noise": ["gauss", None, 1, ["laplace"]]},
+        SCORED | {"grid": [0, -1, "1/3"], "value_epsilon": [0, -1], "noise": ["gauss", None, 1, ["laplace"]]},
         frozenset({"noise", "monotone"}),
+    ),
+    "Exponential": Entry({"sensitivity": 1, "epsilon": 1}, SCORED, frozenset({"monotone"})),
+    "Quantile": Entry(
+        {"q": "1/2", "epsilon": 1, "lower": 0, "upper": 10, "step": 1},
+        {
+            "q": [-1, 2, None, ["1/2", 0.5], [0.5, "ten"]],
+            "epsilon": [0, -1, None],
+            "lower": [11, None],
+            "upper": [-1, None],
+            "step": [0, -1, None, "1e-30"],
+            "candidates": [[1, 2], "12", 5, []],
+            "neighbours": ["both", None, 1, []],
+            "nan": [],
+        },
+        frozenset({"candidates", "neighbours"}),
     ),
     "PermuteAndFlip": Entry({"sensitivity": 1, "epsilon": 1}, SCORED, frozenset({"monotone"})),
     "TopK": Entry(

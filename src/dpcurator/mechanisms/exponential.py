@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
+from dpcurator.mechanisms.monotone import apart, declared
 from dpcurator.mechanisms.scores import Scores, grid_sensitivity, read_scores
 from dpcurator.mechanisms.shape import parameters
 from dpcurator.numbers import Enclosure, ln, positive, rational, whole
@@ -62,8 +63,7 @@ class Exponential:
         ) -> None: ...  # fmt: skip
 
     def __post_init__(self) -> None:
-        if not isinstance(self.monotone, bool):
-            raise Refusal("monotone is True or False.", cure="Leave it out unless all scores move the same way.")
+        declared(self.monotone)
         exact = {name: positive(getattr(self, name), name=name) for name in ("sensitivity", "epsilon")}
         for name, read in (("grid", positive), ("nan", rational)):
             if getattr(self, name) is not None:
@@ -81,7 +81,7 @@ class Exponential:
     def rate(self) -> Fraction:
         """c in P(i) proportional to exp(c u_i), one over the unit of the scores."""
         s = grid_sensitivity(self.sensitivity, self.grid)
-        return self.epsilon / (s if self.monotone else 2 * s)
+        return self.epsilon / (apart(self.monotone) * s)
 
     def read(self, scores: object) -> Scores:
         """The scores as they are read: exactly, on the grid if there is one."""
