@@ -219,7 +219,6 @@ def sequences(questions: int, positives: int) -> list[tuple[bool, ...]]:
         found = [
             longer for one in found for longer in ([(*one, False), (*one, True)] if sum(one) < positives else [one])
         ]
-        found = [one for i, one in enumerate(found) if i == 0 or one != found[i - 1]]
     return found
 
 
