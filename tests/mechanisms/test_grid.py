@@ -173,12 +173,28 @@ def test_back_it_is_the_nearest_double(step: Fraction) -> None:
 def test_shapes_are_kept_and_layout_does_not_matter() -> None:
     values = np.array([[0.25, 1.75, 2.5], [float(2**70), -0.5, 3.0]])
     want = [[0, 2, 3], [2**70, 0, 3]]
+    assert Reals(Fraction(1, 8)).steps(np.zeros((200, 300))).shape == (200, 300)
     for laid in (values, np.asfortranarray(values), values[::1, ::1]):
         assert Reals(Fraction(1)).steps(laid).tolist() == want
         assert Reals(Fraction(1)).steps(laid.T).tolist() == np.array(want, dtype=object).T.tolist()
     empty = Reals(Fraction(1)).steps([])
     assert empty.shape == (0,)
     assert Reals(Fraction(1)).shown(empty).shape == (0,)
+
+
+def test_a_million_values_are_those_one_by_one() -> None:
+    """Pieces are put together in order, also when one of them needs Python ints."""
+    values = np.random.default_rng(3).normal(0, 100, 50_000)
+    for step in (Fraction(1, 2**20), Fraction(1, 100)):
+        for odd in (None, 1e300):
+            if odd is not None:
+                values[20_000] = odd
+            found = Reals(step).steps(values)
+            assert found.dtype == (np.int64 if odd is None else object)
+            for i in (0, 16_383, 16_384, 20_000, 49_999):
+                assert int(found[i]) == by_definition(step, values[i])
+            assert int(found.astype(object).sum()) == sum(by_definition(step, value) for value in values.tolist())
+        values[20_000] = 0.5
 
 
 NAN, INF = float("nan"), float("inf")

@@ -15,6 +15,7 @@ and y* only if a half lies between them. So it is right when | y - floor(y) - 1/
 and those beyond 2**62, are settled in whole numbers.
 Back: |n| below 2**53 over odd(p), times p/q with q below 2**53, is one IEEE division of exact doubles, so correctly
 rounded, times an exact power of two.
+Limits      A value near a half takes longer than another; response times are not protected (MEANING 7.3).
 Checked     tests/mechanisms/test_grid.py.
 """
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _ROOM = 1 << 62  # of an int64, that a sum with noise cannot pass unseen
+_PIECE = 1 << 14
 _CURE = "The sensitivity is that of the value so mapped."
 
 
@@ -73,7 +75,7 @@ class Reals:
 
         if isinstance(value, list | tuple):
             plain = all(type(one) is float for one in value)
-            values = np.empty(len(value), dtype=np.float64 if plain else object)
+            values: NDArray[Any] = np.empty(len(value), dtype=np.float64 if plain else object)
             for i, one in enumerate(value):
                 values[i] = one
         elif hasattr(value, "__array__"):
@@ -141,6 +143,16 @@ class Reals:
         return _compact(np.minimum(np.maximum(found, self.low), self.high))
 
     def _floats(self, values: NDArray[Any]) -> NDArray[Any]:
+        """In pieces that stay in the cache."""
+        import numpy as np
+
+        if values.size <= _PIECE:
+            return self._piece(values)
+        flat = values.reshape(-1)
+        pieces = [self._piece(flat[start : start + _PIECE]) for start in range(0, len(flat), _PIECE)]
+        return np.concatenate(pieces).reshape(values.shape)
+
+    def _piece(self, values: NDArray[Any]) -> NDArray[Any]:
         import numpy as np
 
         known = np.isfinite(values)
@@ -245,7 +257,8 @@ def noised(steps: int | NDArray[Any], draw: Sampler, entropy: Entropy | None) ->
     if narrow and (not draws.size or max(int(draws.max()), -int(draws.min())) < _ROOM):
         total: NDArray[Any] = steps + draws
         return total
-    return steps.astype(object) + draws.astype(object)
+    wide: NDArray[Any] = steps.astype(object) + draws.astype(object)
+    return wide
 
 
 def declared_constants(bounds: object, nan: object) -> tuple[tuple[Fraction, Fraction] | None, Fraction | None]:
