@@ -99,6 +99,24 @@ def test_the_log_ratios_lie_within_epsilon(neighbours: str) -> None:
     assert widest > 0.35
 
 
+def test_several_quantiles_together_lie_within_epsilon() -> None:
+    """Their choices are independent and each has its share, so logs of ratios add up, and so do their ranges."""
+    levels = [F(1, 4), F(1, 2), F(3, 4)]
+    together = dp.Quantile(q=levels, epsilon=2, candidates=[0, 1, 2])
+    singles = [dp.Quantile(q=q, epsilon=F(2, 3), candidates=[0, 1, 2]) for q in levels]
+    assert [together._rate(q) for q in levels] == [one._rate(q) for one, q in zip(singles, levels, strict=True)]
+    widest = 0.0
+    for data in combinations_with_replacement(range(3), 4):
+        for new in range(3):
+            span = 0.0
+            for one in singles:
+                chances = zip(one.probabilities(list(data)), one.probabilities([*data, new]), strict=True)
+                logs = [float(ln((p / r).hi).hi) for p, r in chances]
+                span += max(logs) - min(logs)
+            widest = max(widest, span)
+    assert 1 < widest <= 2 + 1e-12
+
+
 def test_an_underdeclared_sensitivity_is_found() -> None:
     """The control: with half of s, the same data sets pass epsilon."""
     made = dp.Quantile(q="1/2", epsilon=2, candidates=[0, 1, 2])  # twice the epsilon is half of s
