@@ -37,6 +37,7 @@ from dpcurator.plan.nodes import Plan
 from dpcurator.plan.retyped import misfit
 from dpcurator.pricing.finish import finish
 from dpcurator.pricing.menu import ROWS, Menu, menu, price_for
+from dpcurator.pricing.notes import many, notes
 from dpcurator.pricing.prices import Price, epsilon_of, rho_of, share_of
 from dpcurator.pricing.quote import CONFIDENCE, Quote, price
 from dpcurator.pricing.release import Noisy, release
@@ -351,7 +352,7 @@ class Curator:
             shown=tuple(output.shown for output in quote.plan.outputs),
             cells=cells,
             confidence=quote.confidence,
-            notes=notes(quote),
+            notes=notes(quote.plan, quote.reach, quote.confidence),
             cost=quote.cost,
             spent=Fraction(0),
             total=self.catalog.budget,
@@ -425,28 +426,6 @@ def _level(confidence: object) -> Fraction:
     return level
 
 
-def notes(quote: Quote) -> tuple[str, ...]:
-    """What an error bar does not cover, said with every answer (MEANING 7.5)."""
-    apart: list[str] = []
-    source = quote.plan.source
-    if quote.reach.one != 1:
-        caps = _many(source.max_rows, "row")
-        if source.source.columns:
-            caps += f" a group and {_many(source.max_groups, 'group')}"
-        apart.append(f"a unit with more than {caps} is {'cut' if quote.reach.chosen else 'scaled'} down to that")
-    if quote.reach.chosen:
-        apart.append("groups of few units are left out")
-    clamped = dict.fromkeys(call.column for call in quote.plan.calls if call.function != "COUNT" and call.column)
-    apart += [
-        f"{column.name} is clamped to [{decimal_text(column.lower)}, {decimal_text(column.upper)}]"
-        for column in clamped
-        if column.lower is not None and column.upper is not None
-    ]
-    percent = decimal_text(quote.confidence * 100)
-    told = f"± is the noise, with {percent} % confidence for each value"
-    return (f"{told}; not in it: {'; '.join(apart)}" if apart else told,)
-
-
 def rehearsal_notes(quote: Quote, found: Rehearsed, *, unpriced: bool) -> tuple[str, ...]:
     """What was made up, and what the question would cost."""
     if quote.free:
@@ -455,11 +434,7 @@ def rehearsal_notes(quote: Quote, found: Rehearsed, *, unpriced: bool) -> tuple[
     price = f"{catalog.currency} {decimal_text(quote.cost)}"
     price += f" and delta {decimal_text(quote.delta)}" if quote.delta else ""
     price += ", 5 % of the budget, as no price was given" if unpriced else ""
-    whose = f"{_many(found.rows, 'row')} of {found.units:,} {catalog.protects}"
+    whose = f"{many(found.rows, 'row')} of {found.units:,} {catalog.protects}"
     if found.declared is not None:
         whose += f", not {found.declared:,}: what grows with them is smaller here, and the noise looks larger beside it"
     return (f"free; asked for real at this price it costs {price}", f"made up from the catalog alone: {whose}")
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -19,7 +19,7 @@ from dpcurator.pricing.quote import Quote
 from dpcurator.values import Charge, Json
 
 FORMAT: Final = "dpcurator receipt 2"
-_PARTS: Final = ("dpcurator", "numpy", "python-flint", "duckdb")
+PARTS: Final = ("dpcurator", "numpy", "python-flint", "duckdb")
 
 
 def sha(value: object) -> str:
@@ -74,7 +74,7 @@ def write(
         "batch": batch,
         "catalog_sha256": catalog.digest,
         "data_version": catalog.data_version,
-        "software": {part: _version(part) for part in _PARTS} | {"python": platform.python_version()},
+        "software": {part: _version(part) for part in PARTS} | {"python": platform.python_version()},
         "public_key": key.public,
     }
     return body | {"signature": key.sign(canonical(body))}

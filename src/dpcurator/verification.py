@@ -37,16 +37,24 @@ from dpcurator.plan.retyped import misfit
 from dpcurator.plan.rows import Field, walk
 from dpcurator.plan.stability import Steps, derivation, reading, selection_reach, stability
 from dpcurator.pricing.grids import nearest
+from dpcurator.pricing.notes import notes
 from dpcurator.pricing.prices import Price
 from dpcurator.pricing.quote import SUMMED, asks_of, mechanism_json, priced_at
 from dpcurator.pricing.selecting import words
 from dpcurator.privacy import zcdp
-from dpcurator.receipt import FORMAT, batch_digest, sha
-from dpcurator.values import Json, Request
+from dpcurator.receipt import FORMAT, PARTS, batch_digest, sha
+from dpcurator.values import Cell, Json, Request
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _AMOUNT: Final = re.compile(r"[0-9]{1,1400}(/[0-9]{1,1400})?")
 MOST_COLUMNS: Final = 10**6  # of a table that a plan speaks of
+_VERSION: Final = re.compile(r"[0-9A-Za-z.+_-]{1,60}|unknown")
+_SPELLINGS: Final = {  # of what nothing else in a receipt implies
+    "request": re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}"), "analyst": re.compile(r"(?s).+"),
+    "time": re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z"),
+    "answer_sha256": _DIGEST, "catalog_sha256": _DIGEST, "plan_sha256": _DIGEST, "parameters_sha256": _DIGEST,
+}  # fmt: skip
+_PLACE: Final = {"position", "head", "spent", "remaining"}
 _FIELDS: Final = {
     "format", "request", "analyst", "time", "protects", "neighbours", "plan", "plan_sha256", "reach", "readings",
     "price", "batch", "selection", "epsilon", "rho", "delta", "confidence", "parameters_sha256", "answer_sha256",
@@ -121,7 +129,7 @@ def verify(
         if catalog is not None:
             check("catalog", lambda: _catalog(receipt, catalog))
     if answer is not None:
-        check("answer", lambda: _same(sha(answer), receipt["answer_sha256"], "the answer's values"))
+        check("answer", lambda: _answer(receipt, answer))
     if ledger is not None:
         check("ledger", lambda: _ledger(receipt, ledger, answer))
     return Verification(tuple(steps))
@@ -132,9 +140,40 @@ def _require(holds: bool, words: str) -> None:
         raise _Wrong(words)
 
 
-def _same(found: object, claimed: object, what: str) -> str:
-    _require(found == claimed and type(found) is type(claimed), f"{what} differ from what the receipt says")
-    return f"{what} are those of the receipt"
+def _answer(receipt: Json, answer: Json) -> str:
+    """It is the answer whose hash was signed; its columns, confidence, notes and rows are such as its plan has."""
+    _require(sha(answer) == receipt["answer_sha256"], "the answer's values differ from what the receipt says")
+    plan = plan_of(receipt["plan"])
+    titles, ways = [output.title for output in plan.outputs], [output.shown for output in plan.outputs]
+    _require((answer["columns"], answer["shown"]) == (titles, ways), "the answer has other columns than the plan")
+    _require(answer["confidence"] == receipt["confidence"], "the answer has another confidence than was paid for")
+    told = list(notes(plan, stability(plan.source), _amount(receipt["confidence"])))
+    _require(answer["notes"] == told, "the answer's notes are not those of its plan")
+    rows, source = answer["rows"], plan.source.source
+    _require(plan.limit is None or len(rows) <= plan.limit, "the answer has more rows than LIMIT lets through")
+    if source.listed:
+        most = max(0, source.keys - plan.offset)
+        most = most if plan.limit is None else min(most, plan.limit)
+        _require(len(rows) == most or (plan.having is not None and len(rows) < most), "the answer has other rows")
+    for row in rows:
+        _require(len(row) == len(titles) and all(map(_cell, row, ways)), "a value of the answer is malformed")
+    return "the answer's values are those of the receipt"
+
+
+def _cell(cell: Json, way: str) -> bool:
+    """Whether it is a value as its column shows them, within its interval."""
+    value, ends = cell["value"], (cell["error"], cell["low"], cell["high"])
+    kinds = {"whole": (int,), "number": (float,), "integer": (int,), "float": (float,), "truth": (bool,),
+             "boolean": (bool,), "date": (str, int), "timestamp": (str, int)}  # fmt: skip
+    if Cell(**cell).as_json() != cell or not all(end is None or type(end) is float for end in ends):
+        return False
+    if way not in ("whole", "number"):
+        return ends == (None, None, None) and (value is None or type(value) in kinds.get(way, (str,)))
+    if value is None:
+        return ends[0] is None
+    error, low, high = ends
+    within = (low is None or low <= value) and (high is None or value <= high)
+    return type(value) in kinds[way] and (within or way == "whole") and (error is None or error >= 0)
 
 
 def _form(receipt: Any) -> str:
@@ -142,7 +181,20 @@ def _form(receipt: Any) -> str:
     _require(not receipt.get("made_up"), "this is the answer of a rehearsal: its rows are made up, it has no receipt")
     _require(receipt.get("format") == FORMAT, f"its format is not {FORMAT!r}")
     _require(set(receipt) == _FIELDS, "its fields are not those of a receipt")
+    for name, spelling in _SPELLINGS.items():
+        _require(_spelled(spelling, receipt[name]), f"its {name} is not spelled as one")
+    version, place, parts = receipt["data_version"], receipt["ledger"], receipt["software"]
+    _require(type(version) is int and version >= 0, "its data version is no number")
+    _require(isinstance(place, dict) and set(place) == _PLACE, "its place in the ledger is malformed")
+    _require(type(place["position"]) is int and place["position"] >= 2, "a charge is not the first event of a ledger")
+    _require(_spelled(_DIGEST, place["head"]), "its head is no digest")
+    _require(isinstance(parts, dict) and set(parts) == {*PARTS, "python"}, "it names other software")
+    _require(all(_spelled(_VERSION, part) for part in parts.values()), "a version of its software is none")
     return FORMAT
+
+
+def _spelled(spelling: re.Pattern[str], text: object) -> bool:
+    return isinstance(text, str) and spelling.fullmatch(text) is not None
 
 
 def _signature(receipt: Json, public_key: str | None) -> str:
@@ -327,6 +379,8 @@ def _catalog(receipt: Json, catalog: Catalog) -> str:
     _require(bool(catalog.delta) or _amount(receipt["delta"]) == 0, "the catalog has no delta to spend")
     wrong = disagreement(plan_of(receipt["plan"]), catalog)
     _require(wrong is None, wrong or "")
+    spent, remaining = (_amount(receipt["ledger"][name]) for name in ("spent", "remaining"))
+    _require(spent + remaining == catalog.budget, "what it says is spent and left is not the catalog's budget")
     if catalog.data_version == receipt["data_version"]:
         _require(receipt["catalog_sha256"] == catalog.digest, "the catalog has changed since, in what it declares")
     return "every public fact the sensitivity rests on is declared in the catalog"
@@ -401,9 +455,12 @@ def _charged_for(receipt: Json, charged: Charged) -> tuple[str, list[str], str]:
 
 
 def _batch(receipt: Json) -> str:
-    """One of a batch: the batch it names holds this very plan and cost."""
+    """One of a batch: the batch it names holds this very plan and cost; and no less was spent by then."""
     batch = receipt["batch"]
+    currency = ("epsilon", "rho").index(_price(receipt).currency)
+    spent, _ = (_amount(receipt["ledger"][name]) for name in ("spent", "remaining"))
     if batch is None:
+        _require(spent >= _amount(receipt[_price(receipt).currency]), "it says that less was spent than it cost")
         return "asked by itself"
     _require(set(batch) == {"index", "plans", "costs"} and type(batch["index"]) is int, "a batch has other parts")
     _require(0 <= batch["index"] < len(batch["plans"]) == len(batch["costs"]), "it is not in its batch")
@@ -412,4 +469,6 @@ def _batch(receipt: Json) -> str:
     _require(plans[place] == receipt["plan_sha256"] and batch["costs"][place] == costs, "it is not in its batch")
     _require(all(len([_amount(part) for part in one]) == 3 for one in batch["costs"]), "a cost is malformed")
     _require(all(isinstance(plan, str) and _DIGEST.fullmatch(plan) for plan in plans), "a plan is malformed")
+    least = sum((_amount(one[currency]) for one in batch["costs"]), Fraction(0))
+    _require(spent >= least, "it says that less was spent than its batch cost")
     return f"question {place + 1} of a batch of {len(batch['plans'])}, paid by one charge"
