@@ -136,7 +136,7 @@ def _one(score: object) -> int | Fraction | None:
 
     if isinstance(score, np.generic):
         score = score.item()
-    if score is None:
+    if score is None or type(score).__name__ == "NAType":  # of pandas
         return None
     if isinstance(score, bool) or not isinstance(score, int | float | Fraction | Decimal):
         raise Refusal(f"Scores are numbers, not {type(score).__name__}.", cure=_CURE)

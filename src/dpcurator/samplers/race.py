@@ -228,7 +228,7 @@ def _slope(rate: Fraction) -> Fraction:
 
 def _ln_arrival(w: int, unit: int) -> Ball:
     """ln(-ln(1 - w/unit)), rising in w."""
-    return (-((-ball(Fraction(w, unit))).log1p())).log()
+    return (-(-ball(w) / unit).log1p()).log()
 
 
 def _exact(value: Any) -> Fraction:
