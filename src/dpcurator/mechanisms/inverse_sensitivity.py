@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
@@ -26,6 +26,7 @@ from dpcurator.mechanisms.shape import parameters
 from dpcurator.numbers import Enclosure, ln, positive
 from dpcurator.numbers.balls import ball, precision
 from dpcurator.numbers.enclosure import bracket
+from dpcurator.numbers.rational import Spelled
 from dpcurator.privacy.loss import Loss
 from dpcurator.sensitivity.windows import Window, order_statistic
 
@@ -38,6 +39,10 @@ class InverseSensitivity:
 
     function: Window
     epsilon: Fraction
+
+    if TYPE_CHECKING:  # it is given as people write it, and kept as the exact number
+
+        def __init__(self, *, function: Window, epsilon: Spelled) -> None: ...
 
     def __post_init__(self) -> None:
         of = self.function
@@ -93,7 +98,7 @@ class InverseSensitivity:
             for step in range(first, first + size)
         }
 
-    def error(self, beta: object) -> int:
+    def error(self, beta: Spelled) -> int:
         """How many rows would have to change to make the answer right, at most, but for a chance beta: an int.
 
         (2 / epsilon) ln(R / beta), rounded up, R the number of steps of the grid (Asi, Duchi 2020, section 2): an error

@@ -20,13 +20,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import field
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms.discrete_laplace import DiscreteLaplace
 from dpcurator.mechanisms.shape import parameters
 from dpcurator.numbers import Enclosure, exp_neg, positive, rational
+from dpcurator.numbers.rational import Spelled
 from dpcurator.privacy.loss import Loss
 from dpcurator.sensitivity.function import Function, function_of
 from dpcurator.sensitivity.windows import order_statistic
@@ -45,6 +46,12 @@ class ProposeTestRelease:
     delta: Fraction
     test_share: Fraction = Fraction(1, 2)
     threshold: int = field(init=False, compare=False)
+
+    if TYPE_CHECKING:  # each is given as people write it, and kept as the exact number
+
+        def __init__(
+            self, *, function: Function, bound: Spelled, epsilon: Spelled, delta: Spelled, test_share: Spelled = "1/2"
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         function_of(self.function)
@@ -122,7 +129,7 @@ class ProposeTestRelease:
             law[place * unit] = passed * mass
         return law
 
-    def error(self, beta: object, *, n: int | None = None) -> Fraction:
+    def error(self, beta: Spelled, *, n: int | None = None) -> Fraction:
         """If there is an answer: the least m with P(its noise passes m) <= beta, from public facts. n: as for means."""
         grid = self.function.grid
         rows = self.function.rows([grid.lower] * (1 if n is None else n))

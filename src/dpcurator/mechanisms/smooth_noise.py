@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import field
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
@@ -27,12 +27,13 @@ from dpcurator.mechanisms.shape import parameters
 from dpcurator.numbers import Enclosure, positive, rational, whole
 from dpcurator.numbers.balls import Ball, ball, precision
 from dpcurator.numbers.enclosure import bracket
+from dpcurator.numbers.rational import Spelled
 from dpcurator.privacy.loss import Loss
 from dpcurator.sensitivity.admissible import LAWS, Admissible, admissible, cdf
 from dpcurator.sensitivity.function import Function, function_of
 from dpcurator.sensitivity.sealed import SmoothSensitivity
 from dpcurator.sensitivity.smooth import of_rows
-from dpcurator.sensitivity.windows import order_statistic
+from dpcurator.sensitivity.windows import Window, order_statistic
 
 
 @parameters
@@ -49,6 +50,13 @@ class Smooth:
     noise: str = ""
     smoothing: Fraction = Fraction(1, 2)
     scaling: Admissible = field(init=False, repr=False, compare=False)
+
+    if TYPE_CHECKING:  # each is given as people write it, and kept as the exact number
+
+        def __init__(
+            self, *, function: Function, epsilon: Spelled, delta: Spelled | None = None, noise: str = "",
+            smoothing: Spelled = "1/2",
+        ) -> None: ...  # fmt: skip
 
     def __post_init__(self) -> None:
         function_of(self.function)
@@ -99,7 +107,7 @@ class Smooth:
             below = upto
         return law
 
-    def error(self, beta: object, *, n: int | None = None) -> Fraction:
+    def error(self, beta: Spelled, *, n: int | None = None) -> Fraction:
         """How far noise may move the answer, with chance at most beta of more, whatever the data: from public bounds.
 
         It holds for the largest S there can be, so it is often the whole range; what the data at hand need is private.
@@ -110,6 +118,8 @@ class Smooth:
             raise Refusal("beta, the chance that the error bar misses, must be below 1.", cure="Write beta as in 0.05.")
         grid = self.function.grid
         largest = grid.upper - grid.lower
+        if n is None and not isinstance(self.function, Window):  # nothing is known of how large its S can be
+            return largest
         if n is not None and self.function.neighbours == "replace-one":
             rows = self.function.rows([grid.lower] * whole(n, name="n", least=1))
             largest = self.function.greatest(rows) * self.function.unit(rows)
