@@ -25,7 +25,7 @@ LEVELS = [F(0), F(1, 4), F(1, 2), F(2, 3), F(1)]
 
 def misses(made: dp.Quantile, values: Any, q: F) -> list[F]:
     """d of every candidate, in records."""
-    starts, sizes, below, here = groups = made._groups(made.places(values))
+    starts, sizes, below, here = groups = made._groups(made.line.places(values))
     scores, unit = made.scores(groups, q)
     repeated = scores.tolist() if sizes is None else np.repeat(scores, sizes).tolist()
     assert len(below) == len(here) == len(scores)
@@ -151,8 +151,8 @@ def test_each_record_is_moved_to_its_nearest_candidate_whatever_stands_beside_it
         expected = by_definition(candidates, plain, q)
         assert misses(one, values, q) == expected
         assert misses(one, [*values, None, F(1, 3)], q) == by_definition(candidates, [*plain, F(1, 3)], q)
-    alone = [one.places([value]).tolist() for value in values]
-    assert one.places(values).tolist() == [place for places in alone for place in places]
+    alone = [one.line.places([value]).tolist() for value in values]
+    assert one.line.places(values).tolist() == [place for places in alone for place in places]
 
 
 @pytest.mark.parametrize(("lower", "step"), [(F(0), F(1, 10)), (F(-7, 3), F(2, 7)), (F(10**9), F(1, 64)), (F(0), F(2))])
@@ -163,9 +163,9 @@ def test_places_on_a_grid_are_exact_at_halves(lower: F, step: F) -> None:
     rng = np.random.default_rng(3)
     floats += (float(lower) + rng.uniform(-1, 2001, 3000) * float(step)).tolist()
     expected = [min(max(math.floor((F(x) - lower) / step + F(1, 2)), 0), made.count - 1) for x in floats]
-    assert made.places(np.array(floats)).tolist() == expected
+    assert made.line.places(np.array(floats)).tolist() == expected
     whole = [math.floor(x) for x in floats]
-    assert made.places(np.array(whole)).tolist() == made.places([F(x) for x in whole]).tolist()
+    assert made.line.places(np.array(whole)).tolist() == made.line.places([F(x) for x in whole]).tolist()
 
 
 def test_groups_of_a_large_grid_have_the_law_of_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,8 +211,8 @@ def test_a_missing_record_is_left_out_or_counts_as_declared() -> None:
     kept = dp.Quantile(q="1/2", epsilon=1, candidates=[0, 1, 2], nan=2)
     left = dp.Quantile(q="1/2", epsilon=1, candidates=[0, 1, 2])
     for values in (np.array([0.0, math.nan, 1.0]), [0, None, 1]):
-        assert kept.places(values).tolist() == [0, 2, 1]
-        assert left.places(values).tolist() == [0, 1]
+        assert kept.line.places(values).tolist() == [0, 2, 1]
+        assert left.line.places(values).tolist() == [0, 1]
 
 
 def test_several_quantiles_share_the_price_and_are_in_order() -> None:

@@ -18,6 +18,7 @@ TOOLS = {  # of the mechanisms: what their constructors, grids, values and estim
     "estimates",
     "grid",
     "monotone",
+    "nearest",
     "odds",
     "public_values",
     "reals",

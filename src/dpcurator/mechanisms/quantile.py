@@ -1,8 +1,8 @@
 """Private quantiles: the exponential mechanism over public candidates, scored by how many records they miss by.
 
-Definition  Each record is moved to the nearest candidate (halves upward, those outside to the outermost), a map of that
-            record alone. For a candidate r let `below`, `above` be the numbers of records < r, > r, among n. The
-            q-quantiles are the r with below <= q n and above <= (1-q) n; a candidate misses by
+Definition  Each record is moved to the nearest candidate, a map of that record alone (mechanisms/nearest.py). For a
+            candidate r let `below`, `above` be the numbers of records < r, > r, among n. The q-quantiles are the r with
+            below <= q n and above <= (1-q) n; a candidate misses by
                 d(r) = max(0, below - q n, above - (1-q) n)   records,
             and is chosen with chance proportional to exp(-epsilon d(r) / (2 s)). A missing record (nan, None) is left
             out, or is the declared constant `nan`; the infinities are moved to the ends like any other value.
@@ -13,30 +13,27 @@ Promise     Bounded range epsilon: epsilon-DP, rho = epsilon**2 / 8. s = max(q, 
 Proof of s. f = below - q n and h = above - (1-q) n. A new record moves them by (1-q, -(1-q)) if it is below r, by
 (-q, q) if above, by (-q, -(1-q)) if at r: each by at most max(q, 1-q), and d, a maximum, by no more. A replaced record
 leaves n and moves below and above by at most 1 each; if one of the two is missing, that is a record added or removed,
-s <= 1. Attained: q <= 1/2 and a candidate with f >= 0 that gets a record below it; many records one place past r.
+s <= 1. Attained: by a record added below a candidate with f >= 0 (1-q), or above one with h >= 0 (q); by a record at or
+above a candidate with f >= 0 replaced by one below it (1).
 Several: given the data the choices are independent, log-ratios add, and k intervals of length epsilon / k add to one.
 A candidate with d = 0 exists when records lie on candidates, so the accuracy theorem bounds d itself.
 Groups      Candidates between two occupied ones have equal d; large grids race in such groups, a group's size times the
             weight of one, then one of it uniformly. That is the same law.
-Exactness   Of the map to candidates, so that a record's place depends on no other record: not on the type of a list
-            that holds both ints and floats. Edges between candidates are rounded up to the next int or double.
 Source      Smith, STOC 2011 (the utility); McSherry, Talwar, FOCS 2007.
 Checked     tests/mechanisms/test_quantile.py.
 """
 
 from __future__ import annotations
 
-import math
-from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import field
-from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms.exponential import shares
+from dpcurator.mechanisms.nearest import Nearest
 from dpcurator.mechanisms.scores import Scores
 from dpcurator.mechanisms.shape import parameters
 from dpcurator.numbers import Enclosure, ln, positive, rational
@@ -69,7 +66,7 @@ class Quantile:
     candidates: tuple[Fraction, ...] | None = None
     neighbours: str = "add-remove"
     nan: Fraction | None = None
-    count: int = field(init=False, repr=False, compare=False)
+    line: Nearest = field(init=False, repr=False, compare=False)
 
     if TYPE_CHECKING:  # each is given as people write it, and kept as the exact number
 
@@ -89,11 +86,11 @@ class Quantile:
         found: dict[str, Any] = {"q": levels if several else levels[0]}
         found["epsilon"] = positive(self.epsilon, name="epsilon")
         found["nan"] = None if self.nan is None else rational(self.nan, name="nan")
-        found |= self._grid() if self.candidates is None else self._list()
+        found |= self._grid(found["nan"]) if self.candidates is None else self._list(found["nan"])
         for name, value in found.items():
             object.__setattr__(self, name, value)
 
-    def _grid(self) -> dict[str, Any]:
+    def _grid(self, nan: Fraction | None) -> dict[str, Any]:
         if self.lower is None or self.upper is None or self.step is None:
             raise Refusal("Quantile needs lower, upper and step, or candidates.", cure=_RANGE)
         lower, upper = rational(self.lower, name="lower"), rational(self.upper, name="upper")
@@ -103,9 +100,9 @@ class Quantile:
         count = (upper - lower) // step + 1
         if count > MOST:
             raise Refusal("There are more than 2**50 candidates.", cure="Choose a larger step.")
-        return {"lower": lower, "upper": upper, "step": step, "count": int(count)}
+        return {"lower": lower, "upper": upper, "step": step, "line": Nearest(int(count), (), lower, step, nan)}
 
-    def _list(self) -> dict[str, Any]:
+    def _list(self, nan: Fraction | None) -> dict[str, Any]:
         if not self.lower is self.upper is self.step is None:
             raise Refusal("Give candidates, or lower, upper and step; not both.", cure=_RANGE)
         if isinstance(self.candidates, str | bytes | Mapping) or not isinstance(self.candidates, Iterable):
@@ -113,12 +110,17 @@ class Quantile:
         listed = sorted(rational(one, name="a candidate") for one in self.candidates)
         if not listed or len(set(listed)) < len(listed):
             raise Refusal("candidates is empty, or lists one twice.", cure="List each candidate once.")
-        return {"candidates": tuple(listed), "count": len(listed)}
+        return {"candidates": tuple(listed), "line": Nearest(len(listed), tuple(listed), nan=nan)}
 
     @property
     def levels(self) -> tuple[Fraction, ...]:
         """The q's, as a tuple also when there is one."""
         return self.q if isinstance(self.q, tuple) else (self.q,)
+
+    @property
+    def count(self) -> int:
+        """How many candidates there are."""
+        return self.line.count
 
     @property
     def loss(self) -> Loss:
@@ -146,17 +148,17 @@ class Quantile:
         """
         from dpcurator.samplers.lazy import source
 
-        places, bits = self.places(values), source(entropy)
+        places, bits = self.line.places(values), source(entropy)
         groups = self._groups(places)
         found = sorted(self._draw(groups, q, bits) for q in self.levels)
-        ranked = dict(zip(sorted(self.levels), map(self._candidate, found), strict=True))
+        ranked = dict(zip(sorted(self.levels), map(self.line.candidate, found), strict=True))
         return tuple(ranked[q] for q in self.levels) if isinstance(self.q, tuple) else ranked[self.q]
 
     def probabilities(self, values: object) -> list[Enclosure]:
         """P(candidate) in rising order, for one q and up to 100,000 candidates. Not to be released."""
         if isinstance(self.q, tuple) or self.count > _SHOWN:
             raise Refusal("probabilities are listed for one q and at most 100,000 candidates.", cure="Take fewer.")
-        scores, unit = self.scores(self._groups(self.places(values)), self.q)
+        scores, unit = self.scores(self._groups(self.line.places(values)), self.q)
         return shares(Scores(scores, unit), self._rate(self.q))
 
     def _rate(self, q: Fraction) -> Fraction:
@@ -200,155 +202,8 @@ class Quantile:
         kept = sizes > 0
         return starts[kept], sizes[kept], below[kept], here[kept]
 
-    def places(self, values: object) -> NDArray[Any]:
-        """The number of the nearest candidate to each record, int64; missing ones left out, or where `nan` is."""
-        import numpy as np
-
-        read = _read(values)
-        if read.dtype == object:
-            held = [self._place(value) for value in read.tolist() if value is not None or self.nan is not None]
-            return np.array(held, dtype=np.int64)
-        found = self._places(read)
-        if read.dtype == np.float64:
-            missing = np.isnan(read)
-            if missing.any():
-                found = found[~missing] if self.nan is None else np.where(missing, self._place(None), found)
-        return found
-
-    def _place(self, value: int | float | Fraction | None) -> int:
-        value = self.nan if value is None else value
-        assert value is not None
-        if isinstance(value, float):  # an infinity
-            return 0 if value < 0 else self.count - 1
-        if self.candidates is not None:
-            return bisect_right(self._edges(), value)
-        assert self.lower is not None
-        assert self.step is not None
-        place = math.floor((value - self.lower) / self.step + Fraction(1, 2))
-        return min(max(place, 0), self.count - 1)
-
-    def _edges(self) -> list[Fraction]:
-        """From which value on the next candidate is the nearest."""
-        assert self.candidates is not None
-        return [(one + other) / 2 for one, other in zip(self.candidates, self.candidates[1:], strict=False)]
-
-    def _places(self, values: NDArray[Any]) -> NDArray[Any]:
-        import numpy as np
-
-        if self.candidates is None:
-            return self._grid_places(values)
-        if values.dtype == np.int64:
-            whole = [math.ceil(edge) for edge in self._edges()]
-            low = sum(edge < -(2**63) for edge in whole)
-            edges = np.array([edge for edge in whole[low:] if edge < 2**63], dtype=np.int64)
-            return low + np.searchsorted(edges, values, side="right")
-        return np.searchsorted(np.array([_double_from(edge) for edge in self._edges()]), values, side="right")
-
-    def _grid_places(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Floats where the nearest candidate cannot be in doubt, Fractions for the others.
-
-        t = (x - lower) / step, in floats y, clipped to [-1, count], which changes no place. x (an int64 is rounded),
-        lower, the difference, the step's inverse and the product err by 2**-53 of themselves each: |y - t| is at most
-        (|lower| / step) 2**-52 + count 2**-51, plus what underflows. The margin is twice that.
-        """
-        import numpy as np
-
-        assert self.lower is not None
-        assert self.step is not None
-        if max(abs(self.lower), self.step, 1 / self.step) >= 2**400:
-            exact = [0 if value != value else self._place(_plain(value)) for value in values.tolist()]
-            return np.array(exact, dtype=np.int64)
-        with np.errstate(invalid="ignore", over="ignore"):
-            y = values - float(self.lower)
-            y *= float(1 / self.step)
-            np.clip(y, -1.0, float(self.count), out=y)
-            down = np.floor(y)
-            rest = np.subtract(y, down, out=y)
-            margin = float(abs(self.lower) / self.step) * 2.0**-51 + self.count * 2.0**-50 + 2.0**-50
-            near = np.abs(rest - 0.5) <= margin
-            down += rest >= 0.5
-            np.clip(down, 0, self.count - 1, out=down)
-        found = np.where(np.isnan(down), 0.0, down).astype(np.int64)
-        if near.any():
-            doubtful, which = np.unique(values[near], return_inverse=True)
-            found[near] = np.array([self._place(_plain(value)) for value in doubtful.tolist()])[which]
-        return found
-
-    def _candidate(self, place: int) -> int | float:
-        if self.candidates is not None:
-            whole = all(one.denominator == 1 for one in self.candidates)
-            value = self.candidates[place]
-        else:
-            assert self.lower is not None
-            assert self.step is not None
-            whole = self.lower.denominator == self.step.denominator == 1
-            value = self.lower + place * self.step
-        return int(value) if whole else _nearest(value)
-
 
 Groups = tuple[Any, Any, Any, Any]
-
-
-def _read(values: object) -> NDArray[Any]:
-    """int64; float64; or objects: ints, Fractions, infinities, and None for what is missing."""
-    import numpy as np
-
-    cure = "Give one number a record, in a list or an array of one dimension."
-    if isinstance(values, str | bytes | Mapping) or not (hasattr(values, "__array__") or isinstance(values, Iterable)):
-        raise Refusal("Values are numbers, one a record.", cure=cure)
-    array = np.asarray(values) if hasattr(values, "__array__") else None
-    if array is not None and array.ndim != 1:
-        raise Refusal("Values are numbers, one a record, in one dimension.", cure=cure)
-    if array is not None and array.dtype.kind == "f" and array.dtype.itemsize <= 8:
-        return array.astype(np.float64, copy=False)
-    if array is not None and array.dtype.kind in "iu" and array.dtype != np.uint64:
-        return array.astype(np.int64, copy=False)
-    if array is not None and array.dtype.kind not in "uO":
-        raise Refusal(f"Values are numbers, not {array.dtype}.", cure=cure)
-    listed: list[Any] = array.tolist() if array is not None else list(values)  # type: ignore[call-overload]
-    kinds = set(map(type, listed))
-    if kinds <= {float}:
-        return np.array(listed, dtype=np.float64)
-    if kinds <= {int} and -(2**63) <= min(listed) <= max(listed) < 2**63:
-        return np.array(listed, dtype=np.int64)
-    boxed = np.empty(len(listed), dtype=object)
-    boxed[:] = [_plain(value) for value in listed]
-    return boxed
-
-
-def _plain(value: Any) -> int | float | Fraction | None:
-    import numpy as np
-
-    if isinstance(value, np.generic):
-        value = value.item()
-    if value is None or (isinstance(value, int | Fraction) and not isinstance(value, bool)):
-        return value
-    if isinstance(value, Decimal):
-        if value.is_nan():
-            return None
-        if not value.is_finite() or value.adjusted() > 4000:
-            return math.inf if value > 0 else -math.inf
-        return Fraction(value) if value.adjusted() >= -4000 else 0
-    if isinstance(value, float):
-        return Fraction(value) if math.isfinite(value) else None if math.isnan(value) else value
-    if type(value).__name__ == "NAType":  # of pandas
-        return None
-    raise Refusal("Values are numbers, one a record.", cure="Leave out texts, dates and bools.")
-
-
-def _double_from(edge: Fraction) -> float:
-    """The least double that is at least `edge`."""
-    near = _nearest(edge)
-    if near == -math.inf:
-        return math.nextafter(-math.inf, 0)
-    return near if near == math.inf or Fraction(near) >= edge else math.nextafter(near, math.inf)
-
-
-def _nearest(value: Fraction) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
 
 
 EXAMPLES = (
