@@ -176,6 +176,8 @@ def _short(request: str) -> str:
 
 def _cell(cell: Cell, shown: str) -> str:
     value = cell.value
+    if cell.other:
+        return "(other)"
     if value is None:
         return "NULL"
     if isinstance(value, str | bool):

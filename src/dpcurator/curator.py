@@ -416,7 +416,8 @@ def _delta(delta: object) -> Fraction:
 
 def _nothing(quote: Quote) -> Noisy:
     """A release in which every reading is 0; with unknown keys, of no key."""
-    return Noisy(quote.lowered.keys, tuple((0,) * len(quote.lowered.keys) for _ in quote.priced))
+    groups = len(quote.lowered.keys) + quote.reach.other
+    return Noisy(quote.lowered.keys, tuple((0,) * groups for _ in quote.priced), quote.reach.other)
 
 
 def _level(confidence: object) -> Fraction:

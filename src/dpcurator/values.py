@@ -105,15 +105,18 @@ class Cell:
     """A cell of an answer. value: int, float, str, bool or None (NULL). error: how far the noise may have moved it.
 
     low and high are the ends of the interval; all three in the column's unit, None for keys or without a bound.
+    other: it stands in a key's place for all keys that are not shown.
     """
 
     value: int | float | str | bool | None
     error: float | None = None
     low: float | None = None
     high: float | None = None
+    other: bool = False
 
     def as_json(self) -> Json:
-        return {"value": self.value, "error": self.error, "low": self.low, "high": self.high}
+        told: Json = {"value": self.value, "error": self.error, "low": self.low, "high": self.high}
+        return told | {"other": True} if self.other else told
 
 
 Json = dict[str, Any]

@@ -331,6 +331,8 @@ def question(luck: random.Random, world: World) -> str:
     if world.each_row and world.replaces and luck.random() < 0.4:  # all rows together: their number is public
         keys, where = [], ""
     group = f" GROUP BY {', '.join(keys)}" if keys else ""
+    if unlisted & set(keys) and world.seed % 3 and not any("DISTINCT" in item for item in items):
+        group = f" GROUP BY WITH_OTHER({', '.join(keys)})"
     tail = luck.choice(TAILS)
     return f"SELECT {', '.join([*keys, *items])} FROM visits{where}{group}{tail}"
 
@@ -382,21 +384,39 @@ def steps_between(one: dict[Key, int], other: dict[Key, int]) -> list[int]:
     return [abs(one.get(key, 0) - other.get(key, 0)) for key in {**one, **other}]
 
 
+def shown_keys(quote: Quote, one: dict[Key, int], other: dict[Key, int]) -> list[set[Key] | None]:
+    """Sets of keys that a selection may show, where the others are answered too: none, all, and seven by lot."""
+    if not quote.reach.other:
+        return [None]
+    keys = list({**one, **other})
+    luck = random.Random(len(keys))
+    return [set(), set(keys), *({key for key in keys if luck.random() < 0.5} for _ in range(7))]
+
+
+def gathered(readings: dict[Key, int], shown: set[Key] | None) -> dict[Key, int]:
+    """A reading's integers by key, those of keys that are not shown added up."""
+    if shown is None:
+        return readings
+    rest = sum(value for key, value in readings.items() if key not in shown)
+    return {key: value for key, value in readings.items() if key in shown} | {("all others", len(shown)): rest}
+
+
 def moves(quote: Quote, one: Vectors, other: Vectors) -> list[str]:
     """What the readings claim and the two evaluations break; empty when the law holds."""
     broken: list[str] = []
     for priced_, left, right in zip(quote.priced, one.readings, other.readings, strict=True):
         claim = priced_.reading
-        steps = steps_between(left, right)
-        found = {
-            "linf": max(steps, default=0), "l1": sum(steps), "l2_squared": sum(step * step for step in steps),
-        }  # fmt: skip
-        moved = sum(step > 0 for step in steps)
-        if moved > claim.coordinates or (not quote.lowered.chosen and len(steps) != claim.coordinates):
-            broken.append(f"{priced_.ask.what}: {moved} of {len(steps)} coordinates, not {claim.coordinates}")
-        for name, distance in found.items():
-            if distance > getattr(claim, name):
-                broken.append(f"{priced_.ask.what}: {name} {distance} > {getattr(claim, name)}")
+        for shown in shown_keys(quote, left, right):
+            steps = steps_between(gathered(left, shown), gathered(right, shown))
+            found = {
+                "linf": max(steps, default=0), "l1": sum(steps), "l2_squared": sum(step * step for step in steps),
+            }  # fmt: skip
+            moved = sum(step > 0 for step in steps)
+            if moved > claim.coordinates or (not quote.lowered.chosen and len(steps) != claim.coordinates):
+                broken.append(f"{priced_.ask.what}: {moved} of {len(steps)} coordinates, not {claim.coordinates}")
+            for name, distance in found.items():
+                if distance > getattr(claim, name):
+                    broken.append(f"{priced_.ask.what}: {name} {distance} > {getattr(claim, name)}")
     if one.votes is not None and other.votes is not None:
         broken += _votes_moved(quote, one.votes, other.votes)
     return broken

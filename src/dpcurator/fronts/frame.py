@@ -69,6 +69,7 @@ class Frame(Generic[Q, M, A]):
     sorting: tuple[Ordering, ...] = ()
     most: int | None = None
     skipped: int = 0
+    other: bool = False
 
     def where(self, *conditions: Expression) -> Frame[Q, M, A]:
         """Rows for which every condition is true. Raises Refusal."""
@@ -96,6 +97,10 @@ class Frame(Generic[Q, M, A]):
             if key in [other for other, _ in (*self.keys, *keys[:place])]:
                 raise Refusal(f"group_by names {show(key)} twice.", cure="Name it once.")
         return replace(self, keys=(*self.keys, *keys))
+
+    def with_other(self) -> Frame[Q, M, A]:
+        """One more row, for all keys that are not shown, where keys are unknown: SQL's GROUP BY WITH_OTHER(...)."""
+        return replace(self, other=True)
 
     def agg(self, /, *unnamed: object, **items: Expression) -> Frame[Q, M, A]:
         """Columns of the answer, each under its name. Raises Refusal."""
@@ -185,6 +190,7 @@ class Frame(Generic[Q, M, A]):
             table_alias=None,
             where=_all(self.conditions),
             group_by=tuple(part for _, part in self.keys),
+            other=self.other,
             having=_all(tuple(map(self._units, self.kept))),
             order_by=tuple(replace(one, part=self._units(one.part)) for one in self.sorting),
             limit=self.most,

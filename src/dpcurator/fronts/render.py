@@ -42,7 +42,8 @@ def render(question: Question) -> str:
     if question.where is not None:
         clauses.append(f"WHERE {expression(question.where)}")
     if question.group_by:
-        clauses.append(f"GROUP BY {', '.join(map(expression, question.group_by))}")
+        keys = ", ".join(map(expression, question.group_by))
+        clauses.append(f"GROUP BY WITH_OTHER({keys})" if question.other else f"GROUP BY {keys}")
     if question.having is not None:
         clauses.append(f"HAVING {expression(question.having)}")
     if question.order_by:

@@ -157,6 +157,7 @@ def _question(tree: Any) -> Question:
     table, quoted, alias = _table(args["from_"])
     table_at = _at(args["from_"].this.this)
     items = tuple(_item(part) for part in args["expressions"])
+    group_by, other = _group(args["group"]) if "group" in args else ((), False)
     return Question(
         items=items,
         table=table,
@@ -164,7 +165,8 @@ def _question(tree: Any) -> Question:
         table_alias=alias,
         table_at=table_at,
         where=_only(args["where"]) if "where" in args else None,
-        group_by=_group(args["group"]) if "group" in args else (),
+        group_by=group_by,
+        other=other,
         having=_only(args["having"]) if "having" in args else None,
         order_by=_order(args["order"]) if "order" in args else (),
         limit=_count(args["limit"], "LIMIT") if "limit" in args else None,
@@ -245,11 +247,17 @@ def _only(node: Any) -> Syntax:
     return _syntax_of(node.this)
 
 
-def _group(node: Any) -> tuple[Syntax, ...]:
+def _group(node: Any) -> tuple[tuple[Syntax, ...], bool]:
+    """What is grouped by, and whether it is written WITH_OTHER(...)."""
     _known(node, "expressions")
-    if not node.expressions:
+    parts = node.expressions
+    other = len(parts) == 1 and _kind(parts[0]) == "Anonymous" and str(parts[0].this).upper() == "WITH_OTHER"
+    if other:
+        _known(parts[0], "this", "expressions")
+        parts = parts[0].expressions
+    if not parts:
         raise Refusal("GROUP BY names nothing.", cure="Write it as in GROUP BY city.")
-    return tuple(_syntax_of(part) for part in node.expressions)
+    return tuple(_syntax_of(part) for part in parts), other
 
 
 def _order(node: Any) -> tuple[Ordering, ...]:

@@ -75,11 +75,17 @@ class Grouped:
     """Rows with listed keys only; the keys are all tuples of the columns' lists. No columns: one key for all rows.
 
     With a column without a list the keys are unknown as a whole: a listed part still drops the rows whose value is not
-    listed, and the tuples that occur are candidates.
+    listed, and the tuples that occur are candidates. `other`: the readings of the candidates that are not shown are
+    answered as well, added up in one more group.
     """
 
     source: Rows | Where
     columns: tuple[KeyColumn, ...]
+    other: bool = False
+
+    def __post_init__(self) -> None:
+        if self.other and self.listed:
+            raise ValueError("every listed key is answered: there are no others")
 
     @property
     def listed(self) -> bool:

@@ -201,6 +201,7 @@ class Question:
     table_alias: str | None
     where: Syntax | None = None
     group_by: tuple[Syntax, ...] = ()
+    other: bool = False  # GROUP BY WITH_OTHER(...): one more group, of all keys that are not shown
     having: Syntax | None = None
     order_by: tuple[Ordering, ...] = ()
     limit: int | None = None

@@ -29,6 +29,12 @@ Unknown keys. At most l0 of a unit's keys are chosen, by a hash of the unit and 
 a key which only one of two neighbours has counts 0 in the other. The vector over all possible keys moves in l0
 coordinates, or 2 l0 when two units' keys are disjoint; K is not public and no term has it.
 
+Other. Which keys are shown is decided by counts of units, not by what is read. Given the same shown keys, the vector of
+their readings and of the sum of all others' is the vector over all keys with some coordinates added up. So its l1 is no
+more; the one more coordinate moves by at most l0 B (add-remove: a part of one share), or l0 V (replace-one: a
+difference of two, each in l0 [low, high]), which is its linf; and l2 is at most l1. Attained, except for l2 under
+replace-one.
+
 Always present. When each row is a unit, and there is no WHERE and no GROUP BY, each unit is exactly one row of the one
 key: `whole`. Then counts of rows and of units are [1, 1], and so is that of a column that declares a value for missing
 ones, whose sum is [L, U]. So V is 0, or U - L (replace-one); a reading that cannot move is the public n (`aggregates`).
@@ -57,7 +63,7 @@ class Reach:
 
     rows: rows in one key; groups: keys it is in; keys: K, None when keys are `chosen` and their number is not public;
     one: the integer that one whole row counts; units: public n, with replace-one only; whole: each unit is exactly one
-    row of the one key.
+    row of the one key. other: the chosen keys that are not shown are read as one more.
     """
 
     rows: int | None
@@ -68,6 +74,7 @@ class Reach:
     neighbours: Neighbours = "add-remove"
     units: int | None = None
     whole: bool = False
+    other: bool = False
 
     @property
     def chosen(self) -> bool:
@@ -123,7 +130,8 @@ def _grouped(node: Grouped) -> Reach:
     names = ", ".join(column.name for column in node.columns)
     if not node.listed:
         words = f"GROUP BY {names}: the keys are not public, those that occur are candidates; a row has one"
-        return replace(below, keys=None, whole=False, steps=below.step(words))
+        words += "; those not shown are added up in one more" if node.other else ""
+        return replace(below, keys=None, whole=False, other=node.other, steps=below.step(words))
     words = f"GROUP BY {names}: {node.keys} listed keys, a row has one"
     return replace(below, keys=node.keys, whole=False, steps=below.step(words))
 
@@ -194,6 +202,10 @@ def reading(ask: Ask, reach: Reach, steps: Steps) -> Reading:
     exponent = steps.exponent if ask.column is not None and ask.what in ("values", "centred") else 0
     unit = Fraction(2) ** -exponent / reach.one
     keys = reach.keys
+    if reach.other:
+        twice = 1 if reach.neighbours == "add-remove" else 2
+        l1, linf = twice * groups * most, groups * (most if twice == 1 else across)
+        return Reading(twice * groups + 1, linf, l1, l1 * l1, unit)
     if reach.neighbours == "add-remove":
         return Reading(groups if keys is None else keys, most, groups * most, groups * most * most, unit)
     l1, l2_squared = 2 * groups * most, groups * max(across * across, 2 * most * most)

@@ -3,7 +3,7 @@
 Expressions are computed in exact rationals together with a conservative interval: with probability at least the
 quote's confidence, every reading a cell rests on is within its error bar (union bound over the cell's readings), and
 then the noise-free value is in the cell's interval. NULL as in SQL: arithmetic with NULL is NULL, x/0 is NULL,
-conditions are three-valued. Rows come in the keys' canonical order, then ORDER BY.
+conditions are three-valued. Rows come in the keys' canonical order, that of all other keys last, then ORDER BY.
 Checked in tests/pricing/test_finish.py.
 """
 
@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
 from dpcurator.aggregates import rule_of
 from dpcurator.catalog.model import Value
@@ -27,12 +27,14 @@ from dpcurator.values import Cell
 
 Computed = Interval | str | bool | None  # None: NULL
 _NULL = Interval(None, None, None)
+OTHER: Final = Cell(None, other=True)  # in the place of a key: all keys that are not shown
 
 
 def finish(quote: Quote, released: Noisy | None) -> tuple[tuple[Cell, ...], ...]:
     """The answer's rows. released: None for a quote whose values are all public."""
     plan, noisy = quote.plan, released or Noisy(quote.lowered.keys, ())
-    if not noisy.keys:
+    groups = len(noisy.keys) + noisy.other
+    if not groups:
         return ()
     betas = [_beta(quote, output.part) for output in plan.outputs]
     first = _beta(quote, None)
@@ -40,7 +42,7 @@ def finish(quote: Quote, released: Noisy | None) -> tuple[tuple[Cell, ...], ...]
     columns = [(output, views[beta]) for output, beta in zip(plan.outputs, betas, strict=True)]
     plain = views[first]
     rows: list[tuple[tuple[Computed, ...], int]] = []  # what they are ordered by, and the key's number
-    for number in range(len(noisy.keys)):
+    for number in range(groups):
         if plan.having is None or _truth(plain.value(plan.having, number)) is True:
             rows.append((tuple(plain.value(order.part, number) for order in plan.order), number))
     for position in reversed(range(len(plan.order))):
@@ -48,9 +50,13 @@ def finish(quote: Quote, released: Noisy | None) -> tuple[tuple[Cell, ...], ...]
         rows.sort(key=_sorting(position, order.descending, order.nulls_first), reverse=order.descending)
     last = None if plan.limit is None else plan.offset + plan.limit
     return tuple(
-        tuple(shown_cell(output, view.value(output.part, number)) for output, view in columns)
+        tuple(
+            OTHER if isinstance(output.part, Key) and number == len(noisy.keys)
+            else shown_cell(output, view.value(output.part, number))
+            for output, view in columns
+        )
         for _, number in rows[plan.offset : last]
-    )
+    )  # fmt: skip
 
 
 def _beta(quote: Quote, part: Post | None) -> Fraction:
@@ -82,8 +88,8 @@ class _View:
     def value(self, part: Post, number: int) -> Computed:
         """The value of an expression for the key of this number."""
         match part:
-            case Key(index):
-                return _given(self.keys[number][index])
+            case Key(index):  # the other groups have no key: NULL
+                return _given(self.keys[number][index]) if number < len(self.keys) else None
             case Result(index):
                 finished, places, column = self.calls[index]
                 return finished(tuple(self._reading(place, number) for place in places), column, self.reach)

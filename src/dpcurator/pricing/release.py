@@ -2,7 +2,8 @@
 
 Keys that nobody listed are selected first, by the number of distinct units that have them and nothing else; those kept
 are put in canonical order (missing first, then by value), so the engine's order is never seen, and only they get
-readings. Each reading is an integer combination of the engine's sums, so adding one unit moves it exactly as far as the
+readings; and where the question asks for the others too, their sums are added up first, exactly, and get noise once.
+Each reading is an integer combination of the engine's sums, so adding one unit moves it exactly as far as the
 heart law checks; an independent draw of the quoted mechanism is added to every coordinate. Python ints throughout:
 nothing can overflow, round or raise on any value. Held to one place by tests/laws/test_exact.py.
 """
@@ -22,10 +23,14 @@ from dpcurator.values import Exact
 
 @dataclass(frozen=True, slots=True)
 class Noisy:
-    """What may be seen: the keys, public or selected, and one tuple per reading with one integer per key."""
+    """What may be seen: the keys, public or selected, and one tuple per reading with one integer per key.
+
+    other: each tuple has one more integer, for all candidates that are not shown.
+    """
 
     keys: tuple[tuple[Value, ...], ...]
     readings: tuple[tuple[int, ...], ...]
+    other: bool = False
 
 
 def combine(rows: tuple[tuple[int, ...], ...], combination: Combination) -> list[int]:
@@ -41,13 +46,13 @@ def release(quote: Quote, exact: Exact, entropy: Entropy) -> Noisy:
         values = combine(rows, combination)
         noise = priced.mechanism.sample(len(values), entropy)
         noisy.append(tuple(value + int(draw) for value, draw in zip(values, noise, strict=True)))
-    return Noisy(keys, tuple(noisy))
+    return Noisy(keys, tuple(noisy), quote.reach.other)
 
 
 def _selected(
     quote: Quote, exact: Exact, entropy: Entropy
 ) -> tuple[tuple[tuple[Value, ...], ...], tuple[tuple[int, ...], ...]]:
-    """The keys that are answered for, in canonical order, and the exact sums of each."""
+    """The keys that are answered for, in canonical order, and the exact sums of each; then of all others, if asked."""
     found, rows, total = exact.keys_for_release(), exact.open_for_release(), quote.lowered.core[-1]
     if quote.selecting is None:
         if found is not None:
@@ -62,7 +67,11 @@ def _selected(
     order = sorted(range(len(found)), key=lambda number: _canonical(found[number]))
     kept = quote.selecting.rule.keep([rows[number][0] // one for number in order], entropy)
     shown = [number for number, keep in zip(order, kept, strict=True) if keep]
-    return tuple(found[number] for number in shown), tuple(rows[number] for number in shown)
+    sums = [rows[number] for number in shown]
+    if quote.reach.other:
+        others = [rows[number] for number, keep in zip(order, kept, strict=True) if not keep]
+        sums.append(tuple(sum(row[place] for row in others) for place in range(_sums(total))))
+    return tuple(found[number] for number in shown), tuple(sums)
 
 
 def _canonical(key: tuple[Value, ...]) -> tuple[tuple[bool, Any], ...]:
@@ -71,7 +80,11 @@ def _canonical(key: tuple[Value, ...]) -> tuple[tuple[bool, Any], ...]:
 
 def _shaped(rows: tuple[tuple[int, ...], ...], keys: int, total: Step) -> tuple[tuple[int, ...], ...]:
     """The rows, if there is one a key and each has the plan's sums as ints; noise for anything else would be wrong."""
-    sums = len(total.sums) if isinstance(total, Total) else 0
+    sums = _sums(total)
     if len(rows) != keys or any(len(row) != sums or not all(type(number) is int for number in row) for row in rows):
         raise TypeError("the engine's answer has not the shape of the plan")
     return rows
+
+
+def _sums(total: Step) -> int:
+    return len(total.sums) if isinstance(total, Total) else 0
