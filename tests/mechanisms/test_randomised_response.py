@@ -44,7 +44,7 @@ def test_laws_over_every_report(mechanism: RandomisedResponse) -> None:
 @pytest.mark.parametrize("mechanism", EXAMPLES)
 def test_the_interval_covers_every_truth(mechanism: RandomisedResponse) -> None:
     for beta in (Fraction(1, 2), Fraction(1, 10)):
-        laws.interval_covers(mechanism, list(mechanism.values), 4, beta)
+        laws.interval_covers(mechanism, list(mechanism.values), 4 if len(mechanism.values) < 5 else 3, beta)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(s) for s in ("1e-9", "1/10", "1", "20", "300")])

@@ -129,3 +129,19 @@ def test_the_window_changes_no_tail() -> None:
         assert not two_coins._tail_at_most(n, t, c, p, q, tail * Fraction(999, 1000), reach)
     assert two_coins._tail_at_most(n, t, c, p, q, tail * Fraction(1001, 1000), 60)
     assert not two_coins._tail_at_most(n, t, c, p, q, tail * Fraction(1001, 1000), 5)
+
+
+@pytest.mark.parametrize(
+    ("p", "gap"), [("1/2", 2.0**-60), ("1/2", 2.0**-30), ("1/1000000000", 1e-10), ("1/2", 0.4999999)]
+)
+def test_far_parameters_leave_an_interval(p: str, gap: float) -> None:
+    """Chances closer than doubles can tell, counts past any sum, chances of missing past any double."""
+    own = Fraction(p)
+    other = own - Fraction(gap)
+    for n in (1, 1000, 10**18):
+        for c in (0, n // 3, n):
+            for beta in (Fraction(1, 20), Fraction(1, 10**400), Fraction(999_999, 10**6)):
+                for least in (exact, chernoff):
+                    low, high = interval(n, c, own, other, beta, least)
+                    assert 0 <= low <= high <= n
+        assert radius(n, own, other, Fraction(1, 20)) > 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
@@ -101,7 +102,7 @@ def drawn_reports_follow(
     cells = {key(report): i for i, report in enumerate(reports)}
     value = list(mechanism.values)[1]
     drawn = mechanism.respond_many([value] * n, Shuffled())
-    seen, counts = np.unique(drawn, axis=0, return_counts=True) if drawn.dtype != object else _counted(drawn)
+    seen, counts = _counted(drawn)
     observed = np.zeros(len(reports), dtype=np.int64)
     for report, count in zip(seen, counts, strict=True):
         observed[cells[key(report)]] += count
@@ -110,11 +111,15 @@ def drawn_reports_follow(
     assert chi_square_chance(observed, others) < FALSE_ALARM
 
 
-def _counted(drawn: Any) -> tuple[list[Any], list[int]]:
-    from collections import Counter
-
-    counted = Counter(drawn.tolist())
-    return list(counted), list(counted.values())
+def _counted(drawn: Any) -> tuple[Any, Any]:
+    """The distinct reports, and how often each; rows are told apart by one number each, which sorts faster."""
+    if drawn.dtype == object:
+        counted = Counter(drawn.tolist())
+        return list(counted), list(counted.values())
+    rows = drawn.reshape(len(drawn), -1).astype(np.int64)
+    codes = rows @ (int(rows.max()) + 1) ** np.arange(rows.shape[1])
+    _, first, counts = np.unique(codes, return_index=True, return_counts=True)
+    return drawn[first], counts
 
 
 def tape(*words: int) -> TapeEntropy:

@@ -146,11 +146,11 @@ def _reach(n: int, variance: float, chance: Fraction) -> int:
 
 def _guess(n: int, c: int, p: Fraction, q: Fraction, chance: Fraction) -> int:
     """About where a normal law has this tail; only where the search begins."""
-    x, a, b = math.sqrt(max(-2 * _log(chance), 0.0)), float(p), float(q)
+    x = math.sqrt(max(-2 * _log(chance), 0.0))
     away = (2.30753 + 0.27061 * x) / (1 + x * (0.99229 + 0.04481 * x)) - x  # Abramowitz, Stegun 26.2.22
-    t = (c - n * b) / (a - b)
+    gap, above, one, other = float(p - q), float(c - n * q) - 0.5, float(p * (1 - p)), float(q * (1 - q))
+    t = above / gap
     for _ in range(3):
         inside = min(max(t, 0.0), float(n))
-        spread = math.sqrt(inside * a * (1 - a) + (n - inside) * b * (1 - b))
-        t = (c - 0.5 - n * b + away * spread) / (a - b)
+        t = (above + away * math.sqrt(inside * one + (n - inside) * other)) / gap
     return round(min(max(t, 0.0), float(n)))
