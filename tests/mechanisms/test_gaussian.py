@@ -83,6 +83,16 @@ def test_on_a_fine_grid_it_is_as_good_as_the_exact_curve(eps: Any, delta: Any) -
     assert time.process_time() - started < 3
 
 
+def test_the_curve_is_not_trusted_where_it_proposes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given a curve that is 1 % too low, what it proposes fails the discrete law's proof, and the search is made."""
+    monkeypatch.setattr(
+        "dpcurator.mechanisms.gaussian.gaussian_sigma", lambda **of: dp.gaussian_sigma(**of) * F(99, 100)
+    )
+    one = dp.Gaussian(sensitivity=1, epsilon=1, delta="1e-6")
+    assert one.delta_at(1).surely_at_most(F(1, 10**6))
+    assert abs(one.sigma / dp.gaussian_sigma(sensitivity=1, epsilon=1, delta="1e-6") - 1) < F(1, 10**8)
+
+
 def test_on_a_coarse_grid_the_curve_would_be_wrong() -> None:
     """MEANING 5.3, at eps 10: the curve's sigma, in whole steps, has another delta than the curve says."""
     least = dp.Gaussian(sensitivity=1, epsilon=10, delta="1e-5", grid=1)
