@@ -14,8 +14,11 @@ import pytest
 
 from dpcurator import mechanisms
 from dpcurator.errors import Refusal
+from dpcurator.sensitivity.windows import bounded_mean, order_statistic
 
 NO_NUMBER = [float("nan"), float("inf"), -float("inf"), True, "ten", "", [], object(), 1j]
+
+MEDIAN = order_statistic("1/2", lower=0, upper=9, grid=1)
 
 
 @dataclass(frozen=True)
@@ -113,6 +116,33 @@ TABLE: dict[str, Entry] = {
         {"sensitivity": 1, "epsilon": 1, "k": 2},
         SCORED | {"k": [0, -1, "1/2", 1.5, None]},
         frozenset({"monotone"}),
+    ),
+    "Smooth": Entry(
+        {"function": MEDIAN, "epsilon": 1},
+        {
+            "function": [None, min, 3, type(MEDIAN)],
+            "epsilon": [0, -1, None],
+            "delta": [-1, 1],
+            "noise": ["gauss", "", 1, "laplace", ["student"]],  # laplace: without a delta
+            "smoothing": [0, 1, -1, None],
+        },
+        frozenset({"function", "noise"}),
+    ),
+    "ProposeTestRelease": Entry(
+        {"function": MEDIAN, "bound": 1, "epsilon": 1, "delta": 1e-6},
+        {
+            "function": [None, min, 3, type(MEDIAN)],
+            "bound": [0, -1, None],
+            "epsilon": [0, -1, None],
+            "delta": [0, 1, -1, None],
+            "test_share": [0, 1, -1, None],
+        },
+        frozenset({"function"}),
+    ),
+    "InverseSensitivity": Entry(
+        {"function": MEDIAN, "epsilon": 1},
+        {"function": [None, min, 3, bounded_mean(lower=0, upper=9, grid=1)], "epsilon": [0, -1, None]},
+        frozenset({"function"}),
     ),
 }
 PLAIN_LAWS = {"DiscreteLaplace", "DiscreteGaussian"}  # one parameter, by position too: tested in files of their own

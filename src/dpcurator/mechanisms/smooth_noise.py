@@ -47,14 +47,14 @@ class Smooth:
     function: Function
     epsilon: Fraction
     delta: Fraction = Fraction(0)
-    noise: str = ""
+    noise: str | None = None
     smoothing: Fraction = Fraction(1, 2)
     scaling: Admissible = field(init=False, repr=False, compare=False)
 
     if TYPE_CHECKING:  # each is given as people write it, and kept as the exact number
 
         def __init__(
-            self, *, function: Function, epsilon: Spelled, delta: Spelled | None = None, noise: str = "",
+            self, *, function: Function, epsilon: Spelled, delta: Spelled | None = None, noise: str | None = None,
             smoothing: Spelled = "1/2",
         ) -> None: ...  # fmt: skip
 
@@ -64,7 +64,7 @@ class Smooth:
         delta = Fraction(0) if self.delta is None else rational(self.delta, name="delta")
         if not 0 <= delta < 1:
             raise Refusal("delta must be at least 0 and below 1.", cure="Write delta as in 1e-6, or leave it out.")
-        noise = self.noise or ("laplace" if delta else "student")
+        noise = ("laplace" if delta else "student") if self.noise is None else self.noise
         if noise not in LAWS:
             raise Refusal("noise must be student, cauchy or laplace.", cure='Write noise="student".')
         if (noise == "laplace") != (delta > 0):
@@ -134,7 +134,7 @@ class Smooth:
         if reach <= 0 or largest == 0:
             return largest == 0
         with precision(192):
-            return bool(2 * cdf(self.noise, ball(-reach * self.scaling.alpha / largest)) <= ball(beta))
+            return bool(2 * cdf(self.scaling.law, ball(-reach * self.scaling.alpha / largest)) <= ball(beta))
 
 
 class _Cells:
