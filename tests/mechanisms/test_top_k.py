@@ -123,7 +123,7 @@ def test_draws_are_one_shot_and_follow_the_law_of_peeling() -> None:
     for _ in range(4_000):
         counts[tuple(rule.select(scores))] += 1
     seen = np.array(list(counts.values()))
-    right, wrong = ([float(p.lo) for p in one.probabilities(scores).values()] for one in (rule, two(epsilon=8)))
+    right, wrong = ([float(p.lo) for p in one.probabilities(scores).values()] for one in (rule, two(epsilon=6)))
     assert chi_square_chance(seen, right) > FALSE_ALARM
     assert chi_square_chance(seen, wrong) < FALSE_ALARM
 
