@@ -15,11 +15,13 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpcurator.catalog.model import Catalog
-from dpcurator.engines.limits import check_core
+from dpcurator.engines.limits import check_core, weight
+from dpcurator.engines.limits_rows import MAX_PARTS
 from dpcurator.errors import Refusal
 from dpcurator.plan.canonical import digest
 from dpcurator.plan.merge import merged
 from dpcurator.plan.nodes import Plan
+from dpcurator.plan.work import Finishing, check, finishing, scanned
 from dpcurator.pricing.prices import Price
 from dpcurator.pricing.quote import Quote, check_size, price
 from dpcurator.receipt import batch_digest
@@ -104,7 +106,16 @@ def _check(batch: Batch) -> None:
     """Raise Refusal where an engine could not run all of it at once: merged, plans have the parts of all they merge.
     Their answers are made, and stored, at once too."""
     check_size(batch.asked)
-    for one in merged([quote.lowered.core for quote in batch.paid]):
+    together = merged([quote.lowered.core for quote in batch.paid])
+    if len(together) > 1 and sum(weight(one.core) for one in together) > MAX_PARTS:
+        raise Refusal("the expressions of these questions are too much for one batch.", cure="Ask them in two batches.")
+    tables = {table.name: table for table in batch.paid[0].catalog.tables} if batch.paid else {}
+    work = [finishing(quote.plan, tables[scanned(quote.plan)]) for quote in batch.paid]
+    try:
+        check(Finishing(sum(one.cells for one in work), sum(one.letters for one in work)))
+    except Refusal as refused:
+        raise Refusal(f"together: {refused.what}", cure="Ask them in two batches.") from None
+    for one in together:
         try:
             check_core(one.core)
             continue

@@ -124,6 +124,22 @@ def check_core(core: CorePlan) -> Parts:
     return Parts(scan, predicate, tuple(computed), owner, keys, grids, scale, sums)
 
 
+HARD: Final = {"power": 30, "ln": 10, "exp": 10, "local_of_time": 50, "time_of_local": 50}  # in parts of a sum
+
+
+def weight(core: CorePlan) -> int:
+    """How many parts a plan's expressions have, those that are long in an engine's words counted as many. For several
+    plans that are run as one: together they are held to MAX_PARTS too."""
+    found: list[rows.Expression] = []
+    for step in core:
+        if isinstance(step, Filter):
+            found.append(step.predicate)
+        elif isinstance(step, Project):
+            found += step.parts
+    parts = (part for one in found for part in rows.walk(one) if not isinstance(part, rows.Constant))
+    return sum(HARD.get(part.function, 1) if isinstance(part, rows.Compute) else 1 for part in parts)
+
+
 def _scan(scan: Scan) -> None:
     require(TABLE_NAME.fullmatch(scan.table) is not None, "A stored table is named t0, t1, ...")
     for source in scan.columns:

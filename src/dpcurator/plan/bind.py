@@ -15,7 +15,19 @@ from dpcurator.plan.calls import call
 from dpcurator.plan.expressions import AGGREGATES
 from dpcurator.plan.keys import keyed
 from dpcurator.plan.names import find, nearest, quote, show
-from dpcurator.plan.nodes import Bounded, Grouped, Key, KeyColumn, Order, Output, Plan, Post, Rows, Where
+from dpcurator.plan.nodes import (
+    AggregateCall,
+    Bounded,
+    Grouped,
+    Key,
+    KeyColumn,
+    Order,
+    Output,
+    Plan,
+    Post,
+    Rows,
+    Where,
+)
 from dpcurator.plan.post import FUNCTIONS, Look, Shape, post
 from dpcurator.plan.question import (
     Binary,
@@ -36,6 +48,7 @@ from dpcurator.plan.question import (
 )
 from dpcurator.plan.rows import Field, fields
 from dpcurator.plan.scope import AggregateRule, Keyed, Scope
+from dpcurator.plan.work import check, finishing
 
 MAX_KEYS = 1_000_000  # K's public limit (MEANING 4.1)
 
@@ -58,7 +71,12 @@ def bind(question: Question, catalog: Catalog, aggregates: tuple[AggregateRule, 
     outputs = tuple(_output(item, scope) for item in question.items)
     if not scope.calls and not question.group_by:
         raise Refusal("the question has no aggregate.", cure="Ask for COUNT(*), SUM(x), AVG(x), or GROUP BY a column.")
-    return Plan(
+    if source.source.other and table.unit != EACH_ROW and any(_of_units(made) for made in scope.calls):
+        raise Refusal(
+            "COUNT(DISTINCT unit) of all other groups would count a unit once for each of them.",
+            cure="Write COUNT(*), or GROUP BY without WITH_OTHER.",
+        )
+    plan = Plan(
         source=source,
         outputs=outputs,
         having=None if question.having is None else _having(question.having, scope),
@@ -67,6 +85,12 @@ def bind(question: Question, catalog: Catalog, aggregates: tuple[AggregateRule, 
         offset=question.offset,
         calls=tuple(scope.calls),
     )
+    check(finishing(plan, table))
+    return plan
+
+
+def _of_units(call: AggregateCall) -> bool:
+    return call.column is None and call.function.endswith(" DISTINCT")
 
 
 def _clauses(question: Question) -> Iterator[Syntax]:
@@ -87,7 +111,12 @@ def _source(scope: Scope) -> Bounded:
         condition = scope.reader("WHERE").predicate(question.where)
         used = sorted(fields(condition))
         rows = Where(scanned, condition, tuple(table.columns[i].name for i in used))
-    grouped = Grouped(rows, tuple(_key(part, scope) for part in question.group_by))
+    columns = tuple(_key(part, scope) for part in question.group_by)
+    if question.other and all(column.listed for column in columns):
+        raise Refusal(
+            "every key is listed, and answered: there are no others.", cure="Write GROUP BY without WITH_OTHER."
+        )
+    grouped = Grouped(rows, columns, question.other)
     if grouped.listed and grouped.keys > MAX_KEYS:
         raise Refusal(
             f"GROUP BY would answer for {grouped.keys:,} keys; the limit is {MAX_KEYS:,}.",

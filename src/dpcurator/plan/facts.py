@@ -13,6 +13,7 @@ from dpcurator.plan.intervals import bounds
 from dpcurator.plan.nodes import KeyColumn, Measured, Plan, Rows, Where
 from dpcurator.plan.rows import Expression, Field, Operand, fields, walk
 from dpcurator.plan.spelling import spelled
+from dpcurator.plan.work import check, finishing
 
 
 def disagreement(plan: Plan, catalog: Catalog) -> str | None:
@@ -34,7 +35,7 @@ def disagreement(plan: Plan, catalog: Catalog) -> str | None:
     if plan.source.source.columns and rows.unit is not None and table.max_groups is None:
         return "the catalog declares no max_groups"
     try:
-        return _where(source, table) or _measured(plan, table) or _keys(plan, table, catalog)
+        return _where(source, table) or _measured(plan, table) or _keys(plan, table, catalog) or _work(plan, table)
     except (KeyError, TypeError, ValueError, ArithmeticError, IndexError, Refusal):
         return "an expression of the plan is none"
 
@@ -68,6 +69,14 @@ def _keys(plan: Plan, table: Table, catalog: Catalog) -> str | None:
             return f"{key.name!r} has other keys"
         if keys is None and not (selectable(key.part, table) and catalog.delta > 0):
             return f"{key.name!r} has no list of keys"
+    return None
+
+
+def _work(plan: Plan, table: Table) -> str | None:
+    try:
+        check(finishing(plan, table))
+    except Refusal:
+        return "its answer is too large"
     return None
 
 

@@ -3,7 +3,7 @@
 An expression has a list when each of its values can be named from the catalog alone (MEANING 4.3): from listed columns,
 from the bounds of bounded ones, or because it chooses among constants. A list may hold keys that no row has; it never
 depends on private rows. A row whose key is not in it is in no group. Missing is a key only where a column that is used
-lists NULL. Checked in tests/plan/test_keys.py.
+lists NULL. A list that would take too long to make is refused (`plan/steps.py`). Checked in tests/plan/test_keys.py.
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ from functools import lru_cache
 from typing import Final
 
 from dpcurator.catalog.model import Column, Table, Value
+from dpcurator.errors import Refusal
 from dpcurator.plan.evaluate import apply, value
 from dpcurator.plan.intervals import span
 from dpcurator.plan.rows import Choose, Compute, Constant, Field, Missing, Operand, fields, moved
+from dpcurator.plan.steps import Budget, Cost, computed, cost
 
 MOST_KEYS: Final = 1_000_000  # of a list, and of the combinations looked at to make it
 MOST_PLAIN: Final = 10_000  # keys of a bounded column by itself
@@ -52,12 +54,18 @@ def _image(part: Operand, used: tuple[tuple[int, Column], ...], unit: str | None
     table = Table("", tuple(columns.get(index, filler) for index in range(last + 1)), unit)
     lists = [_listed(index, table, 10 * FEW) for index in columns]
     found: Values | None = None
+    budget = Budget()
     if all(one is not None for one in lists):
-        found = _over_columns(part, list(columns), [one for one in lists if one is not None], table, FEW)
+        found = _over_columns(part, list(columns), [one for one in lists if one is not None], FEW, budget)
     if found is None:
-        found = _values(part, table)
+        found = _values(part, table, budget)
     if found is None and all(one is not None for one in lists):
-        found = _over_columns(part, list(columns), [one for one in lists if one is not None], table, MOST_KEYS)
+        found = _over_columns(part, list(columns), [one for one in lists if one is not None], MOST_KEYS, budget)
+    if found is None and budget.short:
+        raise Refusal(
+            "naming the keys of this expression takes too long, or they are too long themselves.",
+            cure="Group by a simpler expression, of fewer columns or of columns with fewer values.",
+        )
     if found is None or len(found.present) > MOST_KEYS:
         return None
     if part.kind == "float" and not all(column.keys is not None for column in columns.values()):
@@ -92,11 +100,13 @@ def _whole_numbers(part: Operand, table: Table, most: int) -> frozenset[Value] |
 
 
 def _over_columns(
-    part: Operand, columns: Sequence[int], lists: Sequence[Values], table: Table, most: int
+    part: Operand, columns: Sequence[int], lists: Sequence[Values], most: int, budget: Budget
 ) -> Values | None:
     """The values over all combinations of the columns' own, and of missing ones."""
     sides = [(*one.present, None) for one in lists]
-    if math.prod(map(len, sides)) > most:
+    times = math.prod(map(len, sides))
+    longest = {index: _longest(one.present) for index, one in zip(columns, lists, strict=True)}
+    if times > most or not budget.affords(times, cost(part, longest.__getitem__)):
         return None
     placed = moved(part, {index: place for place, index in enumerate(columns)})
     found = {value(placed, row) for row in itertools.product(*sides)}
@@ -105,7 +115,12 @@ def _over_columns(
     return Values(frozenset(found - {None}), missing)
 
 
-def _values(part: Operand, table: Table) -> Values | None:
+def _longest(values: Iterable[Value]) -> int:
+    """Letters of the longest text."""
+    return max((len(one) for one in values if isinstance(one, str)), default=0)
+
+
+def _values(part: Operand, table: Table, budget: Budget) -> Values | None:
     """The values that the parts allow: more than there may be, never fewer."""
     match part:
         case Constant(fixed):
@@ -113,29 +128,43 @@ def _values(part: Operand, table: Table) -> Values | None:
         case Missing():
             return Values(frozenset())
         case Field(index):
-            return _listed(index, table, MOST_KEYS)
+            return _paid(_listed(index, table, MOST_KEYS), budget)
         case Choose(branches, otherwise):
-            return _union([*(branch.value for branch in branches), otherwise], table)
+            return _union([*(branch.value for branch in branches), otherwise], table, budget)
         case Compute("coalesce" | "least" | "greatest", parts):
-            return _union(parts, table)
+            return _union(parts, table, budget)
         case Compute(name, parts, kind, literals):
-            sides = [_values(one, table) for one in parts]
+            sides = [_values(one, table, budget) for one in parts]
             known = [side for side in sides if side is not None]
-            if len(known) == len(sides) and math.prod(len(side.present) for side in known) <= MOST_KEYS:
+            times = math.prod(len(side.present) for side in known)
+            once = computed(name, tuple(_longest(side.present) for side in known), literals)
+            once = Cost(2 * once.steps, once.letters if kind == "text" else 0)
+            if len(known) == len(sides) and times <= MOST_KEYS and budget.affords(times, once):
                 rows = itertools.product(*(side.present for side in known))
                 found = frozenset(apply(name, row, kind, literals) for row in rows)
                 return Values(found - {None}, any(side.missing for side in known))
             inside = _whole_numbers(part, table, MOST_KEYS)
-            return None if inside is None else Values(inside)
+            return None if inside is None else _paid(Values(inside), budget)
     return None  # pragma: no cover - the match is exhaustive
 
 
-def _union(parts: Iterable[Operand], table: Table) -> Values | None:
-    sides = [_values(one, table) for one in parts]
-    known = [side for side in sides if side is not None]
-    if len(known) < len(sides):
-        return None
-    return Values(frozenset().union(*(side.present for side in known)), any(side.missing for side in known))
+def _paid(found: Values | None, budget: Budget) -> Values | None:
+    """The values, where putting so many together is within the budget."""
+    return found if found is None or budget.affords(1 + len(found.present) // 2, Cost(1)) else None
+
+
+def _union(parts: Iterable[Operand], table: Table, budget: Budget) -> Values | None:
+    present: set[Value] = set()
+    missing = False
+    for one in parts:
+        side = _values(one, table, budget)
+        if side is None:
+            return None
+        present |= side.present
+        missing |= side.missing
+        if len(present) > MOST_KEYS:
+            return None
+    return Values(frozenset(present), missing)
 
 
 def without_list(part: Operand, table: Table) -> tuple[int, ...]:

@@ -50,7 +50,7 @@ def keyed(part: Syntax, typed: Typed, table: Table, catalog: Catalog) -> KeyColu
     read = typed.as_type(type)
     operand = clamped(read, table)
     name = quote(spelled(operand, table)) if isinstance(read, Field) else spelled(operand, table)
-    keys = image(operand, table)
+    keys = _image(operand, name, at, table)
     if isinstance(read, Field) and keys is not None and operand is not read and len(keys) > MOST_PLAIN:
         raise Refusal(
             f"GROUP BY {name} would have {len(keys):,} keys; a column by itself has at most {MOST_PLAIN:,}.", where=at,
@@ -62,6 +62,14 @@ def keyed(part: Syntax, typed: Typed, table: Table, catalog: Catalog) -> KeyColu
         return _unknown(read, operand, typed, name, at, table, catalog)
     said = table.columns[read.index].name if isinstance(read, Field) else spelled(operand, table)
     return KeyColumn(said, operand, type, len(keys), digest_of(keys))
+
+
+def _image(operand: Operand, name: str, at: str, table: Table) -> tuple[Value, ...] | None:
+    try:
+        return image(operand, table)
+    except Refusal as refused:
+        long = refused
+    raise Refusal(f"GROUP BY {name}: {long.what}", where=at, cure=long.cure)
 
 
 def _unknown(
