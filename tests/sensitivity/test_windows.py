@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from fractions import Fraction as F
 from itertools import combinations_with_replacement
 from typing import Any
@@ -99,6 +100,8 @@ def test_values_are_rounded_clamped_and_never_refused() -> None:
     grid = Grid(F(0), F(1), F(1, 10))
     values = [0.05, F(1, 20), 0.04, -3, 2, float("nan"), float("inf"), float("-inf"), None, "x", np.float64(0.26)]
     assert [grid.place(value) for value in values] == [1, 1, 0, 0, 10, 0, 10, 0, 0, 0, 3]
+    assert [grid.place(Decimal(text)) for text in ("NaN", "Infinity", "-Infinity", "0.3")] == [0, 10, 0, 3]
+    assert [grid.place(value) for value in (np.array([1, 2]), 1j, True, np.inf, [1])] == [0, 0, 10, 10, 0]
     median = order_statistic("1/2", lower=0, upper=10**30, grid=1)
     rows = median.rows([10**29, 10**40, 5])
     assert median.answer(rows) == 10**29
@@ -120,6 +123,7 @@ def test_values_are_rounded_clamped_and_never_refused() -> None:
         lambda: order_statistic("1/2", lower=0, upper=1, grid="2/3"),
         lambda: bounded_mean(lower=0, upper=float("inf"), grid=1),
         lambda: order_statistic("1/2", **BOUNDS).rows([]),
+        lambda: order_statistic("1/2", **BOUNDS).rows(None),
         lambda: order_statistic(True, **BOUNDS),
     ],
 )

@@ -12,7 +12,6 @@ Checked     tests/sensitivity/test_windows.py, tests/sensitivity/test_enumerated
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -51,14 +50,13 @@ class Grid:
         return int(self.upper / self.step)
 
     def place(self, value: Any) -> int:
-        """The step nearest to a value, halves upward, clamped; nan is lower. A value is never refused."""
-        if hasattr(value, "item"):
-            value = value.item()
+        """The step nearest to a value, halves upward, clamped; lower for nan and what is no number. Nothing is refused."""
         try:
-            if isinstance(value, float) and math.isinf(value):
-                return self.high if value > 0 else self.low
-            top, bottom = value.as_integer_ratio()
-        except (ValueError, OverflowError, AttributeError, TypeError):
+            plain = value.item() if hasattr(value, "item") else value
+            top, bottom = plain.as_integer_ratio()
+        except OverflowError:  # an infinity
+            return self.high if value > 0 else self.low
+        except (ValueError, AttributeError, TypeError):
             return self.low
         step = self.step
         nearest: int = (2 * top * step.denominator + bottom * step.numerator) // (2 * bottom * step.numerator)

@@ -53,6 +53,8 @@ class Window:
         """Sorted steps of the grid, with lower before and upper after them."""
         import numpy as np
 
+        if not hasattr(data, "__iter__"):
+            raise Refusal("data must be a sequence of values.", cure="Pass a list or an array.")
         low, high = self.grid.low, self.grid.high
         kind = np.int64 if max(abs(low), abs(high)) < _SMALL else object
         values = np.asarray(data) if isinstance(data, np.ndarray) else None
