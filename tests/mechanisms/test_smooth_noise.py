@@ -18,6 +18,7 @@ from dpcurator.mechanisms.smooth_noise import EXAMPLES, _Cells
 from dpcurator.numbers import Enclosure, exp_neg
 from dpcurator.numbers.balls import ball, precision
 from dpcurator.privacy.loss import Loss
+from dpcurator.sensitivity.admissible import Admissible
 from dpcurator.sensitivity.enumerated import enumerated
 from dpcurator.sensitivity.function import Function
 from dpcurator.sensitivity.windows import Window, bounded_mean, order_statistic, trimmed_mean
@@ -87,6 +88,18 @@ def test_noise_scaled_by_local_sensitivity_is_found_out(delta: Any) -> None:
         laws = mechanism.probabilities(one), mechanism.probabilities(other)
         found = [surely_private(a, b, F(3), F(delta)) for a, b in (laws, laws[::-1])]
         assert all(found) is private
+
+
+@pytest.mark.parametrize("law", ["student", "cauchy", "laplace"])
+def test_noise_four_times_too_small_is_found_out(law: str) -> None:
+    delta = F(1, 10**9) if law == "laplace" else F(0)
+    mechanism = Smooth(function=WIDE, epsilon=3, delta=delta, noise=law)
+    for right in (True, False):
+        if not right:
+            how = mechanism.scaling
+            object.__setattr__(mechanism, "scaling", Admissible(law, 4 * how.alpha, how.beta))
+        one, other = mechanism.probabilities([0, 0, 60]), mechanism.probabilities([0, 60, 60])
+        assert surely_private(one, other, F(3), delta) is right
 
 
 def test_loss() -> None:

@@ -137,18 +137,20 @@ def check_sensitivity(
     search = _Search(f, rows, relate, distance, ordered)
     starts = [size - 1] if relate == "replace-one" else sizes[:-1]
     work = sum(how_many(one, len(rows), ordered=ordered) for one in starts)
-    end, done, complete = time.monotonic() + float(limit), 0, True
+    begun, done, complete, shown = time.monotonic(), 0, True, 0.0
     with telling(progress, work, "neighbouring datasets") as told:
         for start in starts:
             for base in bases(start, len(rows), ordered=ordered):
-                if search.infinite or time.monotonic() > end:
+                passed = time.monotonic() - begun
+                if search.infinite or passed > limit:
                     complete = search.infinite
                     break
                 for group in with_row(base, len(rows), ordered=ordered):
                     search.group(base, group)
                 done += 1
-                if done % 256 == 0 or done == work:
+                if passed > shown or done == work:
                     told(done, work)
+                    shown = passed + 0.1
             else:
                 continue
             break

@@ -50,7 +50,7 @@ class Grid:
         return int(self.upper / self.step)
 
     def place(self, value: Any) -> int:
-        """The step nearest to a value, halves upward, clamped; lower for nan and what is no number. Nothing is refused."""
+        """The step nearest to a value, halves upward, clamped; lower for nan and for what is no number."""
         try:
             plain = value.item() if hasattr(value, "item") else value
             top, bottom = plain.as_integer_ratio()
