@@ -13,7 +13,7 @@ from laws_of_draws import FALSE_ALARM, chi_square_chance
 
 from dpcurator.entropy import SystemEntropy
 from dpcurator.errors import Refusal
-from dpcurator.mechanisms import InverseSensitivity
+from dpcurator.mechanisms import InverseSensitivity, ProposeTestRelease, Smooth
 from dpcurator.mechanisms.inverse_sensitivity import EXAMPLES
 from dpcurator.numbers import Enclosure, exp_neg, ln
 from dpcurator.privacy.loss import Loss
@@ -98,6 +98,7 @@ def test_a_fine_grid_and_many_rows() -> None:
 
 @pytest.mark.parametrize("bad", [
     {"function": bounded_mean(**BOUNDS)}, {"function": order_statistic(0, **BOUNDS, neighbours="add-remove")},
+    {"function": order_statistic(0, lower=0, upper=10**900, grid=F(1, 10**900))},
     {"function": min}, {"epsilon": 0}, {"epsilon": float("nan")}, {"epsilon": True}, {"delta": 1},
 ])  # fmt: skip
 def test_bad_parameters_are_refused(bad: dict[str, Any]) -> None:
@@ -105,3 +106,13 @@ def test_bad_parameters_are_refused(bad: dict[str, Any]) -> None:
         InverseSensitivity(**{"function": EXAMPLES[0].function, "epsilon": 1, **bad})
     with pytest.raises(Refusal, match="beta"):
         EXAMPLES[0].error(1)
+
+
+def test_a_law_too_long_to_list_is_refused() -> None:
+    long = order_statistic("1/2", lower=0, upper=10**9, grid=1)
+    for mechanism in (
+        InverseSensitivity(function=long, epsilon=1), Smooth(function=long, epsilon=1),
+        ProposeTestRelease(function=long, epsilon=1, delta="1e-6", bound=1),
+    ):  # fmt: skip
+        with pytest.raises(Refusal, match="1,000,000 steps"):
+            mechanism.probabilities([1, 2, 3])

@@ -30,6 +30,7 @@ from dpcurator.numbers.rational import Spelled
 from dpcurator.privacy.loss import Loss
 from dpcurator.sensitivity.windows import Window, order_statistic
 
+LARGEST_STEPS = 1 << 4096  # as many as a race holds in one place
 Run = tuple[int, int, int]  # first step, how many steps, len of each
 
 
@@ -51,6 +52,8 @@ class InverseSensitivity:
                 "function must be an order statistic whose neighbours replace one row.",
                 cure='Write function=dp.order_statistic("1/2", lower=0, upper=100, grid=1).',
             )
+        if of.grid.high - of.grid.low >= LARGEST_STEPS:
+            raise Refusal("The grid has too many steps.", cure="Take a coarser grid, or narrower bounds.")
         object.__setattr__(self, "epsilon", positive(self.epsilon, name="epsilon"))
 
     @property
@@ -87,6 +90,7 @@ class InverseSensitivity:
 
     def probabilities(self, data: Sequence[Any]) -> dict[Fraction, Enclosure]:
         """The law of the release for this data; as private as the data: for study and for tests."""
+        self.function.grid.every()  # refuses what is too long to list
         runs = self._runs(data)
         with precision(192):
             weights = [(-ball(self.epsilon * length / 2)).exp() for _, _, length in runs]

@@ -115,6 +115,7 @@ class ProposeTestRelease:
         noise, answer = self.noise(unit), self.function.answer(rows)
         distance, always = self._distance(rows, unit), Enclosure.exactly(1)
         passed = always if distance is None else _above(self.test.scale, self.threshold - distance)
+        grid.every()  # refuses what is too long to list
         low, high = math.ceil(grid.lower / unit), math.floor(grid.upper / unit)
         law: dict[Fraction | None, Enclosure] = {None: 1 - passed}
         for place in range(low, high + 1):

@@ -100,7 +100,7 @@ class Smooth:
         the data: for study and for tests."""
         grid, cells = self.function.grid, _Cells(self, self.function.rows(data))
         below, law = Enclosure.exactly(0), {}
-        for place in range(grid.low, grid.high + 1):
+        for place in grid.every():
             upto = Enclosure.exactly(1) if place == grid.high else cells.below(place)
             mass = upto - below
             law[place * grid.step] = Enclosure(max(mass.lo, Fraction(0)), max(mass.hi, Fraction(0)))

@@ -105,19 +105,20 @@ def check_sensitivity(
     claim: object = None,
     ordered: bool = True,
     least: int = 0,
-    seconds: object = 60,
+    seconds: object | None = 60,
     progress: Progress | bool | None = None,
 ) -> Checked:
     """The largest change of f between neighbouring datasets of rows of `domain`, with the pair that attains it.
 
     f takes a tuple of rows and gives a number or a sequence of numbers. n: the number of rows (replace-one), or the
     largest one (add-remove, from `least` up). ordered=False: f does not depend on the order of rows, which saves a
-    factor of up to n!; it is believed. progress: called with (done, of how many); True shows a bar, False none, and
-    None shows one on a terminal. Raises Refusal for what is no such question, or for more than 5,000,000 datasets.
+    factor of up to n!; it is believed. seconds: the time to take, None for all it needs. progress: called with (done, of
+    how many); True shows a bar, False none, and None shows one on a terminal. Raises Refusal for what is no such
+    question, or for more than 5,000,000 datasets.
     """
     rows, relate = tuple(domain), relation(neighbours)
     size, smallest = whole(n, name="n", least=1), whole(least, name="least")
-    limit = rational(seconds, name="seconds")
+    limit = None if seconds is None else rational(seconds, name="seconds")
     wanted = None if claim is None else rational(claim, name="claim")
     if distance not in DISTANCES:
         raise Refusal("distance must be l1, l2 or linf.", cure='Write distance="l1"; for one number all are alike.')
@@ -142,7 +143,7 @@ def check_sensitivity(
         for start in starts:
             for base in bases(start, len(rows), ordered=ordered):
                 passed = time.monotonic() - begun
-                if search.infinite or passed > limit:
+                if search.infinite or (limit is not None and passed > limit):
                     complete = search.infinite
                     break
                 for group in with_row(base, len(rows), ordered=ordered):

@@ -21,6 +21,8 @@ from dpcurator.errors import Refusal
 from dpcurator.numbers import positive, rational, whole
 from dpcurator.sensitivity.sealed import LocalSensitivity
 
+_LISTED = 1_000_000
+
 
 @dataclass(frozen=True, slots=True)
 class Grid:
@@ -48,6 +50,12 @@ class Grid:
     @property
     def high(self) -> int:
         return int(self.upper / self.step)
+
+    def every(self) -> range:
+        """Every step, for laws that are listed. Raises Refusal above a million."""
+        if self.high - self.low >= _LISTED:
+            raise Refusal(f"The grid has more than {_LISTED:,} steps to list.", cure="Take a coarser grid for study.")
+        return range(self.low, self.high + 1)
 
     def place(self, value: Any) -> int:
         """The step nearest to a value, halves upward, clamped; lower for nan and for what is no number."""
