@@ -10,7 +10,7 @@ Proof       len is a distance to a set, so neighbours move it by at most 1: the 
             r - upto must come, and moving those to t suffices; else x_r = t. So len is constant between the rows'
             values: a draw chooses among at most 2 n + 1 runs of the grid, each weighted by how many steps it holds,
             then a step of it.
-Source      Asi, Duchi, NeurIPS 2020 (arXiv 2005.10630), section 2; McSherry, Talwar, FOCS 2007.
+Source      Asi, Duchi, NeurIPS 2020 (arXiv 2005.10630); McSherry, Talwar, FOCS 2007.
 Checked     tests/mechanisms/test_inverse_sensitivity.py: len and the law by enumeration of small worlds.
 """
 
@@ -105,7 +105,7 @@ class InverseSensitivity:
     def error(self, beta: Spelled) -> int:
         """How many rows would have to change to make the answer right, at most, but for a chance beta: an int.
 
-        (2 / epsilon) ln(R / beta), rounded up, R the number of steps of the grid (Asi, Duchi 2020, section 2): an error
+        (2 / epsilon) ln(R / beta), rounded up, R the number of steps of the grid (Asi, Duchi 2020): an error
         in rank, from public facts alone; how far that is in the unit of the values depends on the data.
         """
         chance = positive(beta, name="beta")

@@ -10,7 +10,7 @@ Proof       D differs by at most 1 between neighbours, as A_k(x) <= A_{k+1}(y), 
             If D(x) >= 1 or D(y) >= 1, then LS of that one is at most bound, so |f(x) - f(y)| <= bound, and both steps
             together are (eps_1 + eps_2)-DP, with no delta. If D(x) = D(y) = 0, then 'no answer' is equally likely under
             both, and an answer has probability P(Z > T) <= delta under each: (0, delta).
-Source      Dwork, Lei, STOC 2009, section 3 (there with Laplace noise, and (2 eps, delta)).
+Source      Dwork, Lei, STOC 2009 (there with Laplace noise, and (2 eps, delta)).
 Checked     tests/mechanisms/test_propose_test_release.py: both laws of every pair of neighbours in small worlds.
 """
 

@@ -16,7 +16,7 @@ Proof       The densities at y are h(z) alpha/S and h(w) alpha/S', z = (y - f) a
             most alpha - m + |z| (e**m - 1), so the hockey stick E(1 - e**(eps - loss))+ with |z| exponential is at most
             e**-t (1 - e**-m), t = (eps - alpha + m) / (e**m - 1), the integral of e**-z (1 - e**-(e**m - 1)(z - t))
             over z > t. t falls in m, as m >= 1 - e**-m and eps >= alpha; so m = beta is the worst.
-Source      Nissim, Raskhodnikova, Smith, STOC 2007, definition 2.4 and lemmas 2.5, 2.7, 2.9, which have alpha = beta =
+Source      Nissim, Raskhodnikova, Smith, STOC 2007, section 2 (admissible noise), which has alpha = beta =
             eps / (2 (g + 1)) for densities 1 / (1 + |z|**g), and alpha = eps/2, beta = eps / (2 ln(2/delta)) for
             Laplace; Student's t: Bun, Steinke, NeurIPS 2019. The conditions here are sharper, and proved above.
 Checked     tests/sensitivity/test_admissible.py: the losses on grids of (z, l, d), and delta by integration.

@@ -112,9 +112,9 @@ def check_sensitivity(
 
     f takes a tuple of rows and gives a number or a sequence of numbers. n: the number of rows (replace-one), or the
     largest one (add-remove, from `least` up). ordered=False: f does not depend on the order of rows, which saves a
-    factor of up to n!; it is believed. seconds: the time to take, None for all it needs. progress: called with (done, of
-    how many); True shows a bar, False none, and None shows one on a terminal. Raises Refusal for what is no such
-    question, or for more than 5,000,000 datasets.
+    factor of up to n!; it is believed. seconds: the time to take, None for all it needs. progress: called with
+    (done, of how many); True shows a bar, False none, and None shows one on a terminal. Raises Refusal for what is no
+    such question, or for more than 5,000,000 datasets.
     """
     rows, relate = tuple(domain), relation(neighbours)
     size, smallest = whole(n, name="n", least=1), whole(least, name="least")

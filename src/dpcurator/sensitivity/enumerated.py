@@ -4,7 +4,7 @@ Definition  f of n rows of `domain`, rational (a float is the dyadic it is); nei
             multiset is found by trying its neighbours; A_k by spreading the greatest LS over k steps.
 Promise     Exact, so smooth noise and propose-test-release may use it. Rows outside the domain count as its first row.
             `check_local` tries, on every pair of neighbours of a small domain, what a hand-written function promises.
-Source      Nissim, Raskhodnikova, Smith, STOC 2007, definition 3.1, taken literally.
+Source      Nissim, Raskhodnikova, Smith, STOC 2007, section 3, taken literally.
 Checked     tests/sensitivity/test_enumerated.py.
 """
 

@@ -6,7 +6,7 @@ Definition  A function with local sensitivity at a distance. LS(x) = max over ne
 Promise     asked of whoever writes one: |f(x) - f(y)| <= A_0(x), and A_k(x) <= A_{k+1}(y), for neighbours x, y;
             A_k <= A_{k+1} <= greatest. Larger numbers than the true A_k are safe, smaller ones are not.
             `check_local` (in `enumerated`) tries this on every dataset of a small domain.
-Source      Nissim, Raskhodnikova, Smith, STOC 2007, definitions 3.1 and 3.2 and claim 3.2.
+Source      Nissim, Raskhodnikova, Smith, STOC 2007, section 3 (sensitivity at distance k).
 Checked     tests/sensitivity/test_windows.py, tests/sensitivity/test_enumerated.py.
 """
 

@@ -7,7 +7,7 @@ Proof       A_k(x) <= A_{k+1}(y), so q**k A_k(x) <= (1/q) q**{k+1} A_{k+1}(y) <=
             maximum is found by halving ranges of k: A_k never falls in k, so within (a, b) it is at most q**{a+1} A_b,
             and a range whose bound is no more than what was found is left out. Two products are compared by logarithms
             in balls, and where these leave a doubt, as whole numbers.
-Source      Nissim, Raskhodnikova, Smith, STOC 2007, definition 2.1 and lemma 2.3.
+Source      Nissim, Raskhodnikova, Smith, STOC 2007, sections 2 and 3.
 Checked     tests/sensitivity/test_smooth.py.
 """
 

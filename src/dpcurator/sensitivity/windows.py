@@ -17,7 +17,7 @@ Proof       k = 0. Let s be the sum of x_{lo+1}..x_{hi}. Replacing any row by an
             Add-remove, smallest: adding a row moves min(y) by up to y_1 - lower, removing by y_2 - y_1. Within k steps
             y_1 <= x_{k+1} (remove the k smallest), and y_2 - y_1 <= x_{k+2} - x_1 (remove x_2..x_{k+1}) while
             y_1 >= x_1; with an added row below x_1 it is y_2 - y_1 <= x_{k+1} - lower, one step having gone there.
-Source      Nissim, Raskhodnikova, Smith, STOC 2007, propositions 3.3 and 3.4 (minimum, median).
+Source      Nissim, Raskhodnikova, Smith, STOC 2007, section 3 (minimum, median).
 Checked     tests/sensitivity/test_windows.py: every dataset of small worlds against the definition, by enumeration.
 """
 
