@@ -22,7 +22,7 @@ def notes(plan: Plan, reach: Reach, confidence: Fraction) -> tuple[str, ...]:
             caps += f" a group and {many(source.max_groups, 'group')}"
         apart.append(f"a unit with more than {caps} is {'cut' if reach.chosen else 'scaled'} down to that")
     if reach.chosen:
-        apart.append("groups of few units are left out")
+        apart.append(f"groups of few units are {'in (other)' if reach.other else 'left out'}")
     clamped = dict.fromkeys(call.column for call in plan.calls if call.function != "COUNT" and call.column)
     apart += [
         f"{column.name} is clamped to [{decimal_text(column.lower)}, {decimal_text(column.upper)}]"
