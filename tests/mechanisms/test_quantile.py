@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from decimal import Decimal
 from fractions import Fraction as F
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, pairwise
 from typing import Any
 
 import numpy as np
@@ -166,6 +166,16 @@ def test_places_on_a_grid_are_exact_at_halves(lower: F, step: F) -> None:
     assert made.line.places(np.array(floats)).tolist() == expected
     whole = [math.floor(x) for x in floats]
     assert made.line.places(np.array(whole)).tolist() == made.line.places([F(x) for x in whole]).tolist()
+
+
+def test_places_in_a_list_are_exact_at_its_edges() -> None:
+    candidates = [F(k, 7) for k in range(-50, 50)]
+    made = dp.Quantile(q="1/2", epsilon=1, candidates=candidates)
+    edges = [(a + b) / 2 for a, b in pairwise(candidates)]
+    near = [float(edge) for edge in edges]
+    floats = near + [math.nextafter(x, side) for x in near for side in (-math.inf, math.inf)]
+    assert made.line.places(np.array(floats)).tolist() == [sum(F(x) >= edge for edge in edges) for x in floats]
+    assert {F(x) < edge for x, edge in zip(near, edges, strict=True)} == {True, False}
 
 
 def test_groups_of_a_large_grid_have_the_law_of_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -112,6 +112,16 @@ def test_floats_leave_out_nobody_who_could_win(world: Any, places: int) -> None:
         assert len(kept) <= 60 or (places > 1 and (rate * (made._top - F(min(values.tolist())))) > 2**1000)
 
 
+@pytest.mark.parametrize("word", [1, 255, 1023])
+def test_the_bound_has_no_more_room_than_it_needs(word: int) -> None:
+    """Brackets that touch at a power of two, where the linear logarithm is exact: the second may be the first still."""
+    made = Race(np.zeros(2), F(1))
+    kept = made.possible(np.array([word, word + 1], dtype=np.uint32), 1, SystemEntropy())
+    assert {one.index for one in kept} == {0, 1}
+    far = made.possible(np.array([word, 2 * word + 3], dtype=np.uint32), 1, SystemEntropy())
+    assert {one.index for one in far} == {0}
+
+
 def test_the_linear_logarithms_lie_on_their_side() -> None:
     words = np.array([w for w in CORNERS if w] + rng.integers(1, 2**32, 300).tolist(), dtype=np.uint32)
     sizes = [*words.tolist(), 2**62 - 1, 2**53 + 1]
