@@ -39,6 +39,8 @@ from dpcurator.privacy.loss import Loss
 if TYPE_CHECKING:  # a quote draws nothing, and starts faster without numpy
     from numpy.typing import NDArray
 
+    from dpcurator.plots.chart import Chart
+
 _FINE = 2**16  # steps
 _MOST_EPS = 10**4
 _FIGURES = 12  # of an epsilon returned
@@ -194,6 +196,12 @@ class Gaussian:
         if exact < 0:
             raise Refusal("t must be at least 0.", cure="Write t as in 3.4.")
         return self.noise.tail(math.floor(exact / self.step))
+
+    def plot(self, kind: str = "law") -> Chart:
+        """A chart of the "law", the "loss" by output, the "distribution" of the loss, or "delta" against epsilon."""
+        from dpcurator.plots import draw_noise
+
+        return draw_noise(kind, self, loss=self.loss, shift=self.sensitivity)
 
     def error(self, beta: object) -> Fraction:
         """Least m on the grid with P(|noise| > m) <= beta, query's unit; beta in (0, 1), else a Refusal.

@@ -38,6 +38,7 @@ from dpcurator.privacy.loss import Loss
 
 if TYPE_CHECKING:
     from dpcurator.numbers.rational import Spelled
+    from dpcurator.plots.chart import Chart
 
 MOST = 200  # candidates of which `probabilities` gives the law
 
@@ -113,6 +114,12 @@ class PermuteAndFlip:
             for value in set(exact)
         }
         return [found[value] for value in exact]
+
+    def plot(self, scores: object, *, candidates: Sequence[object] | None = None) -> Chart:
+        """A chart of each candidate's chance, by name where these are given. For study: not to be released."""
+        from dpcurator.plots import draw_probabilities
+
+        return draw_probabilities(self.probabilities(scores), candidates=candidates)
 
     def error(self, beta: object, *, candidates: int) -> Fraction:
         """How far below the best score the choice is with chance at most beta: P(best - chosen > error) <= beta.

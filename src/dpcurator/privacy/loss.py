@@ -20,10 +20,10 @@ Checked     tests/privacy/test_loss.py, tests/privacy/test_families.py, tests/la
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, positive, rational, whole
@@ -31,6 +31,9 @@ from dpcurator.numbers.figures import decimal_at, least_place, place_of
 from dpcurator.privacy.distribution import Distribution
 from dpcurator.privacy.families import FAMILIES, Family
 from dpcurator.privacy.families.family import Pair, order
+
+if TYPE_CHECKING:
+    from dpcurator.plots.chart import Chart
 
 DIRECTIONS = ("forward", "backward")
 _FIGURES = 12  # of an epsilon that is searched
@@ -151,6 +154,18 @@ class Loss:
         """The law of ln P/Q under P, listing at most so many atoms (int >= 1). Raises Refusal where it is not known."""
         law = self._formula(self._known.law, "distribution here", "Account for it by its rho.")
         return law(self.given, whole(atoms, name="atoms", least=1))
+
+    def plot(self) -> Chart:
+        """A chart of this distribution. Raises Refusal where it is not known."""
+        from dpcurator.plots import draw_loss_distribution
+
+        return draw_loss_distribution(self)
+
+    def plot_delta(self, *, epsilons: Iterable[object] = ()) -> Chart:
+        """A chart of delta against epsilon, from 0 to 4 unless given. Raises Refusal where it is not known."""
+        from dpcurator.plots import draw_delta
+
+        return draw_delta({self.family: self}, epsilons=epsilons)
 
     def worst_pair(self) -> Pair:
         """P and Q in words, as in "Z against Z + 3, Z discrete Laplace of scale 10"."""

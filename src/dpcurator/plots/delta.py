@@ -1,0 +1,75 @@
+"""The curve of a loss: the least delta at each epsilon, on a logarithmic axis; beside it other curves, where given.
+
+Where a delta is 0, or below the floor, nothing is drawn: the curve ends. Checked in tests/plots/test_delta.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
+from typing import Any, Protocol
+
+from dpcurator.errors import Refusal
+from dpcurator.numbers import Enclosure, positive, rational
+from dpcurator.plots.chart import Chart
+from dpcurator.plots.drawing import chart, drawn, linear, lines, logarithmic, series
+
+Other = Callable[[Fraction], Enclosure | Fraction | None]
+_PARTS = 100
+_FLOOR = Fraction(1, 10**12)
+
+
+class Curved(Protocol):
+    def delta(self, eps: Any, /) -> Enclosure: ...
+
+
+def draw_delta(
+    losses: Mapping[str, Curved],
+    *,
+    epsilons: Iterable[object] = (),
+    others: Mapping[str, Other] | None = None,
+    floor: object = _FLOOR,
+) -> Chart:
+    """losses: by name. epsilons: each at least 0; unless given, from 0 to 4. others: further curves by name, each a
+    function of epsilon, None where it says nothing. floor: the least delta that is drawn, above 0; the most is below 1.
+
+    Raises Refusal for others than these, and where no delta is above the floor.
+    """
+    least = positive(floor, name="floor")
+    names = series([*losses, *(others or {})])
+    spread = sorted({_at_least_0(eps) for eps in epsilons} or {Fraction(4 * p, _PARTS) for p in range(_PARTS + 1)})
+    curves: dict[str, Other] = {**{name: loss.delta for name, loss in losses.items()}, **(others or {})}
+    rows: list[dict[str, Any]] = []
+    ended = False
+    for name in names:
+        for eps in spread:
+            found = curves[name](eps)
+            if found is None or (found.hi if isinstance(found, Enclosure) else found) >= 1:
+                continue  # a delta of 1 promises nothing
+            if (found.lo if isinstance(found, Enclosure) else found) < least:
+                ended = True
+                continue
+            rows.append({"series": name, "epsilon": drawn(eps), "delta": drawn(found)})
+    if not rows:
+        raise Refusal("No delta here is above the floor.", cure="Draw smaller epsilons, or a lower floor.")
+    words = "The least delta for which (epsilon, delta) is a true promise, at each epsilon."
+    if ended:
+        words += f" A curve ends where delta is 0 or below {drawn(least):g}."
+    encoding = {
+        "x": linear("epsilon", "epsilon (nats)"),
+        "y": logarithmic("delta", "delta (probability)", [row["delta"] for row in rows]),
+    }
+    return chart(
+        "Epsilon and delta",
+        words,
+        rows,
+        layer=[lines(names, title="curve" if len(names) > 1 else None)],
+        encoding=encoding,
+    )
+
+
+def _at_least_0(eps: object) -> Fraction:
+    exact = rational(eps, name="epsilon")
+    if exact < 0:
+        raise Refusal("epsilon must be at least 0.", cure="Write epsilon as in 0.5.")
+    return exact
