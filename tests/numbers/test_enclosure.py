@@ -157,3 +157,16 @@ def test_common_floor() -> None:
         assert common_floor(ball(Fraction(-1, 3)), ball(Fraction(-1, 2))) == -1
         third = ball(Fraction(1, 3))
         assert common_floor(3 * third, 3 * third) is None  # the ball of 3 * (1/3) straddles 1
+
+
+def test_it_is_shown_as_far_as_it_is_known() -> None:
+    third = ln(Fraction(3)) / ln(Fraction(27))
+    assert f"{third:.6f}" == "0.333333"
+    assert f"{third:>8.3f}|" == "   0.333|"
+    assert str(third) == "0.3333333333"
+    assert f"{Enclosure(Fraction(1, 10), Fraction(3, 10)):.2f}" == "0.10 to 0.30"
+    assert f"{Enclosure(Fraction(1, 10), Fraction(3, 10)):.0f}" == "0"
+    assert str(Enclosure.exactly(Fraction(3, 4))) == "0.75"
+    assert f"{exp_neg(Fraction(10_000)):.3e}" == "1.135e-4343"  # no double goes so far
+    assert f"{Enclosure.exactly(10**400):.0e}" == "1e+400"
+    assert repr(Enclosure.exactly(1)) == "Enclosure(lo=Fraction(1, 1), hi=Fraction(1, 1))"

@@ -11,6 +11,7 @@ Checked     tests/numbers/test_enclosure.py.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Self
 
@@ -18,6 +19,7 @@ from dpcurator.numbers.balls import Ball, ball, precision
 
 _LONG = 512  # bits an endpoint's numerator or denominator may have before it is rounded outward
 _KEPT = 256  # significant bits it then keeps
+_FIGURES = Context(prec=60)  # of an end that is shown
 _SMALL = 65536  # 2**-_SMALL is the least positive endpoint; a smaller number is bracketed by 0 and that
 
 
@@ -59,6 +61,15 @@ class Enclosure:
 
     def __bool__(self) -> bool:
         raise TypeError("an enclosure has no truth value; ask surely_at_most, surely_below and the like")
+
+    def __format__(self, spec: str) -> str:
+        """The real in this format, where both ends round to the same text; else both, as in "0.1 to 0.3"."""
+        lo, hi = (format(_decimal(end), spec) for end in (self.lo, self.hi))
+        return lo if lo == hi else f"{lo} to {hi}"
+
+    def __str__(self) -> str:
+        """Of ten figures: what is known of the real at a glance. `lo` and `hi` say it exactly."""
+        return format(self, ".10g")
 
     def __neg__(self) -> Enclosure:
         return Enclosure(-self.hi, -self.lo)
@@ -145,6 +156,11 @@ def _rational(point: Ball) -> Fraction | None:
     if exponent >= 0:
         return Fraction(mantissa << exponent)
     return None if mantissa and mantissa.bit_length() + exponent < -_SMALL else Fraction(mantissa, 1 << -exponent)
+
+
+def _decimal(end: Fraction) -> Decimal:
+    """An end for people to read, of 60 figures, however small or large."""
+    return _FIGURES.divide(Decimal(end.numerator), Decimal(end.denominator))
 
 
 def _enclosure(value: Number) -> Enclosure:
