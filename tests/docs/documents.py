@@ -13,6 +13,9 @@ spent and what the error bars leave out, and the widths of columns may differ. W
 BY or LIMIT gives follows the noise: of those only the heads and the feet are compared. A line `...` stands for any
 lines. A block of any other kind is an error: nothing would check it.
 
+The gallery's right values are to the letter: in docs/gallery a text block is compared as it is, unless it has the mark
+`<!-- noisy: values -->`.
+
 `python tests/docs/documents.py DOCUMENT` writes what is printed now into a document's console and text blocks, where
 that differs; read the difference before committing it.
 """
@@ -32,7 +35,8 @@ import typer
 
 ROOT = Path(__file__).resolve().parents[2]
 _FENCE = re.compile(r"^(?P<indent> *)```(?P<kind>\w*)[^\n]*\n(?P<body>.*?)^(?P=indent)```", re.M | re.S)
-_MARK = re.compile(r"<!-- *(?P<word>file|ci|in): *(?P<name>[\w./-]+) *-->\s*$")
+_MARK = re.compile(r"<!-- *(?P<word>file|ci|in|noisy): *(?P<name>[\w./-]+) *-->\s*$")
+GALLERY = "gallery"
 _NOISY = {"demo", "key", "log", "receipt", "verify"}
 _PRICES = {"--epsilon", "--rho", "--spend", "--within", "--rehearse"}
 
@@ -182,6 +186,7 @@ class Run:
 
     def __init__(self, path: Path, *, rewrite: bool = False) -> None:
         self.path, self.rewrite = path, rewrite
+        self.exact = path.parent.name == GALLERY
         self.changes: list[tuple[str, str]] = []
         self.names: dict[str, Any] = {"__name__": "__document__"}
         self.printed: str | None = None  # by the python block just before, if there was one
@@ -210,7 +215,8 @@ class Run:
         elif block.kind == "python":
             self.printed = self._python(block)
         elif block.kind == "text" and before is not None:
-            self._held(block.body.rstrip("\n"), before.rstrip("\n"), noisy=True, where=where)
+            noisy = not self.exact or (block.mark is not None and block.mark[0] == "noisy")
+            self._held(block.body.rstrip("\n"), before.rstrip("\n"), noisy=noisy, where=where)
         elif block.kind == "sql":
             for question in re.split(r"\n\s*\n", block.body.strip()):
                 self._sql(question, where)

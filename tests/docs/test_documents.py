@@ -74,3 +74,17 @@ def test_a_block_that_nothing_runs_is_an_error(tmp_path: Path):
     stray.write_text("```json\n{}\n```\n")
     with pytest.raises(AssertionError, match="nothing runs"):
         Run(stray).all()
+
+
+def test_the_gallery_is_held_to_the_digit(tmp_path: Path):
+    place = tmp_path / "gallery"
+    place.mkdir()
+    page = "```python\nprint(0.25)\n```\n\n{}```text\n0.26\n```\n"
+    for folder, mark, held in ((place, "", True), (place, "<!-- noisy: values -->\n", False), (tmp_path, "", False)):
+        document = folder / "page.md"
+        document.write_text(page.format(mark))
+        if held:
+            with pytest.raises(AssertionError, match="0.26"):
+                Run(document).all()
+        else:
+            Run(document).all()
