@@ -447,7 +447,7 @@ def test_the_flow_is_the_one_that_is_written(curator):
     from dpcurator.curator import Curator
 
     source = inspect.getsource(Curator._settled)
-    steps = ["self.engine()", "self.ledger.charge(", "self._evaluate(", "self.ledger.answer(", "return stored"]
+    steps = ["self.engine()", "self.ledger.charge(", "self._evaluate(", "self.ledger.answer(", "return stored,"]
     places = [source.index(step) for step in steps]
     assert places == sorted(places)
 

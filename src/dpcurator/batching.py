@@ -23,7 +23,7 @@ from dpcurator.plan.merge import merged
 from dpcurator.plan.nodes import Plan
 from dpcurator.plan.work import Finishing, check, finishing, scanned
 from dpcurator.pricing.prices import Price
-from dpcurator.pricing.quote import Quote, check_size, price
+from dpcurator.pricing.quote import Quote, price
 from dpcurator.receipt import batch_digest
 from dpcurator.values import Json
 
@@ -105,12 +105,11 @@ def quote_batch(plans: Sequence[Plan], offered: Price, catalog: Catalog, *, conf
 def _check(batch: Batch) -> None:
     """Raise Refusal where an engine could not run all of it at once: merged, plans have the parts of all they merge.
     Their answers are made, and stored, at once too."""
-    check_size(batch.asked)
     together = merged([quote.lowered.core for quote in batch.paid])
     if len(together) > 1 and sum(weight(one.core) for one in together) > MAX_PARTS:
         raise Refusal("the expressions of these questions are too much for one batch.", cure="Ask them in two batches.")
-    tables = {table.name: table for table in batch.paid[0].catalog.tables} if batch.paid else {}
-    work = [finishing(quote.plan, tables[scanned(quote.plan)]) for quote in batch.paid]
+    tables = {table.name: table for table in batch.asked[0].catalog.tables}
+    work = [finishing(quote.plan, tables[scanned(quote.plan)]) for quote in batch.asked]
     try:
         check(Finishing(sum(one.cells for one in work), sum(one.letters for one in work)))
     except Refusal as refused:

@@ -154,9 +154,9 @@ def test_an_answer_too_large_for_memory_is_refused_before_the_charge(catalog, te
     more = "".join(f", COUNT(*) + {n}" for n in range(300))
     for asked in (text.format(more), text.format(more) + " LIMIT 1000000"):
         for attempt in (made.quote, made.ask, made.menu, made.rehearse):
-            with pytest.raises(Refusal, match=r"too large|too many keys"):
+            with pytest.raises(Refusal, match="too many keys"):
                 attempt(asked, **({} if attempt == made.menu else {"spend": "5%"}))
-    with pytest.raises(Refusal, match="too large"):
+    with pytest.raises(Refusal, match="too many keys"):
         made.batch([text.format("".join(f", COUNT(*) + {n + m}" for n in range(25))) for m in range(13)], spend="50%")
     assert made.ledger.life() == "new"
     assert made.quote(text.format(""), spend="5%")

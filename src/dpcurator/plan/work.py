@@ -19,7 +19,7 @@ from dpcurator.plan.nodes import Apply, Given, Key, Plan, Post, Where
 from dpcurator.plan.steps import KEY_LETTERS
 
 MOST_CELLS: Final = 5_000_000  # keys times what is computed for each: noise, cells, parts of expressions
-UNLISTED: Final = 10_000  # as many keys are reckoned with where nobody listed them
+UNLISTED: Final = 50_000  # as many keys are reckoned with where nobody listed them: how many there are is private
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ that. Checked in tests/pricing/test_quote.py.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any
 
 from dpcurator.aggregates import rule_of
 from dpcurator.catalog.model import Catalog
@@ -32,9 +32,6 @@ from dpcurator.pricing.selecting import Selecting, selecting
 from dpcurator.privacy.reading import Reading
 
 SUMMED = ("values", "centred")
-MOST_CELLS: Final = 3_000_000  # values shown: some 2 gigabytes while they are made
-MOST_NUMBERS: Final = 10_000_000  # readings of all keys: about as much
-UNLISTED: Final = 100_000  # keys that are not listed count as so many: how many there are is private
 CONFIDENCE = Fraction(95, 100)  # of the error bars, unless asked otherwise
 
 
@@ -179,26 +176,7 @@ def price(plan: Plan, asked: Price | Fraction, catalog: Catalog, *, confidence: 
         raise Refusal(f"this ledger counts in {catalog.currency}, not {offered.currency}.")
     found = priced_at(plan, offered)
     lowered = lower(plan, tuple(one.ask for one in found.priced), found.grids, catalog)
-    quote = _quote(plan, found, lowered, offered, confidence, catalog)
-    check_size([quote])
-    return quote
-
-
-def check_size(quotes: Sequence[Quote]) -> None:
-    """Refuse answers that would not fit the memory of an ordinary machine: after the charge there is no refusal, and
-    running out of memory would close the curator. Raises Refusal."""
-    cells = numbers = 0
-    for quote in quotes:
-        keys = UNLISTED if quote.reach.chosen else len(quote.lowered.keys)
-        plan = quote.plan
-        cells += len(plan.outputs) * (keys if plan.limit is None else min(keys, plan.limit))
-        numbers += len(quote.priced) * keys
-    if cells > MOST_CELLS or numbers > MOST_NUMBERS:
-        few = f"at most {MOST_CELLS:,} values are shown, and {MOST_NUMBERS:,} numbers get noise"
-        raise Refusal(
-            f"the answer would be too large: {few} (keys that nobody listed count as {UNLISTED:,}).",
-            cure="Ask for fewer columns, group by fewer keys, or write a LIMIT.",
-        )
+    return _quote(plan, found, lowered, offered, confidence, catalog)
 
 
 def for_bars(quote: Quote, asked: Price | Fraction) -> Quote:
@@ -297,5 +275,5 @@ def root_above(value: Fraction) -> Fraction:
     return Fraction(math.isqrt(math.floor(value * 10 ** (2 * places))) + 1, 10**places)
 
 
-__all__ = ["CONFIDENCE", "PRICE_UNIT", "SUMMED", "Found", "Priced", "Quote", "asks_of", "check_size", "for_bars",
+__all__ = ["CONFIDENCE", "PRICE_UNIT", "SUMMED", "Found", "Priced", "Quote", "asks_of", "for_bars",
            "mechanism_json", "price", "priced_at", "typical"]  # fmt: skip
