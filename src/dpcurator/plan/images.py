@@ -136,16 +136,21 @@ def _values(part: Operand, table: Table, budget: Budget) -> Values | None:
         case Compute(name, parts, kind, literals):
             sides = [_values(one, table, budget) for one in parts]
             known = [side for side in sides if side is not None]
-            times = math.prod(len(side.present) for side in known)
-            once = computed(name, tuple(_longest(side.present) for side in known), literals)
-            once = Cost(2 * once.steps, once.letters if kind == "text" else 0)
-            if len(known) == len(sides) and times <= MOST_KEYS and budget.affords(times, once):
+            if len(known) == len(sides) and _affordable(name, known, kind, literals, budget):
                 rows = itertools.product(*(side.present for side in known))
                 found = frozenset(apply(name, row, kind, literals) for row in rows)
                 return Values(found - {None}, any(side.missing for side in known))
             inside = _whole_numbers(part, table, MOST_KEYS)
             return None if inside is None else _paid(Values(inside), budget)
     return None  # pragma: no cover - the match is exhaustive
+
+
+def _affordable(name: str, sides: Sequence[Values], kind: str, literals: tuple[object, ...], budget: Budget) -> bool:
+    """Whether a function's values over all combinations of its parts' values are few, and named soon."""
+    times = math.prod(len(side.present) for side in sides)
+    once = computed(name, tuple(_longest(side.present) for side in sides), literals)
+    once = Cost(2 * once.steps, once.letters if kind == "text" else 0)
+    return times <= MOST_KEYS and budget.affords(times, once)
 
 
 def _paid(found: Values | None, budget: Budget) -> Values | None:
