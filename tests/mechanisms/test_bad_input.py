@@ -35,7 +35,7 @@ CONSTANTS: dict[str, list[Any]] = {
     "bounds": [5, "ab", (1,), (1, 2, 3), (2, 1), (0, float("nan")), (float("-inf"), 0), (True, 2), "0,1"],
     "nan": [],
 }
-COORDINATES: dict[str, list[Any]] = {"coordinates": [0, -1, "1/2", 1.5, None]}
+COORDINATES: dict[str, list[Any]] = {"coordinates": [0, -1, "1/2", 1.5, True]}
 VALUES: dict[str, list[Any]] = {"values": [None, 1, [], ["a"]]}
 SCORED: dict[str, list[Any]] = {
     "sensitivity": [0, -1, None],

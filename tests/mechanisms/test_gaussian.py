@@ -156,7 +156,7 @@ def test_mass_sums_to_one() -> None:
 
 def test_releases_follow_the_pmf() -> None:
     """Chi-square, false alarm 1e-9; a sigma a twentieth off must fail."""
-    one, off = (dp.Gaussian.with_sigma(sigma=sigma, sensitivity=1, grid="0.5") for sigma in (3, "3.15"))
+    one, off = (dp.Gaussian.with_sigma(sigma=sigma, sensitivity=1, grid="0.5", coordinates=1) for sigma in (3, "3.15"))
     reach = 15
     draws = one.release(np.full(400_000, 7.3), SystemEntropy())
     steps = np.rint(draws * 2).astype(int) - 15
@@ -171,7 +171,8 @@ def test_values_and_vectors() -> None:
     one = EXAMPLES[0]
     assert isinstance(one.release(2.5), float)
     assert isinstance(one.release_exact(10**400), Fraction)
-    assert one.release([1.5, 10**30, F(1, 3)]).shape == (3,)
+    several = dp.Gaussian(sensitivity=1, epsilon=1, delta="1e-6", coordinates=1)
+    assert several.release([1.5, 10**30, F(1, 3)]).shape == (3,)
     assert one.sample(5).dtype == np.float64
     assert abs(one.release(10**300) / 1e300 - 1) < 1e-15
     bounded = EXAMPLES[3]

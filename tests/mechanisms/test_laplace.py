@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import pickle
 from dataclasses import FrozenInstanceError
@@ -149,7 +150,7 @@ def test_mass_sums_to_one_and_is_on_the_grid_alone() -> None:
 
 def test_releases_follow_the_pmf() -> None:
     """Chi-square, false alarm 1e-9; a value half a step elsewhere must fail."""
-    one = dp.Laplace(sensitivity=1, epsilon="1/3", grid="0.5")
+    one = dp.Laplace(sensitivity=1, epsilon="1/3", grid="0.5", coordinates=1)
     reach = 20
     for value, as_if, good in ((7.3, F("7.3"), True), (7.3, F("7.8"), False)):
         draws = one.release(np.full(300_000, value), SystemEntropy())
@@ -163,7 +164,7 @@ def test_releases_follow_the_pmf() -> None:
 
 
 def test_a_value_and_a_vector_of_any_size() -> None:
-    one = dp.Laplace(sensitivity=1, epsilon=1)
+    one = dp.Laplace(sensitivity=1, epsilon=1, coordinates=1)
     for value in (10**400, -(10**400), 1.7e308, 5e-324, F(1, 3), 2**63):
         exact = one.release_exact(value)
         assert abs(exact - F(value)) < 200
@@ -180,9 +181,22 @@ def test_a_value_and_a_vector_of_any_size() -> None:
 
 
 def test_the_type_of_an_answer_follows_from_no_draw() -> None:
-    wide = dp.Laplace(sensitivity=2**40, epsilon=F(1, 2**40), grid=1)  # the noise is Python ints
+    wide = dp.Laplace(sensitivity=2**40, epsilon=F(1, 2**40), grid=1, coordinates=1)  # the noise is Python ints
     assert wide.sample(3).dtype == wide.release([0.0, 1.0]).dtype == np.float64
     assert isinstance(wide.release(1), float)
+
+
+@pytest.mark.parametrize(
+    "one", [dp.Laplace(sensitivity=1, epsilon=1), dp.Gaussian(sensitivity=1, rho=1)], ids=lambda one: type(one).__name__
+)
+def test_a_vector_is_refused_until_somebody_says_how_many_coordinates_may_differ(one) -> None:
+    """Rounding may part neighbours by one more step in each: counted for one, it would be too little for several."""
+    for several in ([1.5, 2.5], np.zeros((2, 1)), np.zeros(10**6)):
+        for release in (one.release, one.release_exact):
+            with pytest.raises(Refusal, match="in how many coordinates"):
+                release(several)
+    assert one.release([1.5]).shape == (1,)
+    assert dataclasses.replace(one, coordinates=2).release([1.5, 2.5]).shape == (2,)
 
 
 def test_entropy_is_an_argument() -> None:

@@ -25,10 +25,10 @@ from typing import TYPE_CHECKING, Any, Self
 from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms.discrete_gaussian import DiscreteGaussian
-from dpcurator.mechanisms.grid import l2_squared_steps, step_of
+from dpcurator.mechanisms.grid import l2_squared_steps, may_release, moving, step_of
 from dpcurator.mechanisms.reals import Reals, declared_constants, noised
 from dpcurator.mechanisms.shape import parameters
-from dpcurator.numbers import Enclosure, positive, rational, whole
+from dpcurator.numbers import Enclosure, positive, rational
 from dpcurator.numbers.figures import decimal_at, least_place, place_of
 from dpcurator.numbers.rational import Spelled
 from dpcurator.privacy import discrete_gaussian as law
@@ -54,8 +54,9 @@ class Gaussian:
 
     grid: the step, a finite decimal > 0, query's unit; by itself under a millionth of sigma and sensitivity.
     coordinates: int >= 1, how many coordinates of a vector may move at most between neighbours (all of them, unless the
-    query says otherwise: a histogram by add-remove moves 1). bounds: (low, high), to which every value is clamped, the
-    infinities too. nan: the number that a missing value stands for. Any other is a Refusal.
+    query says otherwise: a histogram by add-remove moves 1); undeclared, a vector is refused. bounds: (low, high), to
+    which every value is clamped, the infinities too. nan: the number that a missing value stands for. Any other is a
+    Refusal.
     """
 
     sensitivity: Fraction
@@ -63,7 +64,7 @@ class Gaussian:
     delta: Fraction | None = None
     rho: Fraction | None = None
     grid: Fraction | None = None
-    coordinates: int = 1
+    coordinates: int | None = None
     bounds: tuple[Fraction, Fraction] | None = None
     nan: Fraction | None = None
     noise: DiscreteGaussian = field(init=False, repr=False, compare=False)
@@ -73,15 +74,13 @@ class Gaussian:
 
         def __init__(
             self, *, sensitivity: Spelled, epsilon: Spelled | None = None, delta: Spelled | None = None,
-            rho: Spelled | None = None, grid: Spelled | None = None, coordinates: int = 1,
+            rho: Spelled | None = None, grid: Spelled | None = None, coordinates: int | None = None,
             bounds: tuple[Spelled, Spelled] | None = None, nan: Spelled | None = None,
         ) -> None: ...  # fmt: skip
 
     def __post_init__(self) -> None:
-        moved, most = (
-            positive(self.sensitivity, name="sensitivity"),
-            whole(self.coordinates, name="coordinates", least=1),
-        )
+        moved = positive(self.sensitivity, name="sensitivity")
+        declared, most = moving(self.coordinates)
         eps, delta, rho = _price(self.epsilon, self.delta, self.rho)
         step = step_of(self.grid, sensitivity=moved, scale=_about(moved, most, eps, delta, rho), coordinates=most)
         bounds, nan = declared_constants(self.bounds, self.nan)
@@ -96,22 +95,22 @@ class Gaussian:
             noise = DiscreteGaussian.spending_rho(zcdp.greatest_rho(eps, delta), l2_squared=squared)
         for name, exact in (
             ("sensitivity", moved), ("epsilon", eps), ("delta", delta), ("rho", rho), ("grid", step),
-            ("coordinates", most), ("bounds", bounds), ("nan", nan), ("noise", noise),
+            ("coordinates", declared), ("bounds", bounds), ("nan", nan), ("noise", noise),
             ("values", Reals.declared(step, bounds, nan)),
         ):  # fmt: skip
             object.__setattr__(self, name, exact)
 
     @classmethod
     def with_sigma(
-        cls, *, sigma: Spelled, sensitivity: Spelled, grid: Spelled | None = None, coordinates: int = 1,
+        cls, *, sigma: Spelled, sensitivity: Spelled, grid: Spelled | None = None, coordinates: int | None = None,
         bounds: tuple[Spelled, Spelled] | None = None, nan: Spelled | None = None,
     ) -> Self:  # fmt: skip
         """Noise of this sigma, query's unit; `rho` is then what it loses. The rest is as for the class."""
         moved, spread = positive(sensitivity, name="sensitivity"), positive(sigma, name="sigma")
-        most = whole(coordinates, name="coordinates", least=1)
+        declared, most = moving(coordinates)
         step = step_of(grid, sensitivity=moved, scale=spread, coordinates=most)
         rho = l2_squared_steps(moved, step, most) / (2 * (spread / step) ** 2)
-        return cls(sensitivity=moved, rho=rho, grid=step, coordinates=most, bounds=bounds, nan=nan)
+        return cls(sensitivity=moved, rho=rho, grid=step, coordinates=declared, bounds=bounds, nan=nan)
 
     @property
     def step(self) -> Fraction:
@@ -134,12 +133,13 @@ class Gaussian:
     @property
     def loss(self) -> Loss:
         """Exact: of one coordinate, its whole law; of several, their rho."""
-        squared = l2_squared_steps(self.sensitivity, self.step, self.coordinates)
-        return self.noise.loss(math.isqrt(squared)) if self.coordinates == 1 else self.noise.vector_loss(squared)
+        squared = l2_squared_steps(self.sensitivity, self.step, self.coordinates or 1)
+        one = self.coordinates in (None, 1)
+        return self.noise.loss(math.isqrt(squared)) if one else self.noise.vector_loss(squared)
 
     def delta_at(self, epsilon: object) -> Enclosure:
         """The least delta at this epsilon >= 0, else a Refusal; of several coordinates, from 0 to what rho implies."""
-        if self.coordinates == 1:
+        if self.coordinates in (None, 1):
             return self.loss.delta(rational(epsilon, name="epsilon"))
         return Enclosure(Fraction(0), zcdp.delta_of(self.loss.rho(), rational(epsilon, name="epsilon")))
 
@@ -147,7 +147,7 @@ class Gaussian:
         """An epsilon at this delta in (0, 1), else a Refusal; 12 figures, rounded up. The least, of one coordinate; of
         several, the least that rho implies. 0 if that does, and else at least 1e-30."""
         most = _below_1(delta)
-        if self.coordinates > 1:
+        if self.coordinates not in (None, 1):
             return zcdp.epsilon_of(self.loss.rho(), most)
         loss = self.loss
 
@@ -175,7 +175,8 @@ class Gaussian:
     def _noised(self, value: Any, entropy: Entropy | None) -> int | NDArray[Any]:
         from dpcurator import samplers
 
-        return noised(self.values.steps(value), partial(samplers.discrete_gaussian, self.noise.variance), entropy)
+        steps = may_release(self.values.steps(value), self.coordinates)
+        return noised(steps, partial(samplers.discrete_gaussian, self.noise.variance), entropy)
 
     def sample(self, size: int, entropy: Entropy | None = None) -> NDArray[Any]:
         """Independent draws of the noise alone, query's unit; float64, shape (size,)."""

@@ -18,13 +18,36 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from dpcurator.errors import Refusal
-from dpcurator.numbers import positive
+from dpcurator.numbers import positive, whole
 from dpcurator.numbers.figures import ten_to
 from dpcurator.numbers.rational import leading
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 FINER = 2**20
+Steps = TypeVar("Steps", bound="int | NDArray[Any]")
+
+
+def moving(coordinates: object) -> tuple[int | None, int]:
+    """How many coordinates may differ, as declared (None: it is one number) and as counted with. Else a Refusal."""
+    if coordinates is None:
+        return None, 1
+    most = whole(coordinates, name="coordinates", least=1)
+    return most, most
+
+
+def may_release(steps: Steps, coordinates: int | None) -> Steps:
+    """The rounded values; a Refusal for several where nobody said in how many of them neighbours may differ."""
+    if coordinates is None and not isinstance(steps, int) and steps.size > 1:
+        raise Refusal(
+            "for a vector, say in how many coordinates neighbours may differ at most.",
+            cure="Write coordinates=1 for a histogram by add-remove, and the vector's length where all may.",
+        )
+    return steps
 
 
 def step_of(grid: object, *, sensitivity: Fraction, scale: Fraction, coordinates: int) -> Fraction:

@@ -23,10 +23,10 @@ from typing import TYPE_CHECKING, Any, Self
 from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms.discrete_laplace import DiscreteLaplace
-from dpcurator.mechanisms.grid import l1_steps, step_of
+from dpcurator.mechanisms.grid import l1_steps, may_release, moving, step_of
 from dpcurator.mechanisms.reals import Reals, declared_constants, noised
 from dpcurator.mechanisms.shape import parameters
-from dpcurator.numbers import Enclosure, exp_neg, positive, rational, whole
+from dpcurator.numbers import Enclosure, exp_neg, positive, rational
 from dpcurator.numbers.rational import Spelled
 from dpcurator.privacy.loss import Loss
 
@@ -42,14 +42,15 @@ class Laplace:
 
     grid: the step, a finite decimal > 0, query's unit; by itself under a millionth of scale and sensitivity.
     coordinates: int >= 1, how many coordinates of a vector may move at most between neighbours (all of them, unless the
-    query says otherwise: a histogram by add-remove moves 1). bounds: (low, high), to which every value is clamped, the
-    infinities too. nan: the number that a missing value stands for. Any other is a Refusal.
+    query says otherwise: a histogram by add-remove moves 1); undeclared, a vector is refused. bounds: (low, high), to
+    which every value is clamped, the infinities too. nan: the number that a missing value stands for. Any other is a
+    Refusal.
     """
 
     sensitivity: Fraction
     epsilon: Fraction
     grid: Fraction | None = None
-    coordinates: int = 1
+    coordinates: int | None = None
     bounds: tuple[Fraction, Fraction] | None = None
     nan: Fraction | None = None
     noise: DiscreteLaplace = field(init=False, repr=False, compare=False)
@@ -58,33 +59,33 @@ class Laplace:
     if TYPE_CHECKING:  # each is given as people write it, and kept as the exact number
 
         def __init__(
-            self, *, sensitivity: Spelled, epsilon: Spelled, grid: Spelled | None = None, coordinates: int = 1,
-            bounds: tuple[Spelled, Spelled] | None = None, nan: Spelled | None = None,
+            self, *, sensitivity: Spelled, epsilon: Spelled, grid: Spelled | None = None,
+            coordinates: int | None = None, bounds: tuple[Spelled, Spelled] | None = None, nan: Spelled | None = None,
         ) -> None: ...  # fmt: skip
 
     def __post_init__(self) -> None:
         moved, eps = positive(self.sensitivity, name="sensitivity"), positive(self.epsilon, name="epsilon")
-        most = whole(self.coordinates, name="coordinates", least=1)
+        declared, most = moving(self.coordinates)
         step = step_of(self.grid, sensitivity=moved, scale=moved / eps, coordinates=most)
         bounds, nan = declared_constants(self.bounds, self.nan)
         noise = DiscreteLaplace(l1_steps(moved, step, most) / eps)
         for name, exact in (
-            ("sensitivity", moved), ("epsilon", eps), ("grid", step), ("coordinates", most), ("bounds", bounds),
+            ("sensitivity", moved), ("epsilon", eps), ("grid", step), ("coordinates", declared), ("bounds", bounds),
             ("nan", nan), ("noise", noise), ("values", Reals.declared(step, bounds, nan)),
         ):  # fmt: skip
             object.__setattr__(self, name, exact)
 
     @classmethod
     def with_scale(
-        cls, *, scale: Spelled, sensitivity: Spelled, grid: Spelled | None = None, coordinates: int = 1,
+        cls, *, scale: Spelled, sensitivity: Spelled, grid: Spelled | None = None, coordinates: int | None = None,
         bounds: tuple[Spelled, Spelled] | None = None, nan: Spelled | None = None,
     ) -> Self:  # fmt: skip
         """Noise of this scale, query's unit; `epsilon` is then what it loses. The rest is as for the class."""
         moved, spread = positive(sensitivity, name="sensitivity"), positive(scale, name="scale")
-        most = whole(coordinates, name="coordinates", least=1)
+        declared, most = moving(coordinates)
         step = step_of(grid, sensitivity=moved, scale=spread, coordinates=most)
         eps = l1_steps(moved, step, most) * step / spread
-        return cls(sensitivity=moved, epsilon=eps, grid=step, coordinates=most, bounds=bounds, nan=nan)
+        return cls(sensitivity=moved, epsilon=eps, grid=step, coordinates=declared, bounds=bounds, nan=nan)
 
     @property
     def step(self) -> Fraction:
@@ -99,7 +100,7 @@ class Laplace:
     @property
     def loss(self) -> Loss:
         """Exact. The worst pair is the noise against itself moved by the whole sensitivity."""
-        return self.noise.loss(l1_steps(self.sensitivity, self.step, self.coordinates))
+        return self.noise.loss(l1_steps(self.sensitivity, self.step, self.coordinates or 1))
 
     def release(self, value: Any, entropy: Entropy | None = None) -> float | NDArray[Any]:
         """The noisy answer, query's unit: a float, or an array of float64 of a vector's shape with independent noise.
@@ -116,7 +117,8 @@ class Laplace:
     def _noised(self, value: Any, entropy: Entropy | None) -> int | NDArray[Any]:
         from dpcurator import samplers
 
-        return noised(self.values.steps(value), partial(samplers.discrete_laplace, self.noise.scale), entropy)
+        steps = may_release(self.values.steps(value), self.coordinates)
+        return noised(steps, partial(samplers.discrete_laplace, self.noise.scale), entropy)
 
     def sample(self, size: int, entropy: Entropy | None = None) -> NDArray[Any]:
         """Independent draws of the noise alone, query's unit; float64, shape (size,)."""
