@@ -68,8 +68,8 @@ def main() -> None:
     rng = np.random.default_rng()
     values = rng.normal(50, 20, MANY)
     for grid in (None, "0.01"):
-        laplace = dp.Laplace(sensitivity=1, epsilon=1, grid=grid)
-        gaussian = dp.Gaussian(sensitivity=1, epsilon=1, delta=1e-6, grid=grid)
+        laplace = dp.Laplace(sensitivity=1, epsilon=1, grid=grid, coordinates=1)
+        gaussian = dp.Gaussian(sensitivity=1, epsilon=1, delta=1e-6, grid=grid, coordinates=1)
         shown, sigma = f"grid {laplace.grid}", float(gaussian.sigma)
         peers = {"numpy": rate(lambda n: values[:n] + rng.laplace(0.0, 1.0, n), MANY)}
         peers |= opendp_rate("laplace", 1.0) | diffprivlib_rate("laplace")

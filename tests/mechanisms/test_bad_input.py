@@ -168,7 +168,7 @@ def test_an_entry_tries_parameters_that_there_are_and_begins_from_a_good_call(na
     assert set(TABLE[name].good) <= known
 
 
-@pytest.mark.parametrize(("name", "parameter", "value"), CASES, ids=lambda one: repr(one)[:30])
+@pytest.mark.parametrize(("name", "parameter", "value"), CASES, ids=lambda one: repr(one)[:30].partition(" at 0x")[0])
 def test_a_bad_parameter_is_refused_in_words(name: str, parameter: str, value: Any) -> None:
     with pytest.raises(Refusal) as caught:
         MADE[name](**TABLE[name].good | {parameter: value})
