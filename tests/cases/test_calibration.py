@@ -130,7 +130,7 @@ def test_sen_11_a_private_variance_stays_within_what_a_variance_can_be() -> None
     low, high = F(0), F(10)
     truth = F(np.var(np.arange(1, 11)))
     assert truth == F("8.25")
-    answers = dp.Laplace(sensitivity=9, epsilon="0.1").release([truth] * 2000)
+    answers = dp.Laplace(sensitivity=9, epsilon="0.1", coordinates=1).release([truth] * 2000)
     assert answers.min() < 0
     assert answers.max() > 25
     clamped = dp.clamp(answers, 0, (high - low) ** 2 / 4)
