@@ -27,16 +27,20 @@ def test_a_public_name_is_no_module_so_it_stays_what_it_is(name):
 
 
 def commands() -> dict[str, list[str]]:
-    """Every command of the shell with its long options."""
+    """Every command of the shell, those of groups too ("plot law"), with its long options."""
     import typer
 
     from dpcurator.cli.app import app
 
-    group = typer.main.get_command(app)
-    return {
-        name: [option for parameter in command.params for option in parameter.opts if option.startswith("--")]
-        for name, command in group.commands.items()
-    }
+    found, left = {}, list(typer.main.get_command(app).commands.items())
+    while left:
+        name, command = left.pop()
+        if hasattr(command, "commands"):
+            left += [(f"{name} {inner}", one) for inner, one in command.commands.items()]
+        else:
+            opts = [option for parameter in command.params for option in parameter.opts]
+            found[name] = [option for option in opts if option.startswith("--")]
+    return found
 
 
 def test_every_command_and_option_is_in_the_documents():

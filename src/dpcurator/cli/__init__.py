@@ -1,6 +1,7 @@
 """The shell: parse words, call the curator, print. Nothing is decided here.
 
     steward: init, refresh, check, log, key, reopen          analyst: ask, quote, budget, receipt, verify, demo
+    anyone: plot
 
 Exit codes: 0 answered, 1 a receipt or ledger does not verify, 2 your question, 3 over budget, 4 set-up, 5 fault.
 Whoever can run this can read the data: the promise towards an analyst needs another account, or a server, in between.

@@ -33,8 +33,8 @@ HERE = Path("curator.toml")
 _INTERRUPTED = "interrupted. A charge that was made stands; the same question again resumes it at no cost."
 
 
-def command(**settings: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Register a command whose errors end as documented."""
+def command(*, to: typer.Typer = app, **settings: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Register a command, of the application or a group of it, whose errors end as documented."""
 
     def register(function: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(function)
@@ -52,7 +52,7 @@ def command(**settings: Any) -> Callable[[Callable[..., None]], Callable[..., No
             except Exception:  # whatever else: no words of it, they could hold data
                 _end(Fault() if function.__name__ == "ask" else _unexpected(), as_json)
 
-        return app.command(**settings)(guarded)
+        return to.command(**settings)(guarded)
 
     return register
 

@@ -30,8 +30,8 @@ def draw_delta(
     others: Mapping[str, Other] | None = None,
     floor: object = _FLOOR,
 ) -> Chart:
-    """losses: by name. epsilons: each at least 0; unless given, from 0 to 4. others: further curves by name, each a
-    function of epsilon, None where it says nothing. floor: the least delta that is drawn, above 0; the most is below 1.
+    """losses: by name. epsilons: each at least 0; unless given, from 0 to 4. others: upper bounds by name, each a
+    function of epsilon, None where it is not proved. floor: the least delta drawn, above 0; the greatest is below 1.
 
     Raises Refusal for others than these, and where no delta is above the floor.
     """
@@ -53,6 +53,8 @@ def draw_delta(
     if not rows:
         raise Refusal("No delta here is above the floor.", cure="Draw smaller epsilons, or a lower floor.")
     words = "The least delta for which (epsilon, delta) is a true promise, at each epsilon."
+    if others:
+        words += " The others are bounds on it, drawn where they are proved."
     if ended:
         words += f" A curve ends where delta is 0 or below {drawn(least):g}."
     encoding = {

@@ -1,7 +1,8 @@
 """The privacy loss of each output: ln P(x) / Q(x), P the noise about one value, Q the same about its neighbour's.
 
-The first value is at 0, the neighbour's at `shift`, on the grid, rounded up to it. Of Laplace noise of scale b: shift/b
-left of 0, -shift/b right of the shift, a slope between. Checked in tests/plots/test_loss_by_output.py.
+The first value is at 0, the neighbour's at `shift`, both on the grid (a fine one rounds the shift up to it). Of Laplace
+noise of scale b: shift/b left of 0, -shift/b right of the shift, a slope between.
+Checked in tests/plots/test_loss_by_output.py.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ def draw_loss_by_output(
     far = max(2 * moved, 3 * widest) if reach is None else positive(reach, name="reach")
     low, high = -far, moved + far
     fine = is_fine(shown.values(), low, high)
+    if not fine and moved % widest:
+        raise Refusal("The shift must be a multiple of the grid's step.", cure=f"Here that is {figure(widest)}.")
     rows = [
         {"series": name, "x": drawn(x), "loss": drawn(_loss(noise, x, moved))}
         for name, noise in shown.items()
