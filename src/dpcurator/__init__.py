@@ -58,6 +58,8 @@ _NAMES = {
     "ProposeTestRelease": ("dpcurator.mechanisms", "ProposeTestRelease"),
     "InverseSensitivity": ("dpcurator.mechanisms", "InverseSensitivity"),
     "Loss": ("dpcurator.privacy.loss", "Loss"),
+    "compose": ("dpcurator.accounting.composition", "compose"),
+    "Composition": ("dpcurator.accounting.composition", "Composition"),
     "group_privacy": ("dpcurator.privacy.group", "group_privacy"),
     "explain_delta": ("dpcurator.privacy.explain", "explain_delta"),
     "NoisyMax": ("dpcurator.mechanisms", "NoisyMax"),
@@ -71,6 +73,8 @@ _NAMES = {
 }
 
 if TYPE_CHECKING:
+    from dpcurator.accounting.composition import Composition as Composition
+    from dpcurator.accounting.composition import compose as compose
     from dpcurator.answer import Answer as Answer
     from dpcurator.curator import Curator as Curator
     from dpcurator.errors import DpcuratorError as DpcuratorError

@@ -25,6 +25,7 @@ MAY: dict[str, set[str]] = {
     "samplers": {"entropy"},
     "plots": set(),
     "privacy": {"plots"},
+    "accounting": {"privacy"},
     "sensitivity": set(),
     "mechanisms": {"entropy", "plots", "privacy", "samplers", "sensitivity"},
     "catalog": set(),
@@ -50,6 +51,8 @@ MAY: dict[str, set[str]] = {
 NEVER = [
     ("mechanisms", {"engines", "ledger", "snapshot", "catalog", "plan", "pricing"}),
     ("samplers", {"engines", "ledger", "snapshot", "catalog", "plan", "pricing"}),
+    ("mechanisms", {"accounting"}),
+    ("privacy", {"accounting", "mechanisms"}),
     ("plots", {"engines", "ledger", "snapshot", "catalog", "plan", "pricing", "mechanisms", "entropy"}),
     ("ledger", {"engines", "snapshot", "pricing", "plan", "catalog"}),
     ("pricing", {"engines", "snapshot", "ledger", "curator"}),
