@@ -261,6 +261,10 @@ def test_clamp_keeps_the_kind_of_an_answer() -> None:
     assert clamp(np.array([-1.0, 3.0, 99.0]), 0, 25).tolist() == [0.0, 3.0, 25.0]
     assert clamp(np.array([-1, 3, 99]), 0, 25).dtype == np.int64
     assert clamp(np.array([-1, 3], dtype=object), "1/2", 25).tolist() == [Fraction(1, 2), 3]
+    far = 10**400  # past the largest double
+    assert clamp(3.5, -far, far) == 3.5
+    assert clamp(np.array([3.5]), -far, far).tolist() == [3.5]
+    assert clamp(np.array([3]), -far, far).tolist() == [3]
     for low, high in ((1, 0), (NAN, 1), (0, INF), (True, 2)):
         with pytest.raises(Refusal):
             clamp(1.0, low, high)

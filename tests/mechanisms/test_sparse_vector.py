@@ -334,6 +334,24 @@ def test_threads_share_the_number_of_positives() -> None:
     assert sum(found) == 5
 
 
+class Asking:
+    """A number whose reading asks another question of the same run."""
+
+    def __init__(self, run: Any) -> None:
+        self.run = run
+
+    def __index__(self) -> int:
+        return int(self.run.ask(-1000))
+
+
+def test_reading_a_value_holds_no_lock() -> None:
+    run = on_integers(epsilon=1000).start()
+    asking = threading.Thread(target=lambda: run.ask(Asking(run)), daemon=True)
+    asking.start()
+    asking.join(20)
+    assert not asking.is_alive()
+
+
 def test_runs_follow_the_law() -> None:
     """Chi-square, false alarm 1e-9; that of an epsilon a third smaller is found."""
     rule = on_integers(positives=2, epsilon=2)

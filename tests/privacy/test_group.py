@@ -103,3 +103,12 @@ def test_approximate_grows_by_the_tighter_bound() -> None:
     general = group_privacy(epsilon="1/2", delta="1e-6", size=3)
     assert three["delta"] == general.delta
     assert meet(three.delta(F(2)), general.tighter)
+
+
+def test_a_group_too_large_for_a_delta_below_1_is_refused() -> None:
+    """With epsilon 0 and delta 1/10 ten steps can lead from one law to a disjoint one: no delta below 1 is true."""
+    one = loss("approximate", epsilon=0, delta="1/10")
+    assert one.for_group(9)["delta"] == F(9, 10)
+    for size in (10, 11, 10**6):
+        with pytest.raises(Refusal, match="delta is 1"):
+            one.for_group(size)

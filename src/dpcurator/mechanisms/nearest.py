@@ -1,8 +1,8 @@
 """Records moved to the nearest of public candidates: which one, exactly, for one record or millions.
 
 Definition  Candidates are numbers in rising order, listed or on a grid. A record goes to the nearest, halves upward,
-            those outside to the outermost, the infinities to the ends. A missing one (nan, None, NA) is left out, or
-            goes where the declared constant `nan` does.
+            those outside to the outermost, the infinities to the ends. A missing one (nan, None, NA, what a
+            mask hides) is left out, or goes where the declared constant `nan` does.
 Promise     A map of the record alone: neighbours in a record are neighbours in a place. So it must be exact, or a
             record could lie elsewhere for the type of a list that holds ints beside floats. No data makes it fail.
 Proof       Between listed candidates the edges are exact, rounded up to the next int or double: an int or a double is
@@ -21,6 +21,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from dpcurator.errors import Refusal
+from dpcurator.numbers.held import decimal_value, missing, unmasked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -121,6 +122,7 @@ def _read(values: object) -> NDArray[Any]:
     import numpy as np
 
     cure = "Give one number a record, in a list or an array of one dimension."
+    values = unmasked(values)
     if isinstance(values, str | bytes | Mapping) or not (hasattr(values, "__array__") or isinstance(values, Iterable)):
         raise Refusal("Values are numbers, one a record.", cure=cure)
     array = np.asarray(values) if hasattr(values, "__array__") else None
@@ -128,7 +130,7 @@ def _read(values: object) -> NDArray[Any]:
         raise Refusal("Values are numbers, one a record, in one dimension.", cure=cure)
     if array is not None and array.dtype.kind == "f" and array.dtype.itemsize <= 8:
         return array.astype(np.float64, copy=False)
-    if array is not None and array.dtype.kind in "iu" and array.dtype != np.uint64:
+    if array is not None and (array.dtype.kind == "i" or (array.dtype.kind == "u" and array.dtype.itemsize < 8)):
         return array.astype(np.int64, copy=False)
     if array is not None and array.dtype.kind not in "uO":
         raise Refusal(f"Values are numbers, not {array.dtype}.", cure=cure)
@@ -146,20 +148,18 @@ def _read(values: object) -> NDArray[Any]:
 def _plain(value: Any) -> int | float | Fraction | None:
     import numpy as np
 
+    if missing(value):
+        return None
     if isinstance(value, np.generic):
         value = value.item()
-    if value is None or (isinstance(value, int | Fraction) and not isinstance(value, bool)):
+    if isinstance(value, int | Fraction) and not isinstance(value, bool):
         return value
     if isinstance(value, Decimal):
-        if value.is_nan():
-            return None
-        if not value.is_finite() or value.adjusted() > 4000:
-            return math.inf if value > 0 else -math.inf
-        return Fraction(value) if value.adjusted() >= -4000 else 0
+        value = decimal_value(value)
+        if isinstance(value, Fraction):
+            return value
     if isinstance(value, float):
         return Fraction(value) if math.isfinite(value) else None if math.isnan(value) else value
-    if type(value).__name__ == "NAType":  # of pandas
-        return None
     raise Refusal("Values are numbers, one a record.", cure="Leave out texts, dates and bools.")
 
 

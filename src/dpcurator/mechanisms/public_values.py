@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import whole
+from dpcurator.numbers.held import unmasked
 
 if TYPE_CHECKING:
     import numpy as np
@@ -74,8 +75,10 @@ def place(values: Values, value: object) -> int:
         if isinstance(values, tuple):
             return _places(values).get(value, -1)
         hash(value)  # arrays and lists end here
+        if not 0 <= value < len(values):  # type: ignore[operator]
+            return -1  # before a number of any size is written out
         number = int(value)  # type: ignore[call-overload]
-        return number if number == value and 0 <= number < len(values) else -1
+        return int(number) if number == value else -1
     except (TypeError, ValueError, ArithmeticError):
         return -1
 
@@ -96,6 +99,7 @@ def places(values: Values, given: object) -> NDArray[np.int64]:
     """`place` of each of `given`, a list or a one-dimensional array; int64. Raises Refusal for another shape."""
     import numpy as np
 
+    given = unmasked(given)
     plain = given if isinstance(given, np.ndarray | list | tuple | range) else _listed(given)
     if isinstance(plain, np.ndarray) and plain.ndim != 1:
         raise Refusal(f"One dimension is needed here, not {plain.ndim}.", cure="Give a list, or a flat array.")
@@ -165,6 +169,7 @@ def whole_reports(reports: object, *, columns: int | None) -> NDArray[np.int64]:
     """Reports as int64, shape (n,) or (n, columns); -1 for a number past int64. Raises Refusal for anything else."""
     import numpy as np
 
+    reports = unmasked(reports)
     plain = reports if isinstance(reports, np.ndarray) else _listed(reports)
     shape = "n" if columns is None else f"n, {columns}"
     try:

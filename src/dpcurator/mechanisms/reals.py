@@ -1,9 +1,10 @@
 """Real values to whole steps of a grid and back, exactly, for one value or millions.
 
 Definition  x becomes floor(x / step + 1/2), clamped to the whole numbers that the bounds become; rounding is monotone,
-            so that is the same as clamping first. A float *value* is the dyadic it is. nan (also None, NA) becomes the
-            declared constant `nan`; the infinities become the ends of `bounds`. Without these declared such a value is
-            a Refusal, which tells of the data: see docs/decisions/0010-what-is-no-number-among-values.md.
+            so that is the same as clamping first. A float *value* is the dyadic it is. nan (also None, NA, what a mask
+            hides) becomes the declared constant `nan`; the infinities become the ends of `bounds`. Without these
+            declared such a value is a Refusal, which tells of the data: see
+            docs/decisions/0010-what-is-no-number-among-values.md.
 Promise     No value is rounded by a float that could be wrong. Back, n becomes the double nearest to n * step (an
             infinity beyond the largest), which is post-processing.
 
@@ -32,6 +33,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
 from dpcurator.numbers import rational
+from dpcurator.numbers.held import decimal_value, missing, unmasked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -73,6 +75,7 @@ class Reals:
             return self._one(value)
         import numpy as np
 
+        value = unmasked(value)
         if isinstance(value, list | tuple):
             plain = all(type(one) is float for one in value)
             values: NDArray[Any] = np.empty(len(value), dtype=np.float64 if plain else object)
@@ -278,12 +281,11 @@ def declared_constants(bounds: object, nan: object) -> tuple[tuple[Fraction, Fra
 
 def _exact(value: Any) -> Fraction | str:
     """The number that a value is; "nan", "inf" or "-inf". Raises Refusal for what is no value."""
-    if value is None or type(value).__name__ == "NAType":
+    if missing(value):
         return "nan"
     if isinstance(value, Decimal):
-        if value.is_nan():
-            return "nan"
-        return Fraction(value) if value.is_finite() else "inf" if value > 0 else "-inf"
+        found = decimal_value(value)
+        return found if isinstance(found, Fraction) else str(found)
     if type(value).__name__ not in ("bool", "bool_"):
         if isinstance(value, Fraction):
             return value

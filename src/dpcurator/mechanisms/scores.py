@@ -1,8 +1,9 @@
 """Scores of candidates, read exactly: one number a candidate, and no rounding that a promise does not know of.
 
 Definition  A score is the rational it is; a float is the dyadic of its bits. With a grid g a score u is read as the
-            nearest multiple, g * floor(u/g + 1/2). A score that is no finite number (nan, an infinity, None) is read
-            as the declared constant `nan`, and refused where none was declared.
+            nearest multiple, g * floor(u/g + 1/2). A score that is no finite number (nan, an infinity, None, what a
+            mask hides, a Decimal past 10**4000) is read as the declared constant `nan`, and refused where none was
+            declared.
 Promise     If neighbours move a score by at most s, they move what is read by at most `grid_sensitivity(s, g)`: s when
             s is a multiple of g, else the next multiple. Scores that all rise (or all fall) still do. The sensitivity
             is the user's, of the scores after `nan` took its place.
@@ -26,6 +27,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from dpcurator.errors import Refusal
+from dpcurator.numbers.held import decimal_value, missing, unmasked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -84,6 +86,7 @@ def _numbers(scores: object) -> tuple[NDArray[Any], NDArray[Any] | None]:
     """The values, 0 in place of those that are not finite, and where these are (None when there are none)."""
     import numpy as np
 
+    scores = unmasked(scores)
     if isinstance(scores, str | bytes | Mapping | set | frozenset):
         raise Refusal("Scores are numbers in the order of the candidates.", cure=_CURE)
     if not isinstance(scores, list | tuple | np.ndarray):
@@ -99,7 +102,7 @@ def _numbers(scores: object) -> tuple[NDArray[Any], NDArray[Any] | None]:
         if scores.dtype.kind == "f" and scores.dtype.itemsize <= 8:
             return _finite(scores.astype(np.float64, copy=False))
         if scores.dtype.kind in "iu":
-            wide = scores.dtype == np.uint64 and len(scores) and int(scores.max()) > 2**63 - 1
+            wide = scores.dtype.kind == "u" and len(scores) and int(scores.max()) > 2**63 - 1  # of either byte order
             return scores.astype(object if wide else np.int64, copy=False), None
         if scores.dtype != object:
             raise Refusal(f"Scores are numbers, not {scores.dtype}.", cure=_CURE)
@@ -134,17 +137,17 @@ def _one(score: object) -> int | Fraction | None:
     """One score as an exact number; None when it is not finite."""
     import numpy as np
 
+    if missing(score):
+        return None
     if isinstance(score, np.generic):
         score = score.item()
-    if score is None or type(score).__name__ == "NAType":  # of pandas
-        return None
     if isinstance(score, bool) or not isinstance(score, int | float | Fraction | Decimal):
         raise Refusal(f"Scores are numbers, not {type(score).__name__}.", cure=_CURE)
-    if isinstance(score, float | Decimal):
-        if not (score.is_finite() if isinstance(score, Decimal) else math.isfinite(score)):
+    if isinstance(score, Decimal):
+        score = decimal_value(score)
+    if isinstance(score, float):
+        if not math.isfinite(score):
             return None
-        if isinstance(score, Decimal) and abs(score.adjusted()) > 4000:
-            raise Refusal("A Decimal among the scores has an exponent past 4,000.", cure=_CURE)
         score = Fraction(score)
     if isinstance(score, Fraction):
         return int(score) if score.denominator == 1 else Fraction(score)

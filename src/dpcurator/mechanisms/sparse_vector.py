@@ -192,11 +192,11 @@ class Session:
     def _test(self, value: Any, *, numbers: bool) -> Fraction | None:
         if self._process is not _process:
             raise Refusal("This run was started in another process.", cure="Start a run in each, and pay for each.")
+        rule = self.mechanism
+        distance = rule.distance(value)  # outside the lock: reading a value may run code of its own, which may ask
         with self._lock:
             if not self._left:
                 raise Refusal('The run has given all its answers "above".', cure="Start another, and pay for it.")
-            rule = self.mechanism
-            distance = rule.distance(value)
             if distance + _one(self._noise, self._entropy) < self._rho:
                 return None
             self._left -= 1

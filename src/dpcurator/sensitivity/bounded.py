@@ -1,7 +1,7 @@
 """Functions of bounded rows whose sensitivity follows from how they are made.
 
 Definition  A Bounded is a function of a list of rows together with its l1, squared l2 and linf sensitivity under each
-            relation, by these rules, each row's value being clamped to [L, U] first (nan counts as L):
+            relation, by these rules, each row's value being clamped to [L, U] first (no number, and nan, counts as L):
               count         1; with replaced rows 0 if every row is counted, else 1
               sum           max(|L|, |U|); U - L where a row is replaced
               mean          (U - L) / n where a row is replaced and n is public; else refused
@@ -27,7 +27,8 @@ from typing import Any
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import rational, whole
-from dpcurator.sensitivity.exactly import finite, root
+from dpcurator.numbers.held import real_value
+from dpcurator.sensitivity.exactly import holds, root, same
 from dpcurator.sensitivity.neighbours import relation
 
 Values = tuple[Fraction, ...]
@@ -64,7 +65,7 @@ class Bounded:
         """How many rows there are, or for how many `where` is true."""
 
         def value(rows: Sequence[Any]) -> Values:
-            return (Fraction(len(rows) if where is None else sum(bool(where(row)) for row in rows)),)
+            return (Fraction(len(rows) if where is None else sum(holds(where(row)) for row in rows)),)
 
         return cls(
             "count", 1, value, lambda relate, n: Moves.one(Fraction(where is not None or relate == "add-remove"))
@@ -133,7 +134,7 @@ class Bounded:
 
         def value(rows: Sequence[Any]) -> Values:
             seen = [row if of is None else of(row) for row in rows]
-            return tuple(Fraction(seen.count(key)) for key in known)
+            return tuple(Fraction(sum(same(key, one) for one in seen)) for key in known)
 
         def moves(relate: str, n: int | None) -> Moves:
             cells = Fraction(2 if relate == "replace-one" and len(known) > 1 else 1)
@@ -234,11 +235,8 @@ def _read(
 
     def value(row: Any) -> Fraction:
         raw = row if of is None else of(row)
-        if isinstance(raw, float) and raw in (float("inf"), float("-inf")):
-            return high if raw > 0 else low
-        found = finite(raw)
-        exact = low if found is None or not isinstance(found[0], int | Fraction) else Fraction(found[0])
-        return min(max(exact, low), high)
+        exact = real_value(raw)
+        return low if exact is None else Fraction(min(max(exact, low), high))
 
     return low, high, value
 

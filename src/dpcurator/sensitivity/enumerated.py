@@ -19,7 +19,7 @@ from typing import Any
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import rational, whole
-from dpcurator.sensitivity.exactly import finite
+from dpcurator.sensitivity.exactly import finite, same
 from dpcurator.sensitivity.function import Function, Grid
 from dpcurator.sensitivity.neighbours import Index, bases, how_many
 
@@ -43,7 +43,10 @@ class Enumerated:
         """The data as a multiset of positions in the domain. n is public, so another number of rows is a Refusal."""
         if len(data) != self.n:
             raise Refusal(f"{self.name} is of {self.n} rows.", cure="The number of rows is public: declare it right.")
-        return tuple(sorted(self.domain.index(row) if row in self.domain else 0 for row in data))
+        return tuple(sorted(map(self._place, data)))
+
+    def _place(self, row: Any) -> int:
+        return next((place for place, one in enumerate(self.domain) if same(one, row)), 0)
 
     def unit(self, rows: Index) -> Fraction:
         return self.step

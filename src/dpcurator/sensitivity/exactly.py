@@ -71,6 +71,22 @@ def ends(value: Number) -> tuple[Fraction | int, Fraction | int]:
     return (value.lo, value.hi) if isinstance(value, Enclosure) else (value, value)
 
 
+def same(one: Any, other: Any) -> bool:
+    """Are they equal? No for what cannot be compared (a missing value, an array); equality of any two never raises."""
+    try:
+        return one is other or holds(one == other)
+    except Exception:
+        return False
+
+
+def holds(value: Any) -> bool:
+    """Its truth; False for what has none, as a comparison with a missing value."""
+    try:
+        return bool(value)
+    except Exception:
+        return False
+
+
 def root(square: Fraction | int, bits: int = 128) -> Enclosure:
     """The square root of a rational of at least 0: of width 0 where it is rational, else of relative width 2**-bits.
 

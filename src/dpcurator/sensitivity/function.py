@@ -19,6 +19,7 @@ from typing import Any, Protocol
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import positive, rational, whole
+from dpcurator.numbers.held import real_value
 from dpcurator.sensitivity.sealed import LocalSensitivity
 
 _LISTED = 1_000_000
@@ -59,13 +60,12 @@ class Grid:
 
     def place(self, value: Any) -> int:
         """The step nearest to a value, halves upward, clamped; lower for nan and for what is no number."""
-        try:
-            plain = value.item() if hasattr(value, "item") else value
-            top, bottom = plain.as_integer_ratio()
-        except OverflowError:  # an infinity
-            return self.high if value > 0 else self.low
-        except (ValueError, AttributeError, TypeError):
+        exact = real_value(value)
+        if exact is None:
             return self.low
+        if isinstance(exact, float):
+            return self.high if exact > 0 else self.low
+        top, bottom = exact.numerator, exact.denominator
         step = self.step
         nearest: int = (2 * top * step.denominator + bottom * step.numerator) // (2 * bottom * step.numerator)
         return min(max(nearest, self.low), self.high)

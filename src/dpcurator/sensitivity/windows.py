@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import rational
+from dpcurator.numbers.held import unmasked
 from dpcurator.sensitivity.function import Grid
 from dpcurator.sensitivity.neighbours import relation
 
@@ -55,7 +56,7 @@ class Window:
 
         if not hasattr(data, "__iter__"):
             raise Refusal("data must be a sequence of values.", cure="Pass a list or an array.")
-        low, high = self.grid.low, self.grid.high
+        data, low, high = unmasked(data), self.grid.low, self.grid.high
         kind = np.int64 if max(abs(low), abs(high)) < _SMALL else object
         values = np.asarray(data) if isinstance(data, np.ndarray) else None
         if values is not None and values.dtype.kind == "i" and self.grid.step == 1 and kind is np.int64:

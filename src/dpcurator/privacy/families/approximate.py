@@ -5,7 +5,7 @@ Definition  With e = epsilon and d = delta, on four outcomes
             So L is infinite with chance d, and else e or -e as in randomised response.
 Promise     delta(x) = d + (1-d) (e**e - e**x)/(1+e**e) for x <= e, and d beyond. With d = 0, KL = e tanh(e/2), which no
             eps-DP pair exceeds; with d > 0 it is infinite. Renyi (d = 0): that of the two-point pair. rho = e**2/2.
-            A group of k is (k e, d (e**(k e) - 1)/(e**e - 1)), the second rounded up.
+            A group of k is (k e, d (e**(k e) - 1)/(e**e - 1)), the second rounded up; refused where that reaches 1.
 Proof       Kairouz, Oh, Viswanath 2015, theorem 1: whatever is (e, d)-DP is a post-processing of this pair, and no
             divergence grows by post-processing. Groups: privacy/group.py. rho: Bun, Steinke 2016, proposition 1.4.
 Checked     tests/privacy/test_families.py.
@@ -16,6 +16,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, decimal_text
 from dpcurator.numbers.balls import Ball, ball
 from dpcurator.privacy.distribution import ZERO, Atom, Distribution
@@ -102,7 +103,9 @@ def _group(given: Given, k: int) -> Named:
     if not delta:
         return "pure", {"epsilon": k * epsilon}
     grown = growth(epsilon, delta, k).hi
-    return "approximate", {"epsilon": k * epsilon, "delta": min(grown, 1 - Fraction(1, 2**64))}
+    if grown >= 1:  # no delta below 1 would be true: k steps can lead to a data set that shares no outcome
+        raise Refusal("Of so large a group nothing is promised: its delta is 1.", cure="Ask of a smaller group.")
+    return "approximate", {"epsilon": k * epsilon, "delta": grown}
 
 
 PURE = Family(
