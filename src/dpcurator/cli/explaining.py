@@ -24,8 +24,13 @@ def plan_lines(plan: Plan) -> list[str]:
     lines = [f"rows of {rows.table}, {owner}"]
     if where is not None:
         lines.append(f"where: a condition on {', '.join(where.columns) or 'no column'}")
-    keys = ", ".join(f"{column.name} ({column.count} listed)" for column in grouped.columns)
-    lines.append(f"grouped by {keys}: {grouped.keys} keys" if keys else "not grouped: one key")
+    keys = ", ".join(
+        f"{column.name} ({'unknown' if column.count is None else f'{column.count} listed'})"
+        for column in grouped.columns
+    )
+    size = f"{grouped.keys} keys" if grouped.listed else "those keys that may be shown"
+    size += ", and all others in one more row" if grouped.other else ""
+    lines.append(f"grouped by {keys}: {size}" if keys else "not grouped: one key")
     lines.append(f"bounded to {plan.source.max_rows} rows a key and {plan.source.max_groups} keys a unit")
     calls = [f"{call.function}({call.column.name if call.column is not None else '*'})" for call in plan.calls]
     lines.append(f"aggregates: {', '.join(calls) or 'none'}")
@@ -38,7 +43,7 @@ def plan_lines(plan: Plan) -> list[str]:
 
 def engine_query(quote: Quote) -> tuple[str, list[Any]]:
     """The engine's SQL and its bound values; empty when no private data would be read."""
-    if not quote.priced:
+    if quote.free:
         return "", []
     found = statement(quote.lowered.core)
     return found.sql, found.parameters
