@@ -73,8 +73,20 @@ def test_pandas_has_a_column_of_error_bars_for_each_noisy_one():
     assert frame["n ±"].tolist() == [357.0, 357.0, 0.0]
 
 
-@pytest.mark.parametrize("titles", [("a", "a", "a"), ("a", "a ±", "a"), ("a", "a (2)", "a"), ("a ±", "a", "a (3)"),
-("", "", "")])
+def test_a_text_is_not_taken_for_the_others_or_for_no_value():
+    keys = [Cell(None), Cell(None, other=True), Cell("NULL"), Cell("(other)"), Cell("'NULL'"), Cell(""), Cell("it's")]
+    made = Answer(("k",), ("text",), tuple((cell,) for cell in keys), F(1, 2), (), F(0), F(0), F(1))
+    shown = made.table().splitlines()[1:]
+    assert [line.strip() for line in shown] == ["NULL", "(other)", "'NULL'", "'(other)'", "'''NULL'''", "", "it's"]
+    assert len(set(shown)) == len(keys)
+    frame = made.to_pandas()
+    assert frame.attrs["other"] == [1]
+    assert frame["k"].tolist()[2:] == ["NULL", "(other)", "'NULL'", "", "it's"]
+
+
+@pytest.mark.parametrize(
+    "titles", [("a", "a", "a"), ("a", "a ±", "a"), ("a", "a (2)", "a"), ("a ±", "a", "a (3)"), ("", "", "")]
+)
 def test_columns_of_one_title_are_all_kept(titles):
     cells = ((Cell(1, 1.0), Cell(2, 2.0), Cell(3, 3.0)),)
     frame = Answer(titles, ("whole",) * 3, cells, F(1, 2), (), F(0), F(0), F(1)).to_pandas()

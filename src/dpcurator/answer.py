@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 MADE_UP: Final = "MADE UP: a rehearsal over invented rows, not data"
+OTHER, NULL = "(other)", "NULL"  # what stands in a table for all keys that are not shown, and for no value
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,10 @@ class Answer:
         return _short(str(self.receipt["request"])) + ("" if batch is None else f".{batch['index'] + 1}")
 
     def to_pandas(self) -> pd.DataFrame:
-        """A data frame with a column per value and, for noisy ones, a column 'x ±' of error bars."""
+        """A data frame with a column per value and, for noisy ones, a column 'x ±' of error bars.
+
+        attrs: "made_up"; and "other", the numbers of the rows whose missing key stands for all keys not shown.
+        """
         import pandas as pd
 
         data: dict[str, list[Any]] = {}
@@ -91,6 +95,7 @@ class Answer:
                 data[f"{unique} ±"] = [row[index].error for row in self.cells]
         frame = pd.DataFrame(data)
         frame.attrs["made_up"] = self.made_up
+        frame.attrs["other"] = [number for number, row in enumerate(self.cells) if any(cell.other for cell in row)]
         return frame
 
     def as_json(self) -> Json:
@@ -177,16 +182,23 @@ def _short(request: str) -> str:
 def _cell(cell: Cell, shown: str) -> str:
     value = cell.value
     if cell.other:
-        return "(other)"
+        return OTHER
     if value is None:
-        return "NULL"
-    if isinstance(value, str | bool):
-        return printable(str(value))
+        return NULL
+    if isinstance(value, str):
+        return printable(_quoted(value) if value in (OTHER, NULL) or value[:1] == "'" else value)
+    if isinstance(value, bool):
+        return str(value)
     if shown not in ("whole", "number"):
         return str(value)
     error = None if cell.error is None else Fraction(cell.error)
     text = value_text(Fraction(value), error, whole=shown == "whole")
     return f"{text} ±{'?' if error is None else error_text(error)}"
+
+
+def _quoted(text: str) -> str:
+    """As SQL writes it: a text that could be taken for something else, or for one that is quoted."""
+    return "'" + text.replace("'", "''") + "'"
 
 
 def printable(text: str) -> str:
