@@ -56,7 +56,7 @@ def test_what_is_below_the_floor_is_left_out_and_that_is_told():
         ({}, {}, "1 to 7 series"),
         ({"a": LAPLACE}, {"others": {"a": lambda eps: None}}, "one name"),
         ({"a": LAPLACE}, {"epsilons": [-1]}, "epsilon must be at least 0"),
-        ({"a": LAPLACE}, {"epsilons": [1, 2]}, "No delta here is above the floor"),
+        ({"a": LAPLACE}, {"epsilons": [1, 2]}, "Every delta here is 1, or below the floor"),
         ({"a": LAPLACE}, {"floor": 0}, "floor must be above 0"),
     ],
 )

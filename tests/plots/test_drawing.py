@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import pytest
 
+from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure
 from dpcurator.plots.drawing import COLOURS, DASHES, SHAPES, by_series, drawn, logarithmic, round_up
 
@@ -44,6 +45,9 @@ def test_the_end_of_an_axis():
 def test_what_is_drawn_is_the_middle_to_nine_figures():
     assert drawn(Enclosure(Fraction(0), Fraction(2, 3))) == 0.333333333
     assert drawn(Fraction(1, 8)) == 0.125
+    assert drawn(Fraction(1, 10**400)) == 0
+    with pytest.raises(Refusal, match="too large to draw"):
+        drawn(Fraction(10**400))
 
 
 def test_series_differ_without_colour():

@@ -34,7 +34,11 @@ def test_the_level_and_the_epsilons_are_as_given():
 def test_a_bar_of_0_has_a_place_on_the_axis():
     chart = draw_error({"discrete": lambda eps: DiscreteLaplace(1 / eps)}, epsilons=[1, 10])
     assert [row["error"] for row in chart.spec["data"]["values"]] == [3, 0]  # 2 p**4 / (1+p) = 0.027, p = 1/e
-    assert chart.spec["encoding"]["y"]["scale"]["type"] == "symlog"
+    axis = chart.spec["encoding"]["y"]
+    assert axis["scale"] == {"type": "symlog", "constant": 3, "domain": [0, 5], "nice": False}
+    assert axis["axis"]["values"] == [0, 2, 5]
+    none = draw_error({"discrete": lambda eps: DiscreteLaplace(1 / eps)}, epsilons=[10, 20])
+    assert none.spec["encoding"]["y"]["axis"]["values"] == [0, 1]
 
 
 @pytest.mark.parametrize(

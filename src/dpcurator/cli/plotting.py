@@ -7,15 +7,12 @@ the distribution of its privacy loss at epsilon 1. Checked in tests/cli/test_plo
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from dpcurator.cli.frame import AsJson, app, command, show, show_json
-from dpcurator.errors import Refusal
-from dpcurator.numbers import Enclosure, exp_neg, positive, whole
 
 charts = typer.Typer(
     name="plot",
@@ -60,50 +57,6 @@ def _finish(draw: Callable[[], Any], name: str, output: Path | None, as_json: bo
     show_json(chart.spec) if as_json else show(f"wrote {place}")
 
 
-def _noise(mechanism: str, scales: list[str] | None, sensitivity: str) -> dict[str, Any]:
-    """The mechanisms of these scales, by the names of a legend. Raises Refusal for none that is known."""
-    from dpcurator.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
-
-    def made(scale: Fraction) -> Any:
-        match mechanism:
-            case "laplace":
-                return Laplace.with_scale(scale=scale, sensitivity=sensitivity)
-            case "gaussian":
-                return Gaussian.with_sigma(sigma=scale, sensitivity=sensitivity)
-            case "discrete-laplace":
-                return DiscreteLaplace(scale)
-            case "discrete-gaussian":
-                return DiscreteGaussian(scale**2)
-        raise _unknown(mechanism)
-
-    word = "sigma" if mechanism.endswith("gaussian") else "scale"
-    wanted = scales or ["1", "2", "4"]
-    if len(set(wanted)) < len(wanted):
-        raise Refusal("a scale is given twice.", cure="Give each once.")
-    return {f"{word} {scale}": made(positive(scale, name="scale")) for scale in wanted}
-
-
-def _losses(mechanism: str, scales: list[str] | None, sensitivity: str) -> dict[str, Any]:
-    """What the noise of each scale reveals: the laws on the real line, or those on the whole numbers."""
-    from dpcurator.privacy.loss import Loss
-
-    moved = positive(sensitivity, name="sensitivity")
-    found: dict[str, Any] = {}
-    for name, noise in _noise(mechanism, scales, sensitivity).items():
-        spread = positive(name.split()[1], name="scale")
-        if mechanism == "laplace":
-            found[name] = Loss("laplace", (("scale", spread), ("shift", moved)))
-        elif mechanism == "gaussian":
-            found[name] = Loss("gaussian", (("shift", moved), ("variance", spread**2)))
-        else:
-            found[name] = noise.loss(whole(sensitivity, name="sensitivity", least=1))
-    return found
-
-
-def _unknown(mechanism: str) -> Refusal:
-    return Refusal(f"there is no noise {mechanism!r} to draw.", cure=f"Write {_LIST}.")
-
-
 @command(to=charts, name="law", epilog="Example: dpcurator plot law --mechanism laplace --scale 1 --scale 4 -o law.svg")
 def law(
     mechanism: Mechanism = "laplace",
@@ -113,9 +66,10 @@ def law(
     as_json: AsJson = False,
 ) -> None:
     """How likely each amount of noise is."""
+    from dpcurator.cli import plotted
     from dpcurator.plots import draw_law
 
-    _finish(lambda: draw_law(_noise(mechanism, scale, "1"), reach=reach), "law", output, as_json)
+    _finish(lambda: draw_law(plotted.noise_of(mechanism, scale, "1"), reach=reach), "law", output, as_json)
 
 
 @command(to=charts, name="loss", epilog="Example: dpcurator plot loss --scale 1 --scale 2 --sensitivity 1")
@@ -128,10 +82,11 @@ def loss(
     as_json: AsJson = False,
 ) -> None:
     """What each output reveals: the privacy loss, ln P/Q, against the output."""
+    from dpcurator.cli import plotted
     from dpcurator.plots import draw_loss_by_output
 
     def draw() -> Any:
-        return draw_loss_by_output(_noise(mechanism, scale, sensitivity), shift=sensitivity, reach=reach)
+        return draw_loss_by_output(plotted.noise_of(mechanism, scale, sensitivity), shift=sensitivity, reach=reach)
 
     _finish(draw, "loss", output, as_json)
 
@@ -145,10 +100,11 @@ def distribution(
     as_json: AsJson = False,
 ) -> None:
     """How likely each privacy loss is: its atoms, and the mass between them."""
+    from dpcurator.cli import plotted
     from dpcurator.plots import draw_loss_distribution
 
     def draw() -> Any:
-        (found,) = _losses(mechanism, [scale], sensitivity).values()
+        (found,) = plotted.losses_of(mechanism, [scale], sensitivity).values()
         return draw_loss_distribution(found)
 
     _finish(draw, "distribution", output, as_json)
@@ -166,52 +122,15 @@ def error(
     as_json: AsJson = False,
 ) -> None:
     """The error bar against epsilon, for one noise or several."""
+    from dpcurator.cli import plotted
     from dpcurator.plots import draw_error
 
     def draw() -> Any:
         names = mechanism or ["laplace", "gaussian"]
-        makers = {_words(name, delta): _maker(name, sensitivity, delta) for name in names}
-        return draw_error(makers, epsilons=_epsilons(least, most), confidence=confidence)
+        makers = {plotted.words(name, delta): plotted.maker(name, sensitivity, delta) for name in names}
+        return draw_error(makers, epsilons=plotted.epsilons(least, most), confidence=confidence)
 
     _finish(draw, "error", output, as_json)
-
-
-def _words(mechanism: str, delta: str) -> str:
-    words = mechanism.replace("gaussian", "Gaussian").replace("laplace", "Laplace").replace("-", " ")
-    return f"{words}, delta {delta}" if "Gaussian" in words else words
-
-
-def _maker(mechanism: str, sensitivity: str, delta: str) -> Callable[[Fraction], Any]:
-    """The noise that an epsilon buys."""
-    from dpcurator.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
-
-    makers: dict[str, Callable[[Fraction], Any]] = {
-        "laplace": lambda eps: Laplace(sensitivity=sensitivity, epsilon=eps),
-        "gaussian": lambda eps: Gaussian(sensitivity=sensitivity, epsilon=eps, delta=delta),
-        "discrete-laplace": lambda eps: DiscreteLaplace.spending(eps, sensitivity=_whole(sensitivity)),
-        "discrete-gaussian": lambda eps: DiscreteGaussian.spending(
-            eps, positive(delta, name="delta"), sensitivity=_whole(sensitivity)
-        ),
-    }
-    if mechanism not in makers:
-        raise _unknown(mechanism)
-    return makers[mechanism]
-
-
-def _whole(sensitivity: str) -> int:
-    return whole(sensitivity, name="sensitivity", least=1)
-
-
-def _epsilons(least: str, most: str) -> list[Fraction]:
-    """About 40 decimals of three figures, the ends among them."""
-    from dpcurator.numbers.figures import decimal_at, place_of
-
-    low, high = positive(least, name="--from"), positive(most, name="--to")
-    if low >= high:
-        raise Refusal("--from must be below --to.", cure="Write them as in --from 0.1 --to 10.")
-    first, last = place_of(low, 3), place_of(high, 3)
-    inner = {decimal_at(first + (last - first) * part // 40, 3) for part in range(41)}
-    return [low, *sorted(eps for eps in inner if low < eps < high), high]
 
 
 @command(to=charts, name="delta", epilog="Example: dpcurator plot delta --scale 4 --compare textbook --to 2")
@@ -222,33 +141,23 @@ def delta(
     most: Annotated[str, typer.Option("--to", help="The greatest epsilon.", metavar="NUMBER")] = "4",
     compare: Annotated[
         list[str] | None,
-        typer.Option(help="A bound beside each curve: rho, or textbook (of Gaussian noise). May be repeated.",
+        typer.Option(help="A bound beside each curve: rho, or textbook (of gaussian). May be repeated.",
                      metavar="BOUND"),
     ] = None,
     output: Output = None,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
     """The least delta at each epsilon, on a logarithmic axis."""
+    from dpcurator.cli import plotted
     from dpcurator.plots import draw_delta
 
     def draw() -> Any:
-        high, found = positive(most, name="--to"), _losses(mechanism, scale, sensitivity)
+        found = plotted.losses_of(mechanism, scale, sensitivity)
         others = {
-            f"{name}, {bound}": _bound(bound, mechanism, one) for bound in compare or [] for name, one in found.items()
+            f"{name}, {bound}": plotted.bound_of(bound, mechanism, one)
+            for bound in compare or []
+            for name, one in found.items()
         }
-        return draw_delta(found, epsilons=[high * part / 100 for part in range(101)], others=others)
+        return draw_delta(found, epsilons=plotted.up_to(most), others=others)
 
     _finish(draw, "delta", output, as_json)
-
-
-def _bound(bound: str, mechanism: str, loss: Any) -> Callable[[Fraction], Enclosure | Fraction | None]:
-    """What is often used in place of the exact curve: an upper bound on it, or None where that is not proved."""
-    if bound == "rho":
-        from dpcurator.privacy.zcdp import delta_of
-
-        rho = loss.rho()
-        return lambda eps: delta_of(rho, eps)
-    if bound == "textbook" and mechanism.endswith("gaussian"):
-        squared = loss["variance"] / loss["shift"] ** 2  # (sigma / sensitivity)**2
-        return lambda eps: Fraction(5, 4) * exp_neg(eps**2 * squared / 2) if 0 < eps < 1 else None
-    raise Refusal(f"there is no bound {bound!r} of this noise.", cure="Write rho or, of Gaussian noise, textbook.")

@@ -33,7 +33,7 @@ def draw_delta(
     """losses: by name. epsilons: each at least 0; unless given, from 0 to 4. others: upper bounds by name, each a
     function of epsilon, None where it is not proved. floor: the least delta drawn, above 0; the greatest is below 1.
 
-    Raises Refusal for others than these, and where no delta is above the floor.
+    Raises Refusal for others than these, and where nothing is left to draw.
     """
     least = positive(floor, name="floor")
     names = series([*losses, *(others or {})])
@@ -51,7 +51,7 @@ def draw_delta(
                 continue
             rows.append({"series": name, "epsilon": drawn(eps), "delta": drawn(found)})
     if not rows:
-        raise Refusal("No delta here is above the floor.", cure="Draw smaller epsilons, or a lower floor.")
+        raise Refusal("Every delta here is 1, or below the floor.", cure="Draw other epsilons.")
     words = "The least delta for which (epsilon, delta) is a true promise, at each epsilon."
     if others:
         words += " The others are bounds on it, drawn where they are proved."

@@ -25,13 +25,16 @@ _FONT = "sans-serif"
 _LINE = 100  # characters of a subtitle beside a chart of this width
 _FIGURES = 9
 _PLAIN = "format(datum.value, '.6~g')"
-_POWER = "datum.value == 1 ? '1' : format(datum.value, '.0e')"
+_POWER = "datum.value == 0 || datum.value == 1 ? datum.value : format(datum.value, '.0e')"
 
 
 def drawn(value: Enclosure | Fraction | int) -> float:
-    """The float that is drawn: the middle of an enclosure, to nine figures."""
+    """The float that is drawn: the middle of an enclosure, to nine figures. Raises Refusal for one too large."""
     exact = (value.lo + value.hi) / 2 if isinstance(value, Enclosure) else Fraction(value)
-    return float(f"{float(exact):.{_FIGURES}g}")
+    try:
+        return float(f"{float(exact):.{_FIGURES}g}")
+    except OverflowError:
+        raise Refusal("A number here is too large to draw.", cure="Draw in a larger unit.") from None
 
 
 def chart(title: str, subtitle: str, rows: Sequence[Mapping[str, Any]], **content: Any) -> Chart:
@@ -104,18 +107,30 @@ def from_0(field: str, title: str, values: Sequence[float]) -> dict[str, Any]:
     return linear(field, title, scale={"domain": [0, 1.08 * max(values)], "nice": False})
 
 
-def logarithmic(field: str, title: str, values: Sequence[float], **more: Any) -> dict[str, Any]:
+def logarithmic(field: str, title: str, values: Sequence[float]) -> dict[str, Any]:
     """A quantity above 0 on a logarithmic axis, its ticks at 1, 2 and 5 or, over a long span, at powers of ten."""
     low, high = min(values), max(values)
     ticks, form = _ticks(low, high)
-    scale = {"type": "log", "domain": [min(low, ticks[0]), max(high, ticks[-1])], "nice": False}
+    return _ticked(field, title, {"type": "log"}, [min(low, ticks[0]), max(high, ticks[-1])], ticks, form)
+
+
+def logarithmic_from_0(field: str, title: str, values: Sequence[float]) -> dict[str, Any]:
+    """The same for values of which some are 0: it has a place below the least of the others."""
+    above = [value for value in values if value > 0] or [1.0]
+    ticks, form = _ticks(min(above), max(above))
+    scale = {"type": "symlog", "constant": min(above)}
+    return _ticked(field, title, scale, [0, max(*above, ticks[-1])], [0, *ticks], form)
+
+
+def _ticked(
+    field: str, title: str, scale: dict[str, Any], domain: list[float], ticks: list[float], form: str
+) -> dict[str, Any]:
     return {
         "field": field,
         "type": "quantitative",
         "title": title,
-        "scale": scale,
+        "scale": {**scale, "domain": domain, "nice": False},
         "axis": {"values": ticks, "labelFlush": False, "labelExpr": form},
-        **more,
     }
 
 

@@ -12,7 +12,7 @@ from dpcurator.errors import Refusal
 from dpcurator.numbers import positive
 from dpcurator.numbers.figures import decimal_at
 from dpcurator.plots.chart import Chart
-from dpcurator.plots.drawing import chart, drawn, linear, lines, logarithmic, series
+from dpcurator.plots.drawing import chart, drawn, lines, logarithmic, logarithmic_from_0, series
 from dpcurator.plots.labels import figure
 
 _PLACES = range(-90, 91)  # of two figures: 0.1 to 10
@@ -41,12 +41,10 @@ def draw_error(
         for eps in sorted(set(spread))
     ]
     errors = [row["error"] for row in rows]
-    title = "error bar (in the unit of the answer)"
+    height = logarithmic if min(errors) > 0 else logarithmic_from_0
     encoding = {
         "x": logarithmic("epsilon", "epsilon (nats)", [row["epsilon"] for row in rows]),
-        "y": logarithmic("error", title, errors)
-        if min(errors) > 0
-        else linear("error", title, scale={"type": "symlog"}),
+        "y": height("error", "error bar (in the unit of the answer)", errors),
     }
     return chart(
         "What privacy costs in accuracy",
