@@ -1,16 +1,16 @@
 """Optimised local hashing: a report of a random bucket of one's own value, whatever the number of values.
 
-Definition  P is the least prime from k on; a report's seed is a pair (a, b), uniform over 0 < a < P, 0 <= b < P. It
+Definition  P is the least prime from k on; a report's hash function is a pair (a, b), uniform over 0 < a < P, 0 <= b < P. It
             hashes the value x, 0 <= x < k, to the bucket floor(g t / P), t = (a x + b) mod P, one of g; the bucket is
-            then reported by randomised response over g buckets, with the seed. g = round(e**epsilon) + 1, at most k.
+            then reported by randomised response over g buckets, with the function. g = round(e**epsilon) + 1, at most k.
 Promise     Each report is eps-DP in the local model, e**eps = truth/lie, exactly. Reports are two whole numbers
             whatever k is. Estimates are unbiased, exactly, though the hash is only nearly universal.
 Proof       For x != y, (a, b) -> (a x + b, a y + b) mod P is one-to-one onto the pairs of distinct residues, so x and
             y share a bucket with the same chance c for every pair: the number of ordered pairs of distinct residues in
             one bucket, over P(P-1). With m = floor(P/g) and r = P mod g, r buckets hold m+1 residues and g-r hold m:
-            c = (r (m+1) m + (g-r) m (m-1)) / (P(P-1)), exactly. A report (seed, bucket) supports v where v's bucket is
+            c = (r (m+1) m + (g-r) m (m-1)) / (P(P-1)), exactly. A report (function, bucket) supports v where v's bucket is
             the one reported: with chance truth if v is held, else c truth + (1-c) lie. Estimates use that c.
-            The seed is independent of the value. Given a seed that parts x and y the pair is (truth, lie), else
+            The function is independent of the value. Given a function that parts x and y the pair is (truth, lie), else
             nothing differs; so the pair is "randomised_response" with (1-c) truth and (1-c) lie, with nothing lost.
             g: e**epsilon is no rational (Lindemann), so never a tie, and brackets decide it.
 Source      Wang, Blocki, Li, Jha, USENIX Security 2017 (OLH); Carter, Wegman 1979 (the family).
@@ -77,7 +77,7 @@ class LocalHashing:
 
     @property
     def collision(self) -> Fraction:
-        """The chance that two given values share a bucket, over the seed."""
+        """The chance that two given values share a bucket, over the function."""
         return _chances(self.epsilon, len(self._values))[2]
 
     @property
@@ -88,43 +88,43 @@ class LocalHashing:
 
     @property
     def loss(self) -> Loss:
-        """Exact, of one report with its seed."""
+        """Exact, of one report with its function."""
         truth, lie, collision = _chances(self.epsilon, len(self._values))
         return Loss("randomised_response", (("truth", (1 - collision) * truth), ("lie", (1 - collision) * lie)))
 
-    def bucket(self, seed: int, value: object) -> int:
-        """The bucket of a declared value under a seed."""
+    def bucket(self, function: int, value: object) -> int:
+        """The bucket of a declared value under the hash function of this number."""
         place = public_values.named(self._values, value)
-        a, b = divmod(seed, self.prime)
+        a, b = divmod(function, self.prime)
         return ((a + 1) * place + b) % self.prime * self.buckets // self.prime
 
     def pmf(self, report: object, value: object) -> Fraction:
-        """P(report | value), exactly. report: (seed, bucket)."""
-        seed, bucket = self._read([report])[0].tolist()
-        chance = self.truth if bucket == self.bucket(seed, value) else self.lie
+        """P(report | value), exactly. report: (function, bucket)."""
+        function, bucket = self._read([report])[0].tolist()
+        chance = self.truth if bucket == self.bucket(function, value) else self.lie
         return chance / (self.prime * (self.prime - 1))
 
     def respond(self, value: object, entropy: Entropy | None = None) -> tuple[int, int]:
-        """One report of one's own value: (seed, bucket). Runs on the person's own device."""
-        seed, bucket = self.respond_many([value], entropy)[0].tolist()
-        return seed, bucket
+        """One report of one's own value: (function, bucket). Runs on the person's own device."""
+        function, bucket = self.respond_many([value], entropy)[0].tolist()
+        return function, bucket
 
     def respond_many(self, values: object, entropy: Entropy | None = None) -> NDArray[np.int64]:
-        """One report for each: int64, shape (n, 2), the seed and the bucket. values: a list or flat array."""
+        """One report for each: int64, shape (n, 2), the function and the bucket. values: a list or flat array."""
         import numpy as np
 
         from dpcurator import samplers
 
         own = public_values.held(self._values, values, self.otherwise)
         prime, buckets = self.prime, self.buckets
-        seeds = samplers.uniform_below(prime * (prime - 1), len(own), entropy)
+        functions = samplers.uniform_below(prime * (prime - 1), len(own), entropy)
         true = samplers.bernoulli(self.truth, len(own), entropy)
         other = samplers.uniform_below(buckets - 1, len(own), entropy)
-        a, b = np.divmod(seeds, prime)
+        a, b = np.divmod(functions, prime)
         hashed = ((a + 1) * own + b) % prime * buckets // prime
         other += other >= hashed
         other[true] = hashed[true]
-        return np.column_stack([seeds, other])
+        return np.column_stack([functions, other])
 
     def estimate(self, reports: object, *, of: Sequence[Any] | None = None) -> Estimates:
         """How many hold each value, in time proportional to reports times values; `of` asks of a few values alone.
@@ -138,11 +138,11 @@ class LocalHashing:
         wanted = None if of is None else [public_values.named(self._values, value) for value in values]
         supports = np.zeros(len(values), dtype=np.int64)
         for start in range(0, len(read), _CHUNK):
-            seeds, buckets = read[start : start + _CHUNK].T
+            functions, buckets = read[start : start + _CHUNK].T
             first = -(-buckets * self.prime // self.buckets)  # the residues of bucket i begin at the ceiling of i P / g
             width = (-(-(buckets + 1) * self.prime // self.buckets) - first).astype(np.uint32)
             first = first.astype(np.uint32)
-            for position, residues in enumerate(self._residues(seeds, wanted)):
+            for position, residues in enumerate(self._residues(functions, wanted)):
                 supports[position] += np.count_nonzero(residues - first < width)  # below `first` it wraps, and is large
         return Estimates(len(read), self.truth, self.other, values, supports)
 
@@ -150,11 +150,11 @@ class LocalHashing:
         """How far off one count from so many reports may be but with chance beta, in people, whatever the truth is."""
         return planned_error(self.truth, self.other, reports=reports, beta=beta)
 
-    def _residues(self, seeds: NDArray[np.int64], wanted: list[int] | None) -> Iterator[NDArray[np.uint32]]:
-        """(a x + b) mod P of every seed, for x = 0, 1, ..., k-1 by adding up, or for the wanted ones."""
+    def _residues(self, functions: NDArray[np.int64], wanted: list[int] | None) -> Iterator[NDArray[np.uint32]]:
+        """(a x + b) mod P of every function, for x = 0, 1, ..., k-1 by adding up, or for the wanted ones."""
         import numpy as np
 
-        a, b = np.divmod(seeds, self.prime)
+        a, b = np.divmod(functions, self.prime)
         a += 1
         if wanted is not None:
             for x in wanted:
