@@ -1,16 +1,17 @@
 """Optimised local hashing: a report of a random bucket of one's own value, whatever the number of values.
 
-Definition  P is the least prime from k on; a report's hash function is a pair (a, b), uniform over 0 < a < P, 0 <= b < P. It
-            hashes the value x, 0 <= x < k, to the bucket floor(g t / P), t = (a x + b) mod P, one of g; the bucket is
-            then reported by randomised response over g buckets, with the function. g = round(e**epsilon) + 1, at most k.
+Definition  P is the least prime from k on; a report's function is a pair (a, b), uniform over 0 < a < P, 0 <= b < P.
+            It hashes the value x, 0 <= x < k, to the bucket floor(g t / P), t = (a x + b) mod P, one of g; the bucket
+            is then reported by randomised response over g buckets, with the function. g = round(e**epsilon) + 1, at
+            most k.
 Promise     Each report is eps-DP in the local model, e**eps = truth/lie, exactly. Reports are two whole numbers
             whatever k is. Estimates are unbiased, exactly, though the hash is only nearly universal.
 Proof       For x != y, (a, b) -> (a x + b, a y + b) mod P is one-to-one onto the pairs of distinct residues, so x and
             y share a bucket with the same chance c for every pair: the number of ordered pairs of distinct residues in
             one bucket, over P(P-1). With m = floor(P/g) and r = P mod g, r buckets hold m+1 residues and g-r hold m:
-            c = (r (m+1) m + (g-r) m (m-1)) / (P(P-1)), exactly. A report (function, bucket) supports v where v's bucket is
-            the one reported: with chance truth if v is held, else c truth + (1-c) lie. Estimates use that c.
-            The function is independent of the value. Given a function that parts x and y the pair is (truth, lie), else
+            c = (r (m+1) m + (g-r) m (m-1)) / (P(P-1)), exactly. A report (function, bucket) supports v where v's
+            bucket is the one reported: with chance truth if v is held, else c truth + (1-c) lie. Estimates use that c.
+            The function is independent of the value. Given one that parts x and y the pair is (truth, lie), else
             nothing differs; so the pair is "randomised_response" with (1-c) truth and (1-c) lie, with nothing lost.
             g: e**epsilon is no rational (Lindemann), so never a tie, and brackets decide it.
 Source      Wang, Blocki, Li, Jha, USENIX Security 2017 (OLH); Carter, Wegman 1979 (the family).
