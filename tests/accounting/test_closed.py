@@ -14,6 +14,7 @@ import pytest
 from dpcurator.accounting.advanced import advanced_epsilon
 from dpcurator.accounting.bounded_range import gain, range_epsilon
 from dpcurator.accounting.closed import METHODS, split, upper_bounds
+from dpcurator.accounting.closed_delta import upper_deltas
 from dpcurator.accounting.composition import Composition
 from dpcurator.accounting.convert import group_renyi, pure_rho, renyi_delta, renyi_epsilon
 from dpcurator.accounting.pure import optimal_delta, optimal_epsilon
@@ -345,6 +346,25 @@ def test_rounding_is_to_the_safe_side():
 def test_bad_deltas_are_refused(delta):
     with pytest.raises(Refusal):
         upper_bounds(Composition(((pure(1), 1),)), delta)
+
+
+@pytest.mark.parametrize("part", EXAMPLES, ids=lambda part: part[0].family)
+@pytest.mark.parametrize("delta", ["1e-2", "1e-6"])
+def test_deltas_are_the_same_methods_the_other_way_round(part, delta):
+    """At a method's epsilon its delta is met, and a little below it is not (but for 0 and sums)."""
+    together = Composition((part,))
+    infinite, _ = split(together.parts)
+    for name, epsilon in upper_bounds(together, delta):
+        there = dict(upper_deltas(together, epsilon))
+        assert name not in there or there[name] <= F(delta), name
+        assert name in there or (name == "sum" and epsilon != part[1]), name
+        if name not in ("sum", "zcdp") and epsilon > 0:
+            assert dict(upper_deltas(together, epsilon * (1 - F(1, 10**5)))).get(name, F(1)) > F(delta) * F("0.99"), (
+                name
+            )
+    assert all(infinite <= value <= 1 for _, value in upper_deltas(together, 0))
+    with pytest.raises(Refusal):
+        upper_deltas(together, -1)
 
 
 def test_no_delta_leaves_the_pure_sum_and_no_release_costs_nothing():

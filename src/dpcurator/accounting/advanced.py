@@ -29,6 +29,16 @@ from dpcurator.privacy.loss import Loss
 
 def advanced_epsilon(parts: Iterable[tuple[Loss, int]], delta: Fraction) -> Fraction | None:
     """An epsilon at `delta` in (0, 1); None where some loss has neither a range nor is Gaussian."""
+    found = moments(parts)
+    if found is None:
+        return None
+    mean, spread = found
+    with precision(160):
+        return ball_up(ball(mean) + (2 * ball(spread) * -ball(delta).log()).sqrt())
+
+
+def moments(parts: Iterable[tuple[Loss, int]]) -> tuple[Fraction, Fraction] | None:
+    """The sums of m_i, rounded up, and of v_i; None where some loss has neither a range nor is Gaussian."""
     mean = spread = Fraction(0)
     for loss, count in parts:
         variance = _variance(loss)
@@ -36,8 +46,7 @@ def advanced_epsilon(parts: Iterable[tuple[Loss, int]], delta: Fraction) -> Frac
             return None
         mean += count * (loss.kl().hi if variance else Fraction(0))
         spread += count * variance
-    with precision(160):
-        return ball_up(ball(mean) + (2 * ball(spread) * -ball(delta).log()).sqrt())
+    return mean, spread
 
 
 def _variance(loss: Loss) -> Fraction | None:

@@ -106,7 +106,7 @@ def _sum(parts: Parts, delta: Fraction) -> Fraction | None:
     if delta == 0:
         return None
     if square:
-        others.append((_one_gaussian(square), 1))
+        others.append((_of_mu_squared(square), 1))
     try:
         share = delta if shares == 1 else down(delta / shares)
         return total + sum((count * loss.epsilon(share) for loss, count in others), Fraction(0))
@@ -133,10 +133,15 @@ def _optimal(parts: Parts, delta: Fraction) -> Fraction | None:
 
 
 def _gaussian(parts: Parts, delta: Fraction) -> Fraction | None:
+    together = one_gaussian(parts)
+    return None if together is None else together.epsilon(delta)
+
+
+def one_gaussian(parts: Parts) -> Loss | None:
+    """The one Gaussian that all make, if all are Gaussian: mu**2 is the sum of theirs."""
     if not parts or any(loss.family != "gaussian" for loss, _ in parts):
         return None
-    square = sum((count * _mu_squared(loss) for loss, count in parts), Fraction(0))
-    return _one_gaussian(square).epsilon(delta) if square else Fraction(0)
+    return _of_mu_squared(sum((count * _mu_squared(loss) for loss, count in parts), Fraction(0)))
 
 
 def _zcdp(parts: Parts, delta: Fraction) -> Fraction | None:
@@ -155,8 +160,9 @@ def _mu_squared(loss: Loss) -> Fraction:
     return loss["shift"] ** 2 / loss["variance"]
 
 
-def _one_gaussian(mu_squared: Fraction) -> Loss:
-    return Loss("gaussian", (("shift", Fraction(1)), ("variance", 1 / mu_squared)))
+def _of_mu_squared(mu_squared: Fraction) -> Loss:
+    shift, variance = (Fraction(1), 1 / mu_squared) if mu_squared else (Fraction(0), Fraction(1))
+    return Loss("gaussian", (("shift", shift), ("variance", variance)))
 
 
 METHODS: dict[str, Method] = {

@@ -6,8 +6,8 @@ Promise     (eps, delta) for all together, for mechanisms chosen in the light of
             are fixed beforehand. The order is searched with floats and then taken as the rational that it is; the bound
             there is evaluated in balls and rounded up. A poor order costs tightness alone.
 Proof       Divergences of one order add up, also adaptively (Mironov 2017, proposition 1); conversion: convert.py. For
-            a fixed eps, ln delta is convex in a ((a-1) tau is, and (a-1) ln(a-1) - a ln a is), so eps first falls and
-            then rises with a, and a search by thirds ends at the least.
+            a fixed eps, ln delta is convex in a ((a-1) tau is, and (a-1) ln(a-1) - a ln a is), so it, and eps at a
+            fixed delta too, first falls and then rises with a, and a search by sections ends at the least.
 Source      Mironov 2017 (arXiv 1702.07476); Canonne, Kamath, Steinke 2020, proposition 12.
 Checked     tests/accounting/test_closed.py.
 """
@@ -15,10 +15,10 @@ Checked     tests/accounting/test_closed.py.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 
-from dpcurator.accounting.convert import renyi_epsilon, renyi_of
+from dpcurator.accounting.convert import renyi_delta, renyi_epsilon, renyi_of
 from dpcurator.privacy.loss import Loss
 
 MOST_LOSSES = 300  # distinct ones; beyond that, the search is not made
@@ -27,17 +27,26 @@ _STEPS = 44
 
 def least_renyi_epsilon(parts: Iterable[tuple[Loss, int]], delta: Fraction) -> Fraction | None:
     """An epsilon at `delta` in (0, 1) by the best order; None where a loss has no divergence, or losses are many."""
-    listed = [(loss, count) for loss, count in parts]
+    return _least(parts, lambda total, alpha: renyi_epsilon(total, alpha=alpha, delta=delta))
+
+
+def least_renyi_delta(parts: Iterable[tuple[Loss, int]], epsilon: Fraction) -> Fraction | None:
+    """A delta at `epsilon` >= 0 by the best order; None where a loss has no divergence, or losses are many."""
+    return _least(parts, lambda total, alpha: renyi_delta(total, alpha=alpha, epsilon=epsilon).hi)
+
+
+def _least(parts: Iterable[tuple[Loss, int]], bound: Callable[[Fraction, Fraction], Fraction]) -> Fraction | None:
+    listed = list(parts)
     if len(listed) > MOST_LOSSES or any(renyi_of(loss, Fraction(2)) is None for loss, _ in listed):
         return None
     found: dict[float, Fraction] = {}
 
     def at(place: float) -> Fraction:
-        """The epsilon by the order 1 + exp(place)."""
+        """The bound by the order 1 + exp(place)."""
         if place not in found:
-            alpha = 1 + Fraction(f"{math.exp(place):.6e}")
+            alpha = Fraction(1) + Fraction(f"{math.exp(place):.6e}")
             total = sum((count * (renyi_of(loss, alpha) or 0) for loss, count in listed), Fraction(0))
-            found[place] = renyi_epsilon(total, alpha=alpha, delta=delta)
+            found[place] = bound(total, alpha)
         return found[place]
 
     low, high, part = -18.0, 36.0, (math.sqrt(5) - 1) / 2
