@@ -37,6 +37,17 @@ def test_a_loss_is_frozen_and_does_not_depend_on_the_order_of_parameters() -> No
         one.family = "y"  # type: ignore[misc]
 
 
+def test_parameters_are_a_dict_or_pairs() -> None:
+    assert Loss("laplace", {"scale": "0.5", "shift": 1}) == Loss("laplace", (("scale", Fraction(1, 2)), ("shift", 1)))
+    assert Loss("laplace", {"shift": 1, "scale": 1}).pure_epsilon() == 1
+
+
+@pytest.mark.parametrize("bad", ["scale", 3, None, [1], [("scale", 1, 2)], [(1, 2)], {1: 2}])
+def test_other_parameters_are_refused(bad: Any) -> None:
+    with pytest.raises(Refusal, match="numbers by name"):
+        Loss("laplace", bad)
+
+
 def test_a_family_without_a_pure_epsilon_is_refused() -> None:
     with pytest.raises(Refusal, match="no pure epsilon"):
         Loss("discrete_gaussian", (("variance", Fraction(1)), ("shift", Fraction(1)))).pure_epsilon()

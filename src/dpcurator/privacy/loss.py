@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, positive, rational, whole
@@ -33,6 +33,7 @@ from dpcurator.privacy.families import FAMILIES, Family
 from dpcurator.privacy.families.family import Pair, order
 
 if TYPE_CHECKING:
+    from dpcurator.numbers.rational import Spelled
     from dpcurator.plots.chart import Chart
 
 DIRECTIONS = ("forward", "backward")
@@ -44,14 +45,18 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """family: the law's name. parameters: (name, Fraction) pairs in order of name. Raises Refusal for a known family
-    with other parameters than its own, or impossible ones."""
+    """family: the law's name. parameters: a dict of names and numbers, or pairs of them; kept as (name, Fraction) pairs
+    in order of name. Raises Refusal for a known family with other parameters than its own, or impossible ones."""
 
     family: str
     parameters: tuple[tuple[str, Fraction], ...]
 
+    if TYPE_CHECKING:  # each is given as people write it, and kept as the exact number
+
+        def __init__(self, family: str, parameters: Mapping[str, Spelled] | Iterable[tuple[str, Spelled]]) -> None: ...
+
     def __post_init__(self) -> None:
-        exact = ((name, rational(value, name=name)) for name, value in self.parameters)
+        exact = ((name, rational(value, name=name)) for name, value in _pairs(self.parameters))
         object.__setattr__(self, "parameters", tuple(sorted(exact)))
         if self.family in FAMILIES:
             FAMILIES[self.family].check(self.family, self.given)
@@ -194,6 +199,18 @@ class Loss:
         if set(data) != {"family", "parameters"} or not isinstance(family, str) or not isinstance(parameters, Mapping):
             raise Refusal("A loss is written as a family and its parameters, and nothing else.")
         return cls(family, tuple((str(name), rational(value, name=str(name))) for name, value in parameters.items()))
+
+
+def _pairs(parameters: Any) -> list[tuple[str, object]]:
+    given = parameters.items() if isinstance(parameters, Mapping) else parameters
+    try:
+        found = [(name, value) for name, value in given]
+    except (TypeError, ValueError):  # no pairs
+        found = [(None, None)]
+    if not all(isinstance(name, str) for name, _ in found):
+        cure = 'Write Loss("laplace", {"scale": 1, "shift": 1}).'
+        raise Refusal("The parameters of a loss are numbers by name.", cure=cure)
+    return found
 
 
 def _eps(eps: object) -> Fraction:
