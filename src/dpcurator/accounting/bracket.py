@@ -1,22 +1,27 @@
 """A certified bracket of an epsilon or a delta: the least of the valid upper bounds and the greatest of the lower.
 
 Promise     lower <= the value <= upper, both Fractions. `method` names what gave the upper one: "pld" (accounting/
-            pld.py), "pure sum", or one of accounting/closed.py.
+            pld.py), or one of accounting/closed.py, among them "sum".
 Checked     tests/accounting/test_composition.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from dpcurator.accounting.closed import upper_bounds
+from dpcurator.accounting.pld import certified
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, positive, rational
+from dpcurator.privacy.families import FAMILIES
+from dpcurator.privacy.loss import Loss
 
 if TYPE_CHECKING:
     from dpcurator.accounting.composition import Composition
+
+SECONDS = 30.0  # of making finer grids, unless told otherwise
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +60,55 @@ def bracket(
 ) -> Bracket:
     """See Composition.bracket. Raises Refusal unless exactly one of delta and epsilon is given."""
     quantity, at = question(delta, epsilon)
-    goal = positive(accuracy, name="accuracy")
-    limit = None if seconds is None else float(positive(seconds, name="seconds"))
-    found: list[tuple[Fraction, str]] = [(bound, name) for name, bound in _closed(composition, quantity, at)]
+    goal = float(positive(accuracy, name="accuracy"))
+    limit = SECONDS if seconds is None else float(positive(seconds, name="seconds"))
+    if quantity == "delta":
+        return _delta(composition, at, goal, limit)
+    uppers = [(bound, name) for name, bound in upper_bounds(composition, at)]
     lower = Fraction(0)
-    if not found:
-        raise Refusal("These losses have no epsilon at this delta.", cure="Ask at a larger delta.")
-    upper, method = min(found)
-    return Bracket(quantity, at, min(lower, upper), upper, method)
+    if at > 0 and all(has_law(loss) for loss, _ in composition.parts):
+        found = certified(composition.parts, "epsilon", at, accuracy=goal, seconds=limit)
+        lower = found.lower
+        if found.upper is not None:
+            uppers.append((found.upper, "pld"))
+    if not uppers:
+        raise Refusal("No epsilon is known to have so small a delta.", cure="Ask at a larger delta.")
+    upper, method = min(uppers, key=lambda bound: bound[0])
+    return Bracket("epsilon", at, min(lower, upper), upper, method)
+
+
+def _delta(composition: Composition, at: Fraction, goal: float, limit: float) -> Bracket:
+    uppers, lower = [(Fraction(1), "nothing")], Fraction(0)
+    total = pure_sum(composition)
+    if total is not None and total <= at:
+        uppers.append((Fraction(0), "sum"))
+    elif all(has_law(loss) for loss, _ in composition.parts):
+        found = certified(composition.parts, "delta", at, accuracy=goal, seconds=limit)
+        lower = found.lower
+        if found.upper is not None:
+            uppers.append((found.upper, "pld"))
+    else:
+        uppers.append((_delta_by_search(composition, at), "closed"))
+    upper, method = min(uppers, key=lambda bound: bound[0])
+    return Bracket("delta", at, min(lower, upper), upper, method)
+
+
+def _delta_by_search(composition: Composition, at: Fraction) -> Fraction:
+    """The least power of ten, to two figures, at which a closed bound is at most this epsilon; 1 where none is."""
+    from dpcurator.numbers.figures import decimal_at, least_place
+
+    def enough(place: int) -> bool:
+        delta = decimal_at(place, 2)
+        return delta >= 1 or any(bound <= at for _, bound in upper_bounds(composition, delta))
+
+    lowest = -90 * 300
+    return min(decimal_at(least_place(lambda place: place >= lowest and enough(place), -540), 2), Fraction(1))
+
+
+def has_law(loss: Loss) -> bool:
+    """Is the law of its losses known, both ways alike?"""
+    known = FAMILIES.get(loss.family)
+    return known is not None and known.law is not None and known.backward is None
 
 
 def question(delta: object, epsilon: object) -> tuple[str, Fraction]:
@@ -78,14 +124,6 @@ def question(delta: object, epsilon: object) -> tuple[str, Fraction]:
     if at < 0:
         raise Refusal("epsilon must be at least 0.", cure="Write epsilon as in 0.5.")
     return "delta", at
-
-
-def _closed(composition: Composition, quantity: str, at: Fraction) -> Iterator[tuple[str, Fraction]]:
-    total = pure_sum(composition)
-    if total is not None and (quantity == "epsilon" or total <= at):
-        yield "pure sum", total if quantity == "epsilon" else Fraction(0)
-    if quantity == "delta":
-        yield "nothing", Fraction(1)
 
 
 def pure_sum(composition: Composition) -> Fraction | None:

@@ -1,0 +1,200 @@
+"""A grid, its windows and a tilt, in doubles: they decide how narrow a bracket is, never whether it holds.
+
+The saddle point s of a composition with cumulant K(s) = sum k_j ln E e**(s L_j) minimises K(s) - s eps - ln s - ln(1+s);
+delta is near exp of that, over the root of 2 pi times the second derivative (Alghamdi et al. 2023, arXiv 2208.09595).
+Two points a step h apart add at most h**2/4 to a loss's variance, on average h**2/6, and so about (s+1) h**2/12 per loss
+to epsilon. Where atoms fit on one grid, the step divides their distances, and they add nothing.
+Checked in tests/accounting/test_estimate.py.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from dpcurator.accounting.floats import dots
+from dpcurator.accounting.shape import Shape, shape
+from dpcurator.privacy.loss import Loss
+
+COARSE = 96  # points of a first look at a law
+
+
+class Cumulants:
+    """K and its first two derivatives, from masses on points. laws: (points, masses, count) of each loss."""
+
+    def __init__(self, laws: list[tuple[Any, Any, int]]) -> None:
+        import numpy as np
+
+        kept = [(x[mass > 0], mass[mass > 0]) for x, mass, _ in laws]
+        self.starts = np.cumsum([0] + [len(x) for x, _ in kept[:-1]])
+        self.lengths = np.array([len(x) for x, _ in kept])
+        self.x = np.concatenate([x for x, _ in kept])
+        self.log = np.log(np.concatenate([mass for _, mass in kept]))
+        self.counts = np.array([count for _, _, count in laws], dtype=float)
+
+    def each(self, s: float) -> tuple[Any, Any, Any]:
+        """Of each loss: ln E e**(s L), the tilted mean and variance."""
+        import numpy as np
+
+        power = self.log + s * self.x
+        top = np.maximum.reduceat(power, self.starts)
+        weight = np.exp(power - np.repeat(top, self.lengths))
+        total = np.add.reduceat(weight, self.starts)
+        mean = np.add.reduceat(weight * self.x, self.starts) / total
+        away = (self.x - np.repeat(mean, self.lengths)) ** 2
+        return top + np.log(total), mean, np.add.reduceat(weight * away, self.starts) / total
+
+    def at(self, s: float) -> tuple[float, float, float]:
+        log, mean, variance = self.each(s)
+        return float(log @ self.counts), float(mean @ self.counts), float(variance @ self.counts)
+
+    def epsilon_at(self, s: float) -> float:
+        return self.at(s)[1] - 1 / s - 1 / (1 + s)
+
+    def log_delta_at(self, s: float) -> float:
+        value, mean, variance = self.at(s)
+        eps = mean - 1 / s - 1 / (1 + s)
+        bend = variance + 1 / s**2 + 1 / (1 + s) ** 2
+        return value - s * eps - math.log(s) - math.log1p(s) - math.log(2 * math.pi * bend) / 2
+
+    def tilt_for(self, quantity: str, at: float) -> float:
+        """The saddle point where epsilon, or ln delta, is about `at`; from 1e-6 to 1e9."""
+        low, high = math.log(1e-6), math.log(1e9)
+        for _ in range(50):
+            s = math.exp((low + high) / 2)
+            beyond = self.epsilon_at(s) > at if quantity == "delta" else self.log_delta_at(s) < at
+            low, high = (low, (low + high) / 2) if beyond else ((low + high) / 2, high)
+        return math.exp((low + high) / 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Where the points of one loss lie: anchor + i step for i from first to last."""
+
+    anchor: Fraction
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """tilt: s; eps and log_delta: about where the answer is; spread: the tilted deviation of the sum."""
+
+    tilt: float
+    eps: float
+    log_delta: float
+    spread: float
+    logs: Any
+    cumulants: Cumulants
+
+
+def sight(laws: list[tuple[Any, Any, int]], quantity: str, at: float) -> Sight:
+    """quantity: "epsilon" at ln delta, or "delta" at epsilon."""
+    known = Cumulants(laws)
+    s = known.tilt_for(quantity, at)
+    logs, _, _ = known.each(s)
+    return Sight(s, known.epsilon_at(s), known.log_delta_at(s), math.sqrt(known.at(s)[2]), logs, known)
+
+
+def coarse(parts: list[tuple[Loss, int]], *, far: float) -> list[tuple[Any, Any, int]]:
+    """Each law on some points of its own. far: how many deviations of a Gaussian matter."""
+    import numpy as np
+
+    laws = []
+    for loss, count in parts:
+        seen = shape(loss)
+        if seen.wide is None and (seen.anchor is None or loss.family == "discrete_gaussian"):
+            mu = _mu(loss)
+            middle, half = mu * mu / 2, far * mu
+            if seen.gap is not None and half / float(seen.gap) < 10 * COARSE:
+                assert seen.anchor is not None
+                gap, anchor = float(seen.gap), float(seen.anchor)
+                x = anchor + gap * np.arange(
+                    math.floor((middle - half - anchor) / gap), 1 + math.ceil((middle + half - anchor) / gap)
+                )
+            else:
+                x = np.linspace(middle - half, middle + half, 4 * COARSE)
+        else:
+            assert seen.anchor is not None
+            reach, points = float(seen.anchor), COARSE
+            if seen.gap is not None and 2 * seen.anchor / seen.gap <= 4 * COARSE:
+                points = round(2 * seen.anchor / seen.gap)
+            gap = 2 * reach / points
+            x = reach + gap * np.arange(-points - 1, 1)
+        laws.append((x, dots(loss, x), count))
+    return laws
+
+
+def _mu(loss: Loss) -> float:
+    return float(loss["shift"]) / math.sqrt(loss["variance"])
+
+
+def far_for(log_tail: float) -> float:
+    """How many deviations a Gaussian passes with a chance of e**log_tail, or a little less."""
+    return math.sqrt(max(-2 * log_tail, 1.0))
+
+
+def exact_step(parts: list[tuple[Loss, int]], spread: float, most: int) -> Fraction | None:
+    """The step on which every atom lies, when all laws are discrete and it is not too fine."""
+    gap = _common([seen.gap for seen in map(shape, (loss for loss, _ in parts))])
+    return gap if gap is not None and 20 * spread / float(gap) <= most else None
+
+
+def first_step(parts: list[tuple[Loss, int]], seen: Sight, accuracy: float) -> Fraction:
+    """For about this relative width of epsilon: it divides the distances of heavy atoms where they have a common one."""
+    count = sum(count for _, count in parts)
+    worth = max(abs(seen.eps), seen.spread / 20, 1 / (1 + seen.tilt) / 4)
+    wanted = math.sqrt(6 * accuracy * worth / (count * (seen.tilt + 1)))
+    wanted = max(min(wanted, seen.spread / 4), 1e-9)
+    return aligned(parts, Fraction(wanted).limit_denominator(10**12))
+
+
+def aligned(parts: list[tuple[Loss, int]], wanted: Fraction) -> Fraction:
+    shapes = [shape(loss) for loss, _ in parts]
+    gaps = []
+    for one in shapes:
+        if one.gap is not None and one.gap >= wanted / 8:
+            gaps.append(one.gap)
+        elif one.wide is not None:
+            gaps.append(one.wide)
+    common = _common(gaps) if gaps else None
+    if common is None or common < wanted / 8:
+        return wanted
+    return common / max(1, math.ceil(common / wanted))
+
+
+def _common(gaps: list[Fraction | None]) -> Fraction | None:
+    """The greatest of which all are multiples."""
+    if not gaps or any(gap is None for gap in gaps):
+        return None
+    exact = [gap for gap in gaps if gap is not None]
+    bottom = math.lcm(*(gap.denominator for gap in exact))
+    return Fraction(math.gcd(*(int(gap * bottom) for gap in exact)), bottom)
+
+
+def window(loss: Loss, count: int, step: Fraction, tilt: float, log: float, log_tail: float) -> Window:
+    """Points that hold all but e**log_tail of the law, above, and all but about 1e-13 / count of the tilted law, below.
+
+    log: ln E e**(tilt L).
+    """
+    seen: Shape = shape(loss)
+    h = float(step)
+    least = (log - math.log(1e13 * count)) / tilt  # P(L <= x) e**(s x) is less than that share of the tilted mass
+    if seen.wide is None and (seen.anchor is None or loss.family == "discrete_gaussian"):
+        mu = _mu(loss)
+        anchor = seen.anchor if seen.anchor is not None else Fraction(0)
+        gap = float(seen.gap) if seen.gap is not None else 0.0
+        high = mu * mu / 2 + (far_for(log_tail) + 0.5) * mu + 2 * gap
+        lean = far_for(-math.log(1e13 * count))
+        least = max(
+            least, mu * mu * (0.5 + tilt) - lean * mu - 2 * gap, mu * mu / 2 - (far_for(log_tail) + 1) * mu - 2 * gap
+        )
+        least = min(least, high - h)
+        first = math.floor((least - float(anchor)) / h) - 1
+        return Window(anchor, first, max(math.ceil((high - float(anchor)) / h), first + 2))
+    assert seen.anchor is not None
+    reach = float(seen.anchor)
+    first = math.floor((max(least, -reach) - reach) / h + 1e-9) - 1
+    return Window(seen.anchor, min(first, -2), 0)

@@ -1,0 +1,190 @@
+"""One loss on a grid, twice: masses that dominate the law, and masses that the law dominates.
+
+Definition  Points x_i = anchor + i step. f is any function of the loss L that falls convexly as u = e**-L grows and is
+            at least 0, as are all (1 - e**(eps - r - L))+ : delta at eps, given that the other losses sum to r.
+Promise     `upper`: E_P f(L), over finite L, is at most the sum of upper_i f(x_i). `above`: P(L > the last point),
+            infinite losses among them. `lower`: that mean is at least the sum of lower_i f(x_i - SLACK).
+Proof       Upper (connect the dots). A cell (x_i, x_i+1] of masses p, q under P and Q has mean q/p of u. Moving the
+            mass to the ends of the cell so that p and q stay as they are spreads u at the same mean, so the mean of f
+            does not fall (Jensen): b = (p - e**x_i q)/(1 - e**-step) goes to x_i+1 and p - b to x_i. What is below
+            the first point is moved up to it. Each mass is then rounded up, and f is at least 0.
+            Lower. Lumping outcomes, or shares of outcomes, is post-processing: u becomes the lump's mean, so the mean
+            of f does not grow (Jensen). Cells are lumped from below until p/q of the lump is e**(x_j - SLACK), which
+            is counted there; a cell that is split is split in one proportion of p and q. A lump that reaches no next
+            point is moved down to the point below it. Each p is rounded down, each q up, which moves f down.
+            Factors are replaced one at a time, the others' sum r being given; so both hold for the composition.
+Source      Doroshenko, Ghazi, Kamath, Kumar, Manurangsi 2022 (arXiv 2207.04380), of which `lower` is a simpler twin.
+Checked     tests/accounting/test_pld_cells.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpcurator.errors import Refusal
+from dpcurator.numbers.balls import Ball, ball, precision
+from dpcurator.privacy.distribution import Distribution
+from dpcurator.privacy.families import FAMILIES
+from dpcurator.privacy.loss import Loss
+
+SLACK = Fraction(1, 2**110)
+_NEAR = 2**40  # a lump nearer to a point than this part of a step is counted there
+Piece = tuple[int, int, int]  # p, q, and the cell's index i
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """Masses at anchor + (first + i) step. upper: balls; lower: whole numbers of unit 2**-unit; above: a ball."""
+
+    first: int
+    upper: list[Ball]
+    lower: list[int]
+    unit: int
+    above: Ball
+    infinite: Fraction
+
+
+def cells(loss: Loss, *, anchor: Fraction, step: Fraction, first: int, last: int, bits: int = 192) -> Cells:
+    """The points are those from index `first` to `last`. Raises Refusal for a family whose law is not known."""
+    known = FAMILIES.get(loss.family)
+    if known is None or known.law is None or known.backward is not None:
+        raise Refusal(f"{loss.family} has no law of its losses here.", cure="Account for it by its rho.")
+    law = loss.distribution(atoms=2)
+    highest = max(abs(anchor + first * step), abs(anchor + last * step))
+    bits += int(highest * 3 / 2)
+    with precision(bits):
+        tails = list(_tails(law, [anchor + i * step for i in range(first, last + 1)], bits))
+        upper = _upper(tails, [anchor + i * step for i in range(first, last)], step)
+        unit = bits + 128 + int(highest * 3 / 2)
+        pieces = _pieces(law, tails, anchor, step, first, bits, unit)
+        lower = _lower(pieces, anchor, step, first, last, unit)
+        return Cells(first, upper, lower, unit, tails[-1][0], law.infinite)
+
+
+def _tails(law: Distribution, points: list[Fraction], bits: int) -> Iterator[tuple[Ball, Ball]]:
+    """P and Q above each point; asked once where no mass lies between two."""
+    before: object = None
+    found: tuple[Ball, Ball] | None = None
+    for point in points:
+        place = law.place(point)
+        if found is None or place != before:
+            before, found = place, law.survival(place, bits)
+        yield found
+
+
+def _upper(tails: list[tuple[Ball, Ball]], lows: list[Fraction], step: Fraction) -> list[Ball]:
+    shrink = -(-ball(step)).expm1()
+    masses = [ball(0)] * len(tails)
+    masses[0] = 1 - tails[0][0]
+    for i, low in enumerate(lows):
+        (p_low, q_low), (p_high, q_high) = tails[i], tails[i + 1]
+        if p_low is p_high:
+            continue
+        p = p_low - p_high
+        b = (p - ball(low).exp() * (q_low - q_high)) / shrink
+        masses[i] += p - b
+        masses[i + 1] += b
+    return masses
+
+
+def _pieces(
+    law: Distribution,
+    tails: list[tuple[Ball, Ball]],
+    anchor: Fraction,
+    step: Fraction,
+    first: int,
+    bits: int,
+    unit: int,
+) -> list[Piece]:
+    """The cells' masses, p rounded down and q up; a cell with an atom at its upper end as two."""
+    ends = {atom.loss for atom in law.atoms if isinstance(atom.loss, Fraction)} if law.continuous else set()
+    found = []
+    for i in range(len(tails) - 1):
+        low, high = tails[i], tails[i + 1]
+        if low is high:
+            continue
+        cuts = [low, high]
+        for end in sorted(ends):
+            if anchor + (first + i) * step < end <= anchor + (first + i + 1) * step:
+                cuts.insert(-1, law.survival(law.place(end - SLACK / 2), bits))
+                if end < anchor + (first + i + 1) * step:
+                    cuts.insert(-1, law.survival(law.place(end), bits))
+        for above, below in zip(cuts, cuts[1:], strict=False):
+            p, q = floored(above[0] - below[0], unit), ceiled(above[1] - below[1], unit)
+            if p > 0:
+                found.append((p, q, first + i))
+    return found
+
+
+def _lower(pieces: list[Piece], anchor: Fraction, step: Fraction, first: int, last: int, unit: int) -> list[int]:
+    masses = [0] * (last - first + 1)
+    one = 1 << unit
+    worths: dict[int, int] = {}
+
+    def worth(j: int) -> int:
+        """e**(x_j - SLACK), rounded up, of unit 2**-unit."""
+        if j not in worths:
+            worths[j] = ceiled(ball(anchor + j * step - SLACK).exp(), unit)
+        return worths[j]
+
+    def put(p: int, j: int) -> None:
+        if j >= first:
+            masses[min(j, last) - first] += p
+
+    def point_below(p: int, q: int, i: int) -> int | None:
+        """The highest point near the cell that is surely not above the piece's loss."""
+        return next((j for j in (i + 1, i, i - 1) if p * one >= q * worth(j)), None)
+
+    held: tuple[int, int, int] | None = None  # p, q and the point below of a lump that is to reach the next point
+    for p, q, i in pieces:
+        while p > 0:
+            below = point_below(p, q, i)
+            if below is None:
+                break
+            surplus = p * one - q * worth(below)
+            at_a_point = below == i + 1 or surplus * _NEAR * step.denominator <= p * one * step.numerator
+            if held is None:
+                if at_a_point:
+                    put(p, below)
+                else:
+                    held = (p, q, below)
+                break
+            p_held, q_held, under = held
+            target = under + 1
+            over = p * one - q * worth(target)
+            lack = q_held * worth(target) - p_held * one + one + worth(target)
+            if over <= 0 or lack >= over:
+                if at_a_point and below <= target:  # a piece in its place: not to be pulled down
+                    put(p_held, under)
+                    held = None
+                    continue
+                merged = p_held + p, q_held + q
+                held = None if merged[0] * one >= merged[1] * worth(target) else (*merged, under)
+                if held is None:
+                    put(merged[0], target)
+                break
+            p_taken, q_taken = lack * p // over, -(-lack * q // over)
+            reached = (p_held + p_taken) * one >= (q_held + q_taken) * worth(target)
+            put(p_held + p_taken, target if reached else under)
+            p, q, held = (over - lack) * p // over, -(-(over - lack) * q // over), None
+    if held is not None:
+        put(held[0], held[2])
+    return masses
+
+
+def floored(value: Ball, unit: int) -> int:
+    """The whole number of 2**-unit below the ball; at least 0."""
+    mantissa, exponent = (int(part) for part in value.lower().man_exp())
+    return max(_moved(mantissa, exponent + unit), 0)
+
+
+def ceiled(value: Ball, unit: int) -> int:
+    """The whole number of 2**-unit above the ball; at least 0."""
+    mantissa, exponent = (int(part) for part in value.upper().man_exp())
+    return max(-_moved(-mantissa, exponent + unit), 0)
+
+
+def _moved(mantissa: int, exponent: int) -> int:
+    return mantissa << exponent if exponent >= 0 else mantissa >> -exponent

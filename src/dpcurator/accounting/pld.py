@@ -1,0 +1,149 @@
+"""The certificate of a composition from its whole loss distribution: a grid is chosen, and made finer until it serves.
+
+Promise     `certified` returns true bounds whatever was chosen and whenever it stops: the best of those it made.
+Proof       accounting/certificate.py, for each grid; the least of upper bounds is one. An epsilon is returned only once
+            its certified delta is at most (for a lower bound: more than) the one asked for; delta falls as epsilon grows.
+Checked     tests/accounting/test_pld.py.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpcurator.accounting.certificate import Certificate, certify
+from dpcurator.accounting.choose import Sight, aligned, coarse, exact_step, far_for, first_step, sight, window
+from dpcurator.accounting.shape import reduced, shape
+from dpcurator.errors import Refusal
+from dpcurator.privacy.loss import Loss
+
+MOST = 1 << 19  # points of a composed row
+SINGLE = 1 << 15  # points of one loss
+_SAFE = 30.0  # a window leaves out e**-_SAFE of delta
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """upper: None where no epsilon was certified. step: the finest grid that was used."""
+
+    lower: Fraction
+    upper: Fraction | None
+    step: Fraction | None = None
+
+    def width(self) -> float:
+        """Relative to the upper one."""
+        return math.inf if self.upper is None else float((self.upper - self.lower) / (self.upper or 1))
+
+    def and_also(self, other: Bounds) -> Bounds:
+        uppers = [bound for bound in (self.upper, other.upper) if bound is not None]
+        return Bounds(max(self.lower, other.lower), min(uppers, default=None), other.step or self.step)
+
+
+def certified(
+    parts: tuple[tuple[Loss, int], ...], quantity: str, at: Fraction, *, accuracy: float = 1e-4, seconds: float = 30.0
+) -> Bounds:
+    """Bounds on "epsilon" at a delta > 0, or on "delta" at an epsilon. Raises Refusal for a family without a law."""
+    fewer = reduced(parts)
+    if not fewer:
+        return Bounds(Fraction(0), Fraction(0))
+    if len(fewer) == 1 and fewer[0][1] == 1:
+        return _single(fewer[0][0], quantity, at)
+    if quantity == "epsilon" and at <= 0:
+        raise Refusal("A delta of 0 is for sums of pure epsilons.", cure="Ask at a delta above 0.")
+    start = time.monotonic()
+    seen = _look(fewer, quantity, at)
+    best = Bounds(Fraction(0), None if quantity == "epsilon" else Fraction(1))
+    step, last = exact_step(fewer, seen.spread, MOST), True
+    if step is None:
+        step, last = first_step(fewer, seen, accuracy), False
+    step = _coarsened(fewer, step, seen)
+    while True:
+        began = time.monotonic()
+        found = _on_grid(fewer, quantity, at, step, seen)
+        best = best.and_also(found)
+        now = time.monotonic()
+        finer = aligned(fewer, step / 3)
+        if last or best.width() <= accuracy or now - start + 3.5 * (now - began) > seconds:
+            return best
+        if _coarsened(fewer, finer, seen) != finer:
+            return best
+        step = finer
+
+
+def _single(loss: Loss, quantity: str, at: Fraction) -> Bounds:
+    """One loss alone has its own exact curve."""
+    if quantity == "delta":
+        found = loss.delta(at)
+        return Bounds(found.lo, found.hi)
+    try:
+        eps = loss.epsilon(at)
+    except Refusal:
+        return Bounds(Fraction(0), None)
+    below = eps * (1 - Fraction(1, 10**11))
+    return Bounds(below if eps and loss.delta(below).lo > at else Fraction(0), eps)
+
+
+def _look(parts: list[tuple[Loss, int]], quantity: str, at: Fraction) -> Sight:
+    if quantity == "epsilon":
+        wanted = math.log(at) if at > Fraction(1, 10**300) else -690.0
+        return sight(coarse(parts, far=far_for(wanted) + 4), quantity, wanted)
+    return sight(coarse(parts, far=12.0), quantity, float(at))
+
+
+def _coarsened(parts: list[tuple[Loss, int]], step: Fraction, seen: Sight) -> Fraction:
+    """No more points than can be afforded."""
+    least = 20 * seen.spread / MOST
+    widest = max((float(_reach(loss)) for loss, _ in parts), default=0.0)
+    least = max(least, min(2 * widest, 20 / max(seen.tilt, 1e-9) + 2 * seen.spread) / SINGLE)
+    return step if float(step) >= least else aligned(parts, Fraction(least).limit_denominator(10**12))
+
+
+def _reach(loss: Loss) -> Fraction:
+    return shape(loss).anchor or Fraction(0)
+
+
+def _on_grid(parts: list[tuple[Loss, int]], quantity: str, at: Fraction, step: Fraction, seen: Sight) -> Bounds:
+    count = sum(count for _, count in parts)
+    log_delta = math.log(at) if quantity == "epsilon" else max(seen.log_delta, -600.0)
+    log_tail = log_delta - _SAFE - math.log(count)
+    windows = [
+        window(loss, single, step, seen.tilt, float(log), log_tail)
+        for (loss, single), log in zip(parts, seen.logs, strict=True)
+    ]
+    made = certify(parts, windows, step, seen.tilt)
+    if quantity == "delta":
+        return Bounds(made.delta_below(at), made.delta_above(at), step)
+    return Bounds(_epsilon_below(made, at), _epsilon_above(made, at), step)
+
+
+def _epsilon_above(made: Certificate, delta: Fraction) -> Fraction | None:
+    eps = max(made.upper.guess(float(delta)), 0.0)
+    if eps < 1e-9 and made.delta_above(Fraction(0)) <= delta:
+        return Fraction(0)
+    for nudge in (1e-10, 1e-8, 1e-6, 1e-4, 1e-2, 1.0):
+        found = _shown(eps * (1 + nudge) + nudge * 1e-3, up=True)
+        if made.delta_above(found) <= delta:
+            return found
+    return None
+
+
+def _epsilon_below(made: Certificate, delta: Fraction) -> Fraction:
+    eps = max(made.lower.guess(float(delta)), 0.0)
+    for nudge in (1e-10, 1e-8, 1e-6, 1e-4, 1e-2):
+        found = _shown(eps * (1 - nudge) - nudge * 1e-3, up=False)
+        if found <= 0:
+            break
+        if made.delta_below(found) > delta:
+            return found
+    return Fraction(0)
+
+
+def _shown(eps: float, *, up: bool) -> Fraction:
+    """A decimal of 12 figures."""
+    if eps <= 0:
+        return Fraction(0)
+    places = 11 - math.floor(math.log10(eps))
+    whole = Fraction(eps) * Fraction(10) ** places
+    return (math.ceil(whole) if up else math.floor(whole)) / Fraction(10) ** places
