@@ -32,7 +32,7 @@ from dpcurator.mechanisms.key_selection import selection_of
 from dpcurator.numbers import decimal_text
 from dpcurator.plan.canonical import as_json, digest, plan_of
 from dpcurator.plan.facts import disagreement
-from dpcurator.plan.nodes import Measured, Plan, Where
+from dpcurator.plan.nodes import Key, Measured, Plan, Where
 from dpcurator.plan.retyped import misfit
 from dpcurator.plan.rows import Field, walk
 from dpcurator.plan.stability import Steps, derivation, reading, selection_reach, stability
@@ -157,7 +157,25 @@ def _answer(receipt: Json, answer: Json) -> str:
         _require(len(rows) == most or (plan.having is not None and len(rows) < most), "the answer has other rows")
     for row in rows:
         _require(len(row) == len(titles) and all(map(_cell, row, ways)), "a value of the answer is malformed")
+    _others(plan, rows)
     return "the answer's values are those of the receipt"
+
+
+def _others(plan: Plan, rows: list[list[Json]]) -> None:
+    """A plan with one more row for all keys that are not shown has it once, each of its keys marked; others have none.
+
+    Without a key among its columns no row of the answer can be told from another.
+    """
+    keyed = [isinstance(output.part, Key) for output in plan.outputs]
+    marked = [[cell.get("other", False) for cell in row] for row in rows]
+    count = sum(map(any, marked))
+    whole = all(flags == keyed for flags in marked if any(flags))
+    empty = all(cell["value"] is None for row in rows for cell in row if cell.get("other", False))
+    _require(whole and empty and count <= plan.source.source.other, "a row stands for other keys that its plan has not")
+    cut = plan.having is not None or plan.limit is not None or plan.offset
+    _require(
+        bool(count or cut or not plan.source.source.other or not any(keyed)), "the row of all other keys is missing"
+    )
 
 
 def _cell(cell: Json, way: str) -> bool:

@@ -184,6 +184,58 @@ def test_an_answer_that_is_not_its_plans_does_not_hold(lie):
     assert {step.name for step in verify(receipt, answer=lies).steps if not step.holds} == {"answer"}
 
 
+def _marked(row: list[Any], *places: int) -> list[Any]:
+    """The row with these cells standing for all other keys."""
+    none = {"value": None, "error": None, "low": None, "high": None, "other": True}
+    return [none if place in places else cell for place, cell in enumerate(row)]
+
+
+OTHER_LIES: dict[str, Any] = {
+    "none": lambda rows: [row for row in rows if not row[0].get("other", False)],
+    "two": lambda rows: [*rows, _marked(rows[0], 0, 1)],
+    "one of its keys alone": lambda rows: [
+        [row[0], rows[1][1] if row is rows[0] else rows[0][1], row[2]] if row[0].get("other", False) else row
+        for row in rows
+    ],
+    "a number": lambda rows: [_marked(row, 0, 1, 2) if row[0].get("other", False) else row for row in rows],
+    "a key": lambda rows: [
+        [{**cell, "value": "Hull"} if cell.get("other", False) else cell for cell in row] for row in rows
+    ],
+}
+
+
+@pytest.mark.parametrize("lie", OTHER_LIES)
+def test_an_answer_whose_row_of_others_is_not_its_plans_does_not_hold(lie):
+    made = curator(CATALOGS["unknown"])
+    text = "SELECT city, LOWER(city) AS low, COUNT(*) AS n FROM visits GROUP BY WITH_OTHER(city, LOWER(city))"
+    answer = made.ask(text, spend="90%")
+    core = json.loads(json.dumps(answer.core_json()))
+    assert len(core["rows"]) > 1
+    assert verify(json_of(answer.receipt), answer=core).holds
+    lies = core | {"rows": OTHER_LIES[lie](core["rows"])}
+    receipt = signed(json_of(answer.receipt) | {"answer_sha256": sha(lies)})
+    assert {step.name for step in verify(receipt, answer=lies).steps if not step.holds} == {"answer"}
+
+
+def test_no_row_of_an_answer_without_others_stands_for_them():
+    for name, text in (("pure", "SELECT city, COUNT(*) AS n FROM visits GROUP BY city"),
+                       ("unknown", "SELECT city, COUNT(*) AS n FROM visits GROUP BY city")):  # fmt: skip
+        answer = curator(CATALOGS[name]).ask(text, spend="90%")
+        core = json.loads(json.dumps(answer.core_json()))
+        lies = core | {"rows": [_marked(row, 0) if not number else row for number, row in enumerate(core["rows"])]}
+        receipt = signed(json_of(answer.receipt) | {"answer_sha256": sha(lies)})
+        assert {step.name for step in verify(receipt, answer=lies).steps if not step.holds} == {"answer"}
+
+
+@pytest.mark.parametrize("tail", ["HAVING COUNT(*) > 1e6", "ORDER BY n DESC LIMIT 1", "LIMIT 0", "LIMIT 9 OFFSET 4"])
+def test_a_row_of_others_that_was_left_out_is_not_missed(tail):
+    made = curator(CATALOGS["unknown"])
+    answer = made.ask(f"SELECT city, COUNT(*) AS n FROM visits GROUP BY WITH_OTHER(city) {tail}", spend="90%")
+    assert verify(json_of(answer.receipt), answer=json.loads(json.dumps(answer.core_json()))).holds
+    answer = made.ask(f"SELECT COUNT(*) AS n FROM visits GROUP BY WITH_OTHER(city) {tail}", spend="5%")
+    assert verify(json_of(answer.receipt), answer=json.loads(json.dumps(answer.core_json()))).holds
+
+
 PLACES: dict[str, tuple[tuple[Any, ...], Any]] = {
     "more in its place": (("ledger", "more"), 1), "more software": (("software", "more"), "1"),
     "the first event": (("ledger", "position"), 1), "a position in words": (("ledger", "position"), "2"),
