@@ -8,21 +8,25 @@ Promise     The law is exact. Each X_i begins as one word of 32 bits, drawn for 
             others get their keys enclosed in ball arithmetic, and further bits until the order is certain. No candidate
             is given up for being far behind: a word of 0 leaves its key without a bound above, and gets further bits.
 
-Proof. The race: Plackett-Luce. Units: log2 times 2**23; A = rate 2**23 / ln 2; gap_i = top value - value_i >= 0; the
-word w says X in [w, w+1] / 2**32. Keys are taken relative to rate * top. Let h be the int32 of the bits of the float32
-nearest to w >= 1. Bits of a float are piecewise linear between powers of two, below the concave log2 by at most .0861:
-h - 127 * 2**23 <= 2**23 log2(float) <= h - 127 * 2**23 + .0861 * 2**23, and the rounding to float32 (relative 2**-23,
-any faithful one) moves log2 by less than 1.01 / 2**23 * 1.4427. As E >= X >= w / 2**32,
+Proof. The race: Plackett-Luce. Units: log2 times 2**23; A = rate 2**23 / ln 2; gap_i = top - value_i, where top is the
+value that is the `places`-th greatest: no lower one is far ahead of those that matter, however far the greatest are, so
+floats keep their figures there. The word w says X in [w, w+1] / 2**32. Keys are relative to rate * top. Let h be the
+int32 of the bits of the float32 nearest to w >= 1. Bits of a float are piecewise linear between powers of two, below
+the concave log2 by at most .0861: h - 127 * 2**23 <= 2**23 log2(float) <= h - 127 * 2**23 + .0861 * 2**23, and the
+rounding to float32 (relative 2**-23, any faithful one) moves log2 by less than 1.01 / 2**23 * 1.4427. As E >= X >= w /
+2**32,
     K_i (in units) <= (127 + 32) 2**23 + 2 + key_i,      key_i = -A gap_i + 2**23 up(size_i) - h,
 up(size) = the same linear log2, of a float64, plus .0862, so at least log2 size <= 2**12. In floats A, gap, and their
 product have relative errors of at most 2**-53 each (A also 2**-80) and two sums round: key_i errs by less than 2**-50
-(A gap_i + 2**37). Let T be the least of the lower ends of the balls of `places` candidates (those with the greatest
+(A |gap_i| + 2**37). Let T be the least of the lower ends of the balls of `places` candidates (those with the greatest
 float keys), in units: at least `places` keys are >= T, so whoever has K_i < T is not among the first. K_i >= T implies
-key_i >= t = T - (127 + 32) 2**23 - 2, so A gap_i <= |t| + 2**37, so the float of key_i is at least t - 2**-49 (|t| +
-2**37). Hence only those whose float is, or whose w = 0, need a ball; the two units and the half of the margin that are
-left cover the rounding of that bound. Products that overflow are -inf, and are past any bound above -2**1000; with a
-lower bound than that everybody needs a ball. Where A or a gap itself passes the range of doubles, gaps are multiplied
-exactly, then rounded once. Expected: under two candidates in balls for one place; a word of 0 has chance 2**-32.
+key_i >= t = T - (127 + 32) 2**23 - 2, so A gap_i <= |t| + 2**37. If A |gap_i| <= 2 |t| + 2**39, the float of key_i is
+thus at least t - 2**-48 (|t| + 2**38). Else gap_i < 0, and key_i >= A |gap_i| - 2**32 is above |t| + 2**38, with its
+error. Hence only those whose float is, or whose w = 0, need a ball; the two units and the half of the margin that are
+left cover the rounding of that bound. Products that overflow are inf, which is kept, or -inf, and past any bound above
+-2**1000; with a lower bound than that everybody needs a ball. Where A or a gap itself passes the range of doubles, gaps
+are multiplied exactly, then rounded once. Expected: under two candidates in balls for one place; a word of 0 has chance
+2**-32.
 Source      exponential races, Efraimidis and Spirakis 2006; linear log2, Mitchell 1962; lazy bits, samplers/lazy.py.
 Checked     tests/samplers/test_race.py: words of 2 and 3 bits enumerated, the floats against balls, chi-square.
 """
@@ -95,6 +99,8 @@ class Race:
     def possible(self, words: NDArray[np.uint32], places: int, entropy: Entropy) -> list[Racer]:
         """All who may be among the first `places`, given the words, and perhaps others."""
         n = len(words)
+        if places > 1:
+            self._top = _exact(_greatest(self.values, places))
         add = self._handicaps()
         keys, most, zeros = np.empty(n), [], list[int]()
         for start in range(0, n, CHUNK):
@@ -129,15 +135,16 @@ class Race:
         with precision(96):
             lows: list[Ball] = [racer.low for racer in leading]  # exact points, so they are in order
             bound = float((min(lows) / ball(2).log() * _UNIT).mid()) - (127 + self.first) * _UNIT - 4  # or -inf
-        return bound - (abs(bound) + 2.0**37) * 2.0**-49 if bound > -(2.0**1000) else -math.inf
+        return bound - (abs(bound) + 2.0**38) * 2.0**-47 if bound > -(2.0**1000) else -math.inf
 
     def _handicaps(self) -> Any:
         """What writes -A gap + 2**23 up(size) of some candidates into a buffer, in floats."""
         exact = _slope(self.rate)
-        slope, values, top = _float(exact), self.values, self.values.max()
+        slope, values, best = _float(exact), self.values, self._top
         log_sizes = None if self.sizes is None else _log_sizes(self.sizes)
         direct = slope == 0 or 2.0**-900 < slope < 2.0**900
-        if values.dtype == np.float64 and direct and math.isfinite(float(top) - float(values.min())):
+        if values.dtype == np.float64 and direct and math.isfinite(float(values.max()) - float(values.min())):
+            top = float(best)  # one of the values, so exact
 
             def add(part: slice, out: NDArray[np.float64]) -> None:
                 np.subtract(values[part], top, out=out)
@@ -145,17 +152,20 @@ class Race:
                     np.multiply(out, slope, out=out)
 
         elif values.dtype == np.int64 and direct:
-            above, unsigned = np.uint64(int(top) % 2**64), values.view(np.uint64)
+            above, unsigned = np.uint64(int(best) % 2**64), values.view(np.uint64)
+            highest = values.max() == int(best)
 
             def add(part: slice, out: NDArray[np.float64]) -> None:
                 with np.errstate(over="ignore"):
-                    np.multiply(above - unsigned[part], -slope, out=out)
+                    np.multiply(above - unsigned[part], -slope, out=out)  # modulo 2**64: right where best is above
+                    if not highest:
+                        ahead = np.flatnonzero(values[part] > int(best))
+                        out[ahead] = (unsigned[part][ahead] - above) * slope
 
         else:
-            best = self._top
 
             def add(part: slice, out: NDArray[np.float64]) -> None:
-                out[:] = [-_float(exact * (best - Fraction(value))) for value in values[part].tolist()]
+                out[:] = [_float(exact * (Fraction(value) - best)) for value in values[part].tolist()]
 
         if log_sizes is None:
             return add
@@ -207,7 +217,7 @@ class Racer:
     def _enclose(self) -> None:
         of, unit = self.of, 1 << self.bits
         lead = of.rate * (_exact(of.values[self.index]) - of._top)
-        with precision(self.bits + 64 + int(-lead).bit_length()):
+        with precision(self.bits + 64 + int(abs(lead)).bit_length()):
             fixed = ball(lead)
             if of.sizes is not None:
                 fixed += ball(int(of.sizes[self.index])).log()
@@ -216,6 +226,20 @@ class Racer:
                 self.low = (fixed - _ln_arrival(self.word + 1, unit)).lower()
             if self.word:
                 self.high = (fixed - _ln_arrival(self.word, unit)).upper()
+
+
+def _greatest(values: NDArray[Any], places: int) -> Any:
+    """The `places`-th greatest value, in about the time of one look at each, also where many are equal."""
+    if places > CHUNK:
+        return np.sort(values)[-places]
+    found = values[:0]
+    for start in range(0, len(values), CHUNK):
+        part = values[start : start + CHUNK]
+        if len(found) == places:
+            part = part[part > found[0]]
+        if len(part):
+            found = np.sort(np.concatenate([found, part]))[-places:]
+    return found[0]
 
 
 @lru_cache(maxsize=256)
@@ -236,11 +260,11 @@ def _exact(value: Any) -> Fraction:
 
 
 def _float(value: Fraction) -> float:
-    """The nearest double to a number >= 0; infinity beyond them."""
+    """The nearest double; an infinity beyond them."""
     try:
         return float(value)
     except OverflowError:
-        return math.inf
+        return math.inf if value > 0 else -math.inf
 
 
 def _log_sizes(sizes: NDArray[Any]) -> NDArray[np.float64]:
