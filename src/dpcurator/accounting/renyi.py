@@ -45,7 +45,7 @@ def _least(parts: Iterable[tuple[Loss, int]], bound: Callable[[Fraction, Fractio
         """The bound by the order 1 + exp(place)."""
         if place not in found:
             alpha = Fraction(1) + Fraction(f"{math.exp(place):.6e}")
-            total = sum((count * (renyi_of(loss, alpha) or 0) for loss, count in listed), Fraction(0))
+            total = sum((count * (renyi_of(loss, alpha) or Fraction(0)) for loss, count in listed), Fraction(0))
             found[place] = bound(total, alpha)
         return found[place]
 

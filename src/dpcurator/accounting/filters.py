@@ -1,0 +1,228 @@
+"""Privacy filters: how much may still be spent, where each amount is chosen in the light of earlier answers.
+
+Definition  A filter has limits and running sums. `spend` adds an amount if every sum stays within its limit, and else
+            raises OverBudget and changes nothing.
+              ApproximateFilter   sum of epsilon <= epsilon, and sum of delta <= delta
+              ZcdpFilter          sum of rho <= rho, and sum of delta <= delta
+              RenyiFilter         sum of the divergences of one order alpha <= epsilon
+              GaussianFilter      sum of mu**2 <= mu**2, of continuous Gaussian noise alone
+Promise     All that is released, each after its accepted `spend`, is together (epsilon, delta)-DP; rho-zCDP but for a
+            part of chance delta; of Renyi divergence epsilon at alpha; mu-GDP. Analysts may choose every amount, and
+            when to stop, by what they have seen. Sums are exact: 10**5 times 1/10**5 is 1. A refusal follows from the
+            amounts alone. Spend first, then draw noise; no amount is given back.
+            Each filter has its currency: an amount in another one is refused, not converted.
+Proof       Write L for the sum of the losses so far. Pure: L <= sum of epsilon <= the limit, surely. A delta is the
+            chance of an infinite loss (families/approximate.py), and chances chosen on the way whose sum surely is at
+            most delta are together at most that; the rest has L <= epsilon. (With W in [1-delta, 1] the chance of none,
+            and X in [0, 1] what is gained of the rest, 1 - E W (1-X) <= delta + (1-delta) E X, as for `epsilon`.) Renyi: exp((a-1)(L - sum of D_a)) has,
+            given the past, a mean of at most 1 at each step, so E exp((a-1) L) <= exp((a-1) limit). rho: this at every
+            a, with D_a <= a rho. mu: given the past each increment of L is Gaussian of mean m**2/2 and variance m**2;
+            topped up with noise of what is left, the variances sum to mu**2 whatever was chosen, so L is Gaussian of
+            mean mu**2/2 and variance mu**2 (backwards, E exp(isL) is the same constant at each step).
+Not valid   for amounts chosen on the way: the least of several bounds, Kairouz-Oh-Viswanath, loss distributions, the
+            trade-off functions of other laws. A batch of losses that is fixed beforehand may be priced so and then
+            spent as one amount: `spend(composition, delta=...)`.
+Limits      In memory (meter.py): gone with the process. What must last is the ledger's; these are its decisions.
+Source      pure, approximate: Rogers, Roth, Ullman, Vadhan, NeurIPS 2016 (arXiv 1605.08294); rho: Whitehouse, Ramdas,
+            Rogers, Wu, ICML 2023 (arXiv 2203.05481); Renyi: Feldman, Zrnic, NeurIPS 2021 (arXiv 2008.11193); mu:
+            Koskela, Tobaben, Honkela, ICLR 2023 (arXiv 2209.15596), Smith, Thakurta 2022 (arXiv 2210.17520); mechanisms
+            that run at the same time: Haney et al. 2023 (arXiv 2309.05901).
+Checked     tests/accounting/test_filters.py.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from dpcurator.accounting.closed import split
+from dpcurator.accounting.composition import Composition, compose
+from dpcurator.accounting.convert import pure_epsilon_of, renyi_of
+from dpcurator.accounting.meter import Meter, at_least_0
+from dpcurator.errors import Refusal
+from dpcurator.numbers import rational
+from dpcurator.privacy import zcdp
+from dpcurator.privacy.families.family import order
+from dpcurator.privacy.loss import Loss
+
+
+class ApproximateFilter:
+    """epsilon: at least 0; delta: in [0, 1). Any other is a Refusal."""
+
+    __slots__ = ("_meter",)
+
+    def __init__(self, *, epsilon: object, delta: object = 0) -> None:
+        limit = at_least_0(epsilon, name="epsilon")
+        self._meter = Meter({"epsilon": limit, "delta": _below_1(delta)})
+
+    def spend(self, loss: object = None, *, epsilon: object = None, delta: object = None) -> None:
+        """Either amounts, epsilon and delta (0 unless given); or what loses them: a loss, a mechanism, a composition.
+
+        A loss that is pure or approximate costs its own epsilon and delta. With `delta` it costs that and the epsilon
+        it has at that delta; so must Gaussian noise. Raises OverBudget, or Refusal for another currency.
+        """
+        if loss is None:
+            eps, used = at_least_0(_given(epsilon, "epsilon"), name="epsilon"), _below_1(0 if delta is None else delta)
+        elif delta is not None:
+            batch, used = _one_way(loss, epsilon), _below_1(delta)
+            eps = batch.parts[0][0].epsilon(used) if batch.size == 1 else batch.epsilon(delta=used)
+        else:
+            used, rest = split(_one_way(loss, epsilon).parts)
+            sums = [(pure_epsilon_of(one), count) for one, count in rest]
+            known = [count * found for found, count in sums if found is not None]
+            if len(known) < len(sums):
+                raise Refusal("This loss has no pure epsilon.", cure="Say at which delta: spend(loss, delta=1e-9).")
+            eps = sum(known, Fraction(0))
+        self._meter.add({"epsilon": eps, "delta": used})
+
+    @property
+    def spent(self) -> dict[str, Fraction]:
+        """Exact sums by currency."""
+        return self._meter.spent
+
+    @property
+    def remaining(self) -> dict[str, Fraction]:
+        """What is left by currency, exactly."""
+        return self._meter.remaining
+
+
+class ZcdpFilter:
+    """rho: at least 0; delta: in [0, 1), the chance of the parts that have no rho. Any other is a Refusal."""
+
+    __slots__ = ("_meter", "_rho")
+
+    def __init__(self, *, rho: object, delta: object = 0) -> None:
+        self._rho = at_least_0(rho, name="rho")
+        self._meter = Meter({"rho": self._rho, "delta": _below_1(delta)})
+
+    def spend(self, loss: object = None, *, rho: object = None, delta: object = None) -> None:
+        """Either amounts, rho and delta (0 unless given); or what loses them: a loss, a mechanism, a composition.
+
+        Raises OverBudget, or Refusal for a loss that has no rho.
+        """
+        if loss is None:
+            amount, used = at_least_0(_given(rho, "rho"), name="rho"), _below_1(0 if delta is None else delta)
+        else:
+            used, rest = split(_one_way(loss, rho, delta).parts)
+            amount = _total([(_rho(one), count) for one, count in rest], "rho")
+        self._meter.add({"rho": amount, "delta": used})
+
+    def epsilon(self, *, delta: object) -> Fraction:
+        """The epsilon of all that may ever be spent, at `delta`: what the limits promise. delta must pass that of the
+        filter; the parts without a rho take theirs of it, and the rho has the rest."""
+        whole, apart = _below_1(delta), self._meter.remaining["delta"] + self._meter.spent["delta"]
+        if whole <= apart:
+            raise Refusal("delta must be above the filter's own.", cure="Ask at a larger delta.")
+        return zcdp.epsilon_of(self._rho, (whole - apart) / (1 - apart))
+
+    @property
+    def spent(self) -> dict[str, Fraction]:
+        """Exact sums by currency."""
+        return self._meter.spent
+
+    @property
+    def remaining(self) -> dict[str, Fraction]:
+        """What is left by currency, exactly."""
+        return self._meter.remaining
+
+
+class RenyiFilter:
+    """alpha: the one order, above 1; epsilon: the limit of its divergence, at least 0. Any other is a Refusal."""
+
+    __slots__ = ("_meter", "alpha")
+
+    def __init__(self, *, alpha: object, epsilon: object) -> None:
+        self.alpha = order(alpha)
+        self._meter = Meter({"divergence": at_least_0(epsilon, name="epsilon")})
+
+    def spend(self, loss: object = None, *, epsilon: object = None) -> None:
+        """Either an amount, the divergence at alpha; or what loses it: a loss, a mechanism, a composition.
+
+        Raises OverBudget, or Refusal for a loss of which no divergence is known.
+        """
+        if loss is None:
+            amount = at_least_0(_given(epsilon, "epsilon"), name="epsilon")
+        else:
+            parts = _one_way(loss, epsilon).parts
+            amount = _total([(renyi_of(one, self.alpha), count) for one, count in parts], "Renyi divergence")
+        self._meter.add({"divergence": amount})
+
+    @property
+    def spent(self) -> dict[str, Fraction]:
+        """The exact sum, as "divergence"."""
+        return self._meter.spent
+
+    @property
+    def remaining(self) -> dict[str, Fraction]:
+        """What is left, exactly."""
+        return self._meter.remaining
+
+
+class GaussianFilter:
+    """mu: at least 0, a shift of mu standard deviations; any other is a Refusal. Sums are of mu squared.
+
+    For continuous Gaussian noise only. The discrete Gaussian is not mu-GDP, and e-DP is not e-GDP: both are refused.
+    """
+
+    __slots__ = ("_meter",)
+
+    def __init__(self, *, mu: object) -> None:
+        self._meter = Meter({"mu_squared": at_least_0(mu, name="mu") ** 2})
+
+    def spend(self, loss: object = None, *, mu: object = None) -> None:
+        """Either an amount, mu; or what loses it: a loss of continuous Gaussian noise, or a composition of such.
+
+        Raises OverBudget, or Refusal for a loss that proves no mu.
+        """
+        if loss is None:
+            amount = at_least_0(_given(mu, "mu"), name="mu") ** 2
+        else:
+            amount = Fraction(0)
+            for one, count in _one_way(loss, mu).parts:
+                if one.family != "gaussian":
+                    raise Refusal(f"{one.family} proves no mu.", cure="Spend it from a filter of rho or epsilon.")
+                amount += count * one["shift"] ** 2 / one["variance"]
+        self._meter.add({"mu_squared": amount})
+
+    @property
+    def spent(self) -> dict[str, Fraction]:
+        """The exact sum, as "mu_squared"."""
+        return self._meter.spent
+
+    @property
+    def remaining(self) -> dict[str, Fraction]:
+        """What is left, exactly."""
+        return self._meter.remaining
+
+
+def _given(amount: object, name: str) -> object:
+    if amount is None:
+        raise Refusal(f"Nothing to spend: give a loss, or {name}.", cure=f"Write spend({name}=0.1), or spend(loss).")
+    return amount
+
+
+def _one_way(loss: object, *amounts: object) -> Composition:
+    if any(amount is not None for amount in amounts):
+        raise Refusal("Give a loss or amounts, and not both.", cure="Write spend(loss).")
+    return compose(loss)
+
+
+def _rho(loss: Loss) -> Fraction | None:
+    """As the ledger is charged: exact, eps**2/2 of what is pure."""
+    try:
+        return loss.rho()
+    except Refusal:
+        return None
+
+
+def _total(found: list[tuple[Fraction | None, int]], what: str) -> Fraction:
+    known = [count * amount for amount, count in found if amount is not None]
+    if len(known) < len(found):
+        raise Refusal(f"This loss has no {what} here.", cure="Spend it from a filter of epsilon and delta.")
+    return sum(known, Fraction(0))
+
+
+def _below_1(delta: object) -> Fraction:
+    exact = rational(delta, name="delta")
+    if not 0 <= exact < 1:
+        raise Refusal("delta must be at least 0 and below 1.", cure="Write delta as in 1e-6.")
+    return exact

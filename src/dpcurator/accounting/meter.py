@@ -1,0 +1,93 @@
+"""Exact running sums with limits, safe among threads: what every filter counts with.
+
+Promise     `add` puts all amounts on their sums if none then passes its limit, and else raises OverBudget and changes
+            nothing. Sums are exact until a denominator passes 2**1024; then rounded up to a multiple of 10**-150, as in
+            the ledger, so that odd amounts cannot slow everyone's. So an addition takes the same time always.
+Limits      Memory only. A fork would be a second meter of the same budget, and is refused; so are copies and pickles.
+Checked     tests/accounting/test_filters.py.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, NoReturn
+
+from dpcurator.errors import OverBudget, Refusal
+from dpcurator.numbers import decimal_text, rational
+
+_LARGEST_TOTAL = 2**1024
+_GRID = 10**150
+
+
+class Meter:
+    """limits: the currencies, in the order they are checked, and how much of each there is; None: no limit."""
+
+    __slots__ = ("_limits", "_lock", "_process", "_spent")
+
+    def __init__(self, limits: Mapping[str, Fraction | None]) -> None:
+        self._limits, self._spent = dict(limits), dict.fromkeys(limits, Fraction(0))
+        self._lock, self._process = threading.Lock(), _process
+
+    def add(self, amounts: Mapping[str, Fraction]) -> None:
+        """Raises OverBudget where a sum would pass its limit, and Refusal in a fork."""
+        self._here()
+        with self._lock:
+            after = dict(self._spent)
+            for currency, limit in self._limits.items():
+                amount = amounts[currency]
+                after[currency] = added(self._spent[currency], amount)
+                if limit is not None and after[currency] > limit and amount > 0:
+                    raise OverBudget(requested=amount, remaining=limit - self._spent[currency], currency=currency)
+            self._spent = after
+
+    @property
+    def spent(self) -> dict[str, Fraction]:
+        """What was added so far."""
+        self._here()
+        return dict(self._spent)
+
+    @property
+    def remaining(self) -> dict[str, Fraction]:
+        """What is left of each limited currency."""
+        spent = self.spent
+        return {name: limit - spent[name] for name, limit in self._limits.items() if limit is not None}
+
+    def _here(self) -> None:
+        if self._process is not _process:
+            raise Refusal("This budget belongs to another process.", cure="Keep one that must be shared in a ledger.")
+
+    def __repr__(self) -> str:
+        limits = (f"{name} {decimal_text(limit)}" for name, limit in self._limits.items() if limit is not None)
+        return f"<budget of {' and '.join(limits)}>"
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise Refusal("A budget cannot be copied: both copies would spend it.", cure="Make another, of its own budget.")
+
+
+def added(spent: Fraction, amount: Fraction) -> Fraction:
+    """spent + amount, exactly; or the next multiple of 10**-150 where the exact sum would be too long."""
+    exact = spent + amount
+    return exact if exact.denominator <= _LARGEST_TOTAL else Fraction(-(-exact * _GRID // 1), _GRID)
+
+
+def at_least_0(value: object, *, name: str) -> Fraction:
+    """An exact amount. Raises Refusal for a negative one and for what is no number."""
+    exact = rational(value, name=name)
+    if exact < 0:
+        raise Refusal(f"{name} must be at least 0.", cure=f"Write {name} as in 0.1.")
+    return exact
+
+
+_process = object()  # this process; another after a fork
+
+
+def _forked() -> None:
+    global _process
+    _process = object()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
