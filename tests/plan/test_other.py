@@ -91,6 +91,9 @@ def test_it_costs_what_it_can_move():
     (rest,), (plain,) = (made.quote(text, spend="5%").priced for text in texts)
     assert (rest.reading.linf, rest.reading.l1) == (2 * plain.reading.linf, plain.reading.l1)
     assert rest.reading.l2_squared == rest.reading.l1**2
+    total = "by at most 8, all keys together by at most 8"
+    assert rest.derivation[-1].endswith(f"moves one key, or all that are not shown, {total}")
+    assert plain.derivation[-1].endswith("moves one key by at most 4, all keys together by at most 8")
 
 
 def test_the_same_in_every_front():

@@ -234,7 +234,8 @@ def derivation(ask: Ask, reach: Reach, found: Reading) -> tuple[str, ...]:
     }[ask.what]  # fmt: skip
     who = "one unit" if reach.neighbours == "add-remove" else "replacing one unit"
     most, total = (decimal_text(distance * found.unit) for distance in (found.linf, found.l1))
-    words = f"{what}: {who} moves one key by at most {most}, all keys together by at most {total}"
+    one = "one key, or all that are not shown," if reach.other else "one key"
+    words = f"{what}: {who} moves {one} by at most {most}, all keys together by at most {total}"
     if reach.public_count(ask.column) is not None:
         return (*reach.step("each unit is one row, always present, so its part of the key is never 0"), words)
     return reach.step(words)
