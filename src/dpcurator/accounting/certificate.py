@@ -30,6 +30,7 @@ from dpcurator.numbers.enclosure import bracket
 from dpcurator.privacy.loss import Loss
 
 _BITS = 160  # of the balls in which a result is read
+ZERO = Fraction(0)
 _TRIM = 2.0**-36  # of the tilted mass, in all
 
 
@@ -86,8 +87,10 @@ class Certificate:
             return max(bracket(self.lower.delta(eps)).lo, Fraction(0))
 
 
-def certify(parts: list[tuple[Loss, int]], windows: list[Window], step: Fraction, tilt: float) -> Certificate:
-    """windows: one for each part. tilt: s > 0."""
+def certify(
+    parts: list[tuple[Loss, int]], windows: list[Window], step: Fraction, tilt: float, *, spare: Fraction
+) -> Certificate:
+    """windows: one for each part. tilt: s > 0. spare: the chance of a further infinite loss, in the upper side alone."""
     theta = Fraction(max(tilt, 1e-9) * float(step))
     count = sum(count for _, count in parts)
     longest = max(window.last - window.first + 1 for window in windows)
@@ -99,7 +102,7 @@ def certify(parts: list[tuple[Loss, int]], windows: list[Window], step: Fraction
     counts = [count for _, count in parts]
     anchors = [window.anchor for window in windows]
     return Certificate(
-        _side(found, counts, anchors, step, theta, bits, up=True),
+        _side(found, counts, anchors, step, theta, bits, up=True, spare=spare),
         _side(found, counts, anchors, step, theta, bits, up=False),
     )
 
@@ -113,11 +116,12 @@ def _side(
     bits: int,
     *,
     up: bool,
+    spare: Fraction = ZERO,
 ) -> Side:
     rows, shares = [], []
     every = sum(counts)
     with precision(_BITS):
-        log_scale, total, finite = ball(0), ball(1), ball(1)
+        log_scale, total, finite = ball(0), ball(1), ball(1 - spare)
         for cell, count in zip(found, counts, strict=True):
             masses = cell.upper if up else [ball(Fraction(mass, 1 << cell.unit)) for mass in cell.lower]
             row, scale = _tilted(masses, cell.first, theta, bits, up=up)

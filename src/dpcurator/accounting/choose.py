@@ -1,9 +1,9 @@
 """A grid, its windows and a tilt, in doubles: they decide how narrow a bracket is, never whether it holds.
 
-The saddle point s of a composition with cumulant K(s) = sum k_j ln E e**(s L_j) minimises K(s) - s eps - ln s - ln(1+s);
-delta is near exp of that, over the root of 2 pi times the second derivative (Alghamdi et al. 2023, arXiv 2208.09595).
-Two points a step h apart add at most h**2/4 to a loss's variance, on average h**2/6, and so about (s+1) h**2/12 per loss
-to epsilon. Where atoms fit on one grid, the step divides their distances, and they add nothing.
+The saddle point s of a composition with cumulant K(s) = sum k_j ln E e**(s L_j) minimises K(s) - s eps - ln s -
+ln(1+s); delta is near exp of that, over the root of 2 pi times the second derivative (Alghamdi et al. 2023, arXiv
+2208.09595). Two points a step h apart add at most h**2/4 to a loss's variance, on average h**2/6, and so about (s+1)
+h**2/12 per loss to epsilon. Where atoms fit on one grid, the step divides their distances, and they add nothing.
 Checked in tests/accounting/test_estimate.py.
 """
 
@@ -18,6 +18,7 @@ from dpcurator.accounting.floats import dots
 from dpcurator.accounting.shape import Shape, shape
 from dpcurator.privacy.loss import Loss
 
+FEW = 512  # atoms of a loss that are all kept, each at its own point
 COARSE = 96  # points of a first look at a law
 
 
@@ -138,12 +139,15 @@ def far_for(log_tail: float) -> float:
 
 def exact_step(parts: list[tuple[Loss, int]], spread: float, most: int) -> Fraction | None:
     """The step on which every atom lies, when all laws are discrete and it is not too fine."""
-    gap = _common([seen.gap for seen in map(shape, (loss for loss, _ in parts))])
+    shapes = [shape(loss) for loss, _ in parts]
+    gap = _common([seen.gap for seen in shapes])
+    if gap is not None and any(seen.wide is not None and seen.wide / gap > FEW for seen in shapes):
+        return None
     return gap if gap is not None and 20 * spread / float(gap) <= most else None
 
 
 def first_step(parts: list[tuple[Loss, int]], seen: Sight, accuracy: float) -> Fraction:
-    """For about this relative width of epsilon: it divides the distances of heavy atoms where they have a common one."""
+    """For about this relative width of epsilon; it divides the distances of heavy atoms where they fit together."""
     count = sum(count for _, count in parts)
     worth = max(abs(seen.eps), seen.spread / 20, 1 / (1 + seen.tilt) / 4)
     wanted = math.sqrt(6 * accuracy * worth / (count * (seen.tilt + 1)))
@@ -153,7 +157,7 @@ def first_step(parts: list[tuple[Loss, int]], seen: Sight, accuracy: float) -> F
 
 def aligned(parts: list[tuple[Loss, int]], wanted: Fraction) -> Fraction:
     shapes = [shape(loss) for loss, _ in parts]
-    gaps = []
+    gaps = list[Fraction | None]()
     for one in shapes:
         if one.gap is not None and one.gap >= wanted / 8:
             gaps.append(one.gap)

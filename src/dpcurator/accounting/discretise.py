@@ -19,9 +19,11 @@ Checked     tests/accounting/test_pld_cells.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers.balls import Ball, ball, precision
@@ -31,6 +33,7 @@ from dpcurator.privacy.loss import Loss
 
 SLACK = Fraction(1, 2**110)
 _NEAR = 2**40  # a lump nearer to a point than this part of a step is counted there
+Tails = tuple[Ball, Ball]
 Piece = tuple[int, int, int]  # p, q, and the cell's index i
 
 
@@ -52,21 +55,28 @@ def cells(loss: Loss, *, anchor: Fraction, step: Fraction, first: int, last: int
     if known is None or known.law is None or known.backward is not None:
         raise Refusal(f"{loss.family} has no law of its losses here.", cure="Account for it by its rho.")
     law = loss.distribution(atoms=2)
-    highest = max(abs(anchor + first * step), abs(anchor + last * step))
-    bits += int(highest * 3 / 2)
+    below = math.lcm(anchor.denominator, step.denominator)
+    start, stride = int((anchor + first * step) * below), int(step * below)
+    points = [Fraction(start + i * stride, below) for i in range(last - first + 1)]
+    highest = max(abs(points[0]), abs(points[-1]))
+    bits += 2 * (math.ceil(highest) + len(points).bit_length())
     with precision(bits):
-        tails = list(_tails(law, [anchor + i * step for i in range(first, last + 1)], bits))
-        upper = _upper(tails, [anchor + i * step for i in range(first, last)], step)
-        unit = bits + 128 + int(highest * 3 / 2)
-        pieces = _pieces(law, tails, anchor, step, first, bits, unit)
-        lower = _lower(pieces, anchor, step, first, last, unit)
-        return Cells(first, upper, lower, unit, tails[-1][0], law.infinite)
+        tails = list(_tails(law, points, bits))
+        ratio = ball(step).exp()
+        worths = [ball(points[0]).exp()]
+        for _ in points[1:]:
+            worths.append(worths[-1] * ratio)
+        unit = bits + 64 + 2 * math.ceil(highest)
+        ends = _ends(law, points, anchor + first * step, step, bits)
+        less = ball(-SLACK).exp()
+        lower = _lower(_pieces(tails, ends, unit), [ceiled(worth * less, unit) for worth in worths], unit, step)
+        return Cells(first, _upper(tails, worths, step), lower, unit, tails[-1][0], law.infinite)
 
 
-def _tails(law: Distribution, points: list[Fraction], bits: int) -> Iterator[tuple[Ball, Ball]]:
+def _tails(law: Distribution, points: list[Fraction], bits: int) -> Iterator[Tails]:
     """P and Q above each point; asked once where no mass lies between two."""
     before: object = None
-    found: tuple[Ball, Ball] | None = None
+    found: Tails | None = None
     for point in points:
         place = law.place(point)
         if found is None or place != before:
@@ -74,68 +84,55 @@ def _tails(law: Distribution, points: list[Fraction], bits: int) -> Iterator[tup
         yield found
 
 
-def _upper(tails: list[tuple[Ball, Ball]], lows: list[Fraction], step: Fraction) -> list[Ball]:
+def _upper(tails: list[Tails], worths: list[Ball], step: Fraction) -> list[Ball]:
     shrink = -(-ball(step)).expm1()
     masses = [ball(0)] * len(tails)
     masses[0] = 1 - tails[0][0]
-    for i, low in enumerate(lows):
+    for i, worth in enumerate(worths[:-1]):
         (p_low, q_low), (p_high, q_high) = tails[i], tails[i + 1]
         if p_low is p_high:
             continue
         p = p_low - p_high
-        b = (p - ball(low).exp() * (q_low - q_high)) / shrink
+        b = (p - worth * (q_low - q_high)) / shrink
         masses[i] += p - b
         masses[i + 1] += b
     return masses
 
 
-def _pieces(
-    law: Distribution,
-    tails: list[tuple[Ball, Ball]],
-    anchor: Fraction,
-    step: Fraction,
-    first: int,
-    bits: int,
-    unit: int,
-) -> list[Piece]:
-    """The cells' masses, p rounded down and q up; a cell with an atom at its upper end as two."""
-    ends = {atom.loss for atom in law.atoms if isinstance(atom.loss, Fraction)} if law.continuous else set()
-    found = []
-    for i in range(len(tails) - 1):
-        low, high = tails[i], tails[i + 1]
-        if low is high:
-            continue
-        cuts = [low, high]
-        for end in sorted(ends):
-            if anchor + (first + i) * step < end <= anchor + (first + i + 1) * step:
-                cuts.insert(-1, law.survival(law.place(end - SLACK / 2), bits))
-                if end < anchor + (first + i + 1) * step:
-                    cuts.insert(-1, law.survival(law.place(end), bits))
-        for above, below in zip(cuts, cuts[1:], strict=False):
-            p, q = floored(above[0] - below[0], unit), ceiled(above[1] - below[1], unit)
-            if p > 0:
-                found.append((p, q, first + i))
+def _ends(
+    law: Distribution, points: list[Fraction], start: Fraction, step: Fraction, bits: int
+) -> dict[int, list[Tails]]:
+    """What cuts off the atoms of a law that has a continuous part too, by the cell in which each lies."""
+    found: dict[int, list[Tails]] = {}
+    if law.continuous:
+        for end in sorted(atom.loss for atom in law.atoms if isinstance(atom.loss, Fraction)):
+            i = math.ceil((end - start) / step) - 1
+            if 0 <= i < len(points) - 1:
+                cuts = [end - SLACK / 2, end] if end < points[i + 1] else [end - SLACK / 2]
+                found.setdefault(i, []).extend(law.survival(law.place(cut), bits) for cut in cuts)
     return found
 
 
-def _lower(pieces: list[Piece], anchor: Fraction, step: Fraction, first: int, last: int, unit: int) -> list[int]:
-    masses = [0] * (last - first + 1)
+def _pieces(tails: list[Tails], ends: dict[int, list[Tails]], unit: int) -> Iterator[Piece]:
+    """The cells' masses, p rounded down and q up; an atom's apart from the rest of its cell."""
+    for i, (low, high) in enumerate(pairwise(tails)):
+        if low is high:
+            continue
+        for above, below in pairwise([low, *ends.get(i, ()), high]):
+            p, q = floored(above[0] - below[0], unit), ceiled(above[1] - below[1], unit)
+            if p > 0:
+                yield p, q, i
+
+
+def _lower(pieces: Iterable[Piece], worths: list[int], unit: int, step: Fraction) -> list[int]:
+    """worths: e**(x_j - SLACK), rounded up; of unit 2**-unit, as all numbers here."""
+    masses = [0] * len(worths)
     one = 1 << unit
-    worths: dict[int, int] = {}
-
-    def worth(j: int) -> int:
-        """e**(x_j - SLACK), rounded up, of unit 2**-unit."""
-        if j not in worths:
-            worths[j] = ceiled(ball(anchor + j * step - SLACK).exp(), unit)
-        return worths[j]
-
-    def put(p: int, j: int) -> None:
-        if j >= first:
-            masses[min(j, last) - first] += p
 
     def point_below(p: int, q: int, i: int) -> int | None:
         """The highest point near the cell that is surely not above the piece's loss."""
-        return next((j for j in (i + 1, i, i - 1) if p * one >= q * worth(j)), None)
+        p = p << unit
+        return next((j for j in (i + 1, i, i - 1) if j >= 0 and p >= q * worths[j]), None)
 
     held: tuple[int, int, int] | None = None  # p, q and the point below of a lump that is to reach the next point
     for p, q, i in pieces:
@@ -143,34 +140,34 @@ def _lower(pieces: list[Piece], anchor: Fraction, step: Fraction, first: int, la
             below = point_below(p, q, i)
             if below is None:
                 break
-            surplus = p * one - q * worth(below)
+            surplus = p * one - q * worths[below]
             at_a_point = below == i + 1 or surplus * _NEAR * step.denominator <= p * one * step.numerator
             if held is None:
                 if at_a_point:
-                    put(p, below)
+                    masses[below] += p
                 else:
                     held = (p, q, below)
                 break
             p_held, q_held, under = held
             target = under + 1
-            over = p * one - q * worth(target)
-            lack = q_held * worth(target) - p_held * one + one + worth(target)
+            over = p * one - q * worths[target]
+            lack = q_held * worths[target] - p_held * one + one + worths[target]
             if over <= 0 or lack >= over:
                 if at_a_point and below <= target:  # a piece in its place: not to be pulled down
-                    put(p_held, under)
+                    masses[under] += p_held
                     held = None
                     continue
                 merged = p_held + p, q_held + q
-                held = None if merged[0] * one >= merged[1] * worth(target) else (*merged, under)
+                held = None if merged[0] * one >= merged[1] * worths[target] else (*merged, under)
                 if held is None:
-                    put(merged[0], target)
+                    masses[target] += merged[0]
                 break
             p_taken, q_taken = lack * p // over, -(-lack * q // over)
-            reached = (p_held + p_taken) * one >= (q_held + q_taken) * worth(target)
-            put(p_held + p_taken, target if reached else under)
+            reached = (p_held + p_taken) * one >= (q_held + q_taken) * worths[target]
+            masses[target if reached else under] += p_held + p_taken
             p, q, held = (over - lack) * p // over, -(-(over - lack) * q // over), None
     if held is not None:
-        put(held[0], held[2])
+        masses[held[2]] += held[0]
     return masses
 
 

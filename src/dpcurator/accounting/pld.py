@@ -1,8 +1,9 @@
 """The certificate of a composition from its whole loss distribution: a grid is chosen, and made finer until it serves.
 
 Promise     `certified` returns true bounds whatever was chosen and whenever it stops: the best of those it made.
-Proof       accounting/certificate.py, for each grid; the least of upper bounds is one. An epsilon is returned only once
-            its certified delta is at most (for a lower bound: more than) the one asked for; delta falls as epsilon grows.
+Proof       accounting/certificate.py, for each grid; the least of upper bounds is one. An epsilon is returned only
+            once its certified delta is at most (for a lower bound: more than) the one asked for, and delta falls as
+            epsilon grows.
 Checked     tests/accounting/test_pld.py.
 """
 
@@ -45,10 +46,12 @@ def certified(
     parts: tuple[tuple[Loss, int], ...], quantity: str, at: Fraction, *, accuracy: float = 1e-4, seconds: float = 30.0
 ) -> Bounds:
     """Bounds on "epsilon" at a delta > 0, or on "delta" at an epsilon. Raises Refusal for a family without a law."""
-    fewer = reduced(parts)
+    fewer, spare = reduced(parts)
     if not fewer:
-        return Bounds(Fraction(0), Fraction(0))
-    if len(fewer) == 1 and fewer[0][1] == 1:
+        if quantity == "epsilon":
+            return Bounds(Fraction(0), Fraction(0) if spare <= at else None)
+        return Bounds(Fraction(0), spare)
+    if len(fewer) == 1 and fewer[0][1] == 1 and not spare:
         return _single(fewer[0][0], quantity, at)
     if quantity == "epsilon" and at <= 0:
         raise Refusal("A delta of 0 is for sums of pure epsilons.", cure="Ask at a delta above 0.")
@@ -61,7 +64,7 @@ def certified(
     step = _coarsened(fewer, step, seen)
     while True:
         began = time.monotonic()
-        found = _on_grid(fewer, quantity, at, step, seen)
+        found = _on_grid(fewer, spare, quantity, at, step, seen)
         best = best.and_also(found)
         now = time.monotonic()
         finer = aligned(fewer, step / 3)
@@ -104,7 +107,10 @@ def _reach(loss: Loss) -> Fraction:
     return shape(loss).anchor or Fraction(0)
 
 
-def _on_grid(parts: list[tuple[Loss, int]], quantity: str, at: Fraction, step: Fraction, seen: Sight) -> Bounds:
+def _on_grid(
+    parts: list[tuple[Loss, int]], spare: Fraction, quantity: str, at: Fraction, step: Fraction, seen: Sight
+) -> Bounds:
+    """spare: a delta that comes to the upper one."""
     count = sum(count for _, count in parts)
     log_delta = math.log(at) if quantity == "epsilon" else max(seen.log_delta, -600.0)
     log_tail = log_delta - _SAFE - math.log(count)
@@ -112,7 +118,7 @@ def _on_grid(parts: list[tuple[Loss, int]], quantity: str, at: Fraction, step: F
         window(loss, single, step, seen.tilt, float(log), log_tail)
         for (loss, single), log in zip(parts, seen.logs, strict=True)
     ]
-    made = certify(parts, windows, step, seen.tilt)
+    made = certify(parts, windows, step, seen.tilt, spare=spare)
     if quantity == "delta":
         return Bounds(made.delta_below(at), made.delta_above(at), step)
     return Bounds(_epsilon_below(made, at), _epsilon_above(made, at), step)

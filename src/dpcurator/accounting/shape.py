@@ -16,6 +16,7 @@ from dpcurator.privacy.families.randomised_response import two_chances
 from dpcurator.privacy.loss import Loss
 
 IRRATIONAL = Fraction(1, 2**116)
+_LONG, _FINE = 10**120, 2**400
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,36 +52,34 @@ def shape(loss: Loss) -> Shape:
     return Shape(reach, 2 * reach, 2 * reach)
 
 
-def reduced(parts: tuple[tuple[Loss, int], ...]) -> list[tuple[Loss, int]]:
-    """The same composition with fewer parts: Gaussians are one, and losses that are the same law are merged.
+def reduced(parts: tuple[tuple[Loss, int], ...]) -> tuple[list[tuple[Loss, int]], Fraction]:
+    """The same composition with fewer parts: all Gaussians are one, and losses that are the same law are merged.
 
-    Gaussian pairs of mu_i make one of mu**2 = sum mu_i**2: turn the axes along the shift. A new one is begun where that
-    sum, which is exact, would have more than 100 digits. A loss of nothing drops out.
+    Gaussian pairs of mu_i make one of mu**2 = sum mu_i**2: turn the axes along the shift. Where that has long digits, r
+    = 2**-400 or less of it is set apart: a lower bound does without, and to an upper one it adds a delta of at most the
+    root of r (its total variation is at most mu / sqrt(2 pi)). That delta, or 0, is the second thing returned.
     """
-    mu_squared, squares, counts = Fraction(0), list[Fraction](), dict[Loss, int]()
+    mu_squared, counts = Fraction(0), dict[Loss, int]()
     for loss, count in parts:
         one = simplest(loss)
         if one is None:
             continue
         if one.family == "gaussian":
-            more = mu_squared + count / one["variance"]
-            if more.denominator > 10**100:
-                squares.append(mu_squared)
-                more = count / one["variance"]
-            mu_squared = more
+            mu_squared += count / one["variance"]
         else:
             counts[one] = counts.get(one, 0) + count
-    for square in (*squares, mu_squared):
-        if square:
-            loss = Loss("gaussian", (("shift", Fraction(1)), ("variance", 1 / square)))
-            counts[loss] = counts.get(loss, 0) + 1
-    return list(counts.items())
+    spare = Fraction(0)
+    if mu_squared.denominator > _LONG:
+        mu_squared, spare = Fraction(int(mu_squared * _FINE), _FINE), Fraction(1, 2**200)
+    if mu_squared:
+        counts[Loss("gaussian", (("shift", Fraction(1)), ("variance", 1 / mu_squared)))] = 1
+    return list(counts.items()), spare
 
 
 def simplest(loss: Loss) -> Loss | None:
     """The loss with its parameters reduced to those that matter; None for a loss of nothing."""
     given = loss.given
-    if given.get("shift") == 0 or loss.parameters in ((("epsilon", 0),), (("delta", 0), ("epsilon", 0))):
+    if given.get("shift") == 0 or (given.get("epsilon") == 0 and not given.get("delta")):
         return None
     if loss.family == "gaussian":
         return Loss("gaussian", (("shift", Fraction(1)), ("variance", given["variance"] / given["shift"] ** 2)))
