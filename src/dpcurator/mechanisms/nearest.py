@@ -21,6 +21,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from dpcurator.errors import Refusal
+from dpcurator.numbers.halves import FACTOR, TARGET, reaches
 from dpcurator.numbers.held import decimal_value, missing, unmasked
 
 if TYPE_CHECKING:
@@ -108,13 +109,31 @@ class Nearest:
             rest = np.subtract(y, down, out=y)
             margin = float(abs(self.lower) / self.step) * 2.0**-51 + self.count * 2.0**-50 + 2.0**-50
             near = np.abs(rest - 0.5) <= margin
+            floor = down.copy() if near.any() else down
             down += rest >= 0.5
             np.clip(down, 0, self.count - 1, out=down)
         found = np.where(np.isnan(down), 0.0, down).astype(np.int64)
+        if near.any() and margin < 0.25:
+            near = self._halves(values, found, near, floor)
         if near.any():
             doubtful, which = np.unique(values[near], return_inverse=True)
             found[near] = np.array([self._place(_plain(value)) for value in doubtful.tolist()])[which]
         return found
+
+    def _halves(
+        self, values: NDArray[Any], found: NDArray[Any], near: NDArray[Any], floor: NDArray[Any]
+    ) -> NDArray[Any]:
+        """Puts into `found` the floats in doubt between `floor` and the next; which are still in doubt."""
+        import numpy as np
+
+        common = math.lcm(self.lower.denominator, self.step.denominator)
+        start, wide = int(2 * common * self.lower), int(common * self.step)
+        if values.dtype != np.float64 or 2 * common >= FACTOR or abs(start) + (2 * self.count + 3) * wide >= TARGET:
+            return near
+        below = floor[near].astype(np.int64)
+        up = reaches(values[near], 2 * common, start + (2 * below + 1) * wide)
+        found[near] = np.clip(below + up, 0, self.count - 1)
+        return np.zeros_like(near)
 
 
 def _read(values: object) -> NDArray[Any]:

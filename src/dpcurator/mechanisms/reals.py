@@ -12,11 +12,11 @@ Proof of the fast path. Let y be the double that x / step becomes, y* the real. 
 within 2**-1000 of 0. Else the step's inverse c, rounded, and one product make |y - y*| <= 2**-52 |y*| + 2**-1074 <=
 |y| 2**-51 + 2**-1074. y - floor(y) errs by at most 2**-54, when -1/2 < y < 0, where it is above 1/2 either way and
 stays so; otherwise it is exact. The nearest whole number is floor(y), or one more from 1/2 on: it can differ between y
-and y* only if a half lies between them. So it is right when | y - floor(y) - 1/2 | > |y| 2**-50 + 2**-50; the others,
-and those beyond 2**62, are settled in whole numbers.
+and y* only if a half lies between them. So it is right when | y - floor(y) - 1/2 | > |y| 2**-50 + 2**-50; the others
+are settled exactly (numbers/halves.py), those beyond 2**48 one by one in whole numbers.
 Back: |n| below 2**53 over odd(p), times p/q with q below 2**53, is one IEEE division of exact doubles, so correctly
 rounded, times an exact power of two.
-Limits      A value near a half takes longer than another; response times are not protected (MEANING 7.3).
+Limits      A value of 2**48 steps or more takes longer than another; response times are not protected (MEANING 7.3).
 Checked     tests/mechanisms/test_grid.py.
 """
 
@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
 from dpcurator.numbers import rational
+from dpcurator.numbers.halves import FACTOR, TARGET, reaches
 from dpcurator.numbers.held import decimal_value, missing, unmasked
 
 if TYPE_CHECKING:
@@ -169,7 +170,10 @@ class Reals:
             doubtful = ~(np.abs(y) < 2.0**61)  # True for nan
             if not exact:
                 doubtful |= ~(np.abs(above - 0.5) > margin)
-            found += above >= 0.5
+            up = above >= 0.5
+            if not exact and doubtful.any():
+                self._halves(finite, found, up, doubtful)
+            found += up
             found[doubtful] = 0.0
         steps = found.astype(np.int64)
         again = np.flatnonzero(doubtful)
@@ -183,6 +187,18 @@ class Reals:
         else:
             steps = self._within(steps)
         return steps if whole else self._special(steps, values)
+
+    def _halves(self, values: NDArray[Any], down: NDArray[Any], up: NDArray[Any], doubtful: NDArray[Any]) -> None:
+        """Settles in `up` which values are nearer to the step above `down`, and clears them from `doubtful`."""
+        import numpy as np
+
+        top, bottom = self.step.numerator, self.step.denominator
+        if top >= FACTOR or 2 * bottom >= FACTOR:
+            return
+        reach = min(TARGET // (4 * top) - 1, 1 << 48)  # to where y is within a quarter of y*: it is one of the two
+        which = np.nonzero(doubtful & (np.abs(down) < reach))
+        up[which] = reaches(values[which], 2 * bottom, (2 * down[which].astype(np.int64) + 1) * top)
+        doubtful[which] = False
 
     def _special(self, steps: NDArray[Any], values: NDArray[Any]) -> NDArray[Any]:
         import numpy as np

@@ -12,7 +12,9 @@ Proof. m(u) = floor(u/g + 1/2) never falls as u rises, and m(u + g) = m(u) + 1. 
 m(u') <= m(u) <= m(u' + k g) = m(u') + k. The bound is attained: u' = g/2 - x for small x, u = u' + s, s > (k-1) g.
 For float64 and a grid that is a power of two the quotient y = u/g is exact (where it underflows, 0 is right), so is
 its floor, and so is the rest y - floor(y), or y is in (-1/2, 0) and the rest, above 1/2, is rounded to at least 1/2.
-For other grids y has two roundings and is within |y| 2**-51 of u/g; where that leaves a doubt, Fractions decide.
+For other grids y has two roundings and is within |y| 2**-51 of u/g; where that leaves a doubt, numbers/halves.py
+decides, or Fractions.
+Limits      Scores of 2**40 steps or more take longer than others; response times are not protected (MEANING 7.3).
 Source      MEANING 5.4.
 Checked     tests/mechanisms/test_exponential.py.
 """
@@ -27,6 +29,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from dpcurator.errors import Refusal
+from dpcurator.numbers.halves import FACTOR, TARGET, reaches
 from dpcurator.numbers.held import decimal_value, missing, unmasked
 
 if TYPE_CHECKING:
@@ -192,8 +195,13 @@ def _floats_on_grid(values: NDArray[Any], grid: Fraction) -> NDArray[Any] | None
     found = down.astype(np.int64) + (rest >= 0.5)
     if not dyadic:
         doubtful = np.abs(rest - 0.5) <= np.abs(y) * 2.0**-50
-        for i in np.flatnonzero(doubtful):
-            found[i] = math.floor(Fraction(float(values[i])) / grid + Fraction(1, 2))
+        which = np.flatnonzero(doubtful)
+        if len(which) and 2 * q < FACTOR and (2 * int(reach) + 3) * p < TARGET:
+            below = down[which].astype(np.int64)
+            found[which] = below + reaches(values[which], 2 * q, (2 * below + 1) * p)
+        else:
+            for i in which:
+                found[i] = math.floor(Fraction(float(values[i])) / grid + Fraction(1, 2))
     return found
 
 
