@@ -69,14 +69,11 @@ def test_halves_are_not_settled_one_by_one(kind: str, monkeypatch: Any) -> None:
 
     halves = (np.arange(1000) + 0.5) * 0.1
     line = Nearest(2000, (), F(0), F(1, 10))
+    monkeypatch.setattr(Reals, "rounded", refuse)
+    monkeypatch.setattr(Nearest, "_place", refuse)
     if kind == "values":
-        monkeypatch.setattr(Reals, "rounded", refuse)
         Reals(F(1, 10)).steps(halves)
     elif kind == "scores":
-        monkeypatch.setattr(
-            "dpcurator.mechanisms.scores.Fraction", lambda *given: F(*given) if len(given) == 2 else refuse()
-        )
         read_scores(halves, grid=F(1, 10))
     else:
-        monkeypatch.setattr(Nearest, "_place", refuse)
         line.places(halves)

@@ -10,11 +10,9 @@ Promise     If neighbours move a score by at most s, they move what is read by a
 
 Proof. m(u) = floor(u/g + 1/2) never falls as u rises, and m(u + g) = m(u) + 1. Let u' <= u <= u' + s and k = ceil(s/g):
 m(u') <= m(u) <= m(u' + k g) = m(u') + k. The bound is attained: u' = g/2 - x for small x, u = u' + s, s > (k-1) g.
-For float64 and a grid that is a power of two the quotient y = u/g is exact (where it underflows, 0 is right), so is
-its floor, and so is the rest y - floor(y), or y is in (-1/2, 0) and the rest, above 1/2, is rounded to at least 1/2.
-For other grids y has two roundings and is within |y| 2**-51 of u/g; where that leaves a doubt, numbers/halves.py
-decides, or Fractions.
-Limits      Scores of 2**40 steps or more take longer than others; response times are not protected (MEANING 7.3).
+Floats are put on the grid by mechanisms/reals.py, which has the proof; other numbers one by one, or in whole numbers.
+Limits      One score of 2**62 steps or more makes all of them Python ints, which take some twenty times as long:
+            response times are not protected (MEANING 7.3).
 Source      MEANING 5.4.
 Checked     tests/mechanisms/test_exponential.py.
 """
@@ -29,7 +27,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from dpcurator.errors import Refusal
-from dpcurator.numbers.halves import FACTOR, TARGET, reaches
+from dpcurator.mechanisms.reals import Reals
 from dpcurator.numbers.held import decimal_value, missing, unmasked
 
 if TYPE_CHECKING:
@@ -167,42 +165,14 @@ def _on_grid(values: NDArray[Any], grid: Fraction) -> NDArray[Any]:
         if 2 * q * reach + p < 2**62:
             return (values * (2 * q) + p) // (2 * p)
     if values.dtype == np.float64:
-        found = _floats_on_grid(values, grid)
-        if found is not None:
-            return found
+        found = Reals(grid).steps(values)
+        assert not isinstance(found, int)
+        return found
     whole = [(2 * q * n + p * d) // (2 * p * d) for n, d in (_ratio(value) for value in values.tolist())]
     small = max(map(abs, whole)) < 2**62
     boxed = np.empty(len(whole), dtype=np.int64 if small else object)
     boxed[:] = whole
     return boxed
-
-
-def _floats_on_grid(values: NDArray[Any], grid: Fraction) -> NDArray[Any] | None:
-    """The same for float64, where floats can tell; None where the quotients are too large or too small for them."""
-    import numpy as np
-
-    if not Fraction(1, 2**900) < grid < 2**900:
-        return None
-    p, q = grid.numerator, grid.denominator
-    dyadic = p & (p - 1) == 0 and q & (q - 1) == 0
-    with np.errstate(over="ignore", under="ignore"):
-        y = values * float(1 / grid)
-    reach = float(np.abs(y).max())
-    if not reach < 2.0 ** (62 if dyadic else 40):
-        return None
-    down = np.floor(y)
-    rest = y - down
-    found = down.astype(np.int64) + (rest >= 0.5)
-    if not dyadic:
-        doubtful = np.abs(rest - 0.5) <= np.abs(y) * 2.0**-50
-        which = np.flatnonzero(doubtful)
-        if len(which) and 2 * q < FACTOR and (2 * int(reach) + 3) * p < TARGET:
-            below = down[which].astype(np.int64)
-            found[which] = below + reaches(values[which], 2 * q, (2 * below + 1) * p)
-        else:
-            for i in which:
-                found[i] = math.floor(Fraction(float(values[i])) / grid + Fraction(1, 2))
-    return found
 
 
 def _ratio(value: Any) -> tuple[int, int]:

@@ -163,8 +163,18 @@ class Race:
                         out[ahead] = (unsigned[part][ahead] - above) * slope
 
         else:
+            whole = direct and values.dtype == object and all(type(value) is int for value in values.tolist())
 
             def add(part: slice, out: NDArray[np.float64]) -> None:
+                if whole:
+                    try:
+                        out[:] = (values[part] - int(best)).astype(np.float64)  # each rounded once
+                    except OverflowError:
+                        pass
+                    else:
+                        with np.errstate(over="ignore"):
+                            np.multiply(out, slope, out=out)
+                        return
                 out[:] = [_float(exact * (Fraction(value) - best)) for value in values[part].tolist()]
 
         if log_sizes is None:
