@@ -198,3 +198,10 @@ def test_a_number_may_be_spelled_in_every_way(name: str, number: str) -> None:
     assert isinstance(exact, Fraction | int)
     spelled = [exact, str(exact)] + ([float(exact)] if Fraction(str(float(exact))) == exact else [])
     assert len({MADE[name](**entry.good | {number: one}) for one in spelled}) == 1
+
+
+def test_another_way_to_say_it_is_pointed_to() -> None:
+    with pytest.raises(Refusal, match=r"no parameter scale\. Write Laplace\.with_scale\(scale=\.\.\., \.\.\.\)\."):
+        mechanisms.Laplace(scale=1, sensitivity=1)  # type: ignore[call-arg]
+    with pytest.raises(Refusal, match=r"with_sigma\(sigma=\.\.\."):
+        mechanisms.Gaussian(sigma=1, sensitivity=1)  # type: ignore[call-arg]

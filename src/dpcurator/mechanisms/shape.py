@@ -37,6 +37,9 @@ def parameters(made: type[T]) -> type[T]:
         if wrong:
             optional = [name for name in known if name not in needed]
             cure = f"Write {frozen.__name__}({', '.join(f'{name}=...' for name in needed)})."
+            for name in named:
+                if name not in known and hasattr(frozen, f"with_{name}"):
+                    cure = f"Write {frozen.__name__}.with_{name}({name}=..., ...)."
             raise Refusal(wrong, cure=f"{cure} Optional: {', '.join(optional)}." if optional else cure)
         plain(self, **named)
 
