@@ -9,8 +9,9 @@ Proof       Below: finite losses give at least the sum over x_I > eps of w_I (1 
             chance. Points are taken SLACK lower, for each loss.
             Above: tilted masses are rounded up, then products floored and trimmed, so they sum to T less than the
             product of the rows' totals; those T are somewhere, and worth at most the largest of e**(-theta I) (1 -
-            e**(eps - x_I)) each: with s = theta/step at most e**(-theta (eps-O)/step) s**s / (1+s)**(1+s), at
-            x - eps = ln(1 + 1/s). Losses above a window count as infinite: 1 - prod (1 - above_j)**k_j.
+            e**(eps - x_I)) each: with s = theta/step at most e**(-theta (eps-O)/step) times the lesser of s**s /
+            (1+s)**(1+s), reached at x - eps = ln(1 + 1/s), and 1 - e**(eps - top), top the largest sum. Losses above a
+            window count as infinite: 1 - prod (1 - above_j)**k_j.
             Everything from whole numbers to the answer is in balls.
 Source      tilting: Gopi, Lee, Wutschitz 2021; here in integers, so that no round-off is left to argue about.
 Checked     tests/accounting/test_pld.py, against direct sums, exact atoms and closed forms.
@@ -38,7 +39,7 @@ _TRIM = 2.0**-36  # of the tilted mass, in all
 class Side:
     """One composed row: x_I = origin + I step, w_I = y_I e**(-theta I) e**log_scale.
 
-    lost: the tilted mass that is missing; infinite: the chance of an infinite loss.
+    lost: the tilted mass that is missing; top: the largest sum; infinite: the chance of an infinite loss.
     """
 
     row: Row
@@ -48,6 +49,7 @@ class Side:
     theta: Fraction
     log_scale: Ball
     lost: Ball
+    top: Fraction
     infinite: Ball
 
     def delta(self, eps: Fraction) -> Ball:
@@ -65,6 +67,7 @@ class Side:
             total = (gain - loss) * (-ball(self.theta * start)).exp() / (1 << self.row.bits)
         s = self.theta / self.step
         worth = (ball(s) * ball(s).log() - ball(1 + s) * ball(1 + s).log()).exp()
+        worth = worth.min(-(-ball(max(self.top - eps, Fraction(0)))).expm1())
         missing = self.lost * worth * (-ball(s) * ball(eps - self.origin)).exp()
         return (total + missing) * self.log_scale.exp() + self.infinite
 
@@ -90,7 +93,7 @@ class Certificate:
 def certify(
     parts: list[tuple[Loss, int]], windows: list[Window], step: Fraction, tilt: float, *, spare: Fraction
 ) -> Certificate:
-    """windows: one for each part. tilt: s > 0. spare: the chance of a further infinite loss, in the upper side alone."""
+    """windows: one for each part. tilt: s > 0. spare: the chance of one more infinite loss, in the upper side only."""
     theta = Fraction(max(tilt, 1e-9) * float(step))
     count = sum(count for _, count in parts)
     longest = max(window.last - window.first + 1 for window in windows)
@@ -136,7 +139,9 @@ def _side(
         origin = sum((count * anchor for count, anchor in zip(counts, anchors, strict=True)), Fraction(0))
         if not up:
             origin -= every * SLACK
-        return Side(row, row.ints(), origin, step, theta, log_scale, lost, 1 - finite)
+        lasts = sum(count * (cell.first + len(cell.upper) - 1) for cell, count in zip(found, counts, strict=True))
+        top = origin + lasts * step
+        return Side(row, row.ints(), origin, step, theta, log_scale, lost, top, 1 - finite)
 
 
 def _tilted(masses: list[Ball], first: int, theta: Fraction, bits: int, *, up: bool) -> tuple[Row, Ball]:
@@ -170,12 +175,14 @@ def _guess(side: Side, delta: float) -> float:
     logs = np.log(y[here]) - s * (x - float(side.origin)) + scale
     target = math.log(max(delta - infinite, delta * 1e-12))
     missing = max(float(side.lost.mid()), 1e-300)
-    missing_log = math.log(missing) + s * math.log(s) - (1 + s) * math.log1p(s) + scale
+    missing_log = math.log(missing) + scale
+    most, top = s * math.log(s) - (1 + s) * math.log1p(s), float(side.top)
 
     def log_delta(eps: float) -> float:
         above = x > eps
         parts = logs[above] + np.log(-np.expm1(eps - x[above]))
-        return float(np.logaddexp(np.logaddexp.reduce(parts), missing_log - s * (eps - float(side.origin))))
+        worth = min(most, math.log(-math.expm1(min(eps - top, -1e-15))))
+        return float(np.logaddexp(np.logaddexp.reduce(parts), missing_log + worth - s * (eps - float(side.origin))))
 
     low, high = float(x[0]) - 1, float(x[-1])
     for _ in range(60):

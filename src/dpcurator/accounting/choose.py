@@ -60,9 +60,13 @@ class Cumulants:
         bend = variance + 1 / s**2 + 1 / (1 + s) ** 2
         return value - s * eps - math.log(s) - math.log1p(s) - math.log(2 * math.pi * bend) / 2
 
-    def tilt_for(self, quantity: str, at: float) -> float:
-        """The saddle point where epsilon, or ln delta, is about `at`; from 1e-6 to 1e9."""
-        low, high = math.log(1e-6), math.log(1e9)
+    def tilt_for(self, quantity: str, at: float, accuracy: float) -> float:
+        """The saddle point where epsilon, or ln delta, is about `at`; at least 1e-6, and no more than resolves epsilon
+        so far below the largest loss: nearer to it delta is read from the heavy atoms there, whatever the tilt."""
+        import numpy as np
+
+        most = float(np.maximum.reduceat(self.x, self.starts) @ self.counts)
+        low, high = math.log(1e-6), math.log(max(4 / (accuracy * max(most, 1e-12)), 10.0))
         for _ in range(50):
             s = math.exp((low + high) / 2)
             beyond = self.epsilon_at(s) > at if quantity == "delta" else self.log_delta_at(s) < at
@@ -91,10 +95,10 @@ class Sight:
     cumulants: Cumulants
 
 
-def sight(laws: list[tuple[Any, Any, int]], quantity: str, at: float) -> Sight:
+def sight(laws: list[tuple[Any, Any, int]], quantity: str, at: float, accuracy: float) -> Sight:
     """quantity: "epsilon" at ln delta, or "delta" at epsilon."""
     known = Cumulants(laws)
-    s = known.tilt_for(quantity, at)
+    s = known.tilt_for(quantity, at, accuracy)
     logs, _, _ = known.each(s)
     return Sight(s, known.epsilon_at(s), known.log_delta_at(s), math.sqrt(known.at(s)[2]), logs, known)
 
@@ -151,7 +155,7 @@ def first_step(parts: list[tuple[Loss, int]], seen: Sight, accuracy: float) -> F
     count = sum(count for _, count in parts)
     worth = max(abs(seen.eps), seen.spread / 20, 1 / (1 + seen.tilt) / 4)
     wanted = math.sqrt(6 * accuracy * worth / (count * (seen.tilt + 1)))
-    wanted = max(min(wanted, seen.spread / 4), 1e-9)
+    wanted = max(min(wanted, max(seen.spread, 1 / (1 + seen.tilt)) / 4), 1e-9)
     return aligned(parts, Fraction(wanted).limit_denominator(10**12))
 
 

@@ -18,6 +18,8 @@ from dpcurator.accounting.certificate import Certificate, certify
 from dpcurator.accounting.choose import Sight, aligned, coarse, exact_step, far_for, first_step, sight, window
 from dpcurator.accounting.shape import reduced, shape
 from dpcurator.errors import Refusal
+from dpcurator.numbers.balls import ball, precision
+from dpcurator.numbers.enclosure import bracket
 from dpcurator.privacy.loss import Loss
 
 MOST = 1 << 19  # points of a composed row
@@ -56,7 +58,9 @@ def certified(
     if quantity == "epsilon" and at <= 0:
         raise Refusal("A delta of 0 is for sums of pure epsilons.", cure="Ask at a delta above 0.")
     start = time.monotonic()
-    seen = _look(fewer, quantity, at)
+    if quantity == "epsilon" and _infinite(fewer) > at:
+        return Bounds(Fraction(0), None)
+    seen = _look(fewer, quantity, at, accuracy)
     best = Bounds(Fraction(0), None if quantity == "epsilon" else Fraction(1))
     step, last = exact_step(fewer, seen.spread, MOST), True
     if step is None:
@@ -88,11 +92,20 @@ def _single(loss: Loss, quantity: str, at: Fraction) -> Bounds:
     return Bounds(below if eps and loss.delta(below).lo > at else Fraction(0), eps)
 
 
-def _look(parts: list[tuple[Loss, int]], quantity: str, at: Fraction) -> Sight:
+def _infinite(parts: list[tuple[Loss, int]]) -> Fraction:
+    """The chance of an infinite loss, rounded down."""
+    with precision(128):
+        finite = ball(1)
+        for loss, count in parts:
+            finite *= ball(1 - loss.given.get("delta", Fraction(0))) ** count
+        return bracket(1 - finite).lo
+
+
+def _look(parts: list[tuple[Loss, int]], quantity: str, at: Fraction, accuracy: float) -> Sight:
     if quantity == "epsilon":
         wanted = math.log(at) if at > Fraction(1, 10**300) else -690.0
-        return sight(coarse(parts, far=far_for(wanted) + 4), quantity, wanted)
-    return sight(coarse(parts, far=12.0), quantity, float(at))
+        return sight(coarse(parts, far=far_for(wanted) + 4), quantity, wanted, accuracy)
+    return sight(coarse(parts, far=12.0), quantity, float(at), accuracy)
 
 
 def _coarsened(parts: list[tuple[Loss, int]], step: Fraction, seen: Sight) -> Fraction:
@@ -132,7 +145,8 @@ def _epsilon_above(made: Certificate, delta: Fraction) -> Fraction | None:
         found = _shown(eps * (1 + nudge) + nudge * 1e-3, up=True)
         if made.delta_above(found) <= delta:
             return found
-    return None
+    top = _shown(float(made.upper.top), up=True)
+    return top if made.delta_above(top) <= delta else None
 
 
 def _epsilon_below(made: Certificate, delta: Fraction) -> Fraction:
