@@ -14,11 +14,12 @@ Promise     All that is released, each after its accepted `spend`, is together (
 Proof       Write L for the sum of the losses so far. Pure: L <= sum of epsilon <= the limit, surely. A delta is the
             chance of an infinite loss (families/approximate.py), and chances chosen on the way whose sum surely is at
             most delta are together at most that; the rest has L <= epsilon. (With W in [1-delta, 1] the chance of none,
-            and X in [0, 1] what is gained of the rest, 1 - E W (1-X) <= delta + (1-delta) E X, as for `epsilon`.) Renyi: exp((a-1)(L - sum of D_a)) has,
-            given the past, a mean of at most 1 at each step, so E exp((a-1) L) <= exp((a-1) limit). rho: this at every
-            a, with D_a <= a rho. mu: given the past each increment of L is Gaussian of mean m**2/2 and variance m**2;
-            topped up with noise of what is left, the variances sum to mu**2 whatever was chosen, so L is Gaussian of
-            mean mu**2/2 and variance mu**2 (backwards, E exp(isL) is the same constant at each step).
+            and X in [0, 1] what is gained of the rest, 1 - E W (1-X) <= delta + (1-delta) E X, as for `epsilon`.)
+            Renyi: exp((a-1)(L - sum of D_a)) has, given the past, a mean of at most 1 at each step, so
+            E exp((a-1) L) <= exp((a-1) limit). rho: this at every a, with D_a <= a rho. mu: given the past each
+            increment of L is Gaussian of mean m**2/2 and variance m**2; topped up with noise of what is left, the
+            variances sum to mu**2 whatever was chosen, so L is Gaussian of mean mu**2/2 and variance mu**2 (backwards,
+            E exp(isL) is the same constant at each step).
 Not valid   for amounts chosen on the way: the least of several bounds, Kairouz-Oh-Viswanath, loss distributions, the
             trade-off functions of other laws. A batch of losses that is fixed beforehand may be priced so and then
             spent as one amount: `spend(composition, delta=...)`.

@@ -1,0 +1,106 @@
+"""A loss in words: what somebody who sees the release can come to believe, and how often they guess right.
+
+Definition  With (epsilon, delta): odds = exp(epsilon). A prior chance p becomes at most p odds / (p odds + 1 - p) and
+            at least p / (p + (1-p) odds), but for a part of chance delta. `right`: of so many guesses which of two
+            neighbours it was, each as likely as the other, how many the best attacker gets right, (1 + advantage)/2
+            of them. `found`: what the best test finds that accuses wrongly with chance `alarms`.
+Promise     All are upper bounds for whoever knows everything else, rounded outward.
+Proof       Bayes' rule; accounting/tradeoff.py.
+Source      Wasserman, Zhou 2010; Kifer, Machanavajjhala 2014 (odds); Yeom et al. 2018 (advantage).
+Checked     tests/accounting/test_tradeoff.py.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpcurator.accounting.composition import compose
+from dpcurator.accounting.tradeoff import advantage, posterior, tradeoff
+from dpcurator.errors import Refusal
+from dpcurator.numbers import decimal_text, rational
+from dpcurator.numbers.balls import ball, precision
+from dpcurator.numbers.enclosure import bracket
+from dpcurator.numbers.shown import error_text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LossExplained:
+    """Exact, or rounded outward. odds: None where they pass 10**12. alarms: of the test that `found` is about."""
+
+    epsilon: Fraction
+    delta: Fraction
+    odds: Fraction | None
+    prior: Fraction
+    posterior: tuple[Fraction, Fraction]
+    right: Fraction
+    alarms: Fraction
+    found: Fraction
+
+    def __str__(self) -> str:
+        but = f", but for a part of chance {decimal_text(self.delta)}" if self.delta else ""
+        if self.odds is None:
+            times = "over 1,000,000,000,000 times, which protects nobody"
+        else:
+            times = "not at all" if self.odds == 1 else f"at most {_figures(self.odds)} times"
+        low, high = self.posterior
+        return "\n".join(
+            (
+                f"Epsilon {decimal_text(self.epsilon)}: seeing the release changes anybody's odds {times}{but}.",
+                f"- Who believed something of one person with chance {_percent(self.prior)} will believe it with "
+                f"{_percent(low, up=False)} to {_percent(high)}.",
+                f"- Of 100 guesses which of two neighbouring tables it was, at even chances, the best attacker gets at "
+                f"most {_count(self.right)} right; 50 are right without the release.",
+                f"- A test that accuses wrongly {_count(self.alarms)} of 100 times finds at most "
+                f"{_count(self.found)} of 100.",
+            )
+        )
+
+
+def explain_loss(
+    loss: object, *, delta: object = 0, prior: object = Fraction(1, 2), alarms: object = Fraction(1, 20)
+) -> LossExplained:
+    """What a loss, a mechanism or a composition means. delta: in [0, 1), at which its epsilon is taken; prior, alarms:
+    in [0, 1]. Others are a Refusal, and so is a delta of 0 where there is no pure epsilon."""
+    most, before, wrong = (rational(part, name=name) for part, name in ((delta, "delta"), (prior, "prior"),
+                           (alarms, "alarms")))  # fmt: skip
+    if not 0 <= most < 1:
+        raise Refusal("delta must be at least 0 and below 1.", cure="Write delta as in 1e-6.")
+    together = compose(loss)
+    epsilon = together.epsilon(delta=most)
+    return LossExplained(
+        epsilon=epsilon,
+        delta=most,
+        odds=_odds(epsilon),
+        prior=before,
+        posterior=posterior(before, epsilon=epsilon),
+        right=(1 + advantage(together).hi) / 2,
+        alarms=wrong,
+        found=1 - tradeoff(together, alpha=wrong).lo,
+    )
+
+
+def _odds(epsilon: Fraction) -> Fraction | None:
+    if epsilon > 27:
+        return None
+    with precision(128):
+        return bracket(ball(epsilon).exp()).hi
+
+
+def _figures(value: Fraction) -> str:
+    """Four figures, rounded up."""
+    unit = Fraction(1, 1000) if value < 10 else Fraction(1, 10)
+    return f"{float(math.ceil(value / unit) * unit):,.{3 if value < 10 else 1}f}".rstrip("0").rstrip(".")
+
+
+def _percent(value: Fraction, *, up: bool = True) -> str:
+    steps = math.ceil(value * 1000) if up else math.floor(value * 1000)
+    return f"{decimal_text(Fraction(steps, 10))} %"
+
+
+def _count(part: Fraction) -> str:
+    """Of 100, to a tenth, rounded up; less only where it is tiny."""
+    if 0 < part < Fraction(1, 1000):
+        return error_text(100 * part)
+    return decimal_text(Fraction(math.ceil(part * 1000), 10))

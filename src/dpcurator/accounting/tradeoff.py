@@ -1,0 +1,259 @@
+"""What an attacker can do: the errors of the best test between two neighbours, and how often the best guess is right.
+
+Definition  A test looks at the release and says "P" or "Q". alpha: the chance that it says Q under P; beta(alpha): the
+            least chance that it says P under Q. `advantage`: the most by which 1 - alpha - beta can pass 0, the total
+            variation. `bayes_risk`: the least chance of a wrong guess where P has a prior chance.
+Promise     `tradeoff` and `bayes_risk` bracket the value for the dominating pair; the lower end holds for everything
+            that the loss stands for, with either neighbour as P. Where the law of the loss is not known (a vector of
+            discrete Gaussian noise), the lower end is by its rho and the upper end is that of no test; so it is for
+            a composition, by its deltas in closed form at some epsilons.
+Proof       "Q where the loss is at most x" is a best test for each x (Neyman, Pearson), with alpha = P(L <= x) and
+            beta = Q(L > x). A line of slope -exp(-x) through that point is below the curve, as
+            beta + exp(-x) alpha is least there; and the curve is convex, so between two such points it is below the
+            chord (tests mixed by a coin). Bisection of x narrows both; at an atom they meet. Where delta(eps) is known,
+            P(S) <= exp(eps) Q(S) + delta and the same with P and Q exchanged give
+                beta >= 1 - delta - exp(eps) alpha,     beta >= exp(-eps) (1 - delta - alpha)      at every eps >= 0,
+            and their supremum over eps is the curve (convex duality). rho: a test makes two coins of the
+            two laws, and their divergence of order a is at most a rho at every a > 1, both ways; where it is not at
+            some beta and a, no test has so small a beta, as it grows while beta falls. advantage: delta(0). Risk with
+            prior p <= 1/2 of one neighbour: p (1 - delta(ln((1-p)/p))), the least of p P(S) + (1-p) Q(not S).
+Source      Wasserman, Zhou 2010; Dong, Roth, Su, JRSS B 2022 (arXiv 1905.02383), propositions 2.4 and 2.12; Kairouz,
+            Oh, Viswanath 2015.
+Checked     tests/accounting/test_tradeoff.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from fractions import Fraction
+
+from dpcurator.accounting.closed_delta import upper_deltas
+from dpcurator.accounting.composition import compose
+from dpcurator.accounting.convert import alike, rho_of
+from dpcurator.errors import Refusal
+from dpcurator.numbers import Enclosure, exp_neg, ln, rational
+from dpcurator.numbers.balls import ball, precision
+from dpcurator.numbers.enclosure import bracket
+from dpcurator.privacy import zcdp
+from dpcurator.privacy.distribution import Distribution
+from dpcurator.privacy.loss import Loss
+from dpcurator.privacy.narrow import enclosed
+
+_STEPS = 90  # bisections of x
+_ONE = Fraction(1)
+_ORDERS = tuple(1 + Fraction(6, 5) ** k / 50 for k in range(48))  # of divergences, from 1.02 to about 100
+Point = tuple[Enclosure, Enclosure]  # alpha and beta of the test at one x
+
+
+def tradeoff(loss: object, *, alpha: object) -> Enclosure:
+    """beta(alpha), enclosed. loss: a loss, a mechanism with one, or a composition. alpha: in [0, 1], else a Refusal."""
+    at = _chance(alpha, name="alpha")
+    one = _single(loss)
+    if one is None:
+        return Enclosure(_by_delta(at, _curve(loss)), 1 - at)
+    if _only_rho(one):
+        return Enclosure(_by_rho(at, rho_of(one) or Fraction(0)), 1 - at)
+    if one.family in ("pure", "approximate"):
+        return _closed(one["epsilon"], one.given.get("delta", Fraction(0)), at)
+    try:
+        law = one.distribution(atoms=1)
+    except Refusal:
+        return Enclosure(_by_delta(at, _curve(one)), 1 - at)
+    return _by_law(law, at) if alike(one) else Enclosure(_by_delta(at, _curve(one)), 1 - at)
+
+
+def advantage(loss: object) -> Enclosure:
+    """How far the sum of both errors of the best test is below 1: delta at epsilon 0, the total variation."""
+    one = _single(loss)
+    if one is not None and not _only_rho(one):
+        return one.delta(Fraction(0))
+    return Enclosure(Fraction(0), _curve(loss)(Fraction(0)))
+
+
+def bayes_risk(loss: object, *, prior: object) -> Enclosure:
+    """The least chance of guessing wrong, where one neighbour has this prior chance in [0, 1]. Else a Refusal."""
+    p = _chance(prior, name="prior")
+    p = min(p, 1 - p)
+    if p == 0:
+        return Enclosure.exactly(0)
+    odds = ln((1 - p) / p) if p != Fraction(1, 2) else Enclosure.exactly(0)
+    low, high = (max(end, Fraction(0)) for end in (odds.lo, odds.hi))
+    one = _single(loss)
+    if one is not None and not _only_rho(one):
+        most, least = one.delta(low).hi, one.delta(high).lo
+    else:
+        most, least = _curve(loss)(low), Fraction(0)
+    return Enclosure(p * (1 - most), p * (1 - least))
+
+
+def posterior(prior: object, *, epsilon: object) -> tuple[Fraction, Fraction]:
+    """The least and the greatest that `prior` can become by Bayes' rule, where no log-ratio passes epsilon >= 0.
+
+    Rounded outward. prior: in [0, 1]. Odds are multiplied by at least exp(-epsilon) and at most exp(epsilon).
+    """
+    p, eps = _chance(prior, name="prior"), rational(epsilon, name="epsilon")
+    if eps < 0:
+        raise Refusal("epsilon must be at least 0.", cure="Write epsilon as in 0.5.")
+    if p in (0, 1):
+        return p, p
+    less = exp_neg(eps)
+    low = p * less.lo / (p * less.lo + 1 - p)
+    high = p / (p + (1 - p) * less.lo)
+    return max(low, Fraction(0)), min(high, _ONE)
+
+
+def _closed(epsilon: Fraction, delta: Fraction, alpha: Fraction) -> Enclosure:
+    """max(0, 1 - delta - exp(eps) alpha, exp(-eps) (1 - delta - alpha)): the curve of (eps, delta)-DP itself."""
+    room = 1 - delta - alpha
+    if room <= 0:
+        return Enclosure.exactly(0)
+    flat, less = exp_neg(epsilon) * room, exp_neg(epsilon)
+    if alpha == 0:
+        return Enclosure.exactly(1 - delta)
+    if less.lo * (1 - delta) <= alpha * _ONE and less.hi * (1 - delta) <= alpha:
+        return flat  # exp(eps) alpha is at least 1 - delta
+    with precision(192 + int(epsilon).bit_length()):
+        steep = bracket(ball(1 - delta) - ball(epsilon).exp() * ball(alpha))
+    return Enclosure(max(flat.lo, steep.lo), min(max(flat.hi, steep.hi), _ONE))
+
+
+def _by_law(law: Distribution, alpha: Fraction) -> Enclosure:
+    if alpha == 0:  # the part that is never under P: Q(L = -infinity), which no law here has but for `infinite`
+        return Enclosure(1 - law.infinite, _ONE) if law.infinite else Enclosure.exactly(1)
+    if alpha == 1:
+        return Enclosure.exactly(0)
+    known: dict[Hashable, Point] = {}
+
+    def at(x: Fraction) -> Point:
+        place = law.place(x)
+        if place not in known:
+            known[place] = law.cdf(x), enclosed(lambda bits: law.survival(place, bits)[1], most=_ONE)
+        return known[place]
+
+    low, high = _ends(at, alpha)
+    below, above = at(low), at(high)  # alpha of the first is at most ours, that of the second at least
+    for _ in range(_STEPS):
+        if law.place(low) == law.place(high):
+            break
+        middle = (low + high) / 2
+        point = at(middle)
+        if point[0].hi <= alpha:
+            low, below = middle, point
+        elif point[0].lo >= alpha:
+            high, above = middle, point
+        else:  # on it, as near as is known
+            low = high = middle
+            below = above = point
+    lower = max(_line(low, below, alpha), _line(high, above, alpha), Fraction(0))
+    if below is above:
+        upper = below[1].hi
+    else:
+        width = above[0].lo - below[0].hi
+        share = _ONE if width <= 0 else min(max((above[0].hi - alpha) / width, Fraction(0)), _ONE)
+        upper = above[1].hi + share * max(below[1].hi - above[1].hi, Fraction(0))
+    return Enclosure(min(lower, upper), min(upper, 1 - alpha))
+
+
+def _ends(at: Callable[[Fraction], Point], alpha: Fraction) -> tuple[Fraction, Fraction]:
+    """Losses with P(L <= low) <= alpha and P(L <= high) >= alpha, or as near as 2**40 comes."""
+    low, high = Fraction(-1), Fraction(1)
+    for _ in range(40):
+        if at(low)[0].hi <= alpha:
+            break
+        low *= 2
+    for _ in range(40):
+        if at(high)[0].lo >= alpha:
+            break
+        high *= 2
+    return low, high
+
+
+def _line(x: Fraction, point: Point, alpha: Fraction) -> Fraction:
+    """The line of slope -exp(-x) through the point, at alpha; rounded down."""
+    gap = Enclosure.exactly(alpha) - point[0]
+    with precision(160 + int(abs(x)).bit_length()):
+        slope = bracket((-ball(x)).exp()) if x > -60000 else None
+    return Fraction(0) if slope is None else (point[1] - slope * gap).lo
+
+
+def _by_delta(alpha: Fraction, delta: Callable[[Fraction], Fraction]) -> Fraction:
+    """The greatest of the two lines over some epsilons, refined around the best; any epsilon is right."""
+    found: dict[Fraction, Fraction] = {}
+
+    def at(eps: Fraction) -> Fraction:
+        if eps not in found:
+            room, less = 1 - delta(eps), exp_neg(eps)
+            steep = room - alpha / less.lo if less.lo else Fraction(-1)
+            found[eps] = max(steep, less.lo * (room - alpha), Fraction(0))
+        return found[eps]
+
+    best = max((Fraction(k * k, 16) for k in range(20)), key=at)
+    step = Fraction(1, 2)
+    for _ in range(12):
+        near = [eps for eps in (best - step, best + step) if eps >= 0 and at(eps) > at(best)]
+        if near:
+            best = max(near, key=at)
+        else:
+            step /= 2
+    return at(best)
+
+
+def _by_rho(alpha: Fraction, rho: Fraction) -> Fraction:
+    """Nearly the greatest beta that is ruled out by the divergences of two coins."""
+    if alpha in (0, 1) or rho == 0:
+        return 1 - alpha
+    low, high, best = Fraction(0), 1 - alpha, Fraction(2)
+    for _ in range(40):
+        middle = (low + high) / 2
+        ruled = [order for order in (best, *_ORDERS) if _too_far(middle, alpha, order, rho)]
+        if ruled:
+            low, best = middle, ruled[0]
+        else:
+            high = middle
+    return low
+
+
+def _too_far(beta: Fraction, alpha: Fraction, order: Fraction, rho: Fraction) -> bool:
+    """Is the divergence of the coins (1 - beta, beta) and (alpha, 1 - alpha) surely above order * rho, either way?"""
+    with precision(96):
+        limit = ball((order - 1) * order * rho)
+        found = [ball(part).log() for part in (1 - beta, beta, alpha, 1 - alpha)]
+        a = ball(order)
+        for p, q, s, t in ((0, 1, 2, 3), (2, 3, 0, 1)):
+            total = (a * found[p] + (1 - a) * found[s]).exp() + (a * found[q] + (1 - a) * found[t]).exp()
+            if total.log() > limit:
+                return True
+    return False
+
+
+def _curve(loss: object) -> Callable[[Fraction], Fraction]:
+    """A valid delta at each epsilon."""
+    one = _single(loss)
+    if one is None:
+        together = compose(loss)
+        return lambda eps: min((delta for _, delta in upper_deltas(together, eps)), default=_ONE)
+    if not _only_rho(one):
+        return lambda eps: one.delta(eps).hi
+    rho = rho_of(one)
+    if rho is None:
+        raise Refusal(f"{one.family} has no delta here.", cure="Account for it by another measure.")
+    return lambda eps: zcdp.delta_of(rho, eps)
+
+
+def _only_rho(loss: Loss) -> bool:
+    return loss.family == "discrete_gaussian_vector"
+
+
+def _single(loss: object) -> Loss | None:
+    """The one loss there is, or None where there are several."""
+    if isinstance(loss, Loss):
+        return loss
+    parts = compose(loss).parts
+    return parts[0][0] if len(parts) == 1 and parts[0][1] == 1 else None
+
+
+def _chance(value: object, *, name: str) -> Fraction:
+    exact = rational(value, name=name)
+    if not 0 <= exact <= 1:
+        raise Refusal(f"{name} must be between 0 and 1.", cure=f"Write {name} as in 0.05.")
+    return exact
