@@ -1,14 +1,15 @@
-"""The certificate brackets what a direct sum over all combinations of atoms gives, whatever the losses and the delta."""
+"""The certificate brackets what a direct sum over all combinations of atoms gives, whatever the losses and delta."""
 
 import random
 from fractions import Fraction
 
 import pytest
-from dpcurator import Loss
-from dpcurator.accounting import certificate, discretise
-from dpcurator.accounting.pld import certified
-
 from tests.support import direct_sums
+
+from dpcurator import Loss
+from dpcurator.accounting import certificate, choose, discretise, packed
+from dpcurator.accounting.pld import certified
+from dpcurator.privacy.families import FAMILIES
 
 F = Fraction
 
@@ -92,3 +93,135 @@ def test_the_bracket_holds_the_direct_sum(seed):
 @pytest.mark.parametrize("start", range(0, 2000, 100))
 def test_the_bracket_holds_two_thousand_direct_sums(start):
     assert [found for seed in range(start, start + 100) if (found := holds(1000 + seed, 2000))] == []
+
+
+# each one-sided choice turned the other way: then a bracket on a rough grid, in few bits, does not hold any more
+
+PARTS = [(loss("laplace", scale=1, shift="0.63"), 1), (loss("randomised_response", truth="0.5", lie="0.27"), 4)]
+
+
+TENTH = F(1, 10)
+ROUGH = [choose.Window(F("0.63"), -14, 0), choose.Window(F("0.65"), -14, 0)]
+SHORT = [choose.Window(F("0.63"), -14, -2), choose.Window(F("0.65"), -14, -2)]
+
+
+def on_coins(anchor, count=5):
+    """The atoms of coins, .3 and -.3, on a grid of .6: with the anchor .3 they are its points."""
+    return {
+        "parts": [(loss("pure", epsilon="0.3"), count)],
+        "windows": [choose.Window(F(anchor), -2, 0)],
+        "step": F("0.6"),
+    }
+
+
+def outside(parts=PARTS, windows=ROUGH, step=TENTH):
+    """Which bounds are wrong, at some epsilon. The usual grid, of .1, fits no atom."""
+    made = certificate.certify(parts, windows, step, 2.0)
+    wrong = set()
+    for eps in (F(i, 20) for i in range(60)):
+        right = direct_sums.delta(parts, eps)
+        wrong |= {"above"} if made.delta_above(eps) < right.lo else set()
+        wrong |= {"below"} if made.delta_below(eps) > right.hi else set()
+    return wrong
+
+
+def few_bits(monkeypatch):
+    monkeypatch.setattr(certificate, "bits_for", lambda roundings: 8)
+
+
+def test_a_rough_grid_with_few_bits_and_short_windows_still_brackets(monkeypatch):
+    assert outside() == set()
+    assert outside(windows=SHORT) == set()
+    assert all(outside(**on_coins(anchor)) == set() for anchor in ("0.3", "0.31", "0.55"))
+    few_bits(monkeypatch)
+    assert outside() == set()
+    assert outside(windows=SHORT) == set()
+    assert all(outside(**on_coins(anchor)) == set() for anchor in ("0.3", "0.31", "0.55"))
+
+
+def test_masses_above_rounded_down_are_caught(monkeypatch):
+    few_bits(monkeypatch)
+    monkeypatch.setattr(certificate, "ceiled", discretise.floored)
+    assert outside(**on_coins("0.3", count=1)) == {"above"}
+
+
+def test_masses_below_rounded_up_are_caught(monkeypatch):
+    few_bits(monkeypatch)
+    monkeypatch.setattr(certificate, "floored", discretise.ceiled)
+    assert outside(**on_coins("0.3", count=1)) == {"below"}
+
+
+def test_mass_that_products_lose_is_counted(monkeypatch):
+    few_bits(monkeypatch)
+    monkeypatch.setattr(packed.Row, "total", lambda row: 1 << row.bits)
+    assert "above" in outside()
+
+
+def test_trimmed_mass_is_counted(monkeypatch):
+    monkeypatch.setattr(certificate, "_TRIM", 0.5)
+    assert outside() == set()
+    monkeypatch.setattr(packed.Row, "total", lambda row: 1 << row.bits)
+    assert "above" in outside()
+
+
+def test_products_rounded_up_are_caught(monkeypatch):
+    exact = packed.times
+
+    def up(one, other):
+        row = exact(one, other)
+        return packed.Row.of(row.start, [min(mass + 1, 20) for mass in row.ints()], row.bits)
+
+    few_bits(monkeypatch)
+    monkeypatch.setattr(packed, "times", up)
+    assert "below" in outside()
+
+
+def test_a_cell_moved_to_its_lower_end_is_caught(monkeypatch):
+    right = discretise._upper
+
+    def down(tails, worths, step):
+        masses = [discretise.ball(0)] * len(tails)
+        masses[0] = 1 - tails[0][0]
+        for i in range(len(tails) - 1):
+            masses[i] += tails[i][0] - tails[i + 1][0]
+        return masses
+
+    assert right is not down
+    monkeypatch.setattr(discretise, "_upper", down)
+    assert outside() == {"above"}
+
+
+def test_a_lump_counted_above_its_loss_is_caught(monkeypatch):
+    monkeypatch.setattr(discretise, "SLACK", F(1, 50))  # lumps reach 1/50 less than where they are counted
+    assert outside(**on_coins("0.31")) == {"below"}
+
+
+def test_a_cell_split_as_two_laws_is_caught(monkeypatch):
+    """Not in one proportion of p and q: what no post-processing does."""
+    right = discretise._pieces
+
+    def split(tails, ends, unit):
+        for p, q, i in right(tails, ends, unit):
+            yield p * 19 // 20, 0, i
+            yield p // 20, q, i
+
+    monkeypatch.setattr(discretise, "_pieces", split)
+    assert outside(**on_coins("0.55")) == {"below"}
+
+
+def test_losses_above_a_window_are_counted(monkeypatch):
+    right = discretise.cells
+
+    def blind(loss, **grid):
+        found = right(loss, **grid)
+        return discretise.Cells(found.first, found.upper, found.lower, found.unit, discretise.ball(0), found.infinite)
+
+    monkeypatch.setattr(certificate, "cells", blind)
+    assert outside() == set()
+    assert outside(windows=SHORT) == {"above"}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_law_is_alike_both_ways(family):
+    """One direction is composed. A family with another backward law would need both, and is refused until then."""
+    assert FAMILIES[family].backward is None

@@ -91,13 +91,13 @@ class Certificate:
 
 
 def certify(
-    parts: list[tuple[Loss, int]], windows: list[Window], step: Fraction, tilt: float, *, spare: Fraction
+    parts: list[tuple[Loss, int]], windows: list[Window], step: Fraction, tilt: float, *, spare: Fraction = ZERO
 ) -> Certificate:
     """windows: one for each part. tilt: s > 0. spare: the chance of one more infinite loss, in the upper side only."""
     theta = Fraction(max(tilt, 1e-9) * float(step))
     count = sum(count for _, count in parts)
     longest = max(window.last - window.first + 1 for window in windows)
-    bits = 8 * math.ceil((44 + math.log2(count * longest)) / 8)
+    bits = bits_for(count * longest)
     found = [
         cells(loss, anchor=at.anchor, step=step, first=at.first, last=at.last)
         for (loss, _), at in zip(parts, windows, strict=True)
@@ -108,6 +108,11 @@ def certify(
         _side(found, counts, anchors, step, theta, bits, up=True, spare=spare),
         _side(found, counts, anchors, step, theta, bits, up=False),
     )
+
+
+def bits_for(roundings: int) -> int:
+    """So many that all roundings together are worth 2**-44 of the tilted mass; a bracket with fewer is wider."""
+    return 8 * math.ceil((44 + math.log2(roundings)) / 8)
 
 
 def _side(
