@@ -51,7 +51,12 @@ def pure_rho(epsilon: object) -> Fraction:
 
 def renyi_delta(divergence: object, *, alpha: object, epsilon: object) -> Enclosure:
     """The delta at `epsilon` >= 0 of a Renyi divergence >= 0 of order alpha > 1, at most 1."""
-    found, a, eps = _at_least_0(divergence, name="divergence"), order(alpha), _at_least_0(epsilon, name="epsilon")
+    eps = _at_least_0(epsilon, name="epsilon")
+    return delta_by_order(_at_least_0(divergence, name="divergence"), order(alpha), eps)
+
+
+def delta_by_order(found: Fraction, a: Fraction, eps: Fraction) -> Enclosure:
+    """`renyi_delta` of exact numbers, however long."""
     if found == 0:
         return Enclosure.exactly(0)
     exponent = (a - 1) * (found - eps)
@@ -70,6 +75,11 @@ def renyi_epsilon(divergence: object, *, alpha: object, delta: object) -> Fracti
     found, a, most = _at_least_0(divergence, name="divergence"), order(alpha), rational(delta, name="delta")
     if not 0 < most < 1:
         raise Refusal("delta must be above 0 and below 1.", cure="Write delta as in 1e-6.")
+    return epsilon_by_order(found, a, most)
+
+
+def epsilon_by_order(found: Fraction, a: Fraction, most: Fraction) -> Fraction:
+    """`renyi_epsilon` of exact numbers, however long."""
     with precision(192):
         rest = (-ball(1 / a)).log1p() - (ball(most).log() + ball(a).log()) / ball(a - 1)
         return ball_up(ball(found) + rest)
@@ -117,6 +127,8 @@ def renyi_of(loss: Loss, alpha: Fraction) -> Fraction | None:
     """The divergence of order alpha, rounded up: in closed form, or else alpha rho; None where neither is known."""
     if not alike(loss):
         return None
+    if loss.family == "discrete_gaussian" and loss["variance"] >= 2:
+        return alpha * loss.rho()  # never below, and at once: no sum over theta
     try:
         return loss.renyi(alpha).hi
     except Refusal:

@@ -18,7 +18,7 @@ import math
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 
-from dpcurator.accounting.convert import renyi_delta, renyi_epsilon, renyi_of
+from dpcurator.accounting.convert import delta_by_order, epsilon_by_order, renyi_of
 from dpcurator.privacy.loss import Loss
 
 MOST_LOSSES = 300  # distinct ones; beyond that, the search is not made
@@ -27,12 +27,12 @@ _STEPS = 44
 
 def least_renyi_epsilon(parts: Iterable[tuple[Loss, int]], delta: Fraction) -> Fraction | None:
     """An epsilon at `delta` in (0, 1) by the best order; None where a loss has no divergence, or losses are many."""
-    return _least(parts, lambda total, alpha: renyi_epsilon(total, alpha=alpha, delta=delta))
+    return _least(parts, lambda total, alpha: epsilon_by_order(total, alpha, delta))
 
 
 def least_renyi_delta(parts: Iterable[tuple[Loss, int]], epsilon: Fraction) -> Fraction | None:
     """A delta at `epsilon` >= 0 by the best order; None where a loss has no divergence, or losses are many."""
-    return _least(parts, lambda total, alpha: renyi_delta(total, alpha=alpha, epsilon=epsilon).hi)
+    return _least(parts, lambda total, alpha: delta_by_order(total, alpha, epsilon).hi)
 
 
 def _least(parts: Iterable[tuple[Loss, int]], bound: Callable[[Fraction, Fraction], Fraction]) -> Fraction | None:

@@ -1,0 +1,241 @@
+"""The least noise that does: a mechanism for a wanted (epsilon, delta), rho or error, for one release or for k.
+
+Definition  A mechanism has one dial: its epsilon a release (Laplace, exponential, randomised response, ...) or its rho
+            (the Gaussians). The dial is turned up, by decimals of 8 figures, as far as the target is still proved for
+            k releases; for an error, down as far as the error still does. Besides: one release of Gaussian noise is
+            calibrated by its own curve, and "laplace" and "gaussian" are the continuous laws, which no computer draws:
+            these have a loss and no mechanism, and k Gaussians are exactly one.
+Promise     What is returned was proved to meet the target, as `proved` says; `by` names the bound (closed.py). A search
+            that ends early, or a bound that is no monotone function of the dial, could cost noise, never the promise.
+            It is the least for one release, for the sum of pure epsilons and for continuous Gaussian noise; elsewhere
+            the least by that bound. `tight=True` goes on with the loss distribution (pld.py), to 4 figures.
+Ends        Steps double away from a start, then halve: about 2 log2 of how many decimals lie between, some hundreds at
+            most, for epsilon 0, a huge epsilon or a delta of 1e-300.
+Source      Balle, Wang 2018 (the idea of calibrating by the curve itself).
+Checked     tests/accounting/test_calibrate.py, tests/cases/test_calibration.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from fractions import Fraction
+from typing import Any
+
+from dpcurator.accounting.closed import upper_bounds
+from dpcurator.accounting.composition import Composition
+from dpcurator.errors import Refusal
+from dpcurator.numbers import decimal_text, positive, rational, whole
+from dpcurator.numbers.figures import decimal_at, least_place, place_of
+from dpcurator.privacy.gaussian import gaussian_sigma
+from dpcurator.privacy.loss import Loss
+
+_FIGURES, _TIGHT_FIGURES = 8, 4
+_MOST = Fraction(10**4)  # of a dial: beyond, the noise is none
+_LEAST = Fraction(1, 10**400)  # of a dial: what is no more proved there is refused
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibrated:
+    """mechanism: of one release, None for a continuous law. proved: names and values that all releases together keep.
+    by: what proved it."""
+
+    mechanism: Any
+    loss: Loss
+    releases: int
+    proved: Mapping[str, Fraction]
+    by: str
+
+    def __str__(self) -> str:
+        what = " and ".join(f"{name} {decimal_text(value)}" for name, value in self.proved.items())
+        times = "one release" if self.releases == 1 else f"{self.releases:,} releases together"
+        return f"{self.mechanism or self.loss.worst_pair()}: {what} for {times}, by {self.by}."
+
+
+@dataclass(frozen=True, slots=True)
+class _Dial:
+    """make: the mechanism (or None) and the loss of one release at a setting; start: a setting to begin at."""
+
+    make: Callable[[Fraction], tuple[Any, Loss]]
+    start: Fraction
+
+
+def calibrate(
+    mechanism: Any,
+    *,
+    epsilon: object = None,
+    delta: object = None,
+    rho: object = None,
+    error: object = None,
+    beta: object = Fraction(1, 20),
+    releases: object = 1,
+    sensitivity: object = None,
+    tight: bool = False,
+    given: Mapping[str, object] | None = None,
+    error_given: Mapping[str, object] | None = None,
+) -> Calibrated:
+    """The least noise for one target: epsilon >= 0 (and delta in [0, 1), 0 unless given), or rho > 0, or error > 0.
+
+    mechanism: a class such as dp.Laplace, or "laplace", "gaussian". releases: int >= 1, all of them together.
+    sensitivity: of one release, where the mechanism has one. given: its other parameters. error: with chance 1 - beta;
+    error_given: what else its `error` takes (reports, candidates). Raises Refusal where no noise does.
+    """
+    count = whole(releases, name="releases", least=1)
+    targets = [name for name, value in (("epsilon", epsilon), ("rho", rho), ("error", error)) if value is not None]
+    if len(targets) != 1 or (delta is not None and targets != ["epsilon"]):
+        raise Refusal(
+            "calibrate takes one target: epsilon (and delta), rho, or error.", cure="Write epsilon=1, delta=1e-6."
+        )
+    named = dict(given or {}) | ({} if sensitivity is None else {"sensitivity": sensitivity})
+    dial = _dial(mechanism, named)
+    if error is not None:
+        return _for_error(dial, positive(error, name="error"), {"beta": beta, **(error_given or {})}, count)
+    if rho is not None:
+        return _for_rho(dial, positive(rho, name="rho"), count)
+    eps, most = rational(epsilon, name="epsilon"), Fraction(0) if delta is None else rational(delta, name="delta")
+    if eps < 0 or not 0 <= most < 1 or eps == most == 0:
+        raise Refusal(
+            "epsilon must be at least 0, and delta at least 0 and below 1, and not both 0: no noise does that.",
+            cure="Write epsilon=1, delta=1e-6.",
+        )
+    exact = _exactly(mechanism, named, eps, most, count)
+    return exact or _for_epsilon(dial, eps, most, count, tight)
+
+
+def _for_epsilon(dial: _Dial, epsilon: Fraction, delta: Fraction, count: int, tight: bool) -> Calibrated:
+    def best(setting: Fraction) -> tuple[str, Fraction] | None:
+        found = upper_bounds(Composition(((dial.make(setting)[1], count),)), delta)
+        return min(found, key=lambda bound: bound[1], default=None)
+
+    def passes(setting: Fraction) -> bool:
+        found = best(setting)
+        return found is None or found[1] > epsilon
+
+    if delta == 0 and passes(dial.start * Fraction(1, 10**30)):
+        raise Refusal("No noise of this mechanism has delta 0.", cure="Give a delta above 0.")
+    start = epsilon / count or dial.start
+    setting = start if not passes(start) and not delta else _greatest(passes, start, _FIGURES)
+    made, loss = dial.make(setting)
+    name, proved = best(setting) or ("sum", epsilon)
+    if tight and delta:
+
+        def beyond(value: Fraction) -> bool:
+            return Composition(((dial.make(value)[1], count),)).epsilon(delta=delta) > epsilon
+
+        finer = _greatest(beyond, setting, _TIGHT_FIGURES)
+        if finer > setting:
+            made, loss = dial.make(finer)
+            bracket = Composition(((loss, count),)).bracket(delta=delta)
+            name, proved = bracket.method, bracket.upper
+    if proved > epsilon:
+        raise Refusal("No noise was proved to do that.", cure="Ask for a larger epsilon or delta.")
+    return Calibrated(mechanism=made, loss=loss, releases=count, proved={"epsilon": proved, "delta": delta}, by=name)
+
+
+def _for_rho(dial: _Dial, rho: Fraction, count: int) -> Calibrated:
+    setting = _greatest(lambda value: count * dial.make(value)[1].rho() > rho, rho / count, _FIGURES)
+    if count * dial.make(rho / count)[1].rho() <= rho:
+        setting = max(setting, rho / count)
+    made, loss = dial.make(setting)
+    return Calibrated(mechanism=made, loss=loss, releases=count, proved={"rho": count * loss.rho()}, by="sum of rho")
+
+
+def _for_error(dial: _Dial, error: Fraction, how: Mapping[str, object], count: int) -> Calibrated:
+    def enough(place: int) -> bool:
+        made = dial.make(decimal_at(place, _FIGURES))[0]
+        if made is None:
+            raise Refusal("A continuous law has no error bar here.", cure="Name a mechanism, as in dp.Laplace.")
+        return bool(made.error(**how) <= error)
+
+    def reached(place: int) -> bool:
+        return place >= last or enough(place)
+
+    last = place_of(_MOST, _FIGURES)
+    if not enough(last):
+        raise Refusal("No noise has so small an error.", cure="Ask for a larger error, or a finer grid.")
+    made, loss = dial.make(decimal_at(least_place(reached, place_of(dial.start, _FIGURES)), _FIGURES))
+    proved = {"error": Fraction(made.error(**how))}
+    for name in ("rho", "epsilon"):
+        try:
+            proved[name] = count * (loss.rho() if name == "rho" else loss.pure_epsilon())
+        except Refusal:
+            continue
+    return Calibrated(mechanism=made, loss=loss, releases=count, proved=proved, by="its own law")
+
+
+def _exactly(mechanism: Any, named: Mapping[str, Any], eps: Fraction, delta: Fraction, count: int) -> Calibrated | None:
+    """Gaussian noise by its own curve: k continuous ones, or one release of a discrete one."""
+    if delta == 0:
+        return None
+    proved = {"epsilon": eps, "delta": delta}
+    if mechanism == "gaussian":
+        step = positive(named.get("sensitivity"), name="sensitivity")
+        variance = count * (step * gaussian_sigma(sensitivity=1, epsilon=eps, delta=delta)) ** 2
+        loss = Loss("gaussian", (("shift", step), ("variance", variance)))
+        return Calibrated(mechanism=None, loss=loss, releases=count, proved=proved, by="gaussian")
+    if count > 1 or not _has_rho(mechanism):
+        return None
+    if hasattr(mechanism, "spending"):
+        made = mechanism.spending(eps, delta, **named)
+        loss = made.loss(whole(named["sensitivity"], name="sensitivity"))
+    else:
+        made = mechanism(epsilon=eps, delta=delta, **named)
+        loss = made.loss
+    return Calibrated(mechanism=made, loss=loss, releases=1, proved=proved, by="own curve")
+
+
+def _dial(mechanism: Any, named: Mapping[str, Any]) -> _Dial:
+    one = Fraction(1)
+    if mechanism in ("laplace", "gaussian"):
+        step = positive(named.get("sensitivity"), name="sensitivity")
+        if mechanism == "laplace":
+            return _Dial(lambda value: (None, _loss("laplace", scale=step / value, shift=step)), one)
+        return _Dial(lambda value: (None, _loss("gaussian", variance=step**2 / (2 * value), shift=step)), one)
+    if not isinstance(mechanism, type) or not is_dataclass(mechanism):
+        raise Refusal(
+            "calibrate takes a mechanism's class, or the name of a continuous law.",
+            cure='Write calibrate(dp.Laplace, ...) or calibrate("gaussian", ...).',
+        )
+    cls: Any = mechanism
+    if hasattr(cls, "spending"):  # noise for whole numbers
+        shift = whole(named.get("sensitivity"), name="sensitivity", least=1)
+        if hasattr(cls, "spending_rho"):
+            return _Dial(lambda value: _shifted(cls.spending_rho(value, l2_squared=shift**2), shift), one)
+        return _Dial(lambda value: _shifted(cls.spending(value, sensitivity=shift), shift), one)
+    taken = {field.name for field in fields(cls) if field.init}
+    name = "rho" if "rho" in taken else "epsilon"
+    if name not in taken or not hasattr(cls, "loss"):
+        raise Refusal(f"{cls.__name__} has no dial.", cure="Calibrate a mechanism that takes epsilon or rho.")
+
+    def make(value: Fraction) -> tuple[Any, Loss]:
+        made = cls(**{name: value}, **named)
+        loss = made.loss
+        if not isinstance(loss, Loss):
+            raise Refusal(f"{cls.__name__} has no loss by itself.", cure="Calibrate one that has.")
+        return made, loss
+
+    return _Dial(make, one)
+
+
+def _greatest(passes: Callable[[Fraction], bool], start: Fraction, figures: int) -> Fraction:
+    """The greatest decimal that does not pass, looked for from `start` > 0, and at most 10,000."""
+    first, last = place_of(_LEAST, figures), place_of(_MOST, figures)
+
+    def too_much(place: int) -> bool:
+        return place > last or (place > first and passes(decimal_at(place, figures)))
+
+    return decimal_at(least_place(too_much, min(place_of(start, figures), last) + 1) - 1, figures)
+
+
+def _has_rho(mechanism: Any) -> bool:
+    return hasattr(mechanism, "spending_rho") or (
+        is_dataclass(mechanism) and "rho" in {field.name for field in fields(mechanism)}
+    )
+
+
+def _shifted(noise: Any, shift: int) -> tuple[Any, Loss]:
+    return noise, noise.loss(shift)
+
+
+def _loss(family: str, **given: Fraction) -> Loss:
+    return Loss(family, tuple(given.items()))
