@@ -60,6 +60,17 @@ _NAMES = {
     "Loss": ("dpcurator.privacy.loss", "Loss"),
     "compose": ("dpcurator.accounting.composition", "compose"),
     "Composition": ("dpcurator.accounting.composition", "Composition"),
+    "ApproximateFilter": ("dpcurator.accounting.filters", "ApproximateFilter"),
+    "ZcdpFilter": ("dpcurator.accounting.filters", "ZcdpFilter"),
+    "RenyiFilter": ("dpcurator.accounting.filters", "RenyiFilter"),
+    "GaussianFilter": ("dpcurator.accounting.filters", "GaussianFilter"),
+    "Odometer": ("dpcurator.accounting.odometer", "Odometer"),
+    "calibrate": ("dpcurator.accounting.calibrate", "calibrate"),
+    "tradeoff": ("dpcurator.accounting.tradeoff", "tradeoff"),
+    "advantage": ("dpcurator.accounting.tradeoff", "advantage"),
+    "bayes_risk": ("dpcurator.accounting.tradeoff", "bayes_risk"),
+    "posterior": ("dpcurator.accounting.tradeoff", "posterior"),
+    "explain_loss": ("dpcurator.accounting.explain_loss", "explain_loss"),
     "group_privacy": ("dpcurator.privacy.group", "group_privacy"),
     "explain_delta": ("dpcurator.privacy.explain", "explain_delta"),
     "NoisyMax": ("dpcurator.mechanisms", "NoisyMax"),
@@ -73,8 +84,19 @@ _NAMES = {
 }
 
 if TYPE_CHECKING:
+    from dpcurator.accounting.calibrate import calibrate as calibrate
     from dpcurator.accounting.composition import Composition as Composition
     from dpcurator.accounting.composition import compose as compose
+    from dpcurator.accounting.explain_loss import explain_loss as explain_loss
+    from dpcurator.accounting.filters import ApproximateFilter as ApproximateFilter
+    from dpcurator.accounting.filters import GaussianFilter as GaussianFilter
+    from dpcurator.accounting.filters import RenyiFilter as RenyiFilter
+    from dpcurator.accounting.filters import ZcdpFilter as ZcdpFilter
+    from dpcurator.accounting.odometer import Odometer as Odometer
+    from dpcurator.accounting.tradeoff import advantage as advantage
+    from dpcurator.accounting.tradeoff import bayes_risk as bayes_risk
+    from dpcurator.accounting.tradeoff import posterior as posterior
+    from dpcurator.accounting.tradeoff import tradeoff as tradeoff
     from dpcurator.answer import Answer as Answer
     from dpcurator.curator import Curator as Curator
     from dpcurator.errors import DpcuratorError as DpcuratorError
