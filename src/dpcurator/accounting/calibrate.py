@@ -22,7 +22,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
 from typing import Any
 
-from dpcurator.accounting.closed import upper_bounds
+from dpcurator.accounting.closed import each_bound, upper_bounds
 from dpcurator.accounting.composition import Composition
 from dpcurator.errors import Refusal
 from dpcurator.numbers import decimal_text, positive, rational, whole
@@ -108,8 +108,8 @@ def _for_epsilon(dial: _Dial, epsilon: Fraction, delta: Fraction, count: int, ti
         return min(found, key=lambda bound: bound[1], default=None)
 
     def passes(setting: Fraction) -> bool:
-        found = best(setting)
-        return found is None or found[1] > epsilon
+        releases = Composition(((dial.make(setting)[1], count),))
+        return all(bound > epsilon for _, bound in each_bound(releases, delta))
 
     if delta == 0 and passes(dial.start * Fraction(1, 10**30)):
         raise Refusal("No noise of this mechanism has delta 0.", cure="Give a delta above 0.")

@@ -27,7 +27,7 @@ Checked     tests/accounting/test_closed.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -57,19 +57,26 @@ def upper_bounds(composition: Composition, delta: object, *, adaptive: bool = Tr
 
     Empty where no method has an epsilon at this delta. adaptive: False only if each mechanism is fixed beforehand.
     """
+    return list(each_bound(composition, delta, adaptive=adaptive))
+
+
+def each_bound(composition: Composition, delta: object, *, adaptive: bool = True) -> Iterator[tuple[str, Fraction]]:
+    """The same one by one, the slowest last, for whoever needs no more than one that is small enough."""
     most = rational(delta, name="delta")
     if not 0 <= most < 1:
         raise Refusal("delta must be at least 0 and below 1.", cure="Write delta as in 1e-6.")
     infinite, parts = split(composition.parts)
     if infinite > most:
-        return []
+        return
     rest = most if infinite == 0 else (most - infinite) / (1 - infinite)
     rest = down(rest) if infinite and rest else rest
     methods = {"sum": _sum, "own curve": _own} if rest == 0 else METHODS
     if not adaptive:
         methods = {**methods, "bounded range": _range}
-    found = ((name, method(parts, rest)) for name, method in methods.items())
-    return [(name, epsilon) for name, epsilon in found if epsilon is not None]
+    for name, method in methods.items():
+        epsilon = method(parts, rest)
+        if epsilon is not None:
+            yield name, epsilon
 
 
 def split(parts: Parts) -> tuple[Fraction, Parts]:
