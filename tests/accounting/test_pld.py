@@ -3,8 +3,8 @@
 import random
 from fractions import Fraction
 
+import direct_sums
 import pytest
-from tests.support import direct_sums
 
 from dpcurator import Loss
 from dpcurator.accounting import certificate, choose, discretise, packed

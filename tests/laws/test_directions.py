@@ -45,8 +45,8 @@ MAY: dict[str, set[str]] = {
     "curator": {"aggregates", "answer", "batching", "catalog", "engines", "entropy", "fronts", "ledger", "plan",
                 "pricing", "receipt", "rehearsal", "verification"},
     "opening": {"catalog", "curator", "engines", "ledger", "rehearsal", "snapshot"},
-    "cli": {"answer", "catalog", "engines", "fronts", "ledger", "mechanisms", "opening", "plan", "plots", "pricing",
-            "privacy", "snapshot", "verification"},
+    "cli": {"accounting", "answer", "catalog", "engines", "fronts", "ledger", "mechanisms", "opening", "plan", "plots",
+            "pricing", "privacy", "snapshot", "verification"},
 }  # fmt: skip
 NEVER = [
     ("mechanisms", {"engines", "ledger", "snapshot", "catalog", "plan", "pricing"}),

@@ -65,7 +65,7 @@ def bracket(
     if quantity == "delta":
         return _delta(composition, at, goal, limit)
     uppers = [(bound, name) for name, bound in upper_bounds(composition, at)]
-    lower = Fraction(0)
+    lower = largest_sum(composition) if at == 0 else Fraction(0)
     if at > 0 and all(has_law(loss) for loss, _ in composition.parts):
         found = certified(composition.parts, "epsilon", at, accuracy=goal, seconds=limit)
         lower = found.lower
@@ -124,6 +124,16 @@ def question(delta: object, epsilon: object) -> tuple[str, Fraction]:
     if at < 0:
         raise Refusal("epsilon must be at least 0.", cure="Write epsilon as in 0.5.")
     return "delta", at
+
+
+def largest_sum(composition: Composition) -> Fraction:
+    """A lower bound on the largest loss of all together, below which delta is not 0; the largest are attained."""
+    total = Fraction(0)
+    for loss, count in composition.parts:
+        known = FAMILIES.get(loss.family)
+        if known is not None and known.reach is not None:
+            total += count * (known.reach(loss.given) - Fraction(1, 2**110))  # a logarithm is rounded up by less
+    return max(total, Fraction(0))
 
 
 def pure_sum(composition: Composition) -> Fraction | None:

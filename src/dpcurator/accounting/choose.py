@@ -123,7 +123,7 @@ def coarse(parts: list[tuple[Loss, int]], *, far: float) -> list[tuple[Any, Any,
                 x = np.linspace(middle - half, middle + half, 4 * COARSE)
         else:
             assert seen.anchor is not None
-            reach, points = float(seen.anchor), COARSE
+            reach, points = float(seen.anchor) or 1e-6, COARSE
             if seen.gap is not None and 2 * seen.anchor / seen.gap <= 4 * COARSE:
                 points = round(2 * seen.anchor / seen.gap)
             gap = 2 * reach / points
@@ -145,9 +145,11 @@ def exact_step(parts: list[tuple[Loss, int]], spread: float, most: int) -> Fract
     """The step on which every atom lies, when all laws are discrete and it is not too fine."""
     shapes = [shape(loss) for loss, _ in parts]
     gap = _common([seen.gap for seen in shapes])
-    if gap is not None and any(seen.wide is not None and seen.wide / gap > FEW for seen in shapes):
+    if gap is None or any(seen.wide is not None and seen.wide / gap > FEW for seen in shapes):
         return None
-    return gap if gap is not None and 20 * spread / float(gap) <= most else None
+    if any(loss.family == "discrete_gaussian" and loss["variance"] > FEW for loss, _ in parts):
+        return None
+    return gap if 20 * spread / float(gap) <= most else None
 
 
 def first_step(parts: list[tuple[Loss, int]], seen: Sight, accuracy: float) -> Fraction:

@@ -67,7 +67,8 @@ def cells(loss: Loss, *, anchor: Fraction, step: Fraction, first: int, last: int
         for _ in points[1:]:
             worths.append(worths[-1] * ratio)
         unit = bits + 64 + 2 * math.ceil(highest)
-        ends = _ends(law, points, anchor + first * step, step, bits)
+        reach = None if known.reach is None else known.reach(loss.given)
+        ends = _ends(law, reach, points, step, bits)
         less = ball(-SLACK).exp()
         lower = _lower(_pieces(tails, ends, unit), [ceiled(worth * less, unit) for worth in worths], unit, step)
         return Cells(first, _upper(tails, worths, step), lower, unit, tails[-1][0], law.infinite)
@@ -100,16 +101,15 @@ def _upper(tails: list[Tails], worths: list[Ball], step: Fraction) -> list[Ball]
 
 
 def _ends(
-    law: Distribution, points: list[Fraction], start: Fraction, step: Fraction, bits: int
+    law: Distribution, reach: Fraction | None, points: list[Fraction], step: Fraction, bits: int
 ) -> dict[int, list[Tails]]:
-    """What cuts off the atoms of a law that has a continuous part too, by the cell in which each lies."""
+    """What cuts off the heavy atoms at the largest and the least loss, by the cell in which each lies."""
     found: dict[int, list[Tails]] = {}
-    if law.continuous:
-        for end in sorted(atom.loss for atom in law.atoms if isinstance(atom.loss, Fraction)):
-            i = math.ceil((end - start) / step) - 1
-            if 0 <= i < len(points) - 1:
-                cuts = [end - SLACK / 2, end] if end < points[i + 1] else [end - SLACK / 2]
-                found.setdefault(i, []).extend(law.survival(law.place(cut), bits) for cut in cuts)
+    for end in () if reach is None else (-reach, reach):
+        i = math.ceil((end - points[0]) / step) - 1
+        if 0 <= i < len(points) - 1:
+            cuts = [end - SLACK / 2, end] if end < points[i + 1] else [end - SLACK / 2]
+            found.setdefault(i, []).extend(law.survival(law.place(cut), bits) for cut in cuts)
     return found
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpcurator.accounting.bracket import pure_sum, question
 from dpcurator.accounting.choose import aligned, coarse, exact_step, far_for, first_step, sight, window
+from dpcurator.accounting.closed import upper_bounds
 from dpcurator.accounting.floats import dots
 from dpcurator.accounting.shape import reduced
 from dpcurator.errors import Refusal
@@ -90,6 +91,8 @@ def estimate(composition: Composition, *, delta: object = None, epsilon: object 
         guess = (low + high) / 2
         low, high = (guess, high) if _log_delta(x, logs, guess) > wanted else (low, guess)
     found = max(origin + high, 0.0)
+    if any(loss.family == "bounded_range" for loss, _ in parts):  # many are cheaper than the law that dominates each
+        found = min([found, *(float(bound) for _, bound in upper_bounds(composition, at))])
     return found if total is None else min(found, float(total))
 
 

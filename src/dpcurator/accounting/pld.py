@@ -4,6 +4,8 @@ Promise     `certified` returns true bounds whatever was chosen and whenever it 
 Proof       accounting/certificate.py, for each grid; the least of upper bounds is one. An epsilon is returned only
             once its certified delta is at most (for a lower bound: more than) the one asked for, and delta falls as
             epsilon grows.
+            A lower bound is of losses that are attained together (shape.attained): of a bounded range, of one of its
+            mechanisms; so there the bracket is wider, and does not close with a finer grid.
 Checked     tests/accounting/test_pld.py.
 """
 
@@ -16,7 +18,7 @@ from fractions import Fraction
 
 from dpcurator.accounting.certificate import Certificate, certify
 from dpcurator.accounting.choose import Sight, aligned, coarse, exact_step, far_for, first_step, sight, window
-from dpcurator.accounting.shape import reduced, shape
+from dpcurator.accounting.shape import attained, reduced, shape
 from dpcurator.errors import Refusal
 from dpcurator.numbers.balls import ball, precision
 from dpcurator.numbers.enclosure import bracket
@@ -38,6 +40,12 @@ class Bounds:
     def width(self) -> float:
         """Relative to the upper one."""
         return math.inf if self.upper is None else float((self.upper - self.lower) / (self.upper or 1))
+
+    def near(self, other: Bounds, share: float) -> bool:
+        """Do both bounds differ by less than this share of the upper one? Then a finer grid gains little."""
+        if self.upper is None or other.upper is None:
+            return False
+        return max(abs(self.upper - other.upper), abs(self.lower - other.lower)) < share * float(other.upper)
 
     def and_also(self, other: Bounds) -> Bounds:
         uppers = [bound for bound in (self.upper, other.upper) if bound is not None]
@@ -69,10 +77,11 @@ def certified(
     while True:
         began = time.monotonic()
         found = _on_grid(fewer, spare, quantity, at, step, seen)
-        best = best.and_also(found)
+        before, best = best, best.and_also(found)
         now = time.monotonic()
         finer = aligned(fewer, step / 3)
-        if last or best.width() <= accuracy or now - start + 3.5 * (now - began) > seconds:
+        last = last or best.width() <= accuracy or before.near(best, accuracy / 3)
+        if last or now - start + 3.5 * (now - began) > seconds:
             return best
         if _coarsened(fewer, finer, seen) != finer:
             return best
@@ -127,11 +136,17 @@ def _on_grid(
     count = sum(count for _, count in parts)
     log_delta = math.log(at) if quantity == "epsilon" else max(seen.log_delta, -600.0)
     log_tail = log_delta - _SAFE - math.log(count)
-    windows = [
-        window(loss, single, step, seen.tilt, float(log), log_tail)
-        for (loss, single), log in zip(parts, seen.logs, strict=True)
-    ]
-    made = certify(parts, windows, step, seen.tilt, spare=spare)
+
+    def on_windows(these: list[tuple[Loss, int]]) -> Certificate:
+        windows = [
+            window(loss, single, step, seen.tilt, float(log), log_tail)
+            for (loss, single), log in zip(these, seen.logs, strict=True)
+        ]
+        return certify(these, windows, step, seen.tilt, spare=spare)
+
+    made, real = on_windows(parts), attained(parts)
+    if real != parts:
+        made = Certificate(made.upper, on_windows(real).lower)
     if quantity == "delta":
         return Bounds(made.delta_below(at), made.delta_above(at), step)
     return Bounds(_epsilon_below(made, at), _epsilon_above(made, at), step)

@@ -41,7 +41,7 @@ def shape(loss: Loss) -> Shape:
         raise Refusal(f"{family} has no law of its losses here.", cure="Account for it by its rho.")
     reach = known.reach(given)
     if family == "bounded_range":
-        return Shape(reach, None, None)
+        return Shape(reach, None, reach)
     if family == "laplace":
         return Shape(reach, None, 2 * reach)
     if family == "discrete_laplace":
@@ -49,7 +49,19 @@ def shape(loss: Loss) -> Shape:
     if family in ("randomised_response", "unary_encoding"):
         less = reach - IRRATIONAL  # so that the points below are not below the atoms, which would share a cell
         return Shape(reach, 2 * less if sum(two_chances(given)) == 1 else less, 2 * less)
-    return Shape(reach, 2 * reach, 2 * reach)
+    return Shape(reach, 2 * reach, 2 * reach) if reach else Shape(reach, None, None)
+
+
+def attained(parts: list[tuple[Loss, int]]) -> list[tuple[Loss, int]]:
+    """Losses that releases of these families really have, all at once: what a lower bound may be read from.
+
+    Every family here stands for one pair, but a bounded range: its law dominates all its mechanisms and is none of
+    them, and many of them together are cheaper than many of it. One of them is a coin of log-ratios e/2 and -e/2.
+    """
+    return [
+        (Loss("pure", (("epsilon", loss["epsilon"] / 2),)) if loss.family == "bounded_range" else loss, count)
+        for loss, count in parts
+    ]
 
 
 def reduced(parts: tuple[tuple[Loss, int], ...]) -> tuple[list[tuple[Loss, int]], Fraction]:
