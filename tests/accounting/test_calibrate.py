@@ -82,6 +82,8 @@ def test_pure_targets_are_split_exactly(count):
         made = calibrate(mechanism, epsilon="0.7", releases=count, **how)
         assert made.mechanism.epsilon == F("0.7") / count
         assert made.proved == {"epsilon": F("0.7"), "delta": 0}
+    coin = calibrate(dp.RandomisedResponse, epsilon="0.7", releases=count, given={"values": 2})
+    assert F("0.7") * (1 - F(1, 10**15)) < coin.proved["epsilon"] <= F("0.7")
     discrete = calibrate(dp.DiscreteLaplace, epsilon="0.7", releases=count, sensitivity=2)
     assert discrete.mechanism.scale == 2 * count / F("0.7")
     with pytest.raises(dp.Refusal, match="delta"):
@@ -175,6 +177,11 @@ def test_what_has_no_dial_is_refused():
             calibrate(thing, epsilon=1, sensitivity=1)
     with pytest.raises(dp.Refusal):
         calibrate(dp.Laplace, epsilon=1)
+    with pytest.raises(dp.Refusal, match="candidates"):
+        calibrate(dp.Exponential, error=1, sensitivity=1)
+    for noise in (dp.DiscreteLaplace, dp.DiscreteGaussian, "laplace"):
+        with pytest.raises(dp.Refusal, match="no other parameter"):
+            calibrate(noise, epsilon=1, delta="1e-6", sensitivity=1, given={"k": 2})
     with pytest.raises(dp.Refusal):
         calibrate("laplace", error=1, sensitivity=1)
     with pytest.raises(dp.Refusal):

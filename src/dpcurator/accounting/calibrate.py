@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
+from inspect import signature
 from typing import Any
 
 from dpcurator.accounting.closed import each_bound, upper_bounds
@@ -111,9 +112,9 @@ def _for_epsilon(dial: _Dial, epsilon: Fraction, delta: Fraction, count: int, ti
         releases = Composition(((dial.make(setting)[1], count),))
         return all(bound > epsilon for _, bound in each_bound(releases, delta))
 
-    if delta == 0 and passes(dial.start * Fraction(1, 10**30)):
-        raise Refusal("No noise of this mechanism has delta 0.", cure="Give a delta above 0.")
     start = epsilon / count or dial.start
+    if delta == 0 and best(start) is None:
+        raise Refusal("No noise of this mechanism has delta 0.", cure="Give a delta above 0.")
     setting = start if not passes(start) and not delta else _greatest(passes, start, _FIGURES)
     made, loss = dial.make(setting)
     name, proved = best(setting) or ("sum", epsilon)
@@ -145,6 +146,13 @@ def _for_error(dial: _Dial, error: Fraction, how: Mapping[str, object], count: i
         made = dial.make(decimal_at(place, _FIGURES))[0]
         if made is None:
             raise Refusal("A continuous law has no error bar here.", cure="Name a mechanism, as in dp.Laplace.")
+        try:
+            signature(made.error).bind(**how)
+        except (AttributeError, TypeError) as wrong:
+            raise Refusal(
+                f"The error of this mechanism cannot be asked for: {wrong}.",
+                cure='Write what it takes, as in error_given={"candidates": 10}.',
+            ) from None
         return bool(made.error(**how) <= error)
 
     def reached(place: int) -> bool:
@@ -168,7 +176,7 @@ def _exactly(mechanism: Any, named: Mapping[str, Any], eps: Fraction, delta: Fra
     if delta == 0:
         return None
     proved = {"epsilon": eps, "delta": delta}
-    if mechanism == "gaussian":
+    if isinstance(mechanism, str) and mechanism == "gaussian":
         step = positive(named.get("sensitivity"), name="sensitivity")
         variance = count * (step * gaussian_sigma(sensitivity=1, epsilon=eps, delta=delta)) ** 2
         loss = Loss("gaussian", (("shift", step), ("variance", variance)))
@@ -186,7 +194,10 @@ def _exactly(mechanism: Any, named: Mapping[str, Any], eps: Fraction, delta: Fra
 
 def _dial(mechanism: Any, named: Mapping[str, Any]) -> _Dial:
     one = Fraction(1)
-    if mechanism in ("laplace", "gaussian"):
+    alone = isinstance(mechanism, str) or hasattr(mechanism, "spending")
+    if alone and set(named) - {"sensitivity"}:
+        raise Refusal("This noise has a sensitivity and no other parameter.", cure="Leave `given` out.")
+    if isinstance(mechanism, str) and mechanism in ("laplace", "gaussian"):
         step = positive(named.get("sensitivity"), name="sensitivity")
         if mechanism == "laplace":
             return _Dial(lambda value: (None, _loss("laplace", scale=step / value, shift=step)), one)
