@@ -16,7 +16,8 @@ from dpcurator.engines.reference import Reference
 ORDINARY = settings(max_examples=400, derandomize=True, deadline=None, database=None,
                     suppress_health_check=list(HealthCheck))  # fmt: skip
 
-SHARED = {"__init__", "limits", "limits_rows", "duckdb_sql", "duckdb_levels", "duckdb_shared", "duckdb_rows", "duckdb_elementary",
+SHARED = {"__init__", "limits", "limits_rows", "duckdb_sql", "duckdb_levels", "duckdb_shared", "duckdb_rows",
+          "duckdb_elementary",
           "together"}
 OTHERS = [constructor() for name, constructor in ENGINES if name != "reference"]
 
