@@ -1,11 +1,12 @@
 """One loss on a grid: what dominates it and what it dominates, at every epsilon, aligned with its atoms or not."""
 
+import random
 from fractions import Fraction
 
 import pytest
 
 import dpcurator as dp
-from dpcurator.accounting.discretise import SLACK, cells
+from dpcurator.accounting.discretise import SLACK, _lower, cells
 from dpcurator.accounting.shape import attained, reduced, shape, simplest
 from dpcurator.accounting.spelled import spelled
 from dpcurator.numbers import exp_neg
@@ -68,6 +69,27 @@ def test_where_the_atoms_are_points_nothing_is_lost(text):
     found = cells(loss, anchor=seen.anchor, step=seen.gap, first=-120, last=0 if "gaussian" not in text else 120)
     for mass, lower in zip(found.upper, found.lower, strict=True):
         assert abs(float(mass) - lower / 2**found.unit) < 1e-30 + 1e-15 * float(mass)
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_lumps_of_any_pieces_are_dominated_by_them(seed):
+    """In few bits, so that roundings matter: pieces of rising loss, tiny ones among them, on points of any worth."""
+    chance = random.Random(seed)
+    unit = chance.choice([6, 10, 20])
+    worths, pieces = [chance.randint(1, 1 << unit)], []
+    for _ in range(8):
+        worths.append(worths[-1] + chance.randint(1, 1 << chance.choice([3, unit])))
+    for i in range(8):
+        for ratio in sorted(chance.randint(worths[i], worths[i + 1]) for _ in range(chance.randint(0, 2))):
+            p = chance.choice([chance.randint(1, 6), chance.randint(1, 1 << unit)])
+            pieces.append((p, -(-(p << unit) // ratio), i))  # q up: the loss is at most that ratio
+    masses = _lower(iter(pieces), worths, unit, F(1, 7))
+    for place in range(0, worths[-1] + 1, max(1, worths[-1] // 40)):
+        level = F(place, 1 << unit)
+        right = sum(max(p - level * q, 0) for p, q, _ in pieces)
+        assert (
+            sum(max(p - level * p * (1 << unit) / worth, 0) for p, worth in zip(masses, worths, strict=True)) <= right
+        )
 
 
 def test_a_family_without_a_law_is_refused():

@@ -129,45 +129,50 @@ def _lower(pieces: Iterable[Piece], worths: list[int], unit: int, step: Fraction
     masses = [0] * len(worths)
     one = 1 << unit
 
-    def point_below(p: int, q: int, i: int) -> int | None:
-        """The highest point near the cell that is surely not above the piece's loss."""
-        p = p << unit
-        return next((j for j in (i + 1, i, i - 1) if j >= 0 and p >= q * worths[j]), None)
+    def point_below(p: int, q: int, highest: int) -> int:
+        """The highest point, from this one down, that is surely not above the piece's loss; -1 for none."""
+        while highest >= 0 and p * one < q * worths[highest]:
+            highest -= 1
+        return highest
 
-    held: tuple[int, int, int] | None = None  # p, q and the point below of a lump that is to reach the next point
+    def put(p: int, q: int, highest: int) -> None:
+        """Count a lump at a point that its loss surely reaches: this one, but for roundings."""
+        j = point_below(p, q, highest)
+        if j >= 0:
+            masses[j] += p
+
+    held: Piece | None = None  # a lump that is to reach the point after its index
     for p, q, i in pieces:
         while p > 0:
-            below = point_below(p, q, i)
-            if below is None:
+            below = point_below(p, q, i + 1)
+            if below < 0:
                 break
             surplus = p * one - q * worths[below]
             at_a_point = below == i + 1 or surplus * _NEAR * step.denominator <= p * one * step.numerator
             if held is None:
                 if at_a_point:
-                    masses[below] += p
+                    put(p, q, below)
                 else:
                     held = (p, q, below)
                 break
             p_held, q_held, under = held
             target = under + 1
             over = p * one - q * worths[target]
-            lack = q_held * worths[target] - p_held * one + one + worths[target]
-            if over <= 0 or lack >= over:
-                if at_a_point and below <= target:  # a piece in its place: not to be pulled down
-                    masses[under] += p_held
+            lack = max(q_held * worths[target] - p_held * one, 0) + one + worths[target]
+            if lack < over:  # a share lack/over of the piece lifts the lump to its target
+                put(p_held + lack * p // over, q_held - (-lack * q // over), target)
+                p, q, held = (over - lack) * p // over, -(-(over - lack) * q // over), None
+            elif at_a_point and below <= target:  # a piece in its place: not to be pulled down
+                put(p_held, q_held, under)
+                held = None
+            else:
+                held = (p_held + p, q_held + q, under)
+                if held[0] * one >= held[1] * worths[target]:
+                    put(held[0], held[1], target)
                     held = None
-                    continue
-                merged = p_held + p, q_held + q
-                held = None if merged[0] * one >= merged[1] * worths[target] else (*merged, under)
-                if held is None:
-                    masses[target] += merged[0]
                 break
-            p_taken, q_taken = lack * p // over, -(-lack * q // over)
-            reached = (p_held + p_taken) * one >= (q_held + q_taken) * worths[target]
-            masses[target if reached else under] += p_held + p_taken
-            p, q, held = (over - lack) * p // over, -(-(over - lack) * q // over), None
     if held is not None:
-        masses[held[2]] += held[0]
+        put(*held)
     return masses
 
 
