@@ -372,3 +372,23 @@ def test_no_delta_leaves_the_pure_sum_and_no_release_costs_nothing():
     assert bounds((loss("gaussian", variance=1, shift=1), 1), delta=0) == {}
     assert set(bounds(delta="1e-6").values()) == {F(0)}
     assert bounds((loss("gaussian", variance=1, shift=0), 5), delta="1e-6")["gaussian"] == 0
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ((pure("0.4"), 5), (loss("laplace", scale=3, shift=1), 2)),
+        ((loss("gaussian", variance=20, shift=1), 4), (loss("bounded_range", epsilon="0.7"), 3)),
+        (
+            (loss("approximate", epsilon="0.2", delta="1e-8"), 6),
+            (loss("randomised_response", truth="3/5", lie="1/5"), 2),
+        ),
+        ((loss("discrete_laplace", scale=4, shift=3), 3),),
+    ],
+)
+def test_no_method_is_below_the_certified_lower_end_of_mixed_losses(parts):
+    for delta in ("1e-2", "1e-6"):
+        together = Composition(parts)
+        lower = together.bracket(delta=delta, seconds=10).lower
+        assert lower > 0
+        assert all(epsilon >= lower for _, epsilon in upper_bounds(together, delta))
