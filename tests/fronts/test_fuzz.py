@@ -162,3 +162,27 @@ def test_no_shape_of_tree_is_left_to_the_catch_all():
 @pytest.mark.usefixtures("silence")
 def test_deep_texts_run_out_of_no_stack(text):
     assert check(text[:19_999]) is False
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "CASE " * 15 + "age" + " WHEN 1 THEN 2 WHEN 3 THEN 4 END" * 15,
+        "(" * 15 + "age" + " BETWEEN 1 AND 2)" * 15,
+        "COALESCE(" * 15 + "age" + ", 1)" * 15,
+        "(" * 15 + "age" + " IN (1, 2))" * 15,
+        "NULLIF(" * 15 + "age" + ", 1)" * 15,
+        "NOT (" * 15 + "age > 1" + ")" * 15,
+    ],
+    ids=lambda text: text[:9],
+)
+def test_each_part_of_a_text_is_read_once(text, monkeypatch):
+    """A part that means itself twice is one object used twice: read again at each use, 15 deep would be thousands."""
+    from dpcurator.fronts import sql
+
+    read = sql._syntax_of
+    seen = []
+    monkeypatch.setattr(sql, "_syntax_of", lambda node: (seen.append(node), read(node))[1])
+    with suppress(Refusal):
+        sql.parse(f"SELECT SUM({text}) FROM visits")
+    assert len(seen) <= 4 * len(text.split()) + 40

@@ -389,10 +389,11 @@ def _case(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
     """Both forms: CASE x WHEN y is CASE WHEN x = y."""
     _known(node, "this", "ifs", "default")
     branches = []
+    operand = None if node.this is None else inner(node.this)  # once: nested twenty deep it would be a million times
     for one in node.args["ifs"]:
         _known(one, "this", "true")
         said = inner(one.this)
-        condition = said if node.this is None else Binary("=", inner(node.this), said)
+        condition = said if operand is None else Binary("=", operand, said)
         branches.append(Branch(condition, inner(one.args["true"])))
     otherwise = node.args.get("default")
     return Case(tuple(branches), None if otherwise is None else inner(otherwise))
