@@ -90,6 +90,13 @@ class TestLaws:
         assert rough.lower <= fine.upper
         assert fine.lower <= rough.upper
 
+    def test_losses_in_the_thousands_have_an_upper_bound_alone(self):
+        """e**-5000 is no number to count in."""
+        found = spelled("gaussian(sigma=1/100) + pure(epsilon=1)").bracket(delta="1e-9", seconds=1)
+        alone = spelled("gaussian(sigma=1/100)").epsilon(delta="1e-9")
+        assert alone * F("0.99") < found.upper < alone + 1 + F("0.01")
+        assert found.lower == 0
+
     def test_a_vector_goes_by_its_rho(self):
         vector = loss("discrete_gaussian_vector", variance=50, l2_squared=3)
         found = dp.compose((vector, 4), pure("0.1")).bracket(delta="1e-6")

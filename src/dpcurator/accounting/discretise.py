@@ -32,6 +32,7 @@ from dpcurator.privacy.families import FAMILIES
 from dpcurator.privacy.loss import Loss
 
 SLACK = Fraction(1, 2**110)
+FAR = 3000  # beyond such losses no lower row is made: e**-FAR would need numbers too long
 _NEAR = 2**40  # a lump nearer to a point than this part of a step is counted there
 Tails = tuple[Ball, Ball]
 Piece = tuple[int, int, int]  # p, q, and the cell's index i
@@ -59,18 +60,19 @@ def cells(loss: Loss, *, anchor: Fraction, step: Fraction, first: int, last: int
     start, stride = int((anchor + first * step) * below), int(step * below)
     points = [Fraction(start + i * stride, below) for i in range(last - first + 1)]
     highest = max(abs(points[0]), abs(points[-1]))
-    bits += 2 * (math.ceil(highest) + len(points).bit_length())
+    bits += 2 * (math.ceil(min(highest, FAR)) + len(points).bit_length())
     with precision(bits):
         tails = list(_tails(law, points, bits))
         ratio = ball(step).exp()
         worths = [ball(points[0]).exp()]
         for _ in points[1:]:
             worths.append(worths[-1] * ratio)
-        unit = bits + 64 + 2 * math.ceil(highest)
-        reach = None if known.reach is None else known.reach(loss.given)
-        ends = _ends(law, reach, points, step, bits)
-        less = ball(-SLACK).exp()
-        lower = _lower(_pieces(tails, ends, unit), [ceiled(worth * less, unit) for worth in worths], unit, step)
+        unit = bits + 64 + 2 * math.ceil(min(highest, FAR))
+        lower = [0] * len(points)
+        if highest <= FAR:
+            reach = None if known.reach is None else known.reach(loss.given)
+            ends, less = _ends(law, reach, points, step, bits), ball(-SLACK).exp()
+            lower = _lower(_pieces(tails, ends, unit), [ceiled(worth * less, unit) for worth in worths], unit, step)
         return Cells(first, _upper(tails, worths, step), lower, unit, tails[-1][0], law.infinite)
 
 

@@ -1,6 +1,7 @@
 """The certificate of a composition from its whole loss distribution: a grid is chosen, and made finer until it serves.
 
-Promise     `certified` returns true bounds whatever was chosen and whenever it stops: the best of those it made.
+Promise     `certified` returns true bounds whatever was chosen and whenever it stops: the best of those it made. Time
+            is looked at between grids, so one grid may overrun it.
 Proof       accounting/certificate.py, for each grid; the least of upper bounds is one. An epsilon is returned only
             once its certified delta is at most (for a lower bound: more than) the one asked for, and delta falls as
             epsilon grows.
