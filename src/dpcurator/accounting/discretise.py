@@ -32,7 +32,7 @@ from dpcurator.privacy.families import FAMILIES
 from dpcurator.privacy.loss import Loss
 
 SLACK = Fraction(1, 2**110)
-FAR = 3000  # beyond such losses no lower row is made: e**-FAR would need numbers too long
+FAR = Fraction(3000)  # beyond such losses no lower row is made: e**-FAR would need numbers too long
 _NEAR = 2**40  # a lump nearer to a point than this part of a step is counted there
 Tails = tuple[Ball, Ball]
 Piece = tuple[int, int, int]  # p, q, and the cell's index i
