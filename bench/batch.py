@@ -4,7 +4,8 @@
 
 Ten rows a unit, in at most three of 100 listed keys; from charge to stored answer, ledger and noise included. One set
 of questions shares rows and groups, so that it is merged into one plan; in the other each has a condition of its own,
-so that the one statement saves nothing but the reading. One line a measurement: the better of two runs.
+so that rows are read and grouped once, and only what follows is done ten times. One line a measurement: the better of
+two runs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Several questions as one: priced together, charged by one event, read by one scan; all of them or none.
+"""Several questions as one: priced together, charged by one event, read by one statement; all or none.
 
 The price is shared equally by the distinct questions that cost anything; each is then a quote like any other, and what
 a batch is charged is their exact sum (basic composition). The same question twice is one, paid once and answered twice.

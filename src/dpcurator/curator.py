@@ -186,7 +186,7 @@ class Curator:
         analyst: str = "local",
         **price: Any,
     ) -> tuple[Answer, ...]:
-        """The answers to several questions: one charge, one scan, all or nothing. price: as for `quote_batch`.
+        """The answers to several questions: one charge, one statement, all or nothing. price: as for `quote_batch`.
 
         The same batch at the same price again is free and gives the same numbers. Raises as `ask` does.
         """

@@ -73,7 +73,7 @@ def ask(
 
 
 def _batch(catalog: Path, questions: tuple[str, ...], asked: Asked, as_json: bool, **how: Any) -> None:
-    """Several questions: one charge, one scan."""
+    """Several questions: one charge, one statement."""
     price = {name: value for name, value in asked.price().items() if name != "within"}
     answers = _curator(catalog).batch(questions, **price, confidence=asked.confidence, **how)
     if as_json:

@@ -10,6 +10,7 @@ there on the text is that of a plan by itself. Checked in tests/engines/test_tog
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from dpcurator.engines import duckdb_rows
@@ -91,8 +92,6 @@ def shared(
 
 def _moved(parts: Parts, grid: Grid, computed: list[Operand]) -> Grid:
     """The grid over the scan's columns and all computed ones."""
-    from dataclasses import replace
-
     size = len(parts.scan.columns)
     return (
         grid if grid.column < size else replace(grid, column=size + computed.index(parts.computed[grid.column - size]))
