@@ -53,9 +53,7 @@ class LocalHashing:
     otherwise: object = REFUSED
 
     def __post_init__(self) -> None:
-        values = public_values.declared(self.values, most=LARGEST)
-        public_values.otherwise_of(values, self.otherwise)
-        object.__setattr__(self, "values", values)
+        public_values.settle(self, most=LARGEST)
         object.__setattr__(self, "epsilon", epsilon_of(self.epsilon))
 
     @property
@@ -177,7 +175,7 @@ class LocalHashing:
 
     @property
     def _values(self) -> public_values.Values:
-        return self.values  # type: ignore[return-value]
+        return public_values.settled(self.values)
 
 
 @lru_cache(maxsize=256)

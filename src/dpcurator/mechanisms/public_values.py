@@ -128,6 +128,21 @@ def otherwise_of(values: Values, otherwise: object) -> object:
     return otherwise
 
 
+def settle(made: Any, *, most: int) -> Values:
+    """Check what a mechanism declares, as it is made, and keep the values as they are read. Raises Refusal."""
+    values = declared(made.values, most=most)
+    otherwise_of(values, made.otherwise)
+    object.__setattr__(made, "values", values)
+    return values
+
+
+def settled(values: Sequence[Any] | int) -> Values:
+    """The values of a mechanism that is made."""
+    if not isinstance(values, tuple | range):
+        raise TypeError("the values were not settled as the mechanism was made")
+    return values
+
+
 def held(values: Values, given: object, otherwise: object) -> NDArray[np.int64]:
     """The client's side: places of what is held, with `otherwise` for what was not declared. Raises Refusal."""
     import numpy as np

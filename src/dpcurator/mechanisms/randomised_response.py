@@ -48,9 +48,7 @@ class RandomisedResponse:
     otherwise: object = REFUSED
 
     def __post_init__(self) -> None:
-        values = public_values.declared(self.values, most=LARGEST)
-        object.__setattr__(self, "values", values)
-        public_values.otherwise_of(values, self.otherwise)
+        values = public_values.settle(self, most=LARGEST)
         object.__setattr__(self, "truth", self._checked_truth(len(values)))
 
     def _checked_truth(self, k: int) -> Fraction:
@@ -125,7 +123,7 @@ class RandomisedResponse:
 
     @property
     def _values(self) -> public_values.Values:
-        return self.values  # type: ignore[return-value]
+        return public_values.settled(self.values)
 
     @property
     def _truth(self) -> Fraction:

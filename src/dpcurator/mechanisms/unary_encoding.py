@@ -51,12 +51,11 @@ class UnaryEncoding:
     otherwise: object = REFUSED
 
     def __post_init__(self) -> None:
-        values = public_values.declared(self.values, most=LARGEST)
-        public_values.otherwise_of(values, self.otherwise)
+        public_values.settle(self, most=LARGEST)
         p, q = rational(self.p, name="p"), rational(self.q, name="q")
         if not 0 < q < p < 1:
             raise Refusal("The chances of a 1 must be 0 < q < p < 1.", cure='Write p="1/2", q="1/4".')
-        for name, value in (("values", values), ("p", p), ("q", q)):
+        for name, value in (("p", p), ("q", q)):
             object.__setattr__(self, name, value)
 
     @classmethod
@@ -125,7 +124,7 @@ class UnaryEncoding:
 
     @property
     def _values(self) -> public_values.Values:
-        return self.values  # type: ignore[return-value]
+        return public_values.settled(self.values)
 
 
 def coins(chance: Fraction, size: int, entropy: Entropy | None) -> NDArray[np.bool_]:
