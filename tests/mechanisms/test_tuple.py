@@ -14,6 +14,7 @@ from dpcurator import mechanisms
 from dpcurator.mechanisms import key_selection
 
 TOOLS = {  # of the mechanisms: what their constructors, grids, values and estimates have in common
+    "answers",
     "clamp",
     "estimates",
     "grid",

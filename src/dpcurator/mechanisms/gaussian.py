@@ -24,9 +24,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
+from dpcurator.mechanisms import answers
 from dpcurator.mechanisms.discrete_gaussian import DiscreteGaussian
-from dpcurator.mechanisms.grid import l2_squared_steps, may_release, moving, step_of
-from dpcurator.mechanisms.reals import Reals, declared_constants, noised
+from dpcurator.mechanisms.grid import l2_squared_steps, moving, step_of
+from dpcurator.mechanisms.reals import Reals, declared_constants
 from dpcurator.mechanisms.shape import parameters
 from dpcurator.numbers import Enclosure, positive, rational
 from dpcurator.numbers.figures import decimal_at, least_place, place_of
@@ -175,28 +176,20 @@ class Gaussian:
     def _noised(self, value: Any, entropy: Entropy | None) -> int | NDArray[Any]:
         from dpcurator import samplers
 
-        steps = may_release(self.values.steps(value), self.coordinates)
-        return noised(steps, partial(samplers.discrete_gaussian, self.noise.variance), entropy)
+        draw = partial(samplers.discrete_gaussian, self.noise.variance)
+        return answers.noised(self.values, value, self.coordinates, draw, entropy)
 
     def sample(self, size: int, entropy: Entropy | None = None) -> NDArray[Any]:
         """Independent draws of the noise alone, query's unit; float64, shape (size,)."""
-        found = self.values.shown(self.noise.sample(size, entropy))
-        assert not isinstance(found, float)
-        return found
+        return answers.draws(self.values, self.noise, size, entropy)
 
     def pmf(self, outcome: object, value: Any = 0) -> Enclosure:
         """P(answer = outcome), when `value` is the truth; 0 off the grid. A float is the point of the grid shown so."""
-        place, truth = self.values.place(outcome), self.values.steps(value)
-        if not isinstance(truth, int):
-            raise Refusal("pmf takes one value, not a vector.", cure="Multiply the chances of the coordinates.")
-        return Enclosure.exactly(0) if place is None else self.noise.pmf(place - truth)
+        return answers.chance(self.values, self.noise, outcome, value)
 
     def tail(self, t: object) -> Enclosure:
         """P(|noise| > t), unitless, by the exact law. t: at least 0, query's unit; else a Refusal."""
-        exact = rational(t, name="t")
-        if exact < 0:
-            raise Refusal("t must be at least 0.", cure="Write t as in 3.4.")
-        return self.noise.tail(math.floor(exact / self.step))
+        return self.noise.tail(answers.within(self.values, t))
 
     def plot(self, kind: str = "law") -> Chart:
         """A chart of the "law", the "loss" by output, the "distribution" of the loss, or "delta" against epsilon."""
@@ -209,7 +202,7 @@ class Gaussian:
 
         A value off the grid is besides rounded by at most half a step.
         """
-        return self.noise.error(positive(beta, name="beta")) * self.step
+        return answers.reach(self.values, self.noise, beta)
 
 
 def _price(epsilon: object, delta: object, rho: object) -> tuple[Fraction | None, Fraction | None, Fraction | None]:

@@ -14,19 +14,18 @@ Checked     tests/mechanisms/test_laplace.py, tests/mechanisms/test_grid.py.
 
 from __future__ import annotations
 
-import math
 from dataclasses import field
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 from dpcurator.entropy import Entropy
-from dpcurator.errors import Refusal
+from dpcurator.mechanisms import answers
 from dpcurator.mechanisms.discrete_laplace import DiscreteLaplace
-from dpcurator.mechanisms.grid import l1_steps, may_release, moving, step_of
-from dpcurator.mechanisms.reals import Reals, declared_constants, noised
+from dpcurator.mechanisms.grid import l1_steps, moving, step_of
+from dpcurator.mechanisms.reals import Reals, declared_constants
 from dpcurator.mechanisms.shape import parameters
-from dpcurator.numbers import Enclosure, exp_neg, positive, rational
+from dpcurator.numbers import Enclosure, exp_neg, positive
 from dpcurator.numbers.rational import Spelled
 from dpcurator.privacy.loss import Loss
 
@@ -117,28 +116,20 @@ class Laplace:
     def _noised(self, value: Any, entropy: Entropy | None) -> int | NDArray[Any]:
         from dpcurator import samplers
 
-        steps = may_release(self.values.steps(value), self.coordinates)
-        return noised(steps, partial(samplers.discrete_laplace, self.noise.scale), entropy)
+        draw = partial(samplers.discrete_laplace, self.noise.scale)
+        return answers.noised(self.values, value, self.coordinates, draw, entropy)
 
     def sample(self, size: int, entropy: Entropy | None = None) -> NDArray[Any]:
         """Independent draws of the noise alone, query's unit; float64, shape (size,)."""
-        found = self.values.shown(self.noise.sample(size, entropy))
-        assert not isinstance(found, float)
-        return found
+        return answers.draws(self.values, self.noise, size, entropy)
 
     def pmf(self, outcome: object, value: Any = 0) -> Enclosure:
         """P(answer = outcome), when `value` is the truth; 0 off the grid. A float is the point of the grid shown so."""
-        place, truth = self.values.place(outcome), self.values.steps(value)
-        if not isinstance(truth, int):
-            raise Refusal("pmf takes one value, not a vector.", cure="Multiply the chances of the coordinates.")
-        return Enclosure.exactly(0) if place is None else self.noise.pmf(place - truth)
+        return answers.chance(self.values, self.noise, outcome, value)
 
     def tail(self, t: object) -> Enclosure:
         """P(|noise| > t), unitless, by the exact law. t: at least 0, query's unit; else a Refusal."""
-        exact = rational(t, name="t")
-        if exact < 0:
-            raise Refusal("t must be at least 0.", cure="Write t as in 3.4.")
-        beyond, scale = math.floor(exact / self.step) + 1, self.noise.scale
+        beyond, scale = answers.within(self.values, t) + 1, self.noise.scale
         return 2 * exp_neg(beyond / scale) / (1 + exp_neg(1 / scale))
 
     def plot(self, kind: str = "law") -> Chart:
@@ -152,7 +143,7 @@ class Laplace:
 
         A value off the grid is besides rounded by at most half a step.
         """
-        return self.noise.error(positive(beta, name="beta")) * self.step
+        return answers.reach(self.values, self.noise, beta)
 
 
 EXAMPLES = (

@@ -28,9 +28,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
 from dpcurator.numbers import rational
 from dpcurator.numbers.halves import FACTOR, TARGET, reaches
@@ -42,12 +41,6 @@ if TYPE_CHECKING:
 _ROOM = 1 << 62  # of an int64, that a sum with noise cannot pass unseen
 _PIECE = 1 << 14
 _CURE = "The sensitivity is that of the value so mapped."
-
-
-class Sampler(Protocol):
-    """Whole-number noise: one draw for size None, else an array of independent ones."""
-
-    def __call__(self, size: int | None, entropy: Entropy | None, /) -> Any: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,19 +258,6 @@ class Reals:
             return n if self.shown(n) == outcome else None
         exact = rational(outcome, name="outcome") / self.step
         return int(exact) if exact.denominator == 1 else None
-
-
-def noised(steps: int | NDArray[Any], draw: Sampler, entropy: Entropy | None) -> int | NDArray[Any]:
-    """Each whole number with an independent draw added."""
-    if isinstance(steps, int):
-        return steps + int(draw(None, entropy))
-    draws: NDArray[Any] = draw(steps.size, entropy).reshape(steps.shape)
-    narrow = steps.dtype != object and draws.dtype != object
-    if narrow and (not draws.size or max(int(draws.max()), -int(draws.min())) < _ROOM):
-        total: NDArray[Any] = steps + draws
-        return total
-    wide: NDArray[Any] = steps.astype(object) + draws.astype(object)
-    return wide
 
 
 def declared_constants(bounds: object, nan: object) -> tuple[tuple[Fraction, Fraction] | None, Fraction | None]:
