@@ -25,10 +25,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
-from dpcurator.mechanisms.monotone import apart, declared
-from dpcurator.mechanisms.scores import Scores, grid_sensitivity, read_scores
+from dpcurator.mechanisms.monotone import apart
+from dpcurator.mechanisms.scores import Scores, grid_sensitivity, read_scores, settle
 from dpcurator.mechanisms.shape import parameters
-from dpcurator.numbers import Enclosure, ln, positive, rational, whole
+from dpcurator.numbers import Enclosure, ln, positive, whole
 from dpcurator.numbers.balls import ball, precision
 from dpcurator.numbers.enclosure import bracket
 from dpcurator.numbers.rational import Spelled
@@ -65,13 +65,7 @@ class Exponential:
         ) -> None: ...  # fmt: skip
 
     def __post_init__(self) -> None:
-        declared(self.monotone)
-        exact = {name: positive(getattr(self, name), name=name) for name in ("sensitivity", "epsilon")}
-        for name, read in (("grid", positive), ("nan", rational)):
-            if getattr(self, name) is not None:
-                exact[name] = read(getattr(self, name), name=name)
-        for name, value in exact.items():
-            object.__setattr__(self, name, value)
+        settle(self)
 
     @property
     def loss(self) -> Loss:

@@ -27,13 +27,27 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from dpcurator.errors import Refusal
+from dpcurator.mechanisms.monotone import declared
 from dpcurator.mechanisms.reals import Reals
+from dpcurator.numbers import positive, rational
 from dpcurator.numbers.held import decimal_value, missing, unmasked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _CURE = "Give one int, float or Fraction a candidate, in a list or a numpy array."
+
+
+def settle(made: Any) -> None:
+    """Read what every choice by scores declares, as it is made, and keep the exact numbers. Raises Refusal."""
+    for name, exact in (
+        ("sensitivity", positive(made.sensitivity, name="sensitivity")),
+        ("epsilon", positive(made.epsilon, name="epsilon")),
+        ("monotone", declared(made.monotone)),
+        ("grid", None if made.grid is None else positive(made.grid, name="grid")),
+        ("nan", None if made.nan is None else rational(made.nan, name="nan")),
+    ):
+        object.__setattr__(made, name, exact)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

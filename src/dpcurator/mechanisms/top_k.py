@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING
 
 from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
-from dpcurator.mechanisms.monotone import apart, declared
-from dpcurator.mechanisms.scores import Scores, grid_sensitivity, read_scores
+from dpcurator.mechanisms.monotone import apart
+from dpcurator.mechanisms.scores import Scores, grid_sensitivity, read_scores, settle
 from dpcurator.mechanisms.shape import parameters
-from dpcurator.numbers import Enclosure, ln, positive, rational, whole
+from dpcurator.numbers import Enclosure, ln, positive, whole
 from dpcurator.numbers.balls import Ball, ball
 from dpcurator.numbers.geometric_sums import chance
 from dpcurator.privacy.loss import Loss
@@ -62,15 +62,8 @@ class TopK:
         ) -> None: ...  # fmt: skip
 
     def __post_init__(self) -> None:
-        for name, exact in (
-            ("sensitivity", positive(self.sensitivity, name="sensitivity")),
-            ("epsilon", positive(self.epsilon, name="epsilon")),
-            ("k", whole(self.k, name="k", least=1)),
-            ("monotone", declared(self.monotone)),
-            ("grid", None if self.grid is None else positive(self.grid, name="grid")),
-            ("nan", None if self.nan is None else rational(self.nan, name="nan")),
-        ):
-            object.__setattr__(self, name, exact)
+        settle(self)
+        object.__setattr__(self, "k", whole(self.k, name="k", least=1))
 
     @property
     def losses(self) -> tuple[Loss, ...]:
