@@ -28,6 +28,7 @@ from dpcurator.plan.question import (
     Item,
     Literally,
     Name,
+    Operator,
     Ordering,
     Question,
     Syntax,
@@ -42,7 +43,7 @@ _CLAUSE_WORDS: Final = {
     "windows": "a window", "qualify": "QUALIFY", "pivots": "PIVOT", "sample": "TABLESAMPLE", "into": "INTO",
     "operation_modifiers": "this modifier", "hint": "a hint", "kind": "SELECT AS", "locks": "FOR UPDATE",
 }  # fmt: skip
-_BINARY: Final = {
+_BINARY: Final[dict[str, Operator]] = {
     "Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "Mod": "%", "DPipe": "||", "EQ": "=", "NEQ": "<>", "LT": "<",
     "LTE": "<=", "GT": ">", "GTE": ">=", "NullSafeNEQ": "IS DISTINCT FROM", "And": "AND", "Or": "OR",
 }  # fmt: skip
@@ -294,7 +295,7 @@ def _syntax_of(node: Any, depth: int = 0) -> Syntax:
         return _chain(_BINARY[kind], [inner(part) for part in node.flatten()])
     if kind in _BINARY:
         _known(node, "this", "expression", "typed", "safe")
-        return Binary(_BINARY[kind], inner(node.this), inner(node.expression))  # type: ignore[arg-type]
+        return Binary(_BINARY[kind], inner(node.this), inner(node.expression))
     if kind == "NullSafeEQ":
         _known(node, "this", "expression")
         return Unary("NOT", Binary("IS DISTINCT FROM", inner(node.this), inner(node.expression)))
@@ -314,12 +315,12 @@ def _is_function(node: Any) -> bool:
     return isinstance(node, exp.Func) and not isinstance(node, exp.Binary)
 
 
-def _chain(op: str, parts: list[Syntax]) -> Syntax:
+def _chain(op: Operator, parts: list[Syntax]) -> Syntax:
     """a AND b AND c ..., balanced, so that a long chain is not a deep one."""
     if len(parts) == 1:
         return parts[0]
     half = len(parts) // 2
-    return Binary(op, _chain(op, parts[:half]), _chain(op, parts[half:]))  # type: ignore[arg-type]
+    return Binary(op, _chain(op, parts[:half]), _chain(op, parts[half:]))
 
 
 def _column(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
