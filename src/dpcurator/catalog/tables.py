@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from dpcurator.catalog.columns import DeclaredColumn, declare_column
 from dpcurator.catalog.declaration import CsvOptions, PublicKeys, Source
-from dpcurator.catalog.model import EACH_ROW, Table
+from dpcurator.catalog.model import EACH_ROW, Column, Table
 from dpcurator.catalog.parts import read
 from dpcurator.catalog.positions import Path
 from dpcurator.catalog.problems import Problems, as_mapping, nearest, quoted, text
@@ -79,7 +79,7 @@ def _columns(
 
 
 def _table(
-    name: str, shape: TableFields, columns: list[object], fields: Mapping[str, object], path: Path, problems: Problems
+    name: str, shape: TableFields, columns: list[Column], fields: Mapping[str, object], path: Path, problems: Problems
 ) -> Table:
     unit = _unit(name, shape, fields, path, problems)
     counts: dict[str, int | None] = {}
@@ -97,7 +97,10 @@ def _table(
         elif unit == EACH_ROW and field != "expected_units":
             problems.add((*path, field), f'{field} cannot be given with unit = "each row": a row is in one group.',
                          "Leave it out.")  # fmt: skip
-    return Table(name=name, columns=tuple(columns), unit=unit, **counts)  # type: ignore[arg-type]
+    return Table(
+        name, tuple(columns), unit, max_rows=counts["max_rows"], max_groups=counts["max_groups"],
+        expected_units=counts["expected_units"],
+    )  # fmt: skip
 
 
 def _unit(name: str, shape: TableFields, fields: Mapping[str, object], path: Path, problems: Problems) -> str | None:

@@ -33,9 +33,13 @@ class Parameters:
         return f"CAST(${len(self.values)} AS {type_})"
 
     def constant(self, value: Value, kind: Kind) -> str:
-        if kind == "integer":
-            return integer(int(value), "BIGINT")  # type: ignore[arg-type]
-        bound = float(value) + 0.0 if kind == "float" else value  # type: ignore[arg-type]
+        bound = value
+        if kind != "text":
+            assert value is not None
+            assert not isinstance(value, str)
+            if kind == "integer":
+                return integer(int(value), "BIGINT")
+            bound = float(value) + 0.0
         key = (kind, repr(bound))
         if key not in self._known:
             self._known[key] = self.bind(bound, TYPES[kind])
