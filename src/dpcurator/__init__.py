@@ -71,6 +71,11 @@ _NAMES = {
     "bayes_risk": ("dpcurator.accounting.tradeoff", "bayes_risk"),
     "posterior": ("dpcurator.accounting.tradeoff", "posterior"),
     "explain_loss": ("dpcurator.accounting.explain_loss", "explain_loss"),
+    "audit": ("dpcurator.audit", "audit"),
+    "exact_law": ("dpcurator.audit.run", "exact_law"),
+    "Pure": ("dpcurator.audit.claims", "Pure"),
+    "Approximate": ("dpcurator.audit.claims", "Approximate"),
+    "Zcdp": ("dpcurator.audit.claims", "Zcdp"),
     "group_privacy": ("dpcurator.privacy.group", "group_privacy"),
     "explain_delta": ("dpcurator.privacy.explain", "explain_delta"),
     "NoisyMax": ("dpcurator.mechanisms", "NoisyMax"),
@@ -98,6 +103,11 @@ if TYPE_CHECKING:
     from dpcurator.accounting.tradeoff import posterior as posterior
     from dpcurator.accounting.tradeoff import tradeoff as tradeoff
     from dpcurator.answer import Answer as Answer
+    from dpcurator.audit.claims import Approximate as Approximate
+    from dpcurator.audit.claims import Pure as Pure
+    from dpcurator.audit.claims import Zcdp as Zcdp
+    from dpcurator.audit.run import audit as audit
+    from dpcurator.audit.run import exact_law as exact_law
     from dpcurator.curator import Curator as Curator
     from dpcurator.errors import DpcuratorError as DpcuratorError
     from dpcurator.errors import Fault as Fault
