@@ -162,8 +162,13 @@ class Curator:
         delta: object = None,
         spend: object = None,
         confidence: object = CONFIDENCE,
+        as_one: bool = False,
     ) -> Batch:
-        """What several questions cost together: one price for all, shared equally. Free. Raises Refusal."""
+        """What several questions cost together: one price for all, shared equally. Free. Raises Refusal.
+
+        as_one: in a ledger of epsilon and delta, charge them as one certified point at `delta` (by default, the price's
+        share of the ledger's), where its epsilon is below the sum of the questions'.
+        """
         level, most = _level(confidence), None if delta is None else _delta(delta)
         if sum(value is not None for value in (epsilon, rho, spend)) != 1:
             raise Refusal("a batch needs one price.", cure='Give one of epsilon="0.1", rho="0.005" or spend="5%".')
@@ -175,7 +180,8 @@ class Curator:
                 plans.append(self.plan(question))
             except Refusal as refused:
                 raise in_question(number, refused) from None
-        return quote_batch(plans, self._price(epsilon, rho, spend, most), self.catalog, confidence=level)
+        offered = self._price(epsilon, rho, spend, most)
+        return quote_batch(plans, offered, self.catalog, confidence=level, as_one=as_one)
 
     def batch(
         self,

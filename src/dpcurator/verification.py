@@ -37,11 +37,14 @@ from dpcurator.plan.retyped import misfit
 from dpcurator.plan.rows import Field, walk
 from dpcurator.plan.stability import Steps, derivation, reading, selection_reach, stability
 from dpcurator.pricing.grids import nearest
+from dpcurator.pricing.losses import losses_of
 from dpcurator.pricing.notes import notes
+from dpcurator.pricing.point import SLACK, point_of
 from dpcurator.pricing.prices import Price
 from dpcurator.pricing.quote import SUMMED, asks_of, mechanism_json, priced_at
 from dpcurator.pricing.selecting import words
 from dpcurator.privacy import zcdp
+from dpcurator.privacy.loss import Loss
 from dpcurator.receipt import FORMAT, PARTS, batch_digest, sha
 from dpcurator.values import Cell, Json, Request
 
@@ -55,6 +58,7 @@ _SPELLINGS: Final = {  # of what nothing else in a receipt implies
     "answer_sha256": _DIGEST, "catalog_sha256": _DIGEST, "plan_sha256": _DIGEST, "parameters_sha256": _DIGEST,
 }  # fmt: skip
 _PLACE: Final = {"position", "head", "spent", "remaining"}
+_AS_ONE: Final = {"point", "losses"}  # of a batch that was charged as one point
 _FIELDS: Final = {
     "format", "request", "analyst", "time", "protects", "neighbours", "plan", "plan_sha256", "reach", "readings",
     "price", "batch", "selection", "epsilon", "rho", "delta", "confidence", "parameters_sha256", "answer_sha256",
@@ -469,7 +473,13 @@ def _charged_for(receipt: Json, charged: Charged) -> tuple[str, list[str], str]:
     index = batch["index"]
     _require(len(batch["plans"]) == len(batch["costs"]) == len(set(batch["plans"])), "a batch has each plan once")
     totals = [str(sum(map(_amount, column), Fraction(0))) for column in zip(*batch["costs"], strict=True)]
-    return batch_digest(batch["plans"]), totals, sha(json.loads(charged.parameters)["batch"][index])
+    held = json.loads(charged.parameters)
+    _require(held.get("point") == batch.get("point"), "the ledger charged its batch in another way")
+    if "point" in batch:
+        totals = [batch["point"]["epsilon"], "0", batch["point"]["delta"]]
+        lost = [[loss.as_json() for loss in losses_of(one)] for one in held["batch"]]
+        _require(lost == batch["losses"], "the questions of its batch lose otherwise, by the ledger")
+    return batch_digest(batch["plans"]), totals, sha(held["batch"][index])
 
 
 def _batch(receipt: Json) -> str:
@@ -480,7 +490,8 @@ def _batch(receipt: Json) -> str:
     if batch is None:
         _require(spent >= _amount(receipt[_price(receipt).currency]), "it says that less was spent than it cost")
         return "asked by itself"
-    _require(set(batch) == {"index", "plans", "costs"} and type(batch["index"]) is int, "a batch has other parts")
+    _require(set(batch) - _AS_ONE == {"index", "plans", "costs"} and type(batch["index"]) is int
+             and len(_AS_ONE & set(batch)) != 1, "a batch has other parts")  # fmt: skip
     _require(0 <= batch["index"] < len(batch["plans"]) == len(batch["costs"]), "it is not in its batch")
     costs = [receipt[name] for name in ("epsilon", "rho", "delta")]
     place, plans = batch["index"], batch["plans"]
@@ -488,5 +499,32 @@ def _batch(receipt: Json) -> str:
     _require(all(len([_amount(part) for part in one]) == 3 for one in batch["costs"]), "a cost is malformed")
     _require(all(isinstance(plan, str) and _DIGEST.fullmatch(plan) for plan in plans), "a plan is malformed")
     least = sum((_amount(one[currency]) for one in batch["costs"]), Fraction(0))
+    told = f"question {place + 1} of a batch of {len(batch['plans'])}, paid by one charge"
+    if "point" in batch:
+        apart, (least, delta) = least, _point(receipt)
+        _require(least < apart, "its batch cost less one by one")
+        told += f" of epsilon {decimal_text(least)} and delta {decimal_text(delta)}, certified for all its losses"
     _require(spent >= least, "it says that less was spent than its batch cost")
-    return f"question {place + 1} of a batch of {len(batch['plans'])}, paid by one charge"
+    return told
+
+
+def _point(receipt: Json) -> tuple[Fraction, Fraction]:
+    """The (epsilon, delta) that a batch was charged as one: certified again, of losses that hold this question's own.
+
+    The losses of the others are those of their receipts, each of which is checked in this way; and of the charge.
+    """
+    batch, price = receipt["batch"], _price(receipt)
+    _require(set(batch["point"]) == {"epsilon", "delta"} and price.currency == "epsilon", "its point has other parts")
+    epsilon, delta = _amount(batch["point"]["epsilon"]), _amount(batch["point"]["delta"])
+    _require([str(epsilon), str(delta)] == [batch["point"][name] for name in ("epsilon", "delta")],
+             "its point is spelled otherwise")  # fmt: skip
+    lost = [[Loss.from_json(loss) for loss in one] for one in batch["losses"]]
+    _require([[loss.as_json() for loss in one] for one in lost] == batch["losses"], "its losses are spelled otherwise")
+    _require(len(lost) == len(batch["plans"]), "its batch has losses of other questions")
+    own = losses_of({"mechanisms": receipt["readings"], "selection": receipt["selection"]})
+    _require(lost[batch["index"]] == list(own), "its batch has other losses of this question")
+    _require(2 * len(lost) * price.delta == delta, "its price is of another delta")
+    found = point_of([loss for one in lost for loss in one], delta)
+    _require(found is not None and found.epsilon <= epsilon, "all losses of its batch lose more than its point")
+    _require(found is not None and epsilon <= SLACK * found.epsilon, "its point is of more epsilon than its losses")
+    return epsilon, delta

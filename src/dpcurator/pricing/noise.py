@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final
 
 from dpcurator.mechanisms import DiscreteGaussian, DiscreteLaplace
@@ -95,11 +96,16 @@ def noise_for(reading: Reading, shares: Shares, split: Split, *, alone: bool) ->
         found = DiscreteGaussian.spending_rho(shares.rho, l2_squared=max(1, reading.l2_squared))
         candidates.append(Noise(found, Fraction(0), shares.rho))
         if alone and shares.epsilon is None and 0 < split.epsilon <= FAR:
-            exact = DiscreteGaussian.spending(split.epsilon, split.delta, sensitivity=max(1, reading.linf))
+            exact = _by_its_own_law(split.epsilon, split.delta, max(1, reading.linf))
             candidates.append(Noise(exact, Fraction(0), Fraction(0)))
     if len(candidates) == 1:
         return candidates[0]
     return min(candidates, key=lambda one: (one.mechanism.error(_BETA), NAMES[type(one.mechanism)]))
+
+
+@lru_cache(maxsize=256)  # a search, and the questions of a batch often have the same
+def _by_its_own_law(epsilon: Fraction, delta: Fraction, sensitivity: int) -> DiscreteGaussian:
+    return DiscreteGaussian.spending(epsilon, delta, sensitivity=sensitivity)
 
 
 def longest(noises: tuple[Noise, ...], readings: tuple[Reading, ...]) -> Fraction:
