@@ -28,7 +28,7 @@ MAY: dict[str, set[str]] = {
     "accounting": {"privacy"},
     "sensitivity": set(),
     "mechanisms": {"entropy", "plots", "privacy", "samplers", "sensitivity"},
-    "audit": {"plots", "privacy"},
+    "audit": {"mechanisms", "plots", "privacy"},
     "catalog": set(),
     "plan": {"catalog", "privacy"},
     "aggregates": {"plan"},
