@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from dpcurator.cli.frame import HERE, AsJson, Catalog, command, show, show_json
-from dpcurator.cli.priced import NOTHING, Asked, File, Question, priced, question_text, questions_of
+from dpcurator.cli.priced import NOTHING, Asked, AsOne, File, Question, priced, question_text, questions_of
 from dpcurator.errors import Misconfigured, Refusal
 
 
@@ -34,6 +34,7 @@ def ask(
     question: Question = None,
     asked: Asked = NOTHING,
     file: File = None,
+    as_one: AsOne = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Pay again for independent noise.")] = False,
     request_id: Annotated[
         str | None, typer.Option("--request-id", help="Names the request: a retry is never paid twice.", metavar="ID")
@@ -51,8 +52,11 @@ def ask(
     if file is not None:
         if rehearse or receipt is not None:
             raise Refusal("--file takes neither --rehearse nor --receipt.", cure="Ask the questions one by one.")
-        _batch(catalog, questions_of(file, question, asked), asked, as_json, fresh=fresh, request_id=request_id)
+        how = {"fresh": fresh, "request_id": request_id, "as_one": as_one}
+        _batch(catalog, questions_of(file, question, asked), asked, as_json, **how)
         return
+    if as_one:
+        raise Refusal("--as-one is for a file of questions.", cure="Write the questions in a file, and add --file.")
     if rehearse:
         _rehearse(catalog, question, asked, as_json, real=bool(fresh or request_id or receipt))
         return
@@ -114,13 +118,16 @@ def quote(
     question: Question = None,
     asked: Asked = NOTHING,
     file: File = None,
+    as_one: AsOne = False,
     catalog: Catalog = HERE,
     as_json: AsJson = False,
 ) -> None:
     """What a question would cost, how wrong its answer might be, and why. Free."""
+    if as_one and file is None:
+        raise Refusal("--as-one is for a file of questions.", cure="Write the questions in a file, and add --file.")
     curator = _curator(catalog)
     if file is not None:
-        _quote_batch(curator, questions_of(file, question, asked), asked, as_json)
+        _quote_batch(curator, questions_of(file, question, asked), asked, as_json, as_one=as_one)
         return
     if asked.unpriced:
         _menu(curator, question, asked, as_json)
@@ -134,15 +141,15 @@ def quote(
         show(quote_text(found, curator.budget(), asked.assume_count))
 
 
-def _quote_batch(curator: Any, questions: tuple[str, ...], asked: Asked, as_json: bool) -> None:
+def _quote_batch(curator: Any, questions: tuple[str, ...], asked: Asked, as_json: bool, *, as_one: bool) -> None:
     from dpcurator.cli.batches import batch_quote_text
 
     price = {name: value for name, value in asked.price().items() if name != "within"}
-    batch = curator.quote_batch(questions, **price, confidence=asked.confidence)
+    batch = curator.quote_batch(questions, **price, confidence=asked.confidence, as_one=as_one)
     if as_json:
         show_json(batch.as_json())
         return
-    show(batch_quote_text(questions, batch, curator.budget()))
+    show(batch_quote_text(questions, batch, curator.budget(), as_one=as_one))
 
 
 @command(name="explain", epilog='Example: dpcurator explain "SELECT city, COUNT(*) AS n FROM visits GROUP BY city"')

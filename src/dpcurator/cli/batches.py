@@ -41,14 +41,18 @@ def _foot(answers: Sequence[Answer]) -> str:
     if not paid:
         return f"public: no private data was read, nothing was spent {left}"
     one = next(iter(paid.values()))
-    cost = Fraction(0) if one.repeated else sum((answer.cost for answer in paid.values()), Fraction(0))
+    apart = sum((answer.cost for answer in paid.values()), Fraction(0))
+    point = one.receipt["batch"].get("point") if one.receipt else None
+    cost = Fraction(0) if one.repeated else apart if point is None else Fraction(point["epsilon"])
     again = "a repeat: nothing was spent" if one.repeated else "the same batch again is free"
     amount = f"{'rho ' if one.currency == 'rho' else ''}{decimal_text(cost)} of {decimal_text(one.total)}"
+    if point is not None and not one.repeated:
+        left += f" and delta {decimal_text(Fraction(point['delta']))}, as one (one by one: {decimal_text(apart)})"
     names = dict.fromkeys(str(paid[index].receipt_id) for index in (min(paid), max(paid)))
     return f"spent {amount} {left}   receipt{'s' if len(names) > 1 else ''} {' to '.join(names)}   {again}"
 
 
-def batch_quote_text(questions: Sequence[str], batch: Any, budget: Budget) -> str:
+def batch_quote_text(questions: Sequence[str], batch: Any, budget: Budget, *, as_one: bool = False) -> str:
     """The price of all, whether it can be paid, and what each question gets for its share. batch: a `Batch`."""
     parts = [
         f"{_asked(number, question)}\n{quote_text(quote, budget, None, of_batch=True)}"
@@ -56,7 +60,12 @@ def batch_quote_text(questions: Sequence[str], batch: Any, budget: Budget) -> st
     ]
     if not batch.paid:
         return "\n\n".join(parts)
-    return "\n\n".join(["\n".join(priced_text(batch, budget)), *parts])
+    price = priced_text(batch, budget)
+    if batch.point is not None:
+        price.append(f"       as one; one by one the questions cost epsilon {decimal_text(batch.summed('epsilon'))}")
+    elif as_one:
+        price.append("       one by one: as one they would not cost less epsilon")
+    return "\n\n".join(["\n".join(price), *parts])
 
 
 def receipt_named(ledger: Ledger, name: str) -> Any:

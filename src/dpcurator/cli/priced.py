@@ -28,6 +28,9 @@ File = Annotated[
     Path | None,
     typer.Option("--file", help="Questions from a file, a semicolon between: one price, one charge.", metavar="FILE"),
 ]
+AsOne = Annotated[
+    bool, typer.Option("--as-one", help="Charge a file's questions as one point of epsilon and delta, if that is less.")
+]
 Epsilon = Annotated[
     str | None,
     typer.Option(help="Price: this epsilon, as in 0.2. A ledger in rho pays what it is worth.", metavar="NUMBER"),
