@@ -1,10 +1,12 @@
 """A fast estimate of a composition's epsilon or delta, in doubles. It bounds nothing: for planning, never for a claim.
 
-Definition  Each loss's masses on one grid are tilted by e**(s x), s the saddle point, so that what matters for this
-            delta is the bulk; a discrete Fourier transform each, powers and products of those, and one transform back
-            give the tilted masses of the sum, whatever the number of different losses. Then delta is read off.
+Definition  Large compositions of closed moments are integrated along a contour of some hundreds of nodes: contour.py, which
+            says what is large. For the others (`transformed`), each loss's masses on one grid are tilted by e**(s x), s
+            the saddle point, so that what matters for this delta is the bulk; a discrete Fourier transform each, powers
+            and products of those, and one transform back give the tilted masses of the sum, whatever the number of
+            different losses. Then delta is read off.
 Limits      The grid's error is of second order in its step, rounding about 1e-12 relative to delta: 1e-30 is no harder
-            than 1e-3. No error is bounded here; `bracket` does that.
+            than 1e-3. The contour has no grid. No error is bounded here; `bracket` does that.
 Source      Koskela, Jaelkoe, Honkela 2020 (arXiv 1906.03049); Gopi, Lee, Wutschitz 2021 (arXiv 2106.02848).
 Checked     tests/accounting/test_estimate.py.
 """
@@ -18,12 +20,14 @@ from typing import TYPE_CHECKING, Any
 from dpcurator.accounting.bracket import pure_sum, question
 from dpcurator.accounting.choose import aligned, coarse, exact_step, far_for, first_step, sight, window
 from dpcurator.accounting.closed import upper_bounds
+from dpcurator.accounting.contour import contour
 from dpcurator.accounting.floats import dots
 from dpcurator.accounting.shape import reduced
 from dpcurator.errors import Refusal
 
 if TYPE_CHECKING:
     from dpcurator.accounting.composition import Composition
+    from dpcurator.privacy.loss import Loss
 
 ACCURACY = 1e-7  # relative, of epsilon; aimed at
 MOST = 1 << 20  # points of the sum
@@ -32,8 +36,6 @@ _WORK = 1 << 26  # points of all transforms
 
 def estimate(composition: Composition, *, delta: object = None, epsilon: object = None) -> float:
     """See Composition.estimate. Raises Refusal for a family without a law, or where no epsilon has so small a delta."""
-    import numpy as np
-
     quantity, at = question(delta, epsilon)
     parts, _ = reduced(composition.parts)
     if not parts:
@@ -45,13 +47,40 @@ def estimate(composition: Composition, *, delta: object = None, epsilon: object 
         return float(total)
     log_finite = sum(count * math.log1p(-float(loss.given.get("delta", 0))) for loss, count in parts)
     infinite = -math.expm1(log_finite)
+    if quantity == "epsilon" and infinite >= at:
+        raise Refusal("No epsilon has so small a delta.", cure="Ask at a larger delta.")
+    found = _finite(parts, quantity, _log(at - Fraction(infinite)) if quantity == "epsilon" else float(at), log_finite)
+    if quantity == "delta":
+        finite = 0.0 if total is not None and total <= at else math.exp(min(found, 0.0))
+        return min(infinite + finite, 1.0)
+    found = max(found, 0.0)
+    if any(loss.family == "bounded_range" for loss, _ in parts):  # many are cheaper than the law that dominates each
+        found = min([found, *(float(bound) for _, bound in upper_bounds(composition, at))])
+    return found if total is None else min(found, float(total))
+
+
+def _finite(parts: list[tuple[Loss, int]], quantity: str, at: float, log_finite: float) -> float:
+    """epsilon at ln delta, or ln delta at epsilon, of the losses that are finite, which have this chance."""
     if quantity == "epsilon":
-        if infinite >= at:
-            raise Refusal("No epsilon has so small a delta.", cure="Ask at a larger delta.")
-        wanted = math.log(float(at) - infinite)
-        seen = sight(coarse(parts, far=far_for(wanted) + 4), quantity, wanted, ACCURACY)
+        path = contour(parts, quantity, at - log_finite)
+        found = None if path is None else path.epsilon(at - log_finite)
     else:
-        seen = sight(coarse(parts, far=12.0), quantity, float(at), ACCURACY)
+        path = contour(parts, quantity, at)
+        found = None if path is None else path.log_delta(at)
+        found = None if found is None else found + log_finite
+    return transformed(parts, quantity, at) if found is None else found
+
+
+def _log(value: Fraction) -> float:
+    return math.log(value.numerator) - math.log(value.denominator)
+
+
+def transformed(parts: list[tuple[Loss, int]], quantity: str, at: float) -> float:
+    """The same by the tilted transform, for any parts that have a law."""
+    import numpy as np
+
+    law = coarse(parts, far=far_for(at) + 4 if quantity == "epsilon" else 12.0)
+    seen = sight(law, quantity, at, ACCURACY)
     most = min(MOST, _WORK // len(parts))
     reach = 24 * max(seen.spread, 1 / (1 + seen.tilt))
     step = exact_step(parts, seen.spread, most) or first_step(parts, seen, ACCURACY)
@@ -83,17 +112,12 @@ def estimate(composition: Composition, *, delta: object = None, epsilon: object 
     here = tilted > 1e-18
     x, logs = x[here], np.log(tilted[here]) - s * x[here] + log_scale
     if quantity == "delta":
-        eps = float(at)
-        finite = 0.0 if total is not None and total <= at else math.exp(_log_delta(x, logs, eps - origin))
-        return min(infinite + finite, 1.0)
+        return _log_delta(x, logs, at - origin)
     low, high = float(x[0]) - h, float(x[-1])
     for _ in range(70):
         guess = (low + high) / 2
-        low, high = (guess, high) if _log_delta(x, logs, guess) > wanted else (low, guess)
-    found = max(origin + high, 0.0)
-    if any(loss.family == "bounded_range" for loss, _ in parts):  # many are cheaper than the law that dominates each
-        found = min([found, *(float(bound) for _, bound in upper_bounds(composition, at))])
-    return found if total is None else min(found, float(total))
+        low, high = (guess, high) if _log_delta(x, logs, guess) > at else (low, guess)
+    return origin + high
 
 
 def _log_delta(x: Any, logs: Any, eps: float) -> float:
