@@ -1,0 +1,23 @@
+"""Probes: one attack each on anything that releases noisy answers, given as a callable.
+
+A probe tries what has broken real systems, and returns a `Probed`: did it fall, and what was found, in words. "held"
+says that this probe found nothing, not that the thing is private; `dp.audit` looks for numbers instead.
+
+    support     floats that are possible for one value and not for its neighbour
+    sums        order of rows, one record beyond its bounds, integers that wrap, nan and infinities
+    randomness  noise repeated by a fork, by a seed, or foretold from earlier outputs
+    budget      many askers at once, and a crash once the answer is out
+    channels    errors, keys, bounds, order, cost and size of what is shown, on neighbouring rows
+"""
+
+from dpcurator.audit.probes.budget import crash, race
+from dpcurator.audit.probes.channels import errors, shown
+from dpcurator.audit.probes.probed import Probed
+from dpcurator.audit.probes.randomness import foretold, forked, seeded
+from dpcurator.audit.probes.sums import not_finite, one_record, order, overflow
+from dpcurator.audit.probes.support import porous
+
+__all__ = [
+    "Probed", "crash", "errors", "foretold", "forked", "not_finite", "one_record", "order", "overflow", "porous",
+    "race", "seeded", "shown",
+]  # fmt: skip
