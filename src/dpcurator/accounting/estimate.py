@@ -1,10 +1,10 @@
 """A fast estimate of a composition's epsilon or delta, in doubles. It bounds nothing: for planning, never for a claim.
 
-Definition  Large compositions of closed moments are integrated along a contour of some hundreds of nodes: contour.py, which
-            says what is large. For the others (`transformed`), each loss's masses on one grid are tilted by e**(s x), s
-            the saddle point, so that what matters for this delta is the bulk; a discrete Fourier transform each, powers
-            and products of those, and one transform back give the tilted masses of the sum, whatever the number of
-            different losses. Then delta is read off.
+Definition  Large compositions of closed moments are integrated along a contour of some hundreds of nodes: contour.py.
+            For the others (`transformed`), each loss's masses on one grid are tilted by e**(s x), s the saddle point,
+            so that what matters for this delta is the bulk; a discrete Fourier transform each, powers and products of
+            those, and one transform back give the tilted masses of the sum, whatever the number of different losses.
+            Then delta is read off.
 Limits      The grid's error is of second order in its step, rounding about 1e-12 relative to delta: 1e-30 is no harder
             than 1e-3. The contour has no grid. No error is bounded here; `bracket` does that.
 Source      Koskela, Jaelkoe, Honkela 2020 (arXiv 1906.03049); Gopi, Lee, Wutschitz 2021 (arXiv 2106.02848).
