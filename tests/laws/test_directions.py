@@ -45,9 +45,10 @@ MAY: dict[str, set[str]] = {
     "rehearsal": {"catalog", "engines", "entropy", "plan", "pricing"},
     "curator": {"aggregates", "answer", "batching", "catalog", "engines", "entropy", "fronts", "ledger", "plan",
                 "pricing", "receipt", "rehearsal", "verification"},
+    "standalone": set(),
     "opening": {"catalog", "curator", "engines", "ledger", "rehearsal", "snapshot"},
     "cli": {"accounting", "answer", "catalog", "engines", "fronts", "ledger", "mechanisms", "opening", "plan", "plots",
-            "pricing", "privacy", "snapshot", "verification"},
+            "pricing", "privacy", "snapshot", "standalone", "verification"},
 }  # fmt: skip
 NEVER = [
     ("mechanisms", {"engines", "ledger", "snapshot", "catalog", "plan", "pricing"}),

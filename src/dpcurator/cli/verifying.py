@@ -1,15 +1,20 @@
-"""`verify`: find what a receipt can be checked against, and check it."""
+"""`verify`: find what a receipt can be checked against, and check it; twice.
+
+The second time by `standalone/verify.py`, a file that shares no code with the rest. Both must hold.
+"""
 
 from __future__ import annotations
 
 import json
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from dpcurator.errors import DpcuratorError, Misconfigured
 from dpcurator.ledger.verify import Verdict
-from dpcurator.verification import Verification, verify
+from dpcurator.standalone.verify import steps
+from dpcurator.verification import Step, Verification, verify
 
 
 def verify_ledger(catalog: Path) -> Verdict:
@@ -23,19 +28,24 @@ def verify_ledger(catalog: Path) -> Verdict:
 
 def verify_receipt(file: Path, key: str | None, catalog: Path | None) -> tuple[Verification, list[str]]:
     """The steps, and what could not be checked here, in words."""
+    from dpcurator.catalog.load import load
+
     content = _read(file)
     found_catalog = found_ledger = None
     aside: list[str] = []
+    again: dict[str, Any] = {"key": key}
     if catalog is not None and catalog.exists():
         found_catalog, found_ledger, aside = _beside(catalog)
+        again["catalog"] = tomllib.loads(catalog.read_text("utf-8-sig"))
+        again["ledger"] = "" if found_ledger is None else str(load(catalog).state / "ledger.db")
     else:
         aside.append("not checked: the catalog and the ledger (no catalog file here)")
     if key is None:
         aside.append("not checked: whose key it is (give the steward's public key with --key)")
     outside = {"catalog": found_catalog, "ledger": found_ledger, "public_key": key}
     if not isinstance(content, list) or not content:
-        return _verified(content, outside), aside
-    each = [_verified(one, outside) for one in content if not _public(one)]  # a batch
+        return _verified(content, outside, again), aside
+    each = [_verified(one, outside, again) for one in content if not _public(one)]  # a batch
     steps = [replace(step, name=f"{n}: {step.name}") for n, one in enumerate(each, 1) for step in one.steps]
     return Verification(tuple(steps)), aside
 
@@ -47,13 +57,21 @@ def _public(content: Any) -> bool:
     return "rows" in content and content.get("receipt", 0) is None
 
 
-def _verified(content: Any, outside: dict[str, Any]) -> Verification:
+def _verified(content: Any, outside: dict[str, Any], again: dict[str, Any]) -> Verification:
     """A receipt, or an answer printed with --json, which holds one."""
     receipt, answer = content, None
     if isinstance(content, dict) and isinstance(content.get("receipt"), dict):
         receipt = content["receipt"]
         answer = {name: content.get(name) for name in ("columns", "shown", "rows", "confidence", "notes")}
-    return verify(receipt, **outside, answer=answer)
+    found = verify(receipt, **outside, answer=answer)
+    return Verification((*found.steps, _independent(receipt, again)))
+
+
+def _independent(receipt: Any, again: dict[str, Any]) -> Step:
+    """What the file that stands alone says of it, in one step."""
+    each = steps(receipt, **again)
+    wrong = next((f"{name}: {words}" for name, holds, words in each if not holds), None)
+    return Step("independent check", wrong is None, wrong or f"all its {len(each)} steps hold (standalone/verify.py)")
 
 
 def _beside(catalog: Path) -> tuple[Any, Any, list[str]]:

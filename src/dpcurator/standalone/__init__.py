@@ -1,0 +1,1 @@
+"""Files that work without dpcurator: each is copied away and run alone (so nothing here imports anything of it)."""

@@ -1,0 +1,562 @@
+"""Check a dpcurator receipt without dpcurator: this one file, and the standard library of Python 3.11 or later.
+
+    python verify.py receipt.json --key HEX [--catalog curator.toml] [--receipt other.json ...] [--ledger ledger.db]
+
+A receipt says: this was asked; one person could have moved the numbers so far; so much noise was added; so much of the
+budget was charged. Each of these is worked out again here from the question that the receipt holds, and told in words,
+a line a step: "ok" or "NO", and why. Exit code 0: all steps hold; 1: one does not; 2: the command is not understood.
+A *unit* is one of those who are protected, say a person. A *key* is one group of a GROUP BY. Nothing is rounded where
+it matters: numbers are exact fractions, and of e^x two fractions are used that have the true number between them.
+
+[RFC] RFC 8032, Ed25519 signatures, sections 5.1 and 6.    [DMNS] Dwork, McSherry, Nissim, Smith 2006: Laplace noise.
+[BS] Bun, Steinke 2016, arXiv 1605.02065: zCDP.    [CKS] Canonne, Kamath, Steinke 2020, arXiv 2004.00010: the discrete
+Gaussian.    [K] Korolova and others 2009: thresholds.    [D] Desfontaines and others 2022, arXiv 2006.03684: keys.
+"""
+
+# fmt: off
+# ruff: noqa: SIM905
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import re
+import sqlite3
+import sys
+import tomllib
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from decimal import ROUND_HALF_UP, Context
+from fractions import Fraction
+from functools import partial
+from hashlib import sha256, sha512
+from itertools import pairwise
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+FORMAT = "dpcurator receipt 2"
+NOT_CHECKED = """\
+not checked: the data, the program that read them and how the noise was drawn; whether dpcurator picks this grid, split
+and noise at this price; the bounds and keys that the catalog declares (values are clamped to the receipt's bounds); the
+answer; and what only --key, --catalog, --receipt and --ledger can tell, where they were not given"""
+NAMES = ("epsilon", "rho", "delta")
+Step = tuple[str, bool, str]  # what was checked, whether it holds, why
+
+class No(Exception):
+    """Carries the words of a step that does not hold."""
+
+def need(holds: object, words: str) -> None:
+    if not holds:
+        raise No(words)
+
+def step(name: str, told: Callable[[], str]) -> Step:
+    """One step. Whatever a malformed receipt breaks in it is a NO, never a crash."""
+    try:
+        return name, True, told()
+    except No as why:
+        return name, False, str(why)
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError, sqlite3.Error):
+        return name, False, "it is malformed, or beyond what can be worked out here"
+
+# --- The form of a receipt --------------------------------------------------------------------------------------------
+# All that a plan may hold: things with a name (in a field "node") and their fields. The second part is what WHERE and
+# expressions are made of. They read one row: there is no way to write what looks at other rows, or at other units.
+FORMS = """
+Plan source calls outputs having order limit offset;  Bounded source max_rows max_groups;  Grouped source columns other
+Where source predicate columns;  Rows table unit unit_index neighbours units;  KeyColumn name part type count digest
+AggregateCall function column;  Measured name part type kind lower upper filled;  Ask what column
+Output title part shown;  Order part descending nulls_first;  Key index;  Result index;  Given value;  Apply op parts
+
+Field index kind;  Constant value kind;  Missing kind;  Compute function parts kind literals;  When condition value
+Choose branches otherwise kind;  Truth value;  Compare op left right;  Among operand values;  IsMissing operand
+Like operand pattern escape;  Not part;  AllOf parts;  AnyOf parts"""
+KNOWN = {name: {"node", *fields} for name, *fields in map(str.split, re.split("[;\n]+", FORMS.strip()))}
+ROW_FUNCTIONS = set("""add_i sub_i mul_i mod_i neg_i abs_i sign_i floordiv_i round_i add_f sub_f mul_f div_f mod_f neg_f
+    abs_f sign_f sqrt exp ln power floor ceil round round_f to_f coalesce least greatest clip lower upper trim ltrim
+    rtrim substring length concat replace text_of_i i_of_text f_of_text text_of_date date_of_text date_part date_trunc
+    date_add date_of_time time_of_date time_part time_trunc time_add local_of_time time_of_local""".split())
+RECEIPT = set("""format request analyst time protects neighbours plan plan_sha256 reach readings price batch selection
+    epsilon rho delta confidence parameters_sha256 answer_sha256 ledger catalog_sha256 data_version software public_key
+    signature""".split())
+
+def form(receipt: Any) -> str:
+    need(set(receipt) == RECEIPT and receipt["format"] == FORMAT, f"this is no {FORMAT}")
+    left, numbers = [receipt["plan"]], ({"exact"}, {"double"})
+    while left:  # a list of what is still to be looked at, so that no depth is too much
+        part = left.pop()
+        if isinstance(part, dict):
+            need(set(part) in [KNOWN.get(str(part.get("node"))), *numbers], "a part of the plan is not known here")
+            need(part.get("function") in ROW_FUNCTIONS or part.get("node") != "Compute", "a function is not known here")
+        need(not isinstance(part, float) and (not isinstance(part, int) or abs(part) < 10**1400), "a number is none")
+        left += part.values() if isinstance(part, dict) else part if isinstance(part, list) else []
+    return f"a {FORMAT}, and every part of its plan is of a kind known here"
+
+def number(text: Any) -> Fraction:
+    """An exact number in its one spelling: an amount, "1/2" or "3"; or one of a plan, {"exact": "-3/1"}."""
+    text, sign = (text["exact"], "-?") if isinstance(text, dict) else (text, "")
+    need(re.fullmatch(sign + "[0-9]{1,1400}(/[0-9]{1,1400})?", text), "a number is malformed")
+    found = Fraction(text)
+    need(text == (f"{found.numerator}/{found.denominator}" if sign else str(found)), "a number is spelled otherwise")
+    return found
+
+def read_json(text: str) -> Any:
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        need(len(dict(pairs)) == len(pairs), "a name is given twice")
+        return dict(pairs)
+    return json.loads(text, object_pairs_hook=once)
+
+def canonical(value: object) -> bytes:
+    """The one spelling of a value, which is hashed and signed."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False).encode("ascii")
+
+def digest(value: object) -> str:
+    return sha256(canonical(value)).hexdigest()
+
+def same(facts: Iterable[tuple[str, object, object]]) -> None:
+    """Of each fact, what was found is what is said."""
+    for what, found, said in facts:
+        need(canonical(found) == canonical(said), f"{what}: it says {said}, and it is {found}")
+
+# --- The signature: Ed25519, written out from [RFC] -------------------------------------------------------------------
+P, Q = 2**255 - 19, 2**252 + 27742317777372353535851937790883648493  # of the field; the order of the base point
+D, ROOT = -121665 * pow(121666, -1, P) % P, pow(2, (P - 1) // 4, P)  # of the curve; a square root of -1
+Point = tuple[int, int, int, int]  # X, Y, Z, T with x = X/Z, y = Y/Z, xy = T/Z
+
+def add(one: Point, other: Point) -> Point:
+    a, b = (one[1] - one[0]) * (other[1] - other[0]) % P, (one[1] + one[0]) * (other[1] + other[0]) % P
+    c, d = 2 * one[3] * other[3] * D % P, 2 * one[2] * other[2] % P
+    e, f, g, h = b - a, d - c, d + c, b + a
+    return e * f % P, g * h % P, f * g % P, e * h % P
+
+def times(number: int, point: Point) -> Point:
+    total = (0, 1, 1, 0)
+    for bit in bin(number)[2:]:
+        total = add(total, total)
+        total = add(total, point) if bit == "1" else total
+    return total
+
+def encoded(point: Point) -> bytes:
+    x, y = (part * pow(point[2], -1, P) % P for part in point[:2])
+    return (y | (x & 1) << 255).to_bytes(32, "little")
+
+def decoded(data: bytes) -> Point:
+    """The point. No where there is none, or where these 32 bytes are not its one encoding."""
+    y, odd = int.from_bytes(data, "little") & (2**255 - 1), data[31] >> 7
+    square = (y * y - 1) * pow(D * y * y + 1, -1, P) % P
+    x = pow(square, (P + 3) // 8, P)
+    x = x if x * x % P == square else x * ROOT % P
+    x = P - x if x & 1 != odd else x
+    need(len(data) == 32 and y < P and x * x % P == square and x < P, "the public key is no point")
+    return x, y, 1, x * y % P
+
+def signed(key: bytes, message: bytes, signature: bytes) -> bool:
+    """[RFC] 5.1.7, S B = R + k A, strictly: one encoding for each number and point, and no key of small order."""
+    x, y, z, t = decoded(key)
+    need(times(8, (x, y, z, t))[0] != 0, "the public key is one under which any signature could hold")
+    hashed = sha512(signature[:32] + key + message).digest()
+    s, k = int.from_bytes(signature[32:], "little"), int.from_bytes(hashed, "little")
+    right = add(times(s % Q, decoded(BASE)), times(k % Q, (P - x, y, z, P - t)))
+    return len(signature) == 64 and s < Q and encoded(right) == signature[:32]
+
+BASE = bytes.fromhex("58" + "66" * 31)  # y = 4/5
+
+def signature(receipt: Any, key: str | None) -> str:
+    body = {name: value for name, value in receipt.items() if name != "signature"}
+    held, written = bytes.fromhex(receipt["public_key"]), bytes.fromhex(receipt["signature"])
+    need((held.hex(), written.hex()) == (receipt["public_key"], receipt["signature"]), "they are spelled otherwise")
+    need(signed(held, canonical(body), written), "the signature does not match what was signed")
+    need(key in (None, held.hex()), f"it was signed with another key: {held.hex()}")
+    return f"signed with the key {'you gave' if key else 'that it names itself'} ({held.hex()[:16]}...)"
+
+# --- How far one unit can move each number ----------------------------------------------------------------------------
+def reach_of(plan: Any) -> SimpleNamespace:
+    """What one unit can have in the rows that are read, from the inside of the plan outwards, with the words for it."""
+    bounded, grouped = plan["source"], plan["source"]["source"]
+    where = grouped["source"] if grouped["source"]["node"] == "Where" else None
+    rows, columns = where["source"] if where else grouped["source"], grouped["columns"]
+    kinds = [part["node"] for part in (plan, bounded, grouped, rows, *columns)]
+    need(kinds == ["Plan", "Bounded", "Grouped", "Rows"] + ["KeyColumn"] * len(columns), "the plan is no plan")
+    units, by_row, counts = rows["units"], rows["unit"] is None, [column["count"] for column in columns]
+    keys = None if None in counts else math.prod(counts)
+    replaced, caps = rows["neighbours"] == "replace-one", [bounded["max_rows"], bounded["max_groups"]]
+    need(all(type(one) is int and one >= 1 for one in [*caps, *(one for one in [units, *counts] if one is not None)])
+         and (rows["neighbours"], units is not None) in (("add-remove", False), ("replace-one", True))
+         and by_row == (rows["unit_index"] is None) and not (grouped["other"] and keys), "the plan contradicts itself")
+    words = [f"neighbours have {units or 0:,} units, a public number, and differ in one, replaced by another"
+             ] * replaced
+    words.append(f"each row of {rows['table']} is one unit" if by_row else
+                 f"a unit owns any number of rows of {rows['table']} (by {rows['unit']})")
+    words += ["WHERE looks at one row at a time: a unit's rows only become fewer"] * (where is not None)
+    if columns:
+        kind = f"{keys} listed keys, a row has one" if keys else (
+            "the keys are not public, those that occur are candidates; a row has one")
+        more = "; those not shown are added up in one more" if grouped["other"] else ""
+        words.append(f"GROUP BY {', '.join(column['name'] for column in columns)}: {kind}{more}")
+    most, groups = (1, 1) if by_row else (caps[0], min(caps[1], keys or caps[1]))
+    if not by_row:
+        a, b = f"{most} row{'s' * (most > 1)} a key", f"{groups} key{'s' * (groups > 1)}"
+        words.append(f"scaled down to {a} and {b}" if keys else f"{b} a unit chosen by a hash, scaled down to {a}")
+    return SimpleNamespace(rows=most, groups=groups, keys=keys, one=1 if by_row else 2**16, units=units, words=words,
+                           replaced=replaced, other=grouped["other"], whole=by_row and not where and not columns)
+
+def always(reach: SimpleNamespace, column: Any) -> bool:
+    """Whether each unit is one row of the one key, and has the column: with WHERE or GROUP BY it may have none."""
+    return bool(reach.whole and (column is None or column["filled"]))
+
+def asked_of(plan: Any, reach: SimpleNamespace) -> list[Any]:
+    """The numbers that must be read, each paid once. What public facts give is not read."""
+    found = []
+    for call in plan["calls"]:
+        column, function, public = call["column"], call["function"], reach.units and always(reach, call["column"])
+        if function in ("SUM", "AVG"):
+            constant = number(column["lower"]) == number(column["upper"])
+            free = constant and (function == "AVG" or public or number(column["lower"]) == 0)
+            what = [] if free else ["values"] if function == "SUM" or public else ["centred", "present"]
+        else:
+            need(function == "COUNT" or (function == "COUNT DISTINCT" and column is None), f"{function} is not known")
+            what = [] if public else ["present" if column else "units" if "DISTINCT" in function else "rows"]
+        found += [{"node": "Ask", "what": one, "column": column} for one in what]
+    return [ask for place, ask in enumerate(found) if ask not in found[:place]]
+
+def moved(ask: Any, reach: SimpleNamespace, grid: Any) -> dict[str, Any]:
+    """How far one unit moves a number: in one key (linf), in all keys added up (l1), in squares (l2_squared).
+
+    A unit adds a part between low and high to a key, with weights of at most 1 that add up to at most `groups` over its
+    keys. Add-remove: the numbers move by such a part a key. Replace-one: by the difference of two of them, so by high -
+    low in a key that both have, and by the larger part in each of two keys that they do not share. Where all keys that
+    are not shown are added up in one more, that one moves by at most all of it.
+    """
+    what, column, m, lower, upper = ask["what"], ask["column"], reach.rows, grid["lower"], grid["upper"]
+    exponent, summed = grid["exponent"], what in ("values", "centred")
+    need(abs(exponent) <= 1000 if summed and column["kind"] == "float" else exponent == 0, "a grid is out of range")
+    ends = [math.floor(number(column[end]) * Fraction(2)**exponent + Fraction(1, 2)) if summed else 0
+            for end in ("lower", "upper")]  # values are clamped to these, in steps of 2^-exponent
+    need([lower, upper] == ends and lower <= upper, "a grid does not hold the bounds of the values")
+    low, high = {"values": (m * min(lower, 0), m * max(upper, 0)), "units": (0, 1),
+                 "centred": (-m * (upper - lower), m * (upper - lower))}.get(what, (0, m))
+    if always(reach, column) and what != "centred":
+        low, high = (lower, upper) if what == "values" else (1, 1)
+    most, across = reach.one * max(abs(low), abs(high)), reach.one * (high - low)
+    groups, keys = reach.groups, reach.keys
+    linf, l1, l2, where = most, groups * most, groups * most**2, keys or groups
+    if reach.replaced:
+        linf, l1, l2, where = across, 2 * groups * most, groups * max(across**2, 2 * most**2), keys or 2 * groups
+        l1, l2 = (min(l1, keys * across), min(l2, keys * across**2)) if keys else (l1, l2)
+    if reach.other:
+        linf, l2, where = groups * linf, l1**2, (1 + reach.replaced) * groups + 1
+    return {"coordinates": where, "linf": linf, "l1": l1, "l2_squared": l2,
+            "unit": str(Fraction(2)**-exponent / reach.one)}
+
+def derivation(ask: Any, reach: SimpleNamespace, found: dict[str, Any]) -> list[str]:
+    name, unit = ask["column"]["name"] if ask["column"] else "", Fraction(found["unit"])
+    what = {"rows": "a count of rows", "present": f"a count of the rows where {name} is present",
+            "units": "a count of units, each once a key",
+            "values": f"a sum of {name}, each value clamped to its bounds",
+            "centred": f"a sum of {name} measured from the middle of its bounds, doubled"}[ask["what"]]
+    known = "each unit is one row, always present, so its part of the key is never 0"
+    who, one = "replacing " * reach.replaced, ", or all that are not shown," * reach.other
+    return [*reach.words, *([known] if reach.units and always(reach, ask["column"]) else []),
+            f"{what}: {who}one unit moves one key{one} by at most {shown(found['linf'] * unit)}, "
+            f"all keys together by at most {shown(found['l1'] * unit)}"]
+
+def shown(number: Fraction) -> str:
+    """For people: exact if it ends within 12 places, else six figures and dots."""
+    if (number * 10**12).denominator == 1 and number < 10**40:
+        whole, rest = divmod(int(number * 10**12), 10**12)
+        return f"{whole}.{rest:012}".rstrip("0").rstrip(".")
+    figures, power = f"{Context(6, ROUND_HALF_UP, -10**6, 10**6).divide(*number.as_integer_ratio()):.5e}".split("e")
+    far = f"{figures.rstrip('0').rstrip('.')}e{int(power):+03d}"
+    text = f"{float(number):.6g}" if Fraction(1, 10**300) < number < 10**40 else far
+    return text if number >= 10**40 and Fraction(text) == number else f"{text}..."
+
+# --- Numbers that are no fractions ------------------------------------------------------------------------------------
+def exp_between(x: Fraction) -> tuple[Fraction, Fraction]:
+    """Two fractions around e^x: Taylor's series at x / 2^k < 1/256 in whole multiples of 1/one, then k squarings.
+
+    Each term is rounded down, and is too small by less than 2; the terms left out add up to less than 2.
+    """
+    if x < 0:
+        below, above = exp_between(min(-x, Fraction(10**5)))
+        return 1 / above if -x <= 10**5 else Fraction(0), 1 / below
+    need(x <= 10**5, "a number is beyond e^100000")
+    k = math.floor(x).bit_length() + 8
+    one = 1 << (256 + 2 * k)
+    part, term, low, n = math.floor(x * one) >> k, one, 0, 0
+    while term:
+        low, n, term = low + term, n + 1, term * part // (one * (n + 1))
+    high = low + 2 * n + 2
+    for _ in range(k):
+        low, high = low * low // one, -(-high * high // one)
+    return Fraction(low, one), Fraction(high, one)
+
+def zcdp_delta(rho: Fraction, epsilon: Fraction) -> Fraction:
+    """A delta with which rho-zCDP is (epsilon, delta)-DP, for any a > 0 ([CKS] proposition 12, a = alpha - 1):
+
+    e^(a ((1+a) rho - epsilon) - (1+a) ln(1 + 1/a)) / a. The best a is guessed in floats, another is as true. ln y is at
+    least g + t - t^2 for t = y e^-g - 1 >= -1/2, from any guess g. And sqrt(rho/2) is one as well (Pinsker, [BS]).
+    """
+    low, high = -60.0, 60.0
+    for _ in range(100):
+        middle = (low + high) / 2
+        rising = (2 * math.exp(middle) + 1) * float(rho) - math.log1p(math.exp(-middle)) > float(epsilon)
+        low, high = (low, middle) if rising else (middle, high)
+    a, g = Fraction(math.exp(low)), Fraction(math.log1p(math.exp(-low)))
+    for _ in range(3):
+        t = (1 + 1 / a) * exp_between(-g)[0] - 1
+        g = Fraction(math.floor((g + t - t * t) * 2**300), 2**300)
+    need(t > -Fraction(1, 2), "a guess was far off")
+    bound = exp_between(a * ((1 + a) * rho - epsilon) - (1 + a) * g)[1] / a
+    return min(bound, Fraction(math.isqrt(math.floor(rho / 2 * 4**200)) + 1, 2**200), Fraction(1))
+
+def gaussian_sum(variance: Fraction, m: int) -> tuple[Fraction, Fraction]:
+    """Two fractions around f(m) + f(m+1) + ..., for f(k) = e^(-k^2 / (2 variance)) and m >= 1.
+
+    Every h-th term is added, for some 5,000 terms a sigma; their ratio falls, so the rest is below a geometric series.
+    Euler and Maclaurin say how h times that sum and the whole one differ from the integral: (h f(m)/2 - h^2 f'(m)/12 +
+    h^4 f'''(m)/720), off by h^6/30240 times the integral of |f''''''|, which is |f'''''(m)| when m >= 3.33 sigma, and
+    never above 68 / sigma^5 (Cauchy and Schwarz).
+    """
+    h, f, one = max(1, math.isqrt(math.floor(variance)) >> 12), exp_between(-m * m / (2 * variance)), 1 << 256
+    ratio, fall = exp_between(-h * (2 * m + h) / (2 * variance)), exp_between(-h * h / variance)
+    sums, terms = [0, 0], [one, one]
+    ratios, falls = ([math.floor(low * one), math.ceil(high * one)] for low, high in (ratio, fall))
+    while terms[1] >> 96:  # [rounded down, rounded up]
+        sums = [sums[0] + terms[0], sums[1] + terms[1]]
+        terms = [terms[0] * ratios[0] >> 256, -(-terms[1] * ratios[1] >> 256)]
+        ratios = [ratios[0] * falls[0] >> 256, -(-ratios[1] * falls[1] >> 256)]
+    sums[1] += terms[1] * one // (one - ratios[1]) + 1
+    third = m * (m * m / variance - 3) / variance**2
+    ends = -Fraction(h - 1, 2) - (h * h - 1) * m / (12 * variance) + (h**4 - 1) * third / 720
+    y2, root = m * m / variance, math.isqrt(math.floor(variance))
+    fifth = f[1] * m * (y2 * y2 - 10 * y2 + 15) / variance**3 if y2 > 12 else 68 / (variance**2 * max(root, 1))
+    off = (h**6 + 1) * fifth / 30240 if h > 1 else 0
+    return f[0] * (h * Fraction(sums[0], one) + ends) - off, f[1] * (h * Fraction(sums[1], one) + ends) + off
+
+def gaussian_delta(variance: Fraction, shift: int, epsilon: Fraction) -> Fraction:
+    """The delta of one number by its own law: P(Z >= m) - e^epsilon P(Z >= m + shift) at the m where it is largest, and
+    it grows with the shift ([CKS] theorem 7); rounded up."""
+    m = math.floor(epsilon * variance / shift - Fraction(shift, 2)) + 1
+    half = gaussian_sum(variance, 1)
+    def beyond(k: int) -> tuple[Fraction, Fraction]:
+        rest = gaussian_sum(variance, k if k >= 1 else 1 - k)
+        return rest if k >= 1 else (1 + 2 * half[0] - rest[1], 1 + 2 * half[1] - rest[0])
+    return max(Fraction(0), (beyond(m)[1] - exp_between(epsilon)[0] * beyond(m + shift)[0]) / (1 + 2 * half[0]))
+
+# --- What the noise hides, and what it costs --------------------------------------------------------------------------
+def noise(claim: Any, found: dict[str, Any], currency: str) -> str:
+    """One noisy number: [DMNS] ln P(z)/P(z+s) = (|z+s| - |z|)/scale <= |s|/scale for each key; [CKS] theorem 4."""
+    said, rho = number(claim[currency]), number(claim["rho"])
+    if claim["mechanism"] == "discrete_gaussian":
+        variance = number(claim["variance"])
+        lost, law = found["l2_squared"] / (2 * variance), f"variance {shown(variance)}"
+        need(lost <= rho or rho == 0, "the noise hides less than it says")
+        told = f"rho = l2^2 / (2 variance) = {shown(lost)}" if rho else "one number, by its own law: see the cost"
+        return f"discrete Gaussian of {law}: {told}"
+    need(claim["mechanism"] == "discrete_laplace", "this noise is not known here")
+    lost, law = found["l1"] / number(claim["scale"]), f"scale {shown(number(claim['scale']))}"
+    need((lost if currency == "epsilon" else lost**2 / 2) <= said, "the noise hides less than it says")
+    told = "" if currency == "epsilon" else f", rho = epsilon^2 / 2 = {shown(lost**2 / 2)}"
+    return f"discrete Laplace of {law}: epsilon = l1 / scale = {shown(lost)}{told}"
+
+def selection(told: Any, reach: SimpleNamespace, currency: str) -> str:
+    """The rule that shows keys nobody listed. It counts the units of each key; one unit moves `groups` counts by 1.
+
+    truncated_geometric: by its definition the chance of showing a key changes within epsilon/groups and delta/groups
+    from n units to n + 1 ([D] theorem 1). A threshold on noisy counts: the noise hides the counts of keys that others
+    have too; that any of a unit's own keys is shown has at most the chance delta, which defines the threshold ([K]).
+    """
+    rule, given = told["rule"]["rule"], told["rule"]["parameters"]
+    lost, delta = number(given.get("eps", "0")), number(given["delta"])
+    need(number(given["groups"]) == reach.groups and 0 < delta < 1, "keys are selected for other caps")
+    if rule == "gaussian_threshold":
+        need(number(given["rho"]) and (lost or (currency == "rho" and not reach.replaced)), "it promises no epsilon")
+        delta += zcdp_delta(number(given["rho"]), lost) if lost else 0
+    else:
+        need(rule in ("truncated_geometric", "laplace_threshold") and lost > 0, "this rule is not known here")
+    if reach.replaced:  # one unit out, another in: two steps
+        lost, delta = 2 * lost, delta * (1 + exp_between(lost)[1])
+    lost = lost if currency == "epsilon" else lost**2 / 2 if lost else number(given["rho"])
+    need(lost <= number(told[currency]) and delta <= number(told["delta"]), "the selection hides less than it says")
+    return f"by a {rule.replace('_', ' ')} rule, {currency} {shown(lost)} and delta {shown(delta)} at most"
+
+def cost(receipt: Any, reach: SimpleNamespace) -> str:
+    """Losses add up ([DMNS]; [BS] lemma 1.7). Gaussian noise in a ledger of epsilon is worth what its delta says."""
+    claims, offered = receipt["readings"], receipt["price"]
+    currency, chosen = offered["currency"], receipt["selection"] or dict.fromkeys(NAMES, "0")
+    need((reach.keys is None) == (receipt["selection"] is not None), "unknown keys are selected, and others are not")
+    epsilon, rho, delta = (number(receipt[name]) - number(chosen[name]) for name in NAMES)
+    epsilons, rhos = (sum((number(claim[name]) for claim in claims), Fraction(0)) for name in NAMES[:2])
+    if currency == "epsilon" and "discrete_gaussian" in (kinds := [claim["mechanism"] for claim in claims]):
+        alone = len(claims) == claims[0]["coordinates"] == 1 and number(claims[0]["rho"]) == 0
+        need(set(kinds) == {"discrete_gaussian"} and epsilons == rho == 0 <= epsilon and
+             (alone or all(number(claim["rho"]) for claim in claims)), "the cost is not that of the noise")
+        variance, shift = number(claims[0]["variance"]), max(1, claims[0]["linf"])
+        worth = gaussian_delta(variance, shift, epsilon) if alone else zcdp_delta(rhos, epsilon)
+        need(worth <= delta, "the noise has a greater delta than is paid for")
+    else:
+        right = [epsilons, 0, 0] if currency == "epsilon" else [0, rhos, 0]
+        need([epsilon, rho, delta] == right and [epsilons, rhos] == right[:2], "the cost is not the sum of the losses")
+    need(number(receipt[currency]) <= number(offered["amount"]) and number(receipt["delta"]) <= number(offered["delta"])
+         and 0 < number(receipt["confidence"]) < 1, "it cost more than was offered, or its confidence is none")
+    named = {name: receipt[name] for name in ("price", *NAMES, "confidence", "selection")}
+    noises = [{name: claim[name] for name in claim if name != "derivation"} for claim in claims]
+    same([("the digest of its parameters", digest(named | {"mechanisms": noises}), receipt["parameters_sha256"])])
+    return " and ".join(f"{name} {shown(number(receipt[name]))}" for name in NAMES if receipt[name] != "0") + " in all"
+
+def charge(receipt: Any) -> Fraction:
+    """What the ledger was charged in its currency, for this question or for the batch that it was asked in."""
+    batch, currency = receipt["batch"] or {"costs": [[receipt[name] for name in NAMES]]}, receipt["price"]["currency"]
+    return number(batch["point"][currency]) if "point" in batch else sum(
+        (number(one[NAMES.index(currency)]) for one in batch["costs"]), Fraction(0))
+
+def place(receipt: Any) -> str:
+    """Its charge is within what was spent by then; and if it was asked in a batch, it is in that batch."""
+    batch, ledger, own = receipt["batch"], receipt["ledger"], [receipt[name] for name in NAMES]
+    spent, left, words = number(ledger["spent"]), number(ledger["remaining"]), "by itself"
+    need(charge(receipt) <= spent and ledger["position"] >= 2 and re.fullmatch("[0-9a-f]{64}", ledger["head"])
+         and len(ledger) == 4, "less was spent than it cost, or its place is none")
+    if batch is not None:
+        at, plans, costs = batch["index"], batch["plans"], batch["costs"]
+        need(set(batch) in ({"index", "plans", "costs"}, {"index", "plans", "costs", "point", "losses"})
+             and 0 <= at < len(plans) == len(costs) == len(set(plans)), "its batch is none")
+        same([("its place in the batch", [receipt["plan_sha256"], own], [plans[at], costs[at]])])
+        words = point(receipt) if "point" in batch else f"as question {at + 1} of a batch of {len(plans)}, paid at once"
+    return f"asked {words}; {shown(spent)} was spent with it, of {shown(spent + left)}; event {ledger['position']}"
+
+def point(receipt: Any) -> str:
+    """A batch may be charged as one (epsilon, delta), less than the sum. It lists all losses: also this question's."""
+    batch, told, own = receipt["batch"], receipt["batch"]["point"], []
+    for claim in receipt["readings"]:
+        gaussian = claim["mechanism"] == "discrete_gaussian"
+        law, many = ("variance" if gaussian else "scale"), gaussian and claim["coordinates"] > 1
+        size = claim["l2_squared" if many else "linf" if gaussian else "l1"]
+        own.append({"family": claim["mechanism"] + "_vector" * many, "parameters": {
+            law: claim[law], "l2_squared" if many else "shift": str(max(1, size))}})
+    if receipt["selection"]:
+        price = {name: receipt["selection"][name] for name in ("epsilon", "delta")}
+        own.append({"family": "approximate", "parameters": price})
+    same([("its losses in the batch", own, batch["losses"][batch["index"]])])
+    need(len(told) == 2 and len(batch["losses"]) == len(batch["plans"]), "its batch is none")
+    need(charge(receipt) < sum(number(one[0]) for one in batch["costs"]), "its batch cost less one by one")
+    need(number(told["delta"]) == 2 * len(batch["plans"]) * number(receipt["price"]["delta"]), "its delta is another")
+    words = f"in a batch charged as one, epsilon {shown(charge(receipt))} and delta {shown(number(told['delta']))}"
+    return f"{words}; that this covers all its losses IS TAKEN ON TRUST here (dpcurator verify works it out again)"
+
+# --- What is known from elsewhere -------------------------------------------------------------------------------------
+def declared(receipt: Any, catalog: Any) -> str:
+    """What the receipt rests on is what the catalog file declares."""
+    bounded, ledger = receipt["plan"]["source"], receipt["ledger"]
+    rows = bounded["source"]["source"]
+    rows = rows["source"] if rows["node"] == "Where" else rows
+    curator, table = catalog["curator"], catalog["tables"][rows["table"]]
+    unit = None if table["unit"] == "each row" else table["unit"]
+    said = {name: str(Fraction(str(one).replace(" ", ""))) for name, one in (
+        ("units", curator.get("units", 0)), ("rows", table.get("max_rows", 1)), ("groups", table.get("max_groups", 1)),
+        ("budget", catalog["ledger"][receipt["price"]["currency"]]))}
+    same([("what is protected", curator["protects"], receipt["protects"]),
+          ("the neighbours", curator.get("neighbours", "add-remove"), rows["neighbours"]),
+          ("the number of units", said["units"], str(rows["units"] or 0)), ("the unit", unit, rows["unit"]),
+          ("the unit's column", unit and list(table["columns"]).index(unit), rows["unit_index"]),
+          ("max_rows", said["rows"], str(bounded["max_rows"])),
+          ("max_groups", said["groups"], str(bounded["max_groups"])),
+          ("the budget", said["budget"], str(number(ledger["spent"]) + number(ledger["remaining"])))])
+    return "the table is private; its unit, caps and neighbours, and the budget, are those declared"
+
+def chain(receipt: Any, others: list[Any]) -> str:
+    """All are of one history: a place has one head, and what is spent grows by what each charge cost at least."""
+    for one in others:
+        form(one)
+        signature(one, receipt["public_key"])
+    every = sorted([receipt, *others], key=lambda one: one["ledger"]["position"])
+    for before, after in pairwise(every):
+        a, b = before["ledger"], after["ledger"]
+        spent, left = ([number(one[name]) for one in (a, b)] for name in ("spent", "remaining"))
+        if a["position"] == b["position"]:  # of one batch, or the same receipt
+            one, other = ([each["ledger"], {**(each["batch"] or {}), "index": 0}] for each in (before, after))
+            need(one == other, f"a fork: at event {a['position']} two histories were signed, or two charges")
+        need(a["head"] != b["head"] or a == b, "two places in the ledger have one head")
+        need(a == b or spent[1] - spent[0] >= charge(after), "less was spent between two charges than the later cost")
+        need(sum(spent[:1] + left[:1]) == sum(spent[1:] + left[1:]), "the whole budget is another")
+    return f"it and {len(others)} other receipts are of one history, without a fork"
+
+def history(receipt: Any, file: str) -> str:
+    """Each event's hash is the sha256 of the hash before it and its text; the charge is among them, within budget."""
+    head, held = bytes(32), list[Any]()
+    with closing(sqlite3.connect(f"{Path(file).resolve().as_uri()}?mode=ro", uri=True)) as connection:
+        for position, body, said in connection.execute("SELECT position, body, hash FROM events ORDER BY position"):
+            head = sha256(head + body.encode()).digest()
+            need((position, said) == (len(held) + 1, head.hex()), f"event {len(held) + 1} was changed or is missing")
+            held.append((read_json(body), said))
+    (opened, _), (charged, hashed) = held[0], held[receipt["ledger"]["position"] - 1]
+    currency, batch = receipt["price"]["currency"], receipt["batch"]
+    same([("the head", hashed, receipt["ledger"]["head"]), ("the key", opened["public_key"], receipt["public_key"]),
+          ("the plan", charged["plan"], digest({"batch": batch["plans"]}) if batch else receipt["plan_sha256"]),
+          ("the catalog", charged["catalog"], receipt["catalog_sha256"]),
+          ("the amount spent", str(Fraction(charged["spent_" + currency])), receipt["ledger"]["spent"]),
+          *((name, charged[name], receipt[name]) for name in ("request", "analyst", "time", "data_version"))])
+    price, spent = Fraction(charged[currency]), Fraction(charged["spent_" + currency])
+    need(price == charge(receipt) and spent <= Fraction(opened[currency]), "its charge is another, or above the budget")
+    return f"the chain of {len(held)} events is whole and holds this charge as event {receipt['ledger']['position']}"
+
+# --- All steps --------------------------------------------------------------------------------------------------------
+def steps(receipt: Any, key: str | None = None, catalog: Any = None, others: Any = (), ledger: str = "") -> list[Step]:
+    """What was checked of one receipt, in order; `catalog`, `others` and `ledger` where they are at hand."""
+    found, reach, asks = [step("form", lambda: form(receipt))], SimpleNamespace(), []
+
+    def question() -> str:
+        plan = receipt["plan"]
+        reach.__dict__.update(reach_of(plan).__dict__)
+        asks.extend(asked_of(plan, reach))
+        claimed = {name: getattr(reach, name) for name in ("rows", "groups", "keys", "one", "units")}
+        same([("the digest of the plan", digest(plan), receipt["plan_sha256"]),
+              ("the reach", claimed, receipt["reach"]),
+              ("the neighbours", "replace-one" if reach.replaced else "add-remove", receipt["neighbours"]),
+              ("what is read", asks, [claim["ask"] for claim in receipt["readings"]])])
+        return "; ".join(reach.words)
+
+    def reading(ask: Any, claim: Any) -> str:
+        moves = moved(ask, reach, claim["grid"])
+        words = derivation(ask, reach, moves)
+        same([("its derivation", words, claim["derivation"]), *((name, moves[name], claim[name]) for name in moves)])
+        return f"{words[-1]}; {noise(claim, moves, receipt['price']['currency'])}"
+
+    if found[0][1]:
+        found += [step("signature", lambda: signature(receipt, key)), step("question", question)]
+    if found[-1][0] == "question" and found[-1][1]:
+        for n, (ask, claim) in enumerate(zip(asks, receipt["readings"], strict=True), 1):
+            found.append(step(f"number {n}", partial(reading, ask, claim)))
+        if reach.keys is None:
+            found.append(step("keys", lambda: selection(receipt["selection"], reach, receipt["price"]["currency"])))
+        found += [step("cost", lambda: cost(receipt, reach)), step("place", lambda: place(receipt))]
+        found += [step("catalog", lambda: declared(receipt, catalog))] if catalog is not None else []
+        found += [step("other receipts", lambda: chain(receipt, others))] if others else []
+        found += [step("ledger", lambda: history(receipt, ledger))] if ledger else []
+    return found
+
+def receipts_in(file: str) -> list[Any]:
+    """The receipts of a file: one, an answer with its receipt, or a list of answers."""
+    found = read_json(Path(file).read_text("utf-8"))
+    return [one.get("receipt", one) for one in (found if isinstance(found, list) else [found])]
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Check a dpcurator receipt by itself.", epilog=NOT_CHECKED)
+    parser.add_argument("receipt")
+    for name, words in (("key", "the steward's public key, which you know from elsewhere"), ("catalog", "curator.toml"),
+                        ("ledger", "the ledger's file")):
+        parser.add_argument(f"--{name}", help=words)
+    parser.add_argument("--receipt", dest="others", action="append", default=[], help="another one of the same ledger")
+    given = parser.parse_args()
+    try:
+        catalog = tomllib.loads(Path(given.catalog).read_text("utf-8")) if given.catalog else None
+        receipts, others = receipts_in(given.receipt), [one for file in given.others for one in receipts_in(file)]
+    except (OSError, ValueError, AttributeError, RecursionError, No) as why:
+        parser.error(f"a file cannot be read: {why}")
+    found = [one for receipt in receipts for one in steps(receipt, given.key, catalog, others, given.ledger)]
+    holds = all(good for _, good, _ in found) and bool(found)
+    print(*(f"{'ok ' if good else 'NO '} {name}: {words}" for name, good, words in found), sep="\n")
+    print("the receipt holds" if holds else "the receipt does NOT hold", NOT_CHECKED, sep="\n")
+    return 0 if holds else 1
+
+if __name__ == "__main__":
+    sys.exit(main())
