@@ -7,9 +7,11 @@ import pytest
 
 import dpcurator as dp
 from dpcurator.accounting.discretise import SLACK, _lower, cells
+from dpcurator.accounting.ladders import LADDERS
 from dpcurator.accounting.shape import attained, reduced, shape, simplest
 from dpcurator.accounting.spelled import spelled
 from dpcurator.numbers import exp_neg
+from dpcurator.numbers.balls import precision
 
 F = Fraction
 TEXTS = [
@@ -90,6 +92,24 @@ def test_lumps_of_any_pieces_are_dominated_by_them(seed):
         assert (
             sum(max(p - level * p * (1 << unit) / worth, 0) for p, worth in zip(masses, worths, strict=True)) <= right
         )
+
+
+@pytest.mark.parametrize("family", LADDERS)
+@pytest.mark.parametrize("start", ["-3", "-1/3", "1/5", "2"])
+def test_ladders_are_the_laws_tails(family, start):
+    """Both hold the number, and both are narrow; where a law has no mass between two points, they are one pair."""
+    loss = next(loss for text in TEXTS for loss, _ in spelled(text).parts if loss.family == family)
+    law, step = loss.distribution(), F(1, 7)
+    with precision(160):
+        found = LADDERS[family](loss.given, F(start), step, 40)
+        for i, pair in enumerate(found):
+            x = F(start) + i * step
+            right = law.survival(law.place(x), 160)
+            for one, other in zip(pair, right, strict=True):
+                assert one.overlaps(other)
+                assert one.rad() <= 1e-40
+            if i and law.place(x) == law.place(x - step):
+                assert pair is found[i - 1]
 
 
 def test_a_family_without_a_law_is_refused():

@@ -68,3 +68,9 @@ def test_trimming_takes_little_and_keeps_places():
     kept = row.trimmed(8 / 256)
     assert (kept.start, kept.ints()) == (5, [100, 100])
     assert row.trimmed(0.0).ints() == row.ints()
+
+
+def test_masses_apart_keep_their_places():
+    row = Row.of(-2, [1, 2, 3], 8)
+    assert (row.apart(3).start, row.apart(3).ints()) == (-6, [1, 0, 0, 2, 0, 0, 3])
+    assert row.apart(1) is row

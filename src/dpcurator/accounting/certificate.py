@@ -1,8 +1,9 @@
 """delta at epsilon from below and above, by integer arithmetic on tilted masses of one grid.
 
-Definition  Loss j stands k_j times on anchor_j + i step (accounting/discretise.py). Its masses w_i are multiplied by
-            e**(theta i) and divided by c_j, to whole numbers of 2**-bits; the rows' product has y_I at the sum x_I =
-            O + I step. theta > 0, c_j and where rows are trimmed are chosen in doubles; what follows holds for any.
+Definition  Loss j stands k_j times on anchor_j + i step (accounting/discretise.py), or on each m_j-th of these points.
+            Its masses w_i are multiplied by e**(theta i) and divided by c_j, to whole numbers of 2**-bits; the rows'
+            product has y_I at the sum x_I = O + I step. theta > 0, c_j, m_j and where rows are trimmed are chosen in
+            doubles; what follows holds for any.
 Promise     `delta_above(eps)` >= delta(eps) >= `delta_below(eps)`, and the same of epsilon at a delta.
 Proof       Below: finite losses give at least the sum over x_I > eps of w_I (1 - e**(eps - x_I)), where w_I = y_I
             e**(-theta I) prod c_j**k_j, as every row is rounded down; and an infinite loss of some part gives all its
@@ -31,6 +32,7 @@ from dpcurator.numbers.enclosure import bracket
 from dpcurator.privacy.loss import Loss
 
 _BITS = 160  # of the balls in which a result is read
+_WEIGHT = 96  # 2**-_WEIGHT is the unit of tilts
 ZERO = Fraction(0)
 _TRIM = 2.0**-36  # of the tilted mass, in all
 
@@ -99,14 +101,12 @@ def certify(
     longest = max(window.last - window.first + 1 for window in windows)
     bits = bits_for(count * longest)
     found = [
-        cells(loss, anchor=at.anchor, step=step, first=at.first, last=at.last)
-        for (loss, _), at in zip(parts, windows, strict=True)
+        (cells(loss, anchor=at.anchor, step=at.stride * step, first=at.first, last=at.last), at, count)
+        for (loss, count), at in zip(parts, windows, strict=True)
     ]
-    counts = [count for _, count in parts]
-    anchors = [window.anchor for window in windows]
     return Certificate(
-        _side(found, counts, anchors, step, theta, bits, up=True, spare=spare),
-        _side(found, counts, anchors, step, theta, bits, up=False),
+        _side(found, step, theta, bits, up=True, spare=spare),
+        _side(found, step, theta, bits, up=False),
     )
 
 
@@ -116,9 +116,7 @@ def bits_for(roundings: int) -> int:
 
 
 def _side(
-    found: list[Cells],
-    counts: list[int],
-    anchors: list[Fraction],
+    found: list[tuple[Cells, Window, int]],
     step: Fraction,
     theta: Fraction,
     bits: int,
@@ -126,45 +124,65 @@ def _side(
     up: bool,
     spare: Fraction = ZERO,
 ) -> Side:
-    rows, shares = [], []
-    every = sum(counts)
+    """found: each loss's masses, where they lie, and its count."""
+    rows, shares, made = [], [], dict[int, tuple[list[Ball], list[int]]]()
+    every = sum(count for _, _, count in found)
+    origin, last = -every * SLACK if not up else ZERO, 0
     with precision(_BITS):
         log_scale, total, finite = ball(0), ball(1), ball(1 - spare)
-        for cell, count in zip(found, counts, strict=True):
-            masses = cell.upper if up else [ball(Fraction(mass, 1 << cell.unit)) for mass in cell.lower]
-            row, scale = _tilted(masses, cell.first, theta, bits, up=up)
-            rows.append(power(row, count, _TRIM / every))
+        for apart in {at.stride for _, at, _ in found}:
+            longest = max(len(cell.upper) for cell, at, _ in found if at.stride == apart)
+            weights = _weights(apart * theta, longest)
+            made[apart] = weights, [] if up else [floored(weight, _WEIGHT) for weight in weights]
+        for cell, at, count in found:
+            weights, below = made[at.stride]
+            row, scale = _tilted_up(cell, weights, bits) if up else _tilted_down(cell, below, bits)
+            rows.append(power(row, count, _TRIM / every).apart(at.stride))
             shares.append(_TRIM * count / every)
-            log_scale += count * scale.log()
+            log_scale += count * (scale.log() + ball(theta * at.stride * cell.first))
             total *= (ball(Fraction(row.total(), 1 << bits))) ** count
             finite *= (1 - (cell.above if up else ball(cell.infinite))) ** count
+            origin += count * at.anchor
+            last += count * at.stride * (cell.first + len(cell.upper) - 1)
     row = product(rows, shares)
     with precision(_BITS):
         lost = total - ball(Fraction(row.total(), 1 << bits)) if up else ball(0)
-        origin = sum((count * anchor for count, anchor in zip(counts, anchors, strict=True)), Fraction(0))
-        if not up:
-            origin -= every * SLACK
-        lasts = sum(count * (cell.first + len(cell.upper) - 1) for cell, count in zip(found, counts, strict=True))
-        top = origin + lasts * step
-        return Side(row, row.ints(), origin, step, theta, log_scale, lost, top, 1 - finite)
+        return Side(row, row.ints(), origin, step, theta, log_scale, lost, origin + last * step, 1 - finite)
 
 
-def _tilted(masses: list[Ball], first: int, theta: Fraction, bits: int, *, up: bool) -> tuple[Row, Ball]:
-    """The row of w_i e**(theta i) / c, all rounded up or all down, and c."""
+def _weights(theta: Fraction, count: int) -> list[Ball]:
+    """e**(theta i) from i = 0 on: places are counted from a row's own first, and its scale makes up for that."""
+    weights, growth = [ball(1)], ball(theta).exp()
+    for _ in range(count - 1):
+        weights.append(weights[-1] * growth)
+    return weights
+
+
+def _tilted_up(cell: Cells, weights: list[Ball], bits: int) -> tuple[Row, Ball]:
+    """The row of w_i e**(theta (i - first)) / c, all rounded up, and c."""
     from flint import arb
 
-    growth, weight = ball(theta).exp(), (ball(theta * first)).exp()
-    tilted = []
-    for mass in masses:
-        tilted.append(mass * weight)
-        weight = weight * growth
+    tilted = [mass * weight for mass, weight in zip(cell.upper, weights, strict=False)]
     whole = sum(tilted, arb(0)).upper()
-    spare = 1 + Fraction(4 * len(masses), 1 << bits)
     if not whole > 0:
-        return Row.of(first, [0] * len(masses), bits), ball(1)
-    scale = arb((whole * ball(spare)).upper())
-    rounded = ceiled if up else floored
-    return Row.of(first, [rounded(mass / scale, bits) for mass in tilted], bits), scale
+        return Row.of(cell.first, [0] * len(tilted), bits), ball(1)
+    scale = arb((whole * ball(1 + Fraction(4 * len(tilted), 1 << bits))).upper())
+    share = 1 / scale
+    return Row.of(cell.first, [ceiled(mass * share, bits) for mass in tilted], bits), scale
+
+
+def _tilted_down(cell: Cells, weights: list[int], bits: int) -> tuple[Row, Ball]:
+    """The same, all rounded down, in whole numbers throughout. weights: of unit 2**-_WEIGHT, rounded down."""
+    tilted = [mass * weight for mass, weight in zip(cell.lower, weights, strict=False)]
+    whole = sum(tilted)
+    if not whole:
+        return Row.of(cell.first, tilted, bits), ball(1)
+    return Row.of(cell.first, shares_of(tilted, whole, bits), bits), ball(whole) / ball(1 << (cell.unit + _WEIGHT))
+
+
+def shares_of(masses: list[int], whole: int, bits: int) -> list[int]:
+    """Each of the masses as a part of the whole, in 2**-bits, rounded down."""
+    return [(mass << bits) // whole for mass in masses]
 
 
 def _guess(side: Side, delta: float) -> float:

@@ -25,8 +25,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
+from dpcurator.accounting.ladders import LADDERS
 from dpcurator.errors import Refusal
 from dpcurator.numbers.balls import Ball, ball, precision
+from dpcurator.numbers.enclosure import bracket
 from dpcurator.privacy.distribution import Distribution
 from dpcurator.privacy.families import FAMILIES
 from dpcurator.privacy.loss import Loss
@@ -56,24 +58,45 @@ def cells(loss: Loss, *, anchor: Fraction, step: Fraction, first: int, last: int
     if known is None or known.law is None or known.backward is not None:
         raise Refusal(f"{loss.family} has no law of its losses here.", cure="Account for it by its rho.")
     law = loss.distribution(atoms=2)
-    below = math.lcm(anchor.denominator, step.denominator)
-    start, stride = int((anchor + first * step) * below), int(step * below)
-    points = [Fraction(start + i * stride, below) for i in range(last - first + 1)]
-    highest = max(abs(points[0]), abs(points[-1]))
-    bits += 2 * (math.ceil(min(highest, FAR)) + len(points).bit_length())
+    lowest, count = anchor + first * step, last - first + 1
+    highest = max(abs(lowest), abs(anchor + last * step))
+    reach = None if known.reach is None else known.reach(loss.given)
+    ladder = LADDERS.get(loss.family) if law.continuous else None
+    if ladder is None or reach is not None:  # an atom is a difference of two tails, and must come out as narrow
+        bits += 2 * math.ceil(min(highest if reach is None else reach, FAR))
+    bits += 2 * count.bit_length()
     with precision(bits):
-        tails = list(_tails(law, points, bits))
-        ratio = ball(step).exp()
-        worths = [ball(points[0]).exp()]
-        for _ in points[1:]:
-            worths.append(worths[-1] * ratio)
-        unit = bits + 64 + 2 * math.ceil(min(highest, FAR))
-        lower = [0] * len(points)
+        if ladder is None:
+            tails = list(_tails(law, _points(lowest, step, count), bits))
+        else:
+            tails = ladder(loss.given, lowest, step, count)
+        worths = _growing(ball(lowest).exp(), ball(step).exp(), count)
+        unit = _unit(bits, highest, tails)
+        lower = [0] * count
         if highest <= FAR:
-            reach = None if known.reach is None else known.reach(loss.given)
-            ends, less = _ends(law, reach, points, step, bits), ball(-SLACK).exp()
+            ends, less = _ends(law, reach, lowest, step, count, bits), ball(-SLACK).exp()
             lower = _lower(_pieces(tails, ends, unit), [ceiled(worth * less, unit) for worth in worths], unit, step)
         return Cells(first, _upper(tails, worths, step), lower, unit, tails[-1][0], law.infinite)
+
+
+def _unit(bits: int, highest: Fraction, tails: list[Tails]) -> int:
+    """So fine that the least chance here, and the least of its parts under Q, keep their bits; any holds."""
+    deepest = next((p for p, _ in reversed(tails) if p > 0), ball(1))
+    zeros = max(0, -math.floor(bracket((deepest.log() / ball(2).log()).mid()).lo))
+    return bits + 64 + 2 * math.ceil(min(highest, FAR)) + zeros
+
+
+def _points(lowest: Fraction, step: Fraction, count: int) -> list[Fraction]:
+    below = math.lcm(lowest.denominator, step.denominator)
+    start, stride = int(lowest * below), int(step * below)
+    return [Fraction(start + i * stride, below) for i in range(count)]
+
+
+def _growing(first: Ball, ratio: Ball, count: int) -> list[Ball]:
+    found = [first]
+    for _ in range(count - 1):
+        found.append(found[-1] * ratio)
+    return found
 
 
 def _tails(law: Distribution, points: list[Fraction], bits: int) -> Iterator[Tails]:
@@ -103,14 +126,14 @@ def _upper(tails: list[Tails], worths: list[Ball], step: Fraction) -> list[Ball]
 
 
 def _ends(
-    law: Distribution, reach: Fraction | None, points: list[Fraction], step: Fraction, bits: int
+    law: Distribution, reach: Fraction | None, lowest: Fraction, step: Fraction, count: int, bits: int
 ) -> dict[int, list[Tails]]:
     """What cuts off the heavy atoms at the largest and the least loss, by the cell in which each lies."""
     found: dict[int, list[Tails]] = {}
     for end in () if reach is None else (-reach, reach):
-        i = math.ceil((end - points[0]) / step) - 1
-        if 0 <= i < len(points) - 1:
-            cuts = [end - SLACK / 2, end] if end < points[i + 1] else [end - SLACK / 2]
+        i = math.ceil((end - lowest) / step) - 1
+        if 0 <= i < count - 1:
+            cuts = [end - SLACK / 2, end] if end < lowest + (i + 1) * step else [end - SLACK / 2]
             found.setdefault(i, []).extend(law.survival(law.place(cut), bits) for cut in cuts)
     return found
 
@@ -180,14 +203,14 @@ def _lower(pieces: Iterable[Piece], worths: list[int], unit: int, step: Fraction
 
 def floored(value: Ball, unit: int) -> int:
     """The whole number of 2**-unit below the ball; at least 0."""
-    mantissa, exponent = (int(part) for part in value.lower().man_exp())
-    return max(_moved(mantissa, exponent + unit), 0)
+    mantissa, exponent = value.lower().man_exp()
+    return max(_moved(int(mantissa), int(exponent) + unit), 0)
 
 
 def ceiled(value: Ball, unit: int) -> int:
     """The whole number of 2**-unit above the ball; at least 0."""
-    mantissa, exponent = (int(part) for part in value.upper().man_exp())
-    return max(-_moved(-mantissa, exponent + unit), 0)
+    mantissa, exponent = value.upper().man_exp()
+    return max(-_moved(-int(mantissa), int(exponent) + unit), 0)
 
 
 def _moved(mantissa: int, exponent: int) -> int:

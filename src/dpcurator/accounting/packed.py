@@ -56,6 +56,16 @@ class Row:
         powers = np.ldexp(1.0, 8 * np.arange(wide) - self.bits)
         return self.masses.astype(np.float64) @ powers
 
+    def apart(self, stride: int) -> Row:
+        """The same masses so many places apart."""
+        import numpy as np
+
+        if stride == 1:
+            return self
+        masses = np.zeros(((len(self) - 1) * stride + 1, self.masses.shape[1]), np.uint8)
+        masses[::stride] = self.masses
+        return Row(self.start * stride, masses, self.bits)
+
     def trimmed(self, share: float) -> Row:
         """Without the masses at either end that together are about `share` of 1, or less."""
         import numpy as np

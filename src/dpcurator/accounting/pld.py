@@ -18,7 +18,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpcurator.accounting.certificate import Certificate, certify
-from dpcurator.accounting.choose import Sight, aligned, coarse, exact_step, far_for, first_step, sight, window
+from dpcurator.accounting.choose import (
+    Sight,
+    Window,
+    aligned,
+    coarse,
+    exact_step,
+    far_for,
+    first_step,
+    sight,
+    stride,
+    window,
+)
 from dpcurator.accounting.shape import attained, reduced, shape
 from dpcurator.errors import Refusal
 from dpcurator.numbers.balls import ball, precision
@@ -139,10 +150,11 @@ def _on_grid(
     log_tail = log_delta - _SAFE - math.log(count)
 
     def on_windows(these: list[tuple[Loss, int]]) -> Certificate:
-        windows = [
-            window(loss, single, step, seen.tilt, float(log), log_tail)
-            for (loss, single), log in zip(these, seen.logs, strict=True)
-        ]
+        windows = []
+        for (loss, single), log in zip(these, seen.logs, strict=True):
+            apart = stride(loss, count, step, seen)
+            at = window(loss, single, apart * step, seen.tilt, float(log), log_tail)
+            windows.append(Window(at.anchor, at.first, at.last, apart))
         return certify(these, windows, step, seen.tilt, spare=spare)
 
     made, real = on_windows(parts), attained(parts)

@@ -45,9 +45,9 @@ def precision(bits: int) -> Iterator[None]:
 
 def ball(value: Fraction | int) -> Ball:
     """A ball that holds `value`, at the working precision."""
-    from flint import arb, fmpq
+    import flint  # and not a name from it, which takes longer than making the ball
 
-    return arb(fmpq(value.numerator, value.denominator))
+    return flint.arb(flint.fmpq(value.numerator, value.denominator))
 
 
 def common_floor(one: Ball, other: Ball) -> int | None:
