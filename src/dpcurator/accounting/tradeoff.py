@@ -4,9 +4,10 @@ Definition  A test looks at the release and says "P" or "Q". alpha: the chance t
             least chance that it says P under Q. `advantage`: the most by which 1 - alpha - beta can pass 0, the total
             variation. `bayes_risk`: the least chance of a wrong guess where P has a prior chance.
 Promise     `tradeoff` and `bayes_risk` bracket the value for the dominating pair; the lower end holds for everything
-            that the loss stands for, with either neighbour as P. Where the law of the loss is not known (a vector of
-            discrete Gaussian noise), the lower end is by its rho and the upper end is that of no test; so it is for
-            a composition, by its deltas in closed form at some epsilons.
+            that the loss stands for, with either neighbour as P. So it is for a composition, by certified deltas
+            (composed_tradeoff.py). Where the law of a loss is not known (a vector of discrete Gaussian noise) or is
+            another one backwards, the lower end is by its rho, or by deltas in closed form at some epsilons, and the
+            upper end is that of no test.
 Proof       "Q where the loss is at most x" is a best test for each x (Neyman, Pearson), with alpha = P(L <= x) and
             beta = Q(L > x). A line of slope -exp(-x) through that point is below the curve, as
             beta + exp(-x) alpha is least there; and the curve is convex, so between two such points it is below the
@@ -27,11 +28,14 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from fractions import Fraction
 
+from dpcurator.accounting.bracket import pure_sum
+from dpcurator.accounting.closed import one_gaussian
 from dpcurator.accounting.closed_delta import upper_deltas
+from dpcurator.accounting.composed_tradeoff import both_ends
 from dpcurator.accounting.composition import compose
 from dpcurator.accounting.convert import alike, rho_of
 from dpcurator.errors import Refusal
-from dpcurator.numbers import Enclosure, exp_neg, ln, rational
+from dpcurator.numbers import Enclosure, exp_neg, ln, positive, rational
 from dpcurator.numbers.balls import ball, precision
 from dpcurator.numbers.enclosure import bracket
 from dpcurator.privacy import zcdp
@@ -45,12 +49,19 @@ _ORDERS = tuple(1 + Fraction(6, 5) ** k / 50 for k in range(48))  # of divergenc
 Point = tuple[Enclosure, Enclosure]  # alpha and beta of the test at one x
 
 
-def tradeoff(loss: object, *, alpha: object) -> Enclosure:
-    """beta(alpha), enclosed. loss: a loss, a mechanism with one, or a composition. alpha: in [0, 1], else a Refusal."""
-    at = _chance(alpha, name="alpha")
+def tradeoff(loss: object, *, alpha: object, accuracy: object = Fraction(1, 1000)) -> Enclosure:
+    """beta(alpha), enclosed. loss: a loss, a mechanism with one, or a composition. alpha: in [0, 1], else a Refusal.
+
+    accuracy: how wide the enclosure of a composition may stay, above 0.
+    """
+    at, wide = _chance(alpha, name="alpha"), positive(accuracy, name="accuracy")
     one = _single(loss)
     if one is None:
-        return Enclosure(_by_delta(at, _curve(loss)), 1 - at)
+        together = compose(loss)
+        if at == 0:
+            return Enclosure(1 - together.delta(epsilon=pure_sum(together) or 64), _ONE)
+        found = both_ends(together, at, accuracy=wide) if at < 1 else None
+        return Enclosure(_by_delta(at, _curve(loss)), 1 - at) if found is None else found
     if _only_rho(one):
         return Enclosure(_by_rho(at, rho_of(one) or Fraction(0)), 1 - at)
     if one.family in ("pure", "approximate"):
@@ -67,7 +78,7 @@ def advantage(loss: object) -> Enclosure:
     one = _single(loss)
     if one is not None and not _only_rho(one):
         return one.delta(Fraction(0))
-    return Enclosure(Fraction(0), _curve(loss)(Fraction(0)))
+    return compose(loss).bracket(epsilon=0).enclosure
 
 
 def bayes_risk(loss: object, *, prior: object) -> Enclosure:
@@ -82,7 +93,8 @@ def bayes_risk(loss: object, *, prior: object) -> Enclosure:
     if one is not None and not _only_rho(one):
         most, least = one.delta(low).hi, one.delta(high).lo
     else:
-        most, least = _curve(loss)(low), Fraction(0)
+        together = compose(loss)
+        most, least = together.bracket(epsilon=low).upper, together.bracket(epsilon=high).lower
     return Enclosure(p * (1 - most), p * (1 - least))
 
 
@@ -245,10 +257,12 @@ def _only_rho(loss: Loss) -> bool:
 
 
 def _single(loss: object) -> Loss | None:
-    """The one loss there is, or None where there are several."""
+    """The one loss there is, also of several Gaussians, which are one; or None where there are more."""
     if isinstance(loss, Loss):
         return loss
     parts = compose(loss).parts
+    if parts and all(part.family == "gaussian" for part, _ in parts):
+        return one_gaussian(parts)
     return parts[0][0] if len(parts) == 1 and parts[0][1] == 1 else None
 
 
