@@ -1,14 +1,50 @@
-"""`audit`: from a mechanism and a claim to a report."""
+"""`audit`: from a mechanism and a claim to a report.
+
+Definition  Exact laws are compared exactly (audit/exact.py). Otherwise pairs are looked at quickly, the most promising
+            few closely, and the best events over all of them are counted on fresh draws (audit/blackbox.py).
+Promise     All that a black-box report states holds together, but for chance alpha = 1 - confidence: the r-th look at
+            pairs has alpha/2**(r+1) for its events, so all looks have alpha/2; making a witness smaller has the other
+            half, and its k-th try alpha/(2 k (k + 1)). Whatever is chosen in between was chosen before those draws.
+Checked     tests/audit/test_run.py, tests/audit/test_known_mistakes.py.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
-from dpcurator.audit.claims import Claim
-from dpcurator.audit.report import Report
+from dpcurator.audit.blackbox import Sampler, count, tally
+from dpcurator.audit.bound import deviations
+from dpcurator.audit.claims import Claim, Pure
+from dpcurator.audit.pairs import Pair, propose
+from dpcurator.audit.report import FOUND, NOTHING, Finding, Report
+from dpcurator.audit.search import Event, Ranking, again, best, search
+from dpcurator.errors import Refusal
+from dpcurator.numbers import positive, whole
 
 Progress = Callable[[str, int, int], None]  # what is being done, done, of how many
+_LISTED = 16  # events that are looked at again
+_EVENTS = 4  # counted at a time
+_QUICK, _CLOSE, _AGAIN = 1 << 14, 1 << 17, 1 << 19  # draws of each input to look at
+_FEW = 3  # pairs looked at closely
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """samples, until (a moment of the monotonic clock), alpha and whom to tell."""
+
+    samples: int
+    until: float
+    alpha: Fraction
+    tell: Progress
+    bits: bool
+
+    @property
+    def left(self) -> float:
+        return max(0.0, self.until - time.monotonic())
 
 
 def audit(
@@ -25,6 +61,7 @@ def audit(
     hostile: bool = True,
     units: bool = False,
     shrink: bool = True,
+    bits: bool = True,
 ) -> Report:
     """Look for an event whose chances on two neighbouring inputs contradict the claim.
 
@@ -42,12 +79,138 @@ def audit(
     says, if it has one. samples: draws of each input that events are counted on; at most as many again are used to
     choose events. seconds: a limit; draws that do not fit are not made, and the report says how many were. confidence:
     that all the report states holds. hostile: also try rows outside the bounds. units: rows are (unit, value). shrink:
-    look for a smaller witness. progress: called with (what, done, of how many). Raises Refusal for what is no such
-    question.
+    look for a smaller witness. bits: look at the bits of doubles too; without, they are taken as real numbers.
+    progress: called with (what, done, of how many). Raises Refusal for what is no such question.
     """
-    raise NotImplementedError
+    begun = time.monotonic()
+    alpha = 1 - positive(confidence, name="confidence")
+    if not 0 < alpha < 1:
+        raise Refusal("confidence must be below 1.", cure="Write confidence as in 0.999999.")
+    limit = float(positive(seconds, name="seconds"))
+    limits = Limits(whole(samples, name="samples", least=100), begun + limit, alpha, progress or _silent, bits)
+    if claim is not None and not hasattr(claim, "contradicted"):
+        raise Refusal("claim must be a claim.", cure="Write dp.Pure(1), dp.Approximate(1, 1e-6) or dp.Zcdp(0.5).")
+    pairs = _pairs(pair, neighbours, domain, hostile=hostile, units=units)
+    if not callable(mechanism):
+        raise Refusal("There is nothing to audit.", cure="Give a mechanism, or a function of the data.")
+    report = _sampled(mechanism, pairs, claim, limits)
+    return replace(report, seconds=time.monotonic() - begun)
 
 
 def exact_law(f: Callable[[Any], Mapping[Any, Any]]) -> Any:
     """Mark f as giving the law of the outcome: {outcome: chance}, chances as ints, Fractions or Enclosures."""
     raise NotImplementedError
+
+
+def _pairs(pair: Any, neighbours: str | None, domain: Any, *, hostile: bool, units: bool) -> tuple[Pair, ...]:
+    if pair is not None:
+        if isinstance(pair, Pair):
+            return (pair,)
+        try:
+            first, second = pair
+        except (TypeError, ValueError):
+            raise Refusal("pair must be two inputs.", cure="Write pair=([0, 1], [0, 1, 1]).") from None
+        return (Pair(first, second, neighbours=neighbours),)
+    if neighbours is None:
+        raise Refusal(
+            "Which inputs are neighbours is not known, and is never guessed.",
+            cure='Give pair=(input, neighbour); or neighbours="add-remove" or "replace-one" with domain=(low, high); '
+            'or neighbours="vector" or "number" for answers that move by at most 1.',
+        )
+    return propose(neighbours=neighbours, domain=domain, hostile=hostile, units=units)
+
+
+def _silent(what: str, done: int, of: int) -> None:
+    pass
+
+
+def name_of(mechanism: Any) -> str:
+    named = getattr(mechanism, "__name__", None) or type(mechanism).__name__
+    return "the function" if named == "<lambda>" else str(named)
+
+
+def _sampled(mechanism: Any, pairs: Sequence[Pair], claim: Claim | None, limits: Limits) -> Report:
+    looked_for = Pure(0) if claim is None else claim
+    sampler = Sampler(mechanism)
+    findings: list[Finding] = []
+    searched, counted, round_ = 0, 0, 0
+    verdict = NOTHING
+    for candidates, seen in _looks(sampler, pairs, looked_for, claim, limits):
+        round_, searched = round_ + 1, seen
+        share = limits.alpha / 2 ** (round_ + 1)
+        found, draws = _counted(sampler, candidates, share, looked_for, limits)
+        findings, counted = [*findings, *found], max(counted, draws)
+        if claim is not None and any(claim.contradicted(one.p, one.q) for one in found):
+            verdict = FOUND
+            break
+    findings.sort(key=lambda one: (-one.at_least, -one.p))
+    return Report(
+        verdict, name_of(mechanism), claim, tuple(findings), "black box", limits.alpha, counted, searched, 0.0,
+        len(pairs), getattr(claim, "delta", Fraction(0)), looked_for.measure,
+    )  # fmt: skip
+
+
+Candidate = tuple[Pair, Event]
+
+
+def _looks(
+    sampler: Sampler, pairs: Sequence[Pair], claim: Claim, claimed: Claim | None, limits: Limits
+) -> Iterator[tuple[list[Candidate], int]]:
+    """Events worth counting: as soon as some are expected to contradict the claim, else the best of all pairs."""
+    speed = sampler.speed(pairs[0].first, limit=min(1.0, limits.left / 20))
+    planned = _affordable(limits.samples, speed, limits.left / 2)
+    ranking = Ranking(claim, planned, deviations(float(limits.alpha) / (8 * _EVENTS)))
+    share = limits.left * (0.25 if len(pairs) > _FEW else 0.0) / len(pairs)
+    quick = min(_QUICK, limits.samples, max(100, int(speed * share / 2)))
+    promising: list[tuple[float, int, Pair]] = []
+    for place, pair in enumerate(pairs):
+        if len(pairs) <= _FEW:
+            promising.append((0.0, place, pair))
+            continue
+        if limits.left < 0.2 * (limits.left + 1) and promising:
+            break
+        events = _events(sampler, pair, quick, ranking, limits.bits)
+        limits.tell("looking for pairs", place + 1, len(pairs))
+        promising.append((-max((event.cautious for event in events), default=0.0), place, pair))
+        if events and claimed is not None and max(e.cautious for e in events) > 1.3 * float(claimed.parameter) + 0.05:
+            yield [(pair, event) for event in best(events, _EVENTS)], quick
+    promising.sort(key=lambda one: one[:2])
+    close = min(_CLOSE, limits.samples // 2, max(100, int(speed * limits.left / (8 * min(_FEW, len(promising))))))
+    more = min(_AGAIN, limits.samples // 2, int(speed * limits.left / (8 * min(_FEW, len(promising)))))
+    candidates: list[Candidate] = []
+    for place, (_, _, pair) in enumerate(promising[:_FEW]):
+        events = _events(sampler, pair, close, ranking, limits.bits)
+        if more >= close:
+            events = again(events, tally(sampler, pair, events, more), more, ranking)
+        candidates += [(pair, event) for event in events]
+        limits.tell("looking for events", place + 1, min(_FEW, len(promising)))
+    chosen = best([event for _, event in candidates], _EVENTS)
+    yield [(pair, event) for pair, event in candidates if any(event is one for one in chosen)], close
+
+
+def _events(sampler: Sampler, pair: Pair, draws: int, ranking: Ranking, bits: bool) -> list[Event]:
+    one, other = sampler.draw(pair.first, draws), sampler.draw(pair.second, draws)
+    return search(one, other, ranking, most=_LISTED, bits=bits)
+
+
+def _affordable(samples: int, speed: float, seconds: float) -> int:
+    return min(samples, max(100, int(speed * seconds / 2)))
+
+
+def _counted(
+    sampler: Sampler, candidates: list[Candidate], share: Fraction, claim: Claim, limits: Limits
+) -> tuple[list[Finding], int]:
+    """Every candidate on fresh draws; how many fit is decided here, before they are drawn."""
+    pairs = list(dict.fromkeys(map(id, (pair for pair, _ in candidates))))
+    if not pairs:
+        return [], 0
+    speed = sampler.speed(candidates[0][0].first, limit=min(0.5, limits.left / 20))
+    draws = _affordable(limits.samples, speed, 0.7 * limits.left / len(pairs))
+    found: list[Finding] = []
+    for place in pairs:
+        own = [(pair, event) for pair, event in candidates if id(pair) == place]
+        found += count(
+            sampler, own[0][0], [event for _, event in own], draws=draws, claim=claim,
+            alpha=share * len(own) / len(candidates), told=lambda done, of: limits.tell("counting", done, of),
+        )  # fmt: skip
+    return found, draws

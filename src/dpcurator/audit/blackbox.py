@@ -1,0 +1,121 @@
+"""Draws: events are chosen on one part of them and counted on the other, both ways round.
+
+Definition  `Sampler` draws outcomes of the audited function on one input: in lots where it takes `size`, else one by
+            one. `count` counts m chosen events on fresh draws of both inputs; each count is bounded at alpha / (2 m).
+Promise     All bounds of one call of `count` hold together, but for chance alpha, if the draws are independent and of
+            one law for each input. How many are counted was fixed before the first of them was drawn.
+Proof       Each of the 2 m limits fails with chance at most alpha/(2m) (audit/bound.py), whatever the events, since
+            these were chosen from other draws. The union bound.
+Weaker      A function that keeps state from call to call, or that notices that it is watched, has no law to bound.
+Checked     tests/audit/test_blackbox.py.
+"""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+from dpcurator.audit.bound import lower, upper
+from dpcurator.audit.claims import Claim
+from dpcurator.audit.drawn import Drawn, Labels, Raised, encode
+from dpcurator.audit.pairs import Pair
+from dpcurator.audit.report import Finding
+from dpcurator.audit.search import Event
+
+LOT = 250_000  # outcomes drawn at a time
+Told = Callable[[int, int], None]
+
+
+def takes(function: Any, name: str) -> bool:
+    """Has the function a parameter of this name?"""
+    try:
+        return name in inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return False
+
+
+def _own(data: Any) -> Any:
+    """A list of its own for each call, since a function may sort it in place."""
+    return list(data) if type(data) is list else data
+
+
+class Sampler:
+    """Draws of one function; `labels` are shared by all of an audit."""
+
+    def __init__(self, function: Callable[..., Any], *, lots: bool | None = None) -> None:
+        self.function, self.labels = function, Labels()
+        self.lots = takes(function, "size") if lots is None else lots
+
+    def draw(self, data: Any, size: int) -> Drawn:
+        """`size` outcomes. An exception is an outcome; in a lot that raises, each draw is tried by itself."""
+        if not self.lots:
+            return encode([self._one(data) for _ in range(size)], self.labels, size)
+        try:
+            outcomes = self.function(_own(data), size=size)
+        except Exception as error:
+            if size == 1:
+                return encode([Raised(type(error).__name__)], self.labels, 1)
+            return encode([self._alone(data) for _ in range(size)], self.labels, size)
+        return encode(outcomes, self.labels, size)
+
+    def _one(self, data: Any) -> Any:
+        try:
+            return self.function(_own(data))
+        except Exception as error:
+            return Raised(type(error).__name__)
+
+    def _alone(self, data: Any) -> Any:
+        try:
+            (outcome,) = list(self.function(_own(data), size=1))
+        except Exception as error:
+            return Raised(type(error).__name__)
+        return outcome.tolist() if hasattr(outcome, "tolist") else outcome
+
+    def speed(self, data: Any, limit: float) -> float:
+        """Draws a second, measured for at most about `limit` seconds."""
+        size, begun = (256 if self.lots else 8), time.monotonic()
+        while True:
+            start = time.monotonic()
+            self.draw(data, size)
+            passed = time.monotonic() - start
+            if passed > limit / 4 or time.monotonic() - begun > limit or size >= 65_536:
+                return size / max(passed, 1e-9)
+            size *= 4
+
+
+def count(
+    sampler: Sampler, pair: Pair, events: Sequence[Event], *, draws: int, alpha: Fraction, claim: Claim,
+    told: Told = lambda done, of: None,
+) -> list[Finding]:  # fmt: skip
+    """One finding for each event, from `draws` fresh draws of each input."""
+    hits = tally(sampler, pair, events, draws, told)
+    share = alpha / (2 * max(1, len(events)))
+    return [finding(pair, event, counts, draws, share, claim) for event, counts in zip(events, hits, strict=True)]
+
+
+def tally(
+    sampler: Sampler, pair: Pair, events: Sequence[Event], draws: int, told: Told = lambda done, of: None
+) -> list[list[int]]:
+    """How often each event happens in `draws` fresh draws of the first and of the second input."""
+    hits = [[0, 0] for _ in events]
+    done, lot = 0, LOT if sampler.lots else 2_000
+    while done < draws:
+        size = min(lot, draws - done)
+        for side, data in enumerate((pair.first, pair.second)):
+            drawn = sampler.draw(data, size)
+            for event, counts in zip(events, hits, strict=True):
+                counts[side] += int(event.holds(drawn).sum())
+        done += size
+        told(done, draws)
+    return hits
+
+
+def finding(pair: Pair, event: Event, counts: Sequence[int], draws: int, share: Fraction, claim: Claim) -> Finding:
+    """Both limits, each wrong with chance at most `share`."""
+    first, second = (counts[0], counts[1]) if event.forward else (counts[1], counts[0])
+    p, q = lower(first, draws, share), upper(second, draws, share)
+    direction = ("first", "second") if event.forward else ("second", "first")
+    return Finding(pair, event.tell(), direction, p, q, claim.at_least(p, q), (first, second), draws)
