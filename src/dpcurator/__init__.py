@@ -73,6 +73,7 @@ _NAMES = {
     "explain_loss": ("dpcurator.accounting.explain_loss", "explain_loss"),
     "audit": ("dpcurator.audit", "audit"),
     "exact_law": ("dpcurator.audit.run", "exact_law"),
+    "replay": ("dpcurator.audit.replay", "replay"),
     "Pure": ("dpcurator.audit.claims", "Pure"),
     "Approximate": ("dpcurator.audit.claims", "Approximate"),
     "Zcdp": ("dpcurator.audit.claims", "Zcdp"),
@@ -106,6 +107,7 @@ if TYPE_CHECKING:
     from dpcurator.audit.claims import Approximate as Approximate
     from dpcurator.audit.claims import Pure as Pure
     from dpcurator.audit.claims import Zcdp as Zcdp
+    from dpcurator.audit.replay import replay as replay
     from dpcurator.audit.run import audit as audit
     from dpcurator.audit.run import exact_law as exact_law
     from dpcurator.curator import Curator as Curator

@@ -37,7 +37,7 @@ ROOT = Path(__file__).resolve().parents[2]
 _FENCE = re.compile(r"^(?P<indent> *)```(?P<kind>\w*)[^\n]*\n(?P<body>.*?)^(?P=indent)```", re.M | re.S)
 _MARK = re.compile(r"<!-- *(?P<word>file|ci|in|noisy): *(?P<name>[\w./-]+) *-->\s*$")
 GALLERY = "gallery"
-_NOISY = {"demo", "key", "log", "receipt", "verify"}
+_NOISY = {"break-me", "demo", "key", "log", "receipt", "verify"}
 _PRICES = {"--epsilon", "--rho", "--spend", "--within", "--rehearse"}
 
 
