@@ -1,0 +1,80 @@
+"""What stands alone knows every form that the product can write, and needs nothing but Python."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import sys
+from fractions import Fraction as F
+from pathlib import Path
+from types import UnionType
+from typing import Union, get_args, get_origin, get_type_hints
+
+from questions import CATALOG, quoted
+from receipts import CATALOGS, curator
+
+from dpcurator.aggregates import AGGREGATES
+from dpcurator.mechanisms.key_selection import SELECTIONS
+from dpcurator.plan import nodes, rows
+from dpcurator.plan.functions import FUNCTIONS
+from dpcurator.plan.stability import ASK_RULES, NODE_RULES
+from dpcurator.pricing.noise import NAMES
+from dpcurator.receipt import FORMAT
+from dpcurator.standalone import verify as alone
+
+TEXT = Path(alone.__file__).read_text("utf-8")
+
+
+def kinds(hint: object) -> set[type]:
+    """All node types that may stand where a type is expected."""
+    if get_origin(hint) in (Union, UnionType, tuple):
+        return {kind for part in get_args(hint) for kind in kinds(part)}
+    return {hint} if isinstance(hint, type) and dataclasses.is_dataclass(hint) else set()
+
+
+def reached(kind: type, seen: set[type]) -> set[type]:
+    if kind not in seen:
+        seen.add(kind)
+        for hint in get_type_hints(kind).values():
+            for inner in kinds(hint):
+                reached(inner, seen)
+    return seen
+
+
+def test_every_node_of_a_plan_and_of_a_row_expression_is_known_with_its_fields():
+    found = reached(nodes.Plan, set()) | {nodes.Ask}
+    assert {one.__name__: {"node", *(field.name for field in dataclasses.fields(one))} for one in found} == alone.KNOWN
+    every = [one for room in (nodes, rows) for one in vars(room).values()
+             if dataclasses.is_dataclass(one) and one.__module__ == room.__name__]  # fmt: skip
+    assert set(every) == found  # and the product has no other
+
+
+def test_everything_else_that_a_receipt_may_name_is_known():
+    assert {function.name for function in FUNCTIONS} == alone.ROW_FUNCTIONS
+    assert alone.FORMAT == FORMAT
+    made = curator().ask("SELECT COUNT(*) FROM visits", epsilon=1)
+    assert set(made.receipt) == alone.RECEIPT
+    assert set(NODE_RULES) == {nodes.Rows, nodes.Where, nodes.Grouped, nodes.Bounded}
+    assert set(ASK_RULES) == {"rows", "present", "units", "values", "centred"}
+    assert sorted(NAMES.values()) == ["discrete_gaussian", "discrete_laplace"]
+    assert {rule.function for rule in AGGREGATES} == {"COUNT", "SUM", "AVG"}
+    for rule in SELECTIONS:
+        assert f'"{rule.spending(F(1), F(1, 10), groups=1).as_json()["rule"]}"' in TEXT
+
+
+def test_all_catalogs_of_these_tests_have_receipts_it_knows():
+    for catalog in CATALOGS.values():
+        made = curator(catalog).ask("SELECT city, AVG(cost) FROM visits GROUP BY city", spend="5%")
+        assert alone.form(made.receipt)
+    assert quoted("SELECT COUNT(*) FROM visits", catalog=CATALOG).priced
+
+
+def test_it_imports_the_standard_library_alone_and_says_what_it_does_not_check():
+    names = set()
+    for node in ast.walk(ast.parse(TEXT)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names.add(node.module or "")
+    assert {name.split(".")[0] for name in names} <= set(sys.stdlib_module_names)
+    assert alone.NOT_CHECKED.startswith("not checked: ")
