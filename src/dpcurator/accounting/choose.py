@@ -176,6 +176,11 @@ def aligned(parts: list[tuple[Loss, int]], wanted: Fraction) -> Fraction:
     return common / max(1, math.ceil(common / wanted))
 
 
+def fits(parts: list[tuple[Loss, int]], step: Fraction) -> bool:
+    """Do all heavy atoms lie on points? Else a lower bound comes near only by a much finer grid."""
+    return all((seen.wide / step).denominator == 1 for seen in (shape(loss) for loss, _ in parts) if seen.wide)
+
+
 def _common(gaps: list[Fraction | None]) -> Fraction | None:
     """The greatest of which all are multiples."""
     if not gaps or any(gap is None for gap in gaps):

@@ -26,6 +26,7 @@ from dpcurator.accounting.choose import (
     exact_step,
     far_for,
     first_step,
+    fits,
     sight,
     stride,
     window,
@@ -85,6 +86,7 @@ def certified(
     step, last = exact_step(fewer, seen.spread, MOST), True
     if step is None:
         step, last = first_step(fewer, seen, accuracy), False
+        step = step if fits(fewer, step) else step / 3
     step = _coarsened(fewer, step, seen)
     while True:
         began = time.monotonic()
