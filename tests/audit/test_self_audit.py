@@ -1,0 +1,74 @@
+"""The project audits itself: generated plans by replay on made-up neighbours, and every mechanism by its exact law.
+
+Plans: each schema of tests/support/schemas.py (add-remove and replace-one, many rows a unit and each row a unit, listed
+and unknown keys, epsilon and rho), asked as `dpcurator break-me` asks. At least PLANS questions are answered; a mistake
+put in must be found by the same run (tests/audit/test_break_me.py has more of them). `slow` runs twenty times as many.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from engine_mistakes import mistaken
+from schemas import SCHEMAS, declared
+
+from dpcurator.audit.break_me import FOUND, NOTHING, Broken
+from dpcurator.cli.breaking import search
+from dpcurator.engines import duckdb, reference
+
+PLANS = 200
+WORLDS = {"listed": 4, "unknown": 6, "replaced": 6, "rows": 4}  # of each schema, twelve questions each
+
+
+def audited(name: str, *, times: int = 1, seed: int = 100) -> Broken:
+    return search(declared(name), seconds=3600, worlds=WORLDS[name] * times, seed=seed)
+
+
+@pytest.fixture(scope="module")
+def audits() -> dict[str, Broken]:
+    return {name: audited(name) for name in SCHEMAS}
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_no_generated_plan_breaks_its_claims(name, audits):
+    found = audits[name]
+    assert found.verdict == NOTHING, str(found)
+    assert found.pairs > 0
+    assert found.largest == 1  # some reading moved exactly as far as claimed: neighbours are as bad as they may be
+
+
+def test_two_hundred_plans_were_answered_over_every_kind_of_question(audits, record_property):
+    assert set(WORLDS) == set(SCHEMAS)
+    answered = sum(found.questions - found.refused for found in audits.values())
+    pairs, readings = (sum(getattr(found, name) for found in audits.values()) for name in ("pairs", "readings"))
+    record_property("plans", answered)
+    record_property("pairs", pairs)
+    print(f"\nself-audit: {answered} plans, {pairs:,} pairs of neighbours, {readings:,} readings")
+    assert answered >= PLANS
+    reached = {part for found in audits.values() for part in found.seen}
+    assert reached >= {"SUM", "AVG", "COUNT DISTINCT", "CASE", "GROUP BY", "WITH_OTHER", "WHERE", "HAVING", "LIMIT"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_no_generated_plan_breaks_its_claims_at_length(name):
+    found = audited(name, times=20, seed=7)
+    assert found.verdict == NOTHING, str(found)
+
+
+def test_a_wrong_cap_is_found(monkeypatch):
+    honest = reference._share
+    more: Any = lambda step, g, values: honest(replace(step, max_rows=step.max_rows + 1), g, values)  # noqa: E731
+    monkeypatch.setattr(reference, "_share", more)
+    assert audited("listed").verdict == FOUND
+
+
+@pytest.mark.parametrize("mistake", ["NaN is a value", "rows without a unit kept", "max_groups ignored"])
+def test_a_mistake_of_the_engine_is_found(mistake, monkeypatch):
+    monkeypatch.setattr(duckdb, "statement", lambda core: mistaken(mistake, core))
+    found = audited("listed")
+    assert found.verdict == FOUND
+    assert found.witness is not None
+    assert found.witness.mismatches[0].kind in ("engines", "error")
