@@ -72,7 +72,7 @@ _NAMES = {
     "posterior": ("dpcurator.accounting.tradeoff", "posterior"),
     "explain_loss": ("dpcurator.accounting.explain_loss", "explain_loss"),
     "audit": ("dpcurator.audit", "audit"),
-    "exact_law": ("dpcurator.audit.run", "exact_law"),
+    "exact_law": ("dpcurator.audit.laws", "exact_law"),
     "replay": ("dpcurator.audit.replay", "replay"),
     "Pure": ("dpcurator.audit.claims", "Pure"),
     "Approximate": ("dpcurator.audit.claims", "Approximate"),
@@ -109,7 +109,7 @@ if TYPE_CHECKING:
     from dpcurator.audit.claims import Zcdp as Zcdp
     from dpcurator.audit.replay import replay as replay
     from dpcurator.audit.run import audit as audit
-    from dpcurator.audit.run import exact_law as exact_law
+    from dpcurator.audit.laws import exact_law as exact_law
     from dpcurator.curator import Curator as Curator
     from dpcurator.errors import DpcuratorError as DpcuratorError
     from dpcurator.errors import Fault as Fault

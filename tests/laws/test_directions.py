@@ -25,10 +25,10 @@ MAY: dict[str, set[str]] = {
     "samplers": {"entropy"},
     "plots": set(),
     "privacy": {"plots"},
-    "accounting": {"privacy"},
+    "accounting": {"plots", "privacy"},
     "sensitivity": set(),
     "mechanisms": {"entropy", "plots", "privacy", "samplers", "sensitivity"},
-    "audit": {"mechanisms", "plots", "privacy"},
+    "audit": {"entropy", "mechanisms", "plots", "privacy"},
     "catalog": set(),
     "plan": {"catalog", "privacy"},
     "aggregates": {"plan"},
@@ -47,6 +47,7 @@ MAY: dict[str, set[str]] = {
                 "pricing", "receipt", "rehearsal", "verification"},
     "standalone": set(),
     "opening": {"catalog", "curator", "engines", "ledger", "rehearsal", "snapshot"},
+    "__main__": {"cli"},
     "cli": {"accounting", "answer", "audit", "catalog", "engines", "fronts", "ledger", "mechanisms", "opening", "plan",
             "plots", "pricing", "privacy", "snapshot", "standalone", "verification"},
 }  # fmt: skip
@@ -64,7 +65,15 @@ NEVER = [
     ("engines", {"pricing", "ledger", "samplers", "entropy", "mechanisms", "snapshot"}),
     ("snapshot", {"engines", "pricing", "ledger", "entropy"}),
 ]
-ENTROPY_USERS = {"samplers", "mechanisms", "pricing/release.py", "curator.py", "rehearsal.py"}
+ENTROPY_USERS = {
+    "samplers",
+    "mechanisms",
+    "pricing/release.py",
+    "curator.py",
+    "rehearsal.py",
+    "audit/laws.py",
+    "audit/run.py",
+}
 
 
 def files() -> list[Path]:

@@ -1,6 +1,6 @@
 """The commands, put together: importing a file of commands registers them with the one application."""
 
-from dpcurator.cli import accounting, asking, breaking, demonstration, plotting, stewarding
+from dpcurator.cli import accounting, asking, auditing, breaking, demonstration, plotting, stewarding
 from dpcurator.cli.frame import app
 
-__all__ = ["accounting", "app", "asking", "breaking", "demonstration", "plotting", "stewarding"]
+__all__ = ["accounting", "app", "asking", "auditing", "breaking", "demonstration", "plotting", "stewarding"]
