@@ -38,10 +38,14 @@ def one_record(total: Total, *, low: float = 2.0**50, high: float = 2.0**50 + 1,
 
 
 def overflow(total: Total, *, rows: Sequence[int] | None = None, tolerance: float = 1) -> Probed:
-    """Integers whose sum passes 2**63, beside the sum in whole numbers. Bounds must hold 0 to the largest row."""
+    """Integers whose sum passes 2**63: it must be the whole number, or stop at 2**63 - 1, which moves no further.
+
+    Bounds must hold 0 to the largest row.
+    """
     told = [2**55] * 300 if rows is None else list(rows)
     found, exact = _answer(total, told), sum(told)
-    return Probed("overflow", not _near(found, exact, tolerance), f"{len(told)} rows that sum to {exact} gave {found}")
+    fell = not _near(found, exact, tolerance) and not _near(found, 2**63 - 1, tolerance)
+    return Probed("overflow", fell, f"{len(told)} rows that sum to {exact} gave {found}")
 
 
 def not_finite(total: Total, *, low: float = 0, high: float = 1, tolerance: float = 1e-6) -> Probed:
