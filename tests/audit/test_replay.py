@@ -14,6 +14,7 @@ from fractions import Fraction as F
 
 import numpy as np
 import pytest
+from house import ROWS, opened
 
 import dpcurator as dp
 from dpcurator import mechanisms as m
@@ -209,6 +210,38 @@ def test_an_exception_that_both_raise_is_no_finding_and_one_caught_is_seen():
     assert not replay(both, pair=PAIR).found
     found = replay(catching, pair=([1.0, math.nan], [1.0]))
     assert found.mismatches[0].kind == "error"
+
+
+def test_a_verb_itself_can_be_replayed():
+    assert not replay(ONE.release, pair=(3, 4)).found
+    assert replay(ONE.release, pair=(3, 5)).mismatches[0].kind == "input"
+
+
+def test_a_curator_is_asked_on_both(tmp_path):
+    """Two curators opened over neighbouring tables show the same; over one that was told a fact of its rows, not."""
+    places = iter(range(9))
+
+    def opened_on(rows):
+        return opened(tmp_path / f"{next(places)}", rows)
+
+    def telling(rows):
+        return opened(
+            tmp_path / f"{next(places)}", rows, columns={"age": {"type": "integer", "bounds": [0, len(rows)]}}
+        )
+
+    questions = [
+        "SELECT COUNT(*) AS n FROM visits",
+        "SELECT city, AVG(age) FROM visits GROUP BY city",
+        "SELECT who FROM visits",
+    ]
+    odd = ("odd", "Zrare", 2**63 - 1, math.inf, None, "9999-12-31", math.nan)
+    found = replay(opened_on, pair=(ROWS, [*ROWS, odd]), questions=questions, epsilon="0.1")
+    assert found.mismatches == []
+    assert str(found).endswith("3 questions asked of both")
+    leaking = replay(telling, pair=(ROWS, [*ROWS, odd]), questions=questions, epsilon="0.1")
+    assert {one.where.split(".")[0] for one in leaking.mismatches} >= {"quote", "answer"}
+    with pytest.raises(dp.Refusal, match="without questions"):
+        replay(len, pair=PAIR, epsilon=1)
 
 
 # --- every mechanism ------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from dpcurator.audit.replay import Mismatch
 from dpcurator.audit.same import differences
 from dpcurator.errors import DpcuratorError
 
-VARIES: Final = ("answer_sha256", "signature", "head", "time", "public_key", "request")
+VARIES: Final = ("answer_sha256", "signature", "head", "time", "public_key")
 _VALUES: Final = ("whole", "number", "truth")  # how columns are shown that hold noisy values
 
 

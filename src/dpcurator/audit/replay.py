@@ -12,7 +12,8 @@ Promise     A `Mismatch` is a certain fact about f and this pair: no chance is i
 Proof       f is deterministic but for mechanisms (checked: f on D must replay as itself, else a Refusal). Let o be the
             outputs of all calls. The run on D is a function of (D, o), that on D' of (D', o), with the same o.
 Limits      Noise taken by `sample` is added by f itself, unseen; then a difference of what f returns is a note, no
-            mismatch. A state that f keeps between runs, clocks, threads and files are not frozen.
+            mismatch. A state that f keeps between runs, clocks, threads and files are not frozen; a verb that f bound
+            before the replay (`draw = mechanism.release`) is not heard, so it is refused as randomness from elsewhere.
 Source      Haeberlen, Pierce, Narayan, USENIX Security 2011 (what can tell); Cebere et al. 2026 (record and replay).
 Checked     tests/audit/test_replay.py.
 """
@@ -60,10 +61,15 @@ class Mismatch:
 
 @dataclass
 class Replay:
-    """What a replay found. calls: how many were compared. largest: the greatest share of a declared distance used."""
+    """What a replay found.
+
+    calls: how many were compared, and of how many the input moved; largest: the greatest share of a declared distance
+    that was used. asked: questions, of two curators.
+    """
 
     mismatches: list[Mismatch] = field(default_factory=list)
     calls: int = 0
+    asked: int = 0
     moved: int = 0
     largest: Fraction = Fraction(0)
     notes: list[str] = field(default_factory=list)
@@ -82,6 +88,7 @@ class Replay:
             "verdict": self.verdict,
             "mismatches": [one.as_json() for one in self.mismatches],
             "calls": self.calls,
+            "questions": self.asked,
             "inputs_moved": self.moved,
             "largest_share": str(self.largest),
             "notes": list(self.notes),
@@ -92,6 +99,8 @@ class Replay:
         lines += [f"  {one}" for one in self.mismatches]
         if any(one.kind == "input" for one in self.mismatches):
             lines.append(f"  {SENSITIVITY}")
+        if self.asked:
+            return "\n".join([*lines, f"  {self.asked} questions asked of both"])
         lines.append(f"  {self.calls} calls of mechanisms compared; the input of {self.moved} moved")
         if self.moved and not self.mismatches:
             lines[-1] += f", by {float(self.largest):.3g} of what was declared at most"
@@ -105,17 +114,35 @@ def replay(
     function: Callable[[Any], Any],
     *,
     pair: Sequence[Any],
+    questions: Sequence[Any] | None = None,
     runs: int = RUNS,
     names: tuple[str, str] = ("D", "D'"),
+    **price: Any,
 ) -> Replay:
     """Run a function on a data set, and again on its neighbour with every mechanism's output frozen.
 
     function: called with the data alone; it may call any mechanisms of dpcurator. pair: (D, D'), which it does not
     change (each run gets a copy). runs: with how many different outputs, as what it does may depend on these; the
     first run that finds something is the last. Raises Refusal if on the same D it does not do the same twice.
+
+    questions: then the function opens a curator over the data, and these are asked of both at this price (epsilon,
+    rho or spend): see audit/curators.py for what is compared.
     """
     if isinstance(pair, str | bytes) or not hasattr(pair, "__len__") or len(pair) != 2:
         raise Refusal("pair is two neighbouring data sets.", cure="Write pair=([1, 2, 3], [1, 2]).")
+    if questions is not None:
+        from dpcurator.audit.curators import replay_curators
+
+        one, other = (function(copied(data)) for data in pair)
+        found = Replay(asked=len(questions))
+        for question in questions:
+            found.mismatches += replay_curators(one, other, question, names=names, **price)
+        return found
+    if price:
+        raise Refusal(
+            f"replay has no parameter {', '.join(price)} without questions.", cure="Give questions=[...] too."
+        )
+    function = _heard_too(function)
     total = Replay()
     for run in range(whole(runs, name="runs", least=1)):
         found = _once(function, pair, str(run), names)
@@ -125,6 +152,14 @@ def replay(
         if found.found:
             break
     return total
+
+
+def _heard_too(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A mechanism's verb is looked up again when it is called: bound before, it would not be heard."""
+    owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
+    if owner is not None and name in MOVED.get(type(owner).__name__, {}):
+        return lambda data: getattr(owner, name)(data)
+    return function
 
 
 def _once(function: Callable[[Any], Any], pair: Sequence[Any], label: str, names: tuple[str, str]) -> Replay:
