@@ -107,9 +107,9 @@ if TYPE_CHECKING:
     from dpcurator.audit.claims import Approximate as Approximate
     from dpcurator.audit.claims import Pure as Pure
     from dpcurator.audit.claims import Zcdp as Zcdp
+    from dpcurator.audit.laws import exact_law as exact_law
     from dpcurator.audit.replay import replay as replay
     from dpcurator.audit.run import audit as audit
-    from dpcurator.audit.laws import exact_law as exact_law
     from dpcurator.curator import Curator as Curator
     from dpcurator.errors import DpcuratorError as DpcuratorError
     from dpcurator.errors import Fault as Fault

@@ -99,6 +99,8 @@ class Report:
         """What epsilon cannot be below, at the claim's delta (0 if it has none); for a claim of rho, at delta 0."""
         from dpcurator.audit.claims import Approximate
 
+        if self.measure == "epsilon":
+            return self.at_least
         made = Approximate(0, self.delta)
         return max((made.at_least(one.p, one.q) for one in self.findings), default=Fraction(0))
 
@@ -142,9 +144,8 @@ class Report:
                 rows.append(("where", found.pair.why))
             rows.append(("event", found.event))
             rows.append(("chances", _chances(found)))
-        for one in self.unseen:
-            if one is not found:
-                rows.append(("never seen", f"{one.event}: {_chances(one)}"))
+            if found.never:
+                rows.append(("never seen", f"{found.draws:,} draws can show no more; it may have no bound at all"))
         rows.append(("tried", self._tried()))
         rows += [("note", note) for note in self.notes]
         return rows

@@ -11,24 +11,32 @@ Checked     tests/audit/test_run.py, tests/audit/test_known_mistakes.py.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from dpcurator.audit.blackbox import Sampler, count, tally
+from dpcurator.audit.blackbox import Sampler, count, takes, tally
 from dpcurator.audit.bound import deviations
-from dpcurator.audit.claims import Claim, Pure
+from dpcurator.audit.claims import Claim, Least, Pure, claim_of
+from dpcurator.audit.exact import Law, compare, rest
+from dpcurator.audit.features import GRAIN, LOW_BITS
+from dpcurator.audit.laws import LawOf, guarded, law_for, own
 from dpcurator.audit.pairs import Pair, propose
-from dpcurator.audit.report import FOUND, NOTHING, Finding, Report
+from dpcurator.audit.picture import bars_of_draws, bars_of_laws
+from dpcurator.audit.report import CERTAIN, FOUND, NOTHING, Finding, Report
 from dpcurator.audit.search import Event, Ranking, again, best, search
+from dpcurator.audit.shrink import shrink as smaller_witness
+from dpcurator.entropy import SystemEntropy
 from dpcurator.errors import Refusal
 from dpcurator.numbers import positive, whole
 
+Candidate = tuple[Pair, Event]
 Progress = Callable[[str, int, int], None]  # what is being done, done, of how many
 _LISTED = 16  # events that are looked at again
 _EVENTS = 4  # counted at a time
 _QUICK, _CLOSE, _AGAIN = 1 << 14, 1 << 17, 1 << 19  # draws of each input to look at
+_PLAIN = Fraction(4, 5)  # what an event of bits is worth, beside one that is easier to read
 _FEW = 3  # pairs looked at closely
 
 
@@ -76,11 +84,12 @@ def audit(
 
     pair: (input, neighbouring input), or a Pair. Without one `neighbours` and `domain` say what to try: see
     audit/pairs.py. claim: dp.Pure(1), dp.Approximate(1, 1e-6), dp.Zcdp(0.5); by itself what the mechanism's own loss
-    says, if it has one. samples: draws of each input that events are counted on; at most as many again are used to
-    choose events. seconds: a limit; draws that do not fit are not made, and the report says how many were. confidence:
-    that all the report states holds. hostile: also try rows outside the bounds. units: rows are (unit, value). shrink:
-    look for a smaller witness. bits: look at the bits of doubles too; without, they are taken as real numbers.
-    progress: called with (what, done, of how many). Raises Refusal for what is no such question.
+    says, if it has one. samples: draws of each input that events are counted on; about as many again, at most, are used
+    to choose events. seconds: a limit; draws that do not fit are not made, and the report says how many were.
+    confidence: that all the report states holds. hostile: also try rows outside the bounds. units: rows are
+    (unit, value). shrink: look for a smaller witness, where the pair was not given. bits: look at the bits of doubles
+    too; without, they are taken as real numbers. progress: called with (what, done, of how many). Raises Refusal for
+    what is no such question.
     """
     begun = time.monotonic()
     alpha = 1 - positive(confidence, name="confidence")
@@ -91,15 +100,15 @@ def audit(
     if claim is not None and not hasattr(claim, "contradicted"):
         raise Refusal("claim must be a claim.", cure="Write dp.Pure(1), dp.Approximate(1, 1e-6) or dp.Zcdp(0.5).")
     pairs = _pairs(pair, neighbours, domain, hostile=hostile, units=units)
-    if not callable(mechanism):
-        raise Refusal("There is nothing to audit.", cure="Give a mechanism, or a function of the data.")
-    report = _sampled(mechanism, pairs, claim, limits)
+    if own(mechanism) and claim is None:
+        loss = getattr(mechanism, "loss", None)
+        claim = claim_of(loss) if hasattr(loss, "family") else None
+    law_of = law_for(mechanism)
+    report = None if law_of is None else _exactly(law_of, name_of(mechanism), pairs, claim, limits, shrink)
+    if report is None or (report.verdict == NOTHING and takes(mechanism, "entropy") and not _told_all(report)):
+        function = _function(mechanism)
+        report = _sampled(function, name_of(mechanism), pairs, claim, limits, shrink)
     return replace(report, seconds=time.monotonic() - begun)
-
-
-def exact_law(f: Callable[[Any], Mapping[Any, Any]]) -> Any:
-    """Mark f as giving the law of the outcome: {outcome: chance}, chances as ints, Fractions or Enclosures."""
-    raise NotImplementedError
 
 
 def _pairs(pair: Any, neighbours: str | None, domain: Any, *, hostile: bool, units: bool) -> tuple[Pair, ...]:
@@ -110,7 +119,7 @@ def _pairs(pair: Any, neighbours: str | None, domain: Any, *, hostile: bool, uni
             first, second = pair
         except (TypeError, ValueError):
             raise Refusal("pair must be two inputs.", cure="Write pair=([0, 1], [0, 1, 1]).") from None
-        return (Pair(first, second, neighbours=neighbours),)
+        return (Pair(first, second),)
     if neighbours is None:
         raise Refusal(
             "Which inputs are neighbours is not known, and is never guessed.",
@@ -118,6 +127,17 @@ def _pairs(pair: Any, neighbours: str | None, domain: Any, *, hostile: bool, uni
             'or neighbours="vector" or "number" for answers that move by at most 1.',
         )
     return propose(neighbours=neighbours, domain=domain, hostile=hostile, units=units)
+
+
+def _function(mechanism: Any) -> Callable[..., Any]:
+    """What is drawn from."""
+    if own(mechanism) and hasattr(mechanism, "release"):
+        return lambda data: mechanism.release(data)
+    if not callable(mechanism):
+        raise Refusal("There is nothing to audit.", cure="Give a mechanism with `release`, or a function of the data.")
+    if takes(mechanism, "entropy") and not takes(mechanism, "size"):
+        return lambda data: mechanism(data, entropy=SystemEntropy())
+    return mechanism  # type: ignore[no-any-return]
 
 
 def _silent(what: str, done: int, of: int) -> None:
@@ -129,51 +149,151 @@ def name_of(mechanism: Any) -> str:
     return "the function" if named == "<lambda>" else str(named)
 
 
-def _sampled(mechanism: Any, pairs: Sequence[Pair], claim: Claim | None, limits: Limits) -> Report:
+def _exactly(
+    law_of: LawOf, name: str, pairs: Sequence[Pair], claim: Claim | None, limits: Limits, shrinking: bool
+) -> Report | None:
+    """Every pair by its laws; None where the laws of dpcurator's own mechanism are not for such inputs."""
     looked_for = Pure(0) if claim is None else claim
-    sampler = Sampler(mechanism)
     findings: list[Finding] = []
-    searched, counted, round_ = 0, 0, 0
-    verdict = NOTHING
-    for candidates, seen in _looks(sampler, pairs, looked_for, claim, limits):
-        round_, searched = round_ + 1, seen
-        share = limits.alpha / 2 ** (round_ + 1)
-        found, draws = _counted(sampler, candidates, share, looked_for, limits)
-        findings, counted = [*findings, *found], max(counted, draws)
-        if claim is not None and any(claim.contradicted(one.p, one.q) for one in found):
-            verdict = FOUND
+    unexplored, tried, picture = Fraction(0), 0, None
+
+    def look(pair: Pair, number: int = 0) -> tuple[list[Finding], tuple[Law, Law]]:
+        seconds = limits.left / 4
+        laws = (
+            guarded(law_of, pair.first, pair.second, seconds),
+            guarded(law_of, pair.second, pair.first, seconds),
+        )
+        return compare(pair, laws, looked_for), laws
+
+    for place, pair in enumerate(pairs):
+        if tried and limits.left <= 0:
+            break
+        found, laws = look(pair)
+        tried, unexplored = tried + 1, max(unexplored, *map(rest, laws))
+        findings += found
+        limits.tell("comparing laws", place + 1, len(pairs))
+        if claim is not None and any(one.at_least > claim.parameter for one in found):
             break
     findings.sort(key=lambda one: (-one.at_least, -one.p))
+    verdict = CERTAIN if claim is not None and findings and findings[0].at_least > claim.parameter else NOTHING
+    found_on = None
+    if verdict == CERTAIN and shrinking and findings[0].pair.neighbours is not None:
+        assert claim is not None
+        limit = claim.parameter
+
+        def test(pair: Pair, number: int) -> Finding | None:
+            best = max(look(pair)[0], key=lambda one: one.at_least)
+            return best if best.at_least > limit else None
+
+        smaller, _ = smaller_witness(findings[0].pair, test, until=limits.until)
+        if smaller is not None:
+            found_on, findings = findings[0].pair, [smaller, *findings]
+    notes = []
+    if unexplored > Fraction(1, 10**6):
+        notes.append(f"outcomes of chance {float(unexplored):.3g} in all were not listed; nothing is said of them")
+    if findings:
+        picture = bars_of_laws(look(findings[0].pair)[1], findings[0])
     return Report(
-        verdict, name_of(mechanism), claim, tuple(findings), "black box", limits.alpha, counted, searched, 0.0,
-        len(pairs), getattr(claim, "delta", Fraction(0)), looked_for.measure,
+        verdict, name, claim, tuple(findings[:8]), "exact", Fraction(0), 0, 0, 0.0, tried,
+        getattr(claim, "delta", Fraction(0)), looked_for.measure, found_on, tuple(notes),
+        picture,
     )  # fmt: skip
 
 
-Candidate = tuple[Pair, Event]
+def _told_all(report: Report) -> bool:
+    return not report.notes
+
+
+def _sampled(
+    function: Callable[..., Any], name: str, pairs: Sequence[Pair], claim: Claim | None, limits: Limits, shrinking: bool
+) -> Report:
+    looked_for = Pure(0) if claim is None else claim
+    sampler = Sampler(function)
+    findings: list[Finding] = []
+    events: dict[str, Candidate] = {}
+    searched, counted, round_, pairs_tried = 0, 0, 0, 0
+    verdict, found_on, notes = NOTHING, None, []
+    for candidates, close, looked_at in _looks(sampler, pairs, looked_for, claim, limits):
+        round_, pairs_tried, searched = round_ + 1, looked_at, max(searched, close)
+        share = limits.alpha / 2 ** (round_ + 1)
+        found, draws = _counted(sampler, candidates, share, looked_for, limits)
+        findings, counted = [*findings, *found], max(counted, draws)
+        events |= {one.event: candidate for one, candidate in zip(found, candidates, strict=True)}
+        if claim is not None and any(claim.contradicted(one.p, one.q) for one in found):
+            verdict = FOUND
+            break
+    findings.sort(key=telling, reverse=True)
+    if verdict == FOUND and shrinking and findings[0].pair.neighbours is not None:
+        assert claim is not None
+        smaller, tries = smaller_witness(
+            findings[0].pair, _again(sampler, claim, limits, counted, events), until=limits.until
+        )
+        if smaller is not None:
+            found_on, findings = findings[0].pair, [smaller, *findings]
+            notes.append(f"found on larger inputs first, then {tries} smaller tried on fresh draws")
+    if findings and of_bits(findings[0]):
+        notes.append("the last bits of a double tell which inputs it can come from; bits=False looks past them")
+    return Report(
+        verdict, name, claim, tuple(findings), "black box", limits.alpha, counted, searched, 0.0, pairs_tried,
+        getattr(claim, "delta", Fraction(0)), looked_for.measure, found_on, tuple(notes),
+        bars_of_draws(sampler, *events[findings[0].event]) if findings and findings[0].event in events else None,
+    )  # fmt: skip
+
+
+def telling(found: Finding) -> tuple[Least, Fraction]:
+    """What to show first."""
+    return found.at_least * (_PLAIN if of_bits(found) else 1), found.p
+
+
+def of_bits(found: Finding) -> bool:
+    """Does the event look at the bits of a double?"""
+    return found.event.startswith((GRAIN, LOW_BITS))
+
+
+def _again(
+    sampler: Sampler, claim: Claim, limits: Limits, draws: int, seen: dict[str, Candidate]
+) -> Callable[[Pair, int], Finding | None]:
+    """A try at a smaller pair: its own search, and its own draws to count on."""
+
+    def test(pair: Pair, number: int) -> Finding | None:
+        share = limits.alpha / (2 * number * (number + 1))
+        few = min(draws, 100_000)
+        ranking = Ranking(claim, few, deviations(float(share) / 4))
+        events = best(_events(sampler, pair, min(_QUICK, few), ranking, limits.bits), 2)
+        if not events or max(event.score for event in events) <= float(claim.parameter):
+            return None
+        limits.tell("making it smaller", number, number)
+        found = count(sampler, pair, events, draws=few, alpha=share, claim=claim)
+        seen.update({one.event: (pair, event) for one, event in zip(found, events, strict=True)})
+        top = max(found, key=telling)
+        return top if claim.contradicted(top.p, top.q) else None
+
+    return test
 
 
 def _looks(
     sampler: Sampler, pairs: Sequence[Pair], claim: Claim, claimed: Claim | None, limits: Limits
-) -> Iterator[tuple[list[Candidate], int]]:
+) -> Iterator[tuple[list[Candidate], int, int]]:
     """Events worth counting: as soon as some are expected to contradict the claim, else the best of all pairs."""
     speed = sampler.speed(pairs[0].first, limit=min(1.0, limits.left / 20))
     planned = _affordable(limits.samples, speed, limits.left / 2)
     ranking = Ranking(claim, planned, deviations(float(limits.alpha) / (8 * _EVENTS)))
     share = limits.left * (0.25 if len(pairs) > _FEW else 0.0) / len(pairs)
     quick = min(_QUICK, limits.samples, max(100, int(speed * share / 2)))
+    begun_with = limits.left
     promising: list[tuple[float, int, Pair]] = []
     for place, pair in enumerate(pairs):
         if len(pairs) <= _FEW:
             promising.append((0.0, place, pair))
             continue
-        if limits.left < 0.2 * (limits.left + 1) and promising:
+        if limits.left < 0.6 * begun_with and promising:
             break
         events = _events(sampler, pair, quick, ranking, limits.bits)
         limits.tell("looking for pairs", place + 1, len(pairs))
         promising.append((-max((event.cautious for event in events), default=0.0), place, pair))
         if events and claimed is not None and max(e.cautious for e in events) > 1.3 * float(claimed.parameter) + 0.05:
-            yield [(pair, event) for event in best(events, _EVENTS)], quick
+            yield [(pair, event) for event in best(events, _EVENTS)], quick, place + 1
+    looked_at = len(promising)
     promising.sort(key=lambda one: one[:2])
     close = min(_CLOSE, limits.samples // 2, max(100, int(speed * limits.left / (8 * min(_FEW, len(promising))))))
     more = min(_AGAIN, limits.samples // 2, int(speed * limits.left / (8 * min(_FEW, len(promising)))))
@@ -185,7 +305,7 @@ def _looks(
         candidates += [(pair, event) for event in events]
         limits.tell("looking for events", place + 1, min(_FEW, len(promising)))
     chosen = best([event for _, event in candidates], _EVENTS)
-    yield [(pair, event) for pair, event in candidates if any(event is one for one in chosen)], close
+    yield [(pair, event) for pair, event in candidates if any(event is one for one in chosen)], close, looked_at
 
 
 def _events(sampler: Sampler, pair: Pair, draws: int, ranking: Ranking, bits: bool) -> list[Event]:
