@@ -1,7 +1,8 @@
 """One certified (epsilon, delta) point for questions whose noise is all fixed before any of them is answered.
 
-Definition  The least epsilon that is certified for all losses together at a delta (accounting/bracket.py), rounded up
-            to FIGURES figures.
+Definition  The least epsilon that is certified for all losses together at a delta, by their distribution
+            (accounting/pld.py) or by a formula (accounting/closed.py), rounded up to FIGURES figures. The sum of their
+            epsilons one by one is not among them: that is what the point is compared with.
 Promise     All answers together are (epsilon, delta)-DP. It is decided by the losses and the delta alone, the same
             every time: no clock stops it, and what doubles choose in it lies far below the figures that are kept.
 Proof       The losses are fixed before the first release, so the product of their dominating pairs dominates all of it
@@ -27,7 +28,8 @@ from dpcurator.privacy.loss import Loss
 FIGURES: Final = 4  # of the epsilon
 MOST: Final = 50  # different losses of which a distribution is made
 ACCURACY: Final = Fraction(1, 1000)
-_NO_CLOCK: Final = 10**9  # seconds
+_NO_CLOCK: Final = 1e9  # seconds
+_ONE_BY_ONE: Final = ("sum", "own curve")  # formulas that put nothing together, and search a curve of each loss
 SLACK: Final = Fraction(101, 100)  # a receipt's point may be this much above what is certified now
 
 
@@ -41,23 +43,29 @@ class Point:
 
 
 def point_of(losses: Sequence[Loss], delta: Fraction) -> Point | None:
-    """The point at this delta, in (0, 1); None where no epsilon has so small a delta."""
-    from dpcurator.accounting.bracket import bracket
-    from dpcurator.accounting.closed import upper_bounds
+    """The point at this delta, in (0, 1); None for a single loss, and where no epsilon has so small a delta."""
+    from dpcurator.accounting.bracket import has_law
+    from dpcurator.accounting.closed import METHODS, split
     from dpcurator.accounting.composition import compose
-    from dpcurator.errors import Refusal
+    from dpcurator.accounting.pld import certified
+    from dpcurator.accounting.rounding import down
 
     together = compose(*losses)
     if len(together.parts) > MOST:
         together = compose(*((as_pure(loss), count) for loss, count in together.parts))
-    if len(together.parts) > MOST:
-        found = min(((epsilon, name) for name, epsilon in upper_bounds(together, delta)), default=None)
-        return None if found is None else Point(rounded_up(found[0]), delta, found[1])
-    try:
-        made = bracket(together, delta=delta, accuracy=ACCURACY, seconds=_NO_CLOCK)
-    except Refusal:
+    infinite, parts = split(together.parts)
+    rest = delta if infinite == 0 else (delta - infinite) / (1 - infinite)
+    if together.size < 2 or rest <= 0:
         return None
-    return Point(rounded_up(made.upper), delta, made.method)
+    bounds = [(METHODS[name](parts, down(rest)), name) for name in METHODS if name not in _ONE_BY_ONE]
+    if len(together.parts) <= MOST and all(has_law(loss) for loss, _ in together.parts):
+        made = certified(together.parts, "epsilon", delta, accuracy=float(ACCURACY), seconds=_NO_CLOCK)
+        bounds.append((made.upper, "pld"))
+    known = [(epsilon, name) for epsilon, name in bounds if epsilon is not None]
+    if not known:
+        return None
+    epsilon, method = min(known)
+    return Point(rounded_up(epsilon), delta, method)
 
 
 def as_pure(loss: Loss) -> Loss:
