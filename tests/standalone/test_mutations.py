@@ -1,0 +1,218 @@
+"""More than fifty receipts of every kind, and every change of every part of each: numbers, texts, fields, lists.
+
+Unsigned, a change is caught by the signature; signed with another key, by the key. Signed again with the true key, by a
+curator that lies, it is caught by working it out again, unless it is in `FREE`: what is consistent in itself and rests
+on nothing a receipt holds. Beside each is what tells of it, if anything outside does. Of a batch, what is said of its
+other questions is caught by their receipts.
+"""
+
+from __future__ import annotations
+
+import copy
+import random
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import pytest
+from alone import wrong
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from receipts import CATALOGS, KEY, at, changed, curator, json_of, leaves, others, signed
+
+from dpcurator.errors import Refusal
+from dpcurator.ledger.keys import SigningKey, canonical
+from dpcurator.plan.canonical import as_json, plan_of
+from dpcurator.plan.canonical import digest as digest_of
+from dpcurator.standalone import verify as alone
+from dpcurator.values import Json
+from dpcurator.verification import verify
+
+OTHER_KEY = SigningKey(Ed25519PrivateKey.from_private_bytes(bytes(32)))
+QUESTIONS = (
+    "SELECT city, COUNT(*) AS n, AVG(age) FROM visits WHERE age >= 18 AND NOT smoker GROUP BY city ORDER BY n LIMIT 3",
+    "SELECT SUM(cost), COUNT(DISTINCT patient), SUM(cost) / COUNT(*) FROM visits",
+    "SELECT g, SUM(x), COUNT(x) FROM rows WHERE x IN (1, 2, 3) GROUP BY g HAVING COUNT(*) > 2",
+    "SELECT COUNT(*) FROM visits WHERE note LIKE 'a!_%' ESCAPE '!' OR day >= '2022-01-08'",
+    "SELECT SUM(x) FROM rows",
+    "SELECT AVG(CASE WHEN smoker THEN age ELSE LENGTH(city) END) FROM visits",
+    "SELECT LEFT(city, 1), SUM(CLIP(gain * 2 - 0.5, -1, 1)) FROM visits GROUP BY LEFT(city, 1)",
+    "SELECT city, COUNT(note) FROM visits GROUP BY WITH_OTHER(city)",
+)
+BATCH = (*QUESTIONS[:4], "SELECT AVG(cost) FROM visits")
+FREE = {  # signed again and consistent in itself; beside each, what outside the receipt tells of it
+    "request": "ledger", "analyst": "ledger", "time": "ledger", "data_version": "ledger", "catalog_sha256": "ledger",
+    "protects": "catalog", "answer_sha256": "the answer", "ledger": "ledger, catalog", "software": None,
+}  # fmt: skip
+
+
+@cache
+def made() -> dict[str, Json]:
+    """Receipts by name; of a batch, two of them."""
+    chosen = (" 0", " 4")
+    return {name: one for name, one in everything().items() if "batch" not in name or name[-2:] in chosen}
+
+
+@cache
+def everything() -> dict[str, Json]:
+    found: dict[str, Json] = {}
+    for name, catalog in CATALOGS.items():
+        asked = curator(catalog)
+        for number, question in enumerate(QUESTIONS):
+            try:
+                found[f"{name}, {number}"] = json_of(asked.ask(question, spend="2%").receipt)
+            except Refusal:  # WITH_OTHER where keys are listed
+                assert number >= 6, question
+        again = asked.ask(QUESTIONS[0], spend="2%")  # a repeat is free, and has the receipt of what was paid
+        assert json_of(again.receipt) == found[f"{name}, 0"]
+        for member, answer in enumerate(asked.batch(BATCH, spend="10%")):
+            found[f"{name}, batch {member}"] = json_of(answer.receipt)
+    asked = curator(CATALOGS["approximate"])
+    many = [f"SELECT COUNT(*) FROM visits WHERE age > {n}" for n in range(5)]
+    for member, answer in enumerate(asked.batch(many, spend="50%", as_one=True)):
+        found[f"one batch {member}"] = json_of(answer.receipt)
+    return found
+
+
+def structures(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """Every other object or list in the place of one: a field left out, added or named otherwise; items in another
+    order, left out, twice."""
+    if isinstance(value, dict):
+        for name in value:
+            yield path, {key: inner for key, inner in value.items() if key != name}
+            yield path, {f"{key}_" if key == name else key: inner for key, inner in value.items()}
+        yield path, value | {"more": 1}
+    elif isinstance(value, list) and value:
+        yield path, value[:-1]
+        yield path, [*value, value[-1]]
+        if value[::-1] != value:
+            yield path, value[::-1]
+    for name, inner in (
+        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    ):
+        yield from structures(inner, (*path, name))
+
+
+def changes(receipt: Json) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """Every place of a receipt with another value for it."""
+    for path in leaves(receipt):
+        yield from ((path, new) for new in others(at(receipt, path)))
+    yield from structures(receipt)
+
+
+def with_change(receipt: Json, path: tuple[Any, ...], new: Any) -> Json:
+    return changed(receipt, path, new) if path else new
+
+
+def of_another(receipt: Json, path: tuple[Any, ...]) -> bool:
+    """Whether it says something of another question of the batch, or what all of it cost."""
+    batch = receipt["batch"]
+    if path[:1] != ("batch",) or batch is None or path == ("batch",):
+        return False
+    return path[1] == "point" or (len(path) > 2 and path[2] != batch["index"]) or len(path) == 2
+
+
+def sample(share: float, seed: str) -> Iterator[tuple[str, Json, tuple[Any, ...], Json]]:
+    luck = random.Random(seed)
+    for name, receipt in made().items():
+        for path, new in changes(receipt):
+            if luck.random() < share:
+                yield name, receipt, path, with_change(receipt, path, new)
+
+
+def caught_by_the_signature(share: float) -> int:
+    count = 0
+    for name, _, path, lie in sample(share, "unsigned"):
+        assert wrong(lie, key=KEY.public) & {"form", "signature"}, (name, path)
+        count += 1
+    return count
+
+
+def caught_by_the_key(share: float) -> int:
+    count = 0
+    for name, _, path, lie in sample(share, "another key"):
+        body = {field: value for field, value in lie.items() if field != "signature"} | {"public_key": OTHER_KEY.public}
+        forged = body | {"signature": OTHER_KEY.sign(canonical(body))}
+        assert wrong(forged, key=KEY.public) & {"form", "signature"}, (name, path)
+        count += 1
+    return count
+
+
+def caught_by_working_it_out(share: float) -> int:
+    count = 0
+    for name, receipt, path, lie in sample(share, "signed again"):
+        if not path or (path[0] in FREE and len(lie) == len(receipt)) or path[0] == "signature":
+            continue
+        found = wrong(signed(lie), key=KEY.public)
+        if of_another(receipt, path):
+            whole = name.rpartition(" ")[0]
+            members = [one for other, one in everything().items() if other.startswith(whole) and other != name]
+            found |= wrong(signed(lie), key=KEY.public, others=members)
+        assert found, (name, path)
+        count += 1
+    return count
+
+
+def test_there_are_fifty_of_every_kind_and_all_hold():
+    receipts = made()
+    assert len(receipts) >= 50
+    kinds = {(one["price"]["currency"], one["neighbours"], one["selection"] is not None, one["batch"] is not None)
+             for one in receipts.values()}  # fmt: skip
+    assert len(kinds) >= 11
+    assert {claim["mechanism"] for one in receipts.values() for claim in one["readings"]} == {
+        "discrete_laplace", "discrete_gaussian"}  # fmt: skip
+    assert any("point" in (one["batch"] or {}) for one in receipts.values())
+    for name, receipt in receipts.items():
+        assert wrong(receipt, key=KEY.public) == set(), name
+        assert verify(receipt, public_key=KEY.public).holds, name
+
+
+def test_changes_are_caught_by_the_signature():
+    assert caught_by_the_signature(0.004) > 200
+
+
+def test_changes_signed_with_another_key_are_caught_by_the_key():
+    assert caught_by_the_key(0.004) > 200
+
+
+def test_changes_signed_again_are_caught_by_working_it_out():
+    assert caught_by_working_it_out(0.004) > 200
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("caught", [caught_by_the_signature, caught_by_the_key, caught_by_working_it_out])
+def test_all_changes_are_caught(caught):
+    assert caught(1.0) > 60_000
+
+
+def test_a_plan_changed_with_its_digest_is_caught_where_the_product_catches_it_by_working_it_out():
+    """Another plan is another sound question, unless it moves otherwise than the receipt says. No false alarm."""
+    luck, caught = random.Random("plans"), 0
+    for name, receipt in made().items():
+        for path, new in changes(receipt["plan"]):
+            if luck.random() > 0.006:
+                continue
+            plan = with_change(receipt["plan"], path, new)
+            lie = copy.deepcopy(receipt) | {"plan": plan}
+            try:
+                lie["plan_sha256"] = digest_of(plan_of(plan))
+                assert as_json(plan_of(plan)) == plan
+            except Refusal:  # no plan at all
+                lie["plan_sha256"] = alone.digest(plan)
+            if lie["batch"] is not None:
+                lie["batch"]["plans"][lie["batch"]["index"]] = lie["plan_sha256"]
+            ours, theirs = wrong(signed(lie), key=KEY.public), verify(signed(lie), public_key=KEY.public)
+            if {step.name for step in theirs.steps if not step.holds} & {"sensitivity", "noise", "cost"}:
+                assert ours, (name, path)
+                caught += 1
+            if ours:
+                assert not theirs.holds, (name, path, ours)
+    assert caught
+
+
+@pytest.mark.parametrize("name", sorted(FREE))
+def test_what_is_free_is_so_and_is_what_it_says(name):
+    """Some change of each holds, signed again: the list above has nothing that this file could see."""
+    receipt = made()["pure, 0"]
+    paths = list(leaves(receipt[name])) if isinstance(receipt[name], dict) else [()]
+    lies = [changed(receipt, (name, *path), new) for path in paths for new in others(at(receipt, (name, *path)))]
+    assert any(wrong(signed(lie), key=KEY.public) == set() for lie in lies)
