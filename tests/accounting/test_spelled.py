@@ -6,7 +6,7 @@ import pytest
 
 import dpcurator as dp
 from dpcurator.accounting.spelled import SPELLINGS, spelled
-from dpcurator.privacy.families import FAMILIES
+from dpcurator.privacy.families import WHOLE
 
 F = Fraction
 
@@ -39,6 +39,10 @@ def loss(family, **given):
         ("randomised_response(truth=0.7)", loss("randomised_response", truth="0.7", lie="0.3")),
         ("randomised_response(truth=0.7, lie=0.1)", loss("randomised_response", truth="0.7", lie="0.1")),
         ("unary_encoding(p=0.5, q=0.2)", loss("unary_encoding", p="0.5", q="0.2")),
+        (" poisson ( 0.01 , gaussian(sigma=2) ) ", loss("poisson_gaussian", rate="0.01", variance=4, shift=1)),
+        ("poisson(1/3,pure(epsilon=1))", loss("poisson_pure", rate="1/3", epsilon=1)),
+        ("poisson(1, pure(epsilon=1))", loss("pure", epsilon=1)),
+        ("fixed_size(100/10000, laplace(epsilon=2))", loss("fixed_size_laplace", rate="0.01", scale=1, shift=2)),
     ],
 )
 def test_each_spelling(text, right):
@@ -47,12 +51,17 @@ def test_each_spelling(text, right):
 
 
 def test_every_family_can_be_written():
-    assert set(FAMILIES) <= set(SPELLINGS)
+    assert set(WHOLE) <= set(SPELLINGS)
 
 
 @pytest.mark.parametrize(
     "text",
     [
+        "poisson(0.1)", "poisson(0, pure(epsilon=1))", "poisson(2, pure(epsilon=1))", "poisson(0.1, pure)",
+        "poisson(0.1, poisson(0.1, pure(epsilon=1)))", "poisson(0.1, 3 * pure(epsilon=1))", "fixed_size(1, laplace())",
+        "poisson(rate=0.1, pure(epsilon=1))", "poisson_pure(epsilon=1, rate=0.1)", "poisson(0.1, pure(epsilon=1)",
+        "poisson(0.1, unary_encoding(p=0.5, q=0.2))", "poisson(1, discrete_gaussian_vector(variance=3, l2_squared=2))",
+        "poisson(0.1, pure(epsilon=1)) + fixed_size(0.1, pure(epsilon=1))",
         "", "+", "laplace", "laplace()", "laplace(0.1)", "laplace(epsilon=)", "laplace(epsilon=nan)",
         "laplace(epsilon=inf)",
         "laplace(epsilon=-1)", "laplace(epsilon=0.1) +", "laplace(epsilon=0.1) pure(epsilon=1)", "x(epsilon=1)",

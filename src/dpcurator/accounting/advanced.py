@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
-from dpcurator.accounting.convert import alike, pure_epsilon_of
+from dpcurator.accounting.convert import alike, plain, pure_epsilon_of
 from dpcurator.accounting.rounding import ball_up
 from dpcurator.numbers.balls import ball, precision
 from dpcurator.privacy.loss import Loss
@@ -40,7 +40,7 @@ def advanced_epsilon(parts: Iterable[tuple[Loss, int]], delta: Fraction) -> Frac
 def moments(parts: Iterable[tuple[Loss, int]]) -> tuple[Fraction, Fraction] | None:
     """The sums of m_i, rounded up, and of v_i; None where some loss has neither a range nor is Gaussian."""
     mean = spread = Fraction(0)
-    for loss, count in parts:
+    for loss, count in ((plain(loss), count) for loss, count in parts):
         variance = _variance(loss)
         if variance is None:
             return None

@@ -106,9 +106,9 @@ def _delta_by_search(composition: Composition, at: Fraction) -> Fraction:
 
 
 def has_law(loss: Loss) -> bool:
-    """Is the law of its losses known, both ways alike?"""
+    """Is the law of its losses known?"""
     known = FAMILIES.get(loss.family)
-    return known is not None and known.law is not None and known.backward is None
+    return known is not None and known.law is not None
 
 
 def question(delta: object, epsilon: object) -> tuple[str, Fraction]:

@@ -15,8 +15,10 @@ from fractions import Fraction
 from typing import Any
 
 from dpcurator.accounting.floats import dots
+from dpcurator.accounting.sampling import sampled_points, sampled_span
 from dpcurator.accounting.shape import Shape, shape
 from dpcurator.privacy.loss import Loss
+from dpcurator.privacy.sampled import way_of
 
 FEW = 512  # atoms of a loss that are all kept, each at its own point
 COARSE = 96  # points of a first look at a law
@@ -67,9 +69,15 @@ class Cumulants:
 
         most = float(np.maximum.reduceat(self.x, self.starts) @ self.counts)
         low, high = math.log(1e-6), math.log(max(4 / (accuracy * max(most, 1e-12)), 10.0))
+
+        def passes(s: float) -> bool:
+            return self.epsilon_at(s) > at if quantity == "delta" else self.log_delta_at(s) < at
+
+        while high < math.log(1e5) and not passes(math.exp(high)) and self.at(math.exp(high))[1] < most / 2:
+            high += 1.0  # far from the largest loss, as where rows are sampled
         for _ in range(50):
             s = math.exp((low + high) / 2)
-            beyond = self.epsilon_at(s) > at if quantity == "delta" else self.log_delta_at(s) < at
+            beyond = passes(s)
             low, high = (low, (low + high) / 2) if beyond else ((low + high) / 2, high)
         return math.exp((low + high) / 2)
 
@@ -111,7 +119,9 @@ def coarse(parts: list[tuple[Loss, int]], *, far: float) -> list[tuple[Any, Any,
     laws = []
     for loss, count in parts:
         seen = shape(loss)
-        if seen.wide is None and (seen.anchor is None or loss.family == "discrete_gaussian"):
+        if way_of(loss) is not None:
+            x = sampled_points(loss, far, 4 * COARSE)
+        elif seen.wide is None and (seen.anchor is None or loss.family == "discrete_gaussian"):
             mu = _mu(loss)
             middle, half = mu * mu / 2, far * mu
             if seen.gap is not None and half / float(seen.gap) < 10 * COARSE:
@@ -207,6 +217,10 @@ def window(loss: Loss, count: int, step: Fraction, tilt: float, log: float, log_
     seen: Shape = shape(loss)
     h = float(step)
     least = (log - math.log(1e13 * count)) / tilt  # P(L <= x) e**(s x) is less than that share of the tilted mass
+    if seen.anchor is None and way_of(loss) is not None:
+        low, high = sampled_span(loss, far_for(log_tail) + 0.5)
+        first = math.floor(min(max(least, low), high - h) / h) - 1
+        return Window(Fraction(0), first, max(math.ceil(high / h), first + 2))
     if seen.wide is None and (seen.anchor is None or loss.family == "discrete_gaussian"):
         mu = _mu(loss)
         anchor = seen.anchor if seen.anchor is not None else Fraction(0)
@@ -221,5 +235,6 @@ def window(loss: Loss, count: int, step: Fraction, tilt: float, log: float, log_
         return Window(anchor, first, max(math.ceil((high - float(anchor)) / h), first + 2))
     assert seen.anchor is not None
     reach = float(seen.anchor)
-    first = math.floor((max(least, -reach) - reach) / h + 1e-9) - 1
+    lowest = -reach if seen.lowest is None else float(seen.lowest)
+    first = math.floor((max(least, lowest) - reach) / h + 1e-9) - 1
     return Window(seen.anchor, min(first, -2), 0)

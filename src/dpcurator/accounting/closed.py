@@ -42,7 +42,9 @@ from dpcurator.numbers import rational
 from dpcurator.numbers.balls import ball, precision
 from dpcurator.numbers.enclosure import bracket
 from dpcurator.privacy import zcdp
+from dpcurator.privacy.families.poisson import amplified
 from dpcurator.privacy.loss import Loss
+from dpcurator.privacy.sampled import on_all_rows, rate_of
 
 if TYPE_CHECKING:
     from dpcurator.accounting.composition import Composition
@@ -84,6 +86,7 @@ def split(parts: Parts) -> tuple[Fraction, Parts]:
     total, finite, kept = Fraction(0), Fraction(0), dict[Loss, int]()
     with precision(192):
         for loss, count in parts:
+            loss = as_approximate(loss)
             if loss.family == "approximate":
                 total += count * loss["delta"]
                 finite += count * _minus_ln(1 - loss["delta"])
@@ -91,6 +94,20 @@ def split(parts: Parts) -> tuple[Fraction, Parts]:
             kept[loss] = kept.get(loss, 0) + count
         infinite = min(total, bracket(-(-ball(finite)).expm1()).hi) if total else total
     return infinite, tuple((loss, count) for loss, count in kept.items() if count and pure_epsilon_of(loss) != 0)
+
+
+def as_approximate(loss: Loss) -> Loss:
+    """What a sample of an (e, d)-DP mechanism is: (ln(1 + q (e**e - 1)), q d)-DP, either way; any other loss itself.
+
+    Balle, Barthe, Gaboardi 2018, theorems 8 and 9; of the formulas in privacy/families/poisson.py: at that epsilon the
+    threshold is e forward; backward it is at least e, by the product there, and 1 - (1-q) E is at most q.
+    """
+    base = on_all_rows(loss)
+    if base.family != "approximate" or base == loss:
+        return loss
+    rate = rate_of(loss)
+    grown = amplified(base["epsilon"], rate) if base["epsilon"] else Fraction(0)
+    return Loss("approximate", (("delta", rate * base["delta"]), ("epsilon", grown)))
 
 
 def _minus_ln(value: Fraction) -> Fraction:

@@ -2,7 +2,9 @@
 
 Definition  A Composition is losses with counts, equal losses merged. Its delta at epsilon is the least for which the
             product of its pairs is (epsilon, delta)-indistinguishable, the worse of the two directions being taken
-            after everything is composed; its epsilon at delta is the least that has at most this delta.
+            after everything is composed; its epsilon at delta is the least that has at most this delta. All losses are
+            towards the same neighbours: Poisson samples (add or remove a row) and samples of a fixed size (replace one)
+            do not mix.
 Promise     `epsilon` and `delta` are certified upper bounds; `bracket` adds a certified lower one and says which method
             gave the upper. `estimate` is a fast number with no promise. No bound is above the sum of pure epsilons.
 Proof       Each loss dominates its release, so their product dominates the releases together, also where a later one
@@ -15,7 +17,7 @@ Checked     tests/accounting/test_composition.py.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Self
@@ -23,9 +25,11 @@ from typing import TYPE_CHECKING, Any, Self
 from dpcurator.errors import Refusal
 from dpcurator.numbers import whole
 from dpcurator.privacy.loss import Loss
+from dpcurator.privacy.sampled import WAYS, way_of
 
 if TYPE_CHECKING:
     from dpcurator.accounting.bracket import Bracket
+    from dpcurator.plots.chart import Chart
 
 _MOST = 10**9  # of all counts together
 
@@ -42,6 +46,16 @@ class Composition:
             if not isinstance(loss, Loss):
                 raise Refusal("A composition is of losses.", cure="Write compose(part, (part, count)).")
             counts[loss] = counts.get(loss, 0) + whole(count, name="count", least=0)
+        if any(loss.family.endswith("_reversed") for loss in counts):
+            raise Refusal(
+                "Both directions of a composition are taken care of.", cure="Compose the loss, not its reverse."
+            )
+        if {way_of(loss) for loss in counts} >= set(WAYS):
+            raise Refusal(
+                "Poisson samples are for neighbours that add or remove a row, samples of a fixed size for those that "
+                "replace one: together they say nothing.",
+                cure="Compose losses towards the same neighbours.",
+            )
         ordered = sorted(((loss, count) for loss, count in counts.items() if count), key=_order)
         if sum(count for _, count in ordered) > _MOST:
             raise Refusal("A composition is of at most 1,000,000,000 losses.")
@@ -77,6 +91,14 @@ class Composition:
         from dpcurator.accounting.estimate import estimate
 
         return estimate(self, delta=delta, epsilon=epsilon)
+
+    def plot(self, kind: object = "delta", *, most: object = None, compare: Iterable[str] = ()) -> Chart:
+        """A chart: "delta" between its certified bounds at each epsilon up to `most`, beside the methods of `compare`
+        (as "zcdp", "advanced"); the "distribution" of the loss of all together, an estimate; or "tradeoff", what the
+        best test misses. Takes a second or some. Raises Refusal for another kind, and where the law is not known."""
+        from dpcurator.accounting.drawn import draw_composition
+
+        return draw_composition(self, kind, most=most, compare=compare)
 
     def as_json(self) -> list[dict[str, object]]:
         """Each loss as its own JSON, with its count."""

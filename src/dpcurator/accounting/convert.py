@@ -37,6 +37,7 @@ from dpcurator.privacy.families import FAMILIES
 from dpcurator.privacy.families.family import order
 from dpcurator.privacy.loss import Loss
 from dpcurator.privacy.narrow import enclosed
+from dpcurator.privacy.sampled import way_of
 
 
 def pure_rho(epsilon: object) -> Fraction:
@@ -123,8 +124,15 @@ def alike(loss: Loss) -> bool:
     return loss.family in FAMILIES and FAMILIES[loss.family].backward is None
 
 
+def plain(loss: Loss) -> Loss:
+    """A loss on a sample as the pure one that covers it, as no mean or divergence of its own is known; else itself."""
+    epsilon = None if way_of(loss) is None else pure_epsilon_of(loss)
+    return loss if epsilon is None else Loss("pure", (("epsilon", epsilon),))
+
+
 def renyi_of(loss: Loss, alpha: Fraction) -> Fraction | None:
     """The divergence of order alpha, rounded up: in closed form, or else alpha rho; None where neither is known."""
+    loss = plain(loss)
     if not alike(loss):
         return None
     if loss.family == "discrete_gaussian" and loss["variance"] >= 2:

@@ -26,6 +26,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from dpcurator.accounting.ladders import LADDERS
+from dpcurator.accounting.sampled_ladders import SAMPLED_LADDERS
 from dpcurator.errors import Refusal
 from dpcurator.numbers.balls import Ball, ball, precision
 from dpcurator.numbers.enclosure import bracket
@@ -55,26 +56,31 @@ class Cells:
 def cells(loss: Loss, *, anchor: Fraction, step: Fraction, first: int, last: int, bits: int = 192) -> Cells:
     """The points are those from index `first` to `last`. Raises Refusal for a family whose law is not known."""
     known = FAMILIES.get(loss.family)
-    if known is None or known.law is None or known.backward is not None:
+    if known is None or known.law is None:
         raise Refusal(f"{loss.family} has no law of its losses here.", cure="Account for it by its rho.")
     law = loss.distribution(atoms=2)
     lowest, count = anchor + first * step, last - first + 1
     highest = max(abs(lowest), abs(anchor + last * step))
     reach = None if known.reach is None else known.reach(loss.given)
     ladder = LADDERS.get(loss.family) if law.continuous else None
-    if ladder is None or reach is not None:  # an atom is a difference of two tails, and must come out as narrow
+    on_sample = SAMPLED_LADDERS.get(loss.family) if law.continuous else None
+    if (
+        ladder is None and on_sample is None
+    ) or reach is not None:  # an atom is a difference of two tails, and must come out as narrow
         bits += 2 * math.ceil(min(highest if reach is None else reach, FAR))
     bits += 2 * count.bit_length()
     with precision(bits):
-        if ladder is None:
-            tails = list(_tails(law, _points(lowest, step, count), bits))
-        else:
+        if on_sample is not None:
+            tails = on_sample(loss.given, law, lowest, step, count)
+        elif ladder is not None:
             tails = ladder(loss.given, lowest, step, count)
+        else:
+            tails = list(_tails(law, _points(lowest, step, count), bits))
         worths = _growing(ball(lowest).exp(), ball(step).exp(), count)
         unit = _unit(bits, highest, tails)
         lower = [0] * count
         if highest <= FAR:
-            ends, less = _ends(law, reach, lowest, step, count, bits), ball(-SLACK).exp()
+            ends, less = _ends(law, _heavy(law, reach), lowest, step, count, bits), ball(-SLACK).exp()
             lower = _lower(_pieces(tails, ends, unit), [ceiled(worth * less, unit) for worth in worths], unit, step)
         return Cells(first, _upper(tails, worths, step), lower, unit, tails[-1][0], law.infinite)
 
@@ -125,15 +131,22 @@ def _upper(tails: list[Tails], worths: list[Ball], step: Fraction) -> list[Ball]
     return masses
 
 
+def _heavy(law: Distribution, reach: Fraction | None) -> list[tuple[Fraction, Fraction]]:
+    """Losses of heavy atoms, each between two numbers, from the lowest on."""
+    if law.ends:
+        return [(end.lo, end.hi) for end in reversed(law.ends)]
+    return [] if reach is None else [(-reach, -reach), (reach, reach)]
+
+
 def _ends(
-    law: Distribution, reach: Fraction | None, lowest: Fraction, step: Fraction, count: int, bits: int
+    law: Distribution, heavy: list[tuple[Fraction, Fraction]], lowest: Fraction, step: Fraction, count: int, bits: int
 ) -> dict[int, list[Tails]]:
-    """What cuts off the heavy atoms at the largest and the least loss, by the cell in which each lies."""
+    """What cuts off the heavy atoms, by the cell in which each lies."""
     found: dict[int, list[Tails]] = {}
-    for end in () if reach is None else (-reach, reach):
+    for under, end in heavy:
         i = math.ceil((end - lowest) / step) - 1
-        if 0 <= i < count - 1:
-            cuts = [end - SLACK / 2, end] if end < lowest + (i + 1) * step else [end - SLACK / 2]
+        if 0 <= i < count - 1 and under - SLACK / 2 > lowest + i * step:
+            cuts = [under - SLACK / 2, end] if end < lowest + (i + 1) * step else [under - SLACK / 2]
             found.setdefault(i, []).extend(law.survival(law.place(cut), bits) for cut in cuts)
     return found
 

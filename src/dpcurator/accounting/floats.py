@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from dpcurator.errors import Refusal
 from dpcurator.privacy.families.randomised_response import two_chances
 from dpcurator.privacy.loss import Loss
+from dpcurator.privacy.sampled import on_all_rows, rate_of, way_of
 
 if TYPE_CHECKING:
     pass
@@ -25,6 +26,8 @@ def tails(loss: Loss) -> Tails:
     """P(L > x) and Q(L > x), for x a float64 array."""
     import numpy as np
 
+    if way_of(loss) is not None:
+        return _sampled(loss)
     given = {name: float(value) for name, value in loss.parameters}
     family = loss.family
     if family == "laplace":
@@ -125,8 +128,43 @@ def _discrete_laplace(shift: float, scale: float) -> Tails:
     return both
 
 
+def _sampled(loss: Loss) -> Tails:
+    """From the tails of the loss on all rows, at the threshold t(x); see privacy/families/poisson.py."""
+    import numpy as np
+
+    inner, q, way = tails(on_all_rows(loss)), float(rate_of(loss)), way_of(loss)
+
+    def threshold(x: Any, side: float) -> tuple[Any, Any]:
+        """Where L passes x forward, and whether it does; a hair higher for side 1, lower for -1, where atoms lie."""
+        with np.errstate(all="ignore"):
+            ratio = np.expm1(x) / q
+            here = ratio > -1
+            steep = np.where(here, np.exp(x) / (q * (1 + ratio)), 0.0)
+            t = np.where(here, np.log1p(np.maximum(ratio, -1)), 0.0)
+            return t + side * 1e-13 * (1 + np.abs(x)) * np.minimum(steep, 1e9), here
+
+    def forward(x: Any, side: float = 1.0) -> tuple[Any, Any]:
+        t, here = threshold(x, side)
+        p, other = inner(t)
+        return np.where(here, (1 - q) * other + q * p, 1.0), np.where(here, other, 1.0)
+
+    def backward(x: Any) -> tuple[Any, Any]:
+        t, here = threshold(-x, -1.0)
+        p, other = inner(-t)
+        return np.where(here, p, 0.0), np.where(here, (1 - q) * p + q * other, 0.0)
+
+    def fixed_size(x: Any) -> tuple[Any, Any]:
+        up = x > -1e-13
+        above, below = forward(np.where(up, x, 0.0)), forward(np.where(up, 1.0, -x), -1.0)
+        return np.where(up, above[0], 1 - below[1]), np.where(up, above[1], 1 - below[0])
+
+    if way == "fixed_size":
+        return fixed_size
+    return backward if loss.family.endswith("_reversed") else forward
+
+
 def dots(loss: Loss, x: Any) -> Any:
-    """The masses under P on the rising points x (equally spaced) that stand for the law: see accounting/discretise.py.
+    """The masses under P on the rising points x that stand for the law: see accounting/discretise.py.
 
     What is above the last point is not in them; what is below the first is at it.
     """
@@ -136,7 +174,7 @@ def dots(loss: Loss, x: Any) -> Any:
     p, q = first[:-1] - first[1:], second[:-1] - second[1:]
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         worth = np.where(q > 0, np.exp(x[:-1]) * q, 0.0)
-    up = np.clip((p - worth) / -math.expm1(-(x[1] - x[0])), 0, p)
+    up = np.clip((p - worth) / -np.expm1(-np.diff(x)), 0, p)
     masses = np.zeros(len(x))
     masses[1:] += up
     masses[:-1] += p - up

@@ -7,6 +7,8 @@ Proof       accounting/certificate.py, for each grid; the least of upper bounds 
             epsilon grows.
             A lower bound is of losses that are attained together (shape.attained): of a bounded range, of one of its
             mechanisms; so there the bracket is wider, and does not close with a finer grid.
+            Where losses are not alike both ways, each way is composed by itself, from the first loss to the last, and
+            the worse of the two is taken then. For one of them to be the worse, the other only has to be as good.
 Checked     tests/accounting/test_pld.py.
 """
 
@@ -31,14 +33,16 @@ from dpcurator.accounting.choose import (
     stride,
     window,
 )
-from dpcurator.accounting.shape import attained, reduced, shape
+from dpcurator.accounting.shape import attained, both_ways, infinite_of, reduced, shape
 from dpcurator.errors import Refusal
 from dpcurator.numbers.balls import ball, precision
 from dpcurator.numbers.enclosure import bracket
 from dpcurator.privacy.loss import Loss
+from dpcurator.privacy.sampled import way_of
 
 MOST = 1 << 19  # points of a composed row
 SINGLE = 1 << 15  # points of one loss
+ROUGH = 0.02  # relative width of the first grid, where a bound need not be near
 _SAFE = 30.0  # a window leaves out e**-_SAFE of delta
 
 
@@ -60,6 +64,11 @@ class Bounds:
             return False
         return max(abs(self.upper - other.upper), abs(self.lower - other.lower)) < share * float(other.upper)
 
+    def or_worse(self, other: Bounds) -> Bounds:
+        """Of the greater of two numbers, one bounded by each."""
+        upper = None if self.upper is None or other.upper is None else max(self.upper, other.upper)
+        return Bounds(max(self.lower, other.lower), upper, self.step)
+
     def and_also(self, other: Bounds) -> Bounds:
         uppers = [bound for bound in (self.upper, other.upper) if bound is not None]
         return Bounds(max(self.lower, other.lower), min(uppers, default=None), other.step or self.step)
@@ -78,6 +87,35 @@ def certified(
         return _single(fewer[0][0], quantity, at)
     if quantity == "epsilon" and at <= 0:
         raise Refusal("A delta of 0 is for sums of pure epsilons.", cure="Ask at a delta above 0.")
+    real = attained(fewer)
+    if real == fewer:
+        return _both_ways(fewer, spare, quantity, at, accuracy, seconds)
+    least = _one_way(real, Fraction(0), quantity, at, accuracy, seconds / 2, None)
+    most = _both_ways(fewer, spare, quantity, at, accuracy, seconds / 2)
+    return Bounds(least.lower, most.upper, most.step)
+
+
+def _both_ways(
+    parts: list[tuple[Loss, int]], spare: Fraction, quantity: str, at: Fraction, accuracy: float, seconds: float
+) -> Bounds:
+    ways = both_ways(parts)
+    worst = _one_way(ways[0], spare, quantity, at, accuracy, seconds / len(ways), None)
+    for way in ways[1:]:
+        found = _one_way(way, spare, quantity, at, accuracy, seconds / len(ways), worst.upper)
+        worst = worst.or_worse(found)
+    return worst
+
+
+def _one_way(
+    fewer: list[tuple[Loss, int]],
+    spare: Fraction,
+    quantity: str,
+    at: Fraction,
+    accuracy: float,
+    seconds: float,
+    enough: Fraction | None,
+) -> Bounds:
+    """Of the pairs as they are, forward. enough: an upper bound than which none better is needed."""
     start = time.monotonic()
     if quantity == "epsilon" and _infinite(fewer) > at:
         return Bounds(Fraction(0), None)
@@ -85,13 +123,18 @@ def certified(
     best = Bounds(Fraction(0), None if quantity == "epsilon" else Fraction(1))
     step, last = exact_step(fewer, seen.spread, MOST), True
     if step is None:
-        step, last = first_step(fewer, seen, accuracy), False
+        rough = accuracy if enough is None else max(accuracy, ROUGH)
+        if any(way_of(loss) is not None for loss, _ in fewer):
+            rough *= 0.5  # the bulk of such a law is as narrow as a few steps, and adds more than first_step says
+        step, last = first_step(fewer, seen, rough), False
         step = step if fits(fewer, step) else step / 3
     step = _coarsened(fewer, step, seen)
     while True:
         began = time.monotonic()
         found = _on_grid(fewer, spare, quantity, at, step, seen)
         before, best = best, best.and_also(found)
+        if enough is not None and best.upper is not None and best.upper <= enough:
+            return best
         now = time.monotonic()
         finer = aligned(fewer, step / 3)
         last = last or best.width() <= accuracy or before.near(best, accuracy / 3)
@@ -120,7 +163,7 @@ def _infinite(parts: list[tuple[Loss, int]]) -> Fraction:
     with precision(128):
         finite = ball(1)
         for loss, count in parts:
-            finite *= ball(1 - loss.given.get("delta", Fraction(0))) ** count
+            finite *= ball(1 - infinite_of(loss)) ** count
         return bracket(1 - finite).lo
 
 
@@ -151,17 +194,12 @@ def _on_grid(
     log_delta = math.log(at) if quantity == "epsilon" else max(seen.log_delta, -600.0)
     log_tail = log_delta - _SAFE - math.log(count)
 
-    def on_windows(these: list[tuple[Loss, int]]) -> Certificate:
-        windows = []
-        for (loss, single), log in zip(these, seen.logs, strict=True):
-            apart = stride(loss, count, step, seen)
-            at = window(loss, single, apart * step, seen.tilt, float(log), log_tail)
-            windows.append(Window(at.anchor, at.first, at.last, apart))
-        return certify(these, windows, step, seen.tilt, spare=spare)
-
-    made, real = on_windows(parts), attained(parts)
-    if real != parts:
-        made = Certificate(made.upper, on_windows(real).lower)
+    windows = []
+    for (loss, single), log in zip(parts, seen.logs, strict=True):
+        apart = stride(loss, count, step, seen)
+        found = window(loss, single, apart * step, seen.tilt, float(log), log_tail)
+        windows.append(Window(found.anchor, found.first, found.last, apart))
+    made = certify(parts, windows, step, seen.tilt, spare=spare)
     if quantity == "delta":
         return Bounds(made.delta_below(at), made.delta_above(at), step)
     return Bounds(_epsilon_below(made, at), _epsilon_above(made, at), step)

@@ -1,7 +1,8 @@
 """Reading a composition as people write it: "100 * laplace(epsilon=0.1) + 20 * gaussian(sigma=10)".
 
-Each term is [count *] name(parameter=number, ...); SPELLINGS lists the names, and for each the sets of parameters it
-may have. Numbers are exact: 0.1 is one tenth. Nothing is evaluated. Checked in tests/accounting/test_spelled.py.
+Each term is [count *] loss, a loss name(parameter=number, ...); SPELLINGS lists the names, and for each the sets of
+parameters it may have. On a sample it is poisson(rate, loss), or fixed_size(m/n, loss). Numbers are
+exact: 0.1 is one tenth. Nothing is evaluated. Checked in tests/accounting/test_spelled.py.
 """
 
 from __future__ import annotations
@@ -18,7 +19,11 @@ from dpcurator.privacy.loss import Loss
 Given = Mapping[str, Fraction]
 Build = Callable[[Given], Loss]
 _MOST = 100_000  # characters
-_TERM = re.compile(r"\s*(?:(\d{1,12})\s*\*\s*)?([a-z_]{1,40})\s*\(([^()]*)\)\s*")
+_TERM = re.compile(
+    r"\s*(?:(\d{1,12})\s*\*\s*)?"
+    r"(?:(poisson|fixed_size)\s*\(\s*([^=,()]{1,80}?)\s*,\s*([a-z_]{1,40})\s*\(([^()]*)\)\s*\)"
+    r"|([a-z_]{1,40})\s*\(([^()]*)\))\s*"
+)
 _PARAMETER = re.compile(r"\s*([a-z_0-9]{1,40})\s*=\s*([^=,]{1,80}?)\s*")
 
 
@@ -90,8 +95,9 @@ def spelled(text: str) -> Composition:
                 f"Not understood from character {at + 1}: {text[at : at + 40]!r}.",
                 cure='Write as in "100 * laplace(epsilon=0.1) + 20 * gaussian(sigma=10)".',
             )
-        count, name, inside = term.groups()
-        parts.append((_build(name, inside), whole(count or 1, name="count")))
+        count, way, rate, sampled_name, sampled_inside, name, inside = term.groups()
+        loss = _build(name, inside) if way is None else _build(sampled_name, sampled_inside).sampled(**{way: rate})
+        parts.append((loss, whole(count or 1, name="count")))
         at = term.end()
         if at == len(text):
             return Composition(tuple(parts))

@@ -44,7 +44,9 @@ class Atom:
 class Distribution:
     """place(x): the same for two x with no mass between. survival(place, bits): P(L > x) and Q(L > x) as balls.
 
-    average: the mean of L, or None where it is infinite. atoms: highest loss first.
+    average: the mean of L, or None where it is infinite, or not known here. atoms: highest loss first.
+    smooth: P(L > t) and Q(L > t) for any real t inside a law with a density, that is in (-reach, reach) or, where reach
+    is None, anywhere. ends: losses of heavy atoms that are not rational, or not at the two ends.
     """
 
     place: Callable[[Fraction], Hashable]
@@ -55,11 +57,17 @@ class Distribution:
     below: Enclosure = ZERO
     infinite: Fraction = Fraction(0)
     continuous: bool = False
+    smooth: Callable[[Ball], tuple[Ball, Ball]] | None = None
+    reach: Fraction | None = None
+    ends: tuple[Enclosure, ...] = ()
 
     def mean(self) -> Enclosure:
         """The mean of L under P, which is the divergence of Kullback and Leibler. Raises Refusal where infinite."""
         if self.average is None:
-            raise Refusal("The mean of this loss is infinite.", cure="Read its tail, or its delta at an epsilon.")
+            raise Refusal(
+                "The mean of this loss is infinite, or not known here.",
+                cure="Read its tail, or its delta at an epsilon.",
+            )
         return self.average
 
     def tail(self, x: object) -> Enclosure:

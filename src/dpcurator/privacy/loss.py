@@ -13,7 +13,8 @@ Promise     Frozen and exact, so it can be stored, compared and signed. Accounta
             they never ask which mechanism made it. What is known of a family is one table of formulas in
             privacy/families; its argument is in that file. What is not known there is refused by name.
 Directions  "forward" is P against Q, "backward" is Q against P. `delta` is the worse of the two. All families here are
-            alike both ways; one that is not keeps them apart, as they must be until everything is composed.
+            alike both ways, but those on a Poisson sample: forward a row is removed, backward one is added. They are
+            kept apart until everything is composed; `reversed` has the two exchanged.
 Source      dominating pairs: Zhu, Dong, Wang, AISTATS 2022.
 Checked     tests/privacy/test_loss.py, tests/privacy/test_families.py, tests/laws/test_every_mechanism.py.
 """
@@ -104,7 +105,7 @@ class Loss:
         family that stands for many pairs). Raises Refusal where it is infinite."""
         if self.family == "approximate" and self["delta"] == 0:
             return Loss("pure", (("epsilon", self["epsilon"]),)).kl()
-        return self._formula(self._known.kl, "finite mean", "Read its delta at an epsilon.")(self.given)
+        return self._formula(self._known.kl, "finite mean known here", "Read its delta at an epsilon.")(self.given)
 
     def delta(self, eps: Fraction) -> Enclosure:
         """The least delta for which the pair is (eps, delta)-indistinguishable, in both directions. eps: Fraction >= 0.
@@ -154,6 +155,24 @@ class Loss:
         start = Fraction(1) if reach is None else reach
         found = decimal_at(least_place(enough, place_of(max(start, _LEAST), _FIGURES)), _FIGURES)
         return found if reach is None else min(found, reach)
+
+    @property
+    def reversed(self) -> Loss:
+        """Q against P: itself, where the two are alike."""
+        other = self._known.reverse
+        return self if other is None else Loss(other, self.parameters)
+
+    def sampled(self, *, poisson: object = None, fixed_size: object = None, neighbours: str | None = None) -> Loss:
+        """The loss of the same mechanism on a sample of the rows, drawn anew for each release and told to nobody.
+
+        poisson: the chance q with which each row is taken, by itself, in (0, 1]; for neighbours that add or remove one
+        row, both here and in this loss. fixed_size: m/n, where m of n rows are taken, each set as likely as another;
+        for neighbours that replace one row. neighbours: "add-remove" or "replace-one", to be checked against that.
+        Raises Refusal where it does not apply.
+        """
+        from dpcurator.privacy.sampled import sampled
+
+        return sampled(self, poisson=poisson, fixed_size=fixed_size, neighbours=neighbours)
 
     def distribution(self, *, atoms: int = 2000) -> Distribution:
         """The law of ln P/Q under P, listing at most so many atoms (int >= 1). Raises Refusal where it is not known."""

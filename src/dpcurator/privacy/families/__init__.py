@@ -1,4 +1,7 @@
-"""The families of losses, one file each; a new one is a file with a table of its formulas, and a line here."""
+"""The families of losses, one file each; a new one is a file with a table of its formulas, and a line here.
+
+WHOLE are mechanisms on all rows; SAMPLED are those of them that have a law, on a sample (poisson.py, fixed_size.py).
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,10 @@ from dpcurator.privacy.families import (
     randomised_response,
 )
 from dpcurator.privacy.families.family import Family
+from dpcurator.privacy.families.fixed_size import fixed_size
+from dpcurator.privacy.families.poisson import poisson
 
-FAMILIES: Mapping[str, Family] = {
+WHOLE: Mapping[str, Family] = {
     "discrete_laplace": discrete_laplace.FAMILY,
     "laplace": laplace.FAMILY,
     "discrete_gaussian": discrete_gaussian.FAMILY,
@@ -28,4 +33,12 @@ FAMILIES: Mapping[str, Family] = {
     "unary_encoding": randomised_response.UNARY,
 }
 
-__all__ = ["FAMILIES", "Family"]
+SAMPLED: Mapping[str, Family] = {
+    name: family
+    for base, known in WHOLE.items()
+    if known.law is not None
+    for name, family in (poisson(base, known) | fixed_size(base, known)).items()
+}
+FAMILIES: Mapping[str, Family] = {**WHOLE, **SAMPLED}
+
+__all__ = ["FAMILIES", "SAMPLED", "WHOLE", "Family"]

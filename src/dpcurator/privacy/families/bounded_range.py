@@ -68,14 +68,16 @@ def _law(given: Given, most: int) -> Distribution:
         if epsilon == 0 or place == epsilon or place == -epsilon:
             every = ball(int(place < 0))
             return every, every
-        whole = -(-ball(epsilon)).expm1()
-        first = -(ball(place - epsilon) / 2).expm1() / whole
-        return first, (-ball(epsilon + place) / 2).exp() * first
+        return smooth(ball(place))
+
+    def smooth(x: Ball) -> tuple[Ball, Ball]:
+        first = -((x - ball(epsilon)) / 2).expm1() / -(-ball(epsilon)).expm1()
+        return first, (-(ball(epsilon) + x) / 2).exp() * first
 
     if epsilon == 0:
         return Distribution(place=place, survival=survival, average=ZERO, atoms=(Atom(Fraction(0), ONE),))
     average = enclosed(lambda bits: ball(epsilon) * (ball(epsilon) / 2).coth() - 2)
-    return Distribution(place=place, survival=survival, average=average, continuous=True)
+    return Distribution(place=place, survival=survival, average=average, continuous=True, smooth=smooth, reach=epsilon)
 
 
 def _pair(given: Given) -> Pair:

@@ -37,7 +37,8 @@ class Family:
 
     delta: of P against Q. backward: of Q against P, where it is another. reach: the epsilon from which delta falls no
     more (the largest finite loss); None where it always does. kl: the largest mean loss of what the family stands for.
-    law: with at most so many atoms listed. group: the family and parameters for a group of so many.
+    law: of P against Q, with at most so many atoms listed. reverse: the family of the same parameters in which P and Q
+    are exchanged, where it is another. group: the family and parameters for a group of so many.
     """
 
     ranges: Mapping[str, Callable[[Fraction, str], None]]
@@ -52,6 +53,7 @@ class Family:
     kl: Callable[[Given], Enclosure] | None = None
     law: Callable[[Given, int], Distribution] | None = None
     together: Callable[[Given], object] | None = None
+    reverse: str | None = None
 
     def check(self, name: str, given: Given) -> None:
         """Raises Refusal for missing, unknown or impossible parameters."""

@@ -31,14 +31,24 @@ def _law(given: Given, most: int) -> Distribution:
         if square == 0:
             every = ball(int(place < 0))
             return every, every
+        return smooth(ball(place))
+
+    def smooth(x: Ball) -> tuple[Ball, Ball]:
         spread = ball(2 * square).sqrt()
-        return (ball(place - square / 2) / spread).erfc() / 2, (ball(place + square / 2) / spread).erfc() / 2
+        return ((x - ball(square / 2)) / spread).erfc() / 2, ((x + ball(square / 2)) / spread).erfc() / 2
 
     def place(x: Fraction) -> Fraction:
         return x if square else Fraction(-1 if x < 0 else 1)
 
     atoms = () if square else (Atom(Fraction(0), ONE),)
-    return Distribution(place=place, survival=survival, average=average, atoms=atoms, continuous=square > 0)
+    return Distribution(
+        place=place,
+        survival=survival,
+        average=average,
+        atoms=atoms,
+        continuous=square > 0,
+        smooth=smooth if square else None,
+    )
 
 
 def _pair(given: Given) -> Pair:

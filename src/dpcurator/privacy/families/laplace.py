@@ -60,14 +60,25 @@ def _law(given: Given, most: int) -> Distribution:
     def survival(place: Any, bits: int) -> tuple[Ball, Ball]:
         if isinstance(place, str):
             return (ball(0), ball(0)) if place == "none" else (ball(1), ball(1))
-        return 1 - (ball(place - a) / 2).exp() / 2, (-ball(place + a) / 2).exp() / 2
+        return smooth(ball(place))
+
+    def smooth(x: Ball) -> tuple[Ball, Ball]:
+        return 1 - ((x - ball(a)) / 2).exp() / 2, (-(x + ball(a)) / 2).exp() / 2
 
     ends = (
         Atom(a, Enclosure.exactly(Fraction(1, 2))),
         Atom(-a, enclosed(lambda bits: (-ball(a)).exp() / 2)),
     )
     atoms = ends if a else (Atom(a, ONE),)
-    return Distribution(place=place, survival=survival, average=_kl(given), atoms=atoms, continuous=a > 0)
+    return Distribution(
+        place=place,
+        survival=survival,
+        average=_kl(given),
+        atoms=atoms,
+        continuous=a > 0,
+        smooth=smooth if a else None,
+        reach=a,
+    )
 
 
 def _pair(given: Given) -> Pair:

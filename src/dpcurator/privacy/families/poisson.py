@@ -1,0 +1,247 @@
+"""A mechanism on a Poisson sample: each row is taken with chance q, by itself. Towards adding or removing one row.
+
+Definition  (P, Q) is the pair of the mechanism on all rows, alike both ways; l = ln P/Q. "forward", a row is removed:
+            (1-q) Q + q P against Q. "backward", a row is added: Q against (1-q) Q + q P. The family "..._reversed" has
+            the two exchanged.
+Promise     These dominate the mechanism on the sample. L = ln(1-q + q e**l) forward, with l under (1-q) Q + q P; and
+            L = -ln(1-q + q e**-l) backward, with l under P. With E = e**eps, delta(eps) is q d(ln(1 + (E-1)/q))
+            forward and (1 - (1-q) E) d(ln(q E/(1 - (1-q) E))) backward, there 0 once (1-q) E >= 1; d is the delta of
+            (P, Q). The pure epsilon is ln(1 + q (e**e - 1)), e that of the mechanism. It is not alike both ways: what
+            is composed, is composed each way by itself.
+Proof       Fix the sample T of all other rows, which has one law on both tables. With M(T) the mechanism on it and N(T)
+            that on T and the row more, the output is M(T) on the smaller table and (1-q) M(T) + q N(T) on the larger.
+            For an event A and E > 1-q: (1-q) M(A) + q N(A) - E M(A) = q (N(A) - E' M(A)), E' = 1 + (E-1)/q > 0, so the
+            supremum is q times that of N against M at E', at most that of P against Q; for E <= 1-q it is 1 - E for
+            both. Likewise M(A) - E ((1-q) M(A) + q N(A)) = (1 - (1-q) E) (M(A) - E" N(A)), E" = q E/(1 - (1-q) E).
+            So it holds at every E >= 0, given T; and on average over T, as the divergence is jointly convex. Such pairs
+            may be composed (Zhu, Dong, Wang, theorem 10). The thresholds above are where L passes eps.
+            Pure: eps = ln(1 + q (e**e - 1)) is the greatest L forward; backward it is -ln(1 - q + q e**-e), no more, as
+            (1-q + q e**e) (1-q + q e**-e) >= 1. A group of a pure loss is pure, of k times its epsilon; of another
+            nothing is known here.
+            An irrational threshold is in a ball; it meets an atom only at 0, as 1, e**x and e**l are linearly
+            independent over the rationals for rational l and x that differ and are not 0 (Lindemann, Weierstrass), and
+            so are 1 and e**x where e**l is rational.
+Source      Balle, Barthe, Gaboardi 2018 (arXiv 1807.01647); Zhu, Dong, Wang 2022 (arXiv 2106.08567), subsampling.
+Checked     tests/privacy/test_sampled.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+from dpcurator.errors import Refusal
+from dpcurator.numbers import Enclosure, decimal_text
+from dpcurator.numbers.balls import Ball, ball, precision
+from dpcurator.numbers.enclosure import bracket
+from dpcurator.privacy.distribution import ZERO, Atom, Distribution
+from dpcurator.privacy.families.family import Family, Given, Named, Pair, chance
+from dpcurator.privacy.narrow import enclosed
+
+RATE = "rate"
+Law = Callable[[Given, int], Distribution]
+
+
+def without_rate(given: Given) -> dict[str, Fraction]:
+    """The parameters of the mechanism on all rows."""
+    return {name: value for name, value in given.items() if name != RATE}
+
+
+def grown(loss: Fraction | Enclosure, rate: Fraction) -> Enclosure:
+    """ln(1 - q + q e**l), which has the sign of l."""
+    low, high = (loss.lo, loss.hi) if isinstance(loss, Enclosure) else (loss, loss)
+    return Enclosure(_grown(low, rate).lo, _grown(high, rate).hi)
+
+
+def _grown(loss: Fraction, rate: Fraction) -> Enclosure:
+    if loss > 0:
+        return enclosed(lambda bits: (ball(rate) * ball(loss).expm1()).log1p())
+    return -enclosed(lambda bits: -(ball(rate) * ball(loss).expm1()).log1p()) if loss < 0 else ZERO
+
+
+def threshold(x: Fraction, rate: Fraction, bits: int) -> Ball | None:
+    """t = ln((e**x - 1 + q)/q), with ln(1 - q + q e**t) = x, at `bits` or more; None where there is none, so far down.
+
+    e**x - 1 + q is 0 for no rational x, so its sign is found.
+    """
+    while True:
+        with precision(bits):
+            odds = ball(x).expm1() + ball(rate)
+            if odds > 0:
+                return (odds / ball(rate)).log()
+            if odds < 0:
+                return None
+        bits *= 2
+
+
+def _place(law: Distribution, x: Fraction, rate: Fraction, *, backward: bool) -> Any:
+    """Where l passes its threshold: "all", "none", ("at", x) inside a density, or ("of", the law's own place)."""
+    if x == 0:
+        return ("at", x) if law.smooth is not None else ("of", law.place(x))
+    sign, bits = (-1 if backward else 1), 64
+    while True:
+        found = threshold(sign * x, rate, bits)
+        if found is None:
+            return "none" if backward else "all"
+        place = _inner_place(law, x, sign * found)
+        if place is not None:
+            return place
+        bits *= 2
+
+
+def _inner_place(law: Distribution, x: Fraction, at: Ball) -> Any:
+    """None while the ball leaves a doubt."""
+    if law.smooth is None:
+        ends = bracket(at)
+        first, last = law.place(ends.lo), law.place(ends.hi)
+        return ("of", first) if first == last else None
+    for end, side in ((law.reach, 1), (None if law.reach is None else -law.reach, -1)):
+        if end is None:
+            continue
+        if side * (at - ball(end)) > 0:
+            return ("of", law.place(end + side))
+        if not side * (at - ball(end)) < 0:
+            return None
+    return ("at", x)
+
+
+def _tails(law: Distribution, place: Any, rate: Fraction, bits: int, *, backward: bool) -> tuple[Ball, Ball]:
+    """P(l > t) and Q(l > t)."""
+    kind, where = place
+    if kind == "of":
+        return law.survival(where, bits)
+    assert law.smooth is not None
+    sign = -1 if backward else 1
+    at = threshold(sign * where, rate, bits) if where else ball(0)
+    assert at is not None
+    return law.smooth(sign * at)
+
+
+def _mix(one: Ball, other: Ball, rate: Fraction) -> Ball:
+    return ball(1 - rate) * one + ball(rate) * other
+
+
+def mixed(base: Family, given: Given, most: int, *, backward: bool = False) -> Distribution:
+    """The law of L, forward or backward."""
+    assert base.law is not None
+    rate, inner = given[RATE], base.law(without_rate(given), most)
+
+    def survival(place: Any, bits: int) -> tuple[Ball, Ball]:
+        if place == "all":
+            return ball(1), ball(1)
+        if place == "none":
+            return ball(0), ball(0)
+        first, second = _tails(inner, place, rate, bits, backward=backward)
+        return (first, _mix(first, second, rate)) if backward else (_mix(second, first, rate), second)
+
+    atoms = [Atom(loss_of(atom.loss, rate, backward), _mass(atom, rate, backward)) for atom in inner.atoms]
+    if inner.infinite:  # what only P gives, and what only Q gives
+        lost = Enclosure.exactly(inner.infinite)
+        if backward:
+            atoms.insert(0, Atom(-_lowest(rate), lost))
+        else:
+            atoms.append(Atom(_lowest(rate), lost * (1 - rate)))
+    infinite = Fraction(0) if backward else rate * inner.infinite
+    rest = 1 - sum((atom.mass for atom in atoms), Enclosure.exactly(infinite))
+    left = Enclosure(Fraction(0), max(rest.hi, Fraction(0))) if inner.above.hi or inner.below.hi else ZERO
+    reach = base.reach(without_rate(given)) if base.reach else None
+    ends = () if reach is None else (loss_of(reach, rate, backward), loss_of(-reach, rate, backward))
+    if inner.infinite:
+        ends = (-_lowest(rate), *ends) if backward else (*ends, _lowest(rate))
+    return Distribution(
+        place=lambda x: _place(inner, x, rate, backward=backward),
+        survival=survival,
+        average=None,
+        atoms=tuple(atoms),
+        above=left if inner.above.hi else ZERO,
+        below=left if inner.below.hi else ZERO,
+        infinite=infinite,
+        continuous=inner.continuous,
+        ends=ends,
+    )
+
+
+def loss_of(loss: Fraction | Enclosure, rate: Fraction, backward: bool) -> Enclosure:
+    return -grown(-loss, rate) if backward else grown(loss, rate)
+
+
+def _mass(atom: Atom, rate: Fraction, backward: bool) -> Enclosure:
+    """Of the atom under (1-q) Q + q P, or under P; Q has e**-l times its mass under P."""
+    if backward:
+        return atom.mass
+    low, high = (atom.loss.lo, atom.loss.hi) if isinstance(atom.loss, Enclosure) else (atom.loss, atom.loss)
+
+    def share(loss: Fraction) -> Enclosure:
+        return enclosed(lambda bits: ball(rate) + ball(1 - rate) * (-ball(loss)).exp())
+
+    return atom.mass * Enclosure(share(high).lo, share(low).hi)
+
+
+def _lowest(rate: Fraction) -> Enclosure:
+    """ln(1 - q)."""
+    return -enclosed(lambda bits: -(-ball(rate)).log1p())
+
+
+def delta_of(base: Family, given: Given, eps: Fraction, *, backward: bool) -> Enclosure:
+    law = mixed(base, given, 1, backward=backward)
+    place = law.place(eps)
+    if place == "none":
+        return ZERO
+
+    def gap(bits: int) -> Ball:
+        first, second = law.survival(place, bits)
+        return first - ball(eps).exp() * second
+
+    return enclosed(gap, most=Fraction(1))
+
+
+def amplified(epsilon: Fraction, rate: Fraction) -> Fraction:
+    """ln(1 + q (e**e - 1)), rounded up by under 2**-120."""
+    return grown(epsilon, rate).hi
+
+
+def sampled_ranges(base: Family) -> Mapping[str, Callable[[Fraction, str], None]]:
+    return {**base.ranges, RATE: chance}
+
+
+def sampled_group(base: Family, name: str) -> Callable[[Given, int], Named]:
+    def group(given: Given, k: int) -> Named:
+        if base.pure_epsilon is None:
+            raise Refusal(f"{name} says nothing of groups here.", cure="Take its epsilon and delta to group_privacy.")
+        return "pure", {"epsilon": k * amplified(base.pure_epsilon(without_rate(given)), given[RATE])}
+
+    return group
+
+
+def _pair(base: Family, given: Given, *, backward: bool) -> Pair:
+    one, rate = base.pair(without_rate(given)), decimal_text(given[RATE])
+    mixture = f"({one.first} with chance {rate}, else {one.second})"
+    first, second = (one.second, mixture) if backward else (mixture, one.second)
+    return Pair(first, second, one.where)
+
+
+def _way(base: Family, name: str, other: str, *, backward: bool) -> Family:
+    def amplified_from(known: Callable[[Given], Fraction] | None) -> Callable[[Given], Fraction] | None:
+        return None if known is None else lambda given: amplified(known(without_rate(given)), given[RATE])
+
+    pure = amplified_from(base.pure_epsilon)
+    return Family(
+        ranges=sampled_ranges(base),
+        together=None if base.together is None else lambda given: base.together(without_rate(given)),  # type: ignore[misc]
+        pair=lambda given: _pair(base, given, backward=backward),
+        group=sampled_group(base, name),
+        pure_epsilon=pure,
+        rho=None if pure is None else lambda given: pure(given) ** 2 / 2,
+        delta=lambda given, eps: delta_of(base, given, eps, backward=backward),
+        backward=lambda given, eps: delta_of(base, given, eps, backward=not backward),
+        reach=amplified_from(base.reach),
+        law=lambda given, most: mixed(base, given, most, backward=backward),
+        reverse=other,
+    )
+
+
+def poisson(name: str, base: Family) -> dict[str, Family]:
+    """The family on a Poisson sample, and the same with its directions exchanged. name: of the family on all rows."""
+    one, other = f"poisson_{name}", f"poisson_{name}_reversed"
+    return {one: _way(base, one, other, backward=False), other: _way(base, other, one, backward=True)}

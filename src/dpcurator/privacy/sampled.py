@@ -1,0 +1,77 @@
+"""Losses on a sample of the rows: from a loss to that on the sample, and what a sampled family is made of.
+
+Poisson sampling is for neighbours that add or remove a row, samples of a fixed size are for neighbours that replace
+one; each is refused for the other, and so is a sample of a sample. What holds is argued in families/poisson.py and
+families/fixed_size.py. Checked in tests/privacy/test_sampled.py.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from dpcurator.errors import Refusal
+from dpcurator.numbers import rational
+from dpcurator.privacy.families import FAMILIES, SAMPLED, WHOLE
+from dpcurator.privacy.families.poisson import RATE, without_rate
+from dpcurator.privacy.loss import Loss
+
+WAYS = {"poisson": "add-remove", "fixed_size": "replace-one"}  # how rows are sampled, and for which neighbours
+
+_REPLACES = ("randomised_response", "unary_encoding")
+
+
+def sampled(loss: Loss, *, poisson: object = None, fixed_size: object = None, neighbours: str | None = None) -> Loss:
+    """See Loss.sampled."""
+    given = [(way, rate) for way, rate in (("poisson", poisson), ("fixed_size", fixed_size)) if rate is not None]
+    if len(given) != 1:
+        raise Refusal(
+            "A sample is a Poisson sample or one of a fixed size.", cure="Write sampled(poisson=q) or (fixed_size=m/n)."
+        )
+    ((way, spelled),) = given
+    rate = rational(spelled, name=way)
+    if not 0 < rate <= 1:
+        raise Refusal(f"{way} is a part of the rows, above 0 and at most 1.", cure=f'Write {way}="1/100".')
+    if neighbours not in (None, WAYS[way]):
+        raise Refusal(
+            f"{way} sampling is known here for {WAYS[way]} neighbours alone.",
+            cure="For Poisson sampling add or remove a row; for samples of a fixed size replace one.",
+        )
+    if loss.family in SAMPLED:
+        raise Refusal("A sample of a sample is one sample.", cure="Multiply the rates, and sample the loss once.")
+    if loss.family not in FAMILIES:
+        raise Refusal(f"{loss.family} is no family known here.")
+    if way == "poisson" and loss.family in _REPLACES:
+        raise Refusal(
+            f"{loss.family} compares one value of a row with another: it is for replace-one neighbours.",
+            cure="Take samples of a fixed size, or call the mechanism pure.",
+        )
+    if f"{way}_{loss.family}" not in FAMILIES:
+        raise Refusal(f"{loss.family} has no law of its losses here.", cure="Sample a loss that has one.")
+    return loss if rate == 1 else Loss(f"{way}_{loss.family}", (*loss.parameters, (RATE, rate)))
+
+
+def way_of(loss: Loss) -> str | None:
+    """ "poisson" or "fixed_size"; None for a loss on all rows."""
+    return next((way for way in WAYS if loss.family in SAMPLED and loss.family.startswith(way)), None)
+
+
+def on_all_rows(loss: Loss) -> Loss:
+    """The loss whose sample this is; itself, if it is none."""
+    way = way_of(loss)
+    if way is None:
+        return loss
+    name = loss.family.removeprefix(f"{way}_").removesuffix("_reversed")
+    assert name in WHOLE
+    return Loss(name, tuple(without_rate(loss.given).items()))
+
+
+def with_base(loss: Loss, base: Loss) -> Loss:
+    """The same sample of another loss. loss: of a sample."""
+    way, rate = way_of(loss), loss[RATE]
+    again = Loss(f"{way}_{base.family}", (*base.parameters, (RATE, rate)))
+    return again.reversed if loss.family.endswith("_reversed") else again
+
+
+def rate_of(loss: Loss) -> Fraction:
+    """1 for a loss on all rows."""
+    return loss.given.get(RATE, Fraction(1))
