@@ -98,7 +98,8 @@ def renyi(p: Law, q: Law, order: object) -> Enclosure | None:
         floor = bracket(low.log() / (ball(a) - 1)).lo if bracket(low).lo > 0 else Fraction(0)
         if high is None or rest(p) > Fraction(1, 2**60):
             return Enclosure(max(floor, Fraction(0)), max(floor, Fraction(2**64)))
-        return Enclosure(max(floor, Fraction(0)), max(floor, bracket(high.log() / (ball(a) - 1)).hi))
+        ceiling = bracket(high.log() / (ball(a) - 1)).hi  # below 0 for a law and itself, as far as it was cut off
+        return Enclosure(max(floor, Fraction(0)), max(floor, ceiling, Fraction(0)))
 
 
 def _term(p: Fraction, q: Fraction, a: Fraction) -> Any:
@@ -146,7 +147,8 @@ def _event(pair: Pair, p: Law, q: Law, direction: tuple[str, str], claim: Claim)
     top = max(proved.values())
     best = max(at for at, least in proved.items()  # the largest event of those that prove as much
                if least >= top * _AS_MUCH and (least > claim.parameter) == (top > claim.parameter))  # fmt: skip
-    return Finding(pair, named(order[: best + 1]), direction, *sums[best], proved[best])
+    inside = tuple(order[: best + 1])
+    return Finding(pair, named(inside), direction, *sums[best], proved[best], outcomes=inside)
 
 
 def named(outcomes: Sequence[Hashable]) -> str:
@@ -179,4 +181,7 @@ def _whole(pair: Pair, p: Law, q: Law, direction: tuple[str, str]) -> Finding:
 def _ratio(p: Fraction, q: Fraction) -> float:
     if q == 0:
         return math.inf if p > 0 else 0.0
-    return float(p / q) if p else 0.0
+    try:
+        return float(p / q)
+    except OverflowError:
+        return math.inf

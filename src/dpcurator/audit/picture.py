@@ -28,14 +28,8 @@ def bars_of_laws(laws: tuple[Law, Law], found: Finding) -> tuple[Bar, ...]:
     outcomes = list(dict.fromkeys([*one, *other]))
     chances = {x: [float(law[x].lo) if x in law else 0.0 for law in laws] for x in outcomes}
     kept = set(sorted(outcomes, key=lambda x: -max(chances[x]))[:_BARS])
-    first, second = (0, 1) if found.direction[0] == "first" else (1, 0)
-    limit = float(found.p) / float(found.q) if found.q else float("inf")
-
-    def share(x: Any) -> float:
-        p, q = chances[x][first], chances[x][second]
-        return 1.0 if p > 0 and (q == 0 or p / q >= limit * (1 - 1e-9)) else 0.0
-
-    return tuple(Bar(repr(x)[:40], chances[x][0], chances[x][1], share(x)) for x in outcomes if x in kept)
+    inside = set(found.outcomes)
+    return tuple(Bar(repr(x)[:40], chances[x][0], chances[x][1], float(x in inside)) for x in outcomes if x in kept)
 
 
 def bars_of_draws(sampler: Sampler, pair: Pair, event: Event) -> tuple[Bar, ...]:

@@ -9,6 +9,7 @@ Checked in tests/audit/test_report.py.
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
@@ -31,6 +32,7 @@ class Finding:
 
     counts: how often it was seen (likelier side, other side), of `draws` each; None from exact laws. p, q: its chance
     is at least p on the likelier side and at most q on the other. at_least: what follows for the claim's parameter.
+    outcomes: those of the event, from exact laws.
     """
 
     pair: Pair
@@ -41,6 +43,7 @@ class Finding:
     at_least: Least
     counts: tuple[int, int] | None = None
     draws: int = 0
+    outcomes: tuple[Hashable, ...] = field(default=(), repr=False, compare=False)
 
     @property
     def never(self) -> bool:

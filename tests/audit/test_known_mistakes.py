@@ -1,0 +1,207 @@
+"""Mistakes that have been made, each found with a witness; and mechanisms that are right, which pass.
+
+The audited functions draw from seeded generators, so every run is the same. All that a report states holds but for
+chance 1e-9, so a right mechanism would be called wrong once in a thousand million seeds.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dpcurator as dp
+
+SURE = {"confidence": "0.999999999", "seconds": 120}
+TOP = 10_000_000
+DEBTS = [7_000.00, 1.56, 0.00]
+
+
+def noise():
+    return np.random.default_rng(20261128)
+
+
+def bank_with_scale_one_over_epsilon():
+    """MISSION 2: a sum of debts with noise of scale 1/epsilon."""
+    rng = noise()
+    return lambda rows, size: sum(rows) + rng.laplace(0, 1, size)
+
+
+def bank_with_its_own_maximum():
+    """MISSION 2: the data's own maximum taken for the sensitivity."""
+    rng = noise()
+    return lambda rows, size: sum(rows) + rng.laplace(0, max(rows, default=0) + 1e-6, size)
+
+
+def bank_as_it_should_be():
+    """The public bound for the sensitivity, missing and outlying rows clamped, shown to the cent on a coarse grid."""
+    rng = noise()
+
+    def release(rows, size):
+        total = sum(min(max(row, 0), TOP) if row == row else 0 for row in rows)
+        return np.round(total + rng.laplace(0, TOP, size))
+
+    return release
+
+
+def mean_by_private_n():
+    """A mean whose noise is scaled by the private number of rows."""
+    rng = noise()
+
+    def release(rows, size):
+        n = max(1, len(rows))
+        return np.round(np.sum(np.clip(rows, 0, 1)) / n + rng.laplace(0, 1 / n, size), 6)
+
+    return release
+
+
+def clamped_before_a_multiplication():
+    """SUM(CLIP(x) * 1000), sold with the sensitivity of CLIP(x)."""
+    rng = noise()
+    return lambda rows, size: np.round(sum(min(max(row, 0), 1) * 1000 for row in rows) + rng.laplace(0, 1, size), 3)
+
+
+def nan_through_a_clamp():
+    """A clamp by numpy, which lets nan through."""
+    rng = noise()
+    return lambda rows, size: np.round(np.clip(np.array(rows, float), 0, 1).sum() + rng.laplace(0, 1, size), 3)
+
+
+def sparse_vector_with_values():
+    """SVT3: the noisy value of the query above the threshold is released, paid for by nothing."""
+    rng = noise()
+
+    def release(answers, size):
+        drawn = np.asarray(answers) + rng.laplace(0, 2, (size, len(answers)))
+        above = drawn >= 1 + rng.laplace(0, 2, (size, 1))
+        over = np.cumsum(above, axis=1) - above > 0
+        return np.where(over, -2000.0, np.where(above, np.round(drawn, 3), -1000.0))
+
+    return release
+
+
+def svt(eps, query, rng, cut=True):
+    def release(answers, size):
+        drawn = np.asarray(answers) + (rng.laplace(0, query, (size, len(answers))) if query else 0)
+        above = drawn >= 1 + rng.laplace(0, 2 / eps, (size, 1))
+        over = np.cumsum(above, axis=1) - above > 0
+        return np.where(over, 2, above) if cut else above
+
+    return release
+
+
+def sparse_vector_without_query_noise():
+    """SVT5."""
+    return svt(0.5, 0, noise(), cut=False)
+
+
+def two_releases_sold_as_one():
+    """An accountant that takes the maximum of two losses, and not their sum."""
+    rng = noise()
+    return lambda rows, size: np.round(len(rows) + rng.laplace(0, 1, (size, 2)), 6)
+
+
+def one_sided_noise():
+    rng = noise()
+    return lambda rows, size: np.round(len(rows) + rng.exponential(1, size), 6)
+
+
+def raises_on_an_outlier():
+    """The error channel: an assertion about the data."""
+    rng = noise()
+
+    def release(rows):
+        if any(row > 100 for row in rows):
+            raise ValueError("out of range")
+        return round(sum(rows) + rng.laplace(0, 100), 3)
+
+    return release
+
+
+def rows_in_answers():
+    """A categorical column whose keys are read off the data."""
+    rng = noise()
+    return lambda rows: {row: round(rows.count(row) + rng.laplace(0, 1), 3) for row in set(rows)}
+
+
+WRONG = {
+    bank_with_scale_one_over_epsilon: {"neighbours": "add-remove", "domain": (0, TOP)},
+    bank_with_its_own_maximum: {"pair": (DEBTS, [2_800_798.00, *DEBTS]), "bits": False},
+    mean_by_private_n: {"neighbours": "add-remove", "domain": (0.0, 1.0), "hostile": False},
+    clamped_before_a_multiplication: {"neighbours": "add-remove", "domain": (0, 1)},
+    nan_through_a_clamp: {"neighbours": "replace-one", "domain": (0, 1)},
+    sparse_vector_with_values: {"pair": ([1] * 10, [2] * 5 + [0] * 5), "samples": 300_000},
+    sparse_vector_without_query_noise: {"neighbours": "vector"},
+    two_releases_sold_as_one: {"neighbours": "add-remove", "domain": [0, 1]},
+    one_sided_noise: {"neighbours": "add-remove", "domain": [0]},
+    raises_on_an_outlier: {"neighbours": "add-remove", "domain": (0, 100), "samples": 4000},
+    rows_in_answers: {"neighbours": "add-remove", "domain": ["Leeds", "York", "Hull"], "samples": 4000},
+}
+CLAIMS = {sparse_vector_without_query_noise: "0.5"}
+
+
+@pytest.mark.parametrize("made", WRONG, ids=lambda made: made.__name__)
+def test_a_known_mistake_is_found_with_a_witness(made):
+    given = {"samples": 100_000} | WRONG[made]
+    report = dp.audit(made(), claim=dp.Pure(CLAIMS.get(made, "1")), **given, **SURE)
+    assert report.verdict == "violation found"
+    assert report.epsilon > report.claim.epsilon
+    assert report.pair is not None
+    assert report.event
+    assert report.event in str(report)
+
+
+RIGHT = {
+    "Laplace": (lambda rng: lambda x, size: np.round(x + rng.laplace(0, 1, size), 6), {"neighbours": "number"}),
+    "histogram": (lambda rng: lambda x, size: np.round(np.array(x) + rng.laplace(0, 1, (size, len(x)))),
+                  {"pair": ([0, 1, 1, 1, 1], [1] * 5)}),
+    "SVT1": (lambda rng: svt(1, 4, rng), {"pair": ([0] * 5 + [1] * 5, [1] * 5 + [0] * 5), "samples": 100_000}),
+    "noisy max": (lambda rng: lambda x, size: np.argmax(x + rng.laplace(0, 2, (size, len(x))), axis=1),
+                  {"neighbours": "vector"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_right_mechanism_passes(name):
+    """Laplace and histogram are rounded, since doubles tell."""
+    made, given = RIGHT[name]
+    report = dp.audit(made(noise()), claim=dp.Pure(1), **{"samples": 50_000} | given, **SURE)
+    assert report.verdict == "no violation found"
+    assert 0.3 < report.epsilon <= 1
+
+
+def test_the_right_bank_passes():
+    report = dp.audit(
+        bank_as_it_should_be(), claim=dp.Pure(1), neighbours="add-remove", domain=(0, TOP), samples=50_000, **SURE
+    )
+    assert report.verdict == "no violation found"
+    assert 0.9 < report.epsilon <= 1
+
+
+def test_doubles_of_laplace_noise_tell_their_input():
+    """Mironov 2012: as real numbers they are as private as claimed; as doubles one outcome excludes an input."""
+    rng = noise()
+
+    def release(value, size):
+        return value + rng.laplace(0, 1, size)
+
+    as_doubles = dp.audit(release, pair=(0, 1), claim=dp.Pure(1), samples=50_000, **SURE)
+    assert as_doubles.verdict == "violation found"
+    assert "last set bit" in as_doubles.event
+    assert as_doubles.unseen
+    as_reals = dp.audit(release, pair=(0, 1), claim=dp.Pure(1), samples=50_000, bits=False, **SURE)
+    assert as_reals.verdict == "no violation found"
+
+
+def test_one_over_a_distance_has_no_sensitivity():
+    """The exponential mechanism with utility 1/d, at any finite sensitivity: exact laws, so certain (MISSION 3)."""
+    cities = {"Memphis": (35, -90), "Ottawa": (45, -75), "Boston": (42, -71)}
+    exponential = dp.Exponential(sensitivity=1, epsilon=1)
+
+    def law(rows):
+        mean = [sum(axis) / len(rows) for axis in zip(*rows, strict=True)]
+        scores = [1 / (abs(mean[0] - x) + abs(mean[1] - y) + 1e-9) for x, y in cities.values()]
+        return dict(zip(cities, exponential.probabilities(scores), strict=True))
+
+    report = dp.audit(dp.exact_law(law), claim=dp.Pure(1), neighbours="replace-one", domain=list(cities.values()))
+    assert report.verdict == "violation found (certain)"
+    assert report.alpha == 0
