@@ -8,13 +8,18 @@ put in must be found by the same run (tests/audit/test_break_me.py has more of t
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction as F
 from typing import Any
 
 import pytest
 from engine_mistakes import mistaken
 from schemas import SCHEMAS, declared
+from worlds import World, worlds
 
+import dpcurator as dp
+from dpcurator import mechanisms
 from dpcurator.audit.break_me import FOUND, NOTHING, Broken
+from dpcurator.audit.claims import claim_of
 from dpcurator.cli.breaking import search
 from dpcurator.engines import duckdb, reference
 
@@ -72,3 +77,48 @@ def test_a_mistake_of_the_engine_is_found(mistake, monkeypatch):
     assert found.verdict == FOUND
     assert found.witness is not None
     assert found.witness.mismatches[0].kind in ("engines", "error")
+
+
+# --- every mechanism, by the exact law of small worlds ----------------------------------------------------------------
+
+ALL = worlds()
+
+
+def promised(world: World) -> Any:
+    """What its loss says: a pure epsilon, an epsilon with a delta; for Gaussian noise the delta at one half."""
+    found = claim_of(world.loss)
+    if isinstance(found, dp.Zcdp):
+        return dp.Approximate(F(1, 2), world.loss.delta(F(1, 2)).hi)
+    return found
+
+
+def verdicts(world: World, claim: Any) -> set[str]:
+    law = dp.exact_law(world.law)
+    return {dp.audit(law, pair=pair, claim=claim, seconds=600).verdict for pair in world.pairs}
+
+
+def test_every_mechanism_is_audited():
+    assert {type(world.mechanism) for world in ALL} == set(mechanisms.MECHANISMS)
+
+
+@pytest.mark.parametrize("number", range(len(ALL)), ids=lambda number: str(ALL[number]))
+def test_no_mechanism_breaks_what_its_loss_says(number):
+    world = ALL[number]
+    assert verdicts(world, promised(world)) == {NOTHING}
+    if isinstance(claim_of(world.loss), dp.Zcdp):
+        one = replace(world, pairs=world.pairs[:1])  # each order of Renyi's takes a while
+        assert verdicts(one, claim_of(world.loss)) == {NOTHING}
+
+
+ATTAINED = [number for number, world in enumerate(ALL) if world.attained]
+
+
+@pytest.mark.parametrize("number", ATTAINED, ids=lambda number: str(ALL[number]))
+def test_a_claim_of_two_hundredths_less_is_found_out_for_certain(number):
+    """The control: where the loss is attained, the audit sees so much."""
+    claim = promised(ALL[number])
+    if getattr(claim, "delta", 0):
+        less: Any = dp.Approximate(claim.epsilon, claim.delta * F(98, 100))
+    else:
+        less = dp.Pure(claim.epsilon * F(98, 100))
+    assert FOUND in verdicts(ALL[number], less)
