@@ -398,3 +398,20 @@ def test_what_differs_is_told_where(one, other, where):
 
 def test_nan_is_itself():
     assert differences([math.nan, float("nan")], [float("nan"), math.nan]) == []
+
+
+# --- as the first layer of an audit ----------------------------------------------------------------------------------
+
+
+def test_an_audit_of_a_function_tells_what_its_replay_found():
+    report = dp.audit(divided_by_private_n, pair=PAIR, claim=dp.Pure(1), samples=1000, seconds=20)
+    assert any(note.startswith("by replay, for certain: what it returns") for note in report.notes)
+    assert "by replay, for certain" in str(report)
+
+
+@pytest.mark.parametrize(
+    "function", [noisy_mean, lambda data: float(np.random.default_rng().laplace(len(data)))], ids=range(2)
+)
+def test_and_nothing_where_it_found_nothing_or_cannot_tell(function):
+    report = dp.audit(function, pair=PAIR, claim=dp.Pure(3), samples=1000, seconds=20)
+    assert not any("replay" in note for note in report.notes)

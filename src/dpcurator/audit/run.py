@@ -2,6 +2,7 @@
 
 Definition  Exact laws are compared exactly (audit/exact.py). Otherwise pairs are looked at quickly, the most promising
             few closely, and the best events over all of them are counted on fresh draws (audit/blackbox.py).
+            A plain function is replayed first, see `_replayed`.
 Promise     All that a black-box report states holds together, but for chance alpha = 1 - confidence: the r-th look at
             pairs has alpha/2**(r+1) for its events, so all looks have alpha/2; making a witness smaller has the other
             half, and its k-th try alpha/(2 k (k + 1)). Whatever is chosen in between was chosen before those draws.
@@ -21,9 +22,10 @@ from dpcurator.audit.bound import deviations
 from dpcurator.audit.claims import Claim, Least, Pure, claim_of
 from dpcurator.audit.exact import Law, compare, rest
 from dpcurator.audit.features import GRAIN, LOW_BITS
-from dpcurator.audit.laws import LawOf, guarded, law_for, own
+from dpcurator.audit.laws import ExactLaw, LawOf, guarded, law_for, own
 from dpcurator.audit.pairs import Pair, propose
 from dpcurator.audit.picture import bars_of_draws, bars_of_laws
+from dpcurator.audit.replay import replay
 from dpcurator.audit.report import CERTAIN, FOUND, NOTHING, Finding, Report
 from dpcurator.audit.search import Event, Ranking, again, best, search
 from dpcurator.audit.shrink import shrink as smaller_witness
@@ -38,6 +40,7 @@ _EVENTS = 4  # counted at a time
 _QUICK, _CLOSE, _AGAIN = 1 << 14, 1 << 17, 1 << 19  # draws of each input to look at
 _PLAIN = Fraction(4, 5)  # what an event of bits is worth, beside one that is easier to read
 _FEW = 3  # pairs looked at closely
+_REPLAYED = 4  # pairs replayed
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +106,32 @@ def audit(
     if own(mechanism) and claim is None:
         loss = getattr(mechanism, "loss", None)
         claim = claim_of(loss) if hasattr(loss, "family") else None
+    replayed = tuple(_replayed(mechanism, pairs, limits.until)) if callable(mechanism) else ()
     law_of = law_for(mechanism)
     report = None if law_of is None else _exactly(law_of, name_of(mechanism), pairs, claim, limits, shrink)
     if report is None or (report.verdict == NOTHING and takes(mechanism, "entropy") and not _told_all(report)):
         function = _function(mechanism)
         report = _sampled(function, name_of(mechanism), pairs, claim, limits, shrink)
-    return replace(report, seconds=time.monotonic() - begun)
+    return replace(report, notes=(*report.notes, *replayed), seconds=time.monotonic() - begun)
+
+
+def _replayed(mechanism: Any, pairs: Sequence[Pair], until: float) -> Iterator[str]:
+    """What a plain function does otherwise on a neighbour while its mechanisms give the same (audit/replay.py).
+
+    Certain, but of the code and not of a chance, so a note and no verdict. What is random by itself tells nothing here.
+    """
+    if own(mechanism) or isinstance(mechanism, ExactLaw) or takes(mechanism, "entropy") or takes(mechanism, "size"):
+        return
+    for pair in pairs[:_REPLAYED]:
+        if time.monotonic() > until:
+            return
+        try:
+            found = replay(mechanism, pair=(pair.first, pair.second), runs=1, names=("the first", "the second"))
+        except Refusal:
+            return
+        if found.found:
+            yield from (f"by replay, for certain: {one}" for one in found.mismatches[:3])
+            return
 
 
 def _pairs(pair: Any, neighbours: str | None, domain: Any, *, hostile: bool, units: bool) -> tuple[Pair, ...]:
