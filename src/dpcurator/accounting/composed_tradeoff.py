@@ -23,7 +23,7 @@ from bisect import insort
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpcurator.accounting.bracket import has_law
+from dpcurator.accounting.bracket import Bracket, has_law
 from dpcurator.accounting.composition import Composition
 from dpcurator.accounting.convert import alike
 from dpcurator.numbers import Enclosure, exp_neg
@@ -46,18 +46,25 @@ class _Place:
 
 
 def both_ends(
-    composition: Composition, alpha: Fraction, *, accuracy: Fraction = ACCURACY, seconds: Fraction = Fraction(20)
+    composition: Composition,
+    alpha: Fraction,
+    *,
+    accuracy: Fraction = ACCURACY,
+    seconds: Fraction = Fraction(10),
+    known: dict[Fraction, Bracket] | None = None,
 ) -> Enclosure | None:
     """beta at alpha in (0, 1), enclosed; None where the losses have no law, or another one backwards.
 
-    seconds: of making finer grids, all deltas together.
+    seconds: of making finer grids, for each delta. known: deltas of this composition by their epsilon, which are
+    used and added to, so that several alphas share them.
     """
+    shared = {} if known is None else known
     if not all(has_law(loss) and alike(loss) for loss, _ in composition.parts):
         return None
     places: list[_Place] = []
 
     def add(eps: Fraction) -> None:
-        insort(places, _place(composition, alpha, eps, seconds / _MOST))
+        insort(places, _place(_delta(composition, abs(eps), seconds, shared), alpha, eps))
 
     add(Fraction(0))
     both_errors = places[0].high + alpha  # 1 - delta(0), rounded up
@@ -84,8 +91,13 @@ def _rounded(low: Fraction, high: Fraction) -> Enclosure:
     return Enclosure(max(Fraction(low * _FINE // 1, _FINE), Fraction(0)), Fraction(-(-high * _FINE // 1), _FINE))
 
 
-def _place(composition: Composition, alpha: Fraction, eps: Fraction, seconds: Fraction) -> _Place:
-    found = composition.bracket(epsilon=abs(eps), accuracy=_OF_DELTA, seconds=seconds)
+def _delta(composition: Composition, eps: Fraction, seconds: Fraction, known: dict[Fraction, Bracket]) -> Bracket:
+    if eps not in known:
+        known[eps] = composition.bracket(epsilon=eps, accuracy=_OF_DELTA, seconds=seconds)
+    return known[eps]
+
+
+def _place(found: Bracket, alpha: Fraction, eps: Fraction) -> _Place:
     low, high = found.lower, found.upper
     less = exp_neg(abs(eps))
     if eps >= 0:

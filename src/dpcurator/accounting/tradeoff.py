@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from fractions import Fraction
+from functools import cache
 
 from dpcurator.accounting.bracket import pure_sum
 from dpcurator.accounting.closed import one_gaussian
@@ -61,16 +62,27 @@ def tradeoff(loss: object, *, alpha: object, accuracy: object = Fraction(1, 1000
         if at == 0:
             return Enclosure(1 - together.delta(epsilon=pure_sum(together) or 64), _ONE)
         found = both_ends(together, at, accuracy=wide) if at < 1 else None
-        return Enclosure(_by_delta(at, _curve(loss)), 1 - at) if found is None else found
+        return by_deltas(loss)(at) if found is None else found
     if _only_rho(one):
-        return Enclosure(_by_rho(at, rho_of(one) or Fraction(0)), 1 - at)
+        return by_deltas(one)(at)
     if one.family in ("pure", "approximate"):
         return _closed(one["epsilon"], one.given.get("delta", Fraction(0)), at)
     try:
         law = one.distribution(atoms=1)
     except Refusal:
-        return Enclosure(_by_delta(at, _curve(one)), 1 - at)
-    return _by_law(law, at) if alike(one) else Enclosure(_by_delta(at, _curve(one)), 1 - at)
+        return by_deltas(one)(at)
+    return _by_law(law, at) if alike(one) else by_deltas(one)(at)
+
+
+def by_deltas(loss: object) -> Callable[[Fraction], Enclosure]:
+    """beta at each alpha where only a lower end is known: by the sum of rho, if that is all there is, else by deltas in
+    closed form, which all alphas share. The upper end is that of no test."""
+    parts = compose(loss).parts
+    if all(_only_rho(part) for part, _ in parts):
+        rho = sum((count * (rho_of(part) or Fraction(0)) for part, count in parts), Fraction(0))
+        return lambda alpha: Enclosure(_by_rho(alpha, rho), 1 - alpha)
+    delta = cache(_curve(loss))
+    return lambda alpha: Enclosure(_by_delta(alpha, delta), 1 - alpha)
 
 
 def advantage(loss: object) -> Enclosure:

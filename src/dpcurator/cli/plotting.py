@@ -1,4 +1,5 @@
-"""What anyone may draw: `dpcurator plot law`, `loss`, `distribution`, `error`, `delta`. It reads no data.
+"""What anyone may draw: `dpcurator plot law`, `loss`, `distribution`, `error`, `delta`, `composition`. It reads no
+data.
 
 With nothing but their names the first three draw Laplace noise of three scales, what each of its outputs reveals, and
 the distribution of its privacy loss at epsilon 1. Checked in tests/cli/test_plot.py.
@@ -161,3 +162,30 @@ def delta(
         return draw_delta(found, epsilons=plotted.up_to(most), others=others)
 
     _finish(draw, "delta", output, as_json)
+
+
+@command(to=charts, name="composition",
+         epilog='Example: dpcurator plot composition "100 * laplace(epsilon=0.1)" --compare zcdp')  # fmt: skip
+def composition(
+    losses: Annotated[
+        str,
+        typer.Argument(help='The losses, as in "100 * laplace(epsilon=0.1) + gaussian(sigma=10)".', metavar="LOSSES"),
+    ],
+    kind: Annotated[
+        str,
+        typer.Option(help="delta at each epsilon, the distribution of the loss, or the tradeoff of a test's errors.",
+                     metavar="KIND"),
+    ] = "delta",
+    most: Annotated[str | None, typer.Option("--to", help="The greatest epsilon, for delta.", metavar="NUMBER")] = None,
+    compare: Annotated[
+        list[str] | None,
+        typer.Option(help="A simpler bound beside delta: zcdp, advanced, renyi, optimal. May be repeated.",
+                     metavar="METHOD"),
+    ] = None,
+    output: Output = None,
+    as_json: AsJson = False,
+) -> None:  # fmt: skip
+    """What many releases reveal together, between proved ends."""
+    from dpcurator.accounting.spelled import spelled
+
+    _finish(lambda: spelled(losses).plot(kind, most=most, compare=compare or ()), "composition", output, as_json)

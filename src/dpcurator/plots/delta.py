@@ -37,7 +37,7 @@ def draw_delta(
     """
     least = positive(floor, name="floor")
     names = series([*losses, *(others or {})])
-    spread = sorted({_at_least_0(eps) for eps in epsilons} or {Fraction(4 * p, _PARTS) for p in range(_PARTS + 1)})
+    spread = epsilons_of(epsilons) or [Fraction(4 * p, _PARTS) for p in range(_PARTS + 1)]
     curves: dict[str, Other] = {**{name: loss.delta for name, loss in losses.items()}, **(others or {})}
     rows: list[dict[str, Any]] = []
     ended = False
@@ -68,6 +68,11 @@ def draw_delta(
         layer=[lines(names, title="curve" if len(names) > 1 else None)],
         encoding=encoding,
     )
+
+
+def epsilons_of(epsilons: Iterable[object]) -> list[Fraction]:
+    """Rising, each once. Raises Refusal for one that is below 0, or no number."""
+    return sorted({_at_least_0(eps) for eps in epsilons})
 
 
 def _at_least_0(eps: object) -> Fraction:

@@ -37,13 +37,17 @@ def drawn(value: Enclosure | Fraction | int) -> float:
         raise Refusal("A number here is too large to draw.", cure="Draw in a larger unit.") from None
 
 
-def chart(title: str, subtitle: str, rows: Sequence[Mapping[str, Any]], **content: Any) -> Chart:
-    """A chart in the house's looks. content: `layer`, or `mark`, and `encoding`."""
+def chart(
+    title: str, subtitle: str, rows: Sequence[Mapping[str, Any]], *, proved: bool = True, **content: Any
+) -> Chart:
+    """A chart in the house's looks. proved: do the values come from enclosures? content: `layer`, or `mark`, and
+    `encoding`."""
     lines = textwrap.wrap(subtitle, _LINE)
+    told = f"Values are the middles of proved enclosures, to {_FIGURES} figures." if proved else "Values are estimates."
     return Chart(
         {
             "$schema": SCHEMA,
-            "description": f"{title}. {subtitle} Values are the middles of proved enclosures, to {_FIGURES} figures.",
+            "description": f"{title}. {subtitle} {told}",
             "title": {"text": title, "subtitle": lines, "anchor": "start", "offset": 14},
             "width": 560,
             "height": 320,
