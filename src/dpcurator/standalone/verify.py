@@ -36,6 +36,7 @@ from types import SimpleNamespace
 from typing import Any
 
 FORMAT = "dpcurator receipt 2"
+LARGEST = 16 * 2**20  # bytes of a file with receipts
 NOT_CHECKED = """\
 not checked: the data, the program that read them and how the noise was drawn; whether dpcurator picks this grid, split
 and noise at this price; the bounds and keys that the catalog declares (values are clamped to the receipt's bounds); the
@@ -51,13 +52,14 @@ def need(holds: object, words: str) -> None:
         raise No(words)
 
 def step(name: str, told: Callable[[], str]) -> Step:
-    """One step. Whatever a malformed receipt breaks in it is a NO, never a crash."""
+    """One step. Whatever a malformed receipt breaks in it is a NO, never a crash; and its words fit on one line."""
     try:
-        return name, True, told()
+        holds, words = True, told()
     except No as why:
-        return name, False, str(why)
+        holds, words = False, str(why)
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError, sqlite3.Error):
-        return name, False, "it is malformed, or beyond what can be worked out here"
+        holds, words = False, "it is malformed, or beyond what can be worked out here"
+    return name, holds, "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in words[:5000])
 
 # --- The form of a receipt --------------------------------------------------------------------------------------------
 # All that a plan may hold: things with a name (in a field "node") and their fields. The second part is what WHERE and
@@ -217,7 +219,7 @@ def asked_of(plan: Any, reach: SimpleNamespace) -> list[Any]:
             need(function == "COUNT" or (function == "COUNT DISTINCT" and column is None), f"{function} is not known")
             what = [] if public else ["present" if column else "units" if "DISTINCT" in function else "rows"]
         found += [{"node": "Ask", "what": one, "column": column} for one in what]
-    return [ask for place, ask in enumerate(found) if ask not in found[:place]]
+    return list({canonical(ask): ask for ask in found}.values())
 
 def moved(ask: Any, reach: SimpleNamespace, grid: Any) -> dict[str, Any]:
     """How far one unit moves a number: in one key (linf), in all keys added up (l1), in squares (l2_squared).
@@ -469,13 +471,15 @@ def chain(receipt: Any, others: list[Any]) -> str:
         form(one)
         signature(one, receipt["public_key"])
     every = sorted([receipt, *others], key=lambda one: one["ledger"]["position"])
+    places = {(one["ledger"]["position"], one["ledger"]["head"]) for one in every}
+    need(len(places) == len({at for at, _ in places}) == len({head for _, head in places}),
+         "a fork: an event was signed with two heads, or a head for two events")
     for before, after in pairwise(every):
         a, b = before["ledger"], after["ledger"]
         spent, left = ([number(one[name]) for one in (a, b)] for name in ("spent", "remaining"))
         if a["position"] == b["position"]:  # of one batch, or the same receipt
             one, other = ([each["ledger"], {**(each["batch"] or {}), "index": 0}] for each in (before, after))
-            need(one == other, f"a fork: at event {a['position']} two histories were signed, or two charges")
-        need(a["head"] != b["head"] or a == b, "two places in the ledger have one head")
+            need(one == other, f"event {a['position']} is given as two charges")
         need(a == b or spent[1] - spent[0] >= charge(after), "less was spent between two charges than the later cost")
         need(sum(spent[:1] + left[:1]) == sum(spent[1:] + left[1:]), "the whole budget is another")
     return f"it and {len(others)} other receipts are of one history, without a fork"
@@ -536,6 +540,7 @@ def steps(receipt: Any, key: str | None = None, catalog: Any = None, others: Any
 
 def receipts_in(file: str) -> list[Any]:
     """The receipts of a file: one, an answer with its receipt, or a list of answers."""
+    need(Path(file).stat().st_size <= LARGEST, "the file is too large")
     found = read_json(Path(file).read_text("utf-8"))
     return [one.get("receipt", one) for one in (found if isinstance(found, list) else [found])]
 
@@ -550,8 +555,11 @@ def main() -> int:
     try:
         catalog = tomllib.loads(Path(given.catalog).read_text("utf-8")) if given.catalog else None
         receipts, others = receipts_in(given.receipt), [one for file in given.others for one in receipts_in(file)]
-    except (OSError, ValueError, AttributeError, RecursionError, No) as why:
-        parser.error(f"a file cannot be read: {why}")
+    except OSError as why:
+        parser.error(f"{why.filename} cannot be read: {why.strerror}")
+    except (ValueError, AttributeError, RecursionError, No):
+        print("NO  files: one of them is no receipt, or no catalog", NOT_CHECKED, sep="\n")
+        return 1
     found = [one for receipt in receipts for one in steps(receipt, given.key, catalog, others, given.ledger)]
     holds = all(good for _, good, _ in found) and bool(found)
     print(*(f"{'ok ' if good else 'NO '} {name}: {words}" for name, good, words in found), sep="\n")
