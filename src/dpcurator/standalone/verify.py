@@ -348,18 +348,18 @@ def gaussian_delta(variance: Fraction, shift: int, epsilon: Fraction) -> Fractio
 # --- What the noise hides, and what it costs --------------------------------------------------------------------------
 def noise(claim: Any, found: dict[str, Any], currency: str) -> str:
     """One noisy number: [DMNS] ln P(z)/P(z+s) = (|z+s| - |z|)/scale <= |s|/scale for each key; [CKS] theorem 4."""
-    said, rho = number(claim[currency]), number(claim["rho"])
+    said, rho, steps = number(claim[currency]), number(claim["rho"]), f" (in steps of {found['unit']})"
     if claim["mechanism"] == "discrete_gaussian":
-        variance = number(claim["variance"])
-        lost, law = found["l2_squared"] / (2 * variance), f"variance {shown(variance)}"
+        variance, square = number(claim["variance"]), found["l2_squared"]
+        lost = square / (2 * variance)
         need(lost <= rho or rho == 0, "the noise hides less than it says")
-        told = f"rho = l2^2 / (2 variance) = {shown(lost)}" if rho else "one number, by its own law: see the cost"
-        return f"discrete Gaussian of {law}: {told}"
+        told = f"rho = l2^2 / (2 variance) = {square} / (2 x {shown(variance)}){steps} = {shown(lost)}"
+        return f"discrete Gaussian noise: {told if rho else 'its rho is not used, see the cost'}"
     need(claim["mechanism"] == "discrete_laplace", "this noise is not known here")
-    lost, law = found["l1"] / number(claim["scale"]), f"scale {shown(number(claim['scale']))}"
+    scale, lost = number(claim["scale"]), found["l1"] / number(claim["scale"])
     need((lost if currency == "epsilon" else lost**2 / 2) <= said, "the noise hides less than it says")
     told = "" if currency == "epsilon" else f", rho = epsilon^2 / 2 = {shown(lost**2 / 2)}"
-    return f"discrete Laplace of {law}: epsilon = l1 / scale = {shown(lost)}{told}"
+    return f"discrete Laplace noise: epsilon = l1 / scale = {found['l1']} / {shown(scale)}{steps} = {shown(lost)}{told}"
 
 def selection(told: Any, reach: SimpleNamespace, currency: str) -> str:
     """The rule that shows keys nobody listed. It counts the units of each key; one unit moves `groups` counts by 1.
