@@ -1,4 +1,4 @@
-"""Many releases together: certified brackets and estimates, with their width, beside a plain direct convolution.
+"""Many releases together: certified brackets and estimates, with their width; and how fast filters are spent from.
 
     python bench/accounting.py
 
@@ -60,7 +60,41 @@ def peer(name: str, count: int, delta: float) -> None:
     print(f"{name}, delta {delta}: dp-accounting {found}, {took:.2f} s; ")
 
 
+SPENDS = 10**5
+
+
+def spends(name: str, filled: Any, amounts: list[Any], currency: str | None) -> None:
+    """So many spends one by one. currency: of the amounts; None for losses and mechanisms."""
+
+    def work() -> None:
+        for i in range(SPENDS):
+            one = amounts[i % len(amounts)]
+            filled.spend(one) if currency is None else filled.spend(**{currency: one})
+
+    took, _ = seconds(work)
+    print(f"{SPENDS:,} spends, {name}: {took:.2f} s, {took / SPENDS * 1e6:.1f} microseconds each")
+
+
+def filters() -> None:
+    small = Fraction(1, SPENDS)
+    odd = [Fraction(1, 10**7 + i) for i in range(997)]
+    laplace = dp.Loss("laplace", {"scale": SPENDS, "shift": 1})
+    gaussian = dp.Loss("gaussian", {"variance": 10**6, "shift": 1})
+    spends("ApproximateFilter, one amount", dp.ApproximateFilter(epsilon=1), [small], "epsilon")
+    spends("ApproximateFilter, 997 amounts", dp.ApproximateFilter(epsilon=1), odd, "epsilon")
+    spends("ApproximateFilter, as text", dp.ApproximateFilter(epsilon=1), ["0.00001"], "epsilon")
+    spends("ApproximateFilter, a loss", dp.ApproximateFilter(epsilon=1), [laplace], None)
+    spends("ZcdpFilter, amounts", dp.ZcdpFilter(rho=1), [small], "rho")
+    spends("ZcdpFilter, a loss", dp.ZcdpFilter(rho=1), [laplace], None)
+    spends("ZcdpFilter, a mechanism", dp.ZcdpFilter(rho=1), [dp.Laplace(sensitivity=1, epsilon=small)], None)
+    spends("RenyiFilter, amounts", dp.RenyiFilter(alpha=8, epsilon=1), [small], "epsilon")
+    spends("RenyiFilter, a loss", dp.RenyiFilter(alpha=8, epsilon=1), [laplace], None)
+    spends("GaussianFilter, amounts", dp.GaussianFilter(mu=1), [Fraction(1, 1000)], "mu")
+    spends("GaussianFilter, a loss", dp.GaussianFilter(mu=1), [gaussian], None)
+
+
 def main() -> None:
+    filters()
     for count in (10, 100, 1000, 10**4, 10**5, 10**6):
         for delta in ("1e-6", "1e-30"):
             told(f"{count} Laplace of .1", spelled(f"{count} * laplace(epsilon=0.1)"), delta)

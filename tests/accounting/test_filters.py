@@ -14,6 +14,7 @@ from functools import partial
 import pytest
 
 from dpcurator.accounting.composition import Composition
+from dpcurator.accounting.convert import pure_rho
 from dpcurator.accounting.filters import ApproximateFilter, GaussianFilter, RenyiFilter, ZcdpFilter
 from dpcurator.accounting.meter import added
 from dpcurator.accounting.odometer import Odometer
@@ -117,6 +118,28 @@ def test_decisions_are_the_ledgers_for_the_same_spends(currency):
     assert 0 < refusals < 400
 
 
+def test_sums_are_those_of_exact_fractions_whatever_their_denominators():
+    amounts = [F(1, 7), F(3, 100000), F(1, 100000), F(2, 14), F(5), F(1, 10**300), F(1, 3**150), F(7, 10**5)]
+    budget, exact = ApproximateFilter(epsilon=10**6), F(0)
+    for k in range(200):
+        amount = amounts[k % len(amounts)] * (1 + k // 50)
+        budget.spend(epsilon=amount)
+        exact = added(exact, amount)
+        assert budget.spent["epsilon"] == exact
+
+
+@pytest.mark.parametrize("kind", [ApproximateFilter, ZcdpFilter])
+def test_a_loss_costs_the_same_alone_and_in_a_composition(kind):
+    name = "epsilon" if kind is ApproximateFilter else "rho"
+    for one in (PURE, loss("approximate", epsilon="0.2", delta="1e-4"), loss("laplace", scale=3, shift=1)):
+        alone, several = kind(**{name: 9}, delta="1/10"), kind(**{name: 9}, delta="1/10")
+        for _ in range(3):
+            alone.spend(one)
+        several.spend((one, 3))
+        assert alone.spent[name] == several.spent[name]
+        assert alone.spent["delta"] >= several.spent["delta"]  # together, by less than the sum
+
+
 def test_sums_round_up_where_the_ledgers_do():
     spent = F(0)
     for k in range(60):
@@ -176,7 +199,10 @@ def test_losses_cost_what_they_prove():
     rho.spend(GAUSSIAN)
     rho.spend(PURE)
     rho.spend(loss("approximate", epsilon="0.2", delta="1e-4"))
-    assert rho.spent == {"rho": F(1, 200) + F(1, 200) + F(1, 50), "delta": F("1e-4")}
+    pure = [pure_rho(eps) for eps in ("0.1", "0.2")]  # e tanh(e/2)
+    assert rho.spent == {"rho": F(1, 200) + sum(pure), "delta": F("1e-4")}
+    assert sum(pure) < F(1, 200) + F(1, 50)
+    assert float(sum(pure)) == pytest.approx(0.1 * math.tanh(0.05) + 0.2 * math.tanh(0.1), rel=1e-15)
     renyi = RenyiFilter(alpha=4, epsilon=1)
     renyi.spend(Composition(((GAUSSIAN, 5),)))
     assert renyi.spent == {"divergence": F(4 * 5, 200)}
@@ -257,7 +283,7 @@ def played(rounds, choose, budget):
         truth = 1 / (1 + math.exp(-float(amount)))
         for answer, one, other in ((1, truth, 1 - truth), (0, 1 - truth, truth)):
             again = budget()
-            again._meter._spent = meter.spent
+            again._meter.add(meter.spent)
             open_runs.append(((*answers, answer), first * one, second * other, again))
     return ends
 

@@ -33,17 +33,21 @@ Checked     tests/accounting/test_filters.py.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
+from functools import lru_cache
 
 from dpcurator.accounting.closed import split
 from dpcurator.accounting.composition import Composition, compose
-from dpcurator.accounting.convert import pure_epsilon_of, renyi_of
+from dpcurator.accounting.convert import pure_epsilon_of, renyi_of, rho_of
 from dpcurator.accounting.meter import Meter, at_least_0
 from dpcurator.errors import Refusal
 from dpcurator.numbers import rational
 from dpcurator.privacy import zcdp
 from dpcurator.privacy.families.family import order
 from dpcurator.privacy.loss import Loss
+
+_ZERO = Fraction(0)
 
 
 class ApproximateFilter:
@@ -62,17 +66,18 @@ class ApproximateFilter:
         it has at that delta; so must Gaussian noise. Raises OverBudget, or Refusal for another currency.
         """
         if loss is None:
-            eps, used = at_least_0(_given(epsilon, "epsilon"), name="epsilon"), _below_1(0 if delta is None else delta)
+            eps, used = (
+                at_least_0(_given(epsilon, "epsilon"), name="epsilon"),
+                _ZERO if delta is None else _below_1(delta),
+            )
         elif delta is not None:
             batch, used = _one_way(loss, epsilon), _below_1(delta)
             eps = batch.parts[0][0].epsilon(used) if batch.size == 1 else batch.epsilon(delta=used)
         else:
-            used, rest = split(_one_way(loss, epsilon).parts)
-            sums = [(pure_epsilon_of(one), count) for one, count in rest]
-            known = [count * found for found, count in sums if found is not None]
-            if len(known) < len(sums):
+            used, pure, _ = _price(loss, epsilon)
+            if pure is None:
                 raise Refusal("This loss has no pure epsilon.", cure="Say at which delta: spend(loss, delta=1e-9).")
-            eps = sum(known, Fraction(0))
+            eps = pure
         self._meter.add({"epsilon": eps, "delta": used})
 
     @property
@@ -98,13 +103,14 @@ class ZcdpFilter:
     def spend(self, loss: object = None, *, rho: object = None, delta: object = None) -> None:
         """Either amounts, rho and delta (0 unless given); or what loses them: a loss, a mechanism, a composition.
 
+        What is pure costs eps tanh(eps/2), rounded up in its 29th figure (the ledger charges eps**2/2, which is more).
         Raises OverBudget, or Refusal for a loss that has no rho.
         """
         if loss is None:
-            amount, used = at_least_0(_given(rho, "rho"), name="rho"), _below_1(0 if delta is None else delta)
+            amount, used = at_least_0(_given(rho, "rho"), name="rho"), _ZERO if delta is None else _below_1(delta)
         else:
-            used, rest = split(_one_way(loss, rho, delta).parts)
-            amount = _total([(_rho(one), count) for one, count in rest], "rho")
+            used, _, known = _price(loss, rho, delta)
+            amount = _found(known, "rho")
         self._meter.add({"rho": amount, "delta": used})
 
     def epsilon(self, *, delta: object) -> Fraction:
@@ -144,7 +150,7 @@ class RenyiFilter:
             amount = at_least_0(_given(epsilon, "epsilon"), name="epsilon")
         else:
             parts = _one_way(loss, epsilon).parts
-            amount = _total([(renyi_of(one, self.alpha), count) for one, count in parts], "Renyi divergence")
+            amount = _found(_sum((_divergence(one, self.alpha), count) for one, count in parts), "Renyi divergence")
         self._meter.add({"divergence": amount})
 
     @property
@@ -204,22 +210,55 @@ def _given(amount: object, name: str) -> object:
 def _one_way(loss: object, *amounts: object) -> Composition:
     if any(amount is not None for amount in amounts):
         raise Refusal("Give a loss or amounts, and not both.", cure="Write spend(loss).")
+    return _alone(loss) if isinstance(loss, Loss) else compose(loss)
+
+
+@lru_cache(maxsize=1024)
+def _alone(loss: Loss) -> Composition:
     return compose(loss)
 
 
+def _price(loss: object, *amounts: object) -> tuple[Fraction, Fraction | None, Fraction | None]:
+    """The chance of what has no other measure, and the pure epsilon and the least rho known of the rest, if any is."""
+    if isinstance(loss, Loss) and all(amount is None for amount in amounts):
+        return _single(loss)
+    return _of_parts(_one_way(loss, *amounts))
+
+
+@lru_cache(maxsize=1024)
+def _single(loss: Loss) -> tuple[Fraction, Fraction | None, Fraction | None]:
+    return _of_parts(_alone(loss))
+
+
+def _of_parts(together: Composition) -> tuple[Fraction, Fraction | None, Fraction | None]:
+    used, rest = split(together.parts)
+    pure, rho = (_sum((measure(one), count) for one, count in rest) for measure in (pure_epsilon_of, _rho))
+    return used, pure, rho
+
+
+@lru_cache(maxsize=1024)
 def _rho(loss: Loss) -> Fraction | None:
-    """As the ledger is charged: exact, eps**2/2 of what is pure."""
-    try:
-        return loss.rho()
-    except Refusal:
-        return None
+    return rho_of(loss)
 
 
-def _total(found: list[tuple[Fraction | None, int]], what: str) -> Fraction:
-    known = [count * amount for amount, count in found if amount is not None]
-    if len(known) < len(found):
+@lru_cache(maxsize=1024)
+def _divergence(loss: Loss, alpha: Fraction) -> Fraction | None:
+    return renyi_of(loss, alpha)
+
+
+def _sum(found: Iterable[tuple[Fraction | None, int]]) -> Fraction | None:
+    total = Fraction(0)
+    for amount, count in found:
+        if amount is None:
+            return None
+        total += count * amount
+    return total
+
+
+def _found(amount: Fraction | None, what: str) -> Fraction:
+    if amount is None:
         raise Refusal(f"This loss has no {what} here.", cure="Spend it from a filter of epsilon and delta.")
-    return sum(known, Fraction(0))
+    return amount
 
 
 def _below_1(delta: object) -> Fraction:

@@ -1,5 +1,7 @@
 """Exact running sums with limits, safe among threads: what every filter counts with.
 
+Definition  A sum is kept as two whole numbers, over a denominator that all amounts so far divide, and not reduced: most
+            amounts of a budget have few denominators, so that adding is one addition.
 Promise     `add` puts all amounts on their sums if none then passes its limit, and else raises OverBudget and changes
             nothing. Sums are exact until a denominator passes 2**1024; then rounded up to a multiple of 10**-150, as in
             the ledger, so that odd amounts cannot slow everyone's. So an addition takes the same time always.
@@ -9,6 +11,7 @@ Checked     tests/accounting/test_filters.py.
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from collections.abc import Mapping
@@ -28,26 +31,29 @@ class Meter:
     __slots__ = ("_limits", "_lock", "_process", "_spent")
 
     def __init__(self, limits: Mapping[str, Fraction | None]) -> None:
-        self._limits, self._spent = dict(limits), dict.fromkeys(limits, Fraction(0))
+        self._limits, self._spent = dict(limits), dict.fromkeys(limits, (0, 1))
         self._lock, self._process = threading.Lock(), _process
 
     def add(self, amounts: Mapping[str, Fraction]) -> None:
         """Raises OverBudget where a sum would pass its limit, and Refusal in a fork."""
         self._here()
         with self._lock:
-            after = dict(self._spent)
+            after = self._spent.copy()
             for currency, limit in self._limits.items():
                 amount = amounts[currency]
-                after[currency] = added(self._spent[currency], amount)
-                if limit is not None and after[currency] > limit and amount > 0:
-                    raise OverBudget(requested=amount, remaining=limit - self._spent[currency], currency=currency)
+                if not amount:
+                    continue
+                after[currency] = top, bottom = _plus(*self._spent[currency], amount)
+                if limit is not None and top * limit.denominator > limit.numerator * bottom:
+                    left = limit - Fraction(*self._spent[currency])
+                    raise OverBudget(requested=amount, remaining=left, currency=currency)
             self._spent = after
 
     @property
     def spent(self) -> dict[str, Fraction]:
         """What was added so far."""
         self._here()
-        return dict(self._spent)
+        return {name: Fraction(*total) for name, total in self._spent.items()}
 
     @property
     def remaining(self) -> dict[str, Fraction]:
@@ -73,10 +79,23 @@ def added(spent: Fraction, amount: Fraction) -> Fraction:
     return exact if exact.denominator <= _LARGEST_TOTAL else Fraction(-(-exact * _GRID // 1), _GRID)
 
 
+def _plus(top: int, bottom: int, amount: Fraction) -> tuple[int, int]:
+    """`added`, of top/bottom."""
+    other, under = amount.numerator, amount.denominator
+    if under == bottom:
+        return top + other, bottom
+    common = math.gcd(bottom, under)
+    over = bottom // common
+    if over * under <= _LARGEST_TOTAL:
+        return top * (under // common) + other * over, over * under
+    total = added(Fraction(top, bottom), amount)
+    return total.numerator, total.denominator
+
+
 def at_least_0(value: object, *, name: str) -> Fraction:
     """An exact amount. Raises Refusal for a negative one and for what is no number."""
     exact = rational(value, name=name)
-    if exact < 0:
+    if exact.numerator < 0:
         raise Refusal(f"{name} must be at least 0.", cure=f"Write {name} as in 0.1.")
     return exact
 

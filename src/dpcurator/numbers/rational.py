@@ -34,6 +34,8 @@ def rational(value: object, *, name: str) -> Fraction:
 
 
 def _read(value: object) -> Fraction | None:
+    if type(value) is Fraction:
+        return value
     if isinstance(value, bool):
         return None
     if isinstance(value, int | Fraction):
