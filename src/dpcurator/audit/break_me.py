@@ -28,9 +28,9 @@ Rows = tuple[Row, ...]
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What one question over one world came to. broken: what was found, and with which neighbour."""
+    """What one question over one world came to. refused: in which words. broken: what, and with which neighbour."""
 
-    refused: bool = False
+    refused: str = ""
     readings: int = 0
     pairs: int = 0
     engines: int = 0
@@ -85,6 +85,7 @@ class Broken:
     worlds: int = 0
     questions: int = 0
     refused: int = 0
+    refusal: str = ""  # the last one's words
     pairs: int = 0
     readings: int = 0
     engines: int = 0
@@ -166,7 +167,8 @@ def break_me(
 
 def _count(found: Broken, asked: Question, tried: Tried) -> None:
     found.questions += 1
-    found.refused += tried.refused
+    found.refused += bool(tried.refused)
+    found.refusal = tried.refused or found.refusal
     found.pairs += tried.pairs
     found.readings += tried.readings
     found.engines += tried.engines

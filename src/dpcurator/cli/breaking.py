@@ -83,7 +83,13 @@ def search(
     if not tables:
         raise Misconfigured("No private table is declared.", cure="Give a table its unit.")
     bench = Bench(declaration, curator)
-    return tried(tables, curator.catalog.neighbours, bench, seconds=seconds, seed=seed, worlds=worlds, told=told)
+    found = tried(tables, curator.catalog.neighbours, bench, seconds=seconds, seed=seed, worlds=worlds, told=told)
+    if found.questions and found.refused == found.questions:
+        raise Misconfigured(
+            f"Every question was refused, so nothing was tried; the last one: {found.refusal}",
+            cure="Run `dpcurator check`.",
+        )
+    return found
 
 
 @dataclass
@@ -103,8 +109,8 @@ class Bench:
 
         try:
             quote = self.curator.quote(asked.text, spend=asked.spend)
-        except Refusal:
-            return Tried(refused=True)
+        except Refusal as refused:
+            return Tried(refused=str(refused))
         self._asked += 1
         if self._asked % _WHOLE == 0 or len(others) <= 1:  # a witness that is made smaller has one neighbour
             shown = self._shown(asked, table, rows, others[0] if others else rows)
