@@ -95,7 +95,7 @@ class Batch:
         """For machines; holds public facts only."""
         from dpcurator.numbers import decimal_text
 
-        totals = {name: decimal_text(getattr(self, name)) for name in ("epsilon", "rho", "delta")}
+        totals: Json = {name: decimal_text(getattr(self, name)) for name in ("epsilon", "rho", "delta")}
         if self.point is not None:
             sums = {name: decimal_text(self.summed(name)) for name in ("epsilon", "delta")}
             totals |= {"point": point_json(self.point) | {"method": self.point.method}, "one_by_one": sums}

@@ -45,6 +45,7 @@ from dpcurator.values import Budget, Charge, Exact, Json, Request
 
 if TYPE_CHECKING:
     from dpcurator.fronts.frame import Frame
+    from dpcurator.history import Together
     from dpcurator.rehearsal import Rehearsed
 
     Question = str | Frame[Any, Any, Any]
@@ -368,6 +369,15 @@ class Curator:
     def budget(self) -> Budget:
         """Where the ledger stands."""
         return self.ledger.budget()
+
+    def together(self, *, delta: object = None) -> Together | None:
+        """What all charges so far reveal together at a delta, had every price been fixed beforehand: for information.
+
+        The ledger does not go by it: see `dpcurator.history`. None before the first charge. Raises Refusal.
+        """
+        from dpcurator.history import together
+
+        return together(self.ledger, delta=delta)
 
     def log(self) -> Iterator[Entry]:
         """The history of this catalog's ledger. For the steward: it shows every analyst's requests."""

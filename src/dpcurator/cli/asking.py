@@ -175,16 +175,26 @@ def explain(
 
 
 @command(name="budget", epilog="Example: dpcurator budget")
-def budget(catalog: Catalog = HERE, as_json: AsJson = False) -> None:
-    """What is spent and what is left, of epsilon or rho and of delta."""
+def budget(
+    delta: Annotated[
+        str | None, typer.Option("--delta", help="Also bound all charges together at this delta.", metavar="NUMBER")
+    ] = None,
+    catalog: Catalog = HERE,
+    as_json: AsJson = False,
+) -> None:
+    """What is spent and what is left, of epsilon or rho and of delta; and what all charges reveal together."""
     from dpcurator.catalog.load import load
-    from dpcurator.cli.standing import budget_json, budget_text
+    from dpcurator.cli.standing import budget_json, budget_text, together_text
+    from dpcurator.history import together
     from dpcurator.opening import key_of, ledger_of
 
     declaration = load(catalog)
     ledger = ledger_of(declaration, key_of(declaration))
-    found, life = ledger.budget(), ledger.life()
-    show_json(budget_json(found, life)) if as_json else show(budget_text(found, life))
+    found, life, made = ledger.budget(), ledger.life(), together(ledger, delta=delta)
+    if as_json:
+        show_json(budget_json(found, life) | {"together": made and made.as_json()})
+        return
+    show("\n".join([budget_text(found, life), *together_text(found, made, wanted=delta is not None)]))
 
 
 @command(name="receipt", epilog="Example: dpcurator receipt 7f3a > receipt.json")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpcurator.numbers import decimal_text
 from dpcurator.numbers.rational import leading
 from dpcurator.values import Budget
+
+if TYPE_CHECKING:
+    from dpcurator.history import Together
 
 
 def budget_json(budget: Budget, life: str) -> dict[str, Any]:
@@ -51,6 +54,21 @@ def _line(total: Fraction, spent: Fraction) -> str:
 
 def _worth(spent: Fraction, total: Fraction) -> str:
     return f"epsilon  {_figures(spent)} spent of {_figures(total)}, as rho means it at the delta that is left"
+
+
+def together_text(budget: Budget, made: Together | None, *, wanted: bool) -> list[str]:
+    """For information, where it is less than what is spent or was asked for: what all charges are as one."""
+    if made is None:
+        return ["together no bound: nothing is charged, or that delta is spent by itself"] if wanted else []
+    if not wanted and (made.adaptive or made.epsilon >= budget.spent):
+        return []
+    at = f"epsilon {_figures(made.epsilon)} at delta {decimal_text(made.delta)}"
+    if made.adaptive:
+        return [f"together {at}, in whatever order and light it was asked"]
+    return [
+        f"together {at}, had every price and question been fixed beforehand:",
+        "         for information; what is left follows from the sums above alone",
+    ]
 
 
 def _figures(value: Fraction) -> str:

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from functools import lru_cache
 from hashlib import sha256
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from dpcurator.ledger.canonical import canonical_text, ratio
 
@@ -147,6 +147,23 @@ def read(body: str) -> tuple[Event, int, str]:
         return EVENTS[name](**said), position, time
     except (KeyError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
         raise ValueError("not an event") from error
+
+
+class Kind(NamedTuple):
+    """What a charge was for and how much, without who, when and what: many have the same."""
+
+    parameters: str
+    epsilon: str  # exact, as the event spells it
+    delta: str
+
+
+def kind_of(body: str) -> Kind:
+    """Of a charge, as `seal` wrote it. Raises ValueError for another body. It reads no more than it needs to."""
+    try:
+        said = json.loads(body)
+        return Kind(said["parameters"], said["epsilon"], said["delta"])
+    except (KeyError, TypeError, RecursionError) as error:
+        raise ValueError("not a charge") from error
 
 
 def utc_now() -> str:

@@ -20,7 +20,19 @@ from typing import Self
 from dpcurator.errors import Misconfigured, Refusal
 from dpcurator.ledger.canonical import digest, text_bytes
 from dpcurator.ledger.decide import Standing, checked, decide, question
-from dpcurator.ledger.events import GENESIS, Answered, Charged, Closed, Event, Reopened, Row, seal, utc_now
+from dpcurator.ledger.events import (
+    GENESIS,
+    Answered,
+    Charged,
+    Closed,
+    Event,
+    Kind,
+    Reopened,
+    Row,
+    kind_of,
+    seal,
+    utc_now,
+)
 from dpcurator.ledger.opening import Opening
 from dpcurator.ledger.reading import Head, Reader
 from dpcurator.ledger.states import CURATOR, step
@@ -203,6 +215,21 @@ class Ledger:
                 yield Entry(row.position, time, event, row.hash)
             if len(rows) < _PAGE:
                 return
+            after = rows[-1].position
+
+    def tally(self) -> dict[Kind, int]:
+        """How often each kind of charge was made: for whoever adds up the history by another measure."""
+        counts: dict[Kind, int] = {}
+        after = 0
+        while True:
+            with self._store.reading() as page:
+                rows = page.rows(after, _PAGE)
+            for row in rows:
+                if row.name == Charged.NAME:
+                    kind = kind_of(row.body)
+                    counts[kind] = counts.get(kind, 0) + 1
+            if len(rows) < _PAGE:
+                return counts
             after = rows[-1].position
 
     def verify(self, known_heads: Iterable[Head] = ()) -> Verdict:

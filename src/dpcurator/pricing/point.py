@@ -20,10 +20,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from dpcurator.numbers.rational import leading
 from dpcurator.privacy.loss import Loss
+
+if TYPE_CHECKING:
+    from dpcurator.accounting.composition import Composition
 
 FIGURES: Final = 4  # of the epsilon
 MOST: Final = 50  # different losses of which a distribution is made
@@ -44,28 +47,34 @@ class Point:
 
 def point_of(losses: Sequence[Loss], delta: Fraction) -> Point | None:
     """The point at this delta, in (0, 1); None for a single loss, and where no epsilon has so small a delta."""
-    from dpcurator.accounting.bracket import has_law
-    from dpcurator.accounting.closed import METHODS, split
     from dpcurator.accounting.composition import compose
-    from dpcurator.accounting.pld import certified
-    from dpcurator.accounting.rounding import down
 
     together = compose(*losses)
     if len(together.parts) > MOST:
         together = compose(*((as_pure(loss), count) for loss, count in together.parts))
+    found = least_epsilon(together, delta, distribution=len(together.parts) <= MOST)
+    return None if found is None else Point(rounded_up(found[0]), delta, found[1])
+
+
+def least_epsilon(together: Composition, delta: Fraction, *, distribution: bool) -> tuple[Fraction, str] | None:
+    """The least epsilon certified for two or more losses together, and the bound that gave it; None as above.
+
+    distribution: whether to make that of their losses, which takes longest.
+    """
+    from dpcurator.accounting.bracket import has_law
+    from dpcurator.accounting.closed import METHODS, split
+    from dpcurator.accounting.pld import certified
+    from dpcurator.accounting.rounding import down
+
     infinite, parts = split(together.parts)
     rest = delta if infinite == 0 else (delta - infinite) / (1 - infinite)
     if together.size < 2 or rest <= 0:
         return None
     bounds = [(METHODS[name](parts, down(rest)), name) for name in METHODS if name not in _ONE_BY_ONE]
-    if len(together.parts) <= MOST and all(has_law(loss) for loss, _ in together.parts):
+    if distribution and all(has_law(loss) for loss, _ in together.parts):
         made = certified(together.parts, "epsilon", delta, accuracy=float(ACCURACY), seconds=_NO_CLOCK)
         bounds.append((made.upper, "pld"))
-    known = [(epsilon, name) for epsilon, name in bounds if epsilon is not None]
-    if not known:
-        return None
-    epsilon, method = min(known)
-    return Point(rounded_up(epsilon), delta, method)
+    return min(((epsilon, name) for epsilon, name in bounds if epsilon is not None), default=None)
 
 
 def as_pure(loss: Loss) -> Loss:
@@ -75,9 +84,9 @@ def as_pure(loss: Loss) -> Loss:
     return Loss("pure", (("epsilon", loss.pure_epsilon()),))
 
 
-def rounded_up(epsilon: Fraction) -> Fraction:
-    """To FIGURES figures. epsilon: at least 0."""
+def rounded_up(epsilon: Fraction, figures: int = FIGURES) -> Fraction:
+    """To so many figures. epsilon: at least 0."""
     if epsilon <= 0:
         return Fraction(0)
-    unit = Fraction(10) ** (leading(epsilon) - FIGURES + 1)
+    unit = Fraction(10) ** (leading(epsilon) - figures + 1)
     return math.ceil(epsilon / unit) * unit
