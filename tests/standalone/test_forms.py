@@ -78,3 +78,16 @@ def test_it_imports_the_standard_library_alone_and_says_what_it_does_not_check()
             names.add(node.module or "")
     assert {name.split(".")[0] for name in names} <= set(sys.stdlib_module_names)
     assert alone.NOT_CHECKED.startswith("not checked: ")
+
+
+def test_it_stays_short_enough_to_be_read():
+    """Lines that are neither blank nor words about the code."""
+    tree = ast.parse(TEXT)
+    words = {0}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node):
+            words |= set(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
+    lines = {n for n, line in enumerate(TEXT.splitlines(), 1) if line.strip() and not line.strip().startswith("#")}
+    assert len(lines - words) <= 450
+    longest = max((node.end_lineno or 0) - node.lineno for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+    assert longest <= 35

@@ -494,13 +494,15 @@ def history(receipt: Any, file: str) -> str:
             held.append((read_json(body), said))
     (opened, _), (charged, hashed) = held[0], held[receipt["ledger"]["position"] - 1]
     currency, batch = receipt["price"]["currency"], receipt["batch"]
+    price, spent, budget = (number({"exact": one}) for one in (
+        charged[currency], charged["spent_" + currency], opened[currency]))
     same([("the head", hashed, receipt["ledger"]["head"]), ("the key", opened["public_key"], receipt["public_key"]),
           ("the plan", charged["plan"], digest({"batch": batch["plans"]}) if batch else receipt["plan_sha256"]),
           ("the catalog", charged["catalog"], receipt["catalog_sha256"]),
-          ("the amount spent", str(Fraction(charged["spent_" + currency])), receipt["ledger"]["spent"]),
+          ("the amount spent", str(spent), receipt["ledger"]["spent"]),
+          *((name, opened[name], receipt[name]) for name in ("protects", "neighbours")),
           *((name, charged[name], receipt[name]) for name in ("request", "analyst", "time", "data_version"))])
-    price, spent = Fraction(charged[currency]), Fraction(charged["spent_" + currency])
-    need(price == charge(receipt) and spent <= Fraction(opened[currency]), "its charge is another, or above the budget")
+    need(price == charge(receipt) and spent <= budget, "the ledger charged another amount, or more than the budget")
     return f"the chain of {len(held)} events is whole and holds this charge as event {receipt['ledger']['position']}"
 
 # --- All steps --------------------------------------------------------------------------------------------------------
@@ -510,7 +512,7 @@ def steps(receipt: Any, key: str | None = None, catalog: Any = None, others: Any
 
     def question() -> str:
         plan = receipt["plan"]
-        reach.__dict__.update(reach_of(plan).__dict__)
+        vars(reach).update(vars(reach_of(plan)))
         asks.extend(asked_of(plan, reach))
         claimed = {name: getattr(reach, name) for name in ("rows", "groups", "keys", "one", "units")}
         same([("the digest of the plan", digest(plan), receipt["plan_sha256"]),
@@ -541,7 +543,7 @@ def steps(receipt: Any, key: str | None = None, catalog: Any = None, others: Any
 def receipts_in(file: str) -> list[Any]:
     """The receipts of a file: one, an answer with its receipt, or a list of answers."""
     need(Path(file).stat().st_size <= LARGEST, "the file is too large")
-    found = read_json(Path(file).read_text("utf-8"))
+    found = read_json(Path(file).read_text("utf-8-sig"))
     return [one.get("receipt", one) for one in (found if isinstance(found, list) else [found])]
 
 def main() -> int:
@@ -553,7 +555,7 @@ def main() -> int:
     parser.add_argument("--receipt", dest="others", action="append", default=[], help="another one of the same ledger")
     given = parser.parse_args()
     try:
-        catalog = tomllib.loads(Path(given.catalog).read_text("utf-8")) if given.catalog else None
+        catalog = tomllib.loads(Path(given.catalog).read_text("utf-8-sig")) if given.catalog else None
         receipts, others = receipts_in(given.receipt), [one for file in given.others for one in receipts_in(file)]
     except OSError as why:
         parser.error(f"{why.filename} cannot be read: {why.strerror}")
