@@ -109,7 +109,7 @@ def _losses(kind: Kind) -> Iterable[Loss]:
         found = [loss for one in members for loss in losses_of(one)]
         if found:
             return found
-    except (DpcuratorError, LookupError, TypeError, ValueError, ArithmeticError, RecursionError):
+    except (DpcuratorError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError):
         pass  # another program's charge, or another version's
     return [Loss("approximate", (("epsilon", Fraction(kind.epsilon)), ("delta", Fraction(kind.delta))))]
 
