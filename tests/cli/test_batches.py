@@ -125,3 +125,49 @@ def test_over_budget_ends_as_one_question_does(clinic, capsys):
     assert told.code == 3
     assert "requested epsilon 1.5, remaining 1, short by 0.5" in told.err
     assert run(capsys, "log", "--json").json == []
+
+
+def test_as_one_shows_sum_and_point_before_and_after(clinic, capsys):
+    (clinic / "curator.toml").write_text(CATALOG.replace("epsilon = 1\n", 'epsilon = 4\ndelta = "1e-5"\n'))
+    counts = [f"SELECT COUNT(*) AS n FROM visits WHERE age > {n}" for n in range(40)]
+    (clinic / "counts.sql").write_text(";\n".join(counts))
+    how = ("--file", "counts.sql", "--epsilon", "2", "--delta", "1e-6")
+    apart, one = run(capsys, "quote", *how), run(capsys, "quote", *how, "--as-one")
+    assert apart.out.splitlines()[0] == "price: epsilon 2 of 4 (left after it 2)"
+    price, delta, told = one.out.splitlines()[:3]
+    assert delta.split() == ["delta", "0.000001", "of", "0.00001", "(left", "after", "it", "0.000009)"]
+    assert told.strip() == "as one; one by one the questions cost epsilon 2"
+    point = price.split()[2]
+    assert 1 < float(point) < 2
+    said = json.loads(run(capsys, "quote", *how, "--as-one", "--json").out)
+    assert (said["epsilon"], said["one_by_one"]["epsilon"]) == (point, "2")
+    foot = run(capsys, "ask", *how, "--as-one").out.strip().splitlines()[-1]
+    assert foot.startswith(f"spent {point} of 4 (left {round(4 - float(point), 4)}) and delta 0.000001, as one (one by")
+    again = run(capsys, "ask", *how, "--as-one").out.strip().splitlines()[-1]
+    assert again.startswith("spent 0 of 4")
+    assert again.endswith("a repeat: nothing was spent")
+    few = run(capsys, "quote", "--file", "queries.sql", "--epsilon", "1", "--as-one").out.splitlines()
+    assert "one by one: as one they would not cost less epsilon" in [line.strip() for line in few[:3]]
+    budget = json.loads(run(capsys, "budget", "--json").out)["together"]
+    assert (budget["charges"], budget["gates"], budget["delta"]) == (1, False, "0.00001")
+    assert float(budget["epsilon"]) <= float(point)
+    assert "had every price" in run(capsys, "budget").out
+
+
+def test_as_one_where_it_cannot_be_is_refused(clinic, capsys):
+    for command in ("ask", "quote"):
+        told = run(capsys, command, "--file", "queries.sql", "--epsilon", "0.5", "--as-one")
+        assert told.code == 2
+        assert "no such delta to spend" in told.err
+        alone = run(capsys, command, "SELECT COUNT(*) FROM visits", "--epsilon", "0.5", "--as-one")
+        assert alone.code == 2
+        assert "a file of questions" in alone.err
+
+
+def test_together_is_shown_where_it_is_less_or_asked_for(clinic, capsys):
+    assert "together" not in run(capsys, "budget").out
+    assert "nothing is charged" in run(capsys, "budget", "--delta", "1e-6").out
+    run(capsys, "ask", "SELECT COUNT(*) FROM visits", "--epsilon", "0.5")
+    assert "together" not in run(capsys, "budget").out
+    assert "together epsilon 0.5 at delta 0.000001, had" in run(capsys, "budget", "--delta", "1e-6").out
+    assert run(capsys, "budget", "--delta", "x").code == 2
