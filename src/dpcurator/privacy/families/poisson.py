@@ -84,7 +84,8 @@ def _place(law: Distribution, x: Fraction, rate: Fraction, *, backward: bool) ->
         found = threshold(sign * x, rate, bits)
         if found is None:
             return "none" if backward else "all"
-        place = _inner_place(law, x, sign * found)
+        with precision(bits):
+            place = _inner_place(law, x, sign * found)
         if place is not None:
             return place
         bits *= 2
