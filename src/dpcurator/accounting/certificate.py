@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpcurator.accounting.choose import Window
+from dpcurator.accounting.cost import Clock, no_clock
 from dpcurator.accounting.discretise import SLACK, Cells, ceiled, cells, floored
 from dpcurator.accounting.packed import Row, power, product
 from dpcurator.numbers.balls import Ball, ball, precision
@@ -93,20 +94,30 @@ class Certificate:
 
 
 def certify(
-    parts: list[tuple[Loss, int]], windows: list[Window], step: Fraction, tilt: float, *, spare: Fraction = ZERO
+    parts: list[tuple[Loss, int]],
+    windows: list[Window],
+    step: Fraction,
+    tilt: float,
+    *,
+    spare: Fraction = ZERO,
+    check: Clock = no_clock,
 ) -> Certificate:
-    """windows: one for each part. tilt: s > 0. spare: the chance of one more infinite loss, in the upper side only."""
+    """windows: one for each part. tilt: s > 0. spare: the chance of one more infinite loss, in the upper side only.
+
+    check: called between laws and between products; it may raise OutOfTime.
+    """
     theta = Fraction(max(tilt, 1e-9) * float(step))
     count = sum(count for _, count in parts)
     longest = max(window.last - window.first + 1 for window in windows)
     bits = bits_for(count * longest)
-    found = [
-        (cells(loss, anchor=at.anchor, step=at.stride * step, first=at.first, last=at.last), at, count)
-        for (loss, count), at in zip(parts, windows, strict=True)
-    ]
+    found = []
+    for (loss, count), at in zip(parts, windows, strict=True):
+        check()
+        law = cells(loss, anchor=at.anchor, step=at.stride * step, first=at.first, last=at.last)
+        found.append((law, at, count))
     return Certificate(
-        _side(found, step, theta, bits, up=True, spare=spare),
-        _side(found, step, theta, bits, up=False),
+        _side(found, step, theta, bits, check, up=True, spare=spare),
+        _side(found, step, theta, bits, check, up=False),
     )
 
 
@@ -120,6 +131,7 @@ def _side(
     step: Fraction,
     theta: Fraction,
     bits: int,
+    check: Clock,
     *,
     up: bool,
     spare: Fraction = ZERO,
@@ -129,7 +141,7 @@ def _side(
     every = sum(count for _, _, count in found)
     origin, last = -every * SLACK if not up else ZERO, 0
     with precision(_BITS):
-        log_scale, total, finite = ball(0), ball(1), ball(1 - spare)
+        log_scale, total, log_finite = ball(0), ball(1), (-ball(spare)).log1p()
         for apart in {at.stride for _, at, _ in found}:
             longest = max(len(cell.upper) for cell, at, _ in found if at.stride == apart)
             weights = _weights(apart * theta, longest)
@@ -137,17 +149,17 @@ def _side(
         for cell, at, count in found:
             weights, below = made[at.stride]
             row, scale = _tilted_up(cell, weights, bits) if up else _tilted_down(cell, below, bits)
-            rows.append(power(row, count, _TRIM / every).apart(at.stride))
+            rows.append(power(row, count, _TRIM / every, check).apart(at.stride))
             shares.append(_TRIM * count / every)
             log_scale += count * (scale.log() + ball(theta * at.stride * cell.first))
             total *= (ball(Fraction(row.total(), 1 << bits))) ** count
-            finite *= (1 - (cell.above if up else ball(cell.infinite))) ** count
+            log_finite += count * (-(cell.above if up else ball(cell.infinite))).log1p()
             origin += count * at.anchor
             last += count * at.stride * (cell.first + len(cell.upper) - 1)
-    row = product(rows, shares)
+    row = product(rows, shares, check)
     with precision(_BITS):
         lost = total - ball(Fraction(row.total(), 1 << bits)) if up else ball(0)
-        return Side(row, row.ints(), origin, step, theta, log_scale, lost, origin + last * step, 1 - finite)
+        return Side(row, row.ints(), origin, step, theta, log_scale, lost, origin + last * step, -log_finite.expm1())
 
 
 def _weights(theta: Fraction, count: int) -> list[Ball]:

@@ -36,6 +36,7 @@ from dpcurator.privacy.loss import Loss
 
 SLACK = Fraction(1, 2**110)
 FAR = Fraction(3000)  # beyond such losses no lower row is made: e**-FAR would need numbers too long
+_DEEP = 2000  # bits below which a chance may be lost
 _NEAR = 2**40  # a lump nearer to a point than this part of a step is counted there
 Tails = tuple[Ball, Ball]
 Piece = tuple[int, int, int]  # p, q, and the cell's index i
@@ -89,7 +90,7 @@ def _unit(bits: int, highest: Fraction, tails: list[Tails]) -> int:
     """So fine that the least chance here, and the least of its parts under Q, keep their bits; any holds."""
     deepest = next((p for p, _ in reversed(tails) if p > 0), ball(1))
     zeros = max(0, -math.floor(bracket((deepest.log() / ball(2).log()).mid()).lo))
-    return bits + 64 + 2 * math.ceil(min(highest, FAR)) + zeros
+    return bits + 64 + 2 * math.ceil(min(highest, FAR)) + min(zeros, _DEEP)
 
 
 def _points(lowest: Fraction, step: Fraction, count: int) -> list[Fraction]:

@@ -12,6 +12,7 @@ Checked     tests/accounting/test_pld_packed.py.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -102,12 +103,16 @@ def _whole(row: Row, wide: int) -> Any:
     return fmpz(int.from_bytes(slots.tobytes(), "little"))
 
 
-def power(row: Row, count: int, share: float) -> Row:
-    """The count-th power by squaring; `share` of each factor's own mass may be trimmed. count: int >= 1."""
+def power(row: Row, count: int, share: float, before_each: Callable[[], None] = lambda: None) -> Row:
+    """The count-th power by squaring; `share` of each factor's own mass may be trimmed. count: int >= 1.
+
+    before_each: called before each product; it may raise, to end the work.
+    """
     result: Row | None = None
     square, done = row, 1
     left = count
     while True:
+        before_each()
         if left & 1:
             result = square if result is None else times(result, square).trimmed(share * (count - left + done))
         left >>= 1
@@ -118,7 +123,7 @@ def power(row: Row, count: int, share: float) -> Row:
         square = times(square, square).trimmed(share * done)
 
 
-def product(rows: list[Row], shares: list[float]) -> Row:
+def product(rows: list[Row], shares: list[float], before_each: Callable[[], None] = lambda: None) -> Row:
     """Of all rows, the shortest two first; shares: what may be trimmed at each, and together where they meet."""
     import heapq
 
@@ -126,6 +131,7 @@ def product(rows: list[Row], shares: list[float]) -> Row:
     heapq.heapify(heap)
     ticket = len(heap)
     while len(heap) > 1:
+        before_each()
         _, _, one, first = heapq.heappop(heap)
         _, _, other, second = heapq.heappop(heap)
         both = times(one, other).trimmed(first + second)

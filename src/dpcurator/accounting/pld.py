@@ -1,7 +1,7 @@
 """The certificate of a composition from its whole loss distribution: a grid is chosen, and made finer until it serves.
 
 Promise     `certified` returns true bounds whatever was chosen and whenever it stops: the best of those it made. Time
-            is looked at between grids, so one grid may overrun it.
+            is looked at between laws and between products, and the first grid is as coarse as it asks for.
 Proof       accounting/certificate.py, for each grid; the least of upper bounds is one. An epsilon is returned only
             once its certified delta is at most (for a lower bound: more than) the one asked for, and delta falls as
             epsilon grows.
@@ -33,6 +33,7 @@ from dpcurator.accounting.choose import (
     stride,
     window,
 )
+from dpcurator.accounting.cost import Clock, OutOfTime, afforded, clock, seconds_for
 from dpcurator.accounting.shape import attained, both_ways, infinite_of, reduced, shape
 from dpcurator.errors import Refusal
 from dpcurator.numbers.balls import ball, precision
@@ -117,6 +118,7 @@ def _one_way(
 ) -> Bounds:
     """Of the pairs as they are, forward. enough: an upper bound than which none better is needed."""
     start = time.monotonic()
+    check = clock(start + seconds)
     if quantity == "epsilon" and _infinite(fewer) > at:
         return Bounds(Fraction(0), None)
     seen = _look(fewer, quantity, at, accuracy)
@@ -129,9 +131,16 @@ def _one_way(
         step, last = first_step(fewer, seen, rough), False
         step = step if fits(fewer, step) else step / 3
     step = _coarsened(fewer, step, seen)
+    counts = [count for _, count in fewer]
+    takes = seconds_for(counts, _windows(fewer, quantity, at, step, seen), step, seen)
+    exact, step = step, afforded(fewer, step, seen, takes, seconds / (1 if last else 3))
+    last = last and step == exact
     while True:
         began = time.monotonic()
-        found = _on_grid(fewer, spare, quantity, at, step, seen)
+        try:
+            found = _on_grid(fewer, spare, quantity, at, step, seen, check)
+        except OutOfTime:
+            return best
         before, best = best, best.and_also(found)
         if enough is not None and best.upper is not None and best.upper <= enough:
             return best
@@ -186,10 +195,7 @@ def _reach(loss: Loss) -> Fraction:
     return shape(loss).anchor or Fraction(0)
 
 
-def _on_grid(
-    parts: list[tuple[Loss, int]], spare: Fraction, quantity: str, at: Fraction, step: Fraction, seen: Sight
-) -> Bounds:
-    """spare: a delta that comes to the upper one."""
+def _windows(parts: list[tuple[Loss, int]], quantity: str, at: Fraction, step: Fraction, seen: Sight) -> list[Window]:
     count = sum(count for _, count in parts)
     log_delta = math.log(at) if quantity == "epsilon" else max(seen.log_delta, -600.0)
     log_tail = log_delta - _SAFE - math.log(count)
@@ -199,7 +205,21 @@ def _on_grid(
         apart = stride(loss, count, step, seen)
         found = window(loss, single, apart * step, seen.tilt, float(log), log_tail)
         windows.append(Window(found.anchor, found.first, found.last, apart))
-    made = certify(parts, windows, step, seen.tilt, spare=spare)
+    return windows
+
+
+def _on_grid(
+    parts: list[tuple[Loss, int]],
+    spare: Fraction,
+    quantity: str,
+    at: Fraction,
+    step: Fraction,
+    seen: Sight,
+    check: Clock,
+) -> Bounds:
+    """spare: a delta that comes to the upper one."""
+    windows = _windows(parts, quantity, at, step, seen)
+    made = certify(parts, windows, step, seen.tilt, spare=spare, check=check)
     if quantity == "delta":
         return Bounds(made.delta_below(at), made.delta_above(at), step)
     return Bounds(_epsilon_below(made, at), _epsilon_above(made, at), step)
