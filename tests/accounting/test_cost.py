@@ -71,6 +71,7 @@ def test_the_best_bounds_so_far_are_kept(monkeypatch):
         return right(*given)
 
     monkeypatch.setattr(pld, "_on_grid", once)
+    monkeypatch.setattr(pld, "first_step", lambda *given: F(1, 100))
     text = "9 * laplace(epsilon=0.1) + 7 * laplace(epsilon=0.0637191)"
     found = certified(parts(text), "epsilon", F("1e-3"), accuracy=1e-4, seconds=10**6)
     assert len(looks) == 2
