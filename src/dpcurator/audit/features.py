@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
-from dpcurator.audit.drawn import Drawn
+from dpcurator.audit.drawn import ABSENT, Drawn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -104,7 +104,7 @@ def _marks(one: Drawn, other: Drawn) -> Iterator[Keyed | Ordered]:
     seen: list[int] = []
     for drawn in (one, other):
         if drawn.marks is not None:
-            seen += [int(mark) for mark in np.unique(drawn.marks)]
+            seen += [int(mark) for mark in np.unique(drawn.marks) if mark != ABSENT]
     labels = one.labels
     for mark in list(dict.fromkeys(seen))[:6]:
         what = "a number" if mark == 0 else labels.name(mark)
@@ -132,13 +132,17 @@ def _place(place: int) -> str:
 
 def whole(drawn: Drawn) -> NDArray[Any]:
     """All of the outcome."""
-    return _mixed([_bits(drawn.values[:, i]) for i in range(drawn.parts)] + [kinds(drawn)], drawn.n)
+    return _mixed(drawn, [_bits(drawn.values[:, i]) for i in range(drawn.parts)], kinds(drawn))
 
 
 def kinds(drawn: Drawn) -> NDArray[Any]:
     """The marks and the length."""
-    columns = [] if drawn.marks is None else [drawn.marks[:, i] for i in range(drawn.parts)]
-    return _mixed([*columns, _lengths(drawn)], drawn.n)
+    import numpy as np
+
+    if drawn.marks is None:  # numbers alone, as many in each draw: one key for all
+        none = np.zeros(1, dtype=np.int64)
+        return np.full(drawn.n, _mixed(drawn, [none] * drawn.parts, none + drawn.parts)[0])
+    return _mixed(drawn, [drawn.marks[:, i] for i in range(drawn.parts)], _lengths(drawn))
 
 
 def say_whole(drawn: Drawn, row: int) -> str:
@@ -175,15 +179,19 @@ def _mark_columns(drawn: Drawn) -> NDArray[Any]:
     return np.zeros(drawn.values.shape, dtype=np.int32) if drawn.marks is None else drawn.marks
 
 
-def _mixed(columns: list[Any], n: int) -> NDArray[Any]:
-    """One 64-bit key of several columns: multiply and shift, so that every bit counts."""
+def _mixed(drawn: Drawn, columns: list[Any], first: NDArray[Any]) -> NDArray[Any]:
+    """One 64-bit key of `first` and of one column for each part: multiply and shift, so that every bit counts.
+
+    Parts that an outcome lacks count for nothing, so its key is the same whatever else is in the lot.
+    """
     import numpy as np
 
-    key = np.zeros(n, dtype=np.uint64)
-    for column in columns:
-        key ^= column.astype(np.int64).view(np.uint64)
-        key *= np.uint64(0x9E3779B97F4A7C15)
-        key ^= key >> np.uint64(32)
+    key = first.astype(np.int64).view(np.uint64).copy()
+    for i, column in enumerate(columns):
+        mixed = key ^ column.astype(np.int64).view(np.uint64)
+        mixed *= np.uint64(0x9E3779B97F4A7C15)
+        mixed ^= mixed >> np.uint64(32)
+        key = mixed if drawn.marks is None else np.where(drawn.marks[:, i] == ABSENT, key, mixed)
     return key.view(np.int64)
 
 
@@ -257,13 +265,14 @@ def _sorted(drawn: Drawn, i: int) -> NDArray[Any]:
 def _signs(drawn: Drawn) -> NDArray[Any]:
     import numpy as np
 
-    signs = np.sign(np.nan_to_num(drawn.values[:, :20])).astype(np.int64) + 1
-    weights = 3 ** np.arange(signs.shape[1], dtype=np.int64)
-    return signs @ weights
+    values = drawn.values[:, :20]
+    signs = np.where(np.isnan(values), 0, np.sign(np.nan_to_num(values)).astype(np.int64) + 2)  # 0: no number
+    made: NDArray[Any] = signs @ 4 ** np.arange(signs.shape[1], dtype=np.int64)
+    return made
 
 
 def _say_signs(drawn: Drawn, row: int) -> str:
-    return "(" + ", ".join("-0+"[int(_sign(value)) + 1] for value in drawn.values[row][:20]) + ")"
+    return "(" + ", ".join("?" if value != value else "-0+"[_sign(value) + 1] for value in drawn.values[row][:20]) + ")"
 
 
 def _sign(value: float) -> int:
@@ -275,9 +284,11 @@ def _equal(drawn: Drawn) -> NDArray[Any]:
     import numpy as np
 
     key = np.zeros(drawn.n, dtype=np.int64)
-    for place, (i, j) in enumerate(combinations(range(min(drawn.parts, 11)), 2)):
-        same = (drawn.mark(i) == drawn.mark(j)) & ((drawn.part(i) == drawn.part(j)) | (drawn.mark(i) != 0))
-        key |= same.astype(np.int64) << place
+    for place, (i, j) in enumerate(combinations(range(11), 2)):
+        if j < drawn.parts:
+            one, other = drawn.mark(i), drawn.mark(j)
+            same = (one == other) & (one != ABSENT) & ((drawn.part(i) == drawn.part(j)) | (one != 0))
+            key |= same.astype(np.int64) << place
     return key
 
 
@@ -285,6 +296,8 @@ def _say_equal(drawn: Drawn, row: int) -> str:
     groups: dict[tuple[float, int], list[int]] = {}
     for i in range(min(drawn.parts, 11)):
         mark = int(drawn.mark(i)[row])
+        if mark == ABSENT:
+            continue
         groups.setdefault((float(drawn.part(i)[row]) if mark == 0 else 0.0, mark), []).append(i)
     several = [group for group in groups.values() if len(group) > 1]
     return "; ".join(f"parts {', '.join(map(str, group))}" for group in several) or "none"

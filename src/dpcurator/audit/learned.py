@@ -14,12 +14,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from dpcurator.audit.drawn import Drawn
-from dpcurator.audit.features import Keyed, Ordered, say_whole
+from dpcurator.audit.features import Keyed, Ordered, kinds, say_whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_PARTS, _CELLS, _FITTED = 48, 2000, 20_000
+_PARTS, _CELLS, _FITTED = 48, 2000, 60_000
 
 
 def learned(one: Drawn, other: Drawn) -> Iterator[Ordered | Keyed]:
@@ -29,6 +29,7 @@ def learned(one: Drawn, other: Drawn) -> Iterator[Ordered | Keyed]:
         yield _additive(one, other, parts)
         yield from _clipped(one, other)
         yield from _cells(one, other, parts)
+        yield from _kind_and_size(one, other)
         made = _linear(one, other, parts)
         if made is not None:
             yield made
@@ -115,6 +116,25 @@ def _cells(one: Drawn, other: Drawn, parts: int) -> Iterator[Keyed]:
         return key
 
     yield Keyed("all parts, in coarse bins", of, lambda drawn, row: f"about {say_whole(drawn, row)}")
+
+
+def _kind_and_size(one: Drawn, other: Drawn) -> Iterator[Keyed]:
+    """Where labels stand and which part is greatest, together with how great it is: where a number comes with a sign of
+    when it was given, neither of the two says what both do."""
+    import numpy as np
+
+    def greatest(drawn: Drawn) -> NDArray[Any]:
+        made: NDArray[Any] = np.nanmax(drawn.values, axis=1, initial=-np.inf)
+        return made
+
+    edges = edges_of(greatest(one), greatest(other), 8)
+
+    def of(drawn: Drawn) -> NDArray[Any]:
+        numbers = drawn.values if drawn.marks is None else np.where(np.isnan(drawn.values), -np.inf, drawn.values)
+        size = np.searchsorted(edges, greatest(drawn), side="left")
+        return (kinds(drawn) * 1_000_003 + np.argmax(numbers, axis=1)) * 16 + size  # 64 bits that wrap
+
+    yield Keyed("which part is greatest, about how great", of, lambda drawn, row: f"about {say_whole(drawn, row)}")
 
 
 def _linear(one: Drawn, other: Drawn, parts: int) -> Ordered | None:

@@ -32,11 +32,11 @@ def bars_of_laws(laws: tuple[Law, Law], found: Finding) -> tuple[Bar, ...]:
     return tuple(Bar(repr(x)[:40], chances[x][0], chances[x][1], float(x in inside)) for x in outcomes if x in kept)
 
 
-def bars_of_draws(sampler: Sampler, pair: Pair, event: Event) -> tuple[Bar, ...]:
-    """Of some further draws of both inputs."""
+def bars_of_draws(sampler: Sampler, pair: Pair, event: Event, *, counted: int) -> tuple[Bar, ...]:
+    """Of some further draws of both inputs, at most a tenth of what was counted."""
     import numpy as np
 
-    size = _DRAWS if sampler.lots else _DRAWS // 20
+    size = max(50, min(_DRAWS, counted // 10))
     drawn = [sampler.draw(data, size) for data in (pair.first, pair.second)]
     holds = [np.asarray(event.holds(one)) for one in drawn]
     values = [event.feature.of(one) for one in drawn]

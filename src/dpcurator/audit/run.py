@@ -256,10 +256,12 @@ def _sampled(
             notes.append(f"found on larger inputs first, then {tries} smaller tried on fresh draws")
     if findings and of_bits(findings[0]):
         notes.append("the last bits of a double tell which inputs it can come from; bits=False looks past them")
+    seen = events.get(findings[0].event) if findings else None
+    picture = None if seen is None else bars_of_draws(sampler, *seen, counted=counted)
     return Report(
         verdict, name, claim, tuple(findings), "black box", limits.alpha, counted, searched, 0.0, pairs_tried,
         getattr(claim, "delta", Fraction(0)), looked_for.measure, found_on, tuple(notes),
-        bars_of_draws(sampler, *events[findings[0].event]) if findings and findings[0].event in events else None,
+        picture,
     )  # fmt: skip
 
 

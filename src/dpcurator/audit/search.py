@@ -300,7 +300,7 @@ def _best_of(
     expected, cautious = ranking.scores(first.astype(float), second * (n / m), n)
     found = []
     for at in dict.fromkeys((int(np.argmax(expected)), int(np.argmax(cautious)))):
-        if expected[at] > 0 and np.isfinite(expected[at]):
+        if np.isfinite(expected[at]):
             tell, holds, feature, key = made(at)
             found.append(Event(tell, holds, forward, float(expected[at]), float(cautious[at]), feature, key))
     return found
