@@ -102,6 +102,7 @@ def test_ladders_are_the_laws_tails(family, start):
     law, step = loss.distribution(), F(1, 7)
     with precision(160):
         found = LADDERS[family](loss.given, F(start), step, 40)
+        assert found is not None
         for i, pair in enumerate(found):
             x = F(start) + i * step
             right = law.survival(law.place(x), 160)

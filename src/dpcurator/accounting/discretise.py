@@ -63,19 +63,16 @@ def cells(loss: Loss, *, anchor: Fraction, step: Fraction, first: int, last: int
     lowest, count = anchor + first * step, last - first + 1
     highest = max(abs(lowest), abs(anchor + last * step))
     reach = None if known.reach is None else known.reach(loss.given)
-    ladder = LADDERS.get(loss.family) if law.continuous else None
+    ladder = LADDERS.get(loss.family) if law.continuous or loss.family == "discrete_gaussian" else None
     on_sample = SAMPLED_LADDERS.get(loss.family) if law.continuous else None
-    if (
-        ladder is None and on_sample is None
-    ) or reach is not None:  # an atom is a difference of two tails, and must come out as narrow
+    if not law.continuous or reach is not None:  # an atom is a difference of two tails, and must come out as narrow
         bits += 2 * math.ceil(min(highest if reach is None else reach, FAR))
     bits += 2 * count.bit_length()
     with precision(bits):
+        tails = ladder(loss.given, lowest, step, count) if ladder is not None else None
         if on_sample is not None:
             tails = on_sample(loss.given, law, lowest, step, count)
-        elif ladder is not None:
-            tails = ladder(loss.given, lowest, step, count)
-        else:
+        elif tails is None:
             tails = list(_tails(law, _points(lowest, step, count), bits))
         worths = _growing(ball(lowest).exp(), ball(step).exp(), count)
         unit = _unit(bits, highest, tails)

@@ -12,10 +12,12 @@ import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
-from dpcurator.numbers.balls import Ball, ball
+from dpcurator.numbers.balls import Ball, ball, precision
+from dpcurator.privacy import discrete_gaussian as discrete
 
+_WALK = 1 << 19  # outcomes
 Tails = tuple[Ball, Ball]
-Ladder = Callable[[Mapping[str, Fraction], Fraction, Fraction, int], list[Tails]]
+Ladder = Callable[[Mapping[str, Fraction], Fraction, Fraction, int], list[Tails] | None]
 
 
 def laplace(given: Mapping[str, Fraction], start: Fraction, step: Fraction, n: int) -> list[Tails]:
@@ -47,6 +49,41 @@ def gaussian(given: Mapping[str, Fraction], start: Fraction, step: Fraction, n: 
     return [((first + each * i).erfc() / 2, (second + each * i).erfc() / 2) for i in range(n)]
 
 
+def discrete_gaussian(given: Mapping[str, Fraction], start: Fraction, step: Fraction, n: int) -> list[Tails] | None:
+    """One walk over the outcomes, from the highest loss on; None where they are too many.
+
+    P(L > x) = G(m) and Q(L > x) = G(m - s), G(m) the sum of g(k) = e**(-k**2/(2v)) over k <= m, over that of all k; by
+    symmetry G(m) is the sum over k >= -m. g(k+1)/g(k) falls by e**(-1/v) each time.
+    """
+    shift, variance = int(given["shift"]), given["variance"]
+    if shift == 0:
+        return None
+    last = [math.ceil(Fraction(shift, 2) - (start + i * step) * variance / shift) - 1 for i in range(n)]
+    lowest, highest = last[-1] - shift, last[0]
+    length = highest - lowest
+    if length > _WALK:
+        return None
+    from flint import ctx
+
+    bits = ctx.prec + 3 * length.bit_length() + 32
+    wanted = {m: ball(0) for m in last} | {m - shift: ball(0) for m in last}
+    total, whole = discrete.upper(variance, -lowest, bits), discrete.whole(variance, bits)
+    with precision(bits + int(max(lowest * lowest, highest * highest) / variance).bit_length()):
+        mass = (-ball(Fraction(lowest * lowest) / (2 * variance))).exp()
+        ratio = (-ball((2 * lowest + 1) / (2 * variance))).exp()
+        faster = (-ball(1 / variance)).exp()
+        for m in range(lowest, highest + 1):
+            if m > lowest:
+                mass, ratio = mass * ratio, ratio * faster
+                total = total + mass
+            if m in wanted:
+                wanted[m] = total / whole
+    found = list[Tails]()
+    for i, m in enumerate(last):
+        found.append(found[-1] if i and m == last[i - 1] else (wanted[m], wanted[m - shift]))
+    return found
+
+
 def _powers(x: Fraction, step: Fraction, count: int) -> list[Ball]:
     """e**(x/2), e**((x+step)/2), ..."""
     power, ratio, found = ball(x / 2).exp(), ball(step / 2).exp(), []
@@ -70,4 +107,9 @@ def _within(
     return [every] * first + between(start + first * step, last - first) + [none] * (n - last)
 
 
-LADDERS: dict[str, Ladder] = {"laplace": laplace, "bounded_range": bounded_range, "gaussian": gaussian}
+LADDERS: dict[str, Ladder] = {
+    "laplace": laplace,
+    "bounded_range": bounded_range,
+    "gaussian": gaussian,
+    "discrete_gaussian": discrete_gaussian,
+}
