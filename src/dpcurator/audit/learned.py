@@ -5,7 +5,7 @@ Definition  `additive`: each part is cut into bins, and the score is the sum ove
             `linear`: logistic regression on each part, clipped between the two medians and between far quantiles, and
             on which label stands where. `cells`: all parts cut into few bins, the combination as a key.
 Promise     None: a score is fitted on draws that are never counted, so a bad one costs power alone.
-Checked     tests/audit/test_learned.py.
+Checked     tests/audit/test_blackbox.py.
 """
 
 from __future__ import annotations

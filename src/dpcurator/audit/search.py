@@ -5,7 +5,7 @@ Definition  An event is a set of values of one feature: those at least, or at mo
             the quantiles and extremes of *both* samples: what never happens on one input has no quantile there.
 Promise     None: choosing is free, since the draws an event is counted on are others. What choosing costs is that each
             event counted takes its share of alpha.
-Checked     tests/audit/test_search.py.
+Checked     tests/audit/test_features.py.
 """
 
 from __future__ import annotations
