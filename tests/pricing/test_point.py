@@ -111,6 +111,14 @@ def test_many_different_losses_take_formulas_and_those_of_one_epsilon_are_one():
     assert together.epsilon < F(2 * len(alike), 100)
 
 
+def test_of_what_promises_nothing_no_distribution_is_made():
+    for scale in ("1e-3", "1e-6", "1e-12"):
+        found = point_of([laplace(scale, 1)] * 30, D)
+        assert found is not None
+        assert found.method != "pld"
+        assert found.epsilon >= F(30) / F(scale) - 1
+
+
 def test_rounded_up():
     assert [rounded_up(F(text)) for text in ("0", "1", "0.99991", "12345", "1.0001", "0.00012341")] == [
         0, 1, 1, 12350, F("1.001"), F("0.0001235"),

@@ -32,6 +32,7 @@ FIGURES: Final = 4  # of the epsilon
 MOST: Final = 50  # different losses of which a distribution is made
 ACCURACY: Final = Fraction(1, 1000)
 _NO_CLOCK: Final = 1e9  # seconds
+_FAR: Final = 100  # an epsilon beyond which nothing is promised, and no distribution made
 _ONE_BY_ONE: Final = ("sum", "own curve")  # formulas that put nothing together, and search a curve of each loss
 SLACK: Final = Fraction(101, 100)  # a receipt's point may be this much above what is certified now
 
@@ -71,7 +72,8 @@ def least_epsilon(together: Composition, delta: Fraction, *, distribution: bool)
     if together.size < 2 or rest <= 0:
         return None
     bounds = [(METHODS[name](parts, down(rest)), name) for name in METHODS if name not in _ONE_BY_ONE]
-    if distribution and all(has_law(loss) for loss, _ in together.parts):
+    near = any(epsilon is not None and epsilon <= _FAR for epsilon, _ in bounds)
+    if distribution and near and all(has_law(loss) for loss, _ in together.parts):
         made = certified(together.parts, "epsilon", delta, accuracy=float(ACCURACY), seconds=_NO_CLOCK)
         bounds.append((made.upper, "pld"))
     return min(((epsilon, name) for epsilon, name in bounds if epsilon is not None), default=None)
