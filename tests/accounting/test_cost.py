@@ -55,7 +55,7 @@ def test_work_stops_before_each_law_and_each_product():
 @pytest.mark.parametrize("asked", [{"delta": "1e-9"}, {"epsilon": 100}])
 def test_without_time_there_is_a_bracket_all_the_same(asked):
     found = spelled(MANY).bracket(**asked, seconds="1e-9")
-    assert found.lower == 0
+    assert 0 <= found.lower <= found.upper
     assert found.method != "pld"
     assert found.upper > 0
 

@@ -8,6 +8,7 @@ Promise     `delta_above(eps)` >= delta(eps) >= `delta_below(eps)`, and the same
 Proof       Below: finite losses give at least the sum over x_I > eps of w_I (1 - e**(eps - x_I)), where w_I = y_I
             e**(-theta I) prod c_j**k_j, as every row is rounded down; and an infinite loss of some part gives all its
             chance. Points are taken SLACK lower, for each loss.
+            A loss without a row below is left out, as if it had not been released.
             Above: tilted masses are rounded up, then products floored and trimmed, so they sum to T less than the
             product of the rows' totals; those T are somewhere, and worth at most the largest of e**(-theta I) (1 -
             e**(eps - x_I)) each: with s = theta/step at most e**(-theta (eps-O)/step) times the lesser of s**s /
@@ -147,6 +148,8 @@ def _side(
             weights = _weights(apart * theta, longest)
             made[apart] = weights, [] if up else [floored(weight, _WEIGHT) for weight in weights]
         for cell, at, count in found:
+            if not up and not any(cell.lower):
+                continue  # no release of it: what is left is no easier to tell apart
             weights, below = made[at.stride]
             row, scale = _tilted_up(cell, weights, bits) if up else _tilted_down(cell, below, bits)
             rows.append(power(row, count, _TRIM / every, check).apart(at.stride))
@@ -156,7 +159,7 @@ def _side(
             log_finite += count * (-(cell.above if up else ball(cell.infinite))).log1p()
             origin += count * at.anchor
             last += count * at.stride * (cell.first + len(cell.upper) - 1)
-    row = product(rows, shares, check)
+    row = product(rows, shares, check) if rows else Row.of(0, [1 << bits], bits)
     with precision(_BITS):
         lost = total - ball(Fraction(row.total(), 1 << bits)) if up else ball(0)
         return Side(row, row.ints(), origin, step, theta, log_scale, lost, origin + last * step, -log_finite.expm1())
@@ -179,8 +182,11 @@ def _tilted_up(cell: Cells, weights: list[Ball], bits: int) -> tuple[Row, Ball]:
     if not whole > 0:
         return Row.of(cell.first, [0] * len(tilted), bits), ball(1)
     scale = arb((whole * ball(1 + Fraction(4 * len(tilted), 1 << bits))).upper())
-    share = 1 / scale
-    return Row.of(cell.first, [ceiled(mass * share, bits) for mass in tilted], bits), scale
+    rounded = [ceiled(mass / scale, bits) for mass in tilted]
+    if sum(rounded) > 1 << bits:  # where balls are wider than what they hold
+        scale = arb((scale * ball(1 + Fraction(sum(rounded), 1 << bits))).upper())
+        rounded = [ceiled(mass / scale, bits) for mass in tilted]
+    return Row.of(cell.first, rounded, bits), scale
 
 
 def _tilted_down(cell: Cells, weights: list[int], bits: int) -> tuple[Row, Ball]:

@@ -35,7 +35,8 @@ from dpcurator.privacy.families import FAMILIES
 from dpcurator.privacy.loss import Loss
 
 SLACK = Fraction(1, 2**110)
-FAR = Fraction(3000)  # beyond such losses no lower row is made: e**-FAR would need numbers too long
+FAR, _FARTHER = 3000, 200_000  # beyond such losses no lower row is made: e**-FAR would need numbers too long;
+_WORK = 10**7  # but for few points the farther one, if all these numbers have so many figures in all
 _DEEP = 2000  # bits below which a chance may be lost
 _NEAR = 2**40  # a lump nearer to a point than this part of a step is counted there
 Tails = tuple[Ball, Ball]
@@ -65,8 +66,9 @@ def cells(loss: Loss, *, anchor: Fraction, step: Fraction, first: int, last: int
     reach = None if known.reach is None else known.reach(loss.given)
     ladder = LADDERS.get(loss.family) if law.continuous or loss.family == "discrete_gaussian" else None
     on_sample = SAMPLED_LADDERS.get(loss.family) if law.continuous else None
+    far = Fraction(max(FAR, min(_FARTHER, _WORK // count)))
     if not law.continuous or reach is not None:  # an atom is a difference of two tails, and must come out as narrow
-        bits += 2 * math.ceil(min(highest if reach is None else reach, FAR))
+        bits += 2 * math.ceil(min(highest if reach is None else reach, far))
     bits += 2 * count.bit_length()
     with precision(bits):
         tails = ladder(loss.given, lowest, step, count) if ladder is not None else None
@@ -75,9 +77,9 @@ def cells(loss: Loss, *, anchor: Fraction, step: Fraction, first: int, last: int
         elif tails is None:
             tails = list(_tails(law, _points(lowest, step, count), bits))
         worths = _growing(ball(lowest).exp(), ball(step).exp(), count)
-        unit = _unit(bits, highest, tails)
+        unit = _unit(bits, min(highest, far), tails)
         lower = [0] * count
-        if highest <= FAR:
+        if highest <= far:
             ends, less = _ends(law, _heavy(law, reach), lowest, step, count, bits), ball(-SLACK).exp()
             lower = _lower(_pieces(tails, ends, unit), [ceiled(worth * less, unit) for worth in worths], unit, step)
         return Cells(first, _upper(tails, worths, step), lower, unit, tails[-1][0], law.infinite)
@@ -87,7 +89,7 @@ def _unit(bits: int, highest: Fraction, tails: list[Tails]) -> int:
     """So fine that the least chance here, and the least of its parts under Q, keep their bits; any holds."""
     deepest = next((p for p, _ in reversed(tails) if p > 0), ball(1))
     zeros = max(0, -math.floor(bracket((deepest.log() / ball(2).log()).mid()).lo))
-    return bits + 64 + 2 * math.ceil(min(highest, FAR)) + min(zeros, _DEEP)
+    return bits + 64 + 2 * math.ceil(highest) + min(zeros, _DEEP)
 
 
 def _points(lowest: Fraction, step: Fraction, count: int) -> list[Fraction]:

@@ -44,6 +44,7 @@ from dpcurator.privacy.sampled import way_of
 MOST = 1 << 19  # points of a composed row
 SINGLE = 1 << 15  # points of one loss
 ROUGH = 0.02  # relative width of the first grid, where a bound need not be near
+_WIDE, _FEW = 0.5, 16  # relative width from which on each of so few losses is looked at alone
 _SAFE = 30.0  # a window leaves out e**-_SAFE of delta
 
 
@@ -90,10 +91,18 @@ def certified(
         raise Refusal("A delta of 0 is for sums of pure epsilons.", cure="Ask at a delta above 0.")
     real = attained(fewer)
     if real == fewer:
-        return _both_ways(fewer, spare, quantity, at, accuracy, seconds)
-    least = _one_way(real, Fraction(0), quantity, at, accuracy, seconds / 2, None)
-    most = _both_ways(fewer, spare, quantity, at, accuracy, seconds / 2)
-    return Bounds(least.lower, most.upper, most.step)
+        found = _both_ways(fewer, spare, quantity, at, accuracy, seconds)
+    else:
+        least = _one_way(real, Fraction(0), quantity, at, accuracy, seconds / 2, None)
+        most = _both_ways(fewer, spare, quantity, at, accuracy, seconds / 2)
+        found = Bounds(least.lower, most.upper, most.step)
+    return found if found.width() < _WIDE else _each_alone(real, quantity, at, found)
+
+
+def _each_alone(parts: list[tuple[Loss, int]], quantity: str, at: Fraction, found: Bounds) -> Bounds:
+    """All together reveal at least what any of them does."""
+    lowers = [_single(loss, quantity, at).lower for loss, _ in parts[:_FEW]]
+    return Bounds(max(found.lower, *lowers), found.upper, found.step)
 
 
 def _both_ways(
