@@ -18,7 +18,6 @@ F = Fraction
 ROWS = list(csv.DictReader((Path(__file__).parent / "oracles.csv").read_text("utf-8").splitlines()))
 COVERED = [row for row in ROWS if row["losses"]]
 FORMULA = "a bound by a formula, which is looser: tests/accounting/test_closed.py"
-SAMPLING = "rows are not sampled here: no loss of a sampled mechanism"
 NOT_HERE = {
     "KOV_thm3.4_bound": FORMULA,
     "advanced_composition_DRV10": FORMULA,
@@ -31,9 +30,8 @@ NOT_HERE = {
     "group_privacy_loose_k*exp((k-1)eps)*delta": "no composition: tests/privacy/test_group.py",
     "group_privacy_tight_delta*(exp(k*eps)-1)/(exp(eps)-1)": "no composition: tests/privacy/test_group.py",
     "group_privacy_zcdp": "no composition: tests/privacy/test_group.py",
-    "poisson_subsampled_gauss": SAMPLING,
     "smalldelta_laplace": "of another accountant's own discretised law, not of the noise",
-    "smalldelta_poisson_subsampled_gauss": SAMPLING,
+    "smalldelta_poisson_subsampled_gauss": "upper ends of one grid, good to five figures: test_sampled_oracles.py",
     "zcdp_of_pure_eps2/2_CKS": FORMULA,
     "zcdp_to_delta_CKS20": FORMULA,
     "zcdp_to_eps_CKS20": FORMULA,
@@ -48,7 +46,8 @@ def size(row):
 
 def check(row):
     parts = spelled(row["losses"]).parts
-    found = certified(parts, row["asked"], F(row["at"]), accuracy=1e-4, seconds=20.0)
+    accuracy = 1e-3 if "poisson" in row["losses"] else 1e-4
+    found = certified(parts, row["asked"], F(row["at"]), accuracy=accuracy, seconds=20.0)
     value, exact = F(row["value"]), row["known"] == "exact"
     # a printed value is rounded: an exact one to a double, and where delta was computed for a printed sigma, in that
     loose = F(1, 10**12) if exact else F(3, 10**6)

@@ -8,7 +8,8 @@ Definition  A mechanism has one dial: its epsilon a release (Laplace, exponentia
 Promise     What is returned was proved to meet the target, as `proved` says; `by` names the bound (closed.py). A search
             that ends early, or a bound that is no monotone function of the dial, could cost noise, never the promise.
             It is the least for one release, for the sum of pure epsilons and for continuous Gaussian noise; elsewhere
-            the least by that bound. `tight=True` goes on with the loss distribution (pld.py), to 4 figures.
+            the least by that bound. `tight=True` goes on with the loss distribution (pld.py), to 4 figures; on samples
+            of the rows that is done always.
 Ends        Steps double away from a start, then halve: about 2 log2 of how many decimals lie between, some hundreds at
             most, for epsilon 0, a huge epsilon or a delta of 1e-300.
 Source      Balle, Wang 2018 (the idea of calibrating by the curve itself).
@@ -74,12 +75,15 @@ def calibrate(
     tight: bool = False,
     given: Mapping[str, object] | None = None,
     error_given: Mapping[str, object] | None = None,
+    poisson: object = None,
+    fixed_size: object = None,
 ) -> Calibrated:
     """The least noise for one target: epsilon >= 0 (and delta in [0, 1), 0 unless given), or rho > 0, or error > 0.
 
     mechanism: a class such as dp.Laplace, or "laplace", "gaussian". releases: int >= 1, all of them together.
     sensitivity: of one release, where the mechanism has one. given: its other parameters. error: with chance 1 - beta;
-    error_given: what else its `error` takes (reports, candidates). Raises Refusal where no noise does.
+    error_given: what else its `error` takes (reports, candidates). poisson, fixed_size: each release is of a sample of
+    the rows, as in Loss.sampled; towards an epsilon alone. Raises Refusal where no noise does.
     """
     count = whole(releases, name="releases", least=1)
     targets = [name for name, value in (("epsilon", epsilon), ("rho", rho), ("error", error)) if value is not None]
@@ -89,6 +93,10 @@ def calibrate(
         )
     named = dict(given or {}) | ({} if sensitivity is None else {"sensitivity": sensitivity})
     dial = _dial(mechanism, named)
+    if poisson is not None or fixed_size is not None:
+        if epsilon is None:
+            raise Refusal("On samples noise is calibrated for an epsilon.", cure="Write epsilon=1, delta=1e-6.")
+        dial = _sampled(dial, {"poisson": poisson, "fixed_size": fixed_size})
     if error is not None:
         return _for_error(dial, positive(error, name="error"), {"beta": beta, **(error_given or {})}, count)
     if rho is not None:
@@ -99,6 +107,8 @@ def calibrate(
             "epsilon must be at least 0, and delta at least 0 and below 1, and not both 0: no noise does that.",
             cure="Write epsilon=1, delta=1e-6.",
         )
+    if poisson is not None or fixed_size is not None:
+        return _for_samples(dial, eps, most, count)
     exact = _exactly(mechanism, named, eps, most, count)
     return exact or _for_epsilon(dial, eps, most, count, tight)
 
@@ -131,6 +141,47 @@ def _for_epsilon(dial: _Dial, epsilon: Fraction, delta: Fraction, count: int, ti
     if proved > epsilon:
         raise Refusal("No noise was proved to do that.", cure="Ask for a larger epsilon or delta.")
     return Calibrated(mechanism=made, loss=loss, releases=count, proved={"epsilon": proved, "delta": delta}, by=name)
+
+
+def _sampled(dial: _Dial, how: Mapping[str, object]) -> _Dial:
+    def make(setting: Fraction) -> tuple[Any, Loss]:
+        made, loss = dial.make(setting)
+        return made, loss.sampled(**how)  # type: ignore[arg-type]
+
+    return _Dial(make, dial.start)
+
+
+def _for_samples(dial: _Dial, epsilon: Fraction, delta: Fraction, count: int) -> Calibrated:
+    """Pure epsilons add up; one release goes by its own curve, more by the loss distribution, near the estimate."""
+    proved, by = {"epsilon": epsilon, "delta": delta}, "own curve"
+    if delta == 0:
+        setting = _greatest(lambda value: count * dial.make(value)[1].pure_epsilon() > epsilon, dial.start, _FIGURES)
+        made, loss = dial.make(setting)
+        proved["epsilon"] = count * loss.pure_epsilon()
+        if proved["epsilon"] > epsilon:
+            raise Refusal("No noise was proved to do that.", cure="Ask for a larger epsilon or delta.")
+        return Calibrated(mechanism=made, loss=loss, releases=count, proved=proved, by="sum")
+    if count == 1:
+        setting = _greatest(lambda value: dial.make(value)[1].delta(epsilon).hi > delta, dial.start, _FIGURES)
+        made, loss = dial.make(setting)
+        if loss.delta(epsilon).hi > delta:
+            raise Refusal("No noise was proved to do that.", cure="Ask for a larger epsilon or delta.")
+        return Calibrated(mechanism=made, loss=loss, releases=1, proved=proved, by=by)
+
+    def beyond(value: Fraction) -> bool:
+        try:
+            return Composition(((dial.make(value)[1], count),)).estimate(delta=delta) > epsilon
+        except Refusal:  # no epsilon at all
+            return True
+
+    place = place_of(_greatest(beyond, dial.start, _TIGHT_FIGURES), _TIGHT_FIGURES)
+    for back in (0, 2, 8, 32, 128):
+        made, loss = dial.make(decimal_at(place - back, _TIGHT_FIGURES))
+        bracket = Composition(((loss, count),)).bracket(delta=delta, accuracy=Fraction(1, 2000))
+        if bracket.upper <= epsilon:
+            proved["epsilon"] = bracket.upper
+            return Calibrated(mechanism=made, loss=loss, releases=count, proved=proved, by=bracket.method)
+    raise Refusal("No noise was proved to do that.", cure="Ask for a larger epsilon or delta.")
 
 
 def _for_rho(dial: _Dial, rho: Fraction, count: int) -> Calibrated:
