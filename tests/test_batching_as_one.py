@@ -239,6 +239,13 @@ def test_by_itself_a_receipt_with_another_point_does_not_hold(paid, change):
     assert [step.name for step in verify(lie).steps if not step.holds] == ["batch"]
 
 
+def test_losses_that_no_question_has_are_not_accounted_for(paid):
+    _, receipt = paid
+    for odd in ({"family": "pure", "parameters": {"epsilon": "1/1000"}}, {"family": "x", "parameters": {}}, "x", None):
+        losses = [*receipt["batch"]["losses"][:-1], [odd]]
+        assert not verify(signed(receipt | {"batch": receipt["batch"] | {"losses": losses}})).holds
+
+
 def test_a_receipt_without_its_point_or_its_losses_does_not_hold(paid):
     made, receipt = paid
     for left_out in ({"point"}, {"losses"}, {"point", "losses"}):

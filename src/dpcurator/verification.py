@@ -37,7 +37,7 @@ from dpcurator.plan.retyped import misfit
 from dpcurator.plan.rows import Field, walk
 from dpcurator.plan.stability import Steps, derivation, reading, selection_reach, stability
 from dpcurator.pricing.grids import nearest
-from dpcurator.pricing.losses import losses_of
+from dpcurator.pricing.losses import PRICED, losses_of
 from dpcurator.pricing.notes import notes
 from dpcurator.pricing.point import SLACK, point_of
 from dpcurator.pricing.prices import Price
@@ -51,6 +51,7 @@ from dpcurator.values import Cell, Json, Request
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _AMOUNT: Final = re.compile(r"[0-9]{1,1400}(/[0-9]{1,1400})?")
 MOST_COLUMNS: Final = 10**6  # of a table that a plan speaks of
+MOST_LOSSES: Final = 10**5  # of a batch
 _VERSION: Final = re.compile(r"[0-9A-Za-z.+_-]{1,60}|unknown")
 _SPELLINGS: Final = {  # of what nothing else in a receipt implies
     "request": re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}"), "analyst": re.compile(r"(?s).+"),
@@ -518,6 +519,8 @@ def _point(receipt: Json) -> tuple[Fraction, Fraction]:
     epsilon, delta = _amount(batch["point"]["epsilon"]), _amount(batch["point"]["delta"])
     _require([str(epsilon), str(delta)] == [batch["point"][name] for name in ("epsilon", "delta")],
              "its point is spelled otherwise")  # fmt: skip
+    told = [loss for one in batch["losses"] for loss in one]
+    _require(len(told) <= MOST_LOSSES and all(loss["family"] in PRICED for loss in told), "it has other losses")
     lost = [[Loss.from_json(loss) for loss in one] for one in batch["losses"]]
     _require([[loss.as_json() for loss in one] for one in lost] == batch["losses"], "its losses are spelled otherwise")
     _require(len(lost) == len(batch["plans"]), "its batch has losses of other questions")

@@ -14,9 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
 from dpcurator.privacy.loss import Loss
+
+PRICED: Final = ("approximate", "discrete_gaussian", "discrete_gaussian_vector", "discrete_laplace")  # all there are
 
 
 def losses_of(parameters: Mapping[str, Any]) -> tuple[Loss, ...]:
