@@ -5,8 +5,10 @@ Definition  Each has log-ratios in an interval of length e. Its worst pairs are 
             coins that give t - e, the best event at eps is "I <= l" for some l, and its gain
                 F_l(t) = P(I <= l) - exp(eps) Q(I <= l)      is greatest at t_l = (eps + (l+1) e)/(k+1), or at t = e if
             that is less, where it is 0. delta(eps) is the greatest F_l(t_l).
-Promise     The epsilon returned was proved for every l, and is about the least. **Only where every mechanism is fixed
-            beforehand**: one that adapts may change its t, and then more is lost; e**2/8 in rho holds for those.
+Promise     `range_epsilon_below` is below the epsilon of k such mechanisms, adapting or not: some of them are coins.
+            The epsilon that `range_epsilon` returns was proved for every l, and is about the least. **Only where every
+            mechanism is fixed beforehand**: one that adapts may change its t, and then more is lost; e**2/8 in rho
+            holds for those.
 Proof       Coins of one t are the worst. With the sum of all t kept, and so the weights w(I) = max(exp(sum t - I e) -
             exp(eps), 0), move two of them, t and s, together: with u = exp(-t) + exp(-s) and c = 1/(1 - exp(-e)), the
             mean of w under Q changes by c (w(r) - w(r+1)) - c**2 (w(r) - 2 w(r+1) + w(r+2)) for each u, over the number
@@ -29,6 +31,7 @@ from fractions import Fraction
 from dpcurator.accounting.pure import binomial_tail
 from dpcurator.accounting.rounding import FIGURES
 from dpcurator.numbers.balls import Ball, ball, precision
+from dpcurator.numbers.enclosure import bracket
 from dpcurator.numbers.figures import decimal_at, place_of
 
 MOST_SAME = 2000
@@ -52,6 +55,30 @@ def range_epsilon(epsilon: Fraction, count: int, delta: Fraction) -> Fraction | 
         if proved(epsilon, count, eps, delta):
             return min(eps, most)
     return most
+
+
+def range_epsilon_below(epsilon: Fraction, count: int, delta: Fraction) -> Fraction:
+    """An epsilon below which `count` coins of one t have a delta above `delta`; so have mechanisms that adapt. 0 where
+    none was found. delta: in (0, 1)."""
+    low, high, best = Fraction(0), count * epsilon, count // 2
+    for _ in range(40):
+        middle = (low + high) / 2
+        passed, best = _passes(epsilon, count, middle, delta, best)
+        low, high = (middle, high) if passed else (low, middle)
+    for slack in (10**11, 10**9, 10**7, 10**5):
+        eps = decimal_at(place_of(low * (1 - Fraction(1, slack)), FIGURES), FIGURES) if low else low
+        for events in range(max(best - 2, 0), min(best + 3, _events(epsilon, count, eps))):
+            t = (eps + (events + 1) * epsilon) / (count + 1)
+            if eps and 0 < t < epsilon and gain(epsilon, count, eps, t, events) > delta_ball(delta):
+                return eps
+    return Fraction(0)
+
+
+def range_delta_below(epsilon: Fraction, count: int, eps: Fraction) -> Fraction:
+    """A delta at eps of `count` coins of one t, rounded down: at least 0."""
+    _, best = _passes(epsilon, count, eps, Fraction(1), count // 2)
+    t = (eps + (best + 1) * epsilon) / (count + 1)
+    return max(bracket(gain(epsilon, count, eps, t, best)).lo, Fraction(0)) if 0 < t < epsilon else Fraction(0)
 
 
 def proved(epsilon: Fraction, count: int, eps: Fraction, delta: Fraction) -> bool:

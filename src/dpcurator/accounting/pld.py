@@ -6,7 +6,9 @@ Proof       accounting/certificate.py, for each grid; the least of upper bounds 
             once its certified delta is at most (for a lower bound: more than) the one asked for, and delta falls as
             epsilon grows.
             A lower bound is of losses that are attained together (shape.attained): of a bounded range, of one of its
-            mechanisms; so there the bracket is wider, and does not close with a finer grid.
+            mechanisms, and of many of one range alone, of its worst coins (bounded_range.py). No one mechanism attains
+            the worst of all that may adapt, which is what the upper bound is of: so there the bracket is wider, and
+            does not close with a finer grid.
             Where losses are not alike both ways, each way is composed by itself, from the first loss to the last, and
             the worse of the two is taken then. For one of them to be the worse, the other only has to be as good.
 Checked     tests/accounting/test_pld.py.
@@ -19,6 +21,7 @@ import time
 from dataclasses import dataclass
 from fractions import Fraction
 
+from dpcurator.accounting.bounded_range import MOST_SAME, range_delta_below, range_epsilon_below
 from dpcurator.accounting.certificate import Certificate, certify
 from dpcurator.accounting.choose import (
     Sight,
@@ -95,8 +98,17 @@ def certified(
     else:
         least = _one_way(real, Fraction(0), quantity, at, accuracy, seconds / 2, None)
         most = _both_ways(fewer, spare, quantity, at, accuracy, seconds / 2)
-        found = Bounds(least.lower, most.upper, most.step)
+        found = Bounds(max(least.lower, _of_coins(fewer, quantity, at)), most.upper, most.step)
     return found if found.width() < _WIDE else _each_alone(real, quantity, at, found)
+
+
+def _of_coins(parts: list[tuple[Loss, int]], quantity: str, at: Fraction) -> Fraction:
+    """Many of one bounded range, and nothing else: a lower bound by the worst coins of one t; else 0."""
+    loss, count = parts[0]
+    if len(parts) > 1 or loss.family != "bounded_range" or count > MOST_SAME:
+        return Fraction(0)
+    below = range_epsilon_below if quantity == "epsilon" else range_delta_below
+    return below(loss["epsilon"], count, at)
 
 
 def _each_alone(parts: list[tuple[Loss, int]], quantity: str, at: Fraction, found: Bounds) -> Bounds:
