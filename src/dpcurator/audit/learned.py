@@ -3,8 +3,8 @@
 Definition  `additive`: each part is cut into bins, and the score is the sum over parts of the logarithm of how much
             likelier its bin was on the one input; it is the likelihood ratio itself where parts are independent.
             `linear`: logistic regression on each part, clipped between the two medians and between far quantiles, and
-            on which label stands where. `cells`: all parts cut into few bins, the combination as a key. `kind and size`:
-            which part is greatest, the labels, and about how great, as a key.
+            on which label stands where. `cells`: all parts cut into few bins, the combination as a key.
+            `kind and size`: which part is greatest, the labels, and about how great, as a key.
 Promise     None: a score is fitted on draws that are never counted, so a bad one costs power alone.
 Checked     tests/audit/test_blackbox.py.
 """
