@@ -93,7 +93,32 @@ def filters() -> None:
     spends("GaussianFilter, a loss", dp.GaussianFilter(mu=1), [gaussian], None)
 
 
+def sampled_peer(rate: float, count: int, delta: float) -> None:
+    """dp-accounting's epsilon for Gaussians of sigma 1 on Poisson samples, towards adding or removing a row."""
+    try:
+        from dp_accounting.pld import privacy_loss_distribution
+    except ImportError:
+        return
+    took, found = seconds(
+        lambda: (
+            privacy_loss_distribution.from_gaussian_mechanism(1, sampling_prob=rate)
+            .self_compose(count)
+            .get_epsilon_for_delta(delta)
+        )
+    )
+    print(f"{count} Gaussians of 1 on samples of {rate}, delta {delta}: dp-accounting {found}, {took:.2f} s")
+
+
+def samples() -> None:
+    for rate, count, delta in (("0.01", 10**4, "1e-12"), ("0.01", 10**5, "1e-5"), ("0.001", 10**5, "1e-5")):
+        text = f"{count} * poisson({rate}, gaussian(sigma=1))"
+        told(f"{count} Gaussians of 1 on Poisson samples of {rate}", spelled(text), delta, "1e-3")
+        sampled_peer(float(rate), count, float(delta))
+    told("1000 Gaussians of 1 on 100 of 10000", spelled("1000 * fixed_size(0.01, gaussian(sigma=1))"), "1e-5", "1e-3")
+
+
 def main() -> None:
+    samples()
     filters()
     for count in (10, 100, 1000, 10**4, 10**5, 10**6):
         for delta in ("1e-6", "1e-30"):

@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 _FIGURES = 8
 Losses = Annotated[
     str | None,
-    typer.Argument(help='The losses, as in "100 * laplace(epsilon=0.1) + gaussian(sigma=10)".', metavar="LOSSES"),
+    typer.Argument(
+        help='The losses, as in "100 * laplace(epsilon=0.1) + gaussian(sigma=10)"; on samples of the rows, as in '
+        '"1000 * poisson(0.01, gaussian(sigma=1))" or "fixed_size(100/10000, laplace(epsilon=1))".',
+        metavar="LOSSES",
+    ),
 ]
 File = Annotated[Path | None, typer.Option("--file", help="A JSON list of losses instead.", metavar="FILE")]
 Delta = Annotated[str | None, typer.Option("--delta", help="Bound epsilon at this delta.", metavar="NUMBER")]
