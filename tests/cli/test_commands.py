@@ -129,6 +129,10 @@ def test_json_of_every_command(ready: Path, capsys: pytest.CaptureFixture[str]) 
     assert run(capsys, "ask", COUNT, "--json").json["menu"][0]["spend"] == "1%"
     assert run(capsys, "budget", "--json").json == {
         "currency": "epsilon", "budget": "1", "spent": "0.25", "left": "0.75", "exact_left": "3/4", "state": "open",
+        "together": {
+            "epsilon": "0.25", "delta": "0.000000001", "charges": 1, "method": "sum",
+            "holds": "only if every price and question was fixed beforehand", "gates": False,
+        },
     }  # fmt: skip
     assert [event["event"] for event in run(capsys, "log", "--json").json] == ["opened", "charged", "answered"]
     receipt = run(capsys, "receipt", answer["receipt"]["request"][:8], "--json").json
