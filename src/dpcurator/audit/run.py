@@ -35,7 +35,7 @@ from dpcurator.numbers import positive, whole
 
 Candidate = tuple[Pair, Event]
 Progress = Callable[[str, int, int], None]  # what is being done, done, of how many
-_LISTED = 16  # events that are looked at again
+_LISTED = 24  # events that are looked at again
 _EVENTS = 4  # counted at a time
 _QUICK, _CLOSE, _AGAIN = 1 << 14, 1 << 17, 1 << 19  # draws of each input to look at
 _PLAIN = Fraction(4, 5)  # what an event of bits is worth, beside one that is easier to read

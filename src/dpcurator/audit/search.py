@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _QUANTILES, _EXTREMES, _BINS, _CUTS = 256, 24, 24, 64
-_LUCK = 2.5  # standard deviations that the best of many candidates may owe to luck
-_LESS_LUCK = 1.5  # of few candidates
+_LUCK = 1.5  # standard deviations that the best of many candidates may owe to luck
+_LESS_LUCK = 1.2  # of few candidates
 _LONG = 100  # characters, after which no more are
 _LISTED = 6  # possibilities of an event that are named
 
