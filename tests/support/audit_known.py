@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 EPS = 0.1
 STOPPED = -1  # a question after the last answer "above"
-BELOW, UNASKED = -1000.0, -2000.0  # the same where answers are numbers
+BELOW, UNASKED = -np.inf, np.nan  # where answers are numbers: no number, and no answer
 
 Array = NDArray[Any]
 Rng = np.random.Generator
