@@ -183,3 +183,11 @@ class TestWhatOthersGotWrong:
         found = dp.compose(*parts).bracket(delta="1e-12", accuracy="1e-2")
         assert 0 < found.upper - found.lower < found.upper / 100
         assert time.monotonic() - start < 60
+
+
+def test_a_group_of_a_composition_is_that_of_each_loss():
+    gauss, laplace = dp.Loss("gaussian", {"variance": 9, "shift": 1}), dp.Loss("laplace", {"scale": 3, "shift": 1})
+    together = dp.compose((gauss, 2), laplace).for_group(3)
+    assert together == dp.compose((gauss.for_group(3), 2), laplace.for_group(3))
+    assert together.epsilon(delta="1e-6") >= dp.compose((gauss, 2), laplace).epsilon(delta="1e-6")
+    assert dp.compose(gauss).for_group(1) == dp.compose(gauss)

@@ -2,33 +2,39 @@
 
 Definition  A mechanism has one dial: its epsilon a release (Laplace, exponential, randomised response, ...) or its rho
             (the Gaussians). The dial is turned up, by decimals of 8 figures, as far as the target is still proved for
-            k releases; for an error, down as far as the error still does. Besides: one release of Gaussian noise is
+            k releases; for an error, down as far as the error still does. Unary encoding is turned as `optimised` has
+            it. A delta that a mechanism must have itself is all of the target's for one release, and half of it shared
+            by several. Besides: one release of Gaussian noise is
             calibrated by its own curve, and "laplace" and "gaussian" are the continuous laws, which no computer draws:
             these have a loss and no mechanism, and k Gaussians are exactly one.
 Promise     What is returned was proved to meet the target, as `proved` says; `by` names the bound (closed.py). A search
             that ends early, or a bound that is no monotone function of the dial, could cost noise, never the promise.
+            Several discrete Gaussians go by the sum of rho, or each by its curve at an equal share, with less noise.
             It is the least for one release, for the sum of pure epsilons and for continuous Gaussian noise; elsewhere
             the least by that bound. `tight=True` goes on with the loss distribution (pld.py), to 4 figures; on samples
             of the rows that is done always.
 Ends        Steps double away from a start, then halve: about 2 log2 of how many decimals lie between, some hundreds at
             most, for epsilon 0, a huge epsilon or a delta of 1e-300.
 Source      Balle, Wang 2018 (the idea of calibrating by the curve itself).
-Checked     tests/accounting/test_calibrate.py, tests/cases/test_calibration.py.
+Checked     tests/accounting/test_calibrate.py, tests/accounting/test_calibrate_every.py,
+            tests/cases/test_calibration.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from fractions import Fraction
 from inspect import signature
 from typing import Any
 
 from dpcurator.accounting.closed import each_bound, upper_bounds
 from dpcurator.accounting.composition import Composition
+from dpcurator.accounting.rounding import down
 from dpcurator.errors import Refusal
 from dpcurator.numbers import decimal_text, positive, rational, whole
 from dpcurator.numbers.figures import decimal_at, least_place, place_of
+from dpcurator.privacy import zcdp
 from dpcurator.privacy.gaussian import gaussian_sigma
 from dpcurator.privacy.loss import Loss
 
@@ -92,6 +98,10 @@ def calibrate(
             "calibrate takes one target: epsilon (and delta), rho, or error.", cure="Write epsilon=1, delta=1e-6."
         )
     named = dict(given or {}) | ({} if sensitivity is None else {"sensitivity": sensitivity})
+    if epsilon is not None and delta is not None and "delta" not in named and _must_have_delta(mechanism):
+        alone = count == 1 and rational(epsilon, name="epsilon") > 0
+        share = rational(delta, name="delta") / (1 if alone else 2 * count)  # of each; the rest is for all together
+        named["delta"] = down(share) if share > 0 else share
     dial = _dial(mechanism, named)
     if poisson is not None or fixed_size is not None:
         if epsilon is None:
@@ -110,7 +120,51 @@ def calibrate(
     if poisson is not None or fixed_size is not None:
         return _for_samples(dial, eps, most, count)
     exact = _exactly(mechanism, named, eps, most, count)
-    return exact or _for_epsilon(dial, eps, most, count, tight)
+    if exact is not None:
+        return exact
+    if most and _has_rho(mechanism):
+        return _of_gaussians(dial, mechanism, named, eps, most, count, tight)
+    return _for_epsilon(dial, eps, most, count, tight)
+
+
+def _of_gaussians(
+    dial: _Dial, mechanism: Any, named: Mapping[str, Any], eps: Fraction, delta: Fraction, count: int, tight: bool
+) -> Calibrated:
+    """Several discrete Gaussians: by the sum of their rho, or each by its own curve at an equal share, if that is less
+    noise."""
+
+    def beyond(value: Fraction) -> bool:
+        return zcdp.epsilon_of(count * dial.make(value)[1].rho(), delta) > eps
+
+    setting = _greatest(beyond, eps / count or dial.start, _FIGURES)
+    made, loss = dial.make(setting)
+    proved = {"epsilon": zcdp.epsilon_of(count * loss.rho(), delta), "delta": delta}
+    found = Calibrated(mechanism=made, loss=loss, releases=count, proved=proved, by="zcdp")
+    share = _exactly(mechanism, named, eps / count, down(delta / count), 1)
+    if share is not None and (share.loss.rho() > loss.rho() or proved["epsilon"] > eps):
+        told = {"epsilon": eps, "delta": delta}
+        found = Calibrated(mechanism=share.mechanism, loss=share.loss, releases=count, proved=told, by="sum")
+    if found.proved["epsilon"] > eps:
+        raise Refusal("No noise was proved to do that.", cure="Ask for a larger epsilon or delta.")
+    return _tighter(dial, found, eps, setting) if tight else found
+
+
+def _tighter(dial: _Dial, found: Calibrated, epsilon: Fraction, setting: Fraction) -> Calibrated:
+    """The same target by the loss distribution, from this setting on."""
+    delta = found.proved["delta"]
+
+    def beyond(value: Fraction) -> bool:
+        return Composition(((dial.make(value)[1], found.releases),)).epsilon(delta=delta) > epsilon
+
+    finer = _greatest(beyond, setting, _TIGHT_FIGURES)
+    made, loss = dial.make(finer)
+    if finer <= setting or loss.rho() <= found.loss.rho():
+        return found
+    bracket = Composition(((loss, found.releases),)).bracket(delta=delta)
+    if bracket.upper > epsilon:
+        return found
+    told = {"epsilon": bracket.upper, "delta": delta}
+    return Calibrated(mechanism=made, loss=loss, releases=found.releases, proved=told, by=bracket.method)
 
 
 def _for_epsilon(dial: _Dial, epsilon: Fraction, delta: Fraction, count: int, tight: bool) -> Calibrated:
@@ -207,12 +261,15 @@ def _for_error(dial: _Dial, error: Fraction, how: Mapping[str, object], count: i
         return bool(made.error(**how) <= error)
 
     def reached(place: int) -> bool:
-        return place >= last or enough(place)
+        return place >= last or (place >= first and enough(place))
 
-    last = place_of(_MOST, _FIGURES)
+    first, last = place_of(_LEAST, _FIGURES), place_of(_MOST, _FIGURES)
     if not enough(last):
         raise Refusal("No noise has so small an error.", cure="Ask for a larger error, or a finer grid.")
-    made, loss = dial.make(decimal_at(least_place(reached, place_of(dial.start, _FIGURES)), _FIGURES))
+    found = least_place(reached, place_of(dial.start, _FIGURES))
+    if found <= first:
+        raise Refusal("Any noise has so small an error: answers stay in a range.", cure="Ask for a smaller error.")
+    made, loss = dial.make(decimal_at(found, _FIGURES))
     proved = {"error": Fraction(made.error(**how))}
     for name in ("rho", "epsilon"):
         try:
@@ -265,18 +322,28 @@ def _dial(mechanism: Any, named: Mapping[str, Any]) -> _Dial:
             return _Dial(lambda value: _shifted(cls.spending_rho(value, l2_squared=shift**2), shift), one)
         return _Dial(lambda value: _shifted(cls.spending(value, sensitivity=shift), shift), one)
     taken = {field.name for field in fields(cls) if field.init}
+    if not {"epsilon", "rho"} & taken and hasattr(cls, "optimised"):
+        return _Dial(lambda value: _with_loss(cls.optimised(epsilon=value, **named)), one)
     name = "rho" if "rho" in taken else "epsilon"
     if name not in taken or not hasattr(cls, "loss"):
         raise Refusal(f"{cls.__name__} has no dial.", cure="Calibrate a mechanism that takes epsilon or rho.")
 
-    def make(value: Fraction) -> tuple[Any, Loss]:
-        made = cls(**{name: value}, **named)
-        loss = made.loss
-        if not isinstance(loss, Loss):
-            raise Refusal(f"{cls.__name__} has no loss by itself.", cure="Calibrate one that has.")
-        return made, loss
+    return _Dial(lambda value: _with_loss(cls(**{name: value}, **named)), one)
 
-    return _Dial(make, one)
+
+def _with_loss(made: Any) -> tuple[Any, Loss]:
+    loss = made.loss
+    if not isinstance(loss, Loss):
+        raise Refusal(f"{type(made).__name__} has no loss by itself.", cure="Calibrate one that has.")
+    return made, loss
+
+
+def _must_have_delta(mechanism: Any) -> bool:
+    """Does it take a delta of its own, which has no default?"""
+    if not is_dataclass(mechanism):
+        return False
+    bare = (field for field in fields(mechanism) if field.init and field.default is MISSING)
+    return "delta" in {field.name for field in bare if field.default_factory is MISSING}
 
 
 def _greatest(passes: Callable[[Fraction], bool], start: Fraction, figures: int) -> Fraction:

@@ -92,6 +92,11 @@ class Composition:
 
         return estimate(self, delta=delta, epsilon=epsilon)
 
+    def for_group(self, size: int) -> Composition:
+        """What the same releases reveal of a group of `size` units (int >= 1): of each loss, that of the group, whose
+        pair dominates each release. Raises Refusal where one has none."""
+        return Composition(tuple((loss.for_group(size), count) for loss, count in self.parts))
+
     def plot(self, kind: object = "delta", *, most: object = None, compare: Iterable[str] = ()) -> Chart:
         """A chart: "delta" between its certified bounds at each epsilon up to `most`, beside the methods of `compare`
         (as "zcdp", "advanced"); the "distribution" of the loss of all together, an estimate; or "tradeoff", what the

@@ -1,0 +1,132 @@
+"""Every mechanism is calibrated for every target, one release and several, and at the ends; a new one cannot be left
+out."""
+
+from __future__ import annotations
+
+import sys
+from fractions import Fraction as F
+
+import pytest
+
+import dpcurator as dp
+from dpcurator.accounting.calibrate import calibrate
+from dpcurator.accounting.closed import upper_bounds
+from dpcurator.accounting.composition import Composition
+from dpcurator.mechanisms import MECHANISMS
+from dpcurator.privacy import zcdp
+
+
+def example(name):
+    cls = NAMED[name]
+    return next(made for made in sys.modules[cls.__module__].EXAMPLES if type(made) is cls)
+
+
+NAMED = {cls.__name__: cls for cls in MECHANISMS}
+VALUES = ({"given": {"values": 4}}, {"reports": 10**4}, 500)
+SCORES = {"candidates": 10}
+HOW = {  # what else it takes, what its error takes, and an error to ask for
+    "DiscreteLaplace": ({"sensitivity": 2}, {}, 40),
+    "DiscreteGaussian": ({"sensitivity": 3}, {}, 40),
+    "Laplace": ({"sensitivity": "0.3"}, {}, 40),
+    "Gaussian": ({"sensitivity": "0.3"}, {}, 40),
+    "RandomisedResponse": VALUES,
+    "UnaryEncoding": VALUES,
+    "LocalHashing": VALUES,
+    "HadamardResponse": VALUES,
+    "SparseVector": ({"sensitivity": 1, "given": {"threshold": 0}}, {"questions": 10}, 40),
+    "Exponential": ({"sensitivity": 5}, SCORES, 40),
+    "Quantile": ({"given": {"q": "1/2", "lower": 0, "upper": 100, "step": 1, "neighbours": "add-remove"}}, {}, 40),
+    "InverseSensitivity": ({"given": {"function": example("InverseSensitivity").function}}, {}, 40),
+    "ProposeTestRelease": (
+        {"given": {name: getattr(example("ProposeTestRelease"), name) for name in ("function", "bound")}},
+        {"n": 100},
+        None,  # without a target of delta, it must be given one
+    ),
+    "Smooth": ({"given": {"function": example("Smooth").function}}, {"n": 100}, None),  # its error is that of its range
+    "NoisyMax": ({"sensitivity": 1}, SCORES, 40),
+    "PermuteAndFlip": ({"sensitivity": 1}, SCORES, 40),
+    "TopK": ({"sensitivity": 1, "given": {"k": 2}}, SCORES, 40),
+}
+NOT_PURE = {"DiscreteGaussian", "Gaussian", "ProposeTestRelease"}
+WITHOUT_RHO = {"ProposeTestRelease"}
+
+
+def test_every_mechanism_is_here():
+    assert set(HOW) == set(NAMED)
+
+
+def kept(made):
+    """Is it proved by a bound of its own, or the sum of shares, each by its own curve?"""
+    epsilon, delta = made.proved["epsilon"], made.proved["delta"]
+    count = made.releases
+    if made.by == "sum" and count > 1 and made.loss.family.startswith("discrete_gaussian"):
+        return made.loss.delta(epsilon / count).hi <= delta / count
+    if made.by == "own curve":
+        return made.loss.delta(epsilon).hi <= delta
+    if made.by == "zcdp" and made.loss.family.startswith("discrete_gaussian"):
+        return zcdp.epsilon_of(count * made.loss.rho(), delta) <= epsilon
+    return min(bound for _, bound in upper_bounds(Composition(((made.loss, count),)), delta)) <= epsilon
+
+
+@pytest.mark.parametrize(
+    ("count", "epsilon", "delta"), [(1, "0.5", "1e-7"), (3, "0.5", "1e-7"), (2, 0, "1e-6"), (3, 10**4, "1e-300")]
+)
+@pytest.mark.parametrize("name", HOW)
+def test_an_epsilon_and_a_delta(name, count, epsilon, delta):
+    made = calibrate(NAMED[name], epsilon=epsilon, delta=delta, releases=count, **HOW[name][0])
+    assert made.proved["epsilon"] <= F(epsilon)
+    assert made.proved["delta"] == F(delta)
+    assert isinstance(made.mechanism, NAMED[name])
+    if epsilon or not name.endswith("Gaussian"):  # a curve at so much noise is a long sum
+        assert kept(made)
+
+
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("name", HOW)
+def test_an_epsilon_alone(name, count):
+    if name in NOT_PURE:
+        with pytest.raises(dp.Refusal, match="delta"):
+            calibrate(NAMED[name], epsilon=1, releases=count, **HOW[name][0])
+        return
+    made = calibrate(NAMED[name], epsilon=1, releases=count, **HOW[name][0])
+    assert 1 - F(1, 10**6) <= made.proved["epsilon"] <= 1
+    assert count * made.loss.pure_epsilon() == made.proved["epsilon"]
+
+
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("name", HOW)
+def test_a_rho(name, count):
+    if name in WITHOUT_RHO:
+        with pytest.raises(dp.Refusal):
+            calibrate(NAMED[name], rho="0.1", releases=count, **HOW[name][0])
+        return
+    made = calibrate(NAMED[name], rho="0.1", releases=count, **HOW[name][0])
+    assert F("0.1") * (1 - F(1, 10**5)) <= count * made.loss.rho() == made.proved["rho"] <= F("0.1")
+
+
+@pytest.mark.parametrize("name", [name for name in HOW if HOW[name][2]])
+def test_an_error(name):
+    how, asked, error = HOW[name]
+    made = calibrate(NAMED[name], error=error, error_given=asked, releases=3, **how)
+    assert made.mechanism.error(beta="0.05", **asked) <= error
+    assert made.proved["error"] <= error
+    assert {"rho", "epsilon"} & set(made.proved)
+
+
+def test_an_error_that_every_noise_has_is_refused():
+    how, asked, _ = HOW["Smooth"]
+    with pytest.raises(dp.Refusal, match="Any noise"):
+        calibrate(dp.Smooth, error=1000, error_given=asked, **how)
+
+
+@pytest.mark.parametrize("count", [2, 30])
+def test_several_discrete_gaussians_take_the_better_of_two_ways(count):
+    made = calibrate(dp.DiscreteGaussian, epsilon=1, delta="1e-6", releases=count, sensitivity=1)
+    alone = dp.DiscreteGaussian.spending(F(1) / count, F("1e-6") / count, sensitivity=1)
+    assert made.mechanism.variance <= alone.variance
+    assert made.by == "zcdp"
+    if count > 2:
+        return  # the loss distribution of many takes long
+    tight = calibrate(dp.DiscreteGaussian, epsilon=1, delta="1e-6", releases=count, sensitivity=1, tight=True)
+    assert tight.mechanism.variance <= made.mechanism.variance
+    assert Composition(((tight.loss, count),)).epsilon(delta="1e-6") <= 1
