@@ -46,6 +46,7 @@ from dpcurator.privacy.sampled import way_of
 
 MOST = 1 << 19  # points of a composed row
 SINGLE = 1 << 15  # points of one loss
+_LONG = 1.0  # seconds that the first grid is expected to take
 ROUGH = 0.02  # relative width of the first grid, where a bound need not be near
 _WIDE, _FEW = 0.5, 16  # relative width from which on each of so few losses is looked at alone
 _SAFE = 30.0  # a window leaves out e**-_SAFE of delta
@@ -120,10 +121,11 @@ def _each_alone(parts: list[tuple[Loss, int]], quantity: str, at: Fraction, foun
 def _both_ways(
     parts: list[tuple[Loss, int]], spare: Fraction, quantity: str, at: Fraction, accuracy: float, seconds: float
 ) -> Bounds:
+    """The second way has a quarter of the time, and the first what is left: it is mostly the worse one."""
     ways = both_ways(parts)
-    worst = _one_way(ways[0], spare, quantity, at, accuracy, seconds / len(ways), None)
+    worst = _one_way(ways[0], spare, quantity, at, accuracy, seconds * (1 if len(ways) == 1 else 0.75), None)
     for way in ways[1:]:
-        found = _one_way(way, spare, quantity, at, accuracy, seconds / len(ways), worst.upper)
+        found = _one_way(way, spare, quantity, at, accuracy, seconds / 4, worst.upper)
         worst = worst.or_worse(found)
     return worst
 
@@ -148,7 +150,7 @@ def _one_way(
     if step is None:
         rough = accuracy if enough is None else max(accuracy, ROUGH)
         if any(way_of(loss) is not None for loss, _ in fewer):
-            rough *= 0.5  # the bulk of such a law is as narrow as a few steps, and adds more than first_step says
+            rough *= 0.65  # the bulk of such a law is as narrow as a few steps, and adds more than first_step says
         step, last = first_step(fewer, seen, rough), False
         step = step if fits(fewer, step) else step / 3
     step = _coarsened(fewer, step, seen)
@@ -156,18 +158,24 @@ def _one_way(
     takes = seconds_for(counts, _windows(fewer, quantity, at, step, seen), step, seen)
     exact, step = step, afforded(fewer, step, seen, takes, seconds / (1 if last else 3))
     last = last and step == exact
+    try:
+        if takes > _LONG and not last:  # a rough answer first, in case time is up before a fine one
+            best = best.and_also(_on_grid(fewer, spare, quantity, at, aligned(fewer, 5 * step), seen, check))
+    except OutOfTime:
+        return best
     while True:
+        if enough is not None and best.upper is not None and best.upper <= enough:
+            return best
         began = time.monotonic()
         try:
             found = _on_grid(fewer, spare, quantity, at, step, seen, check)
         except OutOfTime:
             return best
         before, best = best, best.and_also(found)
-        if enough is not None and best.upper is not None and best.upper <= enough:
-            return best
         now = time.monotonic()
         finer = aligned(fewer, step / 3)
         last = last or best.width() <= accuracy or before.near(best, accuracy / 3)
+        last = last or (enough is not None and best.upper is not None and best.upper <= enough)
         if last or now - start + 3.5 * (now - began) > seconds:
             return best
         if _coarsened(fewer, finer, seen) != finer:
