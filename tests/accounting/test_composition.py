@@ -99,6 +99,11 @@ class TestLaws:
         assert F("9999.9999") < two.lower <= two.upper <= 10000
         assert spelled("laplace(epsilon=4000) + laplace(epsilon=2)").bracket(epsilon=3).lower > F("0.999999")
 
+    def test_the_grid_fits_the_atoms_of_most_losses_where_not_all_fit(self):
+        text = "600 * unary_encoding(p=0.1, q=0.0003) + laplace(scale=918, sensitivity=8.4)"
+        found = spelled(text).bracket(delta="1e-30", seconds=1000)
+        assert found.upper - found.lower < found.upper / 10**4
+
     def test_a_vector_goes_by_its_rho(self):
         vector = loss("discrete_gaussian_vector", variance=50, l2_squared=3)
         found = dp.compose((vector, 4), pure("0.1")).bracket(delta="1e-6")

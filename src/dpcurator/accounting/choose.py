@@ -173,17 +173,16 @@ def first_step(parts: list[tuple[Loss, int]], seen: Sight, accuracy: float) -> F
 
 
 def aligned(parts: list[tuple[Loss, int]], wanted: Fraction) -> Fraction:
-    shapes = [shape(loss) for loss, _ in parts]
-    gaps = list[Fraction | None]()
-    for one in shapes:
-        if one.gap is not None and one.gap >= wanted / 8:
-            gaps.append(one.gap)
-        elif one.wide is not None:
-            gaps.append(one.wide)
-    common = _common(gaps) if gaps else None
-    if common is None or common < wanted / 8:
-        return wanted
-    return common / max(1, math.ceil(common / wanted))
+    """At most about `wanted`, and such that the heavy atoms lie on points: those of the losses that are most, where not
+    all fit together."""
+    common: Fraction | None = None
+    for loss, _ in sorted(parts, key=lambda part: -part[1]):
+        one = shape(loss)
+        gap = one.gap if one.gap is not None and one.gap >= wanted / 8 else one.wide
+        both = gap if common is None else _common([common, gap])
+        if both is not None and both >= wanted / 8:
+            common = both
+    return wanted if common is None else common / max(1, math.ceil(common / wanted))
 
 
 def fits(parts: list[tuple[Loss, int]], step: Fraction) -> bool:
