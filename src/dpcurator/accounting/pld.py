@@ -150,7 +150,7 @@ def _one_way(
     if step is None:
         rough = accuracy if enough is None else max(accuracy, ROUGH)
         if any(way_of(loss) is not None for loss, _ in fewer):
-            rough *= 0.65  # the bulk of such a law is as narrow as a few steps, and adds more than first_step says
+            rough *= 0.55  # the bulk of such a law is as narrow as a few steps, and adds more than first_step says
         step, last = first_step(fewer, seen, rough), False
         step = step if fits(fewer, step) else step / 3
     step = _coarsened(fewer, step, seen)
