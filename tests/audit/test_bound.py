@@ -61,3 +61,13 @@ def test_large_counts_and_the_floats_that_choose(k):
     assert float(near[1][0]) == pytest.approx(float(high), rel=0.3)
     z = (k / n - float(low)) / math.sqrt(k / n * (1 - k / n) / n)
     assert 1.5 < z < 6
+
+
+@pytest.mark.parametrize("n", [1, 2, 1000, 10**9, 10**12, 10**18], ids=str)
+def test_limits_at_the_extremes_are_outward_and_fail_at_nothing(n):
+    for k in sorted({0, 1, n // 2, n - 1, n}):
+        for a in (F(999999, 10**6), F(1, 20), F(1, 10**12), F(1, 10**400)):
+            low, high = lower(k, n, a), upper(k, n, a)
+            assert 0 <= low <= high <= 1
+            assert a > F(1, 2) or low <= F(k, n) <= high
+    assert (lower(0, n, F(1, 20)), upper(n, n, F(1, 20))) == (0, 1)

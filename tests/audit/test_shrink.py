@@ -9,7 +9,7 @@ from fractions import Fraction as F
 import pytest
 
 import dpcurator as dp
-from dpcurator.audit.pairs import Pair
+from dpcurator.audit.pairs import Pair, propose
 from dpcurator.audit.report import Finding
 from dpcurator.audit.shrink import cost, shrink, simpler
 
@@ -60,3 +60,39 @@ def test_the_time_is_kept_and_an_unknown_relation_is_left_alone():
     report = dp.audit(lambda rows: len(rows), pair=([1, 2, 3], [1, 2, 3, 4]), claim=dp.Pure(1), samples=2000)
     assert report.violated
     assert report.found_on is None
+
+
+@pytest.mark.parametrize("units", [False, True])
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace-one", "vector"])
+def test_a_smaller_pair_is_of_the_same_relation_row_by_row(neighbours, units):
+    """As lists, not only as multisets: a function of each row by itself may see no second row move."""
+    pairs = list(propose(neighbours=neighbours, domain=[0, 1, 5], units=units))
+    if not units and neighbours != "vector":
+        rows = [0, 1, 0]
+        pairs.append(Pair([5, *rows], [0, *rows], "", False, neighbours) if neighbours == "replace-one"
+                     else Pair(rows, [5, *rows], "", False, neighbours))  # fmt: skip
+    seen = 0
+    for pair in pairs:
+        if max(len(pair.first), len(pair.second)) > 20:
+            continue
+        for less in simpler(pair):
+            seen += 1
+            moved = _moved(less.first, less.second)
+            if neighbours == "vector":
+                assert len(less.first) == len(less.second)
+                assert all(abs(a - b) <= 1 for a, b in zip(less.first, less.second, strict=True))
+            elif not units:
+                assert sum(moved) == (1 if neighbours == "add-remove" else 2) or less.first == less.second, less
+            elif units:
+                mine = [[row for row in side if row[0] != "me"] for side in (less.first, less.second)]
+                assert mine[0] == mine[1]
+    assert seen
+
+
+def _moved(first, second):
+    """Rows of either that are left when the longest common start and end are taken off."""
+    while first and second and first[0] == second[0]:
+        first, second = first[1:], second[1:]
+    while first and second and first[-1] == second[-1]:
+        first, second = first[:-1], second[:-1]
+    return len(first), len(second)

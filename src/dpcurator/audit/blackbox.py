@@ -13,6 +13,7 @@ Checked     tests/audit/test_blackbox.py.
 from __future__ import annotations
 
 import inspect
+import math
 import time
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -24,6 +25,7 @@ from dpcurator.audit.drawn import Drawn, Labels, Raised, encode
 from dpcurator.audit.pairs import Pair
 from dpcurator.audit.report import Finding
 from dpcurator.audit.search import Event
+from dpcurator.audit.taken import fresh, kept
 
 LOT = 250_000  # outcomes drawn at a time
 Told = Callable[[int, int], None]
@@ -37,41 +39,58 @@ def takes(function: Any, name: str) -> bool:
         return False
 
 
-def _own(data: Any) -> Any:
-    """A list of its own for each call, since a function may sort it in place."""
-    return list(data) if type(data) is list else data
+class OutOfTime(Exception):
+    """The draws that were begun do not fit into the time."""
 
 
 class Sampler:
-    """Draws of one function; `labels` are shared by all of an audit."""
+    """Draws of one function; `labels` are shared by all of an audit.
 
-    def __init__(self, function: Callable[..., Any], *, lots: bool | None = None) -> None:
-        self.function, self.labels = function, Labels()
+    until: the moment from which draws raise OutOfTime. answered: did any draw end without an exception?
+    """
+
+    def __init__(self, function: Callable[..., Any], *, lots: bool | None = None, until: float = math.inf) -> None:
+        self.function, self.labels, self.until, self.answered = function, Labels(), until, False
+        self.raised = ""
         self.lots = takes(function, "size") if lots is None else lots
 
     def draw(self, data: Any, size: int) -> Drawn:
         """`size` outcomes. An exception is an outcome; in a lot that raises, each draw is tried by itself."""
         if not self.lots:
-            return encode([self._one(data) for _ in range(size)], self.labels, size)
+            return self._several(self._one, data, size)
+        self._in_time()
         try:
-            outcomes = self.function(_own(data), size=size)
-        except Exception as error:
-            if size == 1:
-                return encode([Raised(type(error).__name__)], self.labels, 1)
-            return encode([self._alone(data) for _ in range(size)], self.labels, size)
+            outcomes = self.function(fresh(data)(), size=size)
+        except (Exception, SystemExit):
+            return self._several(self._alone, data, size)
+        self.answered = True
         return encode(outcomes, self.labels, size)
 
+    def alone(self, data: Any, size: int) -> Drawn:
+        """Draws made one by one, also where the function takes `size`."""
+        return self._several(self._alone if self.lots else self._one, data, size)
+
+    def _several(self, one: Callable[[Any], Any], data: Any, size: int) -> Drawn:
+        own, outcomes = fresh(data), []
+        for _ in range(size):
+            self._in_time()
+            try:
+                outcomes.append(one(own()))
+                self.answered = True
+            except (Exception, SystemExit) as error:
+                self.raised = type(error).__name__
+                outcomes.append(Raised(self.raised))
+        return encode(outcomes, self.labels, size)
+
+    def _in_time(self) -> None:
+        if time.monotonic() > self.until:
+            raise OutOfTime
+
     def _one(self, data: Any) -> Any:
-        try:
-            return self.function(_own(data))
-        except Exception as error:
-            return Raised(type(error).__name__)
+        return kept(self.function(data))
 
     def _alone(self, data: Any) -> Any:
-        try:
-            (outcome,) = list(self.function(_own(data), size=1))
-        except Exception as error:
-            return Raised(type(error).__name__)
+        (outcome,) = list(self.function(data, size=1))
         return outcome.tolist() if hasattr(outcome, "tolist") else outcome
 
     def speed(self, data: Any, limit: float) -> float:

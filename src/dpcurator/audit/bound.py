@@ -30,7 +30,7 @@ def lower(k: int, n: int, a: Fraction) -> Fraction:
     """At most the chance, unless something of chance at most `a` happened. 0 <= k <= n, a in (0, 1)."""
     if k == 0:
         return Fraction(0)
-    guess, slack = _proposed(k, n, float(a)), 1e-9
+    guess, slack = _proposed(k, n, _log(a)), 1e-9
     while True:
         found = Fraction(guess * (1 - slack))
         if found <= 0:
@@ -45,7 +45,7 @@ def lower(k: int, n: int, a: Fraction) -> Fraction:
 def upper(k: int, n: int, a: Fraction) -> Fraction:
     """At least the chance, unless something of chance at most `a` happened."""
     if k == 0 and n:  # (1 - U)**n <= a: the small U is proposed by itself, since 1 - U would lose its figures
-        guess, slack = -math.expm1(math.log(float(a)) / n), 1e-9
+        guess, slack = -math.expm1(_log(a) / n), 1e-9
         while (found := Fraction(min(guess * (1 + slack), 1.0))) < 1:
             with precision(_BITS):
                 if ((1 - ball(found)).log() * n).exp() <= ball(a):
@@ -58,7 +58,7 @@ def upper(k: int, n: int, a: Fraction) -> Fraction:
 def _upper(k: int, n: int, a: Fraction) -> Fraction:
     if k == n:
         return Fraction(1)
-    guess, slack = _proposed_above(k, n, float(a)), 1e-9
+    guess, slack = _proposed_above(k, n, _log(a)), 1e-9
     while (found := Fraction(min(guess * (1 + slack), 1.0))) < 1:
         if _tail_at_most(1 - found, n - k, n, a):
             return found
@@ -79,6 +79,8 @@ def _tail_at_most(p: Fraction, k: int, n: int, a: Fraction) -> bool:
 
 def _log_tail(p: float, k: int, n: int) -> float:
     """The same bound in floats; large where it says nothing."""
+    if not 0 < p < 1:
+        return -math.inf if p <= 0 else math.inf
     ratio = (n - k) * p / ((k + 1) * (1 - p))
     if ratio >= 1:
         return math.inf
@@ -86,9 +88,14 @@ def _log_tail(p: float, k: int, n: int) -> float:
     return first + k * math.log(p) + (n - k) * math.log1p(-p) - math.log1p(-ratio)
 
 
-def _proposed(k: int, n: int, a: float) -> float:
+def _log(a: Fraction) -> float:
+    """Also of what is no double."""
+    return math.log(a.numerator) - math.log(a.denominator)
+
+
+def _proposed(k: int, n: int, wanted: float) -> float:
     """Bisection in the logarithm of p, below k/n."""
-    wanted, high = math.log(a), math.log(k / n)
+    high = math.log(k / n)
     low = high - 60 - 2 * abs(wanted) / k
     for _ in range(_STEPS):
         middle = (low + high) / 2
@@ -96,9 +103,9 @@ def _proposed(k: int, n: int, a: float) -> float:
     return math.exp(low)
 
 
-def _proposed_above(k: int, n: int, a: float) -> float:
+def _proposed_above(k: int, n: int, wanted: float) -> float:
     """Bisection between k/n and 1."""
-    wanted, low, high = math.log(a), k / n, 1.0
+    low, high = k / n, 1.0
     for _ in range(_STEPS + 20):
         middle = (low + high) / 2
         low, high = (low, middle) if _log_miss(middle, k, n) <= wanted else (middle, high)

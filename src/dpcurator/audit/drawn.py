@@ -10,6 +10,7 @@ Checked     tests/audit/test_drawn.py.
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from dpcurator.audit.taken import printed
 from dpcurator.errors import Refusal
 
 if TYPE_CHECKING:
@@ -46,12 +48,17 @@ class Labels:
     names: list[str] = field(default_factory=lambda: [""])
 
     def number(self, part: Any) -> int:
-        name = repr(part) if not isinstance(part, str) else f"{part!r}"
-        name = name if len(name) <= 80 else f"{name[:77]}..."
-        if name not in self.numbers:
-            self.numbers[name] = len(self.names)
-            self.names.append(name)
-        return self.numbers[name]
+        full = part if isinstance(part, str) else printed(part)
+        key = (
+            f"{isinstance(part, str)} {full}"
+            if len(full) <= 80
+            else hashlib.sha256(full.encode("utf-8", "surrogatepass")).hexdigest()
+        )
+        if key not in self.numbers:
+            name = repr(full) if isinstance(part, str) else full
+            self.numbers[key] = len(self.names)
+            self.names.append(name if len(name) <= 80 else f"{name[:77]}...")
+        return self.numbers[key]
 
     def name(self, mark: int) -> str:
         return NAMES.get(mark) or self.names[mark]
@@ -143,7 +150,7 @@ def _quick(outcomes: list[Any]) -> Any:
 def _numbers(values: Any, labels: Labels, single: bool) -> Drawn:
     import numpy as np
 
-    made = np.ascontiguousarray(values, dtype=np.float64)
+    made = np.array(values, dtype=np.float64, order="C")  # a copy: a function may fill the same array again
     finite = np.isfinite(made)
     if finite.all():
         return Drawn(made, None, None, labels, single)

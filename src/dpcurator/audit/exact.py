@@ -21,6 +21,7 @@ from typing import Any
 from dpcurator.audit.claims import ORDERS, Claim, Least, Zcdp
 from dpcurator.audit.pairs import Pair
 from dpcurator.audit.report import Finding
+from dpcurator.audit.taken import printed
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, rational
 from dpcurator.numbers.balls import ball, precision
@@ -155,7 +156,7 @@ def named(outcomes: Sequence[Hashable]) -> str:
     """An event in words."""
     if not outcomes:
         return "nothing"
-    texts = [repr(one) for one in outcomes[:_NAMED]]
+    texts = [printed(one) for one in outcomes[:_NAMED]]
     if len(outcomes) > _NAMED and all(isinstance(one, int) for one in outcomes):
         ends = sorted(int(one) for one in outcomes if isinstance(one, int))
         if ends[-1] - ends[0] == len(ends) - 1:

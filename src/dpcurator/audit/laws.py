@@ -20,8 +20,11 @@ from itertools import product
 from typing import Any
 
 from dpcurator.audit.blackbox import takes
+from dpcurator.audit.claims import Pure
 from dpcurator.audit.drawn import Raised
-from dpcurator.audit.exact import Law, law
+from dpcurator.audit.exact import Law, compare, law
+from dpcurator.audit.pairs import Pair
+from dpcurator.audit.taken import canonical, fresh
 from dpcurator.entropy import TapeEntropy, TapeExhausted
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure
@@ -51,7 +54,7 @@ def exact_law(f: Callable[[Any], Mapping[Any, Any]]) -> ExactLaw:
 def law_for(mechanism: Any) -> LawOf | None:
     """The law of its outcomes, if one is known."""
     if isinstance(mechanism, ExactLaw):
-        return lambda data, other, seconds: law(mechanism(data))
+        return lambda data, other, seconds: _given(mechanism, data)
     if own(mechanism):
         listed = _OUTCOMES.get(type(mechanism).__name__)
         if hasattr(mechanism, "probabilities"):
@@ -75,41 +78,58 @@ def guarded(law_of: LawOf, data: Any, other: Any, seconds: float) -> Law:
         return law_of(data, other, seconds)
     except Refusal:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return {Raised(type(error).__name__): Enclosure.exactly(1)}
 
 
 def enumerate_bits(f: Callable[..., Any], data: Any, *, seconds: float = 10.0) -> Law:
     """The law of f(data, entropy), over the runs that end within the time and 300,000 runs."""
     found: dict[Hashable, Fraction] = {}
-    until, left = time.monotonic() + seconds, deque([""])
+    until, left, own_copy = time.monotonic() + seconds, deque([""]), fresh(data)
     for _ in range(_RUNS):
         if not left or time.monotonic() > until:
             break
         tape = left.popleft()
         entropy = TapeEntropy(tape)
         try:
-            outcome = _hashable(f(list(data) if type(data) is list else data, entropy=entropy))
+            outcome = canonical(f(own_copy(), entropy=entropy))
         except TapeExhausted as ended:
             more = ended.wanted - (len(tape) - entropy.used)
             if more <= _WIDE:
                 left.extend(tape + format(bits, f"0{more}b") for bits in range(2**more))
             continue
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             outcome = Raised(type(error).__name__)
         found[outcome] = found.get(outcome, Fraction(0)) + Fraction(1, 2**entropy.used)
     unexplored = 1 - sum(found.values(), Fraction(0))
     return {outcome: Enclosure(mass, mass + unexplored) for outcome, mass in found.items()}
 
 
-def _hashable(outcome: Any) -> Hashable:
-    if hasattr(outcome, "tolist"):
-        outcome = outcome.tolist()
-    if isinstance(outcome, list | tuple):
-        return tuple(map(_hashable, outcome))
-    if isinstance(outcome, dict):
-        return tuple((key, _hashable(outcome[key])) for key in sorted(outcome, key=repr))
-    return outcome if isinstance(outcome, Hashable) and outcome == outcome else repr(outcome)
+def _given(mechanism: ExactLaw, data: Any) -> Law:
+    """A law as it was given; outcomes that are shown alike are one. One that could not be computed says nothing."""
+    try:
+        chances: Any = mechanism(fresh(data)())
+    except Refusal:
+        raise
+    except Exception as error:
+        raise Refusal(
+            f"The exact law of an input raised {type(error).__name__}.", cure="Give a law for every input tried."
+        ) from None
+    if not isinstance(chances, Mapping):
+        raise Refusal(
+            f"An exact law gave a {type(chances).__name__}.", cure="Return {outcome: chance} for every input."
+        )
+    found: dict[Hashable, Any] = {}
+    for (outcome, _), chance in zip(chances.items(), law(dict(enumerate(chances.values()))).values(), strict=True):
+        key = canonical(outcome)
+        found[key] = found[key] + chance if key in found else chance
+    return found
+
+
+def unsteady(before: Law, after: Law) -> bool:
+    """Do two laws of one function on one input surely differ? Then it follows something else, and has no law."""
+    pair = Pair(None, None)
+    return any(one.at_least > 0 for one in compare(pair, (before, after), Pure(0)))
 
 
 def _probabilities(mechanism: Any, data: Any) -> Law:

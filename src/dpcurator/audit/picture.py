@@ -13,6 +13,7 @@ from dpcurator.audit.exact import Law
 from dpcurator.audit.features import Keyed, Ordered
 from dpcurator.audit.pairs import Pair
 from dpcurator.audit.report import Finding
+from dpcurator.audit.taken import printed
 from dpcurator.plots.witness import Bar
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def bars_of_laws(laws: tuple[Law, Law], found: Finding) -> tuple[Bar, ...]:
     chances = {x: [float(law[x].lo) if x in law else 0.0 for law in laws] for x in outcomes}
     kept = set(sorted(outcomes, key=lambda x: -max(chances[x]))[:_BARS])
     inside = set(found.outcomes)
-    return tuple(Bar(repr(x)[:40], chances[x][0], chances[x][1], float(x in inside)) for x in outcomes if x in kept)
+    return tuple(Bar(printed(x)[:40], chances[x][0], chances[x][1], float(x in inside)) for x in outcomes if x in kept)
 
 
 def bars_of_draws(sampler: Sampler, pair: Pair, event: Event, *, counted: int) -> tuple[Bar, ...]:

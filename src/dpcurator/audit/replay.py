@@ -20,9 +20,10 @@ Checked     tests/audit/test_replay.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import islice
 from typing import Any, Final
 
 from dpcurator.audit.inputs import MOVED, PRIVATE, Move
@@ -34,6 +35,7 @@ from dpcurator.numbers import whole
 FOUND: Final = "violation found (certain)"
 NOTHING: Final = "no violation found"
 RUNS: Final = 4
+_READ: Final = 10_000  # items of an iterator that a function returns
 SENSITIVITY: Final = "where a declared sensitivity does not hold, its loss does not; by how much is not said here"
 
 
@@ -173,7 +175,10 @@ def _once(function: Callable[[Any], Any], pair: Sequence[Any], label: str, names
             f"{again.mismatches[0]}.",
             cure="Take randomness from dpcurator's mechanisms alone, and no clock; and keep nothing between two runs.",
         )
-    return _against(function, pair[1], recorder, first, names)
+    found = _against(function, pair[1], recorder, first, names)
+    if found.found and _against(function, pair[0], recorder, first, names).found:
+        raise Refusal("The function keeps something from run to run.", cure="Keep nothing between two runs.")
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,16 +186,19 @@ class _Ended:
     """How a run ended: what it returned or raised, unless it was stopped."""
 
     returned: Any = None
-    raised: Exception | None = None
+    raised: BaseException | None = None
     stopped: bool = False
 
 
 def _run(function: Callable[[Any], Any], data: Any) -> _Ended:
     try:
-        return _Ended(copied(function(data)))
+        returned = function(data)
+        if isinstance(returned, Iterator):
+            returned = list(islice(returned, _READ))  # what it does happens while it is read
+        return _Ended(copied(returned))
     except Stopped:
         return _Ended(stopped=True)
-    except Exception as raised:
+    except (Exception, SystemExit) as raised:
         return _Ended(raised=raised)
 
 

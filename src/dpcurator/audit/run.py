@@ -17,12 +17,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from dpcurator.audit.blackbox import Sampler, count, takes, tally
-from dpcurator.audit.bound import deviations
+from dpcurator.audit.blackbox import OutOfTime, Sampler, count, takes, tally
+from dpcurator.audit.bound import deviations, lower, upper
 from dpcurator.audit.claims import Claim, Least, Pure, claim_of
+from dpcurator.audit.drawn import Raised
 from dpcurator.audit.exact import Law, compare, rest
 from dpcurator.audit.features import GRAIN, LOW_BITS
-from dpcurator.audit.laws import ExactLaw, LawOf, guarded, law_for, own
+from dpcurator.audit.laws import ExactLaw, LawOf, guarded, law_for, own, unsteady
 from dpcurator.audit.pairs import Pair, propose
 from dpcurator.audit.picture import bars_of_draws, bars_of_laws
 from dpcurator.audit.replay import replay
@@ -41,6 +42,7 @@ _QUICK, _CLOSE, _AGAIN = 1 << 14, 1 << 17, 1 << 19  # draws of each input to loo
 _PLAIN = Fraction(4, 5)  # what an event of bits is worth, beside one that is easier to read
 _FEW = 3  # pairs looked at closely
 _REPLAYED = 4  # pairs replayed
+_APART, _SURELY = 500, Fraction(1, 10**12)  # draws made one by one of either input; the chance that a limit is wrong
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,19 @@ def audit(
         claim = claim_of(loss) if hasattr(loss, "family") else None
     replayed = tuple(_replayed(mechanism, pairs, limits.until)) if callable(mechanism) else ()
     law_of = law_for(mechanism)
-    report = None if law_of is None else _exactly(law_of, name_of(mechanism), pairs, claim, limits, shrink)
+    report = None
+    if law_of is not None:
+        try:
+            report = _exactly(law_of, name_of(mechanism), pairs, claim, limits, shrink)
+        except Unsteady:
+            if isinstance(mechanism, ExactLaw):
+                raise Refusal(
+                    "The exact law of one input came out in two ways.", cure="Compute it from the input alone."
+                ) from None
+            replayed = (
+                *replayed,
+                "on the same input and bits it did something else, so its law was not taken from them",
+            )
     if report is None or (report.verdict == NOTHING and takes(mechanism, "entropy") and not _told_all(report)):
         function = _function(mechanism)
         report = _sampled(function, name_of(mechanism), pairs, claim, limits, shrink)
@@ -179,6 +193,8 @@ def _exactly(
     looked_for = Pure(0) if claim is None else claim
     findings: list[Finding] = []
     unexplored, tried, picture = Fraction(0), 0, None
+    first_seen: dict[int, tuple[Law, Law]] = {}
+    answered = False
 
     def look(pair: Pair, number: int = 0) -> tuple[list[Finding], tuple[Law, Law]]:
         seconds = limits.left / 4
@@ -192,6 +208,8 @@ def _exactly(
         if tried and limits.left <= 0:
             break
         found, laws = look(pair)
+        first_seen[id(pair)] = laws
+        answered = answered or any(not isinstance(outcome, Raised) for law in laws for outcome in law)
         tried, unexplored = tried + 1, max(unexplored, *map(rest, laws))
         findings += found
         limits.tell("comparing laws", place + 1, len(pairs))
@@ -200,13 +218,21 @@ def _exactly(
     findings.sort(key=lambda one: (-one.at_least, -one.p))
     verdict = CERTAIN if claim is not None and findings and findings[0].at_least > claim.parameter else NOTHING
     found_on = None
+    if not answered and verdict == NOTHING and tried and not unexplored:
+        raise _always(next(repr(outcome) for outcome in laws[0]))
+    if verdict == CERTAIN:
+        _steady(first_seen[id(findings[0].pair)], look(findings[0].pair)[1])
     if verdict == CERTAIN and shrinking and findings[0].pair.neighbours is not None:
         assert claim is not None
         limit = claim.parameter
 
         def test(pair: Pair, number: int) -> Finding | None:
-            best = max(look(pair)[0], key=lambda one: one.at_least)
-            return best if best.at_least > limit else None
+            found, laws = look(pair)
+            best = max(found, key=lambda one: one.at_least)
+            if best.at_least <= limit:
+                return None
+            _steady(laws, look(pair)[1])
+            return best
 
         smaller, _ = smaller_witness(findings[0].pair, test, until=limits.until)
         if smaller is not None:
@@ -223,6 +249,23 @@ def _exactly(
     )  # fmt: skip
 
 
+class Unsteady(Exception):
+    """A function gave two laws on one input."""
+
+
+def _steady(before: tuple[Law, Law], after: tuple[Law, Law]) -> None:
+    """Nothing is certain of laws that come out otherwise the next time."""
+    if any(map(unsteady, before, after)):
+        raise Unsteady
+
+
+def _always(what: str) -> Refusal:
+    return Refusal(
+        f"On every input tried it does nothing but {what.replace('raising', 'raise')}.",
+        cure="Call it once by hand: it takes the data alone, or the data with size or entropy.",
+    )
+
+
 def _told_all(report: Report) -> bool:
     return not report.notes
 
@@ -231,21 +274,29 @@ def _sampled(
     function: Callable[..., Any], name: str, pairs: Sequence[Pair], claim: Claim | None, limits: Limits, shrinking: bool
 ) -> Report:
     looked_for = Pure(0) if claim is None else claim
-    sampler = Sampler(function)
+    sampler = Sampler(function, until=limits.until + 0.25 * limits.left + 1)
     findings: list[Finding] = []
     events: dict[str, Candidate] = {}
     searched, counted, round_, pairs_tried = 0, 0, 0, 0
-    verdict, found_on, notes = NOTHING, None, []
-    for candidates, close, looked_at in _looks(sampler, pairs, looked_for, claim, limits):
-        round_, pairs_tried, searched = round_ + 1, looked_at, max(searched, close)
-        share = limits.alpha / 2 ** (round_ + 1)
-        found, draws = _counted(sampler, candidates, share, looked_for, limits)
-        findings, counted = [*findings, *found], max(counted, draws)
-        events |= {one.event: candidate for one, candidate in zip(found, candidates, strict=True)}
-        if claim is not None and any(claim.contradicted(one.p, one.q) for one in found):
-            verdict = FOUND
-            break
+    verdict, found_on, notes, smaller = NOTHING, None, [], None
+    try:
+        for candidates, close, looked_at in _looks(sampler, pairs, looked_for, claim, limits):
+            round_, pairs_tried, searched = round_ + 1, looked_at, max(searched, close)
+            share = limits.alpha / 2 ** (round_ + 1)
+            found, draws = _counted(sampler, candidates, share, looked_for, limits)
+            findings, counted = [*findings, *found], max(counted, draws)
+            events |= {one.event: candidate for one, candidate in zip(found, candidates, strict=True)}
+            if claim is not None and any(claim.contradicted(one.p, one.q) for one in found):
+                verdict = FOUND
+                break
+    except OutOfTime:
+        notes.append("it is too slow for the time: what was begun last was not counted to its end, and says nothing")
     findings.sort(key=telling, reverse=True)
+    if verdict == NOTHING and not sampler.answered and sampler.raised:
+        raise _always(f"raising {sampler.raised}")
+    if verdict == FOUND:
+        told = next(one for one in findings if claim is not None and claim.contradicted(one.p, one.q))
+        _same_apart(sampler, told, events[told.event][1], limits.left / 8)
     if verdict == FOUND and shrinking and findings[0].pair.neighbours is not None:
         assert claim is not None
         smaller, tries = smaller_witness(
@@ -257,12 +308,46 @@ def _sampled(
     if findings and of_bits(findings[0]):
         notes.append("the last bits of a double tell which inputs it can come from; bits=False looks past them")
     seen = events.get(findings[0].event) if findings else None
-    picture = None if seen is None else bars_of_draws(sampler, *seen, counted=counted)
+    picture = None if seen is None else _bars(sampler, seen, counted)
     return Report(
         verdict, name, claim, tuple(findings), "black box", limits.alpha, counted, searched, 0.0, pairs_tried,
         getattr(claim, "delta", Fraction(0)), looked_for.measure, found_on, tuple(notes),
         picture,
     )  # fmt: skip
+
+
+def _same_apart(sampler: Sampler, found: Finding, event: Event, seconds: float) -> None:
+    """Draws are independent, or nothing can be said: made one by one, in turns, an event is as likely as in lots.
+
+    Each of four limits is wrong with chance at most 1e-12, so draws that are independent are refused at most so often.
+    """
+    assert found.counts is not None
+    counts = found.counts if event.forward else found.counts[::-1]
+    data, seen = (found.pair.first, found.pair.second), [0, 0]
+    begun = time.monotonic()
+    try:
+        sampler.alone(data[0], 4)
+        draws = min(_APART, int(2 * seconds / max(time.monotonic() - begun, 1e-9)))
+        for _ in range(draws):
+            for side in (0, 1):
+                seen[side] += int(event.holds(sampler.alone(data[side], 1)).sum())
+    except OutOfTime:
+        return
+    for one, of_lots in zip(seen, counts, strict=True) if draws else ():
+        low, high = lower(one, draws, _SURELY), upper(one, draws, _SURELY)
+        if low > upper(of_lots, found.draws, _SURELY) or high < lower(of_lots, found.draws, _SURELY):
+            raise Refusal(
+                f"Its draws are not independent: {found.event} in {of_lots:,} of {found.draws:,} draws in a row, "
+                f"and in {one:,} of {draws:,} made one by one.",
+                cure="Keep nothing from call to call, and give each of `size` outcomes noise of its own.",
+            )
+
+
+def _bars(sampler: Sampler, seen: Candidate, counted: int) -> Any:
+    try:
+        return bars_of_draws(sampler, *seen, counted=counted)
+    except OutOfTime:
+        return None
 
 
 def telling(found: Finding) -> tuple[Least, Fraction]:
@@ -284,11 +369,17 @@ def _again(
         share = limits.alpha / (2 * number * (number + 1))
         few = min(draws, 100_000)
         ranking = Ranking(claim, few, deviations(float(share) / 4))
-        events = best(_events(sampler, pair, min(_QUICK, few), ranking, limits.bits), 2)
+        try:
+            events = best(_events(sampler, pair, min(_QUICK, few), ranking, limits.bits), 2)
+        except OutOfTime:
+            return None
         if not events or max(event.score for event in events) <= float(claim.parameter):
             return None
         limits.tell("making it smaller", number, number)
-        found = count(sampler, pair, events, draws=few, alpha=share, claim=claim)
+        try:
+            found = count(sampler, pair, events, draws=few, alpha=share, claim=claim)
+        except OutOfTime:
+            return None
         seen.update({one.event: (pair, event) for one, event in zip(found, events, strict=True)})
         top = max(found, key=telling)
         return top if claim.contradicted(top.p, top.q) else None

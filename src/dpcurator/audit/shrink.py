@@ -83,15 +83,14 @@ def _vectors(pair: Pair, first: list[Any], second: list[Any]) -> Iterator[Pair]:
 
 
 def _shared(first: list[Any], second: list[Any]) -> list[tuple[int, int]]:
-    """Places of rows that both inputs have, matched in order."""
-    places: dict[str, list[int]] = {}
-    for j, row in enumerate(second):
-        places.setdefault(repr(row), []).append(j)
-    found = []
-    for i, row in enumerate(first):
-        if places.get(repr(row)):
-            found.append((i, places[repr(row)].pop()))
-    return found
+    """Places of rows that both inputs have: those before the first difference, and those after the last.
+
+    So what is left out or changed leaves one and the same stretch of rows different, and the order of the others alike.
+    """
+    n = min(len(first), len(second))
+    start = next((i for i in range(n) if repr(first[i]) != repr(second[i])), n)
+    more = next((i for i in range(n - start) if repr(first[-1 - i]) != repr(second[-1 - i])), n - start)
+    return [(i, i) for i in range(start)] + [(len(first) - i, len(second) - i) for i in range(more, 0, -1)]
 
 
 def _without(pair: Pair, dropped: list[tuple[int, int]]) -> Pair:
