@@ -24,7 +24,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 TARGETS = {  # name: (files under src/dpcurator, tests that hold them)
-    "decide": (["ledger/decide.py"], ["tests/ledger/test_decide.py", "tests/ledger/test_states.py"]),
+    "decide": (
+        ["ledger/decide.py"],
+        ["tests/ledger/test_decide.py", "tests/ledger/test_decide_edges.py", "tests/ledger/test_states.py"],
+    ),
     "filters": (
         ["accounting/filters.py", "accounting/meter.py", "accounting/odometer.py"],
         ["tests/accounting/test_filters.py"],
