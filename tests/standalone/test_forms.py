@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import io
 import sys
+import tokenize
 from fractions import Fraction as F
 from pathlib import Path
 from types import UnionType
@@ -81,13 +83,15 @@ def test_it_imports_the_standard_library_alone_and_says_what_it_does_not_check()
 
 
 def test_it_stays_short_enough_to_be_read():
-    """Lines that are neither blank nor words about the code."""
+    """Under 400 lines of code: lines of the file that are not blank, not a comment alone, and not of a docstring."""
     tree = ast.parse(TEXT)
-    words = {0}
+    words = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node):
             words |= set(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
     lines = {n for n, line in enumerate(TEXT.splitlines(), 1) if line.strip() and not line.strip().startswith("#")}
-    assert len(lines - words) <= 450
+    assert len(lines - words) < 400
+    assert max(map(len, TEXT.splitlines())) <= 120
+    assert ";" not in {token.string for token in tokenize.generate_tokens(io.StringIO(TEXT).readline)}
     longest = max((node.end_lineno or 0) - node.lineno for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
     assert longest <= 35

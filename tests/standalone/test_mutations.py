@@ -104,11 +104,11 @@ def with_change(receipt: Json, path: tuple[Any, ...], new: Any) -> Json:
 
 
 def of_another(receipt: Json, path: tuple[Any, ...]) -> bool:
-    """Whether it says something of another question of the batch, or what all of it cost."""
+    """Whether it says something of another question of the batch, or of what all of them cost as one."""
     batch = receipt["batch"]
     if path[:1] != ("batch",) or batch is None or path == ("batch",):
         return False
-    return path[1] == "point" or (len(path) > 2 and path[2] != batch["index"]) or len(path) == 2
+    return path[1] in ("point", "losses") or (len(path) > 2 and path[2] != batch["index"]) or len(path) == 2
 
 
 def sample(share: float, seed: str) -> Iterator[tuple[str, Json, tuple[Any, ...], Json]]:

@@ -1,6 +1,7 @@
 """`verify`: find what a receipt can be checked against, and check it; twice.
 
-The second time by `standalone/verify.py`, a file that shares no code with the rest. Both must hold.
+The second time by `standalone/verify.py`, a file that shares no code with the rest; the ledger it leaves to the first.
+Both must hold.
 """
 
 from __future__ import annotations
@@ -28,8 +29,6 @@ def verify_ledger(catalog: Path) -> Verdict:
 
 def verify_receipt(file: Path, key: str | None, catalog: Path | None) -> tuple[Verification, list[str]]:
     """The steps, and what could not be checked here, in words."""
-    from dpcurator.catalog.load import load
-
     content = _read(file)
     found_catalog = found_ledger = None
     aside: list[str] = []
@@ -37,7 +36,6 @@ def verify_receipt(file: Path, key: str | None, catalog: Path | None) -> tuple[V
     if catalog is not None and catalog.exists():
         found_catalog, found_ledger, aside = _beside(catalog)
         again["catalog"] = tomllib.loads(catalog.read_text("utf-8-sig"))
-        again["ledger"] = "" if found_ledger is None else str(load(catalog).state / "ledger.db")
     else:
         aside.append("not checked: the catalog and the ledger (no catalog file here)")
     if key is None:

@@ -1,12 +1,14 @@
 """Check a dpcurator receipt without dpcurator: this one file, and the standard library of Python 3.11 or later.
 
-    python verify.py receipt.json --key HEX [--catalog curator.toml] [--receipt other.json ...] [--ledger ledger.db]
+    python verify.py receipt.json --key HEX [--catalog curator.toml] [--receipt other.json ...]
 
 A receipt says: this was asked; one person could have moved the numbers so far; so much noise was added; so much of the
 budget was charged. Each of these is worked out again here from the question that the receipt holds, and told in words,
 a line a step: "ok" or "NO", and why. Exit code 0: all steps hold; 1: one does not; 2: the command is not understood.
 A *unit* is one of those who are protected, say a person. A *key* is one group of a GROUP BY. Nothing is rounded where
 it matters: numbers are exact fractions, and of e^x two fractions are used that have the true number between them.
+Read from the top: the form, the signature, how far one unit moves a number, the noise, the cost, what is known from
+elsewhere; `steps`, near the end, is the list of all that is checked. The ledger itself is read by `dpcurator verify`.
 
 [RFC] RFC 8032, Ed25519 signatures, sections 5.1 and 6.    [DMNS] Dwork, McSherry, Nissim, Smith 2006: Laplace noise.
 [BS] Bun, Steinke 2016, arXiv 1605.02065: zCDP.    [CKS] Canonne, Kamath, Steinke 2020, arXiv 2004.00010: the discrete
@@ -15,20 +17,15 @@ Gaussian.    [K] Korolova and others 2009: thresholds.    [D] Desfontaines and o
 
 # fmt: off
 # ruff: noqa: SIM905
-from __future__ import annotations
-
 import argparse
 import json
 import math
 import re
-import sqlite3
 import sys
 import tomllib
 from collections.abc import Callable, Iterable
-from contextlib import closing
 from decimal import ROUND_HALF_UP, Context
 from fractions import Fraction
-from functools import partial
 from hashlib import sha256, sha512
 from itertools import pairwise
 from pathlib import Path
@@ -40,7 +37,7 @@ LARGEST = 16 * 2**20  # bytes of a file with receipts
 NOT_CHECKED = """\
 not checked: the data, the program that read them and how the noise was drawn; whether dpcurator picks this grid, split
 and noise at this price; the bounds and keys that the catalog declares (values are clamped to the receipt's bounds); the
-answer; and what only --key, --catalog, --receipt and --ledger can tell, where they were not given"""
+answer; the ledger (`dpcurator verify` reads it); and what only --key, --catalog and --receipt tell, where not given"""
 NAMES = ("epsilon", "rho", "delta")
 Step = tuple[str, bool, str]  # what was checked, whether it holds, why
 
@@ -51,13 +48,13 @@ def need(holds: object, words: str) -> None:
     if not holds:
         raise No(words)
 
-def step(name: str, told: Callable[[], str]) -> Step:
+def step(name: str, check: Callable[..., str], *given: Any) -> Step:
     """One step. Whatever a malformed receipt breaks in it is a NO, never a crash; and its words fit on one line."""
     try:
-        holds, words = True, told()
+        holds, words = True, check(*given)
     except No as why:
         holds, words = False, str(why)
-    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError, sqlite3.Error):
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError):
         holds, words = False, "it is malformed, or beyond what can be worked out here"
     return name, holds, "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in words[:5000])
 
@@ -84,11 +81,13 @@ RECEIPT = set("""format request analyst time protects neighbours plan plan_sha25
 
 def form(receipt: Any) -> str:
     need(set(receipt) == RECEIPT and receipt["format"] == FORMAT, f"this is no {FORMAT}")
-    left, numbers = [receipt["plan"]], ({"exact"}, {"double"})
+    need(receipt["price"]["currency"] in ("epsilon", "rho"), "its price is in no currency known here")
+    left = [receipt["plan"], *(claim["grid"] for claim in receipt["readings"])]
+    others = ({"exact"}, {"double"}, {"lower", "upper", "exponent"})  # numbers of the plan, and a grid
     while left:  # a list of what is still to be looked at, so that no depth is too much
         part = left.pop()
         if isinstance(part, dict):
-            need(set(part) in [KNOWN.get(str(part.get("node"))), *numbers], "a part of the plan is not known here")
+            need(set(part) in [KNOWN.get(str(part.get("node"))), *others], "a part of the plan is not known here")
             need(part.get("function") in ROW_FUNCTIONS or part.get("node") != "Compute", "a function is not known here")
         need(not isinstance(part, float) and (not isinstance(part, int) or abs(part) < 10**1400), "a number is none")
         left += part.values() if isinstance(part, dict) else part if isinstance(part, list) else []
@@ -182,25 +181,24 @@ def reach_of(plan: Any) -> SimpleNamespace:
     units, by_row, counts = rows["units"], rows["unit"] is None, [column["count"] for column in columns]
     keys = None if None in counts else math.prod(counts)
     replaced, caps = rows["neighbours"] == "replace-one", [bounded["max_rows"], bounded["max_groups"]]
-    need(all(type(one) is int and one >= 1 for one in [*caps, *(one for one in [units, *counts] if one is not None)])
+    need(None not in caps and all(type(one) is int and one >= 1 for one in [*caps, units, *counts] if one is not None)
          and (rows["neighbours"], units is not None) in (("add-remove", False), ("replace-one", True))
          and by_row == (rows["unit_index"] is None) and not (grouped["other"] and keys), "the plan contradicts itself")
-    words = [f"neighbours have {units or 0:,} units, a public number, and differ in one, replaced by another"
-             ] * replaced
-    words.append(f"each row of {rows['table']} is one unit" if by_row else
-                 f"a unit owns any number of rows of {rows['table']} (by {rows['unit']})")
-    words += ["WHERE looks at one row at a time: a unit's rows only become fewer"] * (where is not None)
-    if columns:
-        kind = f"{keys} listed keys, a row has one" if keys else (
-            "the keys are not public, those that occur are candidates; a row has one")
-        more = "; those not shown are added up in one more" if grouped["other"] else ""
-        words.append(f"GROUP BY {', '.join(column['name'] for column in columns)}: {kind}{more}")
+    listed = f"{keys} listed keys," if keys else "the keys are not public, those that occur are candidates;"
+    more = "; those not shown are added up in one more" if grouped["other"] else ""
     most, groups = (1, 1) if by_row else (caps[0], min(caps[1], keys or caps[1]))
-    if not by_row:
-        a, b = f"{most} row{'s' * (most > 1)} a key", f"{groups} key{'s' * (groups > 1)}"
-        words.append(f"scaled down to {a} and {b}" if keys else f"{b} a unit chosen by a hash, scaled down to {a}")
+    a, b = f"{most} row{'s' * (most > 1)} a key", f"{groups} key{'s' * (groups > 1)}"
+    words = [text for told, text in (
+        (replaced, f"neighbours have {units or 0:,} units, a public number, and differ in one, replaced by another"),
+        (by_row, f"each row of {rows['table']} is one unit"),
+        (not by_row, f"a unit owns any number of rows of {rows['table']} (by {rows['unit']})"),
+        (where, "WHERE looks at one row at a time: a unit's rows only become fewer"),
+        (columns, f"GROUP BY {', '.join(column['name'] for column in columns)}: {listed} a row has one{more}"),
+        (not by_row, f"scaled down to {a} and {b}" if keys else f"{b} a unit chosen by a hash, scaled down to {a}"),
+    ) if told]
     return SimpleNamespace(rows=most, groups=groups, keys=keys, one=1 if by_row else 2**16, units=units, words=words,
-                           replaced=replaced, other=grouped["other"], whole=by_row and not where and not columns)
+                           table=rows, caps=caps, replaced=replaced, other=grouped["other"],
+                           whole=by_row and not where and not columns)
 
 def always(reach: SimpleNamespace, column: Any) -> bool:
     """Whether each unit is one row of the one key, and has the column: with WHERE or GROUP BY it may have none."""
@@ -229,8 +227,8 @@ def moved(ask: Any, reach: SimpleNamespace, grid: Any) -> dict[str, Any]:
     low in a key that both have, and by the larger part in each of two keys that they do not share. Where all keys that
     are not shown are added up in one more, that one moves by at most all of it.
     """
-    what, column, m, lower, upper = ask["what"], ask["column"], reach.rows, grid["lower"], grid["upper"]
-    exponent, summed = grid["exponent"], what in ("values", "centred")
+    what, column, m, groups, keys = ask["what"], ask["column"], reach.rows, reach.groups, reach.keys
+    lower, upper, exponent, summed = grid["lower"], grid["upper"], grid["exponent"], what in ("values", "centred")
     need(abs(exponent) <= 1000 if summed and column["kind"] == "float" else exponent == 0, "a grid is out of range")
     ends = [math.floor(number(column[end]) * Fraction(2)**exponent + Fraction(1, 2)) if summed else 0
             for end in ("lower", "upper")]  # values are clamped to these, in steps of 2^-exponent
@@ -240,7 +238,6 @@ def moved(ask: Any, reach: SimpleNamespace, grid: Any) -> dict[str, Any]:
     if always(reach, column) and what != "centred":
         low, high = (lower, upper) if what == "values" else (1, 1)
     most, across = reach.one * max(abs(low), abs(high)), reach.one * (high - low)
-    groups, keys = reach.groups, reach.keys
     linf, l1, l2, where = most, groups * most, groups * most**2, keys or groups
     if reach.replaced:
         linf, l1, l2, where = across, 2 * groups * most, groups * max(across**2, 2 * most**2), keys or 2 * groups
@@ -250,47 +247,68 @@ def moved(ask: Any, reach: SimpleNamespace, grid: Any) -> dict[str, Any]:
     return {"coordinates": where, "linf": linf, "l1": l1, "l2_squared": l2,
             "unit": str(Fraction(2)**-exponent / reach.one)}
 
-def derivation(ask: Any, reach: SimpleNamespace, found: dict[str, Any]) -> list[str]:
-    name, unit = ask["column"]["name"] if ask["column"] else "", Fraction(found["unit"])
-    what = {"rows": "a count of rows", "present": f"a count of the rows where {name} is present",
-            "units": "a count of units, each once a key",
-            "values": f"a sum of {name}, each value clamped to its bounds",
-            "centred": f"a sum of {name} measured from the middle of its bounds, doubled"}[ask["what"]]
+WORDS = {"rows": "a count of rows", "present": "a count of the rows where {} is present",
+         "units": "a count of units, each once a key", "values": "a sum of {}, each value clamped to its bounds",
+         "centred": "a sum of {} measured from the middle of its bounds, doubled"}
+
+def derivation(ask: Any, reach: SimpleNamespace, moves: dict[str, Any]) -> list[str]:
+    """The words for it, which the receipt must have as well."""
+    what, unit = WORDS[ask["what"]].format(ask["column"] and ask["column"]["name"]), Fraction(moves["unit"])
     known = "each unit is one row, always present, so its part of the key is never 0"
     who, one = "replacing " * reach.replaced, ", or all that are not shown," * reach.other
     return [*reach.words, *([known] if reach.units and always(reach, ask["column"]) else []),
-            f"{what}: {who}one unit moves one key{one} by at most {shown(found['linf'] * unit)}, "
-            f"all keys together by at most {shown(found['l1'] * unit)}"]
+            f"{what}: {who}one unit moves one key{one} by at most {shown(moves['linf'] * unit)}, "
+            f"all keys together by at most {shown(moves['l1'] * unit)}"]
 
 def shown(number: Fraction) -> str:
     """For people: exact if it ends within 12 places, else six figures and dots."""
-    if (number * 10**12).denominator == 1 and number < 10**40:
-        whole, rest = divmod(int(number * 10**12), 10**12)
-        return f"{whole}.{rest:012}".rstrip("0").rstrip(".")
-    figures, power = f"{Context(6, ROUND_HALF_UP, -10**6, 10**6).divide(*number.as_integer_ratio()):.5e}".split("e")
-    far = f"{figures.rstrip('0').rstrip('.')}e{int(power):+03d}"
-    text = f"{float(number):.6g}" if Fraction(1, 10**300) < number < 10**40 else far
-    return text if number >= 10**40 and Fraction(text) == number else f"{text}..."
+    parts = number * 10**12
+    if parts.denominator == 1 and number < 10**40:
+        return f"{parts.numerator // 10**12}.{parts.numerator % 10**12:012}".rstrip("0").rstrip(".")
+    if 1e-300 < number < 10**40:
+        return f"{float(number):.6g}..."
+    text = f"{Context(6, ROUND_HALF_UP).divide(*number.as_integer_ratio()).normalize():e}"
+    return text if number > 1 and Fraction(text) == number else f"{text}..."
+
+def question(receipt: Any) -> str:
+    plan, reach = receipt["plan"], reach_of(receipt["plan"])
+    claimed = {name: getattr(reach, name) for name in ("rows", "groups", "keys", "one", "units")}
+    same([("the digest of the plan", digest(plan), receipt["plan_sha256"]), ("the reach", claimed, receipt["reach"]),
+          ("the neighbours", reach.table["neighbours"], receipt["neighbours"]),
+          ("what is read", asked_of(plan, reach), [claim["ask"] for claim in receipt["readings"]])])
+    return "; ".join(reach.words)
+
+def reading(claim: Any, reach: SimpleNamespace, currency: str) -> str:
+    """One number of those that were read: how far one unit moves it, and what its noise hides."""
+    moves = moved(claim["ask"], reach, claim["grid"])
+    words = derivation(claim["ask"], reach, moves)
+    same([("its derivation", words, claim["derivation"]), *((name, moves[name], claim[name]) for name in moves)])
+    return f"{words[-1]}; {noise(claim, moves, currency)}"
 
 # --- Numbers that are no fractions ------------------------------------------------------------------------------------
-def exp_between(x: Fraction) -> tuple[Fraction, Fraction]:
-    """Two fractions around e^x: Taylor's series at x / 2^k < 1/256 in whole multiples of 1/one, then k squarings.
+ONE = 1 << 256
 
-    Each term is rounded down, and is too small by less than 2; the terms left out add up to less than 2.
+def product(a: tuple[int, int], b: tuple[int, int]) -> tuple[int, int]:
+    """Of two numbers that are not negative, each given as two multiples of 1/ONE around it."""
+    return a[0] * b[0] // ONE, -(-a[1] * b[1] // ONE)
+
+def exp_between(x: Fraction) -> tuple[Fraction, Fraction]:
+    """Two fractions around e^x: Taylor's series at x / 2^k < 1/256, then k squarings.
+
+    Each term is rounded down, and is too small by less than 2/ONE; the terms left out add up to less than 2/ONE.
     """
     if x < 0:
         below, above = exp_between(min(-x, Fraction(10**5)))
         return 1 / above if -x <= 10**5 else Fraction(0), 1 / below
     need(x <= 10**5, "a number is beyond e^100000")
     k = math.floor(x).bit_length() + 8
-    one = 1 << (256 + 2 * k)
-    part, term, low, n = math.floor(x * one) >> k, one, 0, 0
+    part, term, low, n = math.floor(x * ONE) >> k, ONE, 0, 0
     while term:
-        low, n, term = low + term, n + 1, term * part // (one * (n + 1))
-    high = low + 2 * n + 2
+        low, n, term = low + term, n + 1, term * part // (ONE * (n + 1))
+    found = (low, low + 2 * n + 2)
     for _ in range(k):
-        low, high = low * low // one, -(-high * high // one)
-    return Fraction(low, one), Fraction(high, one)
+        found = product(found, found)
+    return Fraction(found[0], ONE), Fraction(found[1], ONE)
 
 def zcdp_delta(rho: Fraction, epsilon: Fraction) -> Fraction:
     """A delta with which rho-zCDP is (epsilon, delta)-DP, for any a > 0 ([CKS] proposition 12, a = alpha - 1):
@@ -304,62 +322,60 @@ def zcdp_delta(rho: Fraction, epsilon: Fraction) -> Fraction:
         rising = (2 * math.exp(middle) + 1) * float(rho) - math.log1p(math.exp(-middle)) > float(epsilon)
         low, high = (low, middle) if rising else (middle, high)
     a, g = Fraction(math.exp(low)), Fraction(math.log1p(math.exp(-low)))
-    for _ in range(3):
-        t = (1 + 1 / a) * exp_between(-g)[0] - 1
-        g = Fraction(math.floor((g + t - t * t) * 2**300), 2**300)
+    t = (1 + 1 / a) * exp_between(-g)[0] - 1
     need(t > -Fraction(1, 2), "a guess was far off")
-    bound = exp_between(a * ((1 + a) * rho - epsilon) - (1 + a) * g)[1] / a
+    bound = exp_between(a * ((1 + a) * rho - epsilon) - (1 + a) * (g + t - t * t))[1] / a
     return min(bound, Fraction(math.isqrt(math.floor(rho / 2 * 4**200)) + 1, 2**200), Fraction(1))
 
 def gaussian_sum(variance: Fraction, m: int) -> tuple[Fraction, Fraction]:
-    """Two fractions around f(m) + f(m+1) + ..., for f(k) = e^(-k^2 / (2 variance)) and m >= 1.
+    """Two fractions around f(m) + f(m+1) + ..., for f(k) = e^(-k^2 / (2 variance)) and m >= -20 sigma.
 
-    Every h-th term is added, for some 5,000 terms a sigma; their ratio falls, so the rest is below a geometric series.
-    Euler and Maclaurin say how h times that sum and the whole one differ from the integral: (h f(m)/2 - h^2 f'(m)/12 +
-    h^4 f'''(m)/720), off by h^6/30240 times the integral of |f''''''|, which is |f'''''(m)| when m >= 3.33 sigma, and
-    never above 68 / sigma^5 (Cauchy and Schwarz).
+    Every h-th term is added, at least 4,096 a sigma if h > 1; in the end the ratio of terms falls below 1, and the rest
+    is below a geometric series. Euler and Maclaurin: h times the sum of every h-th term is the integral from m on and
+    h f(m)/2 - h^2 f'(m)/12 + h^4 f'''(m)/720, off by at most h^6/15360 times the integral of the sixth derivative's
+    size (3/64 is the most of |B6(t) - B6|, and 720 is 6!); the same with h = 1 is the whole sum. That integral is the
+    fifth derivative's size at m if m >= 3.33 sigma, and never above 68 / sigma^5 (Cauchy and Schwarz).
     """
-    h, f, one = max(1, math.isqrt(math.floor(variance)) >> 12), exp_between(-m * m / (2 * variance)), 1 << 256
+    root = math.isqrt(math.floor(variance))
+    h, f = max(1, root >> 12), exp_between(-m * m / (2 * variance))
     ratio, fall = exp_between(-h * (2 * m + h) / (2 * variance)), exp_between(-h * h / variance)
-    sums, terms = [0, 0], [one, one]
-    ratios, falls = ([math.floor(low * one), math.ceil(high * one)] for low, high in (ratio, fall))
-    while terms[1] >> 96:  # [rounded down, rounded up]
-        sums = [sums[0] + terms[0], sums[1] + terms[1]]
-        terms = [terms[0] * ratios[0] >> 256, -(-terms[1] * ratios[1] >> 256)]
-        ratios = [ratios[0] * falls[0] >> 256, -(-ratios[1] * falls[1] >> 256)]
-    sums[1] += terms[1] * one // (one - ratios[1]) + 1
-    third = m * (m * m / variance - 3) / variance**2
-    ends = -Fraction(h - 1, 2) - (h * h - 1) * m / (12 * variance) + (h**4 - 1) * third / 720
-    y2, root = m * m / variance, math.isqrt(math.floor(variance))
-    fifth = f[1] * m * (y2 * y2 - 10 * y2 + 15) / variance**3 if y2 > 12 else 68 / (variance**2 * max(root, 1))
-    off = (h**6 + 1) * fifth / 30240 if h > 1 else 0
-    return f[0] * (h * Fraction(sums[0], one) + ends) - off, f[1] * (h * Fraction(sums[1], one) + ends) + off
+    ratios, falls = ((math.floor(low * ONE), math.ceil(high * ONE)) for low, high in (ratio, fall))
+    low, high, terms = 0, 0, (ONE, ONE)
+    while terms[1] >> 96:
+        low, high = low + terms[0], high + terms[1]
+        terms, ratios = product(terms, ratios), product(ratios, falls)
+    high += terms[1] * ONE // (ONE - ratios[1]) + 1
+    square = m * m / variance
+    ends = (1 - h**2) * m / (12 * variance) + (h**4 - 1) * m * (square - 3) / (720 * variance**2) - Fraction(h - 1, 2)
+    fifth = 68 / (variance**2 * max(root, 1))
+    if m > 0 and square > 12:
+        fifth = f[1] * m * (square**2 - 10 * square + 15) / variance**3
+    off = (h**6 + 1) * fifth / 15360 if h > 1 else 0
+    return f[0] * (h * Fraction(low, ONE) + ends) - off, f[1] * (h * Fraction(high, ONE) + ends) + off
 
 def gaussian_delta(variance: Fraction, shift: int, epsilon: Fraction) -> Fraction:
     """The delta of one number by its own law: P(Z >= m) - e^epsilon P(Z >= m + shift) at the m where it is largest, and
     it grows with the shift ([CKS] theorem 7); rounded up."""
     m = math.floor(epsilon * variance / shift - Fraction(shift, 2)) + 1
-    half = gaussian_sum(variance, 1)
-    def beyond(k: int) -> tuple[Fraction, Fraction]:
-        rest = gaussian_sum(variance, k if k >= 1 else 1 - k)
-        return rest if k >= 1 else (1 + 2 * half[0] - rest[1], 1 + 2 * half[1] - rest[0])
-    return max(Fraction(0), (beyond(m)[1] - exp_between(epsilon)[0] * beyond(m + shift)[0]) / (1 + 2 * half[0]))
+    need(m >= 0 or m * m <= 400 * variance, "the noise hides next to nothing")
+    most = gaussian_sum(variance, m)[1] - exp_between(epsilon)[0] * gaussian_sum(variance, m + shift)[0]
+    return max(Fraction(0), most / (1 + 2 * gaussian_sum(variance, 1)[0]))
 
 # --- What the noise hides, and what it costs --------------------------------------------------------------------------
-def noise(claim: Any, found: dict[str, Any], currency: str) -> str:
+def noise(claim: Any, moves: dict[str, Any], currency: str) -> str:
     """One noisy number: [DMNS] ln P(z)/P(z+s) = (|z+s| - |z|)/scale <= |s|/scale for each key; [CKS] theorem 4."""
-    said, rho, steps = number(claim[currency]), number(claim["rho"]), f" (in steps of {found['unit']})"
     if claim["mechanism"] == "discrete_gaussian":
-        variance, square = number(claim["variance"]), found["l2_squared"]
-        lost = square / (2 * variance)
-        need(lost <= rho or rho == 0, "the noise hides less than it says")
-        told = f"rho = l2^2 / (2 variance) = {square} / (2 x {shown(variance)}){steps} = {shown(lost)}"
-        return f"discrete Gaussian noise: {told if rho else 'its rho is not used, see the cost'}"
+        square, variance, rho = moves["l2_squared"], number(claim["variance"]), number(claim["rho"])
+        lost = square / (2 * variance)  # in a ledger of epsilon, one with rho 0 is priced by its own law: see the cost
+        need(lost <= rho or (rho == 0 and currency == "epsilon"), "it hides less than it says")
+        told = f"rho = l2^2 / (2 variance) = {square} / (2 x {shown(variance)}) = {shown(lost)}"
+        return f"discrete Gaussian noise in steps of {moves['unit']}: {told}"
     need(claim["mechanism"] == "discrete_laplace", "this noise is not known here")
-    scale, lost = number(claim["scale"]), found["l1"] / number(claim["scale"])
-    need((lost if currency == "epsilon" else lost**2 / 2) <= said, "the noise hides less than it says")
-    told = "" if currency == "epsilon" else f", rho = epsilon^2 / 2 = {shown(lost**2 / 2)}"
-    return f"discrete Laplace noise: epsilon = l1 / scale = {found['l1']} / {shown(scale)}{steps} = {shown(lost)}{told}"
+    scale, lost = number(claim["scale"]), moves["l1"] / number(claim["scale"])
+    need(number(claim[currency]) >= (lost if currency == "epsilon" else lost**2 / 2), "it hides less than it says")
+    told = f"epsilon = l1 / scale = {moves['l1']} / {shown(scale)} = {shown(lost)}"
+    told += "" if currency == "epsilon" else f", rho = epsilon^2 / 2 = {shown(lost**2 / 2)}"
+    return f"discrete Laplace noise in steps of {moves['unit']}: {told}"
 
 def selection(told: Any, reach: SimpleNamespace, currency: str) -> str:
     """The rule that shows keys nobody listed. It counts the units of each key; one unit moves `groups` counts by 1.
@@ -388,17 +404,18 @@ def cost(receipt: Any, reach: SimpleNamespace) -> str:
     currency, chosen = offered["currency"], receipt["selection"] or dict.fromkeys(NAMES, "0")
     need((reach.keys is None) == (receipt["selection"] is not None), "unknown keys are selected, and others are not")
     epsilon, rho, delta = (number(receipt[name]) - number(chosen[name]) for name in NAMES)
-    epsilons, rhos = (sum((number(claim[name]) for claim in claims), Fraction(0)) for name in NAMES[:2])
-    if currency == "epsilon" and "discrete_gaussian" in (kinds := [claim["mechanism"] for claim in claims]):
-        alone = len(claims) == claims[0]["coordinates"] == 1 and number(claims[0]["rho"]) == 0
-        need(set(kinds) == {"discrete_gaussian"} and epsilons == rho == 0 <= epsilon and
-             (alone or all(number(claim["rho"]) for claim in claims)), "the cost is not that of the noise")
-        variance, shift = number(claims[0]["variance"]), max(1, claims[0]["linf"])
-        worth = gaussian_delta(variance, shift, epsilon) if alone else zcdp_delta(rhos, epsilon)
-        need(worth <= delta, "the noise has a greater delta than is paid for")
+    epsilons, rhos = (sum((number(claim[name]) for claim in claims), Fraction(0)) for name in ("epsilon", "rho"))
+    kinds = {claim["mechanism"] for claim in claims}
+    if currency == "rho" or "discrete_gaussian" not in kinds:
+        need([epsilon, rho, delta] == [epsilons, rhos, 0] and (rho if currency == "epsilon" else epsilon) == 0,
+             "the cost is not the sum of the losses")
     else:
-        right = [epsilons, 0, 0] if currency == "epsilon" else [0, rhos, 0]
-        need([epsilon, rho, delta] == right and [epsilons, rhos] == right[:2], "the cost is not the sum of the losses")
+        alone = len(claims) == claims[0]["coordinates"] == 1 and number(claims[0]["rho"]) == 0
+        need(len(kinds) == 1 and epsilons == rho == 0 <= epsilon, "the cost is not that of the noise")
+        need(alone or all(number(claim["rho"]) for claim in claims), "a noise hides nothing")
+        shift = max(1, claims[0]["linf"])
+        worth = gaussian_delta(number(claims[0]["variance"]), shift, epsilon) if alone else zcdp_delta(rhos, epsilon)
+        need(worth <= delta, "the noise has a greater delta than is paid for")
     need(number(receipt[currency]) <= number(offered["amount"]) and number(receipt["delta"]) <= number(offered["delta"])
          and 0 < number(receipt["confidence"]) < 1, "it cost more than was offered, or its confidence is none")
     named = {name: receipt[name] for name in ("price", *NAMES, "confidence", "selection")}
@@ -408,62 +425,54 @@ def cost(receipt: Any, reach: SimpleNamespace) -> str:
 
 def charge(receipt: Any) -> Fraction:
     """What the ledger was charged in its currency, for this question or for the batch that it was asked in."""
-    batch, currency = receipt["batch"] or {"costs": [[receipt[name] for name in NAMES]]}, receipt["price"]["currency"]
-    return number(batch["point"][currency]) if "point" in batch else sum(
-        (number(one[NAMES.index(currency)]) for one in batch["costs"]), Fraction(0))
+    batch, currency = receipt["batch"], receipt["price"]["currency"]
+    if batch and "point" in batch:
+        return number(batch["point"][currency])
+    costs = batch["costs"] if batch else [[receipt[name] for name in NAMES]]
+    return sum((number(cost[NAMES.index(currency)]) for cost in costs), Fraction(0))
+
+def budget(receipt: Any) -> Fraction:
+    """The whole of it."""
+    return number(receipt["ledger"]["spent"]) + number(receipt["ledger"]["remaining"])
 
 def place(receipt: Any) -> str:
-    """Its charge is within what was spent by then; and if it was asked in a batch, it is in that batch."""
-    batch, ledger, own = receipt["batch"], receipt["ledger"], [receipt[name] for name in NAMES]
-    spent, left, words = number(ledger["spent"]), number(ledger["remaining"]), "by itself"
-    need(charge(receipt) <= spent and ledger["position"] >= 2 and re.fullmatch("[0-9a-f]{64}", ledger["head"])
-         and len(ledger) == 4, "less was spent than it cost, or its place is none")
+    """Its charge is within what was spent by then; and if it was asked in a batch, it is in that batch.
+
+    A batch may be charged as one (epsilon, delta), less than the sum: that this covers the losses listed in the batch
+    takes an accountant, too much for this file.
+    """
+    batch, ledger, spent, words = receipt["batch"], receipt["ledger"], number(receipt["ledger"]["spent"]), "by itself"
+    need(charge(receipt) <= spent and ledger["position"] >= 2 and len(ledger) == 4
+         and re.fullmatch("[0-9a-f]{64}", ledger["head"]), "less was spent than it cost, or its place is none")
     if batch is not None:
         at, plans, costs = batch["index"], batch["plans"], batch["costs"]
         need(set(batch) in ({"index", "plans", "costs"}, {"index", "plans", "costs", "point", "losses"})
              and 0 <= at < len(plans) == len(costs) == len(set(plans)), "its batch is none")
-        same([("its place in the batch", [receipt["plan_sha256"], own], [plans[at], costs[at]])])
-        words = point(receipt) if "point" in batch else f"as question {at + 1} of a batch of {len(plans)}, paid at once"
-    return f"asked {words}; {shown(spent)} was spent with it, of {shown(spent + left)}; event {ledger['position']}"
-
-def point(receipt: Any) -> str:
-    """A batch may be charged as one (epsilon, delta), less than the sum. It lists all losses: also this question's."""
-    batch, told, own = receipt["batch"], receipt["batch"]["point"], []
-    for claim in receipt["readings"]:
-        gaussian = claim["mechanism"] == "discrete_gaussian"
-        law, many = ("variance" if gaussian else "scale"), gaussian and claim["coordinates"] > 1
-        size = claim["l2_squared" if many else "linf" if gaussian else "l1"]
-        own.append({"family": claim["mechanism"] + "_vector" * many, "parameters": {
-            law: claim[law], "l2_squared" if many else "shift": str(max(1, size))}})
-    if receipt["selection"]:
-        price = {name: receipt["selection"][name] for name in ("epsilon", "delta")}
-        own.append({"family": "approximate", "parameters": price})
-    same([("its losses in the batch", own, batch["losses"][batch["index"]])])
-    need(len(told) == 2 and len(batch["losses"]) == len(batch["plans"]), "its batch is none")
-    need(charge(receipt) < sum(number(one[0]) for one in batch["costs"]), "its batch cost less one by one")
-    need(number(told["delta"]) == 2 * len(batch["plans"]) * number(receipt["price"]["delta"]), "its delta is another")
-    words = f"in a batch charged as one, epsilon {shown(charge(receipt))} and delta {shown(number(told['delta']))}"
-    return f"{words}; that this covers all its losses IS TAKEN ON TRUST here (dpcurator verify works it out again)"
+        own = [receipt["plan_sha256"], [receipt[name] for name in NAMES]]
+        same([("its place in the batch", own, [plans[at], costs[at]])])
+        words = f"as question {at + 1} of a batch of {len(plans)}, paid at once"
+    if batch is not None and "point" in batch:
+        words += f"; that {shown(charge(receipt))} covers all IS TAKEN ON TRUST here (dpcurator verify works it out)"
+    return f"asked {words}; {shown(spent)} was spent with it, of {shown(budget(receipt))}; event {ledger['position']}"
 
 # --- What is known from elsewhere -------------------------------------------------------------------------------------
-def declared(receipt: Any, catalog: Any) -> str:
+def declared(receipt: Any, reach: SimpleNamespace, catalog: Any) -> str:
     """What the receipt rests on is what the catalog file declares."""
-    bounded, ledger = receipt["plan"]["source"], receipt["ledger"]
-    rows = bounded["source"]["source"]
-    rows = rows["source"] if rows["node"] == "Where" else rows
-    curator, table = catalog["curator"], catalog["tables"][rows["table"]]
+    curator, table, rows = catalog["curator"], catalog["tables"][reach.table["table"]], reach.table
     unit = None if table["unit"] == "each row" else table["unit"]
-    said = {name: str(Fraction(str(one).replace(" ", ""))) for name, one in (
-        ("units", curator.get("units", 0)), ("rows", table.get("max_rows", 1)), ("groups", table.get("max_groups", 1)),
-        ("budget", catalog["ledger"][receipt["price"]["currency"]]))}
+    numbers = [curator.get("units", 0), table.get("max_rows", 1), table.get("max_groups", 1),
+               catalog["ledger"][receipt["price"]["currency"]]]
     same([("what is protected", curator["protects"], receipt["protects"]),
           ("the neighbours", curator.get("neighbours", "add-remove"), rows["neighbours"]),
-          ("the number of units", said["units"], str(rows["units"] or 0)), ("the unit", unit, rows["unit"]),
-          ("the unit's column", unit and list(table["columns"]).index(unit), rows["unit_index"]),
-          ("max_rows", said["rows"], str(bounded["max_rows"])),
-          ("max_groups", said["groups"], str(bounded["max_groups"])),
-          ("the budget", said["budget"], str(number(ledger["spent"]) + number(ledger["remaining"])))])
+          ("the unit and its column", [unit, unit and list(table["columns"]).index(unit)],
+           [rows["unit"], rows["unit_index"]]),
+          ("of units, max_rows, max_groups and budget", [str(Fraction(str(one).replace(" ", ""))) for one in numbers],
+           [str(one) for one in (reach.units or 0, *reach.caps, budget(receipt))])])
     return "the table is private; its unit, caps and neighbours, and the budget, are those declared"
+
+def event(receipt: Any) -> Any:
+    """What all receipts of one charge have in common."""
+    return {**receipt["ledger"], "batch": {**(receipt["batch"] or {"plans": receipt["plan_sha256"]}), "index": None}}
 
 def chain(receipt: Any, others: list[Any]) -> str:
     """All are of one history: a place has one head, and what is spent grows by what each charge cost at least."""
@@ -471,74 +480,29 @@ def chain(receipt: Any, others: list[Any]) -> str:
         form(one)
         signature(one, receipt["public_key"])
     every = sorted([receipt, *others], key=lambda one: one["ledger"]["position"])
-    places = {(one["ledger"]["position"], one["ledger"]["head"]) for one in every}
-    need(len(places) == len({at for at, _ in places}) == len({head for _, head in places}),
+    need(len({one["ledger"]["head"] for one in every}) == len({one["ledger"]["position"] for one in every}),
          "a fork: an event was signed with two heads, or a head for two events")
     for before, after in pairwise(every):
-        a, b = before["ledger"], after["ledger"]
-        spent, left = ([number(one[name]) for one in (a, b)] for name in ("spent", "remaining"))
-        if a["position"] == b["position"]:  # of one batch, or the same receipt
-            one, other = ([each["ledger"], {**(each["batch"] or {}), "index": 0}] for each in (before, after))
-            need(one == other, f"event {a['position']} is given as two charges")
-        need(a == b or spent[1] - spent[0] >= charge(after), "less was spent between two charges than the later cost")
-        need(sum(spent[:1] + left[:1]) == sum(spent[1:] + left[1:]), "the whole budget is another")
+        a, b = event(before), event(after)
+        need(a == b or a["position"] != b["position"], f"event {a['position']} is given as two charges")
+        need(a == b or number(b["spent"]) - number(a["spent"]) >= charge(after), "less was spent than it cost")
+        need(budget(before) == budget(after), "the whole budget is another")
     return f"it and {len(others)} other receipts are of one history, without a fork"
 
-def history(receipt: Any, file: str) -> str:
-    """Each event's hash is the sha256 of the hash before it and its text; the charge is among them, within budget."""
-    head, held = bytes(32), list[Any]()
-    with closing(sqlite3.connect(f"{Path(file).resolve().as_uri()}?mode=ro", uri=True)) as connection:
-        for position, body, said in connection.execute("SELECT position, body, hash FROM events ORDER BY position"):
-            head = sha256(head + body.encode()).digest()
-            need((position, said) == (len(held) + 1, head.hex()), f"event {len(held) + 1} was changed or is missing")
-            held.append((read_json(body), said))
-    (opened, _), (charged, hashed) = held[0], held[receipt["ledger"]["position"] - 1]
-    currency, batch = receipt["price"]["currency"], receipt["batch"]
-    price, spent, budget = (number({"exact": one}) for one in (
-        charged[currency], charged["spent_" + currency], opened[currency]))
-    same([("the head", hashed, receipt["ledger"]["head"]), ("the key", opened["public_key"], receipt["public_key"]),
-          ("the plan", charged["plan"], digest({"batch": batch["plans"]}) if batch else receipt["plan_sha256"]),
-          ("the catalog", charged["catalog"], receipt["catalog_sha256"]),
-          ("the amount spent", str(spent), receipt["ledger"]["spent"]),
-          *((name, opened[name], receipt[name]) for name in ("protects", "neighbours")),
-          *((name, charged[name], receipt[name]) for name in ("request", "analyst", "time", "data_version"))])
-    need(price == charge(receipt) and spent <= budget, "the ledger charged another amount, or more than the budget")
-    return f"the chain of {len(held)} events is whole and holds this charge as event {receipt['ledger']['position']}"
-
 # --- All steps --------------------------------------------------------------------------------------------------------
-def steps(receipt: Any, key: str | None = None, catalog: Any = None, others: Any = (), ledger: str = "") -> list[Step]:
-    """What was checked of one receipt, in order; `catalog`, `others` and `ledger` where they are at hand."""
-    found, reach, asks = [step("form", lambda: form(receipt))], SimpleNamespace(), []
-
-    def question() -> str:
-        plan = receipt["plan"]
-        vars(reach).update(vars(reach_of(plan)))
-        asks.extend(asked_of(plan, reach))
-        claimed = {name: getattr(reach, name) for name in ("rows", "groups", "keys", "one", "units")}
-        same([("the digest of the plan", digest(plan), receipt["plan_sha256"]),
-              ("the reach", claimed, receipt["reach"]),
-              ("the neighbours", "replace-one" if reach.replaced else "add-remove", receipt["neighbours"]),
-              ("what is read", asks, [claim["ask"] for claim in receipt["readings"]])])
-        return "; ".join(reach.words)
-
-    def reading(ask: Any, claim: Any) -> str:
-        moves = moved(ask, reach, claim["grid"])
-        words = derivation(ask, reach, moves)
-        same([("its derivation", words, claim["derivation"]), *((name, moves[name], claim[name]) for name in moves)])
-        return f"{words[-1]}; {noise(claim, moves, receipt['price']['currency'])}"
-
+def steps(receipt: Any, key: str | None = None, catalog: Any = None, others: Any = ()) -> list[Step]:
+    """What was checked of one receipt, in order; with `catalog` and `others` where they are at hand."""
+    found = [step("form", form, receipt)]
     if found[0][1]:
-        found += [step("signature", lambda: signature(receipt, key)), step("question", question)]
-    if found[-1][0] == "question" and found[-1][1]:
-        for n, (ask, claim) in enumerate(zip(asks, receipt["readings"], strict=True), 1):
-            found.append(step(f"number {n}", partial(reading, ask, claim)))
-        if reach.keys is None:
-            found.append(step("keys", lambda: selection(receipt["selection"], reach, receipt["price"]["currency"])))
-        found += [step("cost", lambda: cost(receipt, reach)), step("place", lambda: place(receipt))]
-        found += [step("catalog", lambda: declared(receipt, catalog))] if catalog is not None else []
-        found += [step("other receipts", lambda: chain(receipt, others))] if others else []
-        found += [step("ledger", lambda: history(receipt, ledger))] if ledger else []
-    return found
+        found += [step("signature", signature, receipt, key), step("question", question, receipt)]
+    if found[-1][:2] != ("question", True):  # what follows rests on it
+        return found
+    reach, currency = reach_of(receipt["plan"]), receipt["price"]["currency"]
+    found += [step(f"number {n}", reading, claim, reach, currency) for n, claim in enumerate(receipt["readings"], 1)]
+    found += [step("keys", selection, receipt["selection"], reach, currency)] if reach.keys is None else []
+    found += [step("cost", cost, receipt, reach), step("place", place, receipt)]
+    found += [step("catalog", declared, receipt, reach, catalog)] if catalog is not None else []
+    return found + ([step("other receipts", chain, receipt, others)] if others else [])
 
 def receipts_in(file: str) -> list[Any]:
     """The receipts of a file: one, an answer with its receipt, or a list of answers."""
@@ -549,20 +513,18 @@ def receipts_in(file: str) -> list[Any]:
 def main() -> int:
     parser = argparse.ArgumentParser(description="Check a dpcurator receipt by itself.", epilog=NOT_CHECKED)
     parser.add_argument("receipt")
-    for name, words in (("key", "the steward's public key, which you know from elsewhere"), ("catalog", "curator.toml"),
-                        ("ledger", "the ledger's file")):
-        parser.add_argument(f"--{name}", help=words)
+    parser.add_argument("--key", help="the steward's public key, which you know from elsewhere")
+    parser.add_argument("--catalog", help="curator.toml")
     parser.add_argument("--receipt", dest="others", action="append", default=[], help="another one of the same ledger")
     given = parser.parse_args()
     try:
         catalog = tomllib.loads(Path(given.catalog).read_text("utf-8-sig")) if given.catalog else None
         receipts, others = receipts_in(given.receipt), [one for file in given.others for one in receipts_in(file)]
+        found = [one for receipt in receipts for one in steps(receipt, given.key, catalog, others)]
     except OSError as why:
         parser.error(f"{why.filename} cannot be read: {why.strerror}")
     except (ValueError, AttributeError, RecursionError, No):
-        print("NO  files: one of them is no receipt, or no catalog", NOT_CHECKED, sep="\n")
-        return 1
-    found = [one for receipt in receipts for one in steps(receipt, given.key, catalog, others, given.ledger)]
+        found = [("files", False, "one of them is no receipt, or no catalog")]
     holds = all(good for _, good, _ in found) and bool(found)
     print(*(f"{'ok ' if good else 'NO '} {name}: {words}" for name, good, words in found), sep="\n")
     print("the receipt holds" if holds else "the receipt does NOT hold", NOT_CHECKED, sep="\n")
