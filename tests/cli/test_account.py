@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
 from shell import run
@@ -72,3 +73,18 @@ def test_bounds_are_shown_outward(value):
     low, high = Fraction(rounded(exact, up=False)), Fraction(rounded(exact, up=True))
     assert low <= exact <= high
     assert high - low <= exact / 10**7
+
+
+def test_progress_tells_bounds_that_only_get_better():
+    from dpcurator.accounting import compose
+    from dpcurator.accounting.pld import Bounds
+    from dpcurator.accounting.spelled import spelled
+
+    told: list[Bounds] = []
+    found = compose(spelled("30 * laplace(epsilon=0.37) + 7 * gaussian(sigma=2)")).bracket(
+        delta="1e-9", accuracy="1e-6", seconds=20, progress=lambda best, _: told.append(best)
+    )
+    assert told
+    assert all(one.lower <= other.lower for one, other in pairwise(told))
+    assert all(one.upper >= other.upper for one, other in pairwise(told))
+    assert (told[-1].lower, told[-1].upper) == (found.lower, found.upper)

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dpcurator.accounting.closed import upper_bounds
-from dpcurator.accounting.pld import certified
+from dpcurator.accounting.pld import Progress, certified
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, positive, rational
 from dpcurator.privacy.families import FAMILIES
@@ -57,17 +57,18 @@ def bracket(
     epsilon: object = None,
     accuracy: object = Fraction(1, 10**4),
     seconds: object = None,
+    progress: Progress | None = None,
 ) -> Bracket:
     """See Composition.bracket. Raises Refusal unless exactly one of delta and epsilon is given."""
     quantity, at = question(delta, epsilon)
     goal = float(positive(accuracy, name="accuracy"))
     limit = SECONDS if seconds is None else float(positive(seconds, name="seconds"))
     if quantity == "delta":
-        return _delta(composition, at, goal, limit)
+        return _delta(composition, at, goal, limit, progress)
     uppers = [(bound, name) for name, bound in upper_bounds(composition, at)]
     lower = largest_sum(composition) if at == 0 else Fraction(0)
     if at > 0 and all(has_law(loss) for loss, _ in composition.parts):
-        found = certified(composition.parts, "epsilon", at, accuracy=goal, seconds=limit)
+        found = certified(composition.parts, "epsilon", at, accuracy=goal, seconds=limit, progress=progress)
         lower = found.lower
         if found.upper is not None:
             uppers.append((found.upper, "pld"))
@@ -77,13 +78,13 @@ def bracket(
     return Bracket("epsilon", at, min(lower, upper), upper, method)
 
 
-def _delta(composition: Composition, at: Fraction, goal: float, limit: float) -> Bracket:
+def _delta(composition: Composition, at: Fraction, goal: float, limit: float, progress: Progress | None) -> Bracket:
     uppers, lower = [(Fraction(1), "nothing")], Fraction(0)
     total = pure_sum(composition)
     if total is not None and total <= at:
         uppers.append((Fraction(0), "sum"))
     elif all(has_law(loss) for loss, _ in composition.parts):
-        found = certified(composition.parts, "delta", at, accuracy=goal, seconds=limit)
+        found = certified(composition.parts, "delta", at, accuracy=goal, seconds=limit, progress=progress)
         lower = found.lower
         if found.upper is not None:
             uppers.append((found.upper, "pld"))

@@ -80,7 +80,8 @@ class Composition:
     def bracket(self, *, delta: object = None, epsilon: object = None, **limits: Any) -> Bracket:
         """Both certified bounds: on epsilon at a delta, or on delta at an epsilon.
 
-        limits: `accuracy` (relative width to work for, 1e-4) and `seconds` (to stop at, with the best bracket so far).
+        limits: `accuracy` (relative width to work for, 1e-4), `seconds` (to stop at, with the best bracket so far), and
+        `progress`, called after each grid with the best bounds so far (`lower`, `upper`) and seconds.
         """
         from dpcurator.accounting.bracket import bracket
 

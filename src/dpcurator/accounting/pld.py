@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -80,10 +81,22 @@ class Bounds:
         return Bounds(max(self.lower, other.lower), min(uppers, default=None), other.step or self.step)
 
 
+Progress = Callable[[Bounds, float], None]
+
+
 def certified(
-    parts: tuple[tuple[Loss, int], ...], quantity: str, at: Fraction, *, accuracy: float = 1e-4, seconds: float = 30.0
+    parts: tuple[tuple[Loss, int], ...],
+    quantity: str,
+    at: Fraction,
+    *,
+    accuracy: float = 1e-4,
+    seconds: float = 30.0,
+    progress: Progress | None = None,
 ) -> Bounds:
-    """Bounds on "epsilon" at a delta > 0, or on "delta" at an epsilon. Raises Refusal for a family without a law."""
+    """Bounds on "epsilon" at a delta > 0, or on "delta" at an epsilon. Raises Refusal for a family without a law.
+
+    progress: told the best bounds of one way round, and the seconds spent on it, after each grid.
+    """
     fewer, spare = reduced(parts)
     if not fewer:
         if quantity == "epsilon":
@@ -95,10 +108,10 @@ def certified(
         raise Refusal("A delta of 0 is for sums of pure epsilons.", cure="Ask at a delta above 0.")
     real = attained(fewer)
     if real == fewer:
-        found = _both_ways(fewer, spare, quantity, at, accuracy, seconds)
+        found = _both_ways(fewer, spare, quantity, at, accuracy, seconds, progress)
     else:
-        least = _one_way(real, Fraction(0), quantity, at, accuracy, seconds / 2, None)
-        most = _both_ways(fewer, spare, quantity, at, accuracy, seconds / 2)
+        least = _one_way(real, Fraction(0), quantity, at, accuracy, seconds / 2, None, progress)
+        most = _both_ways(fewer, spare, quantity, at, accuracy, seconds / 2, progress)
         found = Bounds(max(least.lower, _of_coins(fewer, quantity, at)), most.upper, most.step)
     return found if found.width() < _WIDE else _each_alone(real, quantity, at, found)
 
@@ -119,13 +132,19 @@ def _each_alone(parts: list[tuple[Loss, int]], quantity: str, at: Fraction, foun
 
 
 def _both_ways(
-    parts: list[tuple[Loss, int]], spare: Fraction, quantity: str, at: Fraction, accuracy: float, seconds: float
+    parts: list[tuple[Loss, int]],
+    spare: Fraction,
+    quantity: str,
+    at: Fraction,
+    accuracy: float,
+    seconds: float,
+    progress: Progress | None,
 ) -> Bounds:
     """The second way has a quarter of the time, and the first what is left: it is mostly the worse one."""
     ways = both_ways(parts)
-    worst = _one_way(ways[0], spare, quantity, at, accuracy, seconds * (1 if len(ways) == 1 else 0.75), None)
+    worst = _one_way(ways[0], spare, quantity, at, accuracy, seconds * (1 if len(ways) == 1 else 0.75), None, progress)
     for way in ways[1:]:
-        found = _one_way(way, spare, quantity, at, accuracy, seconds / 4, worst.upper)
+        found = _one_way(way, spare, quantity, at, accuracy, seconds / 4, worst.upper, progress)
         worst = worst.or_worse(found)
     return worst
 
@@ -138,6 +157,7 @@ def _one_way(
     accuracy: float,
     seconds: float,
     enough: Fraction | None,
+    progress: Progress | None,
 ) -> Bounds:
     """Of the pairs as they are, forward. enough: an upper bound than which none better is needed."""
     start = time.monotonic()
@@ -161,6 +181,8 @@ def _one_way(
     try:
         if takes > _LONG and not last:  # a rough answer first, in case time is up before a fine one
             best = best.and_also(_on_grid(fewer, spare, quantity, at, aligned(fewer, 5 * step), seen, check))
+            if progress is not None:
+                progress(best, time.monotonic() - start)
     except OutOfTime:
         return best
     while True:
@@ -173,6 +195,8 @@ def _one_way(
             return best
         before, best = best, best.and_also(found)
         now = time.monotonic()
+        if progress is not None:
+            progress(best, now - start)
         finer = aligned(fewer, step / 3)
         last = last or best.width() <= accuracy or before.near(best, accuracy / 3)
         last = last or (enough is not None and best.upper is not None and best.upper <= enough)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import sys
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,6 +15,7 @@ from dpcurator.errors import Refusal
 
 if TYPE_CHECKING:
     from dpcurator.accounting import Composition
+    from dpcurator.accounting.pld import Bounds
 
 _FIGURES = 8
 Losses = Annotated[
@@ -43,7 +45,8 @@ def account(
 ) -> None:
     """Bound what many releases reveal together, from their losses alone."""
     found = _read(losses, file)
-    made = found.bracket(delta=delta, epsilon=epsilon, accuracy=accuracy, seconds=seconds)
+    with _progress(quiet=as_json) as told:
+        made = found.bracket(delta=delta, epsilon=epsilon, accuracy=accuracy, seconds=seconds, progress=told)
     try:
         near: float | None = found.estimate(delta=delta, epsilon=epsilon)
     except Refusal:  # of a family whose law is not known, or a delta of 0
@@ -61,6 +64,25 @@ def account(
     first, second = (max(len(row[i]) for row in rows) for i in (0, 1))
     for name, bound, note in rows:
         show(f"{name:{first}}  {bound:{second}}  {note}")
+
+
+class _progress:
+    """The best bounds so far, on a terminal's standard error; nothing elsewhere."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self.shown = not quiet and sys.stderr.isatty()
+
+    def __enter__(self) -> Any:
+        return self.tell if self.shown else None
+
+    def tell(self, found: Bounds, seconds: float) -> None:
+        most = "not yet bounded" if found.upper is None else f"at most {rounded(found.upper, up=True)}"
+        text = f"\r\033[K{seconds:4.0f} s: {most}, at least {rounded(found.lower, up=False)}; on a finer grid ..."
+        print(text, end="", file=sys.stderr, flush=True)
+
+    def __exit__(self, *_: object) -> None:
+        if self.shown:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
 def _read(losses: str | None, file: Path | None) -> Composition:
