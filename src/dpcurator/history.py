@@ -61,7 +61,8 @@ def together(ledger: Ledger, *, delta: object = None) -> Together | None:
 
     None where nothing was charged, or where the charges spent that delta themselves. Raises Refusal.
     """
-    budget, kinds = ledger.budget(), ledger.tally()
+    kinds = ledger.tally()
+    budget = ledger.budget()  # read last: what others spend in between is counted, and so the sum is never too small
     at = _delta(delta, budget)
     if not kinds or at <= budget.spent_delta:
         return None

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import sha256
@@ -51,7 +51,7 @@ from dpcurator.values import Cell, Json, Request
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _AMOUNT: Final = re.compile(r"[0-9]{1,1400}(/[0-9]{1,1400})?")
 MOST_COLUMNS: Final = 10**6  # of a table that a plan speaks of
-MOST_LOSSES: Final = 10**5  # of a batch
+MOST_LOSSES: Final = 5000  # of a batch: more do not fit in the parameters that a ledger takes
 _VERSION: Final = re.compile(r"[0-9A-Za-z.+_-]{1,60}|unknown")
 _SPELLINGS: Final = {  # of what nothing else in a receipt implies
     "request": re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}"), "analyst": re.compile(r"(?s).+"),
@@ -138,6 +138,24 @@ def verify(
     if ledger is not None:
         check("ledger", lambda: _ledger(receipt, ledger, answer))
     return Verification(tuple(steps))
+
+
+def one_charge(receipts: Sequence[Any]) -> Step:
+    """Whether those that name one event of a ledger tell the same of it, and so list the same losses of their batch.
+
+    A receipt alone holds only its own losses to be true; each of a whole batch holds its own, and these are all.
+    """
+    said: dict[bytes, bytes] = {}
+    try:
+        for receipt in receipts:
+            batch = {name: part for name, part in (receipt["batch"] or {}).items() if name != "index"}
+            told = {name: receipt[name] for name in ("request", "analyst", "time", "ledger", "data_version")}
+            event = canonical([receipt["public_key"], receipt["ledger"]["head"]])
+            if said.setdefault(event, canonical(told | {"batch": batch})) != canonical(told | {"batch": batch}):
+                return Step("charges", False, "two receipts of one charge tell different things of it")
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
+        return Step("charges", False, "a receipt is malformed")
+    return Step("charges", True, "receipts of one charge tell the same of it")
 
 
 def _require(holds: bool, words: str) -> None:
@@ -479,6 +497,8 @@ def _charged_for(receipt: Json, charged: Charged) -> tuple[str, list[str], str]:
     if "point" in batch:
         totals = [batch["point"]["epsilon"], "0", batch["point"]["delta"]]
         lost = [[loss.as_json() for loss in losses_of(one)] for one in held["batch"]]
+        each = [[one[name] for name in ("epsilon", "rho", "delta")] for one in held["batch"]]
+        _require(each == batch["costs"], "the questions of its batch cost otherwise, by the ledger")
         _require(lost == batch["losses"], "the questions of its batch lose otherwise, by the ledger")
     return batch_digest(batch["plans"]), totals, sha(held["batch"][index])
 

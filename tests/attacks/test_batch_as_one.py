@@ -15,10 +15,17 @@ from typing import Any
 
 import pytest
 from house import ROWS, catalog, opened
+from receipts import CATALOGS, json_of, signed
+from receipts import curator as in_memory
 
 import dpcurator as dp
+from dpcurator import verification
 from dpcurator.accounting.composition import compose
+from dpcurator.cli.verifying import verify_receipt
 from dpcurator.pricing.losses import losses_of
+from dpcurator.pricing.point import KINDS, point_of
+from dpcurator.privacy.loss import Loss
+from dpcurator.values import Request
 
 DELTA = "1e-5"
 BATCH = [f"SELECT COUNT(*) AS n FROM visits WHERE age >= {n}" for n in range(40)]
@@ -163,3 +170,99 @@ def test_row_18_and_19_two_processes_pay_one_point_once_and_a_third_repeats_it(t
     assert [answer.rows for answer in curator.batch(BATCH, **PRICE)] == [
         [tuple(row) for row in rows] for rows, _ in shown[0]
     ]
+
+
+def vector(number: int) -> dict[str, Any]:
+    """The parameters of a charge with Gaussian noise of a variance that no other has."""
+    noise = {"mechanism": "discrete_gaussian", "coordinates": 2, "variance": str(10**4 + number), "l2_squared": 3}
+    return {"mechanisms": [noise], "selection": None}
+
+
+def test_together_counts_what_another_process_spends_while_it_reads():
+    """The history and the totals are read one after the other; whatever is charged in between, no sum is too small."""
+    made = in_memory(CATALOGS["approximate"])
+    price = (F(1, 2), F(1, 10**4))
+
+    def another(*_: Any) -> None:
+        made.ledger.charge(Request("other", "p", "c", 1, "{}", *price), fresh=True)
+
+    def then(read: Any) -> Any:
+        def both() -> Any:
+            found = read()
+            another()
+            return found
+
+        return both
+
+    another()
+    made.ledger.budget, made.ledger.tally = then(made.ledger.budget), then(made.ledger.tally)
+    found = made.together()
+    assert found is not None
+    assert found.method == "sum"
+    assert found.epsilon >= found.charges * price[0]
+
+
+def test_together_has_a_bound_for_any_history_and_any_delta():
+    """Numbers beyond what a bound is made for leave that bound out; the sum is always one."""
+    made = in_memory(CATALOGS["approximate"])
+    for number in range(180):
+        made.ledger.charge(Request("a", "p", "c", 1, json.dumps(vector(number)), F(1, 100), F(0)), fresh=True)
+    for scale in ("1e900", "1e-900"):
+        said = {"mechanisms": [{"mechanism": "discrete_laplace", "scale": scale, "l1": 5}], "selection": None}
+        made.ledger.charge(Request("a", "p", "c", 1, json.dumps(said), F(1, 100), F(0)), fresh=True)
+    for delta in (None, F(1, 10**400), 1 - F(1, 10**30)):
+        found = made.together(delta=delta)
+        assert found is not None
+        assert (found.epsilon, found.method) == (F(182, 100), "sum")
+
+
+def test_no_point_is_searched_for_more_kinds_of_losses_than_a_batch_has():
+    gaussian = [Loss("discrete_gaussian", {"variance": 10**4 + n, "shift": 1}) for n in range(1000)]
+    assert point_of(gaussian, F(1, 10**9)) is None
+    approximate = [Loss("approximate", {"epsilon": F(1, 10**6 + n), "delta": 0}) for n in range(KINDS + 1)]
+    assert point_of(approximate, F(1, 10**9)) is None
+
+
+@pytest.fixture(scope="module")
+def paid() -> tuple[Any, list[Any]]:
+    made = in_memory(CATALOGS["approximate"])
+    answers = made.batch(BATCH, **PRICE)
+    return made, [json_of(answer.receipt) for answer in answers]
+
+
+@pytest.mark.parametrize("kinds", [1, 10**5], ids=["alike", "different"])
+def test_a_receipt_with_losses_without_end_is_refused_before_they_are_put_together(paid, kinds):
+    receipt = paid[1][0]
+    own, *_ = receipt["batch"]["losses"]
+    endless = [
+        {"family": "discrete_laplace", "parameters": {"scale": str(10**7 + n % kinds), "shift": "1"}}
+        for n in range(20_000)
+    ]
+    for other in (endless, endless[: 4000 if kinds > 1 else 20_000]):
+        batch = receipt["batch"] | {"losses": [own, other, *([[]] * (len(BATCH) - 2))]}
+        found = verification.verify(signed(receipt | {"batch": batch}))
+        assert [step.name for step in found.steps if not step.holds] == ["batch"]
+
+
+def test_receipts_of_one_charge_that_list_different_losses_do_not_hold_together(paid, tmp_path):
+    """Each hides what the others lose, so each holds by itself and the point is far too small: without the ledger only
+    all of them show it."""
+    made, honest = paid
+    place = tmp_path / "receipts.json"
+    place.write_text(json.dumps(honest[:2]))
+    assert verify_receipt(place, None, None)[0].holds
+    little = [{"family": "discrete_laplace", "parameters": {"scale": str(10**9), "shift": "1"}}]
+    lies = []
+    for receipt in honest[:2]:
+        batch = receipt["batch"]
+        losses = [one if n == batch["index"] else little for n, one in enumerate(batch["losses"])]
+        delta = F(batch["point"]["delta"])
+        least = point_of([Loss.from_json(loss) for one in losses for loss in one], delta)
+        assert least is not None
+        assert least.epsilon < F(batch["point"]["epsilon"]) / 10
+        point = {"epsilon": str(least.epsilon), "delta": str(delta)}
+        lies.append(signed(receipt | {"batch": batch | {"losses": losses, "point": point}}))
+    assert all(verification.verify(lie).holds for lie in lies)
+    assert not any(verification.verify(lie, ledger=made.ledger).holds for lie in lies)
+    place.write_text(json.dumps(lies))
+    assert [step.name for step in verify_receipt(place, None, None)[0].steps if not step.holds] == ["charges"]

@@ -15,7 +15,7 @@ from typing import Any
 from dpcurator.errors import DpcuratorError, Misconfigured
 from dpcurator.ledger.verify import Verdict
 from dpcurator.standalone.verify import steps
-from dpcurator.verification import Step, Verification, verify
+from dpcurator.verification import Step, Verification, one_charge, verify
 
 
 def verify_ledger(catalog: Path) -> Verdict:
@@ -43,8 +43,11 @@ def verify_receipt(file: Path, key: str | None, catalog: Path | None) -> tuple[V
     outside = {"catalog": found_catalog, "ledger": found_ledger, "public_key": key}
     if not isinstance(content, list) or not content:
         return _verified(content, outside, again), aside
-    each = [_verified(one, outside, again) for one in content if not _public(one)]  # a batch
+    paid = [one for one in content if not _public(one)]  # a batch
+    each = [_verified(one, outside, again) for one in paid]
     steps = [replace(step, name=f"{n}: {step.name}") for n, one in enumerate(each, 1) for step in one.steps]
+    if len(paid) > 1:
+        steps.append(one_charge([_parts(one)[0] for one in paid]))
     return Verification(tuple(steps)), aside
 
 
@@ -57,12 +60,16 @@ def _public(content: Any) -> bool:
 
 def _verified(content: Any, outside: dict[str, Any], again: dict[str, Any]) -> Verification:
     """A receipt, or an answer printed with --json, which holds one."""
-    receipt, answer = content, None
-    if isinstance(content, dict) and isinstance(content.get("receipt"), dict):
-        receipt = content["receipt"]
-        answer = {name: content.get(name) for name in ("columns", "shown", "rows", "confidence", "notes")}
+    receipt, answer = _parts(content)
     found = verify(receipt, **outside, answer=answer)
     return Verification((*found.steps, _independent(receipt, again)))
+
+
+def _parts(content: Any) -> tuple[Any, dict[str, Any] | None]:
+    """The receipt, and the answer where it is there."""
+    if not isinstance(content, dict) or not isinstance(content.get("receipt"), dict):
+        return content, None
+    return content["receipt"], {name: content.get(name) for name in ("columns", "shown", "rows", "confidence", "notes")}
 
 
 def _independent(receipt: Any, again: dict[str, Any]) -> Step:

@@ -18,10 +18,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from dpcurator.errors import Refusal
 from dpcurator.numbers.rational import leading
 from dpcurator.privacy.loss import Loss
 
@@ -30,10 +33,12 @@ if TYPE_CHECKING:
 
 FIGURES: Final = 4  # of the epsilon
 MOST: Final = 50  # different losses of which a distribution is made
+KINDS: Final = 250  # different losses that formulas bound: a hundred questions at one price have at most two each
 ACCURACY: Final = Fraction(1, 1000)
 _NO_CLOCK: Final = 1e9  # seconds
 _FAR: Final = 100  # an epsilon beyond which nothing is promised, and no distribution made
 _ONE_BY_ONE: Final = ("sum", "own curve")  # formulas that put nothing together, and search a curve of each loss
+_BEYOND: Final = (ArithmeticError, ValueError, Refusal)  # numbers that a bound is not made for: it is left out
 SLACK: Final = Fraction(101, 100)  # a receipt's point may be this much above what is certified now
 
 
@@ -47,12 +52,21 @@ class Point:
 
 
 def point_of(losses: Sequence[Loss], delta: Fraction) -> Point | None:
-    """The point at this delta, in (0, 1); None for a single loss, and where no epsilon has so small a delta."""
+    """The point at this delta, in (0, 1); None for a single loss, for more than KINDS different ones, and where no
+    epsilon has so small a delta."""
     from dpcurator.accounting.composition import compose
 
-    together = compose(*losses)
+    return _point_of(compose(*losses), delta)
+
+
+@lru_cache(maxsize=64)  # every receipt of a batch has the same
+def _point_of(together: Composition, delta: Fraction) -> Point | None:
+    from dpcurator.accounting.composition import compose
+
     if len(together.parts) > MOST:
         together = compose(*((as_pure(loss), count) for loss, count in together.parts))
+    if len(together.parts) > KINDS:
+        return None
     found = least_epsilon(together, delta, distribution=len(together.parts) <= MOST)
     return None if found is None else Point(rounded_up(found[0]), delta, found[1])
 
@@ -67,15 +81,23 @@ def least_epsilon(together: Composition, delta: Fraction, *, distribution: bool)
     from dpcurator.accounting.pld import certified
     from dpcurator.accounting.rounding import down
 
-    infinite, parts = split(together.parts)
+    try:
+        infinite, parts = split(together.parts)
+    except _BEYOND:
+        return None
     rest = delta if infinite == 0 else (delta - infinite) / (1 - infinite)
     if together.size < 2 or rest <= 0:
         return None
-    bounds = [(METHODS[name](parts, down(rest)), name) for name in METHODS if name not in _ONE_BY_ONE]
+    bounds: list[tuple[Fraction | None, str]] = []
+    for name in METHODS:
+        if name not in _ONE_BY_ONE:
+            with suppress(*_BEYOND):
+                bounds.append((METHODS[name](parts, down(rest)), name))
     near = any(epsilon is not None and epsilon <= _FAR for epsilon, _ in bounds)
     if distribution and near and all(has_law(loss) for loss, _ in together.parts):
-        made = certified(together.parts, "epsilon", delta, accuracy=float(ACCURACY), seconds=_NO_CLOCK)
-        bounds.append((made.upper, "pld"))
+        with suppress(*_BEYOND):
+            made = certified(together.parts, "epsilon", delta, accuracy=float(ACCURACY), seconds=_NO_CLOCK)
+            bounds.append((made.upper, "pld"))
     return min(((epsilon, name) for epsilon, name in bounds if epsilon is not None), default=None)
 
 
