@@ -46,6 +46,18 @@ def test_sums_of_a_gaussian_lie_between(variance):
         assert 0 < low <= high <= low * (1 + F(1, 10**17))
 
 
+@pytest.mark.parametrize("variance", ["1/4", "50", "16777216", "3e20"])
+def test_a_sum_from_below_the_middle_is_all_but_what_is_further_out(variance):
+    v = F(variance)
+    sigma = max(1, int(float(v) ** 0.5))
+    for m in (0, -1, -3 * sigma, -12 * sigma):
+        if m * m <= 400 * v:
+            low, high = alone.gaussian_sum(v, m)
+            half, rest = alone.gaussian_sum(v, 1), alone.gaussian_sum(v, 1 - m)
+            assert low <= 1 + 2 * half[1] - rest[0]
+            assert 1 + 2 * half[0] - rest[1] <= high <= low * (1 + F(1, 10**17))
+
+
 EPSILONS = ("1e-6", "0.1", "5", "40")
 
 
