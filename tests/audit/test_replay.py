@@ -415,3 +415,43 @@ def test_an_audit_of_a_function_tells_what_its_replay_found():
 def test_and_nothing_where_it_found_nothing_or_cannot_tell(function):
     report = dp.audit(function, pair=PAIR, claim=dp.Pure(3), samples=1000, seconds=20)
     assert not any("replay" in note for note in report.notes)
+
+
+# --- what a function does outside of one run --------------------------------------------------------------------------
+
+
+def test_a_function_that_changes_with_its_third_run_is_refused():
+    runs = []
+
+    def third(data):
+        runs.append(1)
+        return len(runs) >= 3
+
+    with pytest.raises(dp.Refusal, match="keeps something"):
+        dp.replay(third, pair=PAIR)
+
+
+def test_what_a_generator_does_while_it_is_read_is_heard():
+    def parts(data):
+        yield ONE.release(len(data))
+        yield len(data)
+
+    found = dp.replay(parts, pair=PAIR)
+    assert (found.calls, [one.kind for one in found.mismatches]) == (1, ["returned"])
+
+
+def test_ending_the_program_on_one_of_both_is_seen():
+    def leaves(data):
+        if len(data) == len(PAIR[0]):
+            raise SystemExit(1)
+        return 0
+
+    assert [one.kind for one in dp.replay(leaves, pair=PAIR).mismatches] == ["error"]
+
+
+def test_an_asynchronous_function_is_refused():
+    async def later(data):
+        return len(data)
+
+    with pytest.raises(dp.Refusal, match="asynchronous"):
+        dp.replay(later, pair=PAIR)

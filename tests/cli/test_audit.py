@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 from shell import run
 
+from dpcurator.cli import auditing, watched
+
 FUNCTIONS = '''
+import os
+
 import numpy as np
 
 RNG = np.random.default_rng(8)
@@ -21,6 +27,29 @@ def noisy(x):
 
 
 number = 7
+
+
+def talks(x):
+    print("talking")
+    os.write(1, b"talking\\n")
+    return 1
+
+
+def leaves(x):
+    raise SystemExit(0)
+
+
+def forever(x):
+    while True:
+        pass
+
+
+def other(x, y):
+    return 1
+
+
+async def later(x):
+    return x
 '''
 
 
@@ -66,6 +95,11 @@ def test_by_module_and_other_claims(capsys, file, monkeypatch):
         ("noisy", "--epsilon", "1", "--neighbours", "add-remove", "--bounds", "0", "1", "--values", "[1]"),
         ("absent", "--epsilon", "1", "--pair", "0", "1"),
         ("number", "--epsilon", "1", "--pair", "0", "1"),
+        ("leaves", "--epsilon", "1", "--pair", "0", "1", "--samples", "200"),
+        ("other", "--epsilon", "1", "--pair", "0", "1", "--samples", "200"),
+        ("later", "--epsilon", "1", "--pair", "0", "1"),
+        ("noisy", "--epsilon", "1", "--neighbours", "add-remove", "--bounds", "low", "high"),
+        ("noisy", "--epsilon", "1", "--pair", "0", "1", "--seconds", "soon"),
     ],
     ids=" ".join,
 )
@@ -78,3 +112,24 @@ def test_what_is_no_question_is_exit_code_2(capsys, file, given):
 def test_a_module_that_cannot_be_imported(capsys):
     assert run(capsys, "audit", "no_such_module_here:f", "--epsilon", "1", "--pair", "0", "1").code == 2
     assert run(capsys, "audit", "nothing", "--epsilon", "1", "--pair", "0", "1").code == 2
+
+
+def test_what_the_function_prints_is_not_printed(capfd, file):
+    ran = run(capfd, "audit", f"{file}:talks", "--epsilon", "1", "--pair", "0", "1", "--samples", "300", "--json")
+    assert (ran.code, ran.json["verdict"]) == (0, "no violation found")
+
+
+def test_a_file_that_ends_the_program_is_no_good_news(capsys, tmp_path):
+    (tmp_path / "quits.py").write_text("print('bye')\nraise SystemExit(0)\n", "utf-8")
+    ran = run(capsys, "audit", f"{tmp_path / 'quits.py'}:f", "--epsilon", "1", "--pair", "0", "1")
+    assert (ran.code, ran.out) == (2, "")
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers here")
+def test_a_function_that_never_comes_back_is_left(capsys, file, monkeypatch):
+    monkeypatch.setattr(auditing, "within", lambda seconds: watched.within(0.5))
+    before = signal.getsignal(signal.SIGALRM)
+    ran = run(capsys, "audit", f"{file}:forever", "--epsilon", "1", "--pair", "0", "1")
+    assert ran.code == 2
+    assert "did not come back" in ran.err
+    assert signal.getsignal(signal.SIGALRM) is before

@@ -20,6 +20,7 @@ Checked     tests/audit/test_replay.py.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -144,6 +145,7 @@ def replay(
         raise Refusal(
             f"replay has no parameter {', '.join(price)} without questions.", cure="Give questions=[...] too."
         )
+    refuse_coroutine(function)
     function = _heard_too(function)
     total = Replay()
     for run in range(whole(runs, name="runs", least=1)):
@@ -154,6 +156,12 @@ def replay(
         if found.found:
             break
     return total
+
+
+def refuse_coroutine(function: Any) -> None:
+    """What it would do happens only where it is awaited, and nobody does."""
+    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+        raise Refusal("The function is asynchronous.", cure="Give lambda data: asyncio.run(function(data)).")
 
 
 def _heard_too(function: Callable[[Any], Any]) -> Callable[[Any], Any]:

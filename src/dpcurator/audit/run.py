@@ -26,7 +26,7 @@ from dpcurator.audit.features import GRAIN, LOW_BITS
 from dpcurator.audit.laws import ExactLaw, LawOf, guarded, law_for, own, unsteady
 from dpcurator.audit.pairs import Pair, propose
 from dpcurator.audit.picture import bars_of_draws, bars_of_laws
-from dpcurator.audit.replay import replay
+from dpcurator.audit.replay import refuse_coroutine, replay
 from dpcurator.audit.report import CERTAIN, FOUND, NOTHING, Finding, Report
 from dpcurator.audit.search import Event, Ranking, again, best, search
 from dpcurator.audit.shrink import shrink as smaller_witness
@@ -108,6 +108,7 @@ def audit(
     if own(mechanism) and claim is None:
         loss = getattr(mechanism, "loss", None)
         claim = claim_of(loss) if hasattr(loss, "family") else None
+    refuse_coroutine(mechanism)
     replayed = tuple(_replayed(mechanism, pairs, limits.until)) if callable(mechanism) else ()
     law_of = law_for(mechanism)
     report = None

@@ -182,7 +182,7 @@ def _threshold(feature: Ordered, sign: str, cut: float) -> Made:
             made: NDArray[Any] = compare(feature.of(drawn), cut)  # nan compares as False
         return made
 
-    return lambda: f"{feature.name} {sign} {cut:.10g}", holds, feature, f"{feature.name} {sign[0]}"
+    return lambda: f"{feature.name} {sign} {cut + 0.0:.10g}", holds, feature, f"{feature.name} {sign[0]}"
 
 
 def _in_bins(values: NDArray[Any], edges: NDArray[Any], n: int) -> NDArray[Any]:

@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dpcurator.cli.frame import AsJson, command, show, show_json
+from dpcurator.cli.watched import quiet, within
 from dpcurator.errors import Refusal
+from dpcurator.numbers import positive
 
 if TYPE_CHECKING:
     from dpcurator.audit.claims import Claim
@@ -63,11 +65,13 @@ def audit(
     """Look for a counterexample to what a function of one number or one list of rows claims."""
     from dpcurator.audit.run import audit as looking
 
-    report = looking(
-        _function(function), pair=None if pair is None else tuple(_read(one) for one in pair),
-        claim=_claim(epsilon, delta, rho), neighbours=neighbours, domain=_domain(bounds, values), samples=samples,
-        seconds=seconds, confidence=confidence, progress=_progress(), bits=bits,
-    )  # fmt: skip
+    limit = float(positive(seconds, name="seconds"))
+    with quiet(), within(2 * limit + 10):
+        report = looking(
+            _function(function), pair=None if pair is None else tuple(_read(one) for one in pair),
+            claim=_claim(epsilon, delta, rho), neighbours=neighbours, domain=_domain(bounds, values), samples=samples,
+            seconds=seconds, confidence=confidence, progress=_progress(), bits=bits,
+        )  # fmt: skip
     show_json(report.as_json()) if as_json else show(report)
     if report.violated:
         raise typer.Exit(_VIOLATED)
@@ -85,7 +89,10 @@ def _domain(bounds: tuple[str, str] | None, values: str | None) -> Any:
     if bounds is not None and values is not None:
         raise Refusal("Give --bounds or --values, not both.")
     if bounds is not None:
-        return tuple(_read(end) for end in bounds)
+        ends = tuple(_read(end) for end in bounds)
+        if not all(isinstance(end, int | float) and not isinstance(end, bool) for end in ends):
+            raise Refusal("--bounds are two numbers.", cure="Write --bounds 0 100, or --values for what a row can be.")
+        return ends
     return None if values is None else _read(values)
 
 
@@ -113,7 +120,7 @@ def _function(target: str) -> Callable[..., Any]:
         else:
             sys.path.insert(0, str(Path.cwd()))
             module = importlib.import_module(place)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise Refusal(
             f"{place} cannot be imported: {type(error).__name__}.", cure="Import it in Python first."
         ) from None
