@@ -30,7 +30,7 @@ TARGETS = {  # name: (files under src/dpcurator, tests that hold them)
     ),
     "filters": (
         ["accounting/filters.py", "accounting/meter.py", "accounting/odometer.py"],
-        ["tests/accounting/test_filters.py"],
+        ["tests/accounting/test_filters.py", "tests/accounting/test_filters_edges.py"],
     ),
     "stability": (
         ["plan/stability.py"],
