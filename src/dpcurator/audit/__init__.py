@@ -13,6 +13,7 @@ proof. It imports neither accounting nor pricing, so what they get wrong it does
     exact     divergences of laws given exactly           laws        who gives its law, and enumeration of entropy
     blackbox  search on one part, count on another        shrink      a small witness
     report    what was found, in words                    run         `audit` itself
+    taken     inputs and outcomes that nobody changes, and when two outcomes are one
 
 The package is callable, since `dp.audit(...)` is its one verb and importing a package puts it under its own name.
 """

@@ -5,7 +5,8 @@ Definition  `law_for(mechanism)` is a function of two inputs that gives the law 
             `probabilities`; of `exact_law(f)` it is f; of f(data, entropy) it is found by `enumerate_bits`.
 Promise     `enumerate_bits`: the function is run on every string of bits, shortest first, asking for more bits where it
             draws more. An outcome's chance is at least the weight 2**-bits of the runs that gave it, and at most that
-            and what is left unexplored. An exception is an outcome, by the name of its type.
+            and what is left unexplored. An exception is an outcome, by the name of its type; of `exact_law` it is
+            none, but refused. Outcomes that are shown alike are one (audit/taken.py).
 Proof       Runs that end have read disjoint strings, each of chance 2**-length; the other strings are the rest.
 Checked     tests/audit/test_laws.py.
 """

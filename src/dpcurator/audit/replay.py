@@ -11,6 +11,7 @@ Promise     A `Mismatch` is a certain fact about f and this pair: no chance is i
             passes epsilon is not said. Finding nothing proves nothing: it is one pair.
 Proof       f is deterministic but for mechanisms (checked: f on D must replay as itself, else a Refusal). Let o be the
             outputs of all calls. The run on D is a function of (D, o), that on D' of (D', o), with the same o.
+            f on D once more, after anything is found, must replay as itself again.
 Limits      Noise taken by `sample` is added by f itself, unseen; then a difference of what f returns is a note, no
             mismatch. A state that f keeps between runs, clocks, threads and files are not frozen; a verb that f bound
             before the replay (`draw = mechanism.release`) is not heard, so it is refused as randomness from elsewhere.

@@ -6,7 +6,11 @@ Definition  Exact laws are compared exactly (audit/exact.py). Otherwise pairs ar
 Promise     All that a black-box report states holds together, but for chance alpha = 1 - confidence: the r-th look at
             pairs has alpha/2**(r+1) for its events, so all looks have alpha/2; making a witness smaller has the other
             half, and its k-th try alpha/(2 k (k + 1)). Whatever is chosen in between was chosen before those draws.
-Checked     tests/audit/test_run.py, tests/audit/test_known_mistakes.py.
+            "Certain" is said of laws that came out the same twice: what surely differs from itself has no law. What was
+            found by draws in a row is drawn one by one too, and refused where the two contradict each other: then draws
+            are not independent, and no limit holds. The refusal takes nothing from what is stated.
+            A count that the time cuts short is thrown away whole, so how long a draw takes chooses no counts.
+Checked     tests/audit/test_run.py, tests/audit/test_known_mistakes.py, tests/audit/test_taken.py.
 """
 
 from __future__ import annotations

@@ -58,6 +58,8 @@ def kept(outcome: Any) -> Any:
         outcome = list(islice(outcome, _READ))
     if type(outcome) is list and _STILL.issuperset(map(type, outcome)):
         return outcome.copy()
+    if type(outcome) is dict and _STILL.issuperset(map(type, outcome.values())):
+        return outcome.copy()
     return outcome if _still(outcome) else _copied(outcome)
 
 
