@@ -149,6 +149,44 @@ def test_sums_round_up_where_the_ledgers_do():
         spent = added(spent, amount)
 
 
+REMOVED = PURE.sampled(poisson="1/100")
+REPLACED = [PURE.sampled(fixed_size="1/100"), Loss("randomised_response", {"truth": "3/4", "lie": "1/4"})]
+
+
+@pytest.mark.parametrize("replaced", REPLACED, ids=lambda one: one.family)
+@pytest.mark.parametrize(
+    "budget",
+    [
+        lambda: ApproximateFilter(epsilon=9),
+        lambda: ZcdpFilter(rho=9),
+        lambda: RenyiFilter(alpha=2, epsilon=9),
+        lambda: Odometer(),
+    ],
+    ids=["approximate", "zcdp", "renyi", "odometer"],
+)
+def test_losses_towards_other_neighbours_are_not_added(budget, replaced):
+    for first, second in ((REMOVED, replaced), (replaced, REMOVED)):
+        kept = budget()
+        kept.spend(first)
+        before = kept._meter.spent
+        for other in (second, Composition(((second, 2),))):
+            with pytest.raises(Refusal, match="say nothing") as refused:
+                kept.spend(other)
+            assert not isinstance(refused.value, OverBudget)
+        assert kept._meter.spent == before
+        kept.spend(PURE)
+        kept.spend(first)
+        with pytest.raises(Refusal, match="say nothing"):
+            budget().spend(Composition(((first, 1), (second, 1))))
+
+
+def test_a_spend_that_was_refused_says_nothing_of_neighbours():
+    kept = ApproximateFilter(epsilon="1/1000")
+    with pytest.raises(OverBudget):
+        kept.spend(REMOVED)
+    kept.spend(Loss("pure", {"epsilon": "1/100"}).sampled(fixed_size="1/100"))
+
+
 def test_two_currencies_never_mix():
     for call in (
         lambda: ApproximateFilter(epsilon=1).spend(GAUSSIAN),

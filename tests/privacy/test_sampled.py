@@ -217,3 +217,22 @@ def test_the_pair_is_told_in_words() -> None:
 def test_what_does_not_apply_is_refused(call, word) -> None:
     with pytest.raises(dp.Refusal, match=word):
         call()
+
+
+@pytest.mark.parametrize("local", LOCAL, ids=lambda one: one.family)
+def test_what_replaces_a_value_is_not_composed_with_poisson_samples(local: dp.Loss) -> None:
+    added = loss("pure", epsilon=1).sampled(poisson="1/100")
+    with pytest.raises(dp.Refusal, match="say nothing"):
+        dp.compose(added, local)
+    assert dp.compose(added, (local, 0)).size == 1
+    assert dp.compose(local, local.sampled(fixed_size="1/100"), loss("pure", epsilon=1)).size == 3
+
+
+@pytest.mark.parametrize("way", ["poisson", "fixed_size"])
+@pytest.mark.parametrize("epsilon", [1000, 10**6])
+def test_a_very_large_epsilon_is_told_apart_still(way: str, epsilon: int) -> None:
+    """q (1 - e**(eps - e)/q) nearly, for eps a little below e - ln(1/q); 1 - 1/(1 + e**-e) would cancel it away."""
+    one = loss("pure", epsilon=epsilon).sampled(**{way: "1/100"})
+    found = one.delta(F(epsilon - 8))
+    assert found.width < F(1, 10**12)
+    assert abs(float(found.lo) - (0.01 - math.exp(-8))) < 1e-9

@@ -3,8 +3,8 @@
 Definition  A Composition is losses with counts, equal losses merged. Its delta at epsilon is the least for which the
             product of its pairs is (epsilon, delta)-indistinguishable, the worse of the two directions being taken
             after everything is composed; its epsilon at delta is the least that has at most this delta. All losses are
-            towards the same neighbours: Poisson samples (add or remove a row) and samples of a fixed size (replace one)
-            do not mix.
+            towards the same neighbours: Poisson samples (add or remove a row) do not mix with samples of a fixed size
+            and randomised response (replace one).
 Promise     `epsilon` and `delta` are certified upper bounds; `bracket` adds a certified lower one and says which method
             gave the upper. `estimate` is a fast number with no promise. No bound is above the sum of pure epsilons.
 Proof       Each loss dominates its release, so their product dominates the releases together, also where a later one
@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Self
 from dpcurator.errors import Refusal
 from dpcurator.numbers import whole
 from dpcurator.privacy.loss import Loss
-from dpcurator.privacy.sampled import WAYS, way_of
+from dpcurator.privacy.sampled import neighbours_of
 
 if TYPE_CHECKING:
     from dpcurator.accounting.bracket import Bracket
@@ -50,12 +50,7 @@ class Composition:
             raise Refusal(
                 "Both directions of a composition are taken care of.", cure="Compose the loss, not its reverse."
             )
-        if {way_of(loss) for loss in counts} >= set(WAYS):
-            raise Refusal(
-                "Poisson samples are for neighbours that add or remove a row, samples of a fixed size for those that "
-                "replace one: together they say nothing.",
-                cure="Compose losses towards the same neighbours.",
-            )
+        neighbours_of(loss for loss, count in counts.items() if count)
         ordered = sorted(((loss, count) for loss, count in counts.items() if count), key=_order)
         if sum(count for _, count in ordered) > _MOST:
             raise Refusal("A composition is of at most 1,000,000,000 losses.")

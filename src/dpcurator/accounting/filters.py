@@ -10,7 +10,8 @@ Promise     All that is released, each after its accepted `spend`, is together (
             part of chance delta; of Renyi divergence epsilon at alpha; mu-GDP. Analysts may choose every amount, and
             when to stop, by what they have seen. Sums are exact: 10**5 times 1/10**5 is 1. A refusal follows from the
             amounts alone. Spend first, then draw noise; no amount is given back.
-            Each filter has its currency: an amount in another one is refused, not converted.
+            Each filter has its currency: an amount in another one is refused, not converted. So is a loss that is for
+            other neighbours than one before, as those on Poisson samples and on samples of a fixed size.
 Proof       Write L for the sum of the losses so far. Pure: L <= sum of epsilon <= the limit, surely. A delta is the
             chance of an infinite loss (families/approximate.py), and chances chosen on the way whose sum surely is at
             most delta are together at most that; the rest has L <= epsilon. (With W in [1-delta, 1] the chance of none,
@@ -46,6 +47,7 @@ from dpcurator.numbers import rational
 from dpcurator.privacy import zcdp
 from dpcurator.privacy.families.family import order
 from dpcurator.privacy.loss import Loss
+from dpcurator.privacy.sampled import neighbours_of
 
 _ZERO = Fraction(0)
 
@@ -78,7 +80,7 @@ class ApproximateFilter:
             if pure is None:
                 raise Refusal("This loss has no pure epsilon.", cure="Say at which delta: spend(loss, delta=1e-9).")
             eps = pure
-        self._meter.add({"epsilon": eps, "delta": used})
+        self._meter.add({"epsilon": eps, "delta": used}, _towards(loss))
 
     @property
     def spent(self) -> dict[str, Fraction]:
@@ -111,7 +113,7 @@ class ZcdpFilter:
         else:
             used, _, known = _price(loss, rho, delta)
             amount = _found(known, "rho")
-        self._meter.add({"rho": amount, "delta": used})
+        self._meter.add({"rho": amount, "delta": used}, _towards(loss))
 
     def epsilon(self, *, delta: object) -> Fraction:
         """The epsilon of all that may ever be spent, at `delta`: what the limits promise. delta must pass that of the
@@ -151,7 +153,7 @@ class RenyiFilter:
         else:
             parts = _one_way(loss, epsilon).parts
             amount = _found(_sum((_divergence(one, self.alpha), count) for one, count in parts), "Renyi divergence")
-        self._meter.add({"divergence": amount})
+        self._meter.add({"divergence": amount}, _towards(loss))
 
     @property
     def spent(self) -> dict[str, Fraction]:
@@ -216,6 +218,18 @@ def _one_way(loss: object, *amounts: object) -> Composition:
 @lru_cache(maxsize=1024)
 def _alone(loss: Loss) -> Composition:
     return compose(loss)
+
+
+def _towards(loss: object) -> str | None:
+    """The neighbours that a loss is for, where it says."""
+    if loss is None:
+        return None
+    return _alone_towards(loss) if isinstance(loss, Loss) else neighbours_of(one for one, _ in compose(loss).parts)
+
+
+@lru_cache(maxsize=1024)
+def _alone_towards(loss: Loss) -> str | None:
+    return neighbours_of([loss])
 
 
 def _price(loss: object, *amounts: object) -> tuple[Fraction, Fraction | None, Fraction | None]:

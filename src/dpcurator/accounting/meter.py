@@ -5,6 +5,7 @@ Definition  A sum is kept as two whole numbers, over a denominator that all amou
 Promise     `add` puts all amounts on their sums if none then passes its limit, and else raises OverBudget and changes
             nothing. Sums are exact until a denominator passes 2**1024; then rounded up to a multiple of 10**-150, as in
             the ledger, so that odd amounts cannot slow everyone's. So an addition takes the same time always.
+            So is where an amount is towards other neighbours than one before (privacy/sampled.py): such do not add up.
 Limits      Memory only. A fork would be a second meter of the same budget, and is refused; so are copies and pickles.
 Checked     tests/accounting/test_filters.py.
 """
@@ -20,6 +21,7 @@ from typing import Any, NoReturn
 
 from dpcurator.errors import OverBudget, Refusal
 from dpcurator.numbers import decimal_text, rational
+from dpcurator.privacy.sampled import MIXED
 
 _LARGEST_TOTAL = 2**1024
 _GRID = 10**150
@@ -28,16 +30,22 @@ _GRID = 10**150
 class Meter:
     """limits: the currencies, in the order they are checked, and how much of each there is; None: no limit."""
 
-    __slots__ = ("_limits", "_lock", "_process", "_spent")
+    __slots__ = ("_limits", "_lock", "_neighbours", "_process", "_spent")
 
     def __init__(self, limits: Mapping[str, Fraction | None]) -> None:
         self._limits, self._spent = dict(limits), dict.fromkeys(limits, (0, 1))
         self._lock, self._process = threading.Lock(), _process
+        self._neighbours: str | None = None
 
-    def add(self, amounts: Mapping[str, Fraction]) -> None:
-        """Raises OverBudget where a sum would pass its limit, and Refusal in a fork."""
+    def add(self, amounts: Mapping[str, Fraction], neighbours: str | None = None) -> None:
+        """Raises OverBudget where a sum would pass its limit; Refusal in a fork, and for other neighbours than before.
+
+        neighbours: that the amounts are towards; None where they say nothing of it.
+        """
         self._here()
         with self._lock:
+            if None not in (neighbours, self._neighbours) and neighbours != self._neighbours:
+                raise Refusal(MIXED, cure="Spend it from a budget of its own.")
             after = self._spent.copy()
             for currency, limit in self._limits.items():
                 amount = amounts[currency]
@@ -47,7 +55,7 @@ class Meter:
                 if limit is not None and top * limit.denominator > limit.numerator * bottom:
                     left = limit - Fraction(*self._spent[currency])
                     raise OverBudget(requested=amount, remaining=left, currency=currency)
-            self._spent = after
+            self._spent, self._neighbours = after, self._neighbours or neighbours
 
     @property
     def spent(self) -> dict[str, Fraction]:

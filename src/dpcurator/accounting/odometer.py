@@ -29,6 +29,7 @@ from dpcurator.errors import Refusal
 from dpcurator.numbers import positive, rational
 from dpcurator.numbers.balls import ball, precision
 from dpcurator.numbers.enclosure import bracket
+from dpcurator.privacy.sampled import neighbours_of
 
 
 class Odometer:
@@ -57,13 +58,16 @@ class Odometer:
             raise Refusal("Give one of a loss, epsilon or rho.", cure="Write spend(loss).")
         pure: Fraction | None = None
         square: Fraction | None = None
+        neighbours: str | None = None
         if rho is not None:
             square = at_least_0(rho, name="rho")
         elif epsilon is not None:
             pure = at_least_0(epsilon, name="epsilon")
             square = pure_rho(pure)
         else:
-            infinite, parts = split(compose(loss).parts)
+            together = compose(loss).parts
+            neighbours = neighbours_of(one for one, _ in together)
+            infinite, parts = split(together)
             if infinite:
                 raise Refusal("This loss may be infinite, by its delta.", cure="Spend it from an ApproximateFilter.")
             pure = _sum([(pure_epsilon_of(one), count) for one, count in parts])
@@ -73,7 +77,8 @@ class Odometer:
                 "This loss has nothing that this odometer counts.", cure="Give the odometer a delta and a rho."
             )
         without = Fraction(1) if pure is None else Fraction(0)
-        self._meter.add({"epsilon": pure or Fraction(0), "rho": square or Fraction(0), "without": without})
+        amounts = {"epsilon": pure or Fraction(0), "rho": square or Fraction(0), "without": without}
+        self._meter.add(amounts, neighbours)
 
     @property
     def epsilon(self) -> Fraction:

@@ -7,6 +7,7 @@ families/fixed_size.py. Checked in tests/privacy/test_sampled.py.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 
 from dpcurator.errors import Refusal
@@ -16,6 +17,11 @@ from dpcurator.privacy.families.poisson import RATE, without_rate
 from dpcurator.privacy.loss import Loss
 
 WAYS = {"poisson": "add-remove", "fixed_size": "replace-one"}  # how rows are sampled, and for which neighbours
+
+MIXED = (
+    "Poisson samples are for neighbours that add or remove a row; samples of a fixed size and randomised response for "
+    "those that replace one: together they say nothing."
+)
 
 _REPLACES = ("randomised_response", "unary_encoding")
 
@@ -53,6 +59,22 @@ def sampled(loss: Loss, *, poisson: object = None, fixed_size: object = None, ne
 def way_of(loss: Loss) -> str | None:
     """ "poisson" or "fixed_size"; None for a loss on all rows."""
     return next((way for way in WAYS if loss.family in SAMPLED and loss.family.startswith(way)), None)
+
+
+def neighbours_of(losses: Iterable[Loss]) -> str | None:
+    """The neighbours that all of these are for, "add-remove" or "replace-one"; None where they say nothing of it.
+
+    Randomised response replaces a value by another. Raises Refusal where two are for different neighbours.
+    """
+    found = {_neighbours(loss) for loss in losses} - {None}
+    if len(found) > 1:
+        raise Refusal(MIXED, cure="Account for losses towards the same neighbours together, and for others apart.")
+    return next(iter(found), None)
+
+
+def _neighbours(loss: Loss) -> str | None:
+    way = way_of(loss)
+    return "replace-one" if way is None and loss.family in _REPLACES else WAYS.get(way or "")
 
 
 def on_all_rows(loss: Loss) -> Loss:

@@ -75,10 +75,9 @@ def _law(given: Given, most: int) -> Distribution:
 
     def survival(place: Any, bits: int) -> tuple[Ball, Ball]:
         d, rest = ball(delta), ball(1 - delta)
-        likelier = _likelier(epsilon)
         if place == 0:
             return d, ball(0)
-        return (d + rest * likelier, rest * (1 - likelier)) if place == 1 else (ball(1), rest)
+        return (d + rest * _likelier(epsilon), rest * _likelier(-epsilon)) if place == 1 else (ball(1), rest)
 
     def mass(sign: int) -> Enclosure:
         return enclosed(lambda bits: ball(1 - delta) * _likelier(sign * epsilon), most=Fraction(1))
