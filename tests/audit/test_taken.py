@@ -185,3 +185,22 @@ def test_a_slow_function_is_left_where_the_time_ends():
     report = dp.audit(lambda value: time.sleep(0.02) or value, pair=(0, 1), claim=dp.Pure(1), seconds="0.5")
     assert report.samples == 0
     assert any("too slow" in note for note in report.notes)
+
+
+class Unfriendly:
+    """It can be neither printed nor compared."""
+
+    def __repr__(self):
+        raise ValueError("no")
+
+    def __eq__(self, other):
+        raise ValueError("no")
+
+    def __hash__(self):
+        return 1
+
+
+def test_an_outcome_that_can_be_neither_printed_nor_compared_is_one_outcome():
+    for function in (lambda value: Unfriendly(), lambda value, entropy: Unfriendly()):
+        report = dp.audit(function, pair=(0, 1), claim=dp.Pure("0.1"), samples=500)
+        assert (report.verdict, report.at_least) == (NOTHING, 0)

@@ -189,7 +189,7 @@ def _parts(outcomes: Sequence[Any], labels: Labels) -> Drawn:
                 found = known.get(key)
                 if found is None:
                     found = known[key] = _part(part, labels)
-            except TypeError:  # what cannot be hashed
+            except Exception:  # what cannot be hashed or compared
                 found = _part(part, labels)
             values[row, column], marks[row, column] = found
     same = bool((lengths == wide).all())

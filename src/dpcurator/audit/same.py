@@ -7,18 +7,17 @@ addresses. Checked in tests/audit/test_replay.py.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from itertools import zip_longest
 from typing import Any, Final
 
+from dpcurator.audit.taken import printed
 from dpcurator.numbers import decimal_text
 
 MOST: Final = 8  # differences told of one pair of values
 _NONE: Final = object()
-_ADDRESS: Final = re.compile(r" at 0x[0-9a-f]+")
 
 
 def differences(one: Any, other: Any, where: str = "") -> list[tuple[str, str, str]]:
@@ -74,13 +73,13 @@ def _walk(one: Any, other: Any, where: str) -> Iterator[tuple[str, str, str]]:
 
 def _equal(one: Any, other: Any) -> bool:
     if getattr(type(one), "__eq__", None) is object.__dict__["__eq__"]:  # it knows its address alone
-        return _ADDRESS.sub("", repr(one)) == _ADDRESS.sub("", repr(other))
+        return printed(one) == printed(other)
     try:
         return bool(one == other)
     except Exception:
-        return _ADDRESS.sub("", repr(one)) == _ADDRESS.sub("", repr(other))
+        return printed(one) == printed(other)
 
 
 def _told(value: Any) -> str:
-    text = decimal_text(value) if isinstance(value, Fraction) else repr(value)
+    text = decimal_text(value) if isinstance(value, Fraction) else printed(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
