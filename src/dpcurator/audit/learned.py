@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from dpcurator.audit.drawn import Drawn
+from dpcurator.audit.blocks import blocks, by_bin, codes, of_marks, size
+from dpcurator.audit.drawn import ABSENT, Drawn
 from dpcurator.audit.features import Keyed, Ordered, kinds, say_whole
 
 if TYPE_CHECKING:
@@ -34,31 +35,37 @@ def learned(one: Drawn, other: Drawn) -> Iterator[Ordered | Keyed]:
         made = _linear(one, other, parts)
         if made is not None:
             yield made
-        steps = (_differences(one), _differences(other))
-        for feature in (_additive(*steps, parts), *_clipped(*steps)):
-            name = f"{feature.name}, of the differences between parts"
-            yield Ordered(name, lambda drawn, of=feature.of: of(_differences(drawn)))  # type: ignore[misc]
+        for feature in (_additive(one, other, parts, steps=True), *_clipped(one, other, steps=True)):
+            yield Ordered(f"{feature.name}, of the differences between parts", feature.of)
 
 
-def _differences(drawn: Drawn) -> Drawn:
-    """The first part, and each part less the one before: what running sums are made of."""
+def _steps(drawn: Drawn) -> Drawn:
+    """The first part, and each part less the one before: what running sums are made of. Of those fitted to alone."""
     import numpy as np
 
-    values = np.diff(drawn.values, axis=1, prepend=0.0)
-    marks = drawn.marks if drawn.marks is None else np.where(np.isnan(values) & (drawn.marks == 0), -1, drawn.marks)
-    return Drawn(values, marks, drawn.lengths, drawn.labels, drawn.single)
+    values = np.diff(drawn.values[:_FITTED], axis=1, prepend=0.0)
+    return Drawn(values, None, None, drawn.labels, drawn.single)
 
 
-def _clipped(one: Drawn, other: Drawn) -> Iterator[Ordered]:
+def _clipped(one: Drawn, other: Drawn, *, steps: bool = False) -> Iterator[Ordered]:
     """The sum of all parts, each clipped to what lies between the two medians: for independent Laplace noise of one
     scale and parts that all move alike, a multiple of the logarithm of the likelihood ratio."""
     import numpy as np
 
-    middles = sorted(float(np.nanmedian(drawn.values)) for drawn in (one, other) if not np.isnan(drawn.values).all())
+    seen = [drawn.values if not steps else _steps(drawn).values for drawn in (one, other)]
+    middles = sorted(float(np.nanmedian(values)) for values in seen if not np.isnan(values).all())
     if len(middles) == 2 and middles[0] < middles[1]:
         low, high = middles
-        name = f"the sum of its parts, each clipped to [{low:.6g}, {high:.6g}]"
-        yield Ordered(name, lambda drawn: np.nansum(np.clip(drawn.values, low, high), axis=1))
+
+        def of(drawn: Drawn) -> NDArray[Any]:
+            total = np.zeros(drawn.n)
+            for rows, values, marks in blocks(drawn, drawn.parts, steps=steps):
+                for part in values:
+                    held = np.minimum(np.maximum(part, low), high)
+                    total[rows] += held if marks is None else np.nan_to_num(held, nan=0.0)
+            return total
+
+        yield Ordered(f"the sum of its parts, each clipped to [{low:.6g}, {high:.6g}]", of)
 
 
 def edges_of(one: NDArray[Any], other: NDArray[Any], bins: int) -> NDArray[Any]:
@@ -72,34 +79,44 @@ def edges_of(one: NDArray[Any], other: NDArray[Any], bins: int) -> NDArray[Any]:
     return np.unique(np.quantile(both, np.linspace(0, 1, bins + 1)[1:-1], method="inverted_cdf"))
 
 
-def _codes(drawn: Drawn, i: int, edges: NDArray[Any]) -> NDArray[Any]:
-    """A whole number for the bin, or for the mark, of part i: marks first."""
+def _additive(one: Drawn, other: Drawn, parts: int, *, steps: bool = False) -> Ordered:
     import numpy as np
 
-    mark = drawn.mark(i).astype(np.int64)
-    code = np.searchsorted(edges, drawn.part(i), side="left")
-    return np.where(mark == 0, 64 + code, np.clip(np.where(mark < 0, -mark, 4 + mark), 0, 63))
-
-
-def _additive(one: Drawn, other: Drawn, parts: int) -> Ordered:
-    import numpy as np
-
-    tables = []
-    for i in range(parts):
-        edges = edges_of(one.part(i), other.part(i), 24)
-        size = 64 + len(edges) + 1
-        first = np.bincount(_codes(one, i, edges), minlength=size) + 0.5
-        second = np.bincount(_codes(other, i, edges), minlength=size) + 0.5
-        tables.append((edges, np.log(first / one.n) - np.log(second / other.n)))
+    first, second = (_steps(drawn) if steps else drawn for drawn in (one, other))
+    cuts = [edges_of(first.part(i), second.part(i), 24) for i in range(parts)]
+    tables = [
+        np.log(once / one.n) - np.log(again / other.n)
+        for once, again in zip(*(_tallies(drawn, cuts, steps) for drawn in (one, other)), strict=True)
+    ]
+    absent = [float(table[of_marks(np.array([ABSENT]))[0]]) for table in tables]
 
     def of(drawn: Drawn) -> NDArray[Any]:
         total = np.zeros(drawn.n)
-        for i, (edges, table) in enumerate(tables):
-            total += table[_codes(drawn, i, edges)]
+        for rows, values, marks in blocks(drawn, parts, steps=steps):
+            for i, (edges, table) in enumerate(zip(cuts, tables, strict=True)):
+                if i < len(values):
+                    total[rows] += by_bin(values[i], None if marks is None else marks[i], edges, table)
+                else:
+                    total[rows] += absent[i]
         return total
 
-    strong = sorted(range(parts), key=lambda i: -float(np.ptp(tables[i][1])))[:3]
+    strong = sorted(range(parts), key=lambda i: -float(np.ptp(tables[i])))[:3]
     return Ordered(f"a score that adds up what each part says (most: {_parts(strong)})", of)
+
+
+def _tallies(drawn: Drawn, cuts: list[NDArray[Any]], steps: bool) -> list[NDArray[Any]]:
+    """How often each bin and mark was seen in each part, and a half."""
+    import numpy as np
+
+    found = [np.full(size(edges), 0.5) for edges in cuts]
+    for rows, values, marks in blocks(drawn, len(cuts), steps=steps):
+        for i, edges in enumerate(cuts):
+            if i < len(values):
+                seen = codes(values[i], None if marks is None else marks[i], edges)
+                found[i] += np.bincount(seen, minlength=size(edges))
+            else:
+                found[i][of_marks(np.array([ABSENT]))[0]] += rows.stop - rows.start
+    return found
 
 
 def _cells(one: Drawn, other: Drawn, parts: int) -> Iterator[Keyed]:
@@ -112,8 +129,14 @@ def _cells(one: Drawn, other: Drawn, parts: int) -> Iterator[Keyed]:
 
     def of(drawn: Drawn) -> NDArray[Any]:
         key = np.zeros(drawn.n, dtype=np.int64)
-        for i, edges in enumerate(cuts):
-            key = key * 80 + np.minimum(_codes(drawn, i, edges), 79)
+        for rows, values, marks in blocks(drawn, used):
+            part = key[rows]
+            for i, edges in enumerate(cuts):
+                part *= 80
+                if i < len(values):
+                    part += np.minimum(codes(values[i], None if marks is None else marks[i], edges), 79)
+                else:
+                    part += of_marks(np.array([ABSENT]))[0]
         return key
 
     yield Keyed("all parts, in coarse bins", of, lambda drawn, row: f"about {say_whole(drawn, row)}")
@@ -160,44 +183,62 @@ def _linear(one: Drawn, other: Drawn, parts: int) -> Ordered | None:
     if len(columns) < 2:
         return None
 
-    def matrix(drawn: Drawn, rows: slice) -> NDArray[Any]:
-        made = np.empty((len(range(*rows.indices(drawn.n))), len(columns)))
-        for at, (kind, i, low, high) in enumerate(columns):
-            if kind == "clip":
-                made[:, at] = np.nan_to_num((np.clip(drawn.part(i)[rows], low, high) - low) / (high - low), nan=0.5)
-            else:
-                made[:, at] = drawn.mark(i)[rows] == low
+    def column(at: int, values: Any, marks: Any) -> NDArray[Any]:
+        """Of one block."""
+        kind, i, low, high = columns[at]
+        if kind == "clip":
+            if i >= len(values):
+                return np.full(values.shape[1], 0.5)
+            held = (np.minimum(np.maximum(values[i], low), high) - low) * (1 / (high - low))
+            return held if marks is None else np.where(np.isnan(held), 0.5, held)
+        if i >= len(values):
+            return np.full(values.shape[1], float(low == ABSENT))
+        made: NDArray[Any] = np.zeros(values.shape[1]) + low == 0 if marks is None else marks[i] == low
         return made
 
-    fitted = slice(0, _FITTED)
-    x = np.concatenate([matrix(one, fitted), matrix(other, fitted)])
-    y = np.concatenate([np.ones(min(one.n, _FITTED)), np.zeros(min(other.n, _FITTED))])
-    centre = x.mean(axis=0)
-    weights = _logistic(x - centre, y)
+    some = [_first(drawn, _FITTED) for drawn in (one, other)]
+    x = np.empty((len(columns), sum(drawn.n for drawn in some)), dtype=np.float32)
+    begin = 0
+    for drawn in some:
+        for rows, values, marks in blocks(drawn, parts):
+            for at in range(len(columns)):
+                x[at, begin + rows.start : begin + rows.stop] = column(at, values, marks)
+        begin += drawn.n
+    y = np.concatenate([np.ones(some[0].n, dtype=np.float32), np.zeros(some[1].n, dtype=np.float32)])
+    weights = _logistic(x - x.mean(axis=1, dtype=np.float64).astype(np.float32)[:, None], y)
 
     def of(drawn: Drawn) -> NDArray[Any]:
-        return np.concatenate(
-            [(matrix(drawn, slice(at, at + 65536)) - centre) @ weights for at in range(0, drawn.n, 65536)]
-        )
+        total = np.zeros(drawn.n)
+        for rows, values, marks in blocks(drawn, parts):
+            for at, weight in enumerate(weights):
+                total[rows] += weight * column(at, values, marks)
+        return total
 
     strong = list(dict.fromkeys(columns[at][1] for at in np.argsort(-np.abs(weights))))[:3]
     return Ordered(f"a fitted linear score (most: {_parts(strong)})", of)
 
 
-def _logistic(x: NDArray[Any], y: NDArray[Any], steps: int = 6) -> NDArray[Any]:
-    """Newton's steps with a little ridge."""
+def _first(drawn: Drawn, most: int) -> Drawn:
+    marks = None if drawn.marks is None else drawn.marks[:most]
+    lengths = None if drawn.lengths is None else drawn.lengths[:most]
+    return Drawn(drawn.values[:most], marks, lengths, drawn.labels, drawn.single)
+
+
+def _logistic(x: NDArray[Any], y: NDArray[Any], steps: int = 8) -> NDArray[Any]:
+    """Newton's steps with a little ridge, x of shape (columns, draws); the curvature is computed anew after a step that
+    was not small."""
     import numpy as np
 
-    weights = np.zeros(x.shape[1])
-    ridge = 1.0 * np.eye(x.shape[1])
+    weights = np.zeros(len(x))
+    curve, moved = np.eye(len(x)), 1.0
     for _ in range(steps):
-        chance = 1 / (1 + np.exp(-np.clip(x @ weights, -30, 30)))
-        spread = np.maximum(chance * (1 - chance), 1e-6)
-        slope = x.T @ (y - chance) - weights
-        curve = x.T @ (x * spread[:, None]) + ridge
-        step = np.linalg.solve(curve, slope)
+        chance = 1 / (1 + np.exp(-np.clip(weights.astype(np.float32) @ x, -30, 30)))
+        if moved > 0.1:
+            curve = (x * np.maximum(chance * (1 - chance), 1e-6)) @ x.T + np.eye(len(x))
+        step = np.linalg.solve(curve, x @ (y - chance) - weights)
         weights = weights + step
-        if float(np.abs(step).max()) < 1e-6:
+        moved = float(np.abs(step).max())
+        if moved < 1e-4:
             break
     return weights
 
