@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dpcurator as dp
-from dpcurator.audit.run import Limits
+from dpcurator.audit.limits import Limits
 
 VERDICTS = {"violation found (certain)", "violation found", "no violation found"}
 

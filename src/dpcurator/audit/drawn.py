@@ -225,3 +225,11 @@ def _part(part: Any, labels: Labels) -> tuple[float, int]:
     if math.isfinite(value):
         return value, 0
     return math.nan, NAN if math.isnan(value) else INFINITY if value > 0 else MINUS_INFINITY
+
+
+def nothing_else(what: str) -> Refusal:
+    """For a function that does the same on every input."""
+    return Refusal(
+        f"On every input tried it does nothing but {what.replace('raising', 'raise')}.",
+        cure="Call it once by hand: it takes the data alone, or the data with size or entropy.",
+    )
