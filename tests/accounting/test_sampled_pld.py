@@ -242,3 +242,34 @@ def test_one_direction_alone_is_caught(monkeypatch):
     assert certified(parts, "delta", F(1, 2)).upper >= right.lo
     monkeypatch.setattr(pld, "both_ways", lambda found: both_ways(found)[1:])
     assert certified(parts, "delta", F(1, 2)).upper < right.lo
+
+
+LARGE = {
+    "pure": lambda e: dp.Loss("pure", {"epsilon": e}),
+    "laplace": lambda e: dp.Loss("laplace", {"scale": Fraction(1, e), "shift": 1}),
+    "bounded_range": lambda e: dp.Loss("bounded_range", {"epsilon": e}),
+    "gaussian": lambda e: dp.Loss("gaussian", {"variance": Fraction(1, 2 * e), "shift": 1}),
+    "discrete_gaussian": lambda e: dp.Loss("discrete_gaussian", {"variance": Fraction(1, 2 * e), "shift": 1}),
+}
+
+
+@pytest.mark.parametrize("epsilon", [3000, 10**6, 10**30])
+@pytest.mark.parametrize("way", ["poisson", "fixed_size"])
+@pytest.mark.parametrize("family", LARGE)
+def test_losses_beyond_any_grid_are_bounded_still(family, way, epsilon):
+    """Three samples of 1 in 100 of what gives everything away: at least one holds the row with chance 1 - 0.99**3."""
+    parts = ((LARGE[family](epsilon).sampled(**{way: "1/100"}), 3),)
+    found = certified(parts, "delta", Fraction(1))
+    assert found.lower <= 1 - Fraction(99, 100) ** 3 + Fraction(1, 10**9)
+    most = 1 if epsilon == 10**30 else Fraction(3, 100) + Fraction(1, 10**9)
+    assert 1 - Fraction(99, 100) ** 3 - Fraction(1, 10**9) <= found.upper <= most
+    assert certified(parts, "epsilon", Fraction(1, 10**6)).lower <= 3 * epsilon * Fraction(3, 2)
+    assert certified(parts, "epsilon", Fraction(4, 100)).upper in (0, None)
+
+
+def test_doubles_of_samples_go_on_where_the_exponential_ends():
+    one = dp.Loss("pure", {"epsilon": 1500}).sampled(poisson="1/100")
+    law, points = one.distribution(), [650.0, 1400.0, 1495.0]
+    first, _ = tails(one)(np.array(points))
+    for x, found in zip(points, first, strict=True):
+        assert abs(found - float(law.tail(Fraction(x)).lo)) < 1e-9

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     pass
 
 Array = "NDArray[Any]"
+_LARGE = 600.0  # of a loss whose exponential is taken
 Tails = Callable[[Any], tuple[Any, Any]]
 
 
@@ -137,10 +138,11 @@ def _sampled(loss: Loss) -> Tails:
     def threshold(x: Any, side: float) -> tuple[Any, Any]:
         """Where L passes x forward, and whether it does; a hair higher for side 1, lower for -1, where atoms lie."""
         with np.errstate(all="ignore"):
-            ratio = np.expm1(x) / q
+            small = np.minimum(x, _LARGE)
+            ratio = np.expm1(small) / q
             here = ratio > -1
-            steep = np.where(here, np.exp(x) / (q * (1 + ratio)), 0.0)
-            t = np.where(here, np.log1p(np.maximum(ratio, -1)), 0.0)
+            steep = np.where(here, np.exp(small) / (q * (1 + ratio)), 0.0)
+            t = np.where(here, np.log1p(np.maximum(ratio, -1)) + (x - small), 0.0)
             return t + side * 1e-13 * (1 + np.abs(x)) * np.minimum(steep, 1e9), here
 
     def forward(x: Any, side: float = 1.0) -> tuple[Any, Any]:

@@ -9,6 +9,8 @@ Proof       accounting/certificate.py, for each grid; the least of upper bounds 
             mechanisms, and of many of one range alone, of its worst coins (bounded_range.py). No one mechanism attains
             the worst of all that may adapt, which is what the upper bound is of: so there the bracket is wider, and
             does not close with a finer grid.
+            Losses beyond grids (shape.py) have an upper bound by the sum of their total variations, which no delta of
+            all together passes.
             Where losses are not alike both ways, each way is composed by itself, from the first loss to the last, and
             the worse of the two is taken then. For one of them to be the worse, the other only has to be as good.
 Checked     tests/accounting/test_pld.py.
@@ -38,7 +40,7 @@ from dpcurator.accounting.choose import (
     window,
 )
 from dpcurator.accounting.cost import Clock, OutOfTime, afforded, clock, seconds_for
-from dpcurator.accounting.shape import attained, both_ways, infinite_of, reduced, shape
+from dpcurator.accounting.shape import attained, beyond_grids, both_ways, infinite_of, reduced, shape
 from dpcurator.errors import Refusal
 from dpcurator.numbers.balls import ball, precision
 from dpcurator.numbers.enclosure import bracket
@@ -60,6 +62,10 @@ class Bounds:
     lower: Fraction
     upper: Fraction | None
     step: Fraction | None = None
+
+    def greatest(self) -> Fraction:
+        """That a delta can be."""
+        return Fraction(1) if self.upper is None else self.upper
 
     def width(self) -> float:
         """Relative to the upper one."""
@@ -107,6 +113,8 @@ def certified(
     if quantity == "epsilon" and at <= 0:
         raise Refusal("A delta of 0 is for sums of pure epsilons.", cure="Ask at a delta above 0.")
     real = attained(fewer)
+    if any(beyond_grids(loss) for loss, _ in fewer):
+        return _each_alone(real, quantity, at, _by_variation(fewer, spare, quantity, at))
     if real == fewer:
         found = _both_ways(fewer, spare, quantity, at, accuracy, seconds, progress)
     else:
@@ -123,6 +131,16 @@ def _of_coins(parts: list[tuple[Loss, int]], quantity: str, at: Fraction) -> Fra
         return Fraction(0)
     below = range_epsilon_below if quantity == "epsilon" else range_delta_below
     return below(loss["epsilon"], count, at)
+
+
+def _by_variation(parts: list[tuple[Loss, int]], spare: Fraction, quantity: str, at: Fraction) -> Bounds:
+    """Without a grid: total variations add up, and delta is at most that at every epsilon."""
+    total = min(
+        spare + sum(count * _single(loss, "delta", Fraction(0)).greatest() for loss, count in parts), Fraction(1)
+    )
+    if quantity == "delta":
+        return Bounds(Fraction(0), total)
+    return Bounds(Fraction(0), Fraction(0) if total <= at else None)
 
 
 def _each_alone(parts: list[tuple[Loss, int]], quantity: str, at: Fraction, found: Bounds) -> Bounds:
@@ -210,7 +228,10 @@ def _one_way(
 def _single(loss: Loss, quantity: str, at: Fraction) -> Bounds:
     """One loss alone has its own exact curve."""
     if quantity == "delta":
-        found = loss.delta(at)
+        try:
+            found = loss.delta(at)
+        except Refusal:  # too large to be written out
+            return Bounds(Fraction(0), Fraction(1))
         return Bounds(found.lo, found.hi)
     try:
         eps = loss.epsilon(at)

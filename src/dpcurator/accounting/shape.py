@@ -20,6 +20,7 @@ from dpcurator.privacy.sampled import on_all_rows, rate_of, way_of, with_base
 
 IRRATIONAL = Fraction(1, 2**116)
 _LONG, _FINE = 10**120, 2**400
+_FAR, _FAR_SAMPLED = 10**9, 2000  # losses beyond grids; samples pile up at 0 and at the far end
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,14 @@ def _sampled(loss: Loss) -> Shape:
         less = top - IRRATIONAL  # there is an atom at 0
         return Shape(top, less if two else None, less)
     return Shape(top, wide if two else None, wide, ends[-1].lo)
+
+
+def beyond_grids(loss: Loss) -> bool:
+    """Are its losses so large that a grid of doubles is of no use? Bounds in closed form say all that matters there."""
+    base = on_all_rows(loss)
+    reach = FAMILIES[base.family].reach
+    largest = base["shift"] ** 2 / (2 * base["variance"]) if reach is None else reach(base.given)
+    return largest > (_FAR if way_of(loss) is None else _FAR_SAMPLED)
 
 
 def infinite_of(loss: Loss) -> Fraction:

@@ -123,11 +123,7 @@ def _mix(one: Ball, other: Ball, rate: Fraction) -> Ball:
     return ball(1 - rate) * one + ball(rate) * other
 
 
-def mixed(base: Family, given: Given, most: int, *, backward: bool = False) -> Distribution:
-    """The law of L, forward or backward."""
-    assert base.law is not None
-    rate, inner = given[RATE], base.law(without_rate(given), most)
-
+def _survival(inner: Distribution, rate: Fraction, *, backward: bool) -> Callable[[Any, int], tuple[Ball, Ball]]:
     def survival(place: Any, bits: int) -> tuple[Ball, Ball]:
         if place == "all":
             return ball(1), ball(1)
@@ -135,6 +131,14 @@ def mixed(base: Family, given: Given, most: int, *, backward: bool = False) -> D
             return ball(0), ball(0)
         first, second = _tails(inner, place, rate, bits, backward=backward)
         return (first, _mix(first, second, rate)) if backward else (_mix(second, first, rate), second)
+
+    return survival
+
+
+def mixed(base: Family, given: Given, most: int, *, backward: bool = False) -> Distribution:
+    """The law of L, forward or backward."""
+    assert base.law is not None
+    rate, inner = given[RATE], base.law(without_rate(given), most)
 
     atoms = [Atom(loss_of(atom.loss, rate, backward), _mass(atom, rate, backward)) for atom in inner.atoms]
     if inner.infinite:  # what only P gives, and what only Q gives
@@ -152,7 +156,7 @@ def mixed(base: Family, given: Given, most: int, *, backward: bool = False) -> D
         ends = (-_lowest(rate), *ends) if backward else (*ends, _lowest(rate))
     return Distribution(
         place=lambda x: _place(inner, x, rate, backward=backward),
-        survival=survival,
+        survival=_survival(inner, rate, backward=backward),
         average=None,
         atoms=tuple(atoms),
         above=left if inner.above.hi else ZERO,
@@ -185,13 +189,14 @@ def _lowest(rate: Fraction) -> Enclosure:
 
 
 def delta_of(base: Family, given: Given, eps: Fraction, *, backward: bool) -> Enclosure:
-    law = mixed(base, given, 1, backward=backward)
-    place = law.place(eps)
+    assert base.law is not None
+    rate, inner = given[RATE], base.law(without_rate(given), 1)
+    place, survival = _place(inner, eps, rate, backward=backward), _survival(inner, rate, backward=backward)
     if place == "none":
         return ZERO
 
     def gap(bits: int) -> Ball:
-        first, second = law.survival(place, bits)
+        first, second = survival(place, bits)
         return first - ball(eps).exp() * second
 
     return enclosed(gap, most=Fraction(1))
