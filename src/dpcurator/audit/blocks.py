@@ -3,7 +3,7 @@
 Definition  `blocks` gives the rows of `Drawn` in turn, turned so that a part is one run of memory that the cache holds.
             `binned` counts, without a branch, how many of few edges a number is above; nan is above none.
 Promise     What is computed of an outcome is the same in every block and lot: sums go part by part, in order.
-Checked     tests/audit/test_features.py.
+Checked     tests/audit/test_blocks.py.
 """
 
 from __future__ import annotations

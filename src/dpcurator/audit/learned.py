@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _PARTS, _CELLS, _FITTED = 48, 2000, 60_000
+_SPARED = 4  # of so many draws one tells the curvature
 
 
 def learned(one: Drawn, other: Drawn) -> Iterator[Ordered | Keyed]:
@@ -62,10 +63,19 @@ def _clipped(one: Drawn, other: Drawn, *, steps: bool = False) -> Iterator[Order
             for rows, values, marks in blocks(drawn, drawn.parts, steps=steps):
                 for part in values:
                     held = np.minimum(np.maximum(part, low), high)
-                    total[rows] += held if marks is None else np.nan_to_num(held, nan=0.0)
-            return total
+                    total[rows] += held if marks is None else np.where(np.isnan(held), 0.0, held)
+            return _even(total, high - low)
 
         yield Ordered(f"the sum of its parts, each clipped to [{low:.6g}, {high:.6g}]", of)
+
+
+def _even(score: NDArray[Any], unit: float = 1.0) -> NDArray[Any]:
+    """Sums that differ by rounding alone are one: else a threshold would cut through outcomes that are as likely."""
+    import numpy as np
+
+    grain = 2.0 ** (np.floor(np.log2(unit)) - 26)
+    made: NDArray[Any] = np.rint(score / grain) * grain
+    return made
 
 
 def edges_of(one: NDArray[Any], other: NDArray[Any], bins: int) -> NDArray[Any]:
@@ -98,7 +108,7 @@ def _additive(one: Drawn, other: Drawn, parts: int, *, steps: bool = False) -> O
                     total[rows] += by_bin(values[i], None if marks is None else marks[i], edges, table)
                 else:
                     total[rows] += absent[i]
-        return total
+        return _even(total)
 
     strong = sorted(range(parts), key=lambda i: -float(np.ptp(tables[i])))[:3]
     return Ordered(f"a score that adds up what each part says (most: {_parts(strong)})", of)
@@ -212,7 +222,7 @@ def _linear(one: Drawn, other: Drawn, parts: int) -> Ordered | None:
         for rows, values, marks in blocks(drawn, parts):
             for at, weight in enumerate(weights):
                 total[rows] += weight * column(at, values, marks)
-        return total
+        return _even(total)
 
     strong = list(dict.fromkeys(columns[at][1] for at in np.argsort(-np.abs(weights))))[:3]
     return Ordered(f"a fitted linear score (most: {_parts(strong)})", of)
@@ -225,16 +235,18 @@ def _first(drawn: Drawn, most: int) -> Drawn:
 
 
 def _logistic(x: NDArray[Any], y: NDArray[Any], steps: int = 8) -> NDArray[Any]:
-    """Newton's steps with a little ridge, x of shape (columns, draws); the curvature is computed anew after a step that
-    was not small."""
+    """Newton's steps with a little ridge, x of shape (columns, draws). The curvature is of a part of the draws, and
+    is found anew after a step that was not small."""
     import numpy as np
 
     weights = np.zeros(len(x))
-    curve, moved = np.eye(len(x)), 1.0
+    some, every = np.ascontiguousarray(x[:, ::_SPARED]), np.eye(len(x))
+    curve, moved = every, 1.0
     for _ in range(steps):
         chance = 1 / (1 + np.exp(-np.clip(weights.astype(np.float32) @ x, -30, 30)))
         if moved > 0.1:
-            curve = (x * np.maximum(chance * (1 - chance), 1e-6)) @ x.T + np.eye(len(x))
+            spread = np.maximum(chance * (1 - chance), 1e-6)[::_SPARED]
+            curve = _SPARED * ((some * spread) @ some.T) + every
         step = np.linalg.solve(curve, x @ (y - chance) - weights)
         weights = weights + step
         moved = float(np.abs(step).max())
