@@ -68,3 +68,12 @@ def test_outcomes_that_are_as_likely_have_one_score():
     clipped = next(f for f in learned(three, four) if f.name.startswith("the sum of its parts, each"))
     far = np.where(rows.values > 0, 1e3, -1e3)
     assert len(set(clipped.of(encode(far, Labels(), 6)).tolist())) == 1
+
+
+def test_what_is_no_number_is_the_same_nan_in_an_array_and_in_a_list():
+    values = np.array([[math.nan, -math.nan, math.inf, -math.inf, -0.0, 5e-324]] * 4000)
+    labels = Labels()
+    lot, alone = encode(values, labels, 4000), encode([values[0].tolist()], labels, 1)
+    assert lot.marks[-1].tolist() == alone.marks[0].tolist() == [-2, -2, -3, -4, 0, 0]
+    assert lot.values[-1].view(np.int64).tolist() == alone.values[0].view(np.int64).tolist()
+    assert values[0, 2] == math.inf

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 ABSENT, NAN, INFINITY, MINUS_INFINITY = -1, -2, -3, -4
 NAMES = {ABSENT: "nothing", NAN: "nan", INFINITY: "infinity", MINUS_INFINITY: "-infinity"}
 _MOST = 512  # parts of an outcome that are looked at; the rest is lengths alone
+_BLOCK = 8192  # numbers marked at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,14 +152,20 @@ def _numbers(values: Any, labels: Labels, single: bool) -> Drawn:
     import numpy as np
 
     made = np.array(values, dtype=np.float64, order="C")  # a copy: a function may fill the same array again
-    finite = np.isfinite(made)
-    if finite.all():
+    if np.isfinite(made).all():
         return Drawn(made, None, None, labels, single)
-    marks = np.zeros(made.shape, dtype=np.int32)
-    marks[np.isnan(made)] = NAN
-    marks[made == np.inf] = INFINITY
-    marks[made == -np.inf] = MINUS_INFINITY
-    return Drawn(np.where(finite, made, np.nan), marks, None, labels, single)
+    marks = np.empty(made.shape, dtype=np.int32)
+    of_nan, rows = np.array([math.nan]).view(np.int64)[0], max(1, _BLOCK // made.shape[1])
+    for at in range(0, len(made), rows):  # few enough for the cache, and without a branch
+        block = made[at : at + rows]
+        code = np.isnan(block).view(np.int8) * np.int8(NAN)
+        code += (block == np.inf).view(np.int8) * np.int8(INFINITY)
+        code += (block == -np.inf).view(np.int8) * np.int8(MINUS_INFINITY)
+        marks[at : at + rows] = code
+        bits, other = block.view(np.int64), -(code != 0).astype(np.int64)
+        bits |= other
+        bits &= of_nan | ~other  # what is no number is one and the same nan, to the bit
+    return Drawn(made, marks, None, labels, single)
 
 
 def _parts(outcomes: Sequence[Any], labels: Labels) -> Drawn:
