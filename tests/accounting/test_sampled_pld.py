@@ -267,6 +267,16 @@ def test_losses_beyond_any_grid_are_bounded_still(family, way, epsilon):
     assert certified(parts, "epsilon", Fraction(4, 100)).upper in (0, None)
 
 
+@pytest.mark.parametrize("size", [100, 400])
+@pytest.mark.parametrize("rate", [1, "1/2"])
+def test_losses_of_hundreds_of_digits_are_no_error(rate, size):
+    twice = dp.compose((dp.Loss("pure", {"epsilon": Fraction(10) ** size}).sampled(poisson=rate), 2))
+    assert 0 < twice.bracket(delta="1e-3").lower < twice.bracket(delta="1e-3").upper
+    assert twice.bracket(delta="1e-3").upper <= 2 * Fraction(10) ** size
+    found = twice.bracket(epsilon=1)
+    assert found.lower <= (1 if rate == 1 else Fraction(3, 4)) <= found.upper <= 1
+
+
 def test_doubles_of_samples_go_on_where_the_exponential_ends():
     one = dp.Loss("pure", {"epsilon": 1500}).sampled(poisson="1/100")
     law, points = one.distribution(), [650.0, 1400.0, 1495.0]

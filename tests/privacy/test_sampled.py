@@ -236,3 +236,15 @@ def test_a_very_large_epsilon_is_told_apart_still(way: str, epsilon: int) -> Non
     found = one.delta(F(epsilon - 8))
     assert found.width < F(1, 10**12)
     assert abs(float(found.lo) - (0.01 - math.exp(-8))) < 1e-9
+
+
+@pytest.mark.parametrize("epsilon", [1, 10**6, 10**30, 10**100])
+def test_a_pure_epsilon_is_rounded_up_by_little_however_large(epsilon: int) -> None:
+    """ln(1 + q (e**e - 1)) is e + ln q + ln(1 + (1-q)/q e**-e); a lower bound at delta 0 takes 2**-110 off it."""
+    one = loss("pure", epsilon=epsilon).sampled(poisson="1/3")
+    with precision(1000):
+        true = bracket(epsilon - ball(3).log() + (2 * (-ball(epsilon)).exp()).log1p())
+    assert true.lo <= one.pure_epsilon() <= true.hi + F(1, 2**120)
+    found = dp.compose((one, 2)).bracket(delta=0)
+    assert found.lower <= 2 * true.hi
+    assert 2 * true.lo <= found.upper

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 Parts = tuple[tuple[Loss, int], ...]
 Method = Callable[[Parts, Fraction], Fraction | None]
 MOST_COINS = 10**7  # releases of one epsilon that "optimal" sums over
+MOST_EACH = 10**30  # of that epsilon: beyond, its exponential is not written out, and the sum is as good
 
 
 def upper_bounds(composition: Composition, delta: object, *, adaptive: bool = True) -> list[tuple[str, Fraction]]:
@@ -151,7 +152,7 @@ def _optimal(parts: Parts, delta: Fraction) -> Fraction | None:
     epsilons = [pure_epsilon_of(loss) for loss, _ in parts]
     known = [epsilon for epsilon in epsilons if epsilon is not None]
     count = sum(count for _, count in parts)
-    if not known or len(known) < len(epsilons) or count > MOST_COINS:
+    if not known or len(known) < len(epsilons) or count > MOST_COINS or max(known) > MOST_EACH:
         return None
     return optimal_epsilon(max(known), count, delta)
 

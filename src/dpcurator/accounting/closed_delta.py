@@ -19,7 +19,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dpcurator.accounting.advanced import moments
-from dpcurator.accounting.closed import MOST_COINS, Parts, one_gaussian, split
+from dpcurator.accounting.closed import MOST_COINS, MOST_EACH, Parts, one_gaussian, split
 from dpcurator.accounting.convert import pure_epsilon_of, rho_of
 from dpcurator.accounting.pure import optimal_delta
 from dpcurator.accounting.renyi import least_renyi_delta
@@ -64,7 +64,7 @@ def _optimal(parts: Parts, eps: Fraction) -> Fraction | None:
     epsilons = [pure_epsilon_of(loss) for loss, _ in parts]
     known = [epsilon for epsilon in epsilons if epsilon is not None]
     count = sum(count for _, count in parts)
-    if not known or len(known) < len(epsilons) or count > MOST_COINS:
+    if not known or len(known) < len(epsilons) or count > MOST_COINS or max(known) > MOST_EACH:
         return None
     return optimal_delta(max(known), count, eps).hi
 

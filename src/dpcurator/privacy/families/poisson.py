@@ -55,8 +55,9 @@ def grown(loss: Fraction | Enclosure, rate: Fraction) -> Enclosure:
 
 
 def _grown(loss: Fraction, rate: Fraction) -> Enclosure:
-    if loss > 0:
-        return enclosed(lambda bits: (ball(rate) * ball(loss).expm1()).log1p())
+    if loss > 0:  # its whole part is no less exact for being long
+        found = enclosed(lambda bits: (ball(rate) * ball(loss).expm1()).log1p(), bits=128 + int(loss).bit_length())
+        return Enclosure(min(found.lo, loss), min(found.hi, loss))
     return -enclosed(lambda bits: -(ball(rate) * ball(loss).expm1()).log1p()) if loss < 0 else ZERO
 
 
