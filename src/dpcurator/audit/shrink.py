@@ -3,7 +3,7 @@
 Definition  `simpler(pair)` lists pairs of the same relation that are plainer: without some rows that both inputs share,
             or with a shared row made like another, or with one answer of a vector dropped or left unmoved. `shrink`
             keeps the first that still violates, and goes on from there.
-Promise     What it returns violated the claim by evidence of its own. Each try spends a share of alpha (audit/by_draws.py).
+Promise     What it returns violated the claim by evidence of its own. Each try spends a share of alpha (by_draws.py).
 Source      delta debugging: Zeller, Hildebrandt 2002.
 Checked     tests/audit/test_shrink.py.
 """
