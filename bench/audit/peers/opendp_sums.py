@@ -19,10 +19,9 @@ def summed(low: Any, high: Any, atoms: Any, *before: Any) -> tuple[Any, float]:
 
 def rows() -> Iterator[Row]:
     odp.enable_features("contrib")
-    total, allowed = summed(0.0, 2.0**53, odp.atom_domain(T=float, nan=False))
-    yield f"then_sum, f64 ({allowed:.2g} of rounding is stated)", probes.order(total, tolerance=allowed)
-    total, allowed = summed(2.0**50, 2.0**50 + 1, odp.atom_domain(T=float, nan=False))
-    yield f"then_sum, f64 ({allowed:.2g} of rounding is stated)", probes.one_record(total, tolerance=allowed)
+    for probe, low, high in ((probes.order, 0.0, 2.0**53), (probes.one_record, 2.0**50, 2.0**50 + 1)):
+        total, allowed = summed(low, high, odp.atom_domain(T=float, nan=False))
+        yield f"then_sum, f64 ({allowed:.2g} of rounding is stated)", probe(total, tolerance=allowed)
     yield "then_sum, i64", probes.overflow(summed(0, 2**55, odp.atom_domain(T="i64"))[0])
     total, _ = summed(0.0, 1.0, odp.atom_domain(T=float), odp.t.then_impute_constant(0.0))
     yield "then_sum after then_impute_constant", probes.not_finite(total, tolerance=0.1)
