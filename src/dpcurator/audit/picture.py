@@ -7,6 +7,7 @@ Checked in tests/audit/test_report.py.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from dpcurator.audit.exact import Law
@@ -24,13 +25,15 @@ _BARS, _DRAWS = 24, 20_000
 
 
 def bars_of_laws(laws: tuple[Law, Law], found: Finding) -> tuple[Bar, ...]:
-    """The likeliest outcomes, and those that differ most, in the order of the laws."""
+    """The likeliest outcomes: numbers in their order, others in that of the laws."""
     one, other = laws
     outcomes = list(dict.fromkeys([*one, *other]))
     chances = {x: [float(law[x].lo) if x in law else 0.0 for law in laws] for x in outcomes}
     kept = set(sorted(outcomes, key=lambda x: -max(chances[x]))[:_BARS])
     inside = set(found.outcomes)
-    return tuple(Bar(printed(x)[:40], chances[x][0], chances[x][1], float(x in inside)) for x in outcomes if x in kept)
+    return _in_order(
+        Bar(printed(x)[:40], chances[x][0], chances[x][1], float(x in inside)) for x in outcomes if x in kept
+    )
 
 
 def bars_of_draws(sampler: Sampler, pair: Pair, event: Event, *, counted: int) -> tuple[Bar, ...]:
@@ -66,4 +69,13 @@ def bars_of_draws(sampler: Sampler, pair: Pair, event: Event, *, counted: int) -
         inside = sum(int((hit & held).sum()) for hit, held in zip(hits, holds, strict=True))
         means = [float(hit.mean()) for hit in hits]
         bars.append(Bar(label, means[0], means[1], inside / total if total else 0.0))
-    return tuple(bars)
+    return _in_order(bars)
+
+
+def _in_order(bars: Iterable[Bar]) -> tuple[Bar, ...]:
+    """Numbers from the least to the greatest; anything else as it comes."""
+    made = tuple(bars)
+    try:
+        return tuple(sorted(made, key=lambda bar: float(bar.label)))
+    except ValueError:  # no numbers
+        return made
