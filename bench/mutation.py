@@ -120,7 +120,7 @@ def _idle_lines(file: Path) -> tuple[set[int], set[int]]:
     notes, flags = set[int](), set[int]()
     for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.FunctionDef):
-            notes |= set(range(node.lineno, node.body[0].lineno))
+            notes |= set(range(node.lineno, max(node.body[0].lineno, node.lineno + _is_stub(node))))
         if isinstance(node, ast.AnnAssign) and not any(
             isinstance(part, ast.BinOp) for part in ast.walk(node.value or node.target)
         ):
@@ -128,6 +128,12 @@ def _idle_lines(file: Path) -> tuple[set[int], set[int]]:
         if isinstance(node, ast.ClassDef):
             flags |= {decorator.lineno for decorator in node.decorator_list}
     return notes, flags
+
+
+def _is_stub(node: ast.FunctionDef) -> bool:
+    """`def f(...): ...`, on one line."""
+    first = node.body[0]
+    return isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and first.value.value is ...
 
 
 def _report(session: Path, file: Path) -> tuple[int, int]:
