@@ -1,4 +1,4 @@
-"""Draws are int64 up to a stated scale, and Python's own ints from the next one on: by the parameter, never the draw."""
+"""Draws are int64 up to a stated scale, Python's own ints from the next one on: by the parameter, never by the draw."""
 
 from fractions import Fraction as F
 
