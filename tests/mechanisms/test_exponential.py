@@ -299,3 +299,12 @@ def test_ad_ranking() -> None:
         assert guessed_right < (F("0.52") if eps < 1 else F("0.7"))
         assert max(map(abs, log_ratios(one, other))) <= eps
         assert choice.choose(rankings, over) in rankings
+
+
+def test_one_selection_counts_scores_in_their_own_unit():
+    """On a grid of 1/1000 a step is almost nothing, and 80 are everything. False alarm: under 1e-14."""
+    choice = dp.Exponential(sensitivity=1, epsilon=1, grid="0.001")
+    near, far = [0, F(1, 1000)], [0, 80]
+    assert {choice.select(near) for _ in range(200)} == {0, 1}
+    assert {choice.select(far) for _ in range(200)} == {1}
+    assert set(choice.select_many(near, 200).tolist()) == {0, 1}
