@@ -209,10 +209,11 @@ def test_bad_arguments_are_refused(bad: Any) -> None:
 @pytest.mark.parametrize("coordinates", [2, 3, 50])
 def test_where_several_coordinates_move_the_noise_is_that_of_the_greatest_rho(coordinates):
     """The law of one coordinate says nothing of several at the same length: its delta is another."""
+    from dpcurator.mechanisms.grid import l2_squared_steps
     from dpcurator.privacy import zcdp
 
     made = dp.Gaussian(sensitivity=1, epsilon=1, delta="1e-6", coordinates=coordinates, grid="1/4")
     rho = zcdp.greatest_rho(Fraction(1), Fraction(1, 10**6))
-    assert made.noise.variance >= Fraction(16) / (2 * rho)  # l2 squared is (1 / (1/4)) squared
-    one = dp.Gaussian(sensitivity=1, epsilon=1, delta="1e-6", coordinates=1, grid="1/4")
-    assert one.noise.variance < made.noise.variance
+    squared = l2_squared_steps(Fraction(1), Fraction(1, 4), coordinates)
+    assert squared >= 16
+    assert made.noise == dp.DiscreteGaussian.spending_rho(rho, l2_squared=squared)
