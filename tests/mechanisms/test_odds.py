@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dpcurator.errors import Refusal
-from dpcurator.mechanisms.odds import MOST, epsilon_of, odds
+from dpcurator.mechanisms.odds import LEAST, MOST, _power, epsilon_of, odds
 from dpcurator.numbers import exp_neg, ln
 
 ASKED = [
@@ -45,3 +45,17 @@ def test_no_epsilon(bad: Any) -> None:
 @pytest.mark.parametrize("good", [0.1, "0.1", "1/10", Fraction(1, 10)])
 def test_a_tenth_is_a_tenth(good: Any) -> None:
     assert epsilon_of(good) == Fraction(1, 10)
+
+
+def test_the_least_epsilon_is_taken() -> None:
+    assert epsilon_of(LEAST) == LEAST
+    with pytest.raises(Refusal, match="says nothing"):
+        epsilon_of(LEAST - Fraction(1, 2**200))
+
+
+@pytest.mark.parametrize("power", [-90, -1, 0, 1, 77])
+def test_the_power_of_two_at_or_below(power: int) -> None:
+    least = Fraction(2) ** power
+    for value in (least, least * Fraction(3, 2), 2 * least - Fraction(1, 2**300)):
+        assert _power(value) == power
+    assert _power(least - Fraction(1, 2**300)) == power - 1
