@@ -197,10 +197,10 @@ def _for_epsilon(dial: _Dial, epsilon: Fraction, delta: Fraction, count: int, ti
     return Calibrated(mechanism=made, loss=loss, releases=count, proved={"epsilon": proved, "delta": delta}, by=name)
 
 
-def _sampled(dial: _Dial, how: Mapping[str, object]) -> _Dial:
+def _sampled(dial: _Dial, how: Mapping[str, Any]) -> _Dial:
     def make(setting: Fraction) -> tuple[Any, Loss]:
         made, loss = dial.make(setting)
-        return made, loss.sampled(**how)  # type: ignore[arg-type]
+        return made, loss.sampled(**how)
 
     return _Dial(make, dial.start)
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -51,7 +52,7 @@ def features(one: Drawn, other: Drawn, *, bits: bool = True) -> Iterator[Ordered
     marked = one.marks is not None or other.marks is not None
     yield Keyed("the outcome", whole, lambda drawn, row: say_whole(drawn, row))
     for i in numeric:
-        yield Ordered(one.where(i), lambda drawn, i=i: drawn.part(i))  # type: ignore[misc]
+        yield Ordered(one.where(i), partial(_part, i))
     if marked:
         yield Keyed("the kinds of its parts", kinds, say_kinds)
         if parts > 1:
@@ -66,15 +67,11 @@ def features(one: Drawn, other: Drawn, *, bits: bool = True) -> Iterator[Ordered
             where = one.where(i)
             yield Keyed(
                 f"{GRAIN} of {where}",
-                lambda drawn, i=i: grain_and_binade(drawn.part(i)),  # type: ignore[misc]
-                lambda drawn, row, i=i, where=where: say_grain(drawn.part(i)[row], where),  # type: ignore[misc]
+                partial(_grain, i),
+                partial(_say_grain, i, where),
             )
-            yield Keyed(
-                f"{LOW_BITS} of {where}",
-                lambda drawn, i=i: _bits(drawn.part(i)) & 255,  # type: ignore[misc]
-                lambda drawn, row, i=i: f"...{int(_bits(drawn.part(i))[row]) & 255:08b}",  # type: ignore[misc]
-            )
-            yield Ordered(f"the fractional part of {where}", lambda drawn, i=i: drawn.part(i) % 1)  # type: ignore[misc]
+            yield Keyed(f"{LOW_BITS} of {where}", partial(_low_bits, i), partial(_say_low_bits, i))
+            yield Ordered(f"the fractional part of {where}", partial(_fraction, i))
 
 
 def _together(numeric: list[int], parts: int) -> Iterator[Ordered | Keyed]:
@@ -89,10 +86,9 @@ def _together(numeric: list[int], parts: int) -> Iterator[Ordered | Keyed]:
         yield Keyed("which part is greatest", _argmax, lambda drawn, row: f"part {int(_argmax(drawn)[row])}")
         yield Keyed("which part is least", _argmin, lambda drawn, row: f"part {int(_argmin(drawn)[row])}")
         for i in sorted({1, parts // 2, parts - 2} - {0, -1, parts - 1}):
-            yield Ordered(f"part {i} in order of size", lambda drawn, i=i: _sorted(drawn, i))  # type: ignore[misc]
+            yield Ordered(f"part {i} in order of size", partial(_sorted, i))
         for i, j in list(pairwise(numeric))[:_SOME]:
-            name = f"part {j} less part {i}"
-            yield Ordered(name, lambda drawn, i=i, j=j: drawn.part(j) - drawn.part(i))  # type: ignore[misc]
+            yield Ordered(f"part {j} less part {i}", partial(_difference, i, j))
         yield Keyed("the signs of its parts", _signs, _say_signs)
     yield Keyed("which of its parts are equal", _equal, _say_equal)
 
@@ -108,26 +104,63 @@ def _marks(one: Drawn, other: Drawn) -> Iterator[Keyed | Ordered]:
     labels = one.labels
     for mark in list(dict.fromkeys(seen))[:6]:
         what = "a number" if mark == 0 else labels.name(mark)
-
-        def count(drawn: Drawn, mark: int = mark) -> NDArray[Any]:
-            made: NDArray[Any] = np.sum(_mark_columns(drawn) == mark, axis=1).astype(np.float64)
-            return made
-
-        def first(drawn: Drawn, mark: int = mark) -> NDArray[Any]:
-            hit = _mark_columns(drawn) == mark
-            return np.where(hit.any(axis=1), hit.argmax(axis=1), -1)
-
-        def last(drawn: Drawn, mark: int = mark) -> NDArray[Any]:
-            hit = _mark_columns(drawn)[:, ::-1] == mark
-            return np.where(hit.any(axis=1), drawn.parts - 1 - hit.argmax(axis=1), -1)
-
-        yield Ordered(f"how many parts are {what}", count)
-        yield Keyed(f"the first place of {what}", first, lambda d, row, f=first: _place(int(f(d)[row])))  # type: ignore[misc]
-        yield Keyed(f"the last place of {what}", last, lambda d, row, f=last: _place(int(f(d)[row])))  # type: ignore[misc]
+        yield Ordered(f"how many parts are {what}", partial(_how_many, mark))
+        for name, place in (("first", _first_place), ("last", _last_place)):
+            yield Keyed(f"the {name} place of {what}", partial(place, mark), partial(_say_place, place, mark))
 
 
-def _place(place: int) -> str:
-    return "nowhere" if place < 0 else f"part {place}"
+def _part(i: int, drawn: Drawn) -> NDArray[Any]:
+    return drawn.part(i)
+
+
+def _difference(i: int, j: int, drawn: Drawn) -> NDArray[Any]:
+    return drawn.part(j) - drawn.part(i)
+
+
+def _fraction(i: int, drawn: Drawn) -> NDArray[Any]:
+    return drawn.part(i) % 1
+
+
+def _grain(i: int, drawn: Drawn) -> NDArray[Any]:
+    return grain_and_binade(drawn.part(i))
+
+
+def _say_grain(i: int, where: str, drawn: Drawn, row: int) -> str:
+    return say_grain(drawn.part(i)[row], where)
+
+
+def _low_bits(i: int, drawn: Drawn) -> NDArray[Any]:
+    return _bits(drawn.part(i)) & 255
+
+
+def _say_low_bits(i: int, drawn: Drawn, row: int) -> str:
+    return f"...{int(_low_bits(i, drawn)[row]):08b}"
+
+
+def _how_many(mark: int, drawn: Drawn) -> NDArray[Any]:
+    import numpy as np
+
+    made: NDArray[Any] = np.sum(_mark_columns(drawn) == mark, axis=1).astype(np.float64)
+    return made
+
+
+def _first_place(mark: int, drawn: Drawn) -> NDArray[Any]:
+    import numpy as np
+
+    hit = _mark_columns(drawn) == mark
+    return np.where(hit.any(axis=1), hit.argmax(axis=1), -1)
+
+
+def _last_place(mark: int, drawn: Drawn) -> NDArray[Any]:
+    import numpy as np
+
+    hit = _mark_columns(drawn)[:, ::-1] == mark
+    return np.where(hit.any(axis=1), drawn.parts - 1 - hit.argmax(axis=1), -1)
+
+
+def _say_place(place: Callable[[int, Drawn], NDArray[Any]], mark: int, drawn: Drawn, row: int) -> str:
+    found = int(place(mark, drawn)[row])
+    return "nowhere" if found < 0 else f"part {found}"
 
 
 def whole(drawn: Drawn) -> NDArray[Any]:
@@ -256,7 +289,7 @@ def _argmin(drawn: Drawn) -> NDArray[Any]:
     return made
 
 
-def _sorted(drawn: Drawn, i: int) -> NDArray[Any]:
+def _sorted(i: int, drawn: Drawn) -> NDArray[Any]:
     import numpy as np
 
     return np.partition(drawn.values, i, axis=1)[:, i] if i < drawn.parts else np.full(drawn.n, np.nan)

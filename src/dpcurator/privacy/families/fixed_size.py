@@ -24,7 +24,6 @@ Checked     tests/privacy/test_sampled.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -34,9 +33,10 @@ from dpcurator.privacy.distribution import ZERO, Atom, Distribution
 from dpcurator.privacy.families.family import Family, Given, Pair
 from dpcurator.privacy.families.poisson import (
     RATE,
-    amplified,
+    amplified_of,
     delta_of,
     mixed,
+    of_all_rows,
     sampled_group,
     sampled_ranges,
     without_rate,
@@ -88,8 +88,11 @@ def _low(loss: Fraction | Enclosure) -> Fraction:
 def _other(atom: Atom) -> Enclosure:
     """The mass under Q of an atom of P: e**-L times it."""
     high = atom.loss.hi if isinstance(atom.loss, Enclosure) else atom.loss
-    least, most = (enclosed(lambda bits, end=end: (-ball(end)).exp()) for end in (high, _low(atom.loss)))  # type: ignore[misc]
-    return atom.mass * Enclosure(least.lo, most.hi)
+    return atom.mass * Enclosure(_exp_neg(high).lo, _exp_neg(_low(atom.loss)).hi)
+
+
+def _exp_neg(x: Fraction) -> Enclosure:
+    return enclosed(lambda bits: (-ball(x)).exp())
 
 
 def _pair(base: Family, given: Given) -> Pair:
@@ -101,19 +104,16 @@ def _pair(base: Family, given: Given) -> Pair:
 def fixed_size(name: str, base: Family) -> dict[str, Family]:
     """The family on a sample of fixed size. name: of the family on all rows."""
 
-    def amplified_from(known: Callable[[Given], Fraction] | None) -> Callable[[Given], Fraction] | None:
-        return None if known is None else lambda given: amplified(known(without_rate(given)), given[RATE])
-
-    whole, pure = f"fixed_size_{name}", amplified_from(base.pure_epsilon)
+    whole, pure = f"fixed_size_{name}", amplified_of(base.pure_epsilon)
     family = Family(
         ranges=sampled_ranges(base),
-        together=None if base.together is None else lambda given: base.together(without_rate(given)),  # type: ignore[misc]
+        together=of_all_rows(base.together),
         pair=lambda given: _pair(base, given),
         group=sampled_group(base, whole),
         pure_epsilon=pure,
         rho=None if pure is None else lambda given: pure(given) ** 2 / 2,
         delta=lambda given, eps: delta_of(base, given, eps, backward=False),
-        reach=amplified_from(base.reach),
+        reach=amplified_of(base.reach),
         law=lambda given, most: _law(base, given, most),
     )
     return {whole: family}

@@ -208,6 +208,16 @@ def amplified(epsilon: Fraction, rate: Fraction) -> Fraction:
     return grown(epsilon, rate).hi
 
 
+def amplified_of(known: Callable[[Given], Fraction] | None) -> Callable[[Given], Fraction] | None:
+    """`amplified` of what is known of the mechanism on all rows, if it is."""
+    return None if known is None else lambda given: amplified(known(without_rate(given)), given[RATE])
+
+
+def of_all_rows(formula: Callable[[Given], object] | None) -> Callable[[Given], object] | None:
+    """A formula of the mechanism on all rows, given a sample of it; None if there is none."""
+    return None if formula is None else lambda given: formula(without_rate(given))
+
+
 def sampled_ranges(base: Family) -> Mapping[str, Callable[[Fraction, str], None]]:
     return {**base.ranges, RATE: chance}
 
@@ -229,20 +239,17 @@ def _pair(base: Family, given: Given, *, backward: bool) -> Pair:
 
 
 def _way(base: Family, name: str, other: str, *, backward: bool) -> Family:
-    def amplified_from(known: Callable[[Given], Fraction] | None) -> Callable[[Given], Fraction] | None:
-        return None if known is None else lambda given: amplified(known(without_rate(given)), given[RATE])
-
-    pure = amplified_from(base.pure_epsilon)
+    pure = amplified_of(base.pure_epsilon)
     return Family(
         ranges=sampled_ranges(base),
-        together=None if base.together is None else lambda given: base.together(without_rate(given)),  # type: ignore[misc]
+        together=of_all_rows(base.together),
         pair=lambda given: _pair(base, given, backward=backward),
         group=sampled_group(base, name),
         pure_epsilon=pure,
         rho=None if pure is None else lambda given: pure(given) ** 2 / 2,
         delta=lambda given, eps: delta_of(base, given, eps, backward=backward),
         backward=lambda given, eps: delta_of(base, given, eps, backward=not backward),
-        reach=amplified_from(base.reach),
+        reach=amplified_of(base.reach),
         law=lambda given, most: mixed(base, given, most, backward=backward),
         reverse=other,
     )
