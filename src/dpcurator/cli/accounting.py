@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import sys
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dpcurator.cli.frame import AsJson, command, show, show_json
+from dpcurator.cli.progress import progress
 from dpcurator.errors import Refusal
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def account(
 ) -> None:
     """Bound what many releases reveal together, from their losses alone."""
     found = _read(losses, file)
-    with _progress(quiet=as_json) as told:
+    with progress(_so_far, quiet=as_json) as told:
         made = found.bracket(delta=delta, epsilon=epsilon, accuracy=accuracy, seconds=seconds, progress=told)
     try:
         near: float | None = found.estimate(delta=delta, epsilon=epsilon)
@@ -66,23 +66,9 @@ def account(
         show(f"{name:{first}}  {bound:{second}}  {note}")
 
 
-class _progress:
-    """The best bounds so far, on a terminal's standard error; nothing elsewhere."""
-
-    def __init__(self, *, quiet: bool) -> None:
-        self.shown = not quiet and sys.stderr.isatty()
-
-    def __enter__(self) -> Any:
-        return self.tell if self.shown else None
-
-    def tell(self, found: Bounds, seconds: float) -> None:
-        most = "not yet bounded" if found.upper is None else f"at most {rounded(found.upper, up=True)}"
-        text = f"\r\033[K{seconds:4.0f} s: {most}, at least {rounded(found.lower, up=False)}; on a finer grid ..."
-        print(text, end="", file=sys.stderr, flush=True)
-
-    def __exit__(self, *_: object) -> None:
-        if self.shown:
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
+def _so_far(found: Bounds, seconds: float) -> str:
+    most = "not yet bounded" if found.upper is None else f"at most {rounded(found.upper, up=True)}"
+    return f"{seconds:4.0f} s: {most}, at least {rounded(found.lower, up=False)}; on a finer grid ..."
 
 
 def _read(losses: str | None, file: Path | None) -> Composition:

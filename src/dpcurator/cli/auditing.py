@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dpcurator.cli.frame import AsJson, command, show, show_json
+from dpcurator.cli.progress import progress
 from dpcurator.cli.watched import quiet, within
 from dpcurator.errors import Refusal
 from dpcurator.numbers import positive
@@ -66,11 +67,11 @@ def audit(
     from dpcurator.audit.run import audit as looking
 
     limit = float(positive(seconds, name="seconds"))
-    with quiet(), within(2 * limit + 10):
+    with progress(_so_far, quiet=as_json) as told, quiet(), within(2 * limit + 10):
         report = looking(
             _function(function), pair=None if pair is None else tuple(_read(one) for one in pair),
             claim=_claim(epsilon, delta, rho), neighbours=neighbours, domain=_domain(bounds, values), samples=samples,
-            seconds=seconds, confidence=confidence, progress=_progress(), bits=bits,
+            seconds=seconds, confidence=confidence, progress=told, bits=bits,
         )  # fmt: skip
     show_json(report.as_json()) if as_json else show(report)
     if report.violated:
@@ -130,13 +131,5 @@ def _function(target: str) -> Callable[..., Any]:
     return found  # type: ignore[no-any-return]
 
 
-def _progress() -> Callable[[str, int, int], None] | None:
-    """A line on a terminal's standard error."""
-    if not sys.stderr.isatty():
-        return None
-
-    def tell(what: str, done: int, of: int) -> None:
-        end = "\r" if done < of else "\r\033[K"
-        print(f"{what}: {done:,} of {of:,}", end=end, file=sys.stderr, flush=True)
-
-    return tell
+def _so_far(what: str, done: int, of: int) -> str:
+    return f"{what}: {done:,} of {of:,}"

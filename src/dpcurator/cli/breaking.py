@@ -6,7 +6,6 @@ row, no ledger. The curators asked have a ledger in memory, thrown away, and tab
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dpcurator.cli.frame import HERE, AsJson, Catalog, command, show, show_json
+from dpcurator.cli.progress import progress
 from dpcurator.errors import DpcuratorError, Fault, Misconfigured, Refusal
 
 if TYPE_CHECKING:
@@ -42,28 +42,14 @@ def break_me(
     found."""
     from dpcurator.catalog.load import load
 
-    with _progress(quiet=as_json) as told:
+    with progress(_so_far, quiet=as_json) as told:
         found = search(load(catalog), seconds=seconds, seed=seed, told=told)
     show_json(found.as_json()) if as_json else show(found)
     raise typer.Exit(FOUND if found.witness else 0)
 
 
-class _progress:
-    """What was tried so far, on a terminal's standard error; nothing elsewhere."""
-
-    def __init__(self, *, quiet: bool) -> None:
-        self.shown = not quiet and sys.stderr.isatty()
-
-    def __enter__(self) -> Any:
-        return self.tell if self.shown else None
-
-    def tell(self, found: Broken) -> None:
-        text = f"\r{found.seconds:4.0f} s: {found.questions:,} questions, {found.pairs:,} pairs"
-        print(text, end="", file=sys.stderr, flush=True)
-
-    def __exit__(self, *_: object) -> None:
-        if self.shown:
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
+def _so_far(found: Broken) -> str:
+    return f"{found.seconds:4.0f} s: {found.questions:,} questions, {found.pairs:,} pairs"
 
 
 def search(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from dpcurator.cli.frame import HERE, AsJson, Catalog, command, show, show_json
+from dpcurator.cli.progress import progress
 
 
 @command(name="init", epilog="Example: dpcurator init visits.csv")
@@ -35,26 +35,9 @@ def refresh(catalog: Catalog = HERE, as_json: AsJson = False) -> None:
     from dpcurator.opening import refresh_all
 
     declaration = load(catalog)
-    with _progress(quiet=as_json) as told:
+    with progress(lambda table, rows: f"{table}: {rows:,} rows read", quiet=as_json) as told:
         report = refresh_all(declaration, progress=told)
     show_json(report.as_json()) if as_json else show(report)
-
-
-class _progress:
-    """Rows read so far, on a terminal's standard error; nothing elsewhere."""
-
-    def __init__(self, *, quiet: bool) -> None:
-        self.shown = not quiet and sys.stderr.isatty()
-
-    def __enter__(self) -> Any:
-        return self.tell if self.shown else None
-
-    def tell(self, table: str, rows: int) -> None:
-        print(f"\r{table}: {rows:,} rows read", end="", file=sys.stderr, flush=True)
-
-    def __exit__(self, *_: object) -> None:
-        if self.shown:
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
 @command(name="check", epilog="Example: dpcurator check")

@@ -27,8 +27,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from dpcurator.numbers import Enclosure, decimal_text
-from dpcurator.numbers.balls import Ball, ball
+from dpcurator.numbers import Enclosure, decimal_text, exp_neg
+from dpcurator.numbers.balls import Ball
 from dpcurator.privacy.distribution import ZERO, Atom, Distribution
 from dpcurator.privacy.families.family import Family, Given, Pair
 from dpcurator.privacy.families.poisson import (
@@ -86,13 +86,9 @@ def _low(loss: Fraction | Enclosure) -> Fraction:
 
 
 def _other(atom: Atom) -> Enclosure:
-    """The mass under Q of an atom of P: e**-L times it."""
+    """The mass under Q of an atom of P whose loss L is above 0: e**-L times it."""
     high = atom.loss.hi if isinstance(atom.loss, Enclosure) else atom.loss
-    return atom.mass * Enclosure(_exp_neg(high).lo, _exp_neg(_low(atom.loss)).hi)
-
-
-def _exp_neg(x: Fraction) -> Enclosure:
-    return enclosed(lambda bits: (-ball(x)).exp())
+    return atom.mass * Enclosure(exp_neg(high).lo, exp_neg(_low(atom.loss)).hi)
 
 
 def _pair(base: Family, given: Given) -> Pair:
