@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Final, Literal
 
 from dpcurator.errors import Refusal
-from dpcurator.fronts.sql import _chain as chain
+from dpcurator.fronts.sql_expressions import chain
 from dpcurator.plan.question import (
     Binary,
     Call,

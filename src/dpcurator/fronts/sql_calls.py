@@ -1,0 +1,106 @@
+"""Calls in an SQL text: aggregates and functions under their standard names, and syntax that is a call in other words.
+
+The parser gives classes to the functions of `PARSED` only and leaves all others as they were written, so no argument is
+lost to its readings. Other spellings of one function become one name here; `bind` refuses a name that is none. What
+means a CASE (IF, COUNT_IF, FILTER) becomes that CASE, which then has the one meaning.
+Checked in tests/fronts/test_sql.py and tests/fronts/test_fuzz.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, Final
+
+from dpcurator.errors import Refusal
+from dpcurator.fronts.sql_nodes import kind_of, known, place_of, unavailable
+from dpcurator.plan.question import Branch, Call, Case, Literally, Syntax
+
+NAMED: Final = {"Count": "COUNT", "Sum": "SUM", "Avg": "AVG", "Round": "ROUND", "Abs": "ABS",
+                 "Coalesce": "COALESCE", "Nullif": "NULLIF", "Floor": "FLOOR", "Ceil": "CEIL"}  # fmt: skip
+PARSED: Final = ("COUNT", "SUM", "AVG", "ROUND", "ABS", "COALESCE", "NULLIF")  # the parser keeps others as written
+_ALSO: Final = {
+    "IFNULL": "COALESCE", "NVL": "COALESCE", "CEILING": "CEIL", "POW": "POWER", "LCASE": "LOWER", "UCASE": "UPPER",
+    "SUBSTR": "SUBSTRING", "LEN": "LENGTH", "CHAR_LENGTH": "LENGTH", "CHARACTER_LENGTH": "LENGTH",
+    "DATEPART": "DATE_PART", "DATEDIFF": "DATE_DIFF", "DATETRUNC": "DATE_TRUNC", "IIF": "IF", "MEAN": "AVG",
+}  # fmt: skip
+
+
+def is_function(node: Any) -> bool:
+    from sqlglot import exp
+
+    return isinstance(node, exp.Func) and not isinstance(node, exp.Binary)
+
+
+def call(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
+    kind, at = kind_of(node), place_of(node)
+    if kind == "Anonymous":
+        return _written(node, inner)
+    name = NAMED[kind]
+    known(node, "this", "expressions", "decimals", "expression", "big_int")
+    first = node.this
+    if kind_of(first) == "Star":
+        known(first)
+        known(node, "this", "big_int")
+        return Call(name, star=True, at=at)
+    if kind_of(first) == "Distinct":
+        known(first, "expressions")
+        return Call(name, tuple(inner(part) for part in first.expressions), distinct=True, at=at)
+    rest = [node.args.get("decimals"), node.args.get("expression"), *(node.args.get("expressions") or [])]
+    parts = [part for part in (first, *rest) if part is not None]
+    return Call(name, tuple(inner(part) for part in parts), at=at)
+
+
+def _written(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
+    """A function as it was written; `bind` refuses one that is not there, naming those that are."""
+    known(node, "this", "expressions")
+    written, at = str(node.this).upper()[:40], place_of(node)
+    name = _ALSO.get(written, written)
+    if any(kind_of(part) in ("Star", "Distinct") for part in node.expressions):
+        return Call(name, star=True, at=at)
+    parts = tuple(inner(part) for part in node.expressions)
+    if name == "IF" and len(parts) == 3:
+        return Case((Branch(parts[0], parts[1]),), parts[2])
+    if name in ("COUNT_IF", "COUNTIF") and len(parts) == 1:
+        return Call("COUNT", (Case((Branch(parts[0], Literally(Fraction(1))),)),), at=at)
+    return Call(name, parts, at=at)
+
+
+def filtered(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
+    """SUM(x) FILTER (WHERE c) is SUM(CASE WHEN c THEN x END); COUNT(*) counts 1 there."""
+    known(node, "this", "expression")
+    known(node.expression, "this")
+    made = inner(node.this)
+    if not isinstance(made, Call) or made.function not in ("COUNT", "SUM", "AVG") or made.distinct:
+        raise unavailable(node)
+    kept: Syntax = Literally(Fraction(1)) if made.star else made.arguments[0]
+    return Call(made.function, (Case((Branch(inner(node.expression.this), kept),)),), at=made.at)
+
+
+def zone(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
+    known(node, "this", "zone")
+    return Call("TIMEZONE", (inner(node.args["zone"]), inner(node.this)), at=place_of(node))
+
+
+def extract(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
+    known(node, "this", "expression")
+    if kind_of(node.this) not in ("Var", "Literal"):
+        raise unavailable(node)
+    return Call("DATE_PART", (Literally(str(node.this.this).lower()), inner(node.expression)), at=place_of(node))
+
+
+def trim(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
+    known(node, "this", "expression", "position")
+    letters = node.args.get("expression")
+    if letters is not None:
+        raise Refusal(
+            "TRIM takes spaces off only.", where=place_of(node), cure="Write TRIM(x), LTRIM(x) or REPLACE(x, 'a', '')."
+        )
+    name = {"LEADING": "LTRIM", "TRAILING": "RTRIM"}.get(str(node.args.get("position") or "").upper(), "TRIM")
+    return Call(name, (inner(node.this),), at=place_of(node))
+
+
+def substring(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
+    known(node, "this", "start", "length")
+    parts = [node.this, node.args.get("start"), node.args.get("length")]
+    return Call("SUBSTRING", tuple(inner(one) for one in parts if one is not None), at=place_of(node))

@@ -1,0 +1,67 @@
+"""A node of the parser's tree: its class, its place in the text, and the refusal of what is not known of it.
+
+`known` is what lets nothing be dropped: the reader of a class that can carry more than its operands names the arguments
+it looks at, and a node that carries any other is refused, also one that a later parser adds.
+Checked in tests/fronts/test_sql.py (the table of refusals, with places) and tests/fronts/test_fuzz.py.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import Any, Final
+
+from dpcurator.errors import Refusal
+
+CURES: Final = {
+    "Subquery": ("a subquery", "Ask of the table directly; WHERE and HAVING filter."),
+    "Window": ("a window function", "Window functions return single rows; use GROUP BY."),
+    "Star": ("* returns single rows, which never leave the curator, and so it", "Ask for COUNT(*) or an aggregate."),
+    "Filter": ("FILTER here", "It goes with COUNT, SUM and AVG, as in COUNT(*) FILTER (WHERE age > 65)."),
+    "Is": ("IS with anything but NULL, TRUE or FALSE", "Write x IS NULL, x IS TRUE or x = y."),
+    "IntDiv": ("DIV", "Write FLOOR(x / y): / is always real division."),
+    "BitwiseXor": ("^", "Write POWER(x, 2)."),
+    "SimilarTo": ("SIMILAR TO", "Use LIKE."), "RegexpLike": ("~", "Use LIKE."), "Glob": ("GLOB", "Use LIKE."),
+    "Any": ("ANY", "Join comparisons by OR."), "All": ("ALL", "Join comparisons by AND."),
+    "CurrentDate": ("CURRENT_DATE", "Write the date itself: an answer would change with the clock."),
+    "CurrentTimestamp": ("CURRENT_TIMESTAMP", "Write the moment itself: an answer would change with the clock."),
+    "Tuple": ("a tuple", "Compare the columns one by one, joined by AND."),
+    "Placeholder": ("a parameter", "Write the value in the text."),
+    "Parameter": ("a parameter", "Write the value in the text."),
+    "Exists": ("EXISTS", "Ask of one table; WHERE and HAVING filter."),
+}  # fmt: skip
+
+
+def kind_of(node: Any) -> str:
+    return type(node).__name__
+
+
+def known(node: Any, *allowed: str) -> None:
+    """Refuse a node that carries anything besides the named arguments."""
+    extra = [name for name, value in node.args.items() if value not in (None, [], False) and name not in allowed]
+    if extra:
+        raise unavailable(node, extra[0].strip("_").upper() + " here")
+
+
+def unavailable(node: Any, word: str | None = None) -> Refusal:
+    what, cure = CURES.get(kind_of(node), (kind_of(node).upper(), "Use columns, numbers, texts and aggregates."))
+    return Refusal(f"{word or what} is not available.", where=place_of(node), cure=cure)
+
+
+def place_of(node: Any) -> str:
+    """Where a node starts, as far as the parser kept it."""
+    from sqlglot import exp
+
+    for part in node.find_all(exp.Identifier, exp.Column, exp.Func, bfs=True):
+        if "place" in part.meta:
+            return str(part.meta["place"])
+    return ""
+
+
+def mark_places(tree: Any, text: str) -> None:
+    """Note where each node starts in the text: the parser counts lines and columns at a token's end."""
+    starts = [0, *(number + 1 for number, letter in enumerate(text) if letter == "\n")]
+    for node in tree.walk():
+        start = node.meta.get("start")
+        if start is not None:
+            line = bisect_right(starts, start)
+            node.meta["place"] = f"line {line}, column {start - starts[line - 1] + 1}"
