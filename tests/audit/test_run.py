@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-import math
 
 import numpy as np
 import pytest
 
 import dpcurator as dp
-from dpcurator.audit.limits import Limits
+from dpcurator.audit import by_draws
+from dpcurator.audit.features import Ordered
+from dpcurator.audit.pairs import Pair
+from dpcurator.audit.search import Event
 
 VERDICTS = {"violation found (certain)", "violation found", "no violation found"}
 
@@ -132,10 +134,44 @@ def test_what_cannot_be_called_is_refused():
         dp.audit(7, pair=(0, 1))
 
 
-def test_shares_of_alpha_sum_to_less_than_alpha():
-    """Looks have alpha/2**(r+1), r = 1, 2, ...; tries at smaller pairs alpha/(2 k (k+1))."""
+@pytest.mark.parametrize("scale", [1, 30], ids=["violated and made smaller", "looked at to the end"])
+def test_shares_of_alpha_sum_to_less_than_alpha(scale, monkeypatch):
+    """Looks have alpha/2**(r+1), r = 1, 2, ...; tries at smaller pairs alpha/(2 k (k+1)): what each count was given."""
+    given, honest = [], by_draws.count
+
+    def counting(*rest, alpha, **more):
+        given.append(alpha)
+        return honest(*rest, alpha=alpha, **more)
+
+    monkeypatch.setattr(by_draws, "count", counting)
+    rng = np.random.default_rng(6)
+    report = dp.audit(
+        lambda rows, size: np.round(sum(rows) + rng.laplace(0, scale, size)), claim=dp.Pure("0.4"), samples=20_000,
+        neighbours="add-remove", domain=[0, 10], confidence="0.99",
+    )  # fmt: skip
+    assert report.violated == (scale == 1)
+    assert len(given) > (scale == 1)
+    assert all(alpha > 0 for alpha in given)
+    assert sum(given) <= report.alpha
     assert sum(2.0 ** -(r + 1) for r in range(1, 60)) + sum(1 / (2 * k * (k + 1)) for k in range(1, 10**5)) <= 1
-    assert Limits(1, math.inf, dp.Pure(1).epsilon, lambda *_: None, True).left > 0
+
+
+def test_pairs_turned_round_whose_events_have_the_same_words_are_not_mixed_up(monkeypatch):
+    """An event is drawn one by one as it was counted: of the other pair it is likelier on the other side."""
+    rng = np.random.default_rng(8)
+    value = Ordered("the outcome", lambda drawn: drawn.part(0))
+
+    def event(forward):
+        return Event(lambda: "the outcome > 0", lambda drawn: drawn.part(0) > 0, forward, 9, 9, value, "")
+
+    turned = [(Pair(2, 0), event(True)), (Pair(0, 1), event(False))]  # the first tells most
+    monkeypatch.setattr(by_draws, "_looks", lambda *_: iter([(turned, 100, 2)]))
+    report = dp.audit(
+        lambda x, size: (rng.random(size) < (0.1, 0.7, 0.95)[x]).astype(int), neighbours="number", claim=dp.Pure(1),
+        samples=2000, shrink=False,
+    )  # fmt: skip
+    assert report.violated
+    assert {one.direction for one in report.findings} == {("first", "second"), ("second", "first")}
 
 
 @pytest.mark.slow

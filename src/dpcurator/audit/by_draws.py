@@ -31,6 +31,7 @@ from dpcurator.audit.shrink import shrink as smaller_witness
 from dpcurator.errors import Refusal
 
 Candidate = tuple[Pair, Event]
+Told = tuple[int, str, tuple[str, str]]  # which finding: of pairs turned round, events have the same words
 _LISTED = 24  # events that are looked at again
 _EVENTS = 4  # counted at a time
 _QUICK, _CLOSE, _AGAIN = 1 << 14, 1 << 17, 1 << 19  # draws of each input to look at
@@ -45,7 +46,7 @@ def by_draws(
     looked_for = Pure(0) if claim is None else claim
     sampler = Sampler(function, until=limits.until + 0.25 * limits.left + 1)
     findings: list[Finding] = []
-    events: dict[str, Candidate] = {}
+    events: dict[Told, Candidate] = {}
     searched, counted, round_, pairs_tried = 0, 0, 0, 0
     verdict, found_on, notes, smaller = NOTHING, None, [], None
     try:
@@ -54,7 +55,7 @@ def by_draws(
             share = limits.alpha / 2 ** (round_ + 1)
             found, draws = _counted(sampler, candidates, share, looked_for, limits)
             findings, counted = [*findings, *found], max(counted, draws)
-            events |= {one.event: candidate for one, candidate in zip(found, candidates, strict=True)}
+            events |= {_told(one): candidate for one, candidate in zip(found, candidates, strict=True)}
             if claim is not None and any(claim.contradicted(one.p, one.q) for one in found):
                 verdict = FOUND
                 break
@@ -65,7 +66,7 @@ def by_draws(
         raise nothing_else(f"raising {sampler.raised}")
     if verdict == FOUND:
         told = next(one for one in findings if claim is not None and claim.contradicted(one.p, one.q))
-        _same_apart(sampler, told, events[told.event][1], limits.left / 8)
+        _same_apart(sampler, told, events[_told(told)][1], limits.left / 8)
     if verdict == FOUND and shrinking and findings[0].pair.neighbours is not None:
         assert claim is not None
         smaller, tries = smaller_witness(
@@ -76,13 +77,17 @@ def by_draws(
             notes.append(f"found on larger inputs first, then {tries} smaller tried on fresh draws")
     if findings and of_bits(findings[0]):
         notes.append("the last bits of a double tell which inputs it can come from; bits=False looks past them")
-    seen = events.get(findings[0].event) if findings else None
+    seen = events.get(_told(findings[0])) if findings else None
     picture = None if seen is None else _bars(sampler, seen, counted)
     return Report(
         verdict, name, claim, tuple(findings), "black box", limits.alpha, counted, searched, 0.0, pairs_tried,
         getattr(claim, "delta", Fraction(0)), looked_for.measure, found_on, tuple(notes),
         picture,
     )  # fmt: skip
+
+
+def _told(found: Finding) -> Told:
+    return id(found.pair), found.event, found.direction
 
 
 def _same_apart(sampler: Sampler, found: Finding, event: Event, seconds: float) -> None:
@@ -130,7 +135,7 @@ def of_bits(found: Finding) -> bool:
 
 
 def _again(
-    sampler: Sampler, claim: Claim, limits: Limits, draws: int, seen: dict[str, Candidate]
+    sampler: Sampler, claim: Claim, limits: Limits, draws: int, seen: dict[Told, Candidate]
 ) -> Callable[[Pair, int], Finding | None]:
     """A try at a smaller pair: its own search, and its own draws to count on."""
 
@@ -149,7 +154,7 @@ def _again(
             found = count(sampler, pair, events, draws=few, alpha=share, claim=claim)
         except OutOfTime:
             return None
-        seen.update({one.event: (pair, event) for one, event in zip(found, events, strict=True)})
+        seen.update({_told(one): (pair, event) for one, event in zip(found, events, strict=True)})
         top = max(found, key=telling)
         return top if claim.contradicted(top.p, top.q) else None
 
