@@ -65,6 +65,12 @@ def test_bounds_are_rounded_to_the_safe_side():
     assert figure(F(0)) == "0"
 
 
+@pytest.mark.parametrize(("confidence", "chance"), [("0.999999", "1e-06"), ("0.9986", "2e-03"), ("0.95", "5e-02")])
+def test_the_chance_to_be_wrong_is_rounded_up(confidence, chance):
+    report = dp.audit(lambda x: 0, pair=(0, 1), claim=dp.Pure(1), samples=200, confidence=confidence)
+    assert f"wrong with chance at most {chance}" in str(report)
+
+
 @pytest.mark.parametrize(
     "outcome",
     [lambda rng, x: rng.normal(x), lambda rng, x: rng.choice(["a", "b"], p=[0.4 + x / 5, 0.6 - x / 5])],

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from decimal import ROUND_FLOOR, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -157,7 +157,8 @@ class Report:
         pairs = f"{self.pairs:,} pair{'s' if self.pairs != 1 else ''} of inputs"
         if self.layer == "exact":
             return f"{pairs}, by exact laws"
-        return f"{pairs}, {self.samples:,} draws of each counted; wrong with chance at most {float(self.alpha):.0e}"
+        chance = float(Context(prec=1, rounding=ROUND_CEILING).divide(*map(Decimal, self.alpha.as_integer_ratio())))
+        return f"{pairs}, {self.samples:,} draws of each counted; wrong with chance at most {chance:.0e}"
 
     def as_json(self) -> dict[str, Any]:
         """Everything, for machines: numbers as text, lower bounds rounded down."""
