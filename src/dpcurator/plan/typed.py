@@ -62,6 +62,14 @@ class Typed:
         return self.part
 
 
+Parts = Sequence[Typed]
+
+
+def of_type(parts: Parts, operand: Operand, type: str) -> Typed:
+    """What was made of the parts: a value of their table."""
+    return Typed(operand, type, parts[0].table)
+
+
 def kind_of(type: str) -> Kind:
     """The physical kind of a type."""
     return "integer" if type in ("local", "null") else KINDS[type]
