@@ -14,10 +14,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from dpcurator.errors import Refusal
-from dpcurator.fronts.columns import UNITS, Expression, Sorted, aggregates, measured, named, outside, text
+from dpcurator.fronts.columns import UNITS, aggregates, measured, named, outside
+from dpcurator.fronts.expressions import Expression, Sorted
 from dpcurator.fronts.render import chain, depth, leaves, render
 from dpcurator.fronts.sql import MAX_DEPTH
 from dpcurator.fronts.text import guard
+from dpcurator.fronts.values import text
 from dpcurator.numbers import whole
 from dpcurator.plan.names import find, nearest, quote, show
 from dpcurator.plan.nodes import Plan
