@@ -2,7 +2,7 @@
 
 It holds the canonical plan, the reach with its derivation, each mechanism with exact parameters, the price, the hash
 of the noisy values, the place in the ledger's chain, and versions. It holds nothing computed from private data besides
-what was released. `verification.py` derives all of it again. Checked in tests/test_receipt.py.
+what was released. `verification/` derives all of it again. Checked in tests/test_receipt.py.
 """
 
 from __future__ import annotations
