@@ -29,7 +29,7 @@ from dpcurator.catalog.load import load
 from dpcurator.catalog.model import EACH_ROW, Column, Table
 from dpcurator.cli.breaking import Bench, search
 from dpcurator.engines import duckdb, reference
-from dpcurator.opening import rehearsing
+from dpcurator.opening import refresh_all, rehearsing
 from dpcurator.plan import stability
 from dpcurator.pricing import quote as quoting
 
@@ -192,6 +192,25 @@ age = { type = "integer", bounds = [0, 100] }
     assert found.json["verdict"] == FOUND
     assert found.json["witness"]["mismatches"][0]["kind"] == "input"
     assert [path.name for path in tmp_path.iterdir()] == ["curator.toml"]
+
+
+def test_beside_a_snapshot_no_row_of_it_and_no_ledger_is_read(tmp_path):
+    """Of what a refresh left, only the public lists are: with files in place of data and ledger that nobody could read,
+    the same questions are tried over the same tables, and nothing is written."""
+    data, state = tmp_path / "visits.csv", tmp_path / ".dpcurator"
+    rows = "who,city,age,net gain,seen,day,at,dose,note\na,Leeds,30,0.5,true,2024-02-29,2024-01-01,1.5,x\n"
+    data.write_text(rows)
+    refresh_all(load(SCHEMAS["listed"], directory=tmp_path))
+    dp.open(SCHEMAS["listed"], directory=tmp_path).ledger.close()
+    for file in [data, *state.iterdir()]:
+        if file.name != "facts.json":
+            file.write_bytes(b"no data, no ledger and no key")
+    before = {file.name: file.read_bytes() for file in state.iterdir()}
+    assert set(before) >= {"facts.json", "ledger.db", "signing.key"}
+    found = search(load(SCHEMAS["listed"], directory=tmp_path), seconds=600, worlds=1)
+    fresh = tried("listed", worlds=1)
+    assert (found.verdict, found.pairs, found.seen) == (NOTHING, fresh.pairs, fresh.seen)
+    assert {file.name: file.read_bytes() for file in state.iterdir()} == before
 
 
 def test_a_catalog_without_private_tables_is_for_the_steward_to_mend():
