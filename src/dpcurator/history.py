@@ -116,7 +116,7 @@ def _losses(kind: Kind) -> Iterable[Loss]:
 
 
 def _few(prices: Iterable[tuple[Fraction, int]]) -> Parts:
-    """Pure losses at or above these prices, of at most KINDS kinds."""
+    """Pure losses at or above these prices, of at most KINDS kinds or of one figure each."""
     counts: dict[Fraction, int] = {}
     for price, count in prices:
         counts[price] = counts.get(price, 0) + count
