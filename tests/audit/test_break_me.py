@@ -127,6 +127,32 @@ def test_a_mistake_is_found_with_a_small_witness(mistake, monkeypatch):
     assert found.as_json()["witness"]["question"] == witness.question.text
 
 
+def test_a_quote_that_fails_as_none_should_is_found(monkeypatch):
+    from dpcurator.curator import Curator
+
+    def quote(curator, question, **price):
+        raise KeyError("city")
+
+    monkeypatch.setattr(Curator, "quote", quote)
+    found = search(declared("listed"), seconds=20, worlds=1)
+    assert found.verdict == FOUND
+    assert "the quote: fails with KeyError on made-up rows" in str(found)
+
+
+def test_an_answer_that_fails_as_none_should_is_shown():
+    class Failing:
+        def quote(self, question, **price):
+            return SimpleNamespace(as_json=dict)
+
+        def ask(self, question, **price):
+            raise IndexError("of a row")
+
+        def budget(self):
+            return SimpleNamespace(spent=0, spent_delta=0, remaining=1)
+
+    assert shown(Failing(), "SELECT 1")["answer"] == {"error": "IndexError", "words": "of a row"}
+
+
 def test_what_is_right_passes():
     """Every schema, and at length, in test_self_audit.py."""
     found = tried("listed", worlds=2)

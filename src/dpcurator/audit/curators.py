@@ -47,6 +47,8 @@ def shown(curator: Any, question: Any, *, sorted_by_noise: bool = False, **price
             given = ask(question, **price)
         except DpcuratorError as error:
             found[name] = {"error": type(error).__name__, "words": str(error), "fields": error.as_json()}
+        except Exception as error:  # what no curator should raise is seen too
+            found[name] = {"error": type(error).__name__, "words": str(error)}
         else:
             found[name] = json.dumps(given.as_json()) if name == "quote" else _answer(given, sorted_by_noise)
     budget = curator.budget()

@@ -97,6 +97,8 @@ class Bench:
             quote = self.curator.quote(asked.text, spend=asked.spend)
         except Refusal as refused:
             return Tried(refused=str(refused))
+        except Exception as failed:  # no question may end so, and none may end this command
+            return Tried(broken=(0, (_failed("the quote", failed),)))
         self._asked += 1
         if self._asked % _WHOLE == 0 or len(others) <= 1:  # a witness that is made smaller has one neighbour
             shown = self._shown(asked, table, rows, others[0] if others else rows)
