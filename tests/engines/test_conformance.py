@@ -17,7 +17,7 @@ ORDINARY = settings(max_examples=400, derandomize=True, deadline=None, database=
                     suppress_health_check=list(HealthCheck))  # fmt: skip
 
 SHARED = {"__init__", "limits", "limits_rows", "duckdb_sql", "duckdb_levels", "duckdb_shared", "duckdb_rows",
-          "duckdb_elementary", "together"}
+          "duckdb_numbers", "duckdb_texts", "duckdb_dates", "duckdb_elementary", "together"}  # fmt: skip
 OTHERS = [constructor() for name, constructor in ENGINES if name != "reference"]
 
 

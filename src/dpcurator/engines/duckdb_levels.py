@@ -11,7 +11,7 @@ Checked in tests/engines/test_levels.py.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -111,3 +111,17 @@ class Levels:
             steps.append((f"{prefix}{number}", f"SELECT {carried}, {made} FROM {source}"))
             source = f"{prefix}{number}"
         return source, steps
+
+
+Write = Callable[[Levels, tuple[Term, ...], tuple[Value, ...]], Term]  # a function's text, of its parts and literals
+
+
+def plain(template: str) -> Write:
+    """A column of the parts alone."""
+    return lambda levels, parts, _: levels.let(template, *parts)
+
+
+def int_of(value: Value) -> int:
+    """A literal that is an integer by its function's definition."""
+    assert isinstance(value, int)
+    return value
