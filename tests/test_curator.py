@@ -16,6 +16,7 @@ from house import COUNT, ROWS, catalog, frame, opened, steady
 import dpcurator as dp
 from dpcurator.mechanisms import DiscreteLaplace
 from dpcurator.plan.nodes import Apply, Given, Output, Result
+from dpcurator.pricing.offers import expected_rows
 from dpcurator.privacy.reading import Reading
 
 BY_CITY = "SELECT city, COUNT(*) AS n, AVG(age) AS a FROM visits GROUP BY city"
@@ -119,7 +120,7 @@ def test_a_menu_speaks_of_groups_of_a_row_for_each_public_or_expected_unit(curat
     tables = tuple(replace(table, expected_units=hint) for table in curator.catalog.tables)
     curator.catalog = replace(curator.catalog, tables=tables, **promise)
     keys = len(curator.quote(BY_CITY, epsilon=1).lowered.keys)
-    assert curator._expected(curator.plan(BY_CITY)) == (10_000 if units is None else units // keys)
+    assert expected_rows(curator.plan(BY_CITY), curator.catalog) == (10_000 if units is None else units // keys)
 
 
 def test_quote_menu_and_plan_read_no_data(curator):

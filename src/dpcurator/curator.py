@@ -29,16 +29,16 @@ from dpcurator.ledger import Ledger, Stored
 from dpcurator.ledger.canonical import canonical_text
 from dpcurator.ledger.keys import SigningKey
 from dpcurator.ledger.ledger import Entry
-from dpcurator.numbers import decimal_text, positive, rational, whole
+from dpcurator.numbers import positive, whole
 from dpcurator.plan.bind import bind
 from dpcurator.plan.canonical import as_json, plan_of
 from dpcurator.plan.facts import disagreement
 from dpcurator.plan.nodes import Plan
 from dpcurator.plan.retyped import misfit
 from dpcurator.pricing.finish import finish
-from dpcurator.pricing.menu import ROWS, Menu, menu, price_for
-from dpcurator.pricing.notes import many, notes
-from dpcurator.pricing.prices import Price, epsilon_of, rho_of, share_of
+from dpcurator.pricing.menu import Menu, menu, price_for
+from dpcurator.pricing.notes import notes
+from dpcurator.pricing.offers import delta_of, expected_rows, level_of, offered
 from dpcurator.pricing.quote import CONFIDENCE, Quote, price
 from dpcurator.pricing.release import Noisy, release
 from dpcurator.values import Budget, Charge, Exact, Json, Request
@@ -46,7 +46,6 @@ from dpcurator.values import Budget, Charge, Exact, Json, Request
 if TYPE_CHECKING:
     from dpcurator.fronts.frame import Frame
     from dpcurator.history import Together
-    from dpcurator.rehearsal import Rehearsed
 
     Question = str | Frame[Any, Any, Any]
 
@@ -98,7 +97,7 @@ class Curator:
         whole budget, as "5%"), or within (a wanted error for each named column). delta: at most this much of the
         ledger's delta, by default the same share of it. Raises Refusal.
         """
-        level = _level(confidence)
+        level = level_of(confidence)
         prices = {"epsilon": epsilon, "rho": rho, "spend": spend, "within": within or None}
         given = [name for name, value in prices.items() if value is not None]
         if len(given) != 1:
@@ -107,13 +106,13 @@ class Curator:
         if within and not (isinstance(within, Mapping) and all(isinstance(title, str) for title in within)):
             raise Refusal("within names columns, each with its error.", cure='Write it as in within={"n": 50}.')
         plan = self.plan(question)
-        most = None if delta is None else _delta(delta)
+        most = None if delta is None else delta_of(delta)
         if within:
             rows = None if assume_count is None else whole(assume_count, name="assume_count", least=1)
             targets = {name: positive(error, name=f"the error of {name!r}") for name, error in within.items()}
             quote = price_for(plan, self.catalog, targets, rows=rows, confidence=level, delta=most)
         else:
-            quote = price(plan, self._price(epsilon, rho, spend, most), self.catalog, confidence=level)
+            quote = price(plan, offered(self.catalog, epsilon, rho, spend, most), self.catalog, confidence=level)
         if not quote.free:
             check_core(quote.lowered.core)
         return quote
@@ -121,10 +120,11 @@ class Curator:
     def menu(self, question: Question, *, assume_count: object = None, confidence: object = CONFIDENCE) -> Menu:
         """What each share of the budget would buy. Free; no data is looked at."""
         plan = self.plan(question)
-        rows = self._expected(plan) if assume_count is None else whole(assume_count, name="assume_count", least=1)
+        named = None if assume_count is None else whole(assume_count, name="assume_count", least=1)
+        rows = expected_rows(plan, self.catalog) if named is None else named
         budget = self.budget()
         return menu(
-            plan, self.catalog, budget.remaining, rows=rows, confidence=_level(confidence),
+            plan, self.catalog, budget.remaining, rows=rows, confidence=level_of(confidence),
             remaining_delta=budget.remaining_delta,
         )  # fmt: skip
 
@@ -170,7 +170,7 @@ class Curator:
         as_one: in a ledger of epsilon and delta, charge them as one certified point at `delta` (by default, the price's
         share of the ledger's), where its epsilon is below the sum of the questions'.
         """
-        level, most = _level(confidence), None if delta is None else _delta(delta)
+        level, most = level_of(confidence), None if delta is None else delta_of(delta)
         if sum(value is not None for value in (epsilon, rho, spend)) != 1:
             raise Refusal("a batch needs one price.", cure='Give one of epsilon="0.1", rho="0.005" or spend="5%".')
         if isinstance(questions, str) or not isinstance(questions, Iterable):
@@ -181,8 +181,8 @@ class Curator:
                 plans.append(self.plan(question))
             except Refusal as refused:
                 raise in_question(number, refused) from None
-        offered = self._price(epsilon, rho, spend, most)
-        return quote_batch(plans, offered, self.catalog, confidence=level, as_one=as_one)
+        shared = offered(self.catalog, epsilon, rho, spend, most)
+        return quote_batch(plans, shared, self.catalog, confidence=level, as_one=as_one)
 
     def batch(
         self,
@@ -237,7 +237,7 @@ class Curator:
         The price, for the noise alone, is as for `quote`; without one, spend="5%". No data and no ledger is looked at,
         and nothing is charged or stored. Raises Refusal.
         """
-        from dpcurator.rehearsal import rehearsed
+        from dpcurator.rehearsal import rehearsal_notes, rehearsed
 
         unpriced = (epsilon, rho, spend, within or None) == (None,) * 4
         quote = self.quote(
@@ -393,27 +393,6 @@ class Curator:
         """The steward's, after looking into a fault: questions are taken again."""
         return self.ledger.reopen()
 
-    def _price(self, epsilon: object, rho: object, spend: object, delta: Fraction | None) -> Price:
-        if epsilon is not None:
-            return epsilon_of(self.catalog, positive(epsilon, name="epsilon"), delta)
-        if rho is not None:
-            return rho_of(self.catalog, positive(rho, name="rho"), delta)
-        text = spend.strip() if isinstance(spend, str) else spend
-        if isinstance(text, str) and text.endswith("%"):
-            return share_of(self.catalog, positive(text[:-1].strip(), name="spend") / 100, delta)
-        raise Refusal("spend is a share of the whole budget.", cure='Write it as in "5%"; or give epsilon.')
-
-    def _expected(self, plan: Plan) -> int:
-        """A public guess of the rows of a group: the public or expected number of units over the keys, one row each;
-        without one, ROWS."""
-        source = plan.source.source
-        rows = source.source.table if hasattr(source.source, "table") else source.source.source.table
-        table = next(table for table in self.catalog.tables if table.name == rows)
-        units = self.catalog.units or table.expected_units
-        if units is None:
-            return ROWS
-        return max(1, units // max(1, source.keys if source.listed else 1))
-
 
 def _room(frames: int) -> bool:
     """Whether so many calls can still be made inside one another."""
@@ -423,35 +402,7 @@ def _room(frames: int) -> bool:
         return False
 
 
-def _delta(delta: object) -> Fraction:
-    found = rational(delta, name="delta")
-    if not 0 <= found < 1:
-        raise Refusal("delta must be at least 0 and below 1.", cure="Write it as in 1e-9.")
-    return found
-
-
 def _nothing(quote: Quote) -> Noisy:
     """A release in which every reading is 0; with unknown keys, of no key."""
     groups = len(quote.lowered.keys) + quote.reach.other
     return Noisy(quote.lowered.keys, tuple((0,) * groups for _ in quote.priced), quote.reach.other)
-
-
-def _level(confidence: object) -> Fraction:
-    level = rational(confidence, name="confidence")
-    if not 0 < level < 1:
-        raise Refusal("confidence must be above 0 and below 1.", cure="Write it as in 0.95.")
-    return level
-
-
-def rehearsal_notes(quote: Quote, found: Rehearsed, *, unpriced: bool) -> tuple[str, ...]:
-    """What was made up, and what the question would cost."""
-    if quote.free:
-        return ("free; asked for real it is free too: every value is public",)
-    catalog = quote.catalog
-    price = f"{catalog.currency} {decimal_text(quote.cost)}"
-    price += f" and delta {decimal_text(quote.delta)}" if quote.delta else ""
-    price += ", 5 % of the budget, as no price was given" if unpriced else ""
-    whose = f"{many(found.rows, 'row')} of {found.units:,} {catalog.protects}"
-    if found.declared is not None:
-        whose += f", not {found.declared:,}: what grows with them is smaller here, and the noise looks larger beside it"
-    return (f"free; asked for real at this price it costs {price}", f"made up from the catalog alone: {whose}")

@@ -25,9 +25,11 @@ from dpcurator.catalog.model import EACH_ROW, Catalog, Column, Table, Value
 from dpcurator.engines.duckdb import DuckDB
 from dpcurator.entropy import Entropy
 from dpcurator.errors import Fault, Refusal
+from dpcurator.numbers import decimal_text
 from dpcurator.plan.core import Scan
 from dpcurator.plan.days import DAY, FIRST_DAY, FIRST_MOMENT, LAST_DAY, LAST_MOMENT
 from dpcurator.pricing.finish import finish
+from dpcurator.pricing.notes import many
 from dpcurator.pricing.quote import Quote
 from dpcurator.pricing.release import release
 from dpcurator.values import Cell
@@ -78,6 +80,20 @@ def rehearsed(quote: Quote, entropy: Entropy) -> Rehearsed:
     cells = finish(quote, release(quote, exact, entropy))
     units, declared = _units(quote.catalog, table), _declared(quote.catalog, table)
     return Rehearsed(cells, len(next(iter(made.values()))), units, declared if declared > units else None)
+
+
+def rehearsal_notes(quote: Quote, found: Rehearsed, *, unpriced: bool) -> tuple[str, ...]:
+    """What was made up, and what the question would cost."""
+    if quote.free:
+        return ("free; asked for real it is free too: every value is public",)
+    catalog = quote.catalog
+    price = f"{catalog.currency} {decimal_text(quote.cost)}"
+    price += f" and delta {decimal_text(quote.delta)}" if quote.delta else ""
+    price += ", 5 % of the budget, as no price was given" if unpriced else ""
+    whose = f"{many(found.rows, 'row')} of {found.units:,} {catalog.protects}"
+    if found.declared is not None:
+        whose += f", not {found.declared:,}: what grows with them is smaller here, and the noise looks larger beside it"
+    return (f"free; asked for real at this price it costs {price}", f"made up from the catalog alone: {whose}")
 
 
 def made_up(catalog: Catalog, table: Table, only: Collection[str] | None = None) -> dict[str, list[Value]]:
