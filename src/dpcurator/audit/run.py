@@ -143,7 +143,8 @@ def _function(mechanism: Any) -> Callable[..., Any]:
         raise Refusal("There is nothing to audit.", cure="Give a mechanism with `release`, or a function of the data.")
     if takes(mechanism, "entropy") and not takes(mechanism, "size"):
         return lambda data: mechanism(data, entropy=SystemEntropy())
-    return mechanism  # type: ignore[no-any-return]
+    function: Callable[..., Any] = mechanism
+    return function
 
 
 def _silent(what: str, done: int, of: int) -> None:

@@ -136,7 +136,7 @@ class Bench:
         from dpcurator.engines.duckdb import DuckDB
 
         if self._engine is None or self._engine[0] is not tables[0] or len(tables) < 1 + _CONFORM:
-            kinds: Any = {f"c{number}": column.kind for number, column in enumerate(table.columns)}  # type: ignore[attr-defined]
+            kinds: Any = {f"c{number}": column.kind for number, column in enumerate(table.columns)}
             made = {f"t{place}": stored(table, rows) for place, rows in enumerate(tables)}
             self._engine = (tables[0], DuckDB.from_tables(made, dict.fromkeys(made, kinds)))
         return self._engine[1]

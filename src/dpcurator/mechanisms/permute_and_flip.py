@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 from dpcurator.entropy import Entropy
@@ -102,10 +103,7 @@ class PermuteAndFlip:
         if len(read) > MOST:
             raise Refusal(f"probabilities gives the law of at most {MOST} candidates.", cure="Leave some out.")
         exact = read.exact()
-        found = {
-            value: chance(lambda value=value: _chance(exact, value, self.rate), 128)  # type: ignore[misc]
-            for value in set(exact)
-        }
+        found = {value: chance(partial(_chance, exact, value, self.rate), 128) for value in set(exact)}
         return [found[value] for value in exact]
 
     def plot(self, scores: object, *, candidates: Sequence[object] | None = None) -> Chart:

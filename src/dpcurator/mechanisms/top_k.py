@@ -20,6 +20,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 from dpcurator.entropy import Entropy
@@ -116,7 +117,7 @@ class TopK:
         if orders > MOST:
             raise Refusal(f"There are more than {MOST:,} orders.", cure="Leave some candidates out.")
         return {
-            order: chance(lambda order=order: self._chance(exact, order), 128)  # type: ignore[misc]
+            order: chance(partial(self._chance, exact, order), 128)
             for order in itertools.permutations(range(len(exact)), self.k)
         }
 
