@@ -7,8 +7,9 @@ from fractions import Fraction as F
 
 import pytest
 
-from dpcurator.answer import Answer, answer_of, printable, table_text
+from dpcurator.answer import Answer, answer_of
 from dpcurator.errors import Refusal
+from dpcurator.numbers.text_table import printable, table_text
 from dpcurator.values import Cell
 
 RECEIPT = {"request": "7f3a" * 16}

@@ -8,11 +8,11 @@ from fractions import Fraction as F
 
 import pytest
 from questions import CATALOG, VISITS, catalog_with, with_column
-from receipts import CATALOGS, KEY, changed, curator, json_of, leaves, others, signed
 
 from dpcurator.entropy import SystemEntropy
 from dpcurator.errors import Fault, OverBudget, Refusal
 from dpcurator.verification import verify
+from receipts import CATALOGS, KEY, changed, curator, json_of, leaves, others, signed
 
 ASKED = [
     "SELECT city, COUNT(*) AS n FROM visits GROUP BY city",

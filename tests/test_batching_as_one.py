@@ -7,7 +7,6 @@ from fractions import Fraction as F
 
 import pytest
 from questions import CATALOG, VISITS, catalog_with, with_column
-from receipts import CATALOGS, KEY, at, changed, curator, json_of, leaves, others, signed
 
 from dpcurator.accounting.bracket import bracket
 from dpcurator.accounting.composition import compose
@@ -18,6 +17,7 @@ from dpcurator.pricing.losses import losses_of
 from dpcurator.pricing.point import rounded_up
 from dpcurator.values import Request
 from dpcurator.verification import verify
+from receipts import CATALOGS, KEY, at, changed, curator, json_of, leaves, others, signed
 
 DELTA = F(1, 10**6)
 COUNTS = [f"SELECT COUNT(*) AS n FROM visits WHERE age > {n}" for n in range(40)]

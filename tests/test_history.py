@@ -7,7 +7,6 @@ from dataclasses import replace
 from fractions import Fraction as F
 
 import pytest
-from receipts import CATALOGS, curator
 
 from dpcurator.accounting.composition import compose
 from dpcurator.errors import OverBudget, Refusal
@@ -17,6 +16,7 @@ from dpcurator.pricing.losses import losses_of
 from dpcurator.privacy.loss import Loss
 from dpcurator.privacy.zcdp import epsilon_of
 from dpcurator.values import Request
+from receipts import CATALOGS, curator
 
 COUNTS = [f"SELECT COUNT(*) AS n FROM visits WHERE age > {n}" for n in range(30)]
 D = F(1, 10**3)

@@ -7,13 +7,13 @@ from fractions import Fraction as F
 
 import pytest
 from questions import CATALOG
-from receipts import KEY, TABLES, curator, json_of
 
 from dpcurator.engines.reference import Reference
 from dpcurator.ledger.keys import canonical
 from dpcurator.ledger.keys import verify as signed_by
 from dpcurator.plan.canonical import digest
 from dpcurator.receipt import FORMAT, sha
+from receipts import KEY, TABLES, curator, json_of
 
 QUESTION = "SELECT city, COUNT(*) AS n, AVG(age) FROM visits GROUP BY city"
 

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 from questions import CATALOG, ROWS, VISITS, catalog_with, with_column
-from receipts import CATALOGS, curator
 from shell import run
 
 import dpcurator as dp
@@ -24,6 +23,7 @@ from dpcurator.engines.reference import Reference
 from dpcurator.errors import Fault, Misconfigured, Refusal
 from dpcurator.opening import refresh_all, rehearsing
 from dpcurator.values import Exact
+from receipts import CATALOGS, curator
 
 QUESTIONS = [
     "SELECT COUNT(*) FROM visits",

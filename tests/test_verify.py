@@ -12,9 +12,9 @@ from fractions import Fraction as F
 
 import pytest
 from questions import CATALOG, VISITS, catalog_with, with_column
-from receipts import CATALOGS, KEY, at, changed, curator, json_of, leaves, others, signed
 
 from dpcurator.verification import verify
+from receipts import CATALOGS, KEY, at, changed, curator, json_of, leaves, others, signed
 
 QUESTIONS = (
     "SELECT city, COUNT(*) AS n, AVG(age) FROM visits WHERE age >= 18 AND NOT smoker GROUP BY city ORDER BY n LIMIT 3",

@@ -11,7 +11,6 @@ from fractions import Fraction as F
 from typing import Any
 
 import pytest
-from receipts import CATALOGS, KEY, changed, curator, json_of, signed
 
 from dpcurator.errors import Refusal
 from dpcurator.plan.canonical import digest, plan_of
@@ -20,6 +19,7 @@ from dpcurator.pricing.prices import amount_of
 from dpcurator.pricing.quote import price
 from dpcurator.receipt import sha
 from dpcurator.verification import verify
+from receipts import CATALOGS, KEY, changed, curator, json_of, signed
 
 HUGE = " * ".join(["1e300"] * 20)
 

@@ -15,8 +15,6 @@ from typing import Any
 
 import pytest
 from house import ROWS, catalog, opened
-from receipts import CATALOGS, json_of, signed
-from receipts import curator as in_memory
 
 import dpcurator as dp
 from dpcurator import verification
@@ -26,6 +24,8 @@ from dpcurator.pricing.losses import losses_of
 from dpcurator.pricing.point import KINDS, point_of
 from dpcurator.privacy.loss import Loss
 from dpcurator.values import Request
+from receipts import CATALOGS, json_of, signed
+from receipts import curator as in_memory
 
 DELTA = "1e-5"
 BATCH = [f"SELECT COUNT(*) AS n FROM visits WHERE age >= {n}" for n in range(40)]

@@ -35,7 +35,7 @@ MAY: dict[str, set[str]] = {
     "fronts": {"plan"},
     "engines": {"catalog", "plan"},
     "answer": set(),
-    "pricing": {"accounting", "aggregates", "answer", "catalog", "entropy", "mechanisms", "plan", "privacy"},
+    "pricing": {"accounting", "aggregates", "catalog", "entropy", "mechanisms", "plan", "privacy"},
     "ledger": set(),
     "snapshot": {"catalog"},
     "receipt": {"ledger", "plan", "pricing"},

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 from questions import planned
-from receipts import CATALOGS, curator, json_of
 
 import dpcurator as dp
 from dpcurator.answer import answer_of
@@ -21,6 +20,7 @@ from dpcurator.pricing.finish import finish
 from dpcurator.pricing.release import Noisy, release
 from dpcurator.values import Exact
 from dpcurator.verification import verify
+from receipts import CATALOGS, curator, json_of
 
 TEXT = "SELECT city, COUNT(*) AS n FROM visits GROUP BY WITH_OTHER(city) ORDER BY n DESC"
 

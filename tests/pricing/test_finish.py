@@ -14,8 +14,9 @@ from questions import VISITS, catalog_with, planned, questions, quoted, seen, wi
 from dpcurator.answer import Answer, answer_of
 from dpcurator.ledger.canonical import canonical_text
 from dpcurator.numbers.interval import Interval
+from dpcurator.numbers.shown import nearest_double
 from dpcurator.plan.nodes import Output, Result
-from dpcurator.pricing.cells import key_value, nearest_double, shown_cell
+from dpcurator.pricing.cells import key_value, shown_cell
 from dpcurator.pricing.finish import finish
 from dpcurator.values import Cell
 

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from questions import CATALOG
-from receipts import CATALOGS, curator
 
 from dpcurator.accounting.bracket import bracket
 from dpcurator.accounting.composition import compose
 from dpcurator.pricing.losses import losses_of
 from dpcurator.pricing.point import FIGURES, MOST, as_pure, point_of, rounded_up
 from dpcurator.privacy.loss import Loss
+from receipts import CATALOGS, curator
 
 D = F(1, 10**9)
 

@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 from alone import wrong
-from receipts import CATALOGS, at, changed, curator, json_of, leaves, signed
 from shell import run
 
 import dpcurator as dp
@@ -23,6 +22,7 @@ from dpcurator.cli.app import app
 from dpcurator.privacy.discrete_gaussian import least_variance
 from dpcurator.standalone import verify as alone
 from dpcurator.verification import verify
+from receipts import CATALOGS, at, changed, curator, json_of, leaves, signed
 
 CATALOG = """\
 [curator]

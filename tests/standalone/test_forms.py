@@ -13,7 +13,6 @@ from types import UnionType
 from typing import Union, get_args, get_origin, get_type_hints
 
 from questions import CATALOG, quoted
-from receipts import CATALOGS, curator
 
 from dpcurator.aggregates import AGGREGATES
 from dpcurator.mechanisms.key_selection import SELECTIONS
@@ -23,6 +22,7 @@ from dpcurator.plan.stability import ASK_RULES, NODE_RULES
 from dpcurator.pricing.noise import NAMES
 from dpcurator.receipt import FORMAT
 from dpcurator.standalone import verify as alone
+from receipts import CATALOGS, curator
 
 TEXT = Path(alone.__file__).read_text("utf-8")
 

@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 from alone import wrong
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from receipts import CATALOGS, KEY, at, changed, curator, json_of, leaves, others, signed
 
 from dpcurator.errors import Refusal
 from dpcurator.ledger.keys import SigningKey, canonical
@@ -26,6 +25,7 @@ from dpcurator.plan.canonical import digest as digest_of
 from dpcurator.standalone import verify as alone
 from dpcurator.values import Json
 from dpcurator.verification import verify
+from receipts import CATALOGS, KEY, at, changed, curator, json_of, leaves, others, signed
 
 OTHER_KEY = SigningKey(Ed25519PrivateKey.from_private_bytes(bytes(32)))
 QUESTIONS = (

@@ -11,12 +11,12 @@ from fractions import Fraction as F
 import pytest
 from alone import receipt_of, wrong
 from heart import questions, world
-from receipts import KEY
 
 from dpcurator.plan.canonical import as_json
 from dpcurator.plan.stability import derivation, reading
 from dpcurator.pricing.quote import asks_of
 from dpcurator.standalone import verify as alone
+from receipts import KEY
 
 BUDGETS = (
     {}, {"epsilon": F(10) ** 10, "delta": F(1, 10)}, {"epsilon": F(0), "rho": F(10) ** 10, "delta": F(1, 3)},

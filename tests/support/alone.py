@@ -5,12 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from receipts import KEY, json_of
-
 from dpcurator.pricing.quote import Quote
 from dpcurator.receipt import write
 from dpcurator.standalone import verify as alone
 from dpcurator.values import Charge, Json
+from receipts import KEY, json_of
 
 # Of an answer, only the hash is in a receipt.
 CORE: Json = {"columns": [], "shown": [], "rows": [], "confidence": "0.95", "notes": []}

@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from dpcurator.answer import Answer, printable
+from dpcurator.answer import Answer
 from dpcurator.cli.shown import priced_text, quote_text
 from dpcurator.errors import Refusal
 from dpcurator.ledger import Ledger, Stored
 from dpcurator.numbers import decimal_text
+from dpcurator.numbers.text_table import printable
 from dpcurator.values import Budget
 
 

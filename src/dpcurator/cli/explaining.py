@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpcurator.answer import printable
 from dpcurator.engines.duckdb_sql import statement
+from dpcurator.numbers.text_table import printable
 from dpcurator.plan.nodes import Plan, Where
 from dpcurator.pricing.quote import Quote
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from dpcurator.answer import printable, table_text
 from dpcurator.catalog.check import Finding
 from dpcurator.ledger.events import Answered, Charged, Opened
 from dpcurator.ledger.ledger import Entry
 from dpcurator.mechanisms import DiscreteLaplace
 from dpcurator.numbers import decimal_text, whole
 from dpcurator.numbers.shown import error_text
+from dpcurator.numbers.text_table import printable, table_text
 from dpcurator.pricing.bars import bars, describe
 from dpcurator.pricing.menu import ROWS
 from dpcurator.pricing.quote import Quote, typical

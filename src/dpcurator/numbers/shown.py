@@ -8,6 +8,7 @@ Checked in tests/numbers/test_shown.py.
 from __future__ import annotations
 
 import math
+import sys
 from fractions import Fraction
 
 from dpcurator.numbers.rational import leading
@@ -54,3 +55,11 @@ def number_text(value: Fraction, places: int = 0) -> str:
     whole, rest = divmod(scaled, 10**places)
     sign = "-" if value < 0 and scaled else ""
     return f"{sign}{whole:,}" + (f".{rest:0{places}d}" if places else "")
+
+
+def nearest_double(value: Fraction) -> float:
+    """The nearest double; beyond the largest one, the largest one, so that no infinity is ever shown."""
+    try:
+        return float(value)
+    except OverflowError:
+        return sys.float_info.max if value > 0 else -sys.float_info.max

@@ -14,8 +14,8 @@ from typing import Any
 
 from dpcurator.aggregates import rule_of
 from dpcurator.numbers import decimal_text
+from dpcurator.numbers.shown import nearest_double
 from dpcurator.plan.nodes import AggregateCall, Apply, Given, Key, Output, Post, Result
-from dpcurator.pricing.cells import nearest_double
 from dpcurator.pricing.quote import Priced, Quote
 
 

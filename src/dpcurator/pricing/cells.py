@@ -17,7 +17,7 @@ from typing import Any
 
 from dpcurator.catalog.model import KINDS
 from dpcurator.numbers.interval import Interval, replace_value
-from dpcurator.numbers.shown import round_half_up
+from dpcurator.numbers.shown import nearest_double, round_half_up
 from dpcurator.plan.nodes import Output
 from dpcurator.values import Cell
 
@@ -61,14 +61,6 @@ def key_value(value: Any, key_type: str) -> int | float | str | bool | None:
 def nearest_whole(value: Fraction) -> int:
     """The nearest integer, of at most 1,000 figures: Python spells no number of more than 4,300."""
     return round_half_up(min(max(value, Fraction(-_LONGEST)), Fraction(_LONGEST)))
-
-
-def nearest_double(value: Fraction) -> float:
-    """The nearest double; beyond the largest one, the largest one, so that no infinity is ever shown."""
-    try:
-        return float(value)
-    except OverflowError:
-        return _LARGEST if value > 0 else -_LARGEST
 
 
 def _above(end: Fraction | None) -> float | None:

@@ -67,7 +67,7 @@ class Menu:
         }
 
     def __str__(self) -> str:
-        from dpcurator.answer import table_text
+        from dpcurator.numbers.text_table import table_text
 
         if not self.offers:
             return f"nothing can be bought: {decimal_text(self.remaining)} of {decimal_text(self.total)} is left"
@@ -82,7 +82,7 @@ class Menu:
         return f"{table_text(heads, lines)}\n{note}"
 
     def _repr_html_(self) -> str:
-        from dpcurator.answer import pre_html
+        from dpcurator.numbers.text_table import pre_html
 
         return pre_html(str(self))
 
