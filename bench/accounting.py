@@ -17,7 +17,7 @@ from typing import Any
 
 import dpcurator as dp
 from dpcurator.accounting import Composition
-from dpcurator.accounting.spelled import spelled
+from dpcurator.accounting.parse import spelled
 
 
 def seconds(work: Callable[[], Any]) -> tuple[float, Any]:

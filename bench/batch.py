@@ -69,7 +69,7 @@ def best(work: Callable[[], object]) -> float:
 
 def main(sizes: list[int]) -> None:
     from dpcurator.catalog.load import load
-    from dpcurator.opening import curator_of, refresh_all
+    from dpcurator.curator.opening import curator_of, refresh_all
 
     for size in sizes:
         with tempfile.TemporaryDirectory() as folder:

@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from dpcurator.catalog.model import Kind
-from dpcurator.engines.duckdb import DuckDB
+from dpcurator.engines.duckdb.engine import DuckDB
 from dpcurator.plan.core import ONE, Grid, Listed, Measure, Owner, PerUnit, ScaleDown, Scan, Source, Sum, Total
 
 KINDS: dict[str, Kind] = {"c0": "integer", "c1": "text", "c2": "integer", "c3": "text", "c4": "integer", "c5": "float"}

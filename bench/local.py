@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from dpcurator.mechanisms import HadamardResponse, LocalHashing, RandomisedResponse, UnaryEncoding
-from dpcurator.mechanisms.hadamard_response import walsh_hadamard
+from dpcurator.mechanisms.local.hadamard_response import walsh_hadamard
 
 MANY = 10**6
 

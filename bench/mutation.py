@@ -7,7 +7,7 @@
 Each mutant is one change that cosmic-ray makes (a number by one, an operator, a comparison, a condition), in a copy of
 the last commit; it is killed when the tests named beside the target fail or run out of time. Left out, as nothing runs
 them: annotations, and the dataclass flags that only save memory. Every survivor is printed, to be killed by a new test
-or shown to change nothing. A file that is named is run by itself: `python bench/mutation.py numbers/held.py`.
+or shown to change nothing. A file that is named is run by itself: `python bench/mutation.py numbers/coerce.py`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ TARGETS = {  # name: (files under src/dpcurator, tests that hold them)
         ["tests/ledger/test_decide.py", "tests/ledger/test_decide_edges.py", "tests/ledger/test_states.py"],
     ),
     "filters": (
-        ["accounting/filters.py", "accounting/meter.py", "accounting/odometer.py"],
+        ["accounting/filters.py", "accounting/budget.py", "accounting/odometer.py"],
         ["tests/accounting/test_filters.py", "tests/accounting/test_filters_edges.py"],
     ),
     "stability": (

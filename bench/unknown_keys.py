@@ -62,7 +62,7 @@ def best(work: Callable[[], Any]) -> tuple[float, Any]:
 
 def main(sizes: list[int]) -> None:
     from dpcurator.catalog.load import load
-    from dpcurator.opening import curator_of, refresh_all
+    from dpcurator.curator.opening import curator_of, refresh_all
 
     for size in sizes:
         with tempfile.TemporaryDirectory() as folder:
@@ -81,7 +81,7 @@ def main(sizes: list[int]) -> None:
 
 
 def measure(curator: dp.Curator, plain: duckdb.DuckDBPyConnection, size: int, key: str, column: str) -> None:
-    from dpcurator.pricing.release import release
+    from dpcurator.release.release import release
 
     grouped = f"SELECT c0, {column} AS key, count(*) AS n FROM snapshot.main.t0 GROUP BY c0, {column}"
     whole = f"SELECT key, count(*), sum(n) FROM ({grouped}) GROUP BY key"

@@ -15,19 +15,19 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _NAMES = {
-    "open": ("dpcurator.opening", "open_curator"),
-    "rehearsing": ("dpcurator.opening", "rehearsing"),
+    "open": ("dpcurator.curator.opening", "open_curator"),
+    "rehearsing": ("dpcurator.curator.opening", "rehearsing"),
     "col": ("dpcurator.fronts.columns", "col"),
     "count": ("dpcurator.fronts.columns", "count"),
     "count_units": ("dpcurator.fronts.columns", "count_units"),
     "sum": ("dpcurator.fronts.columns", "sum_of"),
     "mean": ("dpcurator.fronts.columns", "mean"),
     "when": ("dpcurator.fronts.columns", "when"),
-    "Curator": ("dpcurator.curator", "Curator"),
-    "Answer": ("dpcurator.answer", "Answer"),
+    "Curator": ("dpcurator.curator.curator", "Curator"),
+    "Answer": ("dpcurator.release.answer", "Answer"),
     "Quote": ("dpcurator.pricing.quote", "Quote"),
     "Menu": ("dpcurator.pricing.menu", "Menu"),
-    "verify": ("dpcurator.verification", "verify"),
+    "verify": ("dpcurator.receipts.verification", "verify"),
     "Laplace": ("dpcurator.mechanisms", "Laplace"),
     "Gaussian": ("dpcurator.mechanisms", "Gaussian"),
     "DiscreteLaplace": ("dpcurator.mechanisms", "DiscreteLaplace"),
@@ -72,8 +72,8 @@ _NAMES = {
     "posterior": ("dpcurator.accounting.tradeoff", "posterior"),
     "explain_loss": ("dpcurator.accounting.explain_loss", "explain_loss"),
     "audit": ("dpcurator.audit", "audit"),
-    "exact_law": ("dpcurator.audit.laws", "exact_law"),
-    "replay": ("dpcurator.audit.replay", "replay"),
+    "exact_law": ("dpcurator.audit.exact.laws", "exact_law"),
+    "replay": ("dpcurator.audit.replay.replay", "replay"),
     "Pure": ("dpcurator.audit.claims", "Pure"),
     "Approximate": ("dpcurator.audit.claims", "Approximate"),
     "Zcdp": ("dpcurator.audit.claims", "Zcdp"),
@@ -103,14 +103,15 @@ if TYPE_CHECKING:
     from dpcurator.accounting.tradeoff import bayes_risk as bayes_risk
     from dpcurator.accounting.tradeoff import posterior as posterior
     from dpcurator.accounting.tradeoff import tradeoff as tradeoff
-    from dpcurator.answer import Answer as Answer
     from dpcurator.audit.claims import Approximate as Approximate
     from dpcurator.audit.claims import Pure as Pure
     from dpcurator.audit.claims import Zcdp as Zcdp
-    from dpcurator.audit.laws import exact_law as exact_law
-    from dpcurator.audit.replay import replay as replay
+    from dpcurator.audit.exact.laws import exact_law as exact_law
+    from dpcurator.audit.replay.replay import replay as replay
     from dpcurator.audit.run import audit as audit
-    from dpcurator.curator import Curator as Curator
+    from dpcurator.curator.curator import Curator as Curator
+    from dpcurator.curator.opening import open_curator
+    from dpcurator.curator.opening import rehearsing as rehearsing
     from dpcurator.errors import DpcuratorError as DpcuratorError
     from dpcurator.errors import Fault as Fault
     from dpcurator.errors import Misconfigured as Misconfigured
@@ -140,8 +141,6 @@ if TYPE_CHECKING:
     from dpcurator.mechanisms import TopK as TopK
     from dpcurator.mechanisms import UnaryEncoding as UnaryEncoding
     from dpcurator.mechanisms.clamp import clamp as clamp
-    from dpcurator.opening import open_curator
-    from dpcurator.opening import rehearsing as rehearsing
     from dpcurator.pricing.menu import Menu as Menu
     from dpcurator.pricing.quote import Quote as Quote
     from dpcurator.privacy.explain import explain_delta as explain_delta
@@ -151,6 +150,8 @@ if TYPE_CHECKING:
     from dpcurator.privacy.gaussian import textbook_sigma as textbook_sigma
     from dpcurator.privacy.group import group_privacy as group_privacy
     from dpcurator.privacy.loss import Loss as Loss
+    from dpcurator.receipts.verification import verify as verify
+    from dpcurator.release.answer import Answer as Answer
     from dpcurator.sensitivity.bounded import Bounded as Bounded
     from dpcurator.sensitivity.bounded import sensitivity_of as sensitivity_of
     from dpcurator.sensitivity.checking import check_sensitivity as check_sensitivity
@@ -161,7 +162,6 @@ if TYPE_CHECKING:
     from dpcurator.sensitivity.windows import bounded_mean as bounded_mean
     from dpcurator.sensitivity.windows import order_statistic as order_statistic
     from dpcurator.sensitivity.windows import trimmed_mean as trimmed_mean
-    from dpcurator.verification import verify as verify
 
     open, sum = open_curator, sum_of
 

@@ -12,7 +12,7 @@ import pytest
 
 import dpcurator as dp
 from dpcurator.accounting.calibrate import calibrate
-from dpcurator.accounting.closed import upper_bounds
+from dpcurator.accounting.closed.bounds import upper_bounds
 from dpcurator.accounting.composition import Composition
 
 TABLE = list(csv.DictReader((Path(__file__).parent / "exact.csv").read_text("utf-8").splitlines()))

@@ -10,7 +10,7 @@ import pytest
 
 import dpcurator as dp
 from dpcurator.accounting.calibrate import calibrate
-from dpcurator.accounting.closed import upper_bounds
+from dpcurator.accounting.closed.bounds import upper_bounds
 from dpcurator.accounting.composition import Composition
 from dpcurator.mechanisms import MECHANISMS
 from dpcurator.privacy import zcdp

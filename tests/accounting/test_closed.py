@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from dpcurator.accounting.advanced import advanced_epsilon
-from dpcurator.accounting.bounded_range import gain, range_epsilon
-from dpcurator.accounting.closed import METHODS, split, upper_bounds
-from dpcurator.accounting.closed_delta import upper_deltas
+from dpcurator.accounting.closed.advanced import advanced_epsilon
+from dpcurator.accounting.closed.bounded_range import gain, range_epsilon
+from dpcurator.accounting.closed.bounds import METHODS, split, upper_bounds
+from dpcurator.accounting.closed.deltas import upper_deltas
+from dpcurator.accounting.closed.pure import optimal_delta, optimal_epsilon
 from dpcurator.accounting.composition import Composition
 from dpcurator.accounting.convert import group_renyi, pure_rho, renyi_delta, renyi_epsilon
-from dpcurator.accounting.pure import optimal_delta, optimal_epsilon
 from dpcurator.accounting.rounding import down, up
 from dpcurator.errors import Refusal
 from dpcurator.numbers.enclosure import bracket

@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from dpcurator.accounting.composed_law import cells
-from dpcurator.accounting.spelled import spelled
+from dpcurator.accounting.estimate.composed_law import cells
+from dpcurator.accounting.parse import spelled
 from dpcurator.errors import Refusal
 
 

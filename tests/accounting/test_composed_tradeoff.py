@@ -11,7 +11,7 @@ import pytest
 from dpcurator.accounting.composed_tradeoff import _between, _Place, both_ends
 from dpcurator.accounting.composition import compose
 from dpcurator.accounting.explain_loss import explain_loss
-from dpcurator.accounting.spelled import spelled
+from dpcurator.accounting.parse import spelled
 from dpcurator.accounting.tradeoff import advantage, bayes_risk, tradeoff
 from dpcurator.numbers import Enclosure
 from dpcurator.privacy.loss import Loss

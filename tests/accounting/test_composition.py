@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 import dpcurator as dp
-from dpcurator.accounting.spelled import spelled
+from dpcurator.accounting.parse import spelled
 
 F = Fraction
 

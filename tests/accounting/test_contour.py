@@ -7,12 +7,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpcurator.accounting.contour import contour
-from dpcurator.accounting.estimate import transformed
-from dpcurator.accounting.floats import dots
-from dpcurator.accounting.moments import MOMENTS, numbers_of
-from dpcurator.accounting.shape import reduced, shape
-from dpcurator.accounting.spelled import spelled
+from dpcurator.accounting.estimate.contour import contour
+from dpcurator.accounting.estimate.estimate import transformed
+from dpcurator.accounting.estimate.floats import dots
+from dpcurator.accounting.estimate.moments import MOMENTS, numbers_of
+from dpcurator.accounting.parse import spelled
+from dpcurator.accounting.pld.lattice import reduced, shape
 
 SINGLE = [
     "laplace(epsilon=0.1)",
@@ -127,7 +127,7 @@ def test_the_estimate_is_near_the_bracket_on_both(text, delta, used):
 @pytest.mark.parametrize("count", [10**2, 10**4, 10**6])
 @pytest.mark.parametrize("delta", ["1e-3", "1e-12", "1e-30"])
 def test_coins_are_those_of_the_exact_sum(count, delta):
-    from dpcurator.accounting.pure import optimal_epsilon
+    from dpcurator.accounting.closed.pure import optimal_epsilon
 
     exact = float(optimal_epsilon(Fraction(1, 10), count, Fraction(delta)))
     assert spelled(f"{count} * pure(epsilon=0.1)").estimate(delta=delta) == pytest.approx(exact, rel=1e-9)

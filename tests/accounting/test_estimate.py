@@ -5,9 +5,9 @@ from fractions import Fraction
 import pytest
 
 import dpcurator as dp
-from dpcurator.accounting.floats import tails
-from dpcurator.accounting.spelled import spelled
-from dpcurator.numbers.balls import precision
+from dpcurator.accounting.estimate.floats import tails
+from dpcurator.accounting.parse import spelled
+from dpcurator.numbers.arb import precision
 
 F = Fraction
 TEXTS = [

@@ -13,10 +13,10 @@ from functools import partial
 
 import pytest
 
+from dpcurator.accounting.budget import added
 from dpcurator.accounting.composition import Composition
 from dpcurator.accounting.convert import pure_rho
 from dpcurator.accounting.filters import ApproximateFilter, GaussianFilter, RenyiFilter, ZcdpFilter
-from dpcurator.accounting.meter import added
 from dpcurator.accounting.odometer import Odometer
 from dpcurator.errors import OverBudget, Refusal
 from dpcurator.ledger.decide import Standing, decide, total

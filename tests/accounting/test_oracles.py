@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from dpcurator.accounting.pld import certified
-from dpcurator.accounting.spelled import spelled
+from dpcurator.accounting.parse import spelled
+from dpcurator.accounting.pld.certified import certified
 
 F = Fraction
 ROWS = list(csv.DictReader((Path(__file__).parent / "oracles.csv").read_text("utf-8").splitlines()))

@@ -9,8 +9,9 @@ import direct_sums
 import pytest
 
 from dpcurator import Loss
-from dpcurator.accounting import certificate, choose, discretise, packed, pld
-from dpcurator.accounting.pld import certified
+from dpcurator.accounting.pld import certificate, discretise, grid_choice, kronecker
+from dpcurator.accounting.pld import certified as pld
+from dpcurator.accounting.pld.certified import certified
 from dpcurator.privacy.families import FAMILIES
 
 F = Fraction
@@ -103,15 +104,15 @@ PARTS = [(loss("laplace", scale=1, shift="0.63"), 1), (loss("randomised_response
 
 
 TENTH = F(1, 10)
-ROUGH = [choose.Window(F("0.63"), -14, 0), choose.Window(F("0.65"), -14, 0)]
-SHORT = [choose.Window(F("0.63"), -14, -2), choose.Window(F("0.65"), -14, -2)]
+ROUGH = [grid_choice.Window(F("0.63"), -14, 0), grid_choice.Window(F("0.65"), -14, 0)]
+SHORT = [grid_choice.Window(F("0.63"), -14, -2), grid_choice.Window(F("0.65"), -14, -2)]
 
 
 def on_coins(anchor, count=5):
     """The atoms of coins, .3 and -.3, on a grid of .6: with the anchor .3 they are its points."""
     return {
         "parts": [(loss("pure", epsilon="0.3"), count)],
-        "windows": [choose.Window(F(anchor), -2, 0)],
+        "windows": [grid_choice.Window(F(anchor), -2, 0)],
         "step": F("0.6"),
     }
 
@@ -163,7 +164,7 @@ def test_masses_below_rounded_up_are_caught(monkeypatch):
 
 def test_cells_below_with_p_rounded_up_are_caught(monkeypatch):
     """In units of 1/256; the atom .3 is just below the point .301."""
-    case = on_coins("0.301", count=1) | {"windows": [choose.Window(F("0.301"), -2, 1)]}
+    case = on_coins("0.301", count=1) | {"windows": [grid_choice.Window(F("0.301"), -2, 1)]}
     monkeypatch.setattr(discretise, "_unit", lambda bits, highest, tails: 8)
     assert outside(**case) == set()
     right = discretise._pieces
@@ -187,26 +188,26 @@ def test_tilts_below_rounded_up_are_caught(monkeypatch):
 
 def test_mass_that_products_lose_is_counted(monkeypatch):
     few_bits(monkeypatch)
-    monkeypatch.setattr(packed.Row, "total", lambda row: 1 << row.bits)
+    monkeypatch.setattr(kronecker.Row, "total", lambda row: 1 << row.bits)
     assert "above" in outside()
 
 
 def test_trimmed_mass_is_counted(monkeypatch):
     monkeypatch.setattr(certificate, "_TRIM", 0.5)
     assert outside() == set()
-    monkeypatch.setattr(packed.Row, "total", lambda row: 1 << row.bits)
+    monkeypatch.setattr(kronecker.Row, "total", lambda row: 1 << row.bits)
     assert "above" in outside()
 
 
 def test_products_rounded_up_are_caught(monkeypatch):
-    exact = packed.times
+    exact = kronecker.times
 
     def up(one, other):
         row = exact(one, other)
-        return packed.Row.of(row.start, [min(mass + 1, 20) for mass in row.ints()], row.bits)
+        return kronecker.Row.of(row.start, [min(mass + 1, 20) for mass in row.ints()], row.bits)
 
     few_bits(monkeypatch)
-    monkeypatch.setattr(packed, "times", up)
+    monkeypatch.setattr(kronecker, "times", up)
     assert "below" in outside(**on_coins("0.31"))
 
 
@@ -257,7 +258,7 @@ def test_losses_above_a_window_are_counted(monkeypatch):
 
 INFINITE = {
     "parts": [(loss("approximate", epsilon="0.3", delta="0.01"), 3)],
-    "windows": [choose.Window(F("0.3"), -2, 0)],
+    "windows": [grid_choice.Window(F("0.3"), -2, 0)],
     "step": F("0.6"),
 }
 

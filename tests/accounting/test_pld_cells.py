@@ -6,12 +6,12 @@ from fractions import Fraction
 import pytest
 
 import dpcurator as dp
-from dpcurator.accounting.discretise import SLACK, _lower, cells
-from dpcurator.accounting.ladders import LADDERS
-from dpcurator.accounting.shape import attained, reduced, shape, simplest
-from dpcurator.accounting.spelled import spelled
+from dpcurator.accounting.parse import spelled
+from dpcurator.accounting.pld.discretise import SLACK, _lower, cells
+from dpcurator.accounting.pld.grid_tails import LADDERS
+from dpcurator.accounting.pld.lattice import attained, reduced, shape, simplest
 from dpcurator.numbers import exp_neg
-from dpcurator.numbers.balls import precision
+from dpcurator.numbers.arb import precision
 
 F = Fraction
 TEXTS = [

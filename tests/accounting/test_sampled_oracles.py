@@ -10,10 +10,10 @@ from fractions import Fraction
 import pytest
 
 import dpcurator as dp
-from dpcurator.accounting import pld
-from dpcurator.accounting.estimate import transformed
-from dpcurator.accounting.pld import certified
-from dpcurator.accounting.spelled import spelled
+from dpcurator.accounting.estimate.estimate import transformed
+from dpcurator.accounting.parse import spelled
+from dpcurator.accounting.pld import certified as pld
+from dpcurator.accounting.pld.certified import certified
 
 F = Fraction
 ONE = spelled("poisson(0.01, gaussian(sigma=1))").parts[0][0]

@@ -9,15 +9,16 @@ import numpy as np
 import pytest
 
 import dpcurator as dp
-from dpcurator.accounting import certificate, choose, discretise, pld
-from dpcurator.accounting.discretise import SLACK, cells
-from dpcurator.accounting.floats import tails
-from dpcurator.accounting.pld import certified
-from dpcurator.accounting.sampled_ladders import SAMPLED_LADDERS
-from dpcurator.accounting.shape import attained, both_ways, shape, simplest
-from dpcurator.accounting.spelled import spelled
+from dpcurator.accounting.estimate.floats import tails
+from dpcurator.accounting.parse import spelled
+from dpcurator.accounting.pld import certificate, discretise, grid_choice
+from dpcurator.accounting.pld import certified as pld
+from dpcurator.accounting.pld.certified import certified
+from dpcurator.accounting.pld.discretise import SLACK, cells
+from dpcurator.accounting.pld.lattice import attained, both_ways, shape, simplest
+from dpcurator.accounting.pld.sampled_grid_tails import SAMPLED_LADDERS
 from dpcurator.numbers import exp_neg
-from dpcurator.numbers.balls import ball, precision
+from dpcurator.numbers.arb import ball, precision
 from dpcurator.numbers.enclosure import bracket
 
 F = Fraction
@@ -194,7 +195,7 @@ def outside(count, windows=None, step=None, one=ONE):
     """Which bounds are wrong, at some epsilon; on the grid of the atoms unless given."""
     seen = shape(one)
     made = certificate.certify(
-        [(one, count)], [windows or choose.Window(seen.anchor, -3, 0)], step or seen.gap, 2.0
+        [(one, count)], [windows or grid_choice.Window(seen.anchor, -3, 0)], step or seen.gap, 2.0
     )  # fmt: skip
     wrong = set()
     for eps in (F(i, 50) for i in range(40)):
@@ -204,7 +205,7 @@ def outside(count, windows=None, step=None, one=ONE):
     return wrong
 
 
-ROUGH = {"windows": choose.Window(F("0.27"), -30, 4), "step": F("0.1")}
+ROUGH = {"windows": grid_choice.Window(F("0.27"), -30, 4), "step": F("0.1")}
 
 
 @pytest.mark.parametrize("one", [ONE, ONE.reversed], ids=["forward", "backward"])

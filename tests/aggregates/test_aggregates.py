@@ -11,9 +11,9 @@ import pytest
 import dpcurator.aggregates as room
 from dpcurator.aggregates import AGGREGATES, Aggregate, rule_of
 from dpcurator.errors import Refusal
+from dpcurator.language.rows import Field
 from dpcurator.numbers.interval import Interval
 from dpcurator.plan.nodes import AggregateCall, Ask, Measured
-from dpcurator.plan.rows import Field
 from dpcurator.plan.stability import ASK_RULES, Reach
 
 X = Measured("x", Field(0, "float"), "float", "float", F(10), F(20))

@@ -13,7 +13,7 @@ import pytest
 from questions import answered, catalog_with, quoted, with_column
 
 from dpcurator.catalog.model import EACH_ROW, Catalog, Column, Table
-from dpcurator.plan.facts import disagreement
+from dpcurator.plan.check_catalog import disagreement
 from dpcurator.pricing.bars import bars
 
 WEIGHTS = Table(

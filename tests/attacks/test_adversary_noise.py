@@ -18,9 +18,9 @@ from dpcurator.errors import Refusal
 from dpcurator.fronts.sql import parse
 from dpcurator.plan.bind import bind
 from dpcurator.pricing.bars import bars
-from dpcurator.pricing.finish import finish
 from dpcurator.pricing.quote import Quote, price
-from dpcurator.pricing.release import Noisy, combine
+from dpcurator.release.finish import finish
+from dpcurator.release.release import Noisy, combine
 
 COLUMNS = {
     "who": "integer",

@@ -17,8 +17,8 @@ from dpcurator.plan.canonical import digest, plan_of
 from dpcurator.plan.nodes import Apply, Given, Output, Result
 from dpcurator.pricing.prices import amount_of
 from dpcurator.pricing.quote import price
-from dpcurator.receipt import sha
-from dpcurator.verification import verify
+from dpcurator.receipts.receipt import sha
+from dpcurator.receipts.verification import verify
 from receipts import CATALOGS, KEY, changed, curator, json_of, signed
 
 HUGE = " * ".join(["1e300"] * 20)

@@ -60,7 +60,7 @@ def begin(waiting: subprocess.Popen[str], place: Path) -> subprocess.Popen[str]:
 @pytest.mark.parametrize("kills", [25, pytest.param(200, marks=pytest.mark.slow)])
 def test_row_19_a_kill_at_any_moment_loses_no_charge(kills, tmp_path):
     from dpcurator.catalog.load import load
-    from dpcurator.opening import refresh_all
+    from dpcurator.curator.opening import refresh_all
 
     (tmp_path / "visits.csv").write_text("who,gain\n" + "\n".join(f"p{n},{n / 40}" for n in range(40)) + "\n")
     (tmp_path / "curator.toml").write_text(TOML)

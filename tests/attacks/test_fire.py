@@ -62,7 +62,7 @@ class Asker:
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A refreshed clinic to be copied: its snapshot and key, no ledger yet."""
     from dpcurator.catalog.load import load
-    from dpcurator.opening import refresh_all
+    from dpcurator.curator.opening import refresh_all
 
     place = tmp_path_factory.mktemp("prepared")
     (place / "visits.csv").write_text("who,gain\n" + "\n".join(f"{row[0]},{row[3]}" for row in ROWS) + "\n")

@@ -18,8 +18,8 @@ from house import opened
 from questions import seen
 
 import dpcurator as dp
-from dpcurator.answer import answer_of
-from dpcurator.pricing.finish import finish
+from dpcurator.release.answer import answer_of
+from dpcurator.release.finish import finish
 
 LEAVES = ["COUNT(*)", "SUM(age)", "SUM(gain)", "AVG(gain)", "AVG(age)", "COUNT(DISTINCT who)", "0", "1", "-3", "2.5",
           "1e300", "1e-300", "1e400", "NULL", "'Leeds'", "TRUE", "FALSE", "DATE '2024-02-29'", "city", "dose", "seen",

@@ -158,7 +158,7 @@ def test_row_10_a_ledger_that_cannot_be_closed_changes_no_word(tmp_path, monkeyp
 
 def test_row_10_duckdb_speaks_only_through_a_fault(tmp_path, monkeypatch):
     """The real engine, made to fail on a row: its words quote the value, the Fault does not."""
-    from dpcurator.engines import duckdb as module
+    from dpcurator.engines.duckdb import engine as module
 
     honest = module.statement
 

@@ -16,7 +16,7 @@ from questions import seen
 
 import dpcurator as dp
 from dpcurator.engines.reference import Reference
-from dpcurator.pricing.finish import finish
+from dpcurator.release.finish import finish
 
 LOTS = "1000000000"  # a budget so large that noise is below one half
 

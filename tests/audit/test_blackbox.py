@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import dpcurator as dp
-from dpcurator.audit.blackbox import Sampler, count, tally
-from dpcurator.audit.bound import lower, upper
-from dpcurator.audit.drawn import Drawn
-from dpcurator.audit.features import Ordered
-from dpcurator.audit.learned import learned
+from dpcurator.audit.draws.blackbox import Sampler, count, tally
+from dpcurator.audit.draws.bound import lower, upper
+from dpcurator.audit.draws.classifiers import learned
+from dpcurator.audit.draws.features import Ordered
+from dpcurator.audit.draws.search import Event
+from dpcurator.audit.outcomes import Drawn
 from dpcurator.audit.pairs import Pair
-from dpcurator.audit.search import Event
 
 VALUE = Ordered("the outcome", lambda drawn: drawn.part(0))
 

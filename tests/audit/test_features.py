@@ -7,12 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from dpcurator.audit.bound import deviations
 from dpcurator.audit.claims import Pure
-from dpcurator.audit.drawn import Labels, encode
-from dpcurator.audit.features import Keyed, Ordered, features, grain_and_binade, say_grain
-from dpcurator.audit.learned import learned
-from dpcurator.audit.search import Ranking, search
+from dpcurator.audit.draws.bound import deviations
+from dpcurator.audit.draws.classifiers import learned
+from dpcurator.audit.draws.features import Keyed, Ordered, features, grain_and_binade, say_grain
+from dpcurator.audit.draws.search import Ranking, search
+from dpcurator.audit.outcomes import Labels, encode
 
 RANKING = Ranking(Pure(0), 10_000, deviations(1e-6))
 

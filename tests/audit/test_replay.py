@@ -18,10 +18,10 @@ from house import ROWS, opened
 
 import dpcurator as dp
 from dpcurator import mechanisms as m
-from dpcurator.audit.inputs import MOVED, PRIVATE, PUBLIC
-from dpcurator.audit.recording import Frozen, Recorder, classes, heard
-from dpcurator.audit.replay import FOUND, NOTHING, replay
-from dpcurator.audit.same import differences
+from dpcurator.audit.equality import differences
+from dpcurator.audit.replay.arguments import MOVED, PRIVATE, PUBLIC
+from dpcurator.audit.replay.recording import Frozen, Recorder, classes, heard
+from dpcurator.audit.replay.replay import FOUND, NOTHING, replay
 
 TEN = [0.5] * 9 + [1.0]
 PAIR = (TEN, TEN[:-1])

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import dpcurator as dp
-from dpcurator.audit import by_draws
-from dpcurator.audit.features import Ordered
+from dpcurator.audit.draws import by_draws
+from dpcurator.audit.draws.features import Ordered
+from dpcurator.audit.draws.search import Event
 from dpcurator.audit.pairs import Pair
-from dpcurator.audit.search import Event
 
 VERDICTS = {"violation found (certain)", "violation found", "no violation found"}
 

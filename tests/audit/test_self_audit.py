@@ -2,7 +2,7 @@
 
 Plans: each schema of tests/support/schemas.py (add-remove and replace-one, many rows a unit and each row a unit, listed
 and unknown keys, epsilon and rho), asked as `dpcurator break-me` asks. At least PLANS questions are answered; a mistake
-put in must be found by the same run (tests/audit/test_break_me.py has more of them). `slow` runs ten times as many.
+put in must be found by the same run (tests/break_me/test_break_me.py has more of them). `slow` runs ten times as many.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from worlds import World, worlds
 
 import dpcurator as dp
 from dpcurator import mechanisms
-from dpcurator.audit.break_me import FOUND, NOTHING, Broken
 from dpcurator.audit.claims import claim_of
-from dpcurator.cli.breaking import search
-from dpcurator.engines import duckdb, reference
+from dpcurator.break_me.search import FOUND, NOTHING, Broken
+from dpcurator.cli.break_me import search
+from dpcurator.engines import reference
+from dpcurator.engines.duckdb import engine
 
 PLANS = 200
 WORLDS = {"listed": 4, "unknown": 6, "replaced": 6, "rows": 4}  # of each schema, twelve questions each
@@ -72,7 +73,7 @@ def test_a_wrong_cap_is_found(monkeypatch):
 
 @pytest.mark.parametrize("mistake", ["NaN is a value", "rows without a unit kept", "max_groups ignored"])
 def test_a_mistake_of_the_engine_is_found(mistake, monkeypatch):
-    monkeypatch.setattr(duckdb, "statement", lambda core: mistaken(mistake, core))
+    monkeypatch.setattr(engine, "statement", lambda core: mistaken(mistake, core))
     found = audited("listed")
     assert found.verdict == FOUND
     assert found.witness is not None

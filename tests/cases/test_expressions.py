@@ -16,10 +16,10 @@ from case_questions import both, catalog_for, read
 from questions import planned, quoted
 
 from dpcurator.catalog.model import EACH_ROW, Column
-from dpcurator.engines.duckdb import DuckDB
+from dpcurator.engines.duckdb.engine import DuckDB
 from dpcurator.entropy import SystemEntropy
 from dpcurator.errors import Refusal
-from dpcurator.pricing.release import release
+from dpcurator.release.release import release
 
 U = Column("u", "text")
 REPLACE = {"neighbours": "replace-one", "units": 100}

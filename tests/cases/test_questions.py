@@ -19,9 +19,9 @@ from dpcurator.entropy import SystemEntropy
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms import DiscreteGaussian, DiscreteLaplace
 from dpcurator.pricing.bars import bars
-from dpcurator.pricing.finish import finish
-from dpcurator.pricing.release import release
 from dpcurator.privacy.zcdp import epsilon_of
+from dpcurator.release.finish import finish
+from dpcurator.release.release import release
 
 
 def people(*values):
@@ -403,7 +403,7 @@ def test_nam_07_names_that_differ_in_case(ask):
 
 
 def test_use_01_privacy_parameters_are_by_name_only():
-    from dpcurator.curator import Curator
+    from dpcurator.curator.curator import Curator
 
     with pytest.raises(TypeError):
         Curator.ask(None, "SELECT COUNT(*) FROM t", 1)

@@ -14,8 +14,8 @@ from dpcurator.entropy import SystemEntropy
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms import Exponential, Quantile
 from dpcurator.mechanisms.key_selection import LaplaceThreshold
-from dpcurator.pricing.finish import finish
-from dpcurator.pricing.release import release
+from dpcurator.release.finish import finish
+from dpcurator.release.release import release
 
 U = Column("u", "text")
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 from shell import run
 
-from dpcurator.cli.accounting import rounded
+from dpcurator.cli.account import rounded
 
 LOSSES = "100 * laplace(epsilon=0.1)"
 
@@ -77,8 +77,8 @@ def test_bounds_are_shown_outward(value):
 
 def test_progress_tells_bounds_that_only_get_better():
     from dpcurator.accounting import compose
-    from dpcurator.accounting.pld import Bounds
-    from dpcurator.accounting.spelled import spelled
+    from dpcurator.accounting.parse import spelled
+    from dpcurator.accounting.pld.certified import Bounds
 
     told: list[Bounds] = []
     found = compose(spelled("30 * laplace(epsilon=0.37) + 7 * gaussian(sigma=2)")).bracket(

@@ -7,7 +7,7 @@ import signal
 import pytest
 from shell import run
 
-from dpcurator.cli import auditing, watched
+from dpcurator.cli import audit, guard
 
 FUNCTIONS = '''
 import os
@@ -127,7 +127,7 @@ def test_a_file_that_ends_the_program_is_no_good_news(capsys, tmp_path):
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers here")
 def test_a_function_that_never_comes_back_is_left(capsys, file, monkeypatch):
-    monkeypatch.setattr(auditing, "within", lambda seconds: watched.within(0.5))
+    monkeypatch.setattr(audit, "within", lambda seconds: guard.within(0.5))
     before = signal.getsignal(signal.SIGALRM)
     ran = run(capsys, "audit", f"{file}:forever", "--epsilon", "1", "--pair", "0", "1")
     assert ran.code == 2

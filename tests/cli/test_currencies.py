@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from shell import COUNT, run
 
-from dpcurator.cli.standing import budget_json, budget_text
+from dpcurator.cli.budget_text import budget_json, budget_text
 from dpcurator.privacy.zcdp import delta_of
 from dpcurator.values import Budget
 

@@ -269,8 +269,8 @@ class Run:
 def prepare(place: Path) -> None:
     """The demo's made-up visits.csv and its curator.toml, refreshed; no question has been asked."""
     from dpcurator.catalog.load import load
-    from dpcurator.cli.demonstration import _generate
-    from dpcurator.opening import refresh_all
+    from dpcurator.cli.demo import _generate
+    from dpcurator.curator.opening import refresh_all
 
     place.mkdir(exist_ok=True)
     _generate(place)

@@ -13,10 +13,10 @@ from documents import ROOT
 
 import dpcurator as dp
 from dpcurator.aggregates import AGGREGATES
+from dpcurator.language.functions.calls import ROW_FUNCTIONS
 from dpcurator.mechanisms import MECHANISMS
 from dpcurator.mechanisms.key_selection import SELECTIONS
-from dpcurator.plan.post import FUNCTIONS as ON_ANSWERS
-from dpcurator.plan.row_functions import ROW_FUNCTIONS
+from dpcurator.plan.outputs import FUNCTIONS as ON_ANSWERS
 
 TEXT = (ROOT / "GUARANTEES.md").read_text(encoding="utf-8")
 ARGUMENTS = {"star": "*", "column": "x", "unit": "DISTINCT unit", "number": "x"}

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from engine_mistakes import MISTAKES, mistaken
 
-from dpcurator.engines import duckdb
-from dpcurator.engines.duckdb import DuckDB
+from dpcurator.engines.duckdb import engine
+from dpcurator.engines.duckdb.engine import DuckDB
 from dpcurator.engines.reference import Reference
-from dpcurator.plan import rows
+from dpcurator.language import rows
 from dpcurator.plan.core import (
     ONE,
     CorePlan,
@@ -187,7 +187,7 @@ ELSEWHERE = {
 @pytest.mark.parametrize("mistake", [name for name in MISTAKES if name not in ELSEWHERE])
 def test_a_mistake_in_the_query_fails_a_table(mistake: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A table fails by its integers, not by an engine that cannot run the query (that would be a Fault)."""
-    monkeypatch.setattr(duckdb, "statement", lambda core: mistaken(mistake, core))
+    monkeypatch.setattr(engine, "statement", lambda core: mistaken(mistake, core))
     tables = [getattr(TestByHand(), name) for name in vars(TestByHand) if name.startswith("test_")]
     plain = [check for check in tables if not getattr(check, "pytestmark", None)]
 

@@ -9,10 +9,10 @@ import pytest
 from engine_mistakes import mistaken
 from engine_rows import opened
 
-from dpcurator.engines import duckdb
-from dpcurator.engines.duckdb import DuckDB
+from dpcurator.engines.duckdb import engine
+from dpcurator.engines.duckdb.engine import DuckDB
 from dpcurator.engines.reference import Reference
-from dpcurator.plan import rows
+from dpcurator.language import rows
 from dpcurator.plan.core import (
     ONE,
     Chosen,
@@ -94,7 +94,7 @@ class TestChosen:
     "a missing key looks like an empty one",
 ])  # fmt: skip
 def test_a_mistake_in_choosing_fails_a_table(mistake: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(duckdb, "statement", lambda core: mistaken(mistake, core))
+    monkeypatch.setattr(engine, "statement", lambda core: mistaken(mistake, core))
 
     def run() -> None:
         TestChosen().test_one_key_more_is_dropped_and_the_others_stay_whole(ENGINES[1])

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from dpcurator.engines.duckdb import DuckDB
-from dpcurator.engines.duckdb_sql import Statement, statement
+from dpcurator.engines.duckdb.engine import DuckDB
+from dpcurator.engines.duckdb.sql import Statement, statement
 from dpcurator.errors import Fault, Misconfigured
 from dpcurator.plan.core import ONE, Listed, Measure, Owner, PerUnit, ScaleDown, Scan, Source, Sum, Total
 
@@ -77,7 +77,7 @@ def test_a_fault_tells_nothing(snapshot: Path, monkeypatch: pytest.MonkeyPatch) 
 
     with pytest.raises(duckdb.ConversionException, match="secret"):
         engine._cursor().execute(failing(CORE).sql).fetchall()
-    monkeypatch.setattr("dpcurator.engines.duckdb.statement", failing)
+    monkeypatch.setattr("dpcurator.engines.duckdb.engine.statement", failing)
     with pytest.raises(Fault) as caught:
         engine.evaluate(CORE)
     assert caught.value.__cause__ is None
@@ -137,7 +137,7 @@ def _wait(child: int, seconds: float = 30) -> int:
 
 
 def test_an_interrupt_is_the_users_and_not_a_fault(snapshot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpcurator.engines.duckdb.statement", lambda core: Statement(
+    monkeypatch.setattr("dpcurator.engines.duckdb.engine.statement", lambda core: Statement(
         "SELECT 0, sum(hash(range))::VARCHAR FROM range(3000000000)", [], 1, 1))  # fmt: skip
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))

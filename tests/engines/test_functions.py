@@ -12,10 +12,10 @@ from engine_strategies import BAD_FLOATS, DAYS, FLOATS, INTEGERS, LETTERS, MOMEN
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dpcurator.engines.duckdb import DuckDB
-from dpcurator.plan import days, rows
-from dpcurator.plan.evaluate import value
-from dpcurator.plan.functions import FUNCTIONS, Function
+from dpcurator.engines.duckdb.engine import DuckDB
+from dpcurator.language import days, rows
+from dpcurator.language.evaluate import value
+from dpcurator.language.functions.function import FUNCTIONS, Function
 
 SHAPES = [
     (function, kind)

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from dpcurator.engines.duckdb import DuckDB
-from dpcurator.engines.duckdb_levels import Levels, Parameters, Term
-from dpcurator.engines.duckdb_sql import statement
+from dpcurator.engines.duckdb.engine import DuckDB
+from dpcurator.engines.duckdb.levels import Levels, Parameters, Term
+from dpcurator.engines.duckdb.sql import statement
 from dpcurator.engines.reference import Reference
-from dpcurator.plan import rows
+from dpcurator.language import rows
 from dpcurator.plan.core import Filter, Listed, Measure, Owner, PerUnit, Project, ScaleDown, Scan, Source, Sum, Total
 
 X = rows.Field(0, "float")

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from dpcurator.engines.duckdb import DuckDB
+from dpcurator.engines.duckdb.engine import DuckDB
 from dpcurator.engines.limits import check_core
 from dpcurator.engines.reference import Reference
 from dpcurator.errors import Refusal
-from dpcurator.plan import rows
+from dpcurator.language import rows
 from dpcurator.plan.core import (
     ONE,
     Chosen,

@@ -8,7 +8,7 @@ from engine_rows import opened
 from engine_strategies import Case, cases
 from hypothesis import HealthCheck, Phase, find, settings
 
-from dpcurator.engines import duckdb
+from dpcurator.engines.duckdb import engine
 from dpcurator.engines.reference import Reference
 from dpcurator.errors import Fault
 
@@ -26,10 +26,10 @@ def test_a_mistake_is_found(mistake: str, monkeypatch: pytest.MonkeyPatch) -> No
             return False
         expected = opened(Reference(case.tables).evaluate(case.core))
         try:
-            found = opened(duckdb.DuckDB.from_tables(case.tables, case.kinds).evaluate(case.core))
+            found = opened(engine.DuckDB.from_tables(case.tables, case.kinds).evaluate(case.core))
         except Fault:
             return False  # a mistake that the engine cannot run proves nothing
         return found != expected
 
-    monkeypatch.setattr(duckdb, "statement", lambda core: mistaken(mistake, core))
+    monkeypatch.setattr(engine, "statement", lambda core: mistaken(mistake, core))
     find(cases(), differs, settings=PROFILE)

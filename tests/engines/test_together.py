@@ -12,12 +12,12 @@ import heart
 import pytest
 from heart import columns_of, kinds, questions
 
-from dpcurator.engines.duckdb import DuckDB
+from dpcurator.engines.duckdb.engine import DuckDB
+from dpcurator.engines.duckdb.together import together
 from dpcurator.engines.reference import Reference
-from dpcurator.engines.together import together
+from dpcurator.language.rows import Compare, Field, Not
 from dpcurator.plan.core import CorePlan, Filter, Owner, Scan, Total
 from dpcurator.plan.merge import kindred, merged
-from dpcurator.plan.rows import Compare, Field, Not
 from dpcurator.values import Exact
 
 

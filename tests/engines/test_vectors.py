@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 from engine_rows import count
 
-from dpcurator.engines.duckdb import DuckDB
+from dpcurator.engines.duckdb.engine import DuckDB
 from dpcurator.engines.limits_rows import LETTERS
 from dpcurator.engines.reference import Reference
-from dpcurator.plan import rows
-from dpcurator.plan.evaluate import value
-from dpcurator.plan.functions import BY_NAME, FUNCTIONS
+from dpcurator.language import rows
+from dpcurator.language.evaluate import value
+from dpcurator.language.functions.function import BY_NAME, FUNCTIONS
 
 FILES = sorted((Path(__file__).parent / "vectors").glob("*.json"))
 VECTORS = {name: found for path in FILES for name, found in json.loads(path.read_text(encoding="utf-8")).items()}

@@ -10,7 +10,7 @@ from questions import planned
 from dpcurator.errors import Refusal
 from dpcurator.fronts.sql import parse
 from dpcurator.fronts.text import MAX_LENGTH, MAX_NESTING, MAX_TOKENS, guard
-from dpcurator.plan.question import Binary, Call, Item, Literally, Name, Ordering, Question, Unary, Within
+from dpcurator.language.question import Binary, Call, Item, Literally, Name, Ordering, Question, Unary, Within
 
 STAR = Call("COUNT", star=True)
 

@@ -40,12 +40,12 @@ from heart import (
 from dpcurator.catalog.bind import catalog_of
 from dpcurator.catalog.load import load
 from dpcurator.engines import reference
-from dpcurator.engines.duckdb import DuckDB
+from dpcurator.engines.duckdb.engine import DuckDB
 from dpcurator.engines.reference import Reference
+from dpcurator.language.rows import Field
 from dpcurator.plan import lower, stability
 from dpcurator.plan.core import Owner, Sum
 from dpcurator.plan.nodes import Bounded, Grouped, Rows, Where
-from dpcurator.plan.rows import Field
 from dpcurator.pricing import quote as quoting
 from dpcurator.pricing.quote import Quote
 

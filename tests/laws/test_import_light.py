@@ -21,6 +21,6 @@ def test_the_names_are_there_without_having_been_imported():
 
 
 def test_a_quote_starts_without_the_libraries_that_only_answers_need():
-    script = "import sys, dpcurator.opening; print([name for name in ('duckdb', 'numpy') if name in sys.modules])"
+    script = "import sys, dpcurator.curator.opening; print([name for name in ('duckdb', 'numpy') if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

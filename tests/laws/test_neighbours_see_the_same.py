@@ -59,7 +59,7 @@ def neighbours(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
             (place / ".dpcurator").mkdir()
             shutil.copy(places[0] / ".dpcurator" / "signing.key", place / ".dpcurator" / "signing.key")
         from dpcurator.catalog.load import load
-        from dpcurator.opening import refresh_all
+        from dpcurator.curator.opening import refresh_all
 
         refresh_all(load(place / "curator.toml"))
     return places

@@ -14,9 +14,9 @@ from laws_of_draws import FALSE_ALARM, chi_square_chance
 
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms import DiscreteGaussian
-from dpcurator.mechanisms.discrete_gaussian import EXAMPLES
+from dpcurator.mechanisms.noise.discrete_gaussian import EXAMPLES
 from dpcurator.numbers import Enclosure, exp_neg
-from dpcurator.numbers.balls import precision
+from dpcurator.numbers.arb import precision
 from dpcurator.numbers.enclosure import bracket
 from dpcurator.privacy import discrete_gaussian as law
 from dpcurator.privacy.loss import Loss

@@ -14,7 +14,7 @@ from laws_of_draws import FALSE_ALARM, chi_square_chance
 from dpcurator.entropy import SystemEntropy
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms import DiscreteLaplace
-from dpcurator.mechanisms.discrete_laplace import EXAMPLES
+from dpcurator.mechanisms.noise.discrete_laplace import EXAMPLES
 from dpcurator.numbers import Enclosure, exp_neg, ln
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dpcurator.errors import Refusal
-from dpcurator.mechanisms.estimates import Estimates, chance_of, planned_error
+from dpcurator.mechanisms.local.estimates import Estimates, chance_of, planned_error
 
 OWN, OTHER = Fraction(3, 4), Fraction(1, 4)
 

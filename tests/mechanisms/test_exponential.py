@@ -15,8 +15,8 @@ from laws_of_draws import FALSE_ALARM, chi_square_chance
 import dpcurator as dp
 from dpcurator.entropy import SystemEntropy
 from dpcurator.errors import Refusal
-from dpcurator.mechanisms.exponential import EXAMPLES
-from dpcurator.mechanisms.scores import grid_sensitivity, read_scores
+from dpcurator.mechanisms.choice.exponential import EXAMPLES
+from dpcurator.mechanisms.choice.scores import grid_sensitivity, read_scores
 from dpcurator.numbers import Enclosure, exp_neg, ln
 from dpcurator.privacy.loss import Loss
 

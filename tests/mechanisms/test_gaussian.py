@@ -16,7 +16,7 @@ from laws_of_draws import FALSE_ALARM, chi_square_chance
 import dpcurator as dp
 from dpcurator.entropy import SystemEntropy
 from dpcurator.errors import Refusal
-from dpcurator.mechanisms.gaussian import EXAMPLES
+from dpcurator.mechanisms.noise.gaussian import EXAMPLES
 from dpcurator.numbers import Enclosure
 from dpcurator.privacy.zcdp import delta_of
 
@@ -86,7 +86,7 @@ def test_on_a_fine_grid_it_is_as_good_as_the_exact_curve(eps: Any, delta: Any) -
 def test_the_curve_is_not_trusted_where_it_proposes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Given a curve that is 1 % too low, what it proposes fails the discrete law's proof, and the search is made."""
     monkeypatch.setattr(
-        "dpcurator.mechanisms.gaussian.gaussian_sigma", lambda **of: dp.gaussian_sigma(**of) * F(99, 100)
+        "dpcurator.mechanisms.noise.gaussian.gaussian_sigma", lambda **of: dp.gaussian_sigma(**of) * F(99, 100)
     )
     one = dp.Gaussian(sensitivity=1, epsilon=1, delta="1e-6")
     assert one.delta_at(1).surely_at_most(F(1, 10**6))

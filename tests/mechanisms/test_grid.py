@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms.clamp import clamp
 from dpcurator.mechanisms.grid import l1_steps, l2_squared_steps, step_of
-from dpcurator.mechanisms.reals import Reals, declared_constants
+from dpcurator.mechanisms.grid_rounding import Reals, declared_constants
 
 STEPS = [Fraction(s) for s in ("1", "1/1048576", "0.01", "1e-7", "3", "0.05", "2e9", "1e-30", "1e-400", "1e400")]
 

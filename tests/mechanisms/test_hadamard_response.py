@@ -15,7 +15,7 @@ import pytest
 
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms import HadamardResponse
-from dpcurator.mechanisms.hadamard_response import EXAMPLES, walsh_hadamard
+from dpcurator.mechanisms.local.hadamard_response import EXAMPLES, walsh_hadamard
 
 
 def reports(mechanism: HadamardResponse) -> range:

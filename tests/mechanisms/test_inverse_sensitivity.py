@@ -14,7 +14,7 @@ from laws_of_draws import FALSE_ALARM, chi_square_chance
 from dpcurator.entropy import SystemEntropy
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms import InverseSensitivity, ProposeTestRelease, Smooth
-from dpcurator.mechanisms.inverse_sensitivity import EXAMPLES
+from dpcurator.mechanisms.choice.inverse_sensitivity import EXAMPLES
 from dpcurator.numbers import Enclosure, exp_neg, ln
 from dpcurator.privacy.loss import Loss
 from dpcurator.sensitivity.windows import bounded_mean, order_statistic

@@ -16,7 +16,7 @@ from laws_of_draws import FALSE_ALARM, chi_square_chance
 import dpcurator as dp
 from dpcurator.entropy import SystemEntropy, TapeEntropy
 from dpcurator.errors import Refusal
-from dpcurator.mechanisms.laplace import EXAMPLES
+from dpcurator.mechanisms.noise.laplace import EXAMPLES
 from dpcurator.numbers import Enclosure, ln
 
 F = Fraction

@@ -15,7 +15,7 @@ import pytest
 
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms import LocalHashing
-from dpcurator.mechanisms.local_hashing import EXAMPLES, LARGEST
+from dpcurator.mechanisms.local.local_hashing import EXAMPLES, LARGEST
 
 
 def seeds(mechanism: LocalHashing) -> range:

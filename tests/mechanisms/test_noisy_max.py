@@ -15,8 +15,8 @@ from laws_of_draws import FALSE_ALARM, chi_square_chance
 from dpcurator import samplers
 from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
-from dpcurator.mechanisms.noisy_max import EXAMPLES, NoisyMax, choice_chance
-from dpcurator.mechanisms.permute_and_flip import PermuteAndFlip
+from dpcurator.mechanisms.choice.noisy_max import EXAMPLES, NoisyMax, choice_chance
+from dpcurator.mechanisms.choice.permute_and_flip import PermuteAndFlip
 from dpcurator.numbers import Enclosure, exp_neg
 from dpcurator.privacy.loss import Loss
 

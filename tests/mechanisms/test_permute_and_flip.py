@@ -14,11 +14,11 @@ from laws_of_draws import FALSE_ALARM, chi_square_chance
 
 from dpcurator.entropy import TapeEntropy
 from dpcurator.errors import Refusal
-from dpcurator.mechanisms.exponential import Exponential
-from dpcurator.mechanisms.permute_and_flip import EXAMPLES, PermuteAndFlip
+from dpcurator.mechanisms.choice.exponential import Exponential
+from dpcurator.mechanisms.choice.permute_and_flip import EXAMPLES, PermuteAndFlip
 from dpcurator.numbers import Enclosure, exp_neg
 from dpcurator.privacy.loss import Loss
-from dpcurator.samplers.flips import flips
+from dpcurator.samplers.exp_coins import flips
 
 ZERO = Enclosure.exactly(0)
 

@@ -13,7 +13,7 @@ from laws_of_draws import FALSE_ALARM, chi_square_chance
 from dpcurator.entropy import SystemEntropy
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms import ProposeTestRelease
-from dpcurator.mechanisms.propose_test_release import EXAMPLES, _above
+from dpcurator.mechanisms.smooth.propose_test_release import EXAMPLES, _above
 from dpcurator.numbers import Enclosure, exp_neg
 from dpcurator.privacy.loss import Loss
 from dpcurator.sensitivity.function import Function

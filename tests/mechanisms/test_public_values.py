@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from dpcurator.errors import Refusal
-from dpcurator.mechanisms import public_values
-from dpcurator.mechanisms.public_values import REFUSED, declared, held, place, places, whole_reports
+from dpcurator.mechanisms.local import public_values
+from dpcurator.mechanisms.local.public_values import REFUSED, declared, held, place, places, whole_reports
 
 NAN = float("nan")
 

@@ -15,8 +15,8 @@ from laws_of_draws import FALSE_ALARM, chi_square_chance
 import dpcurator as dp
 from dpcurator.entropy import SystemEntropy
 from dpcurator.errors import Refusal
-from dpcurator.mechanisms import quantile
-from dpcurator.mechanisms.quantile import EXAMPLES
+from dpcurator.mechanisms.choice import quantile
+from dpcurator.mechanisms.choice.quantile import EXAMPLES
 from dpcurator.numbers import Enclosure, ln
 from dpcurator.privacy.loss import Loss
 

@@ -14,7 +14,7 @@ import pytest
 
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms import RandomisedResponse
-from dpcurator.mechanisms.randomised_response import EXAMPLES
+from dpcurator.mechanisms.local.randomised_response import EXAMPLES
 from dpcurator.numbers import ln
 from dpcurator.privacy.loss import Loss
 

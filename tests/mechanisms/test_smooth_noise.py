@@ -14,9 +14,9 @@ from laws_of_draws import FALSE_ALARM, chi_square_chance
 from dpcurator.entropy import SystemEntropy, TapeEntropy
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms import Smooth
-from dpcurator.mechanisms.smooth_noise import EXAMPLES, _Cells
+from dpcurator.mechanisms.smooth.smooth_noise import EXAMPLES, _Cells
 from dpcurator.numbers import Enclosure, exp_neg
-from dpcurator.numbers.balls import ball, precision
+from dpcurator.numbers.arb import ball, precision
 from dpcurator.privacy.loss import Loss
 from dpcurator.sensitivity.admissible import Admissible
 from dpcurator.sensitivity.enumerated import enumerated

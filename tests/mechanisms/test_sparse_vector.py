@@ -18,9 +18,9 @@ from laws_of_draws import FALSE_ALARM, chi_square_chance
 
 from dpcurator.entropy import TapeEntropy
 from dpcurator.errors import Refusal
-from dpcurator.mechanisms import sparse_vector
-from dpcurator.mechanisms.discrete_laplace import DiscreteLaplace
-from dpcurator.mechanisms.sparse_vector import EXAMPLES, SparseVector, answers_chance, cube_root, sequences
+from dpcurator.mechanisms.choice import sparse_vector
+from dpcurator.mechanisms.choice.sparse_vector import EXAMPLES, SparseVector, answers_chance, cube_root, sequences
+from dpcurator.mechanisms.noise.discrete_laplace import DiscreteLaplace
 from dpcurator.numbers import Enclosure, exp_neg
 
 ZERO = Enclosure.exactly(0)

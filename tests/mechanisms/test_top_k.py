@@ -13,8 +13,8 @@ from choices import comes_within, holds
 from laws_of_draws import FALSE_ALARM, chi_square_chance
 
 from dpcurator.errors import Refusal
-from dpcurator.mechanisms.exponential import Exponential
-from dpcurator.mechanisms.top_k import EXAMPLES, TopK
+from dpcurator.mechanisms.choice.exponential import Exponential
+from dpcurator.mechanisms.choice.top_k import EXAMPLES, TopK
 from dpcurator.numbers import Enclosure, exp_neg
 from dpcurator.privacy.loss import Loss
 

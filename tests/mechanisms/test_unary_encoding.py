@@ -15,7 +15,7 @@ from laws_of_draws import FALSE_ALARM, chi_square_chance
 
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms import UnaryEncoding
-from dpcurator.mechanisms.unary_encoding import EXAMPLES, coins
+from dpcurator.mechanisms.local.unary_encoding import EXAMPLES, coins
 
 
 def reports(mechanism: UnaryEncoding) -> list[tuple[int, ...]]:

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpcurator.numbers import Enclosure, exp_neg, ln
-from dpcurator.numbers import balls as balls_module
-from dpcurator.numbers.balls import ball, common_floor, precision
+from dpcurator.numbers import arb as balls_module
+from dpcurator.numbers.arb import ball, common_floor, precision
 
 E_INVERSE = Fraction("0.36787944117144232159552377016146086744581113103176783450783680")  # OEIS A068985, cut
 LN_2 = Fraction("0.69314718055994530941723212145817656807550013436025525412068000")  # OEIS A002162, cut

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from dpcurator.numbers.balls import ball, precision
+from dpcurator.numbers.arb import ball, precision
 from dpcurator.numbers.geometric_sums import Step, total
 
 KINDS = ("laplace_at_most", "laplace_above", "geometric_at_most")

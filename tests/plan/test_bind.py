@@ -10,8 +10,8 @@ from questions import CATALOG, ROWS, VISITS, catalog_with, planned, with_column
 from dpcurator.aggregates import AGGREGATES, rule_of
 from dpcurator.catalog.model import Column, Table
 from dpcurator.errors import Refusal
+from dpcurator.language.rows import Field
 from dpcurator.plan.nodes import AggregateCall, Apply, Bounded, Given, Grouped, Key, Measured, Result, Rows, Where
-from dpcurator.plan.rows import Field
 
 AGE = Measured("age", Field(2, "integer"), "integer", "integer", F(0), F(110))
 

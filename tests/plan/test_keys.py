@@ -13,12 +13,12 @@ from questions import catalog_with, planned
 
 from dpcurator.catalog.model import Column, Table
 from dpcurator.errors import Refusal
+from dpcurator.language.evaluate import value
+from dpcurator.language.rows import Compute, Field
 from dpcurator.plan.canonical import as_json, plan_of
-from dpcurator.plan.evaluate import value
-from dpcurator.plan.facts import disagreement
-from dpcurator.plan.images import image
+from dpcurator.plan.check_catalog import disagreement
 from dpcurator.plan.nodes import Key
-from dpcurator.plan.rows import Compute, Field
+from dpcurator.plan.public_keys import image
 
 
 def day(text: str) -> int:

@@ -11,10 +11,10 @@ from questions import CATALOG, VISITS, catalog_with, planned, questions, quoted,
 
 from dpcurator.engines.limits import check_core
 from dpcurator.errors import Misconfigured, Refusal
+from dpcurator.language.rows import AllOf, Among, AnyOf, Compare, Constant, Field, IsMissing, Truth
 from dpcurator.plan.core import ONE, Chosen, Filter, Listed, Measure, Owner, ScaleDown, Scan, Source, Sum, Total
 from dpcurator.plan.lower import Combination, lower
 from dpcurator.plan.nodes import Ask
-from dpcurator.plan.rows import AllOf, Among, AnyOf, Compare, Constant, Field, IsMissing, Truth
 
 
 def steps(text: str, catalog=CATALOG):

@@ -14,10 +14,11 @@ from engine_strategies import BY_KIND, Case, cases, cores
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dpcurator.engines.duckdb import DuckDB
+from dpcurator.engines.duckdb.engine import DuckDB
 from dpcurator.engines.limits import check_core
 from dpcurator.engines.reference import Reference
 from dpcurator.errors import Refusal
+from dpcurator.language.rows import moved, moved_condition
 from dpcurator.plan.core import (
     Chosen,
     CorePlan,
@@ -32,7 +33,6 @@ from dpcurator.plan.core import (
     Total,
 )
 from dpcurator.plan.merge import merged
-from dpcurator.plan.rows import moved, moved_condition
 from dpcurator.values import Exact
 
 ORDINARY = settings(max_examples=150, derandomize=True, deadline=None, database=None,
@@ -153,8 +153,8 @@ def test_a_plan_that_is_none_is_said():
 
 def test_the_refusal_of_a_merged_plan_is_that_of_a_plan():
     """Why `batching` checks what was merged: a merged plan can pass a limit that its parts are within."""
+    from dpcurator.language.rows import Compute, Constant, Field
     from dpcurator.plan.core import ONE, Grid, PerUnit, Source
-    from dpcurator.plan.rows import Compute, Constant, Field
 
     def plan(start: int) -> CorePlan:
         total: Any = Field(0, "integer")

@@ -9,17 +9,17 @@ import pytest
 from questions import planned
 
 import dpcurator as dp
-from dpcurator.answer import answer_of
 from dpcurator.entropy import SystemEntropy
 from dpcurator.errors import Refusal
 from dpcurator.fronts.render import render
 from dpcurator.fronts.sql import parse
 from dpcurator.plan.canonical import as_json, plan_of
 from dpcurator.plan.stability import stability
-from dpcurator.pricing.finish import finish
-from dpcurator.pricing.release import Noisy, release
+from dpcurator.receipts.verification import verify
+from dpcurator.release.answer import answer_of
+from dpcurator.release.finish import finish
+from dpcurator.release.release import Noisy, release
 from dpcurator.values import Exact
-from dpcurator.verification import verify
 from receipts import CATALOGS, curator, json_of
 
 TEXT = "SELECT city, COUNT(*) AS n FROM visits GROUP BY WITH_OTHER(city) ORDER BY n DESC"

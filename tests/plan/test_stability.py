@@ -9,9 +9,9 @@ import pytest
 from questions import ROWS, VISITS, catalog_with, planned
 
 from dpcurator.catalog.model import Table
+from dpcurator.language.rows import Field, Truth
 from dpcurator.plan.core import ONE
 from dpcurator.plan.nodes import Ask, Bounded, Grouped, KeyColumn, Measured, Rows, Where
-from dpcurator.plan.rows import Field, Truth
 from dpcurator.plan.stability import (
     ASK_RULES,
     NODE_RULES,

@@ -22,9 +22,9 @@ from dpcurator.entropy import SystemEntropy
 from dpcurator.errors import Refusal
 from dpcurator.fronts.sql import parse
 from dpcurator.plan.bind import bind
-from dpcurator.pricing.finish import finish
 from dpcurator.pricing.quote import price
-from dpcurator.pricing.release import release
+from dpcurator.release.finish import finish
+from dpcurator.release.release import release
 
 VISITS = Table(
     "visits",

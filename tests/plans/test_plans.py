@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from questions import quoted
 
-from dpcurator.plan import core, rows
+from dpcurator.language import rows
+from dpcurator.plan import core
 from dpcurator.plan.core import CorePlan
 from dpcurator.pricing.quote import Priced
 

@@ -15,8 +15,8 @@ from questions import VISITS, catalog_with, planned, quoted, with_column
 from dpcurator.engines.limits import check_core
 from dpcurator.engines.reference import measure
 from dpcurator.errors import Refusal
+from dpcurator.language.rows import Field
 from dpcurator.plan.nodes import Measured
-from dpcurator.plan.rows import Field
 from dpcurator.pricing.grids import DEPTH, FINE, WIDTH, finest, grid, leading_bit, nearest
 
 LARGEST = F(sys.float_info.max)

@@ -13,11 +13,11 @@ from questions import CATALOG, planned, questions
 
 from dpcurator.catalog.model import Catalog
 from dpcurator.mechanisms import DiscreteGaussian, DiscreteLaplace
+from dpcurator.plan.reading import Reading
 from dpcurator.pricing.noise import Shares, Split, noise_for
 from dpcurator.pricing.prices import amount_of
 from dpcurator.pricing.quote import Quote, price
 from dpcurator.privacy import zcdp
-from dpcurator.privacy.reading import Reading
 
 PURE = CATALOG
 APPROXIMATE = replace(CATALOG, delta=F(1, 10**6))

@@ -19,12 +19,12 @@ from dpcurator.entropy import SystemEntropy
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms.key_selection import selection_of
 from dpcurator.plan.stability import selection_reach
-from dpcurator.pricing.finish import finish
 from dpcurator.pricing.prices import amount_of
 from dpcurator.pricing.quote import Quote, price
-from dpcurator.pricing.release import release
 from dpcurator.pricing.selecting import selecting
 from dpcurator.privacy import zcdp
+from dpcurator.release.finish import finish
+from dpcurator.release.release import release
 from dpcurator.values import Exact
 
 TABLE = with_column(with_column(VISITS, "note", unknown_keys=True), "city", keys=None, unknown_keys=True)

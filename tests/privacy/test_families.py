@@ -11,7 +11,7 @@ from losses import EPSILONS, VECTOR, WITH_A_LAW, loss, meet
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, exp_neg
-from dpcurator.numbers.balls import ball, precision
+from dpcurator.numbers.arb import ball, precision
 from dpcurator.numbers.enclosure import bracket
 from dpcurator.privacy.families import FAMILIES, WHOLE
 from dpcurator.privacy.loss import Loss

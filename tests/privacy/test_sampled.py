@@ -13,7 +13,7 @@ from losses import EPSILONS, VECTOR, loss, meet
 
 import dpcurator as dp
 from dpcurator.numbers import Enclosure, exp_neg
-from dpcurator.numbers.balls import ball, precision
+from dpcurator.numbers.arb import ball, precision
 from dpcurator.numbers.enclosure import bracket
 from dpcurator.privacy.families import SAMPLED
 from dpcurator.privacy.gaussian import curve

@@ -11,7 +11,7 @@ import pytest
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms import DiscreteGaussian
 from dpcurator.numbers import Enclosure
-from dpcurator.numbers.balls import ball, precision
+from dpcurator.numbers.arb import ball, precision
 from dpcurator.numbers.enclosure import bracket
 from dpcurator.numbers.rational import leading
 from dpcurator.privacy import zcdp

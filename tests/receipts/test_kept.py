@@ -17,8 +17,8 @@ import pytest
 
 from dpcurator.catalog.bind import catalog_of
 from dpcurator.catalog.load import load
+from dpcurator.receipts.verification import verify
 from dpcurator.standalone.verify import steps
-from dpcurator.verification import verify
 from receipts import curator, json_of
 
 KEPT = Path(__file__).parent / "kept"

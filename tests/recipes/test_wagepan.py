@@ -45,7 +45,7 @@ def panel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def opened(place: Path, declared: dict[str, object]) -> dp.Curator:
     from dpcurator.catalog.load import load
-    from dpcurator.opening import refresh_all
+    from dpcurator.curator.opening import refresh_all
 
     declared["tables"]["wagepan"]["file"] = str(place.parent / "wagepan.csv")
     refresh_all(load(declared, directory=place))

@@ -18,12 +18,12 @@ from dpcurator import numbers
 from dpcurator.entropy import TapeEntropy, TapeExhausted
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure
-from dpcurator.numbers.balls import ball, precision
+from dpcurator.numbers.arb import ball, precision
 from dpcurator.numbers.enclosure import bracket
 from dpcurator.privacy import discrete_gaussian as law
-from dpcurator.samplers import bell, discrete_gaussian, discrete_laplace, reference
-from dpcurator.samplers.bell import Bell
+from dpcurator.samplers import discrete_gaussian, discrete_laplace, gaussian_table, reference
 from dpcurator.samplers.discrete_gaussian import Blocks
+from dpcurator.samplers.gaussian_table import Bell
 
 exp_neg = lru_cache(numbers.exp_neg)
 NOTHING = TapeEntropy("")
@@ -96,7 +96,7 @@ def test_the_guide_is_right_for_the_first_and_last_word_of_every_beginning(varia
     top, edges = Bell(variance, folded=folded), np.array(boundaries(variance, folded), dtype=np.uint64)
     first = np.arange(1 << 16, dtype=np.uint64) << np.uint64(48)
     answers = top._guide.astype(np.int64)
-    known = answers != bell._UNKNOWN
+    known = answers != gaussian_table._UNKNOWN
     for words in (first, first + np.uint64(2**48 - 1)):
         v = words & np.uint64(SIDE - 1)
         j = np.searchsorted(edges, v)
@@ -124,7 +124,7 @@ def test_the_last_word_goes_on_into_the_tail() -> None:
 
 def test_a_draw_that_no_table_follows_is_an_error_not_a_wrap(monkeypatch: pytest.MonkeyPatch) -> None:
     top = Bell(Fraction(1), folded=False)
-    monkeypatch.setattr(bell, "REACH", 9)
+    monkeypatch.setattr(gaussian_table, "REACH", 9)
     with pytest.raises(OverflowError):
         many(top, 2**64 - 1, TapeEntropy.of_words([2**64 - 1] * 2 + [0]))
 

@@ -9,7 +9,7 @@ import pytest
 from flint import acb, arb
 
 from dpcurator.numbers import Enclosure
-from dpcurator.numbers.balls import ball, precision
+from dpcurator.numbers.arb import ball, precision
 from dpcurator.numbers.enclosure import bracket
 from dpcurator.sensitivity.admissible import LAWS, admissible, cdf, enough
 

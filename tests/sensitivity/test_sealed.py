@@ -72,4 +72,4 @@ def test_it_is_opened_by_the_mechanism_of_smooth_noise_alone() -> None:
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.Attribute) and node.attr in names
     }
-    assert users == {"mechanisms/smooth_noise.py"}
+    assert users == {"mechanisms/smooth/smooth_noise.py"}

@@ -1,4 +1,4 @@
-"""`python verify.py ...`: the file alone in a folder, no site packages, against receipts, a catalog and lies."""
+"""`python verifying.py ...`: the file alone in a folder, no site packages, against receipts, a catalog and lies."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from alone import wrong
 from shell import run
 
 import dpcurator as dp
-from dpcurator.cli import verifying
+from dpcurator.cli import verify as verifying
 from dpcurator.cli.app import app
 from dpcurator.privacy.discrete_gaussian import least_variance
+from dpcurator.receipts.verification import verify
 from dpcurator.standalone import verify as alone
-from dpcurator.verification import verify
 from receipts import CATALOGS, at, changed, curator, json_of, leaves, signed
 
 CATALOG = """\
@@ -44,7 +44,7 @@ age = { type = "integer", bounds = [0, 110] }
 
 @pytest.fixture(scope="module")
 def clinic(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A catalog, a ledger of three charges, and verify.py in another folder."""
+    """A catalog, a ledger of three charges, and verifying.py in another folder."""
     place = tmp_path_factory.mktemp("clinic")
     rows = [f"{('Leeds', 'York', 'Hull')[n % 3]},p{n % 40},{n % 90}" for n in range(120)]
     (place / "visits.csv").write_text("city,patient,age\n" + "\n".join(rows) + "\n")
@@ -60,14 +60,14 @@ def clinic(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, answer in (("one", one), ("two", two), ("three", three[0]), ("four", three[1])):
         (place / f"{name}.json").write_text(json.dumps(dict(answer.receipt)))
     (place / "alone").mkdir()
-    shutil.copy(alone.__file__, place / "alone" / "verify.py")
+    shutil.copy(alone.__file__, place / "alone" / "verifying.py")
     (place / "key").write_text(made.key.public)
     return place
 
 
 def verified(clinic: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """In a process of its own: isolated, without site packages."""
-    command = [sys.executable, "-I", "-S", str(clinic / "alone" / "verify.py"), *arguments]
+    command = [sys.executable, "-I", "-S", str(clinic / "alone" / "verifying.py"), *arguments]
     return subprocess.run(command, capture_output=True, text=True, cwd=clinic, check=False)
 
 
@@ -270,7 +270,7 @@ def test_fuzzed_bytes_of_a_file_are_never_a_crash(clinic, capsys, monkeypatch):
         if changed_ == text:
             continue
         (clinic / "fuzzed.json").write_bytes(changed_)
-        monkeypatch.setattr(sys, "argv", ["verify.py", str(clinic / "fuzzed.json")])
+        monkeypatch.setattr(sys, "argv", ["verifying.py", str(clinic / "fuzzed.json")])
         assert alone.main() == 1
     for odd in (
         b"",

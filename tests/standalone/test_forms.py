@@ -15,12 +15,13 @@ from typing import Union, get_args, get_origin, get_type_hints
 from questions import CATALOG, quoted
 
 from dpcurator.aggregates import AGGREGATES
+from dpcurator.language import rows
+from dpcurator.language.functions.function import FUNCTIONS
 from dpcurator.mechanisms.key_selection import SELECTIONS
-from dpcurator.plan import nodes, rows
-from dpcurator.plan.functions import FUNCTIONS
+from dpcurator.plan import nodes
 from dpcurator.plan.stability import ASK_RULES, NODE_RULES
 from dpcurator.pricing.noise import NAMES
-from dpcurator.receipt import FORMAT
+from dpcurator.receipts.receipt import FORMAT
 from dpcurator.standalone import verify as alone
 from receipts import CATALOGS, curator
 

@@ -22,9 +22,9 @@ from dpcurator.errors import Refusal
 from dpcurator.ledger.keys import SigningKey, canonical
 from dpcurator.plan.canonical import as_json, plan_of
 from dpcurator.plan.canonical import digest as digest_of
+from dpcurator.receipts.verification import verify
 from dpcurator.standalone import verify as alone
 from dpcurator.values import Json
-from dpcurator.verification import verify
 from receipts import CATALOGS, KEY, at, changed, curator, json_of, leaves, others, signed
 
 OTHER_KEY = SigningKey(Ed25519PrivateKey.from_private_bytes(bytes(32)))

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpcurator.pricing.quote import Quote
-from dpcurator.receipt import write
+from dpcurator.receipts.receipt import write
 from dpcurator.standalone import verify as alone
 from dpcurator.values import Charge, Json
 from receipts import KEY, json_of

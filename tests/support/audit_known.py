@@ -149,7 +149,7 @@ def gumbel_max_without_two(data: Data, size: int, rng: Rng) -> Array:
 
 
 def permute_and_flip(data: Data, size: int, rng: Rng, *, eps: float = 1.0) -> Array:
-    """By exponential noise of scale 2/eps (mechanisms/permute_and_flip.py says why that is the same)."""
+    """By exponential noise of scale 2/eps (mechanisms/choice/permute_and_flip.py says why that is the same)."""
     return np.argmax(np.asarray(data) + rng.exponential(2 / eps, (size, len(data))), axis=1)
 
 

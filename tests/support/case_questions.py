@@ -15,10 +15,10 @@ from questions import CERTAIN, answered, catalog_with
 
 from dpcurator.catalog.load import load
 from dpcurator.catalog.model import EACH_ROW, Table
-from dpcurator.curator import Curator
-from dpcurator.engines.duckdb import DuckDB
+from dpcurator.curator.curator import Curator
+from dpcurator.curator.opening import curator_of, refresh_all
+from dpcurator.engines.duckdb.engine import DuckDB
 from dpcurator.engines.reference import Reference
-from dpcurator.opening import curator_of, refresh_all
 
 DATA = Path(__file__).parent.parent / "cases" / "data"
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 import direct_sums
 
 from dpcurator.numbers import Enclosure
-from dpcurator.numbers.balls import Ball, ball, precision
+from dpcurator.numbers.arb import Ball, ball, precision
 from dpcurator.numbers.enclosure import bracket
 from dpcurator.privacy.loss import Loss
 

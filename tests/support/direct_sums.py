@@ -8,7 +8,7 @@ import math
 from fractions import Fraction
 
 from dpcurator.numbers import Enclosure
-from dpcurator.numbers.balls import Ball, ball, precision
+from dpcurator.numbers.arb import Ball, ball, precision
 from dpcurator.numbers.enclosure import bracket
 from dpcurator.privacy.discrete_gaussian import whole
 from dpcurator.privacy.loss import Loss

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from dpcurator.engines import duckdb_sql
+from dpcurator.engines.duckdb import sql
 from dpcurator.plan.core import CorePlan
 
 MISTAKES = {
@@ -26,10 +26,10 @@ MISTAKES = {
     "a missing key looks like an empty one": (r"'n0:'", r"'t0:'"),
     "unknown is true": (r" < (\S+\(\S+ AS \w+\))\)", r" < \1) IS NOT FALSE"),
 }  # fmt: skip
-RIGHT = duckdb_sql.statement
+RIGHT = sql.statement
 
 
-def mistaken(mistake: str, core: CorePlan) -> duckdb_sql.Statement:
+def mistaken(mistake: str, core: CorePlan) -> sql.Statement:
     """The query for this plan with the mistake in it, where it has a place for it."""
     query = RIGHT(core)
     return replace(query, sql=re.sub(*MISTAKES[mistake], query.sql))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dpcurator.engines.reference import Reference
-from dpcurator.plan import rows
+from dpcurator.language import rows
 from dpcurator.plan.core import Filter, Listed, Measure, Owner, PerUnit, Project, ScaleDown, Scan, Source, Sum, Total
 from dpcurator.values import Exact
 

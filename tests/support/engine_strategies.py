@@ -13,7 +13,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from dpcurator.plan import days, rows
+from dpcurator.language import days, rows
+from dpcurator.language.functions.function import DATE_PARTS, DATE_UNITS, FUNCTIONS, TIME_PARTS, TIME_UNITS, Function
 from dpcurator.plan.core import (
     ONE,
     Chosen,
@@ -31,7 +32,6 @@ from dpcurator.plan.core import (
     Sum,
     Total,
 )  # fmt: skip
-from dpcurator.plan.functions import DATE_PARTS, DATE_UNITS, FUNCTIONS, TIME_PARTS, TIME_UNITS, Function
 
 KINDS = {"c0": "integer", "c1": "text", "c2": "integer", "c3": "float", "c4": "text", "c5": "float"}
 NAMES = tuple(KINDS)

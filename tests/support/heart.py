@@ -30,7 +30,7 @@ from dpcurator.plan.bind import bind
 from dpcurator.plan.core import CorePlan
 from dpcurator.plan.stability import selection_reach
 from dpcurator.pricing.quote import Quote, price
-from dpcurator.pricing.release import combine
+from dpcurator.release.release import combine
 from dpcurator.values import Exact
 
 Row = tuple[Any, ...]

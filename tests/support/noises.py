@@ -11,8 +11,8 @@ from questions import seen
 
 from dpcurator.plan.nodes import Output
 from dpcurator.pricing.bars import readings_of
-from dpcurator.pricing.finish import _beta, _View
 from dpcurator.pricing.quote import Quote
+from dpcurator.release.finish import _beta, _View
 
 Rows = tuple[tuple[int, ...], ...]
 
@@ -56,8 +56,8 @@ def views(quote: Quote, noisy: Rows, output: Output) -> list[Any]:
 
 def finished_values(quote: Quote, noisy: Rows, *, shown: bool) -> Sequence[Sequence[Fraction | None]]:
     """Per key and output, the exact value, whole ones rounded when `shown`; None for NULL and what is no number."""
+    from dpcurator.numbers.display import round_half_up
     from dpcurator.numbers.interval import Interval
-    from dpcurator.numbers.shown import round_half_up
 
     columns = []
     for output in quote.plan.outputs:

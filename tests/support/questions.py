@@ -21,9 +21,9 @@ from dpcurator.entropy import SystemEntropy
 from dpcurator.fronts.sql import parse
 from dpcurator.plan.bind import bind
 from dpcurator.plan.nodes import Plan
-from dpcurator.pricing.finish import finish
 from dpcurator.pricing.quote import Quote, price
-from dpcurator.pricing.release import Noisy, release
+from dpcurator.release.finish import finish
+from dpcurator.release.release import Noisy, release
 
 F = Fraction
 CERTAIN = F(10) ** 12  # an epsilon at which counts and sums of integers are exact, but for less than 2**-64

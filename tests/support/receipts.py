@@ -14,7 +14,7 @@ from questions import CATALOG, VISITS, catalog_with, with_column
 from questions import ROWS as ROWS_TABLE
 
 from dpcurator.catalog.model import Catalog
-from dpcurator.curator import Curator
+from dpcurator.curator.curator import Curator
 from dpcurator.engines.reference import Reference
 from dpcurator.ledger import Ledger, MemoryStore, Opening
 from dpcurator.ledger.keys import SigningKey, canonical

@@ -1,7 +1,7 @@
 """A certified bracket of an epsilon or a delta: the least of the valid upper bounds and the greatest of the lower.
 
 Promise     lower <= the value <= upper, both Fractions. `method` names what gave the upper one: "pld" (accounting/
-            pld.py), or one of accounting/closed.py, among them "sum".
+            pld.py), or one of accounting/closed/bounds.py, among them "sum".
 Checked     tests/accounting/test_composition.py.
 """
 
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpcurator.accounting.closed import upper_bounds
-from dpcurator.accounting.pld import Progress, certified
+from dpcurator.accounting.closed.bounds import upper_bounds
+from dpcurator.accounting.pld.certified import Progress, certified
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, positive, rational
 from dpcurator.privacy.families import FAMILIES
@@ -96,7 +96,7 @@ def _delta(composition: Composition, at: Fraction, goal: float, limit: float, pr
 
 def _delta_by_search(composition: Composition, at: Fraction) -> Fraction:
     """The least power of ten, to two figures, at which a closed bound is at most this epsilon; 1 where none is."""
-    from dpcurator.numbers.figures import decimal_at, least_place
+    from dpcurator.numbers.decimal_search import decimal_at, least_place
 
     def enough(place: int) -> bool:
         delta = decimal_at(place, 2)

@@ -28,12 +28,12 @@ from fractions import Fraction
 from inspect import signature
 from typing import Any
 
-from dpcurator.accounting.closed import each_bound, upper_bounds
+from dpcurator.accounting.closed.bounds import each_bound, upper_bounds
 from dpcurator.accounting.composition import Composition
 from dpcurator.accounting.rounding import down
 from dpcurator.errors import Refusal
 from dpcurator.numbers import decimal_text, positive, rational, whole
-from dpcurator.numbers.figures import decimal_at, least_place, place_of
+from dpcurator.numbers.decimal_search import decimal_at, least_place, place_of
 from dpcurator.privacy import zcdp
 from dpcurator.privacy.gaussian import gaussian_sigma
 from dpcurator.privacy.loss import Loss

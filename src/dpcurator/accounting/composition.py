@@ -9,8 +9,8 @@ Promise     `epsilon` and `delta` are certified upper bounds; `bracket` adds a c
             gave the upper. `estimate` is a fast number with no promise. No bound is above the sum of pure epsilons.
 Proof       Each loss dominates its release, so their product dominates the releases together, also where a later one
             looks at earlier answers, as long as the losses were fixed before the first (Zhu, Dong, Wang 2022, theorem
-            10). Parameters that are chosen along the way need a filter, not this. Bounds: accounting/pld.py and
-            accounting/closed.py; the least of valid bounds is valid.
+            10). Parameters that are chosen along the way need a filter, not this. Bounds: accounting/pld/certified.py
+            and accounting/closed/bounds.py; the least of valid bounds is valid.
 Source      Dwork, Roth 2014, section 3.5; Zhu, Dong, Wang, AISTATS 2022.
 Checked     tests/accounting/test_composition.py.
 """
@@ -84,7 +84,7 @@ class Composition:
 
     def estimate(self, *, delta: object = None, epsilon: object = None) -> float:
         """A fast estimate of epsilon at a delta, or of delta at an epsilon, for planning; it bounds nothing."""
-        from dpcurator.accounting.estimate import estimate
+        from dpcurator.accounting.estimate.estimate import estimate
 
         return estimate(self, delta=delta, epsilon=epsilon)
 
@@ -97,7 +97,7 @@ class Composition:
         """A chart: "delta" between its certified bounds at each epsilon up to `most`, beside the methods of `compare`
         (as "zcdp", "advanced"); the "distribution" of the loss of all together, an estimate; or "tradeoff", what the
         best test misses. Takes a second or some. Raises Refusal for another kind, and where the law is not known."""
-        from dpcurator.accounting.drawn import draw_composition
+        from dpcurator.accounting.charts import draw_composition
 
         return draw_composition(self, kind, most=most, compare=compare)
 

@@ -31,7 +31,7 @@ from fractions import Fraction
 from dpcurator.accounting.rounding import ball_up
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, rational, whole
-from dpcurator.numbers.balls import Ball, ball, precision
+from dpcurator.numbers.arb import Ball, ball, precision
 from dpcurator.numbers.enclosure import bracket
 from dpcurator.privacy.families import FAMILIES
 from dpcurator.privacy.families.family import order

@@ -20,9 +20,9 @@ from dpcurator.accounting.composition import compose
 from dpcurator.accounting.tradeoff import advantage, posterior, tradeoff
 from dpcurator.errors import Refusal
 from dpcurator.numbers import decimal_text, rational
-from dpcurator.numbers.balls import ball, precision
+from dpcurator.numbers.arb import ball, precision
+from dpcurator.numbers.display import error_text
 from dpcurator.numbers.enclosure import bracket
-from dpcurator.numbers.shown import error_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

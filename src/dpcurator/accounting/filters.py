@@ -38,10 +38,10 @@ from collections.abc import Iterable
 from fractions import Fraction
 from functools import lru_cache
 
-from dpcurator.accounting.closed import split
+from dpcurator.accounting.budget import Meter, at_least_0
+from dpcurator.accounting.closed.bounds import split
 from dpcurator.accounting.composition import Composition, compose
 from dpcurator.accounting.convert import pure_epsilon_of, renyi_of, rho_of
-from dpcurator.accounting.meter import Meter, at_least_0
 from dpcurator.errors import Refusal
 from dpcurator.numbers import rational
 from dpcurator.privacy import zcdp

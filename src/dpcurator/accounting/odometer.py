@@ -20,14 +20,14 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpcurator.accounting.closed import split
+from dpcurator.accounting.budget import Meter, at_least_0
+from dpcurator.accounting.closed.bounds import split
 from dpcurator.accounting.composition import compose
 from dpcurator.accounting.convert import pure_epsilon_of, pure_rho, rho_of
-from dpcurator.accounting.meter import Meter, at_least_0
 from dpcurator.accounting.rounding import ball_up, down
 from dpcurator.errors import Refusal
 from dpcurator.numbers import positive, rational
-from dpcurator.numbers.balls import ball, precision
+from dpcurator.numbers.arb import ball, precision
 from dpcurator.numbers.enclosure import bracket
 from dpcurator.privacy.sampled import neighbours_of
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpcurator.numbers.balls import Ball
+from dpcurator.numbers.arb import Ball
+from dpcurator.numbers.decimal_search import decimal_at, place_of
 from dpcurator.numbers.enclosure import bracket
-from dpcurator.numbers.figures import decimal_at, place_of
 
 FIGURES = 12
 _LEAST = Fraction(1, 10**30)  # the least epsilon shown that is not 0

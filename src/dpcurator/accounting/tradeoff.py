@@ -30,14 +30,14 @@ from fractions import Fraction
 from functools import cache
 
 from dpcurator.accounting.bracket import pure_sum
-from dpcurator.accounting.closed import one_gaussian
-from dpcurator.accounting.closed_delta import upper_deltas
+from dpcurator.accounting.closed.bounds import one_gaussian
+from dpcurator.accounting.closed.deltas import upper_deltas
 from dpcurator.accounting.composed_tradeoff import both_ends
 from dpcurator.accounting.composition import compose
 from dpcurator.accounting.convert import alike, rho_of
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, exp_neg, ln, positive, rational
-from dpcurator.numbers.balls import ball, precision
+from dpcurator.numbers.arb import ball, precision
 from dpcurator.numbers.enclosure import bracket
 from dpcurator.privacy import zcdp
 from dpcurator.privacy.distribution import Distribution

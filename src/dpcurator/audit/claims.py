@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, decimal_text, ln, positive, rational
-from dpcurator.numbers.balls import ball, precision
+from dpcurator.numbers.arb import ball, precision
 from dpcurator.numbers.enclosure import bracket
 
 if TYPE_CHECKING:

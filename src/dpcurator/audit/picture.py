@@ -10,16 +10,16 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from dpcurator.audit.exact import Law
-from dpcurator.audit.features import Keyed, Ordered
+from dpcurator.audit.copies import printed
+from dpcurator.audit.draws.features import Keyed, Ordered
+from dpcurator.audit.exact.divergences import Law
 from dpcurator.audit.pairs import Pair
 from dpcurator.audit.report import Finding
-from dpcurator.audit.taken import printed
 from dpcurator.plots.witness import Bar
 
 if TYPE_CHECKING:
-    from dpcurator.audit.blackbox import Sampler
-    from dpcurator.audit.search import Event
+    from dpcurator.audit.draws.blackbox import Sampler
+    from dpcurator.audit.draws.search import Event
 
 _BARS, _DRAWS = 24, 20_000
 

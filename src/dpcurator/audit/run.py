@@ -1,8 +1,9 @@
 """`audit`: from a mechanism and a claim to a report.
 
-Definition  Laws that are known are compared exactly (audit/by_laws.py), others are drawn from (audit/by_draws.py); what
-            each of them promises is said there. A plain function is replayed first, see `_replayed`.
-Checked     tests/audit/test_run.py, tests/audit/test_known_mistakes.py, tests/audit/test_taken.py.
+Definition  Laws that are known are compared exactly (audit/exact/by_laws.py), others are drawn from
+            (audit/draws/by_draws.py); what each of them promises is said there. A plain function is replayed first, see
+            `_replayed`.
+Checked     tests/audit/test_run.py, tests/audit/test_known_mistakes.py, tests/audit/test_copies.py.
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from dpcurator.audit.blackbox import takes
-from dpcurator.audit.by_draws import by_draws
-from dpcurator.audit.by_laws import Unsteady, by_laws
 from dpcurator.audit.claims import Claim, claim_of
-from dpcurator.audit.laws import ExactLaw, law_for, own
+from dpcurator.audit.draws.blackbox import takes
+from dpcurator.audit.draws.by_draws import by_draws
+from dpcurator.audit.exact.by_laws import Unsteady, by_laws
+from dpcurator.audit.exact.laws import ExactLaw, law_for, own
 from dpcurator.audit.limits import Limits, Progress
 from dpcurator.audit.pairs import Pair, propose
-from dpcurator.audit.replay import refuse_coroutine, replay
+from dpcurator.audit.replay.replay import refuse_coroutine, replay
 from dpcurator.audit.report import NOTHING, Report
 from dpcurator.entropy import SystemEntropy
 from dpcurator.errors import Refusal
@@ -99,7 +100,7 @@ def audit(
 
 
 def _replayed(mechanism: Any, pairs: Sequence[Pair], until: float) -> Iterator[str]:
-    """What a plain function does otherwise on a neighbour while its mechanisms give the same (audit/replay.py).
+    """What a plain function does otherwise on a neighbour while its mechanisms give the same (audit/replay/replay.py).
 
     Certain, but of the code and not of a chance, so a note and no verdict. What is random by itself tells nothing here.
     """

@@ -1,6 +1,6 @@
 """The commands, put together: importing a file of commands registers them with the one application."""
 
-from dpcurator.cli import accounting, asking, auditing, breaking, demonstration, plotting, stewarding
-from dpcurator.cli.frame import app
+from dpcurator.cli import account, ask, audit, break_me, demo, plot, steward
+from dpcurator.cli.application import app
 
-__all__ = ["accounting", "app", "asking", "auditing", "breaking", "demonstration", "plotting", "stewarding"]
+__all__ = ["account", "app", "ask", "audit", "break_me", "demo", "plot", "steward"]

@@ -32,7 +32,7 @@ def _reference() -> Callable[..., Engine]:
 
 
 def _duckdb() -> Callable[..., Engine]:
-    from dpcurator.engines.duckdb import DuckDB
+    from dpcurator.engines.duckdb.engine import DuckDB
 
     return DuckDB
 

@@ -30,7 +30,7 @@ from typing import Final
 from dpcurator.catalog.model import Kind
 from dpcurator.engines.limits_rows import Rows, check_value, is_double, is_unicode, kind_of, require
 from dpcurator.errors import Refusal
-from dpcurator.plan import rows
+from dpcurator.language import rows
 from dpcurator.plan.core import (
     Chosen,
     CorePlan,

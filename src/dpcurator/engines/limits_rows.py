@@ -1,6 +1,6 @@
 """What a row expression in a core plan must satisfy: kinds, parameters of functions, depth and size.
 
-Looks at the plan alone. Whatever it lets through has a value on every row, on every engine (`plan/evaluate.py`).
+Looks at the plan alone. Whatever it lets through has a value on every row, on every engine (`language/evaluate.py`).
 Checked in tests/engines/test_limits.py.
 """
 
@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from dpcurator.catalog.model import Kind, Value
 from dpcurator.errors import Refusal
-from dpcurator.plan import patterns, rows, zones
-from dpcurator.plan.functions import BY_NAME, DATE_PARTS, DATE_UNITS, TIME_PARTS, TIME_UNITS, Function
+from dpcurator.language import patterns, rows, zones
+from dpcurator.language.functions.function import BY_NAME, DATE_PARTS, DATE_UNITS, TIME_PARTS, TIME_UNITS, Function
 
 MAX_DEPTH: Final = 100
 MAX_PARTS: Final = 5000  # parts of all the expressions of a plan, constants in lists apart

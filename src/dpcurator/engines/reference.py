@@ -15,6 +15,7 @@ from typing import Any
 
 from dpcurator.catalog.model import Value
 from dpcurator.engines.limits import check_core
+from dpcurator.language.evaluate import Row, truth, value
 from dpcurator.plan.core import (
     Chosen,
     CorePlan,
@@ -32,7 +33,6 @@ from dpcurator.plan.core import (
     Total,
     key_bytes,
 )  # fmt: skip
-from dpcurator.plan.evaluate import Row, truth, value
 from dpcurator.plan.merge import apart, merged
 from dpcurator.values import Exact
 

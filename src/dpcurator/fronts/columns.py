@@ -3,9 +3,9 @@
     dp.col("age") > 65        (dp.col("city") == "Leeds") & ~dp.col("age").is_missing()
     dp.mean("age")            (dp.sum("cost") / dp.count()).round(2)
 
-Each makes the syntax that the SQL front makes of the same words (`plan/question.py`), so one binding gives both their
-meaning. Names are exact, as if quoted. An aggregate looks at single rows: one inside another is refused, where it is
-written. Checked in tests/fronts/test_columns.py.
+Each makes the syntax that the SQL front makes of the same words (`language/question.py`), so one binding gives both
+their meaning. Names are exact, as if quoted. An aggregate looks at single rows: one inside another is refused, where it
+is written. Checked in tests/fronts/test_columns.py.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from dpcurator.errors import Refusal
 from dpcurator.fronts.expressions import Expression as Expression
 from dpcurator.fronts.expressions import literal
 from dpcurator.fronts.values import shown, text
-from dpcurator.plan.names import show
-from dpcurator.plan.question import Branch, Call, Case, Literally, Name, Syntax, inside, walk
+from dpcurator.language.names import show
+from dpcurator.language.question import Branch, Call, Case, Literally, Name, Syntax, inside, walk
 
 UNITS: Final = Call("COUNT", distinct=True)  # COUNT(DISTINCT unit), as long as no table says which column that is
 _PYTHON: Final = {"COUNT": "dp.count", "SUM": "dp.sum", "AVG": "dp.mean"}

@@ -1,6 +1,6 @@
 """An Expression: a column, a condition, or what is computed, with the operators and methods of Python values.
 
-It holds the syntax that the SQL front makes of the same words (`plan/question.py`), so one binding gives both their
+It holds the syntax that the SQL front makes of the same words (`language/question.py`), so one binding gives both their
 meaning: each method here makes one node of it. What Python would take in silence (`and`, a comparison of comparisons,
 an operator that binds more than a comparison) is refused here, where it is written.
 Checked in tests/fronts/test_columns.py.
@@ -15,10 +15,10 @@ from typing import Any, ClassVar, Final, Literal, NoReturn
 from dpcurator.errors import Refusal
 from dpcurator.fronts.render import chain, depth, expression, leaves
 from dpcurator.fronts.values import shown, value
+from dpcurator.language.functions.calls import CASTS
+from dpcurator.language.question import Binary, Call, Cast, Fits, Literally, Operator, Syntax, Unary, Within
+from dpcurator.language.rows import COMPARISONS
 from dpcurator.numbers import whole
-from dpcurator.plan.question import Binary, Call, Cast, Fits, Literally, Operator, Syntax, Unary, Within
-from dpcurator.plan.row_functions import CASTS
-from dpcurator.plan.rows import COMPARISONS
 
 _BRACKETS: Final = 'Put each comparison in brackets: (dp.col("age") > 65) & (dp.col("city") == "Leeds").'
 

@@ -20,10 +20,10 @@ from dpcurator.fronts.render import chain, depth, leaves, render
 from dpcurator.fronts.sql import MAX_DEPTH
 from dpcurator.fronts.text import guard
 from dpcurator.fronts.values import text
+from dpcurator.language.names import find, nearest, quote, show
+from dpcurator.language.question import Call, Item, Name, Ordering, Question, Syntax, inside, weigh, with_parts
 from dpcurator.numbers import whole
-from dpcurator.plan.names import find, nearest, quote, show
 from dpcurator.plan.nodes import Plan
-from dpcurator.plan.question import Call, Item, Name, Ordering, Question, Syntax, inside, weigh, with_parts
 
 MOST: Final = 10**18  # rows of a limit; beyond it all are the same
 

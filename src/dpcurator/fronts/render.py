@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from dpcurator.errors import Refusal
 from dpcurator.fronts.sql_expressions import chain
-from dpcurator.plan.question import (
+from dpcurator.language.question import (
     Binary,
     Call,
     Case,

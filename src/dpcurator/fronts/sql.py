@@ -18,7 +18,7 @@ from dpcurator.fronts.sql_expressions import MAX_DEPTH as MAX_DEPTH
 from dpcurator.fronts.sql_expressions import syntax_of
 from dpcurator.fronts.sql_nodes import kind_of, known, mark_places, place_of, unavailable
 from dpcurator.fronts.text import guard
-from dpcurator.plan.question import Item, Name, Ordering, Question, Syntax
+from dpcurator.language.question import Item, Name, Ordering, Question, Syntax
 
 _CLAUSES: Final = {"expressions", "from_", "where", "group", "having", "order", "limit", "offset"}
 _CLAUSE_WORDS: Final = {

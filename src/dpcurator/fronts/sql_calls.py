@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from dpcurator.errors import Refusal
 from dpcurator.fronts.sql_nodes import kind_of, known, place_of, unavailable
-from dpcurator.plan.question import Branch, Call, Case, Literally, Syntax
+from dpcurator.language.question import Branch, Call, Case, Literally, Syntax
 
 NAMED: Final = {"Count": "COUNT", "Sum": "SUM", "Avg": "AVG", "Round": "ROUND", "Abs": "ABS",
                  "Coalesce": "COALESCE", "Nullif": "NULLIF", "Floor": "FLOOR", "Ceil": "CEIL"}  # fmt: skip

@@ -13,8 +13,7 @@ from typing import Any, Final
 from dpcurator.errors import Refusal
 from dpcurator.fronts.sql_calls import NAMED, call, extract, filtered, is_function, substring, trim, zone
 from dpcurator.fronts.sql_nodes import CURES, kind_of, known, place_of, unavailable
-from dpcurator.numbers import rational
-from dpcurator.plan.question import (
+from dpcurator.language.question import (
     Binary,
     Branch,
     Call,
@@ -28,6 +27,7 @@ from dpcurator.plan.question import (
     Unary,
     Within,
 )  # fmt: skip
+from dpcurator.numbers import rational
 
 MAX_DEPTH: Final = 64  # of an expression's tree
 _BINARY: Final[dict[str, Operator]] = {

@@ -17,8 +17,8 @@ from uuid import UUID
 
 from dpcurator.errors import Refusal
 from dpcurator.fronts.render import decimals
+from dpcurator.language.question import Binary, Literally, Syntax
 from dpcurator.numbers import rational
-from dpcurator.plan.question import Binary, Literally, Syntax
 
 _IS: Final = "Ask .is_missing(), or ~x.is_missing() for where it is present."
 _MISSING: Final = {

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import positive, whole
-from dpcurator.numbers.figures import ten_to
+from dpcurator.numbers.decimal_search import ten_to
 from dpcurator.numbers.rational import leading
 
 if TYPE_CHECKING:

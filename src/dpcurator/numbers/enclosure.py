@@ -15,7 +15,7 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Self
 
-from dpcurator.numbers.balls import Ball, ball, precision
+from dpcurator.numbers.arb import Ball, ball, precision
 
 _LONG = 512  # bits an endpoint's numerator or denominator may have before it is rounded outward
 _KEPT = 256  # significant bits it then keeps

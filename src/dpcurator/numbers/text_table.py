@@ -1,6 +1,6 @@
 """Text in aligned columns, safe for a terminal and for HTML.
 
-Checked in tests/test_answer.py.
+Checked in tests/release/test_answer.py.
 """
 
 from __future__ import annotations

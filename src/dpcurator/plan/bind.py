@@ -11,25 +11,9 @@ from typing import Literal
 
 from dpcurator.catalog.model import EACH_ROW, Catalog
 from dpcurator.errors import Refusal
-from dpcurator.plan.calls import call
-from dpcurator.plan.expressions import AGGREGATES
-from dpcurator.plan.keys import keyed
-from dpcurator.plan.names import find, nearest, quote, show
-from dpcurator.plan.nodes import (
-    AggregateCall,
-    Bounded,
-    Grouped,
-    Key,
-    KeyColumn,
-    Order,
-    Output,
-    Plan,
-    Post,
-    Rows,
-    Where,
-)
-from dpcurator.plan.post import FUNCTIONS, Look, Shape, post
-from dpcurator.plan.question import (
+from dpcurator.language.expressions import AGGREGATES
+from dpcurator.language.names import find, nearest, quote, show
+from dpcurator.language.question import (
     Binary,
     Call,
     Case,
@@ -46,9 +30,25 @@ from dpcurator.plan.question import (
     walk,
     weigh,
 )
-from dpcurator.plan.rows import Field, fields
+from dpcurator.language.rows import Field, fields
+from dpcurator.plan.calls import call
+from dpcurator.plan.keys import keyed
+from dpcurator.plan.limits import check, finishing
+from dpcurator.plan.nodes import (
+    AggregateCall,
+    Bounded,
+    Grouped,
+    Key,
+    KeyColumn,
+    Order,
+    Output,
+    Plan,
+    Post,
+    Rows,
+    Where,
+)
+from dpcurator.plan.outputs import FUNCTIONS, Look, Shape, post
 from dpcurator.plan.scope import AggregateRule, Keyed, Scope
-from dpcurator.plan.work import check, finishing
 
 MAX_KEYS = 1_000_000  # K's public limit (MEANING 4.1)
 

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from dpcurator.catalog.model import EACH_ROW, Table
 from dpcurator.errors import Refusal
-from dpcurator.plan.facts import filled
-from dpcurator.plan.intervals import bounds, unbounded
-from dpcurator.plan.names import quote
+from dpcurator.language.functions.calls import ROW_FUNCTIONS
+from dpcurator.language.intervals import bounds, unbounded
+from dpcurator.language.names import quote
+from dpcurator.language.question import Binary, Call, Literally, Name
+from dpcurator.language.rows import Compute, Constant, Field, Operand
+from dpcurator.language.spelling import spelled
+from dpcurator.language.typed import NUMERIC, Typed, is_field, own_type
+from dpcurator.plan.check_catalog import filled
 from dpcurator.plan.nodes import AggregateCall, Measured, Post, Result
-from dpcurator.plan.post import FUNCTIONS, Shape
-from dpcurator.plan.question import Binary, Call, Literally, Name
-from dpcurator.plan.row_functions import ROW_FUNCTIONS
-from dpcurator.plan.rows import Compute, Constant, Field, Operand
+from dpcurator.plan.outputs import FUNCTIONS, Shape
 from dpcurator.plan.scope import AggregateRule, Scope
-from dpcurator.plan.spelling import spelled
-from dpcurator.plan.typed import NUMERIC, Typed, is_field, own_type
 
 
 def call(part: Call, scope: Scope) -> tuple[Post, Shape]:

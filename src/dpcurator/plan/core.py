@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from dpcurator.catalog.model import Kind, Value
-from dpcurator.plan.rows import Operand, Predicate
+from dpcurator.language.rows import Operand, Predicate
 
 ONE: Final = 2**16  # one whole row, in the unit in which n' and S' are counted (MEANING 2.5)
 

@@ -13,11 +13,9 @@ from typing import Any
 
 from dpcurator.catalog.model import Catalog, Table, Value
 from dpcurator.errors import Refusal
-from dpcurator.plan.images import MOST_PLAIN, digest_of, image, selectable, without_list
-from dpcurator.plan.names import quote
-from dpcurator.plan.nodes import KeyColumn
-from dpcurator.plan.question import Syntax, place
-from dpcurator.plan.rows import (
+from dpcurator.language.names import quote
+from dpcurator.language.question import Syntax, place
+from dpcurator.language.rows import (
     AllOf,
     Among,
     AnyOf,
@@ -32,8 +30,10 @@ from dpcurator.plan.rows import (
     When,
     fields,
 )  # fmt: skip
-from dpcurator.plan.spelling import own_bounds, spelled
-from dpcurator.plan.typed import Typed, own_type
+from dpcurator.language.spelling import own_bounds, spelled
+from dpcurator.language.typed import Typed, own_type
+from dpcurator.plan.nodes import KeyColumn
+from dpcurator.plan.public_keys import MOST_PLAIN, digest_of, image, selectable, without_list
 
 
 def keyed(part: Syntax, typed: Typed, table: Table, catalog: Catalog) -> KeyColumn:

@@ -19,6 +19,20 @@ from dataclasses import dataclass, replace
 
 from dpcurator.catalog.model import Catalog, Column, Table, Value
 from dpcurator.errors import Misconfigured, Refusal
+from dpcurator.language.rows import (
+    AllOf,
+    Among,
+    AnyOf,
+    Constant,
+    Field,
+    IsMissing,
+    Operand,
+    Predicate,
+    Truth,
+    fields,
+    moved,
+    moved_condition,
+)
 from dpcurator.plan.core import (
     ONE,
     Chosen,
@@ -37,22 +51,8 @@ from dpcurator.plan.core import (
     Sum,
     Total,
 )  # fmt: skip
-from dpcurator.plan.images import image
 from dpcurator.plan.nodes import Ask, Grouped, Measured, Plan, Where
-from dpcurator.plan.rows import (
-    AllOf,
-    Among,
-    AnyOf,
-    Constant,
-    Field,
-    IsMissing,
-    Operand,
-    Predicate,
-    Truth,
-    fields,
-    moved,
-    moved_condition,
-)
+from dpcurator.plan.public_keys import image
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from dpcurator.language.rows import Operand, fields, moved, moved_condition
 from dpcurator.plan.core import (
     Chosen,
     CorePlan,
@@ -30,7 +31,6 @@ from dpcurator.plan.core import (
     Sum,
     Total,
 )
-from dpcurator.plan.rows import Operand, fields, moved, moved_condition
 from dpcurator.values import Exact
 
 

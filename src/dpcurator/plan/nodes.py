@@ -17,7 +17,7 @@ from fractions import Fraction
 from typing import Literal
 
 from dpcurator.catalog.model import KINDS, Kind, Neighbours
-from dpcurator.plan.rows import Field, Operand, Predicate
+from dpcurator.language.rows import Field, Operand, Predicate
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,8 @@ class Where:
 class KeyColumn:
     """What is grouped by, with its public list: how many keys, and the sha256 of the list.
 
-    `part` is a column or an expression, whose list is then its image (`plan/images.py`); `name` spells it. No list:
-    `count` is None and `digest` empty, and the keys are selected privately (MEANING 4.4).
+    `part` is a column or an expression, whose list is then its image (`plan/public_keys.py`); `name` spells it. No
+    list: `count` is None and `digest` empty, and the keys are selected privately (MEANING 4.4).
     """
 
     name: str
@@ -121,7 +121,7 @@ class Measured:
     """What an aggregate reads, a column or an expression, with its bounds (None when there are none).
 
     `part` says what; `name` spells it. A column's bounds are declared, an expression's follow from those by interval
-    arithmetic (`plan/intervals.py`); values are clamped to them when they are measured, whatever they rest on.
+    arithmetic (`language/intervals.py`); values are clamped to them when they are measured, whatever they rest on.
     `filled`: it is a column that declares a value for missing ones, so it is never missing.
     """
 
@@ -189,7 +189,7 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """An operator or function on post-processed values: see `pricing/finish.py` for the list and each one's meaning."""
+    """An operator or function on post-processed values: see `release/finish.py` for the list and each one's meaning."""
 
     op: str
     parts: tuple[Post, ...]

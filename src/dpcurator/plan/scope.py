@@ -11,11 +11,11 @@ from typing import Literal, Protocol
 
 from dpcurator.catalog.model import Catalog, Column, Table
 from dpcurator.errors import Refusal
-from dpcurator.plan.expressions import Reader
-from dpcurator.plan.names import find, quote, show
+from dpcurator.language.expressions import Reader
+from dpcurator.language.names import find, quote, show
+from dpcurator.language.question import Name, Question
+from dpcurator.language.rows import Operand
 from dpcurator.plan.nodes import AggregateCall, Measured
-from dpcurator.plan.question import Name, Question
-from dpcurator.plan.rows import Operand
 
 
 class AggregateRule(Protocol):

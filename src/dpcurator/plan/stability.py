@@ -54,7 +54,7 @@ from dpcurator.catalog.model import Neighbours
 from dpcurator.numbers import decimal_text
 from dpcurator.plan.core import ONE
 from dpcurator.plan.nodes import Ask, Bounded, Grouped, Measured, Rows, Where
-from dpcurator.privacy.reading import Reading
+from dpcurator.plan.reading import Reading
 
 
 @dataclass(frozen=True, slots=True)

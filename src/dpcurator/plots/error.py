@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import positive
-from dpcurator.numbers.figures import decimal_at
+from dpcurator.numbers.decimal_search import decimal_at
 from dpcurator.plots.chart import Chart
 from dpcurator.plots.drawing import chart, drawn, lines, logarithmic, logarithmic_from_0, series
 from dpcurator.plots.labels import figure

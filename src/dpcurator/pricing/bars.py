@@ -14,7 +14,7 @@ from typing import Any
 
 from dpcurator.aggregates import rule_of
 from dpcurator.numbers import decimal_text
-from dpcurator.numbers.shown import nearest_double
+from dpcurator.numbers.display import nearest_double
 from dpcurator.plan.nodes import AggregateCall, Apply, Given, Key, Output, Post, Result
 from dpcurator.pricing.quote import Priced, Quote
 
@@ -129,7 +129,7 @@ def _call_spread(call: AggregateCall, quote: Quote, beta: Fraction, rows: Fracti
 
 def describe(found: Bar) -> str:
     """'+-360', or '+-9.9 in a group of 10,000 rows', or 'depends on the data'."""
-    from dpcurator.numbers.shown import error_text
+    from dpcurator.numbers.display import error_text
 
     if found.error is None:
         return "depends on the data"

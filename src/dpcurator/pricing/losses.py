@@ -7,7 +7,7 @@ Definition  A reading with discrete Laplace noise loses "discrete_laplace" at it
 Promise     Together these dominate what the question releases, for one unit of the plan's neighbours: each sensitivity
             is that of the reading under the plan's own relation, and the selection's price is its promise under it.
 Why data    A quote, a receipt and an old charge hold the same words, so all three are accounted for by one function.
-Checked     tests/pricing/test_point.py.
+Checked     tests/pricing/test_joint_guarantee.py.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from dpcurator.catalog.model import Catalog
 from dpcurator.errors import Refusal
+from dpcurator.language.names import nearest
 from dpcurator.numbers import decimal_text
-from dpcurator.plan.names import nearest
 from dpcurator.plan.nodes import Plan
 from dpcurator.pricing.bars import Bar, bars, describe
 from dpcurator.pricing.prices import Price, amount_of, share_of

@@ -24,9 +24,9 @@ from functools import lru_cache
 from typing import Final
 
 from dpcurator.mechanisms import DiscreteGaussian, DiscreteLaplace
+from dpcurator.plan.reading import Reading
 from dpcurator.pricing.prices import Price, pure_epsilon
 from dpcurator.privacy import zcdp
-from dpcurator.privacy.reading import Reading
 
 Mechanism = DiscreteLaplace | DiscreteGaussian
 NAMES: Final[dict[type, str]] = {DiscreteGaussian: "discrete_gaussian", DiscreteLaplace: "discrete_laplace"}

@@ -1,7 +1,7 @@
 """What a caller offers to pay, read into exact values: a price, a delta, a confidence, and the rows they expect.
 
 A number or text means the same here as everywhere (`numbers`): 0.1, "0.1" and Fraction(1, 10) are one tenth. All of it
-follows from the words of the call and the catalog; no data is looked at. Checked in tests/test_curator.py.
+follows from the words of the call and the catalog; no data is looked at. Checked in tests/curator/test_curator.py.
 """
 
 from __future__ import annotations

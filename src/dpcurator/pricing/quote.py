@@ -24,12 +24,12 @@ from dpcurator.plan.canonical import as_json, digest
 from dpcurator.plan.core import Grid
 from dpcurator.plan.lower import Lowered, lower
 from dpcurator.plan.nodes import Ask, Measured, Plan
+from dpcurator.plan.reading import Reading
 from dpcurator.plan.stability import Reach, Steps, derivation, reading, stability
 from dpcurator.pricing.grids import grid, steps
 from dpcurator.pricing.noise import NAMES, Mechanism, Noise, Shares, Split, longest, noise_for, splits
 from dpcurator.pricing.prices import PRICE_UNIT, Price, amount_of
 from dpcurator.pricing.selecting import Selecting, selecting
-from dpcurator.privacy.reading import Reading
 
 SUMMED = ("values", "centred")
 CONFIDENCE = Fraction(95, 100)  # of the error bars, unless asked otherwise

@@ -29,7 +29,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from dpcurator.numbers import Enclosure
-from dpcurator.numbers.balls import Ball, ball, precision
+from dpcurator.numbers.arb import Ball, ball, precision
 from dpcurator.numbers.enclosure import bracket
 
 _FIGURES = 32  # binary figures of a variance on the grid of `least_variance`

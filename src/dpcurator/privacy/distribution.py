@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, exp_neg, rational
-from dpcurator.numbers.balls import Ball
+from dpcurator.numbers.arb import Ball
 from dpcurator.privacy.narrow import enclosed
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class Distribution:
         place = self.place(eps)
 
         def gap(bits: int) -> Ball:
-            from dpcurator.numbers.balls import ball
+            from dpcurator.numbers.arb import ball
 
             first, second = self.survival(place, bits)
             return first - ball(eps).exp() * second

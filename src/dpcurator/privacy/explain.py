@@ -16,8 +16,8 @@ from fractions import Fraction
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, decimal_text, rational, whole
-from dpcurator.numbers.balls import ball
-from dpcurator.numbers.shown import value_text
+from dpcurator.numbers.arb import ball
+from dpcurator.numbers.display import value_text
 from dpcurator.privacy.narrow import enclosed
 
 

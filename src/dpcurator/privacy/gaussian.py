@@ -22,9 +22,9 @@ from fractions import Fraction
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, positive, rational
-from dpcurator.numbers.balls import Ball, ball, precision
+from dpcurator.numbers.arb import Ball, ball, precision
+from dpcurator.numbers.decimal_search import decimal_at, least_place, place_of
 from dpcurator.numbers.enclosure import bracket
-from dpcurator.numbers.figures import decimal_at, least_place, place_of
 from dpcurator.privacy.discrete_gaussian import narrow, surely_at_most
 
 _FIGURES = 14

@@ -19,8 +19,8 @@ from fractions import Fraction
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, decimal_text, ln, rational, whole
-from dpcurator.numbers.balls import Ball, ball
-from dpcurator.numbers.shown import error_text
+from dpcurator.numbers.arb import Ball, ball
+from dpcurator.numbers.display import error_text
 from dpcurator.privacy.narrow import enclosed
 
 

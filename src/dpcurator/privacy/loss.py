@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, positive, rational, whole
-from dpcurator.numbers.figures import decimal_at, least_place, place_of
+from dpcurator.numbers.decimal_search import decimal_at, least_place, place_of
 from dpcurator.privacy.distribution import Distribution
 from dpcurator.privacy.families import FAMILIES, Family
 from dpcurator.privacy.families.family import Pair, order

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure
-from dpcurator.numbers.balls import Ball, precision
+from dpcurator.numbers.arb import Ball, precision
 from dpcurator.numbers.enclosure import bracket
 
 _NOTHING = Fraction(1, 2**60000)

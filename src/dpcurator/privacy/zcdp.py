@@ -24,9 +24,9 @@ from fractions import Fraction
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import positive, rational
-from dpcurator.numbers.balls import Ball, ball, precision
+from dpcurator.numbers.arb import Ball, ball, precision
+from dpcurator.numbers.decimal_search import decimal_at, least_place, place_of
 from dpcurator.numbers.enclosure import bracket
-from dpcurator.numbers.figures import decimal_at, least_place, place_of
 
 _BITS = 64  # significant bits of a delta returned
 _EPS_FIGURES, _RHO_FIGURES = 12, 10  # decimal figures of what is returned

@@ -4,7 +4,7 @@ from dpcurator.samplers.bernoulli import bernoulli, bernoulli_exp
 from dpcurator.samplers.discrete_gaussian import discrete_gaussian
 from dpcurator.samplers.discrete_laplace import discrete_laplace
 from dpcurator.samplers.geometric import geometric
-from dpcurator.samplers.race import race
+from dpcurator.samplers.gumbel_max import race
 from dpcurator.samplers.uniform import uniform_below
 
 __all__ = [

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
 from dpcurator.numbers import rational, whole
-from dpcurator.numbers.balls import Ball, ball, precision
+from dpcurator.numbers.arb import Ball, ball, precision
 from dpcurator.numbers.enclosure import bracket
-from dpcurator.samplers.lazy import CHUNK, WORD, settle, source
+from dpcurator.samplers.lazy_uniform import CHUNK, WORD, settle, source
 
 
 @overload

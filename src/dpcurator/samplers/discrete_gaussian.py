@@ -34,9 +34,9 @@ from numpy.typing import NDArray
 
 from dpcurator.entropy import Entropy
 from dpcurator.numbers import positive, whole
-from dpcurator.numbers.balls import ball, precision
-from dpcurator.samplers.bell import LARGEST, REACH, Bell
-from dpcurator.samplers.lazy import CHUNK, WORD, settle, source
+from dpcurator.numbers.arb import ball, precision
+from dpcurator.samplers.gaussian_table import LARGEST, REACH, Bell
+from dpcurator.samplers.lazy_uniform import CHUNK, WORD, settle, source
 
 WIDEST = 2**108  # the largest variance whose draws are int64
 _MARGIN = 2.0**-46

@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 
 from dpcurator.entropy import Entropy
 from dpcurator.numbers import positive, whole
-from dpcurator.samplers.digits import Low, Middle
-from dpcurator.samplers.lazy import CHUNK, WORD, source
-from dpcurator.samplers.tail import LARGEST, MASK, Tail
+from dpcurator.samplers.exponential_tail import LARGEST, MASK, Tail
+from dpcurator.samplers.geometric_digits import Low, Middle
+from dpcurator.samplers.lazy_uniform import CHUNK, WORD, source
 
 WIDEST = 2**54  # the largest scale whose draws are int64
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from dpcurator.entropy import Entropy
 from dpcurator.numbers import whole
-from dpcurator.samplers.lazy import CHUNK, WORD, source
+from dpcurator.samplers.lazy_uniform import CHUNK, WORD, source
 
 
 @overload

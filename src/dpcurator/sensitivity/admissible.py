@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpcurator.errors import Refusal
-from dpcurator.numbers.balls import Ball, ball, precision
+from dpcurator.numbers.arb import Ball, ball, precision
 
 LAWS = ("cauchy", "student", "laplace")
 _PLACES = 32  # binary figures of beta

@@ -27,7 +27,7 @@ from typing import Any
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import rational, whole
-from dpcurator.numbers.held import real_value
+from dpcurator.numbers.coerce import real_value
 from dpcurator.sensitivity.exactly import holds, root, same
 from dpcurator.sensitivity.neighbours import relation
 

@@ -19,7 +19,7 @@ from typing import Any, Protocol
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import positive, rational, whole
-from dpcurator.numbers.held import real_value
+from dpcurator.numbers.coerce import real_value
 from dpcurator.sensitivity.sealed import LocalSensitivity
 
 _LISTED = 1_000_000

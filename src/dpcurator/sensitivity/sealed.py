@@ -12,7 +12,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import NoReturn
 
-from dpcurator.numbers.balls import Ball, ball
+from dpcurator.numbers.arb import Ball, ball
 
 
 def _sealed(*_: object) -> NoReturn:
@@ -52,11 +52,11 @@ class SmoothSensitivity:
         )
 
     def ball_for_noise(self) -> Ball:
-        """It, in a ball at the working precision. Only mechanisms/smooth_noise.py may call this."""
+        """It, in a ball at the working precision. Only mechanisms/smooth/smooth_noise.py may call this."""
         return ball(self._steps * self._unit) * ball(self._shrink) ** self._power
 
     def is_zero_for_noise(self) -> bool:
-        """Only mechanisms/smooth_noise.py may call this."""
+        """Only mechanisms/smooth/smooth_noise.py may call this."""
         return self._steps == 0
 
     def __repr__(self) -> str:

@@ -21,7 +21,7 @@ from itertools import pairwise
 from typing import Any
 
 from dpcurator.numbers import exp_neg, positive
-from dpcurator.numbers.balls import Ball, ball, precision
+from dpcurator.numbers.arb import Ball, ball, precision
 from dpcurator.sensitivity.function import Function, function_of
 from dpcurator.sensitivity.sealed import SmoothSensitivity
 

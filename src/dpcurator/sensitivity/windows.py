@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import rational
-from dpcurator.numbers.held import unmasked
+from dpcurator.numbers.coerce import unmasked
 from dpcurator.sensitivity.function import Grid
 from dpcurator.sensitivity.neighbours import relation
 

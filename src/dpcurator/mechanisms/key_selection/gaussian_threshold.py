@@ -20,10 +20,10 @@ from typing import Self
 
 from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
-from dpcurator.mechanisms.discrete_gaussian import DiscreteGaussian
 from dpcurator.mechanisms.key_selection import rule
+from dpcurator.mechanisms.noise.discrete_gaussian import DiscreteGaussian
 from dpcurator.numbers import Enclosure, positive, rational, whole
-from dpcurator.numbers.balls import Ball, precision
+from dpcurator.numbers.arb import Ball, precision
 from dpcurator.privacy import discrete_gaussian as law
 from dpcurator.privacy import zcdp
 

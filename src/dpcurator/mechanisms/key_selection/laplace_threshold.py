@@ -19,10 +19,10 @@ from functools import lru_cache
 from typing import Self
 
 from dpcurator.entropy import Entropy
-from dpcurator.mechanisms.discrete_laplace import DiscreteLaplace
 from dpcurator.mechanisms.key_selection import rule
+from dpcurator.mechanisms.noise.discrete_laplace import DiscreteLaplace
 from dpcurator.numbers import Enclosure, positive, whole
-from dpcurator.numbers.balls import Ball, ball, precision
+from dpcurator.numbers.arb import Ball, ball, precision
 from dpcurator.privacy.zcdp import pure_to_rho
 
 NAME = "laplace_threshold"

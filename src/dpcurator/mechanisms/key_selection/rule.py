@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, positive
-from dpcurator.numbers.balls import Ball, ball, precision
+from dpcurator.numbers.arb import Ball, ball, precision
 from dpcurator.privacy.discrete_gaussian import narrow, surely_at_most
 
 if TYPE_CHECKING:

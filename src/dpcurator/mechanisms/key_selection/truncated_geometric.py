@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Self
 from dpcurator.entropy import Entropy
 from dpcurator.mechanisms.key_selection import rule
 from dpcurator.numbers import Enclosure, positive, whole
-from dpcurator.numbers.balls import Ball, ball, common_floor, precision
+from dpcurator.numbers.arb import Ball, ball, common_floor, precision
 from dpcurator.numbers.enclosure import bracket
 from dpcurator.privacy.zcdp import pure_to_rho
 
@@ -80,7 +80,7 @@ class TruncatedGeometric:
         """
         import numpy as np
 
-        from dpcurator.samplers.lazy import source
+        from dpcurator.samplers.lazy_uniform import source
 
         drawn, last = source(entropy), self._law.certain
         words = drawn.words(len(counts))

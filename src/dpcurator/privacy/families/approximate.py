@@ -18,7 +18,7 @@ from typing import Any
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, decimal_text
-from dpcurator.numbers.balls import Ball, ball
+from dpcurator.numbers.arb import Ball, ball
 from dpcurator.privacy.distribution import ZERO, Atom, Distribution
 from dpcurator.privacy.families.family import Family, Given, Named, Pair, at_least_0, below_1
 from dpcurator.privacy.group import growth

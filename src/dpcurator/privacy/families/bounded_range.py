@@ -24,7 +24,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpcurator.numbers import Enclosure, decimal_text
-from dpcurator.numbers.balls import Ball, ball
+from dpcurator.numbers.arb import Ball, ball
 from dpcurator.privacy.distribution import ONE, ZERO, Atom, Distribution
 from dpcurator.privacy.families.family import Family, Given, Named, Pair, at_least_0
 from dpcurator.privacy.narrow import enclosed

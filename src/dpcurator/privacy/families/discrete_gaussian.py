@@ -20,7 +20,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpcurator.numbers import Enclosure, decimal_text
-from dpcurator.numbers.balls import Ball, ball, precision
+from dpcurator.numbers.arb import Ball, ball, precision
 from dpcurator.privacy import discrete_gaussian as sums
 from dpcurator.privacy.distribution import ONE, Atom, Distribution
 from dpcurator.privacy.families.family import Family, Given, Named, Pair, above_0, at_least_0, whole_number

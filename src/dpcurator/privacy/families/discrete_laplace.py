@@ -25,7 +25,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpcurator.numbers import Enclosure, decimal_text
-from dpcurator.numbers.balls import Ball, ball
+from dpcurator.numbers.arb import Ball, ball
 from dpcurator.privacy.distribution import ZERO, Atom, Distribution
 from dpcurator.privacy.families.family import Family, Given, Named, Pair, above_0, whole_number
 from dpcurator.privacy.narrow import enclosed

@@ -6,7 +6,7 @@ Definition  (P, Q) is the pair of the mechanism on m rows, one of them replaced,
             two laws exchanged; and the rest, L = 0, has all the mass that is left.
 Promise     It dominates the mechanism on the m rows, alike both ways, so it may be composed as it is. delta at ln(1 +
             q (e**x - 1)) is q d(x) for x >= 0; the pure epsilon is ln(1 + q (e**e - 1)).
-Limits      For some mechanisms it is not attained: no lower bound is read from it (accounting/shape.py).
+Limits      For some mechanisms it is not attained: no lower bound is read from it (accounting/pld/lattice.py).
 Proof       The replaced row is x in one table and y in the other. Given that it is not taken, the output is K for both;
             given that it is, N or O. For an event A, E = e**eps >= 1 and E' = 1 + (E-1)/q:
                 (1-q) K(A) + q N(A) - E ((1-q) K(A) + q O(A)) = q (N(A) - (E'-1) (1-q) K(A) - E O(A)),
@@ -28,7 +28,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpcurator.numbers import Enclosure, decimal_text, exp_neg
-from dpcurator.numbers.balls import Ball
+from dpcurator.numbers.arb import Ball
 from dpcurator.privacy.distribution import ZERO, Atom, Distribution
 from dpcurator.privacy.families.family import Family, Given, Pair
 from dpcurator.privacy.families.poisson import (

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpcurator.numbers import Enclosure, decimal_text
-from dpcurator.numbers.balls import Ball, ball
+from dpcurator.numbers.arb import Ball, ball
 from dpcurator.privacy import gaussian
 from dpcurator.privacy.distribution import ONE, Atom, Distribution
 from dpcurator.privacy.families.family import Family, Given, Named, Pair, above_0, at_least_0

@@ -33,7 +33,7 @@ from typing import Any
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, decimal_text
-from dpcurator.numbers.balls import Ball, ball, precision
+from dpcurator.numbers.arb import Ball, ball, precision
 from dpcurator.numbers.enclosure import bracket
 from dpcurator.privacy.distribution import ZERO, Atom, Distribution
 from dpcurator.privacy.families.family import Family, Given, Named, Pair, chance

@@ -19,7 +19,7 @@ from typing import Any
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, decimal_text, ln
-from dpcurator.numbers.balls import Ball, ball, precision
+from dpcurator.numbers.arb import Ball, ball, precision
 from dpcurator.privacy.distribution import ONE, ZERO, Atom, Distribution
 from dpcurator.privacy.families.family import Family, Given, Named, Pair, chance
 from dpcurator.privacy.narrow import enclosed

@@ -1,0 +1,1 @@
+"""Bounds on compositions with a formula and a proof."""

@@ -1,0 +1,1 @@
+"""Estimates in floating point: fast, for planning and charts, never for a claim."""

@@ -1,0 +1,331 @@
+"""The certificate of a composition from its whole loss distribution: a grid is chosen, and made finer until it serves.
+
+Promise     `certified` returns true bounds whatever was chosen and whenever it stops: the best of those it made. Time
+            is looked at between laws and between products, and the first grid is as coarse as it asks for.
+Proof       accounting/pld/certificate.py, for each grid; the least of upper bounds is one. An epsilon is returned only
+            once its certified delta is at most (for a lower bound: more than) the one asked for, and delta falls as
+            epsilon grows.
+            A lower bound is of losses that are attained together (shape.attained): of a bounded range, of one of its
+            mechanisms, and of many of one range alone, of its worst coins (bounded_range.py). No one mechanism attains
+            the worst of all that may adapt, which is what the upper bound is of: so there the bracket is wider, and
+            does not close with a finer grid.
+            Losses beyond grids (shape.py) have an upper bound by the sum of their total variations, which no delta of
+            all together passes.
+            Where losses are not alike both ways, each way is composed by itself, from the first loss to the last, and
+            the worse of the two is taken then. For one of them to be the worse, the other only has to be as good.
+Checked     tests/accounting/test_pld.py.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpcurator.accounting.closed.bounded_range import MOST_SAME, range_delta_below, range_epsilon_below
+from dpcurator.accounting.pld.certificate import Certificate, certify
+from dpcurator.accounting.pld.clock import Clock, OutOfTime, afforded, clock, seconds_for
+from dpcurator.accounting.pld.grid_choice import (
+    Sight,
+    Window,
+    aligned,
+    coarse,
+    exact_step,
+    far_for,
+    first_step,
+    fits,
+    sight,
+    stride,
+    window,
+)
+from dpcurator.accounting.pld.lattice import attained, beyond_grids, both_ways, infinite_of, reduced, shape
+from dpcurator.errors import Refusal
+from dpcurator.numbers.arb import ball, precision
+from dpcurator.numbers.enclosure import bracket
+from dpcurator.privacy.loss import Loss
+from dpcurator.privacy.sampled import way_of
+
+MOST = 1 << 19  # points of a composed row
+SINGLE = 1 << 15  # points of one loss
+_LONG = 1.0  # seconds that the first grid is expected to take
+ROUGH = 0.02  # relative width of the first grid, where a bound need not be near
+_WIDE, _FEW = 0.5, 16  # relative width from which on each of so few losses is looked at alone
+_SAFE = 30.0  # a window leaves out e**-_SAFE of delta
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """upper: None where no epsilon was certified. step: the finest grid that was used."""
+
+    lower: Fraction
+    upper: Fraction | None
+    step: Fraction | None = None
+
+    def greatest(self) -> Fraction:
+        """That a delta can be."""
+        return Fraction(1) if self.upper is None else self.upper
+
+    def width(self) -> float:
+        """Relative to the upper one."""
+        return math.inf if self.upper is None else float((self.upper - self.lower) / (self.upper or 1))
+
+    def near(self, other: Bounds, share: float) -> bool:
+        """Do both bounds differ by less than this share of the upper one? Then a finer grid gains little."""
+        if self.upper is None or other.upper is None:
+            return False
+        return max(abs(self.upper - other.upper), abs(self.lower - other.lower)) < share * float(other.upper)
+
+    def or_worse(self, other: Bounds) -> Bounds:
+        """Of the greater of two numbers, one bounded by each."""
+        upper = None if self.upper is None or other.upper is None else max(self.upper, other.upper)
+        return Bounds(max(self.lower, other.lower), upper, self.step)
+
+    def and_also(self, other: Bounds) -> Bounds:
+        uppers = [bound for bound in (self.upper, other.upper) if bound is not None]
+        return Bounds(max(self.lower, other.lower), min(uppers, default=None), other.step or self.step)
+
+
+Progress = Callable[[Bounds, float], None]
+
+
+def certified(
+    parts: tuple[tuple[Loss, int], ...],
+    quantity: str,
+    at: Fraction,
+    *,
+    accuracy: float = 1e-4,
+    seconds: float = 30.0,
+    progress: Progress | None = None,
+) -> Bounds:
+    """Bounds on "epsilon" at a delta > 0, or on "delta" at an epsilon. Raises Refusal for a family without a law.
+
+    progress: told the best bounds of one way round, and the seconds spent on it, after each grid.
+    """
+    fewer, spare = reduced(parts)
+    if not fewer:
+        if quantity == "epsilon":
+            return Bounds(Fraction(0), Fraction(0) if spare <= at else None)
+        return Bounds(Fraction(0), spare)
+    if len(fewer) == 1 and fewer[0][1] == 1 and not spare:
+        return _single(fewer[0][0], quantity, at)
+    if quantity == "epsilon" and at <= 0:
+        raise Refusal("A delta of 0 is for sums of pure epsilons.", cure="Ask at a delta above 0.")
+    real = attained(fewer)
+    if any(beyond_grids(loss) for loss, _ in fewer):
+        return _each_alone(real, quantity, at, _by_variation(fewer, spare, quantity, at))
+    if real == fewer:
+        found = _both_ways(fewer, spare, quantity, at, accuracy, seconds, progress)
+    else:
+        least = _one_way(real, Fraction(0), quantity, at, accuracy, seconds / 2, None, progress)
+        most = _both_ways(fewer, spare, quantity, at, accuracy, seconds / 2, progress)
+        found = Bounds(max(least.lower, _of_coins(fewer, quantity, at)), most.upper, most.step)
+    return found if found.width() < _WIDE else _each_alone(real, quantity, at, found)
+
+
+def _of_coins(parts: list[tuple[Loss, int]], quantity: str, at: Fraction) -> Fraction:
+    """Many of one bounded range, and nothing else: a lower bound by the worst coins of one t; else 0."""
+    loss, count = parts[0]
+    if len(parts) > 1 or loss.family != "bounded_range" or count > MOST_SAME:
+        return Fraction(0)
+    below = range_epsilon_below if quantity == "epsilon" else range_delta_below
+    return below(loss["epsilon"], count, at)
+
+
+def _by_variation(parts: list[tuple[Loss, int]], spare: Fraction, quantity: str, at: Fraction) -> Bounds:
+    """Without a grid: total variations add up, and delta is at most that at every epsilon."""
+    total = min(
+        spare + sum(count * _single(loss, "delta", Fraction(0)).greatest() for loss, count in parts), Fraction(1)
+    )
+    if quantity == "delta":
+        return Bounds(Fraction(0), total)
+    return Bounds(Fraction(0), Fraction(0) if total <= at else None)
+
+
+def _each_alone(parts: list[tuple[Loss, int]], quantity: str, at: Fraction, found: Bounds) -> Bounds:
+    """All together reveal at least what any of them does."""
+    lowers = [_single(loss, quantity, at).lower for loss, _ in parts[:_FEW]]
+    return Bounds(max(found.lower, *lowers), found.upper, found.step)
+
+
+def _both_ways(
+    parts: list[tuple[Loss, int]],
+    spare: Fraction,
+    quantity: str,
+    at: Fraction,
+    accuracy: float,
+    seconds: float,
+    progress: Progress | None,
+) -> Bounds:
+    """The second way has a quarter of the time, and the first what is left: it is mostly the worse one."""
+    ways = both_ways(parts)
+    worst = _one_way(ways[0], spare, quantity, at, accuracy, seconds * (1 if len(ways) == 1 else 0.75), None, progress)
+    for way in ways[1:]:
+        found = _one_way(way, spare, quantity, at, accuracy, seconds / 4, worst.upper, progress)
+        worst = worst.or_worse(found)
+    return worst
+
+
+def _one_way(
+    fewer: list[tuple[Loss, int]],
+    spare: Fraction,
+    quantity: str,
+    at: Fraction,
+    accuracy: float,
+    seconds: float,
+    enough: Fraction | None,
+    progress: Progress | None,
+) -> Bounds:
+    """Of the pairs as they are, forward. enough: an upper bound than which none better is needed."""
+    start = time.monotonic()
+    check = clock(start + seconds)
+    if quantity == "epsilon" and _infinite(fewer) > at:
+        return Bounds(Fraction(0), None)
+    seen = _look(fewer, quantity, at, accuracy)
+    best = Bounds(Fraction(0), None if quantity == "epsilon" else Fraction(1))
+    step, last = exact_step(fewer, seen.spread, MOST), True
+    if step is None:
+        rough = accuracy if enough is None else max(accuracy, ROUGH)
+        if any(way_of(loss) is not None for loss, _ in fewer):
+            rough *= 0.55  # the bulk of such a law is as narrow as a few steps, and adds more than first_step says
+        step, last = first_step(fewer, seen, rough), False
+        step = step if fits(fewer, step) else step / 3
+    step = _coarsened(fewer, step, seen)
+    counts = [count for _, count in fewer]
+    takes = seconds_for(counts, _windows(fewer, quantity, at, step, seen), step, seen)
+    exact, step = step, afforded(fewer, step, seen, takes, seconds / (1 if last else 3))
+    last = last and step == exact
+    try:
+        if takes > _LONG and not last:  # a rough answer first, in case time is up before a fine one
+            best = best.and_also(_on_grid(fewer, spare, quantity, at, aligned(fewer, 5 * step), seen, check))
+            if progress is not None:
+                progress(best, time.monotonic() - start)
+    except OutOfTime:
+        return best
+    while True:
+        if enough is not None and best.upper is not None and best.upper <= enough:
+            return best
+        began = time.monotonic()
+        try:
+            found = _on_grid(fewer, spare, quantity, at, step, seen, check)
+        except OutOfTime:
+            return best
+        before, best = best, best.and_also(found)
+        now = time.monotonic()
+        if progress is not None:
+            progress(best, now - start)
+        finer = aligned(fewer, step / 3)
+        last = last or best.width() <= accuracy or before.near(best, accuracy / 3)
+        last = last or (enough is not None and best.upper is not None and best.upper <= enough)
+        if last or now - start + 3.5 * (now - began) > seconds:
+            return best
+        if _coarsened(fewer, finer, seen) != finer:
+            return best
+        step = finer
+
+
+def _single(loss: Loss, quantity: str, at: Fraction) -> Bounds:
+    """One loss alone has its own exact curve."""
+    if quantity == "delta":
+        try:
+            found = loss.delta(at)
+        except Refusal:  # too large to be written out
+            return Bounds(Fraction(0), Fraction(1))
+        return Bounds(found.lo, found.hi)
+    try:
+        eps = loss.epsilon(at)
+    except Refusal:
+        return Bounds(Fraction(0), None)
+    below = eps * (1 - Fraction(1, 10**11))
+    return Bounds(below if eps and loss.delta(below).lo > at else Fraction(0), eps)
+
+
+def _infinite(parts: list[tuple[Loss, int]]) -> Fraction:
+    """The chance of an infinite loss, rounded down."""
+    with precision(128):
+        finite = ball(1)
+        for loss, count in parts:
+            finite *= ball(1 - infinite_of(loss)) ** count
+        return bracket(1 - finite).lo
+
+
+def _look(parts: list[tuple[Loss, int]], quantity: str, at: Fraction, accuracy: float) -> Sight:
+    if quantity == "epsilon":
+        wanted = math.log(at) if at > Fraction(1, 10**300) else -690.0
+        return sight(coarse(parts, far=far_for(wanted) + 4), quantity, wanted, accuracy)
+    return sight(coarse(parts, far=12.0), quantity, float(at), accuracy)
+
+
+def _coarsened(parts: list[tuple[Loss, int]], step: Fraction, seen: Sight) -> Fraction:
+    """No more points than can be afforded."""
+    least = 20 * seen.spread / MOST
+    widest = max((float(_reach(loss)) for loss, _ in parts), default=0.0)
+    least = max(least, min(2 * widest, 20 / max(seen.tilt, 1e-9) + 2 * seen.spread) / SINGLE)
+    return step if float(step) >= least else aligned(parts, Fraction(least).limit_denominator(10**12))
+
+
+def _reach(loss: Loss) -> Fraction:
+    return shape(loss).anchor or Fraction(0)
+
+
+def _windows(parts: list[tuple[Loss, int]], quantity: str, at: Fraction, step: Fraction, seen: Sight) -> list[Window]:
+    count = sum(count for _, count in parts)
+    log_delta = math.log(at) if quantity == "epsilon" else max(seen.log_delta, -600.0)
+    log_tail = log_delta - _SAFE - math.log(count)
+
+    windows = []
+    for (loss, single), log in zip(parts, seen.logs, strict=True):
+        apart = stride(loss, count, step, seen)
+        found = window(loss, single, apart * step, seen.tilt, float(log), log_tail)
+        windows.append(Window(found.anchor, found.first, found.last, apart))
+    return windows
+
+
+def _on_grid(
+    parts: list[tuple[Loss, int]],
+    spare: Fraction,
+    quantity: str,
+    at: Fraction,
+    step: Fraction,
+    seen: Sight,
+    check: Clock,
+) -> Bounds:
+    """spare: a delta that comes to the upper one."""
+    windows = _windows(parts, quantity, at, step, seen)
+    made = certify(parts, windows, step, seen.tilt, spare=spare, check=check)
+    if quantity == "delta":
+        return Bounds(made.delta_below(at), made.delta_above(at), step)
+    return Bounds(_epsilon_below(made, at), _epsilon_above(made, at), step)
+
+
+def _epsilon_above(made: Certificate, delta: Fraction) -> Fraction | None:
+    eps = max(made.upper.guess(float(delta)), 0.0)
+    if eps < 1e-9 and made.delta_above(Fraction(0)) <= delta:
+        return Fraction(0)
+    for nudge in (1e-10, 1e-8, 1e-6, 1e-4, 1e-2, 1.0):
+        found = _shown(eps * (1 + nudge) + nudge * 1e-3, up=True)
+        if made.delta_above(found) <= delta:
+            return found
+    top = _shown(float(made.upper.top), up=True)
+    return top if made.delta_above(top) <= delta else None
+
+
+def _epsilon_below(made: Certificate, delta: Fraction) -> Fraction:
+    eps = max(made.lower.guess(float(delta)), 0.0)
+    for nudge in (1e-10, 1e-8, 1e-6, 1e-4, 1e-2):
+        found = _shown(eps * (1 - nudge) - nudge * 1e-3, up=False)
+        if found <= 0:
+            break
+        if made.delta_below(found) > delta:
+            return found
+    return Fraction(0)
+
+
+def _shown(eps: float, *, up: bool) -> Fraction:
+    """A decimal of 12 figures."""
+    if eps <= 0:
+        return Fraction(0)
+    places = 11 - math.floor(math.log10(eps))
+    whole = Fraction(eps) * Fraction(10) ** places
+    return (math.ceil(whole) if up else math.floor(whole)) / Fraction(10) ** places

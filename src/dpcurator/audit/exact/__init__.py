@@ -1,0 +1,1 @@
+"""Audits by exact output distributions."""

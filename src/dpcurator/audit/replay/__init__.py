@@ -1,0 +1,1 @@
+"""Audits by replaying a function on a neighbour with every mechanism output frozen."""

@@ -1,0 +1,1 @@
+"""Try to break a curator on made-up rows of its own schema."""

@@ -1,0 +1,200 @@
+"""Try to break a curator on made-up rows: generated questions of its own schema, extreme neighbours, until time is up.
+
+Definition  Over and over: a table of the schema, a made-up `World` of extreme units, a few questions; each is compared
+            on the world and on each of its neighbours by a `Probe`, which is handed in and knows the engines. The first
+            mismatch is made small and is the end.
+Promise     A function of the seed, up to where the time ends. What is found is a certain fact about the code, with rows
+            that are nobody's: `Witness` says with which. Finding nothing proves nothing.
+Checked     tests/break_me/test_break_me.py: wrong caps, clamps, claims and leaks are found.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, Final, Protocol
+
+from dpcurator.audit.replay.replay import FOUND, NOTHING, Mismatch
+from dpcurator.break_me.questions import Question, Table, question
+from dpcurator.break_me.shrink import smallest
+from dpcurator.break_me.worst_case_tables import EACH_ROW, Row, world
+
+QUESTIONS: Final = 12  # of one world
+Rows = tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What one question over one world came to. refused: in which words. broken: what, and with which neighbour."""
+
+    refused: str = ""
+    readings: int = 0
+    pairs: int = 0
+    engines: int = 0
+    largest: Fraction = Fraction(0)
+    broken: tuple[int, tuple[Mismatch, ...]] | None = None
+
+
+class Probe(Protocol):
+    """Asks one question over a table and its neighbours; stops at the first mismatch."""
+
+    def __call__(self, asked: Question, table: Table, rows: Rows, others: Sequence[Rows]) -> Tried: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """A question, two neighbouring tables (made up), and what they break. seed, world: how to find it again."""
+
+    question: Question
+    columns: tuple[str, ...]
+    first: Rows
+    second: Rows
+    what: str
+    mismatches: tuple[Mismatch, ...]
+    seed: int
+    world: int
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "question": self.question.text, "spend": self.question.spend, "neighbour": self.what,
+            "columns": list(self.columns),
+            "first": [list(map(_plain, row)) for row in self.first],
+            "second": [list(map(_plain, row)) for row in self.second],
+            "mismatches": [one.as_json() for one in self.mismatches], "seed": self.seed, "world": self.world,
+        }  # fmt: skip
+
+    def __str__(self) -> str:
+        lines = [str(self.mismatches[0]), f"  question   {self.question.text}  (for {self.question.spend})"]
+        lines.append(f"  columns    {', '.join(self.columns)}")
+        for title, rows in (("one table", self.first), ("another", self.second)):
+            shown = [f"({', '.join(map(repr, row))})" for row in rows[:8]]
+            shown += [f"and {len(rows) - 8} rows more"] if len(rows) > 8 else [] if rows else ["no rows"]
+            lines += [f"  {title if not number else '':<10} {text}" for number, text in enumerate(shown)]
+        return "\n".join(lines)
+
+
+@dataclass
+class Broken:
+    """What was tried, and what was found."""
+
+    seed: int
+    seconds: float = 0.0
+    worlds: int = 0
+    questions: int = 0
+    refused: int = 0
+    refusal: str = ""  # the last one's words
+    pairs: int = 0
+    readings: int = 0
+    engines: int = 0
+    largest: Fraction = Fraction(0)
+    witness: Witness | None = None
+    seen: dict[str, int] = field(default_factory=dict)  # questions with each part, to show what was reached
+
+    @property
+    def verdict(self) -> str:
+        return FOUND if self.witness else NOTHING
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "verdict": self.verdict, "seed": self.seed, "seconds": round(self.seconds, 1), "tables": self.worlds,
+            "questions": self.questions, "refused": self.refused, "pairs": self.pairs, "readings": self.readings,
+            "engines_compared": self.engines, "largest_share": str(self.largest), "reached": dict(self.seen),
+            "witness": None if self.witness is None else self.witness.as_json(),
+        }  # fmt: skip
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.verdict}, in {self.seconds:.0f} seconds on made-up rows",
+            f"  tried      {self.questions:,} questions over {self.worlds:,} tables; {self.refused:,} were refused",
+            f"  compared   {self.pairs:,} pairs of neighbours, {self.readings:,} readings, "
+            f"{self.engines:,} evaluations by both engines",
+            f"  furthest   a unit moved a reading by {100 * float(self.largest):.4g} % of what was claimed at most",
+            f"  reached    {', '.join(f'{name} {count:,}' for name, count in sorted(self.seen.items()))}",
+        ]
+        if self.witness is not None:
+            lines += [f"  again with --seed {self.seed}", "", str(self.witness)]
+        return "\n".join(lines)
+
+
+def break_me(
+    tables: Sequence[Table],
+    neighbours: str,
+    probe: Probe,
+    *,
+    seconds: float,
+    seed: int = 0,
+    worlds: int | None = None,
+    clock: Callable[[], float] = time.monotonic,
+    told: Callable[[Broken], None] | None = None,
+) -> Broken:
+    """Search until the time is up, or so many worlds were seen, or something is found."""
+    start, found = clock(), Broken(seed)
+    while found.witness is None and clock() - start < seconds and (worlds is None or found.worlds < worlds):
+        number = found.worlds
+        luck = random.Random(f"break-me {seed} {number}")
+        table = luck.choice(list(tables))
+        made = world(luck, table, neighbours)
+        for _ in range(QUESTIONS):
+            if clock() - start >= seconds:
+                break
+            asked = question(luck, table)
+            tried = probe(asked, table, made.rows, [rows for _, rows in made.others])
+            _count(found, asked, tried)
+            if tried.broken is not None:
+                place, mismatches = tried.broken
+                what, other = made.others[place] if made.others else ("the table itself", made.rows)
+                first = Witness(
+                    asked,
+                    tuple(column.name for column in table.columns),
+                    made.rows,
+                    other,
+                    what,
+                    mismatches,
+                    seed,
+                    number,
+                )
+                found.witness = _small(first, table, neighbours, probe)
+                break
+        found.worlds += 1
+        found.seconds = clock() - start
+        if told is not None:
+            told(found)
+    return found
+
+
+def _count(found: Broken, asked: Question, tried: Tried) -> None:
+    found.questions += 1
+    found.refused += bool(tried.refused)
+    found.refusal = tried.refused or found.refusal
+    found.pairs += tried.pairs
+    found.readings += tried.readings
+    found.engines += tried.engines
+    found.largest = max(found.largest, tried.largest)
+    if not tried.refused:
+        text = asked.text
+        for name in ("COUNT(DISTINCT", "SUM(", "AVG(", "CASE", "GROUP BY", "WITH_OTHER", "WHERE", "HAVING", "LIMIT"):
+            if name in text:
+                title = name.rstrip("(").replace("COUNT(DISTINCT", "COUNT DISTINCT")
+                found.seen[title] = found.seen.get(title, 0) + 1
+
+
+def _small(witness: Witness, table: Table, neighbours: str, probe: Probe) -> Witness:
+    """The same, smaller."""
+
+    def fails(asked: Question, one: Rows, other: Rows) -> bool:
+        return probe(asked, table, one, [other]).broken is not None
+
+    of_units = table.unit != EACH_ROW
+    asked, one, other = smallest(witness.question, witness.first, witness.second, fails, unit_rows=of_units)
+    broken = probe(asked, table, one, [other]).broken
+    if broken is None:
+        return witness
+    return replace(witness, question=asked, first=one, second=other, mismatches=broken[1])
+
+
+def _plain(value: Any) -> Any:
+    """For JSON, which has no nan and no infinity."""
+    return repr(value) if isinstance(value, float) and (value != value or abs(value) == float("inf")) else value

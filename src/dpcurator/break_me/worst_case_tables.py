@@ -1,0 +1,155 @@
+"""Made-up tables in which one unit matters as much as it may, and their neighbours. They are nobody's rows.
+
+Definition  `world(luck, table, neighbours)` draws some units by kind: very many rows in one group; a row in every group
+            and one group more than a unit may be in; all values at a bound, at the other, beyond both; nothing but
+            missing values (NULL, NaN); duplicates; an empty name; keys that are not listed. Its neighbours, under the
+            named relation: the table without each unit (of the last one nothing may be left), or with another unit's
+            rows in place of it.
+Promise     A function of its luck and the public declaration; every pair is a pair of neighbours of the relation.
+Checked     tests/break_me/test_break_me.py.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from dpcurator.break_me.questions import Column, Table
+
+EACH_ROW: Final = "each row"
+KINDS: Final = ("many", "top", "bottom", "beyond", "full", "missing", "any", "groups", "repeated")
+_INTEGERS: Final = (-(2**63), 2**63 - 1, 2**62, 2**53 + 1, 0, -1)
+_FLOATS: Final = (math.inf, -math.inf, 1.7976931348623157e308, -0.0, 5e-324, 1e16, math.nan)
+_FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
+_DAY: Final = 86_400 * 10**6
+_WORDS: Final = ("nowhere", "", "LEEDS", "É", "\uffff", "it's", "a;b", "NULL")
+Row = tuple[Any, ...]  # one physical value a column
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """rows: the table; others: its neighbours, each with what was done."""
+
+    rows: tuple[Row, ...]
+    others: tuple[tuple[str, tuple[Row, ...]], ...]
+
+
+def world(luck: random.Random, table: Table, neighbours: str, *, units: int = 9) -> World:
+    """One table with its neighbours."""
+    place = next((n for n, column in enumerate(table.columns) if column.name == table.unit), None)
+    many = luck.choice((units, units, units, 1, 2))
+    made: dict[Any, list[Row]] = {}
+    for number in range(many):
+        name = number if place is None else _unit(table.columns[place], number)
+        made[name] = list(unit(luck, table, place, name))
+    if place is None:
+        rows = [row for one in made.values() for row in one[:2]]
+        whole = tuple(rows)
+        return World(whole, tuple(_rows_changed(luck, table, whole, neighbours)))
+    rows = [row for one in made.values() for row in one]
+    rows += [(*row[:place], None, *row[place + 1 :]) for row in unit(luck, table, place, None)]  # no unit's rows
+    luck.shuffle(rows)
+    whole = tuple(rows)
+    others = []
+    for name in made:
+        left = tuple(row for row in whole if row[place] != name)
+        if neighbours == "replace-one":
+            new = luck.choice((name, _unit(table.columns[place], 10**6)))
+            others.append((f"unit {name!r} replaced", left + tuple(unit(luck, table, place, new))))
+        else:
+            others.append((f"without unit {name!r}", left))
+    return World(whole, tuple(others))
+
+
+def _rows_changed(
+    luck: random.Random, table: Table, whole: tuple[Row, ...], neighbours: str
+) -> Iterator[tuple[str, tuple[Row, ...]]]:
+    """Each row is a unit."""
+    for number in range(len(whole)):
+        left = whole[:number] + whole[number + 1 :]
+        if neighbours == "replace-one":
+            yield f"row {number} replaced", (*left, next(unit(luck, table, None, None)))
+        else:
+            yield f"without row {number}", left
+
+
+def unit(luck: random.Random, table: Table, place: int | None, name: Any) -> Iterator[Row]:
+    """A unit's rows, by a kind."""
+    kind, most = luck.choice(KINDS), table.max_rows or 1
+    groups = (table.max_groups or 1) + 1
+    size = {"many": luck.choice((most + 1, 10 * most, 40)), "full": most, "repeated": luck.choice((2, most + 1)),
+            "groups": groups, "missing": luck.choice((1, 3))}.get(kind, luck.choice((1, 2, 5)))  # fmt: skip
+    size = min(size, 60)
+    ends = {"many": luck.choice(("top", "bottom", "any")), "full": luck.choice(("top", "bottom")), "groups": "top"}
+    end, same = ends.get(kind, kind), kind in ("many", "full", "repeated")
+    keys = [_grouped(luck, column, 0 if same else None) for column in table.columns]
+    first: Row = ()
+    for number in range(size):
+        if not same:
+            keys = [_grouped(luck, column, number if kind == "groups" else None) for column in table.columns]
+        row: Row = tuple(
+            name if at == place else _value(luck, column, end) if (key := keys[at]) is None else key[0]
+            for at, column in enumerate(table.columns)
+        )
+        first = row if kind != "repeated" or not number else first
+        yield first
+
+
+def _grouped(luck: random.Random, column: Column, number: int | None) -> tuple[Any] | None:
+    """A value to group by: listed most often, or the number-th of all; None where the column has none."""
+    if column.unknown_keys and number is not None and column.type in ("text", "integer", "date"):
+        return (f"k{number}" if column.type == "text" else number,)
+    if not (column.keys or column.unknown_keys):
+        return None
+    listed = list(column.keys or ())
+    if number is not None and listed:
+        return (listed[number % len(listed)],)
+    return (luck.choice([*listed, *listed, None, _value(luck, column, "any"), _value(luck, column, "beyond")]),)
+
+
+def _value(luck: random.Random, column: Column, end: str) -> Any:
+    """A value the column can hold: within its bounds, at an end of them, beyond, or missing."""
+    real, low, high = column.type == "float", *_domain(column)
+    make: Any = float if real else int
+    lower = low if column.lower is None else column.lower
+    upper = high if column.upper is None else column.upper
+    if end == "missing":
+        return luck.choice((None, math.nan)) if real else None
+    if column.type in ("text", "uuid"):
+        return _named(luck, column)
+    if column.type == "boolean":
+        return {"top": 1, "bottom": 0}.get(end, luck.choice((0, 1, None)))
+    if end in ("top", "bottom"):
+        return make(upper if end == "top" else lower)
+    if end == "beyond":
+        return luck.choice(_FLOATS[:3]) if real else luck.choice((low, high))
+    middle = (lower + upper) / 2 if real else (int(lower) + int(upper)) // 2
+    odd: list[Any] = [value for value in _INTEGERS if low <= value <= high]
+    if real:
+        odd = [*_FLOATS, math.nextafter(float(lower), math.inf), math.nextafter(float(upper), -math.inf)]
+    return luck.choice([make(lower), make(upper), make(middle), None, *odd])
+
+
+def _domain(column: Column) -> tuple[int, int]:
+    """What the type can hold, but for floats, which are cut at something finite."""
+    return {
+        "date": (_FIRST_DAY, _LAST_DAY), "timestamp": (_FIRST_DAY * _DAY, (_LAST_DAY + 1) * _DAY - 1),
+        "float": (-(10**12), 10**12),
+    }.get(column.type, (-(2**63), 2**63 - 1))  # fmt: skip
+
+
+def _named(luck: random.Random, column: Column) -> str | None:
+    if column.type == "uuid":
+        return luck.choice((None, f"00000000-0000-0000-0000-{luck.randrange(4):012}"))
+    listed: list[str | None] = [key for key in column.keys or () if isinstance(key, str)]
+    return luck.choice([*listed, *_WORDS, None])
+
+
+def _unit(column: Column, number: int) -> Any:
+    """A name; the first is empty, or negative."""
+    if column.type == "uuid":
+        return f"00000000-0000-0000-0000-{number:012}"
+    return number - 1 if column.type != "text" else f"u{number}" if number else ""

@@ -1,0 +1,239 @@
+"""What an analyst runs: ask, quote, explain, budget, receipt, verify."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dpcurator.cli.application import HERE, AsJson, Catalog, command, show, show_json
+from dpcurator.cli.price_options import NOTHING, Asked, AsOne, File, Question, priced, question_text, questions_of
+from dpcurator.errors import Misconfigured, Refusal
+
+
+def _curator(catalog: Path) -> Any:
+    from dpcurator.curator.opening import open_curator
+
+    return open_curator(catalog)
+
+
+def _menu(curator: Any, question: str | None, asked: Asked, as_json: bool) -> None:
+    """The prices of a question that was given none. A delta alone is no price."""
+    if asked.delta is not None:
+        raise Refusal("--delta is no price by itself.", cure="Add --rho, --epsilon, --spend or --within.")
+    menu = curator.menu(question_text(question), **asked.reading())
+    show_json(menu.as_json()) if as_json else show(menu)
+
+
+@command(name="ask", epilog='Example: dpcurator ask "SELECT city, COUNT(*) AS n FROM visits GROUP BY city" --spend 5%')
+@priced
+def ask(
+    question: Question = None,
+    asked: Asked = NOTHING,
+    file: File = None,
+    as_one: AsOne = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Pay again for independent noise.")] = False,
+    request_id: Annotated[
+        str | None, typer.Option("--request-id", help="Names the request: a retry is never paid twice.", metavar="ID")
+    ] = None,
+    receipt: Annotated[
+        Path | None, typer.Option("--receipt", help="Also write the receipt to a new file.", metavar="FILE")
+    ] = None,
+    rehearse: Annotated[
+        bool, typer.Option("--rehearse", help="Answer over made-up rows: free, needs no data, charges nothing.")
+    ] = False,
+    catalog: Catalog = HERE,
+    as_json: AsJson = False,
+) -> None:
+    """Ask a question. Without a price it prints a menu of prices, free; with one it pays and answers."""
+    if file is not None:
+        if rehearse or receipt is not None:
+            raise Refusal("--file takes neither --rehearse nor --receipt.", cure="Ask the questions one by one.")
+        how = {"fresh": fresh, "request_id": request_id, "as_one": as_one}
+        _batch(catalog, questions_of(file, question, asked), asked, as_json, **how)
+        return
+    if as_one:
+        raise Refusal("--as-one is for a file of questions.", cure="Write the questions in a file, and add --file.")
+    if rehearse:
+        _rehearse(catalog, question, asked, as_json, real=bool(fresh or request_id or receipt))
+        return
+    curator = _curator(catalog)
+    if asked.unpriced:
+        _menu(curator, question, asked, as_json)
+        return
+    if receipt is not None and receipt.exists():
+        raise Misconfigured("the file for the receipt exists already.", where=str(receipt), cure="Name a new file.")
+    if sys.stderr.isatty() and not as_json:
+        print("answering ...", file=sys.stderr)
+    answer = curator.ask(
+        question_text(question), **asked.price(), **asked.reading(), fresh=fresh, request_id=request_id
+    )
+    show_json(answer.as_json()) if as_json else show(answer)
+    if receipt is not None and answer.receipt is not None:
+        _write(receipt, answer.receipt)
+
+
+def _batch(catalog: Path, questions: tuple[str, ...], asked: Asked, as_json: bool, **how: Any) -> None:
+    """Several questions: one charge, one statement."""
+    price = {name: value for name, value in asked.price().items() if name != "within"}
+    answers = _curator(catalog).batch(questions, **price, confidence=asked.confidence, **how)
+    if as_json:
+        show_json([answer.as_json() for answer in answers])
+        return
+    from dpcurator.cli.batch import batch_text
+
+    show(batch_text(questions, answers))
+
+
+def _rehearse(catalog: Path, question: str | None, asked: Asked, as_json: bool, *, real: bool) -> None:
+    """The question over made-up rows; works before there is a snapshot or a ledger."""
+    from dpcurator.catalog.load import load
+    from dpcurator.curator.opening import rehearsing
+
+    if real:
+        raise Refusal("a rehearsal is free and has no receipt.", cure="Leave out --fresh, --request-id and --receipt.")
+    answer = rehearsing(load(catalog)).rehearse(question_text(question), **asked.price(), **asked.reading())
+    show_json(answer.as_json()) if as_json else show(answer)
+
+
+def _write(path: Path, receipt: dict[str, Any]) -> None:
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            json.dump(receipt, file, indent=2)
+            file.write("\n")
+    except OSError:
+        raise Misconfigured(
+            "the receipt could not be written; the answer is paid and stored.",
+            where=str(path),
+            cure=f"Print it with `dpcurator receipt {receipt['request'][:8]}`.",
+        ) from None
+
+
+@command(name="quote", epilog='Example: dpcurator quote "SELECT COUNT(*) AS n FROM visits" --rho 0.005 --delta 1e-9')
+@priced
+def quote(
+    question: Question = None,
+    asked: Asked = NOTHING,
+    file: File = None,
+    as_one: AsOne = False,
+    catalog: Catalog = HERE,
+    as_json: AsJson = False,
+) -> None:
+    """What a question would cost, how wrong its answer might be, and why. Free."""
+    if as_one and file is None:
+        raise Refusal("--as-one is for a file of questions.", cure="Write the questions in a file, and add --file.")
+    curator = _curator(catalog)
+    if file is not None:
+        _quote_batch(curator, questions_of(file, question, asked), asked, as_json, as_one=as_one)
+        return
+    if asked.unpriced:
+        _menu(curator, question, asked, as_json)
+        return
+    found = curator.quote(question_text(question), **asked.price(), **asked.reading())
+    if as_json:
+        show_json(found.as_json())
+    else:
+        from dpcurator.cli.layout import quote_text
+
+        show(quote_text(found, curator.budget(), asked.assume_count))
+
+
+def _quote_batch(curator: Any, questions: tuple[str, ...], asked: Asked, as_json: bool, *, as_one: bool) -> None:
+    from dpcurator.cli.batch import batch_quote_text
+
+    price = {name: value for name, value in asked.price().items() if name != "within"}
+    batch = curator.quote_batch(questions, **price, confidence=asked.confidence, as_one=as_one)
+    if as_json:
+        show_json(batch.as_json())
+        return
+    show(batch_quote_text(questions, batch, curator.budget(), as_one=as_one))
+
+
+@command(name="explain", epilog='Example: dpcurator explain "SELECT city, COUNT(*) AS n FROM visits GROUP BY city"')
+@priced
+def explain(
+    question: Question = None,
+    asked: Asked = NOTHING,
+    catalog: Catalog = HERE,
+    as_json: AsJson = False,
+) -> None:
+    """The plan of a question, its sensitivity step by step, its noise, and the engine's query. Free; reads no data."""
+    from dpcurator.cli.explain import engine_query, explain_text
+    from dpcurator.cli.layout import quote_text
+
+    curator = _curator(catalog)
+    price = asked.price() | ({"spend": "1%"} if asked.unpriced else {})
+    found = curator.quote(question_text(question), **price, **asked.reading())
+    if as_json:
+        sql, values = engine_query(found)
+        show_json(found.as_json() | {"engine": {"sql": sql, "parameters": values}})
+    else:
+        show(explain_text(found, quote_text(found, curator.budget(), asked.assume_count)))
+
+
+@command(name="budget", epilog="Example: dpcurator budget")
+def budget(
+    delta: Annotated[
+        str | None, typer.Option("--delta", help="Also bound all charges together at this delta.", metavar="NUMBER")
+    ] = None,
+    catalog: Catalog = HERE,
+    as_json: AsJson = False,
+) -> None:
+    """What is spent and what is left, of epsilon or rho and of delta; and what all charges reveal together."""
+    from dpcurator.catalog.load import load
+    from dpcurator.cli.budget_text import budget_json, budget_text, together_text
+    from dpcurator.curator.history import together
+    from dpcurator.curator.opening import key_of, ledger_of
+
+    declaration = load(catalog)
+    ledger = ledger_of(declaration, key_of(declaration))
+    found, life, made = ledger.budget(), ledger.life(), together(ledger, delta=delta)
+    if as_json:
+        show_json(budget_json(found, life) | {"together": made and made.as_json()})
+        return
+    show("\n".join([budget_text(found, life), *together_text(found, made, wanted=delta is not None)]))
+
+
+@command(name="receipt", epilog="Example: dpcurator receipt 7f3a > receipt.json")
+def receipt(
+    name: Annotated[str, typer.Argument(help="The receipt's name, as `ask` printed it.", metavar="ID")],
+    catalog: Catalog = HERE,
+    as_json: AsJson = False,
+) -> None:
+    """Print the signed receipt of an answer; of a batch all of them, as a list, or one by its number: 7f3a.2."""
+    from dpcurator.catalog.load import load
+    from dpcurator.cli.batch import receipt_named
+    from dpcurator.curator.opening import key_of, ledger_of
+
+    declaration = load(catalog)
+    show_json(receipt_named(ledger_of(declaration, key_of(declaration)), name))
+
+
+@command(name="verify", epilog="Example: dpcurator verify receipt.json --key 1c37b0...")
+def verify(
+    file: Annotated[
+        Path | None, typer.Argument(help="A receipt, or an answer printed with --json.", metavar="RECEIPT")
+    ] = None,
+    key: Annotated[
+        str | None, typer.Option("--key", help="The steward's public key, from elsewhere.", metavar="HEX")
+    ] = None,
+    alone: Annotated[bool, typer.Option("--alone", help="Look at the receipt only, at no catalog or ledger.")] = False,
+    catalog: Catalog = HERE,
+    as_json: AsJson = False,
+) -> None:
+    """Check a receipt, step by step; without one, check the whole ledger. Exit code 1 when something is wrong."""
+    from dpcurator.cli.verify import verify_ledger, verify_receipt
+
+    if file is None:
+        verdict = verify_ledger(catalog)
+        sound, words = verdict.sound, verdict.problem or f"the chain of {verdict.position} events is whole"
+        show_json({"holds": sound, "events": verdict.position, "head": verdict.head, "words": words}) if as_json else (
+            show(f"{'ok ' if sound else 'NO '} ledger: {words}")
+        )
+        raise typer.Exit(0 if sound else 1)
+    found, aside = verify_receipt(file, key, None if alone else catalog)
+    show_json(found.as_json() | {"not_checked": aside}) if as_json else show("\n".join([str(found), *aside]))
+    raise typer.Exit(0 if found.holds else 1)

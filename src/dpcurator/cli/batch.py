@@ -1,0 +1,97 @@
+"""How the shell shows a batch: each answer under its question, and once what all of it cost.
+
+Checked in tests/cli/test_batches.py.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from dpcurator.cli.layout import priced_text, quote_text
+from dpcurator.errors import Refusal
+from dpcurator.ledger import Ledger, Stored
+from dpcurator.numbers import decimal_text
+from dpcurator.numbers.text_table import printable
+from dpcurator.release.answer import Answer
+from dpcurator.values import Budget
+
+
+def batch_text(questions: Sequence[str], answers: Sequence[Answer]) -> str:
+    """The answers in the order of the questions; their receipts are told apart by the number after the point."""
+    parts = [
+        "\n".join([_asked(number, question), answer.table(), *_told(answer)])
+        for number, (question, answer) in enumerate(zip(questions, answers, strict=True), 1)
+    ]
+    return "\n\n".join([*parts, _foot(answers)])
+
+
+def _asked(number: int, question: str) -> str:
+    return f"{number}: {printable(' '.join(question.split()))}"
+
+
+def _told(answer: Answer) -> list[str]:
+    return ["public: no private data was read"] if answer.receipt is None else [*answer.notes]
+
+
+def _foot(answers: Sequence[Answer]) -> str:
+    paid = {answer.receipt["batch"]["index"]: answer for answer in answers if answer.receipt is not None}
+    left = f"(left {decimal_text(answers[0].remaining)})"
+    if not paid:
+        return f"public: no private data was read, nothing was spent {left}"
+    one = next(iter(paid.values()))
+    apart = sum((answer.cost for answer in paid.values()), Fraction(0))
+    point = one.receipt["batch"].get("point") if one.receipt else None
+    cost = Fraction(0) if one.repeated else apart if point is None else Fraction(point["epsilon"])
+    again = "a repeat: nothing was spent" if one.repeated else "the same batch again is free"
+    amount = f"{'rho ' if one.currency == 'rho' else ''}{decimal_text(cost)} of {decimal_text(one.total)}"
+    if point is not None and not one.repeated:
+        left += f" and delta {decimal_text(Fraction(point['delta']))}, as one (one by one: {decimal_text(apart)})"
+    names = dict.fromkeys(str(paid[index].receipt_id) for index in (min(paid), max(paid)))
+    return f"spent {amount} {left}   receipt{'s' if len(names) > 1 else ''} {' to '.join(names)}   {again}"
+
+
+def batch_quote_text(questions: Sequence[str], batch: Any, budget: Budget, *, as_one: bool = False) -> str:
+    """The price of all, whether it can be paid, and what each question gets for its share. batch: a `Batch`."""
+    parts = [
+        f"{_asked(number, question)}\n{quote_text(quote, budget, None, of_batch=True)}"
+        for number, (question, quote) in enumerate(zip(questions, batch.asked, strict=True), 1)
+    ]
+    if not batch.paid:
+        return "\n\n".join(parts)
+    price = priced_text(batch, budget)
+    if batch.point is not None:
+        price.append(f"       as one; one by one the questions cost epsilon {decimal_text(batch.summed('epsilon'))}")
+    elif as_one:
+        price.append("       one by one: as one they would not cost less epsilon")
+    return "\n\n".join(["\n".join(price), *parts])
+
+
+def receipt_named(ledger: Ledger, name: str) -> Any:
+    """The receipt of this name; the list of a batch's where no number is given. Raises Refusal."""
+    found: list[tuple[Stored, int | None]] = [(one, None) for one in ledger.find(name) if isinstance(one, Stored)]
+    start, _, number = name.rpartition(".")
+    if not found and start and number.isdecimal() and len(number) < 4:
+        found = [(one, int(number)) for one in ledger.find(start) if isinstance(one, Stored)]
+    if len(found) > 1:
+        raise _unnamed(f"there are {len(found)} answers whose receipt begins with {name!r}.")
+    receipts = [_receipts(json.loads(one.answer), at) for one, at in found]
+    if receipts in ([], [None]):
+        raise _unnamed(f"no receipt {name!r}.")
+    return receipts[0]
+
+
+def _receipts(stored: dict[str, Any], number: int | None) -> Any:
+    """Of a stored answer its receipt; of a batch all, or that of this number, from 1. None when there is none."""
+    if "batch" not in stored:
+        return stored["receipt"] if number is None else None
+    receipts = [one["receipt"] for one in stored["batch"]]
+    if number is None:
+        return receipts
+    return receipts[number - 1] if 1 <= number <= len(receipts) else None
+
+
+def _unnamed(what: str) -> Refusal:
+    return Refusal(what, cure="Give more of its name; `dpcurator log` lists the answers.")

@@ -1,0 +1,64 @@
+"""`explain`: everything the curator would do with a question, from public facts alone. For the steward.
+
+The plan, the reach step by step, the price, each reading with its noise, and the query the engine would run. No data is
+read and nothing is charged. Checked in tests/cli/test_commands.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpcurator.engines.duckdb.sql import statement
+from dpcurator.numbers.text_table import printable
+from dpcurator.plan.nodes import Plan, Where
+from dpcurator.pricing.quote import Quote
+
+
+def plan_lines(plan: Plan) -> list[str]:
+    """The plan, innermost first, a node a line."""
+    grouped = plan.source.source
+    where = grouped.source if isinstance(grouped.source, Where) else None
+    rows = where.source if where is not None else grouped.source
+    assert not isinstance(rows, Where)
+    owner = f"a unit's by {rows.unit}" if rows.unit is not None else "each one a unit"
+    lines = [f"rows of {rows.table}, {owner}"]
+    if where is not None:
+        lines.append(f"where: a condition on {', '.join(where.columns) or 'no column'}")
+    keys = ", ".join(
+        f"{column.name} ({'unknown' if column.count is None else f'{column.count} listed'})"
+        for column in grouped.columns
+    )
+    size = f"{grouped.keys} keys" if grouped.listed else "those keys that may be shown"
+    size += ", and all others in one more row" if grouped.other else ""
+    lines.append(f"grouped by {keys}: {size}" if keys else "not grouped: one key")
+    lines.append(f"bounded to {plan.source.max_rows} rows a key and {plan.source.max_groups} keys a unit")
+    calls = [f"{call.function}({call.column.name if call.column is not None else '*'})" for call in plan.calls]
+    lines.append(f"aggregates: {', '.join(calls) or 'none'}")
+    lines.append(f"outputs: {', '.join(output.title for output in plan.outputs)}")
+    after = {"having": plan.having is not None, "order": bool(plan.order), "limit": plan.limit is not None}
+    if any(after.values()):
+        lines.append(f"on the noisy values: {', '.join(name for name, there in after.items() if there)}")
+    return [printable(line) for line in lines]
+
+
+def engine_query(quote: Quote) -> tuple[str, list[Any]]:
+    """The engine's SQL and its bound values; empty when no private data would be read."""
+    if quote.free:
+        return "", []
+    found = statement(quote.lowered.core)
+    return found.sql, found.parameters
+
+
+def explain_text(quote: Quote, told: str) -> str:
+    """All of it for people; `told` is the quote in words."""
+    sql, values = engine_query(quote)
+    shown = [f"  ${number} = {printable(_cut(value))}" for number, value in enumerate(values, 1)]
+    engine = (
+        ["", "the engine would run:", *(f"  {printable(line)}" for line in sql.splitlines()), *shown] if sql else []
+    )
+    return "\n".join(["plan:", *(f"  {line}" for line in plan_lines(quote.plan)), "", told, *engine])
+
+
+def _cut(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 100 else f"{text[:97]}..."

@@ -1,0 +1,124 @@
+"""How the shell lays out what the rooms return."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from dpcurator.catalog.check import Finding
+from dpcurator.ledger.events import Answered, Charged, Opened
+from dpcurator.ledger.ledger import Entry
+from dpcurator.mechanisms import DiscreteLaplace
+from dpcurator.numbers import decimal_text, whole
+from dpcurator.numbers.display import error_text
+from dpcurator.numbers.text_table import printable, table_text
+from dpcurator.pricing.bars import bars, describe
+from dpcurator.pricing.menu import ROWS
+from dpcurator.pricing.quote import Quote, typical
+from dpcurator.values import Budget
+
+
+def priced_text(quote: Any, budget: Budget) -> list[str]:
+    """The price of a quote or a batch, and whether it can be paid."""
+    after = budget.remaining - quote.cost
+    afford = f"left after it {decimal_text(after)}"
+    if after < 0:
+        afford = f"NOT affordable: short by {decimal_text(-after)}"
+    price = f"price: {budget.currency} {decimal_text(quote.cost)} of {decimal_text(budget.total)} ({afford})"
+    if not quote.delta:
+        return [price]
+    short = quote.delta - budget.remaining_delta
+    words = "NOT affordable: short by" if short > 0 else "left after it"
+    left = f"{words} {decimal_text(abs(short))}"
+    return [price, f"       delta {decimal_text(quote.delta)} of {decimal_text(budget.delta)} ({left})"]
+
+
+def quote_text(quote: Quote, budget: Budget, assume_count: str | None, *, of_batch: bool = False) -> str:
+    """Price, error bars, and for each paid reading why its noise is what it is. of_batch: at its share of the price."""
+    if quote.free:
+        return "free: every value is public, no private data would be read"
+    amounts = f"{budget.currency} {decimal_text(quote.cost)}"
+    amounts += f", delta {decimal_text(quote.delta)}" if quote.delta else ""
+    lines = [f"share of the price: {amounts}", ""] if of_batch else [*priced_text(quote, budget), ""]
+    rows = ROWS if assume_count is None else whole(assume_count, name="assume_count", least=1)
+    found = bars(quote, rows)
+    lines.append(f"error bars, with {decimal_text(quote.confidence * 100)} % confidence for each value:")
+    lines += [f"  {printable(bar.title)}: {describe(bar)}" for bar in found]
+    if quote.selecting is not None:
+        lines += ["", *quote.selecting.told()]
+    for number, one in enumerate(quote.priced, 1):
+        share = f"epsilon {decimal_text(one.epsilon)}" if one.epsilon else f"rho {decimal_text(one.rho)}"
+        lines += ["", f"reading {number} of {len(quote.priced)}, for {share}:"]
+        lines += [f"  {printable(step)}" for step in one.derivation]
+        law = "discrete Laplace noise of scale" if isinstance(one.mechanism, DiscreteLaplace) else (
+            "discrete Gaussian noise of standard deviation"
+        )
+        keys = "key" if quote.reach.chosen else f"{one.reading.coordinates} keys"
+        each = f", independently for each{' ' if quote.reach.chosen else ' of '}{keys}"
+        many = quote.reach.chosen or one.reading.coordinates > 1
+        lines.append(f"  {law} {error_text(typical(one))}{each if many else ''}")
+    return "\n".join(lines)
+
+
+def findings_text(findings: list[Finding]) -> str:
+    """What `check` found, one line each; then the lines to paste, each header once."""
+    lines = [f"{found.level}: {printable(found.where)}: {printable(found.what)}" for found in findings]
+    pasted: dict[str, list[str]] = {}
+    for found in findings:
+        if found.paste:
+            pasted.setdefault(found.under, []).append(found.paste)
+    if under := {header: pastes for header, pastes in pasted.items() if header}:
+        lines.append("add these lines, or put them in place of those there, with your own values:")
+        for header, pastes in under.items():
+            lines += [f"    {printable(text)}" for text in [header, *pastes]]
+    return "\n".join([*lines, *(f"then run: {command}" for command in pasted.get("", []))])
+
+
+def entry_json(entry: Entry) -> dict[str, Any]:
+    """A ledger event for machines."""
+    from dataclasses import asdict
+
+    body = {name: _plain(value) for name, value in asdict(entry.event).items()}
+    return {"position": entry.position, "time": entry.time, "event": entry.event.NAME, "hash": entry.hash} | body
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, str | int | None) else str(value)
+
+
+def log_text(entries: list[Entry]) -> str:
+    """The history, one event a line: what was charged and what was left, and of delta too where there is any."""
+    if not entries:
+        return "no question has been asked yet"
+    opened = next((entry.event for entry in entries if isinstance(entry.event, Opened)), None)
+    currencies = _counted(opened) if opened else ()
+    rows = [[str(e.position), _when(e.time), e.event.NAME, *_words(e, opened, currencies)] for e in entries]
+    titles = ["", "time (UTC)", "event", "request", *(title for name in currencies for title in (name, "left"))]
+    return table_text(titles, rows, [True, False, False, False, *[True] * (2 * len(currencies))])
+
+
+def _counted(opened: Opened) -> tuple[str, ...]:
+    return ("rho" if opened.rho else "epsilon", *(("delta",) if opened.delta else ()))
+
+
+def _when(time: str) -> str:
+    try:
+        return datetime.fromisoformat(time).strftime("%Y-%m-%d %H:%M:%S")
+    except ValueError:
+        return time
+
+
+def _words(entry: Entry, opened: Opened | None, currencies: tuple[str, ...]) -> list[str]:
+    """The request, then (what was charged, what was left) in each currency."""
+    match entry.event:
+        case Opened() as first:
+            return ["", *(text for name in currencies for text in ("", decimal_text(getattr(first, name))))]
+        case Charged() as charged:
+            words = [charged.request[:8]]
+            for name in currencies:
+                left = getattr(opened, name) - getattr(charged, f"spent_{name}")
+                words += [decimal_text(getattr(charged, name)), decimal_text(left)]
+            return words
+        case Answered() as answered:
+            return [answered.request[:8], *[""] * (2 * len(currencies))]
+    return [""] * (1 + 2 * len(currencies))

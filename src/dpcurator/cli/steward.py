@@ -1,0 +1,100 @@
+"""What a steward runs: init, refresh, check, log, key, reopen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dpcurator.cli.application import HERE, AsJson, Catalog, command, show, show_json
+from dpcurator.cli.progress import progress
+
+
+@command(name="init", epilog="Example: dpcurator init visits.csv")
+def init(
+    source: Annotated[Path, typer.Argument(help="A CSV or Parquet file.", metavar="FILE")],
+    table: Annotated[str | None, typer.Option(help="The table's name; default, the file's.", metavar="NAME")] = None,
+    catalog: Catalog = HERE,
+    as_json: AsJson = False,
+) -> None:
+    """Draft a catalog for a file: names, guessed types, and what you must declare. Overwrites nothing."""
+    from dpcurator.catalog.init import write_draft
+
+    write_draft(source, to=catalog, table=table)
+    if as_json:
+        show_json({"catalog": str(catalog)})
+    else:
+        show(f'wrote {catalog}: replace every "?", then run `dpcurator refresh` and `dpcurator check`')
+
+
+@command(name="refresh", epilog="Example: dpcurator refresh")
+def refresh(catalog: Catalog = HERE, as_json: AsJson = False) -> None:
+    """Read the declared sources once into a new snapshot. The report is for the steward alone."""
+    from dpcurator.catalog.load import load
+    from dpcurator.curator.opening import refresh_all
+
+    declaration = load(catalog)
+    with progress(lambda table, rows: f"{table}: {rows:,} rows read", quiet=as_json) as told:
+        report = refresh_all(declaration, progress=told)
+    show_json(report.as_json()) if as_json else show(report)
+
+
+@command(name="check", epilog="Example: dpcurator check")
+def check(catalog: Catalog = HERE, as_json: AsJson = False) -> None:
+    """Is everything ready? What is undeclared, and the line to paste. Exit code 4 when questions cannot be answered."""
+    from dpcurator.catalog.check import check as findings_of
+    from dpcurator.catalog.check import ready
+    from dpcurator.catalog.load import load
+    from dpcurator.cli.layout import findings_text
+    from dpcurator.curator.opening import curator_of
+    from dpcurator.snapshot.store import public_facts
+
+    declaration = load(catalog)
+    findings = findings_of(declaration, public_facts(declaration))
+    fine = ready(findings)
+    if fine:
+        fine = curator_of(declaration).ledger.life() != "closed"
+    if as_json:
+        show_json({"ready": fine, "findings": [finding.as_json() for finding in findings]})
+    else:
+        if findings:
+            show(findings_text(findings))
+        show("ready: questions can be asked" if fine else "not ready")
+    raise typer.Exit(0 if fine else 4)
+
+
+@command(name="log", epilog="Example: dpcurator log --json")
+def log(catalog: Catalog = HERE, as_json: AsJson = False) -> None:
+    """The ledger's history. For the steward: it shows every analyst's requests."""
+    from dpcurator.catalog.load import load
+    from dpcurator.cli.layout import entry_json, log_text
+    from dpcurator.curator.opening import key_of, ledger_of
+
+    declaration = load(catalog)
+    entries = list(ledger_of(declaration, key_of(declaration)).events())
+    show_json([entry_json(entry) for entry in entries]) if as_json else show(log_text(entries))
+
+
+@command(name="key", epilog="Example: dpcurator key")
+def key(catalog: Catalog = HERE, as_json: AsJson = False) -> None:
+    """The curator's public key: publish it, so that anyone can check a receipt's signature."""
+    from dpcurator.catalog.load import load
+    from dpcurator.curator.opening import key_of
+
+    public = key_of(load(catalog)).public
+    show_json({"public_key": public}) if as_json else show(public)
+
+
+@command(name="reopen", epilog="Example: dpcurator reopen")
+def reopen(catalog: Catalog = HERE, as_json: AsJson = False) -> None:
+    """Take questions again after a fault. First find its cause: the fault's own words are constant on purpose."""
+    from dpcurator.catalog.load import load
+    from dpcurator.curator.opening import key_of, ledger_of
+
+    declaration = load(catalog)
+    changed = ledger_of(declaration, key_of(declaration)).reopen()
+    if as_json:
+        show_json({"reopened": changed})
+    else:
+        show("open: questions are taken again" if changed else "nothing to do: the curator was not closed")

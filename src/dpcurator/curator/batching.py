@@ -1,0 +1,188 @@
+"""Several questions as one: priced together, charged by one event, read by one statement; all or none.
+
+The price is shared equally by the distinct questions that cost anything; each is then a quote like any other, and what
+a batch is charged is their exact sum (basic composition). The same question twice is one, paid once and answered twice.
+
+`as_one` has it charged as one certified (epsilon, delta) point instead (pricing/joint_guarantee.py), in a ledger of
+these two: the questions have half of the price's delta for themselves, and the point is at all of it. Where that
+epsilon is not below the sum, the batch is the same as without the word. Which of the two it is rests on plans, price
+and catalog. Every question is bound, priced and checked before the one charge, so a question that is refused, or a
+batch that cannot be paid, charges nothing. The answers are stored together before any is shown. Each has a receipt of
+its own, which names the batch: the digests of its plans, and what each of them cost. Checked in
+tests/curator/test_batching.py and tests/curator/test_batching_as_one.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Final
+
+from dpcurator.catalog.model import Catalog
+from dpcurator.engines.limits import check_core, weight
+from dpcurator.engines.limits_rows import MAX_PARTS
+from dpcurator.errors import Refusal
+from dpcurator.plan.canonical import digest
+from dpcurator.plan.limits import Finishing, check, finishing, scanned
+from dpcurator.plan.merge import merged
+from dpcurator.plan.nodes import Plan
+from dpcurator.pricing.joint_guarantee import Point, point_of
+from dpcurator.pricing.losses import losses_of
+from dpcurator.pricing.prices import Price
+from dpcurator.pricing.quote import Quote, price
+from dpcurator.receipts.receipt import batch_digest
+from dpcurator.values import Json
+
+MOST: Final = 100  # questions: every receipt names them all
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A quote for each question asked, in order, at its share of the price; and what of it is paid.
+
+    paid: the distinct questions that cost something, in order of first use; digests: of their plans. places: for each
+    question asked, which of `paid` it is, or None when it is public. point: what is charged, when it is charged as one.
+    """
+
+    asked: tuple[Quote, ...]
+    paid: tuple[Quote, ...]
+    digests: tuple[str, ...]
+    places: tuple[int | None, ...]
+    point: Point | None = None
+
+    @property
+    def epsilon(self) -> Fraction:
+        return self.summed("epsilon") if self.point is None else self.point.epsilon
+
+    @property
+    def rho(self) -> Fraction:
+        return self.summed("rho")
+
+    @property
+    def delta(self) -> Fraction:
+        return self.summed("delta") if self.point is None else self.point.delta
+
+    def summed(self, name: str) -> Fraction:
+        """What the paid questions cost one by one: "epsilon", "rho", "delta", or "cost"."""
+        return sum((getattr(quote, name) for quote in self.paid), Fraction(0))
+
+    @property
+    def cost(self) -> Fraction:
+        """What is charged in the ledger's currency."""
+        return self.summed("cost") if self.point is None else self.point.epsilon
+
+    @property
+    def digest(self) -> str:
+        """What stands for the plan in the ledger."""
+        return batch_digest(self.digests)
+
+    def parameters(self) -> Json:
+        """Everything besides plans, catalog and data that shapes the answers."""
+        told: Json = {"batch": [quote.parameters() for quote in self.paid]}
+        return told if self.point is None else told | {"point": point_json(self.point)}
+
+    def told(self, index: int) -> Json:
+        """What the receipt of the paid question number `index` says of the batch."""
+        costs = [[str(quote.epsilon), str(quote.rho), str(quote.delta)] for quote in self.paid]
+        told: Json = {"index": index, "plans": list(self.digests), "costs": costs}
+        if self.point is None:
+            return told
+        losses = [[loss.as_json() for loss in losses_of(quote.parameters())] for quote in self.paid]
+        return told | {"point": point_json(self.point), "losses": losses}
+
+    def as_json(self) -> dict[str, Any]:
+        """For machines; holds public facts only."""
+        from dpcurator.numbers import decimal_text
+
+        totals: Json = {name: decimal_text(getattr(self, name)) for name in ("epsilon", "rho", "delta")}
+        if self.point is not None:
+            sums = {name: decimal_text(self.summed(name)) for name in ("epsilon", "delta")}
+            totals |= {"point": point_json(self.point) | {"method": self.point.method}, "one_by_one": sums}
+        return totals | {"questions": [quote.as_json() for quote in self.asked]}
+
+
+def point_json(point: Point) -> Json:
+    """For the ledger's parameters and the receipts: exact text."""
+    return {"epsilon": str(point.epsilon), "delta": str(point.delta)}
+
+
+def quote_batch(
+    plans: Sequence[Plan], offered: Price, catalog: Catalog, *, confidence: Fraction, as_one: bool = False
+) -> Batch:
+    """The plans at an equal share each of the price. Raises Refusal, saying which question.
+
+    as_one: charged as one certified point where that is less epsilon than the sum.
+    """
+    if not 0 < len(plans) <= MOST:
+        raise Refusal(f"a batch holds 1 to {MOST} questions.", cure='Write it as in batch(["SELECT COUNT(*) ..."]).')
+    if not as_one:
+        return _shared(plans, offered, catalog, confidence)
+    if catalog.currency != "epsilon" or not offered.delta:
+        raise Refusal(
+            "a batch is charged as one point of epsilon and delta, and there is no such delta to spend here."
+            if catalog.currency == "epsilon"
+            else "a point of epsilon and delta says nothing in rho, in which this ledger counts.",
+            cure="Leave out as_one (--as-one); the batch is charged as its questions are.",
+        )
+    apart = _shared(plans, offered, catalog, confidence)
+    if not apart.paid:
+        return apart
+    halved = _shared(plans, replace(offered, delta=offered.delta / 2), catalog, confidence)
+    point = point_of([loss for quote in halved.paid for loss in losses_of(quote.parameters())], offered.delta)
+    return apart if point is None or point.epsilon >= apart.epsilon else replace(halved, point=point)
+
+
+def _shared(plans: Sequence[Plan], offered: Price, catalog: Catalog, confidence: Fraction) -> Batch:
+    digests = [digest(plan) for plan in plans]
+    whole: dict[str, Quote] = {}
+    for number, (name, plan) in enumerate(zip(digests, plans, strict=True), 1):
+        if name not in whole:
+            whole[name] = _quoted(number, plan, offered, catalog, confidence)
+    names = tuple(name for name, quote in whole.items() if not quote.free)
+    if names:
+        share = Price(offered.currency, offered.amount / len(names), offered.delta / len(names))
+        for name in names:
+            whole[name] = _quoted(digests.index(name) + 1, whole[name].plan, share, catalog, confidence)
+    places = tuple(names.index(name) if name in names else None for name in digests)
+    batch = Batch(tuple(whole[name] for name in digests), tuple(whole[name] for name in names), names, places)
+    _check(batch)
+    return batch
+
+
+def _check(batch: Batch) -> None:
+    """Raise Refusal where an engine could not run all of it at once: merged, plans have the parts of all they merge.
+    Their answers are made, and stored, at once too."""
+    together = merged([quote.lowered.core for quote in batch.paid])
+    if len(together) > 1 and sum(weight(one.core) for one in together) > MAX_PARTS:
+        raise Refusal("the expressions of these questions are too much for one batch.", cure="Ask them in two batches.")
+    tables = {table.name: table for table in batch.asked[0].catalog.tables}
+    work = [finishing(quote.plan, tables[scanned(quote.plan)]) for quote in batch.asked]
+    try:
+        check(Finishing(sum(one.cells for one in work), sum(one.letters for one in work)))
+    except Refusal as refused:
+        raise Refusal(f"together: {refused.what}", cure="Ask them in two batches.") from None
+    for one in together:
+        try:
+            check_core(one.core)
+            continue
+        except Refusal as refused:
+            held = ", ".join(str(batch.places.index(number) + 1) for number, _ in one.parts)
+            what = refused.what
+        raise Refusal(what, where=f"questions {held}, together", cure="Ask them in two batches.")
+
+
+def _quoted(number: int, plan: Plan, offered: Price, catalog: Catalog, confidence: Fraction) -> Quote:
+    try:
+        quote = price(plan, offered, catalog, confidence=confidence)
+        if not quote.free:
+            check_core(quote.lowered.core)
+    except Refusal as refused:
+        raise in_question(number, refused) from None
+    return quote
+
+
+def in_question(number: int, refused: Refusal) -> Refusal:
+    """The refusal, saying which question of the batch it is of. number: from 1."""
+    place = f"question {number}, {refused.where}" if refused.where else f"question {number}"
+    return Refusal(refused.what, where=place, cure=refused.cure)

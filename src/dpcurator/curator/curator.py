@@ -1,0 +1,408 @@
+"""The curator: from a question to an answer, in the one order that keeps the promise (DESIGN 2).
+
+    plan -> quote -> checks -> charge (durable) -> exact integers -> noise -> answer (durable) -> shown
+
+Everything that can be refused is refused before the charge, from public facts alone. After the charge nothing is
+refunded, and whatever fails says one constant sentence and closes the curator: which failure it was may depend on data.
+Checked in tests/curator/test_curator.py, tests/attacks and tests/laws.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final
+
+from dpcurator.aggregates import AGGREGATES
+from dpcurator.catalog.model import Catalog
+from dpcurator.curator.batching import Batch, in_question, quote_batch
+from dpcurator.engines import Engine
+from dpcurator.engines.limits import check_core
+from dpcurator.entropy import Entropy, SystemEntropy
+from dpcurator.errors import Fault, Misconfigured, Refusal
+from dpcurator.ledger import Ledger, Stored
+from dpcurator.ledger.canonical import canonical_text
+from dpcurator.ledger.keys import SigningKey
+from dpcurator.ledger.ledger import Entry
+from dpcurator.numbers import positive, whole
+from dpcurator.plan.bind import bind
+from dpcurator.plan.canonical import as_json, plan_of
+from dpcurator.plan.check_catalog import disagreement
+from dpcurator.plan.check_outputs import misfit
+from dpcurator.plan.nodes import Plan
+from dpcurator.pricing.menu import Menu, menu, price_for
+from dpcurator.pricing.offers import delta_of, expected_rows, level_of, offered
+from dpcurator.pricing.quote import CONFIDENCE, Quote, price
+from dpcurator.receipts import receipt as receipts
+from dpcurator.release.answer import Answer, answer_of
+from dpcurator.release.finish import finish
+from dpcurator.release.notes import notes
+from dpcurator.release.release import Noisy, release
+from dpcurator.values import Budget, Charge, Exact, Json, Request
+
+if TYPE_CHECKING:
+    from dpcurator.curator.history import Together
+    from dpcurator.fronts.frame import Frame
+
+    Question = str | Frame[Any, Any, Any]
+
+ROOM: Final = 700  # calls inside one another that any answer may need: its largest expressions are 150 deep, 4 a level
+
+
+@dataclass
+class Curator:
+    """Open one with `dpcurator.open`. Safe to share among threads; no budget is held in this object.
+
+    engine: opens the snapshot that the catalog's data version names; called before a charge.
+    """
+
+    catalog: Catalog
+    ledger: Ledger
+    key: SigningKey
+    engine: Callable[[], Engine]
+    entropy: Entropy = field(default_factory=SystemEntropy)
+
+    def table(self, name: str) -> Frame[Quote, Menu, Answer]:
+        """A table by its exact name, to ask in steps: `.where(...).group_by(...).agg(...)`. Raises Refusal."""
+        from dpcurator.fronts.frame import start
+
+        return start(self, name, self.catalog.tables)
+
+    def plan(self, question: Question) -> Plan:
+        """What a question means: an SQL text, or a frame that `table` began. Raises Refusal."""
+        from dpcurator.fronts.frame import Frame
+        from dpcurator.fronts.sql import parse
+
+        asked = question.question() if isinstance(question, Frame) else parse(question)
+        return bind(asked, self.catalog, AGGREGATES)
+
+    def quote(
+        self,
+        question: Question,
+        *,
+        epsilon: object = None,
+        rho: object = None,
+        delta: object = None,
+        spend: object = None,
+        within: Mapping[str, object] | None = None,
+        assume_count: object = None,
+        confidence: object = CONFIDENCE,
+    ) -> Quote:
+        """What a question would cost and how wrong its answer might be. Free; no data is looked at.
+
+        One price: epsilon or rho (a number above 0; the ledger's other currency is converted), spend (a share of the
+        whole budget, as "5%"), or within (a wanted error for each named column). delta: at most this much of the
+        ledger's delta, by default the same share of it. Raises Refusal.
+        """
+        level = level_of(confidence)
+        prices = {"epsilon": epsilon, "rho": rho, "spend": spend, "within": within or None}
+        given = [name for name, value in prices.items() if value is not None]
+        if len(given) != 1:
+            what = f"{' and '.join(given)} are two prices" if given else "a quote needs a price"
+            raise Refusal(f"{what}.", cure='Give one of epsilon="0.1", spend="5%" or within={"n": 50}.')
+        if within and not (isinstance(within, Mapping) and all(isinstance(title, str) for title in within)):
+            raise Refusal("within names columns, each with its error.", cure='Write it as in within={"n": 50}.')
+        plan = self.plan(question)
+        most = None if delta is None else delta_of(delta)
+        if within:
+            rows = None if assume_count is None else whole(assume_count, name="assume_count", least=1)
+            targets = {name: positive(error, name=f"the error of {name!r}") for name, error in within.items()}
+            quote = price_for(plan, self.catalog, targets, rows=rows, confidence=level, delta=most)
+        else:
+            quote = price(plan, offered(self.catalog, epsilon, rho, spend, most), self.catalog, confidence=level)
+        if not quote.free:
+            check_core(quote.lowered.core)
+        return quote
+
+    def menu(self, question: Question, *, assume_count: object = None, confidence: object = CONFIDENCE) -> Menu:
+        """What each share of the budget would buy. Free; no data is looked at."""
+        plan = self.plan(question)
+        named = None if assume_count is None else whole(assume_count, name="assume_count", least=1)
+        rows = expected_rows(plan, self.catalog) if named is None else named
+        budget = self.budget()
+        return menu(
+            plan, self.catalog, budget.remaining, rows=rows, confidence=level_of(confidence),
+            remaining_delta=budget.remaining_delta,
+        )  # fmt: skip
+
+    def ask(
+        self,
+        question: Question,
+        *,
+        epsilon: object = None,
+        rho: object = None,
+        delta: object = None,
+        spend: object = None,
+        within: Mapping[str, object] | None = None,
+        assume_count: object = None,
+        confidence: object = CONFIDENCE,
+        fresh: bool = False,
+        request_id: str | None = None,
+        analyst: str = "local",
+    ) -> Answer:
+        """The answer, paid for. The same question at the same price again is free and gives the same numbers.
+
+        fresh: pay again for independent noise. request_id: names the request, so that a retry is never paid twice.
+        Raises Refusal (nothing charged), OverBudget, Misconfigured, or Fault (charged, and the curator is closed).
+        """
+        quote = self.quote(
+            question, epsilon=epsilon, rho=rho, delta=delta, spend=spend, within=within, assume_count=assume_count,
+            confidence=confidence,
+        )  # fmt: skip
+        return self._paid(quote, fresh=fresh, request_id=request_id, analyst=analyst)
+
+    def quote_batch(
+        self,
+        questions: Sequence[Question],
+        *,
+        epsilon: object = None,
+        rho: object = None,
+        delta: object = None,
+        spend: object = None,
+        confidence: object = CONFIDENCE,
+        as_one: bool = False,
+    ) -> Batch:
+        """What several questions cost together: one price for all, shared equally. Free. Raises Refusal.
+
+        as_one: in a ledger of epsilon and delta, charge them as one certified point at `delta` (by default, the price's
+        share of the ledger's), where its epsilon is below the sum of the questions'.
+        """
+        level, most = level_of(confidence), None if delta is None else delta_of(delta)
+        if sum(value is not None for value in (epsilon, rho, spend)) != 1:
+            raise Refusal("a batch needs one price.", cure='Give one of epsilon="0.1", rho="0.005" or spend="5%".')
+        if isinstance(questions, str) or not isinstance(questions, Iterable):
+            raise Refusal("a batch is a list of questions.", cure='Write it as in batch(["SELECT COUNT(*) ..."]).')
+        plans: list[Plan] = []
+        for number, question in enumerate(questions, 1):
+            try:
+                plans.append(self.plan(question))
+            except Refusal as refused:
+                raise in_question(number, refused) from None
+        shared = offered(self.catalog, epsilon, rho, spend, most)
+        return quote_batch(plans, shared, self.catalog, confidence=level, as_one=as_one)
+
+    def batch(
+        self,
+        questions: Sequence[Question],
+        *,
+        fresh: bool = False,
+        request_id: str | None = None,
+        analyst: str = "local",
+        **price: Any,
+    ) -> tuple[Answer, ...]:
+        """The answers to several questions: one charge, one statement, all or nothing. price: as for `quote_batch`.
+
+        The same batch at the same price again is free and gives the same numbers. Raises as `ask` does.
+        """
+        batch = self.quote_batch(questions, **price)
+        if not batch.paid:
+            return tuple(self._public(quote) for quote in batch.asked)
+        asked = replace(
+            self.request(batch.paid[0], request_id=request_id, analyst=analyst),
+            plan=batch.digest, parameters=canonical_text(batch.parameters()),
+            epsilon=batch.epsilon, rho=batch.rho, delta=batch.delta,
+        )  # fmt: skip
+        text, _, repeated = self._settled(asked, lambda c, e: self._noisy_batch(batch, c, e, analyst), fresh=fresh)
+        stored: list[Json] = json.loads(text)["batch"]
+        return tuple(
+            self._public(quote) if place is None else self._told(stored[place], quote.cost, repeated=repeated)
+            for quote, place in zip(batch.asked, batch.places, strict=True)
+        )
+
+    def _noisy_batch(self, batch: Batch, charge: Charge, engine: Engine, analyst: str) -> str:
+        exact = engine.evaluate_all([quote.lowered.core for quote in batch.paid])
+        parts = [
+            self._noisy_part(quote, one, charge, analyst, batch.told(number))
+            for number, (quote, one) in enumerate(zip(batch.paid, exact, strict=True))
+        ]
+        return canonical_text({"batch": parts})
+
+    def rehearse(
+        self,
+        question: Question,
+        *,
+        epsilon: object = None,
+        rho: object = None,
+        delta: object = None,
+        spend: object = None,
+        within: Mapping[str, object] | None = None,
+        assume_count: object = None,
+        confidence: object = CONFIDENCE,
+    ) -> Answer:
+        """The answer over rows made up from the catalog alone: free, without a receipt, marked `made_up`.
+
+        The price, for the noise alone, is as for `quote`; without one, spend="5%". No data and no ledger is looked at,
+        and nothing is charged or stored. Raises Refusal.
+        """
+        from dpcurator.curator.rehearsal import rehearsal_notes, rehearsed
+
+        unpriced = (epsilon, rho, spend, within or None) == (None,) * 4
+        quote = self.quote(
+            question, epsilon=epsilon, rho=rho, delta=delta, spend="5%" if unpriced else spend, within=within,
+            assume_count=assume_count, confidence=confidence,
+        )  # fmt: skip
+        found = rehearsed(quote, self.entropy)
+        shaped = self._shaped(quote, found.cells)
+        told = rehearsal_notes(quote, found, unpriced=unpriced)
+        return replace(shaped, made_up=True, cost=Fraction(0), notes=(*told, *shaped.notes))
+
+    def answer(
+        self, quote: Quote, *, fresh: bool = False, request_id: str | None = None, analyst: str = "local"
+    ) -> Answer:
+        """Pay a quote and answer it: what is paid is made anew from its plan and price. Raises as `ask` does."""
+        return self._paid(self._own(quote), fresh=fresh, request_id=request_id, analyst=analyst)
+
+    def _own(self, quote: Quote) -> Quote:
+        """The quote as this curator makes it: nothing that a quote says of itself is believed. Raises Refusal."""
+        if quote.catalog != self.catalog:
+            raise Refusal("this quote was made under another catalog or data version.", cure="Ask for a new quote.")
+        own = None
+        try:
+            if (
+                quote.plan == plan_of(as_json(quote.plan))
+                and (misfit(quote.plan) or disagreement(quote.plan, self.catalog)) is None
+            ):
+                own = price(quote.plan, quote.price or self.catalog.budget, self.catalog, confidence=quote.confidence)
+                finish(own, _nothing(own))  # its outputs can be computed
+        except Exception:  # a plan that is no plan can fail anywhere; no data has been looked at
+            own = None
+        if own is None or own != quote:
+            raise Refusal("this is not a quote of this curator.", cure="Ask for one with `quote`.")
+        if not own.free:
+            check_core(own.lowered.core)
+        return own
+
+    def _paid(self, quote: Quote, *, fresh: bool, request_id: str | None, analyst: str) -> Answer:
+        if quote.free:
+            return self._public(quote)
+        asked = self.request(quote, request_id=request_id, analyst=analyst)
+        text, charge, repeated = self._settled(asked, lambda c, e: self._noisy(quote, c, e, analyst), fresh=fresh)
+        cost = charge.rho if self.catalog.currency == "rho" else charge.epsilon
+        return self._told(json.loads(text), cost, repeated=repeated)
+
+    def _settled(
+        self, asked: Request, work: Callable[[Charge, Engine], str], *, fresh: bool
+    ) -> tuple[str, Charge, bool]:
+        """Charge, evaluate, store: the stored text of the answer, its charge, and whether it was there already."""
+        engine = self.engine()
+        if not self.entropy.releasable:
+            raise Misconfigured("this curator's entropy is for tests: its answers must not be released.")
+        if not _room(ROOM):
+            raise Refusal("this was called from too deep a stack of calls.", cure="Ask from nearer the top.")
+        charged = self.ledger.charge(asked, fresh=fresh)
+        if isinstance(charged, Stored):
+            return charged.answer, charged.charge, True
+        text = self._evaluate(lambda: work(charged, engine))
+        stored = self.ledger.answer(charged, text)
+        return stored, charged, stored != text
+
+    def request(self, quote: Quote, *, request_id: str | None = None, analyst: str = "local") -> Request:
+        """What the ledger is asked to charge for a quote."""
+        return Request(
+            analyst=analyst,
+            plan=quote.plan_digest,
+            catalog=self.catalog.digest,
+            data_version=self.catalog.data_version,
+            parameters=canonical_text(quote.parameters()),
+            epsilon=quote.epsilon,
+            delta=quote.delta,
+            rho=quote.rho,
+            request_id=request_id,
+        )
+
+    def _evaluate(self, work: Callable[[], str]) -> str:
+        """Data is touched below here and nowhere else. Any failure is a Fault without a cause, and an interruption is
+        raised anew: the frames that held exact integers are gone, so no traceback can reach them."""
+        stopped: type[BaseException] | None = None
+        try:
+            return work()
+        except Exception:
+            pass
+        except BaseException as interruption:  # the user's own Ctrl-C: nothing was released, and asking again resumes
+            stopped = type(interruption)
+        if stopped is not None:
+            raise stopped
+        self._close()
+        raise Fault
+
+    def _noisy(self, quote: Quote, charge: Charge, engine: Engine, analyst: str) -> str:
+        return canonical_text(self._noisy_part(quote, engine.evaluate(quote.lowered.core), charge, analyst, None))
+
+    def _noisy_part(self, quote: Quote, exact: Exact, charge: Charge, analyst: str, batch: Json | None) -> Json:
+        """An answer and its receipt, from exact integers."""
+        core = self._shaped(quote, finish(quote, release(quote, exact, self.entropy))).core_json()
+        signed = receipts.write(quote, charge, core, analyst=analyst, key=self.key, batch=batch)
+        return {"answer": core, "receipt": signed}
+
+    def _close(self) -> None:
+        """Where the ledger cannot be written either, it takes no charge: the Fault is raised all the same."""
+        with suppress(Exception):
+            self.ledger.close_after_fault()
+
+    def _public(self, quote: Quote) -> Answer:
+        """Every value is a public constant: nothing is read, charged or signed."""
+        budget = self.budget()
+        shaped = self._shaped(quote, finish(quote, None))
+        return shaped.paid(cost=Fraction(0), spent=budget.spent, receipt=None, repeated=False)
+
+    def _told(self, stored: Json, cost: Fraction, *, repeated: bool) -> Answer:
+        spent = self.budget().spent
+        shaped = answer_of(stored["answer"], total=self.catalog.budget, currency=self.catalog.currency)
+        return shaped.paid(cost=cost, spent=spent, receipt=stored["receipt"], repeated=repeated)
+
+    def _shaped(self, quote: Quote, cells: Any) -> Answer:
+        return Answer(
+            columns=tuple(output.title for output in quote.plan.outputs),
+            shown=tuple(output.shown for output in quote.plan.outputs),
+            cells=cells,
+            confidence=quote.confidence,
+            notes=notes(quote.plan, quote.reach, quote.confidence),
+            cost=quote.cost,
+            spent=Fraction(0),
+            total=self.catalog.budget,
+            currency=self.catalog.currency,
+        )
+
+    def budget(self) -> Budget:
+        """Where the ledger stands."""
+        return self.ledger.budget()
+
+    def together(self, *, delta: object = None) -> Together | None:
+        """What all charges so far reveal together at a delta, had every price been fixed beforehand: for information.
+
+        The ledger does not go by it: see `dpcurator.curator.history`. None before the first charge. Raises Refusal.
+        """
+        from dpcurator.curator.history import together
+
+        return together(self.ledger, delta=delta)
+
+    def log(self) -> Iterator[Entry]:
+        """The history of this catalog's ledger. For the steward: it shows every analyst's requests."""
+        return self.ledger.events()
+
+    def verify(self, receipt: Json) -> Any:
+        """Check a receipt against its own plan, this catalog and this ledger: see `dpcurator.receipts.verification`."""
+        from dpcurator.receipts.verification import verify
+
+        return verify(receipt, catalog=self.catalog, ledger=self.ledger)
+
+    def reopen(self) -> bool:
+        """The steward's, after looking into a fault: questions are taken again."""
+        return self.ledger.reopen()
+
+
+def _room(frames: int) -> bool:
+    """Whether so many calls can still be made inside one another."""
+    try:
+        return frames == 0 or _room(frames - 1)
+    except RecursionError:
+        return False
+
+
+def _nothing(quote: Quote) -> Noisy:
+    """A release in which every reading is 0; with unknown keys, of no key."""
+    groups = len(quote.lowered.keys) + quote.reach.other
+    return Noisy(quote.lowered.keys, tuple((0,) * groups for _ in quote.priced), quote.reach.other)

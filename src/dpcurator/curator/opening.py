@@ -1,0 +1,173 @@
+"""`dpcurator.open`: a catalog file and what lies beside it, as a Curator.
+
+Beside `curator.toml` is the directory `.dpcurator`: the snapshots, the ledger, the signing key. The key is made with
+the first refresh, before there is a ledger; a ledger without its key is refused. Checked in
+tests/curator/test_opening.py.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+from dpcurator.catalog.bind import PublicFacts, catalog_of
+from dpcurator.catalog.declaration import Declaration
+from dpcurator.catalog.load import load
+from dpcurator.curator.curator import Curator
+from dpcurator.errors import Misconfigured
+from dpcurator.ledger import Ledger, Opening, SqliteStore
+from dpcurator.ledger import keys as signing
+from dpcurator.snapshot.refresh import Progress, refresh
+from dpcurator.snapshot.report import Report
+from dpcurator.snapshot.store import open_snapshot
+
+LEDGER = "ledger.db"
+KEY = "signing.key"
+SPILL = "spill-"  # and a process id: a directory for what an engine cannot hold in memory
+
+
+def open_curator(
+    source: str | os.PathLike[str] | Mapping[str, Any], /, *, directory: Any = None, **frames: Any
+) -> Curator:
+    """The curator of a catalog: a path to curator.toml, or a dict of the same fields.
+
+    directory: where `.dpcurator` is, for a dict (default: the current directory). frames: a data frame for each table
+    that declares no source; they are copied into a new snapshot. Raises Misconfigured.
+    """
+    place = None if directory is None else Path(directory)
+    declaration = load(source if isinstance(source, Mapping) else Path(source), directory=place)
+    if frames:
+        refresh_all(declaration, frames)
+    return curator_of(declaration)
+
+
+def refresh_all(
+    declaration: Declaration, frames: Mapping[str, Any] | None = None, progress: Progress | None = None
+) -> Report:
+    """`refresh`, and the signing key if there is none yet. The report is for the steward alone."""
+    report = refresh(declaration, frames, progress)
+    _clear_spill(declaration.state)
+    _key(declaration.state, make=True)
+    return report
+
+
+def _clear_spill(state: Path) -> None:
+    """Remove what processes that were killed left behind."""
+    for leaving in state.glob(f"{SPILL}*"):
+        pid = leaving.name.removeprefix(SPILL)
+        if pid.isdecimal() and not _alive(int(pid)):
+            shutil.rmtree(leaving, ignore_errors=True)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def curator_of(declaration: Declaration) -> Curator:
+    """The curator over the snapshot in force. Raises Misconfigured when there is none, or the ledger disagrees."""
+    from dpcurator.engines.duckdb.engine import DuckDB
+
+    found = open_snapshot(declaration)
+    catalog = catalog_of(declaration, found.facts)
+    engines: dict[int, DuckDB] = {}  # by process: after a fork a child opens its own, before it charges
+
+    def engine() -> DuckDB:
+        mine = engines.get(os.getpid())
+        if mine is not None:
+            return mine
+        spill = declaration.state / f"{SPILL}{os.getpid()}"  # large questions use disk, beside the snapshot itself
+        return engines.setdefault(os.getpid(), DuckDB(found.path, spill=spill))
+
+    key = _key(declaration.state, make=False)
+    return Curator(catalog, ledger_of(declaration, key), key, engine)
+
+
+def rehearsing(
+    source: Declaration | str | os.PathLike[str] | Mapping[str, Any], /, *, directory: Any = None
+) -> Curator:
+    """A curator with a catalog and nothing behind it, for `rehearse`: it needs no data, no refresh, no ledger and no
+    key, and makes none. source, directory: as for `open_curator`. Raises Misconfigured.
+
+    Its ledger is empty, in memory; asking for real is Misconfigured. Keys from a public table are made up until a
+    refresh has read them.
+    """
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    from dpcurator.ledger import MemoryStore
+
+    def nothing() -> NoReturn:
+        raise Misconfigured("a rehearsal has no data.", cure="Open the curator with `dpcurator.open`.")
+
+    place = None if directory is None else Path(directory)
+    declaration = source if isinstance(source, Declaration) else load(
+        source if isinstance(source, Mapping) else Path(source), directory=place
+    )  # fmt: skip
+    key = signing.SigningKey(Ed25519PrivateKey.generate())
+    ledger = Ledger.open(MemoryStore(), opening_of(declaration, key))
+    return Curator(catalog_of(declaration, _facts(declaration)), ledger, key, nothing)
+
+
+def _facts(declaration: Declaration) -> PublicFacts:
+    """The lists of public tables, if they were read; else made up. Of a snapshot it reads what is public alone."""
+    from dpcurator.curator.rehearsal import made_up_keys
+
+    try:
+        return open_snapshot(declaration).facts
+    except Misconfigured:
+        pass
+    columns = {(table.name, column.name): column for table in declaration.tables for column in table.columns}
+    return PublicFacts(0, tuple(
+        ((wanted.public_table, wanted.public_column), made_up_keys(columns[wanted.table, wanted.column]))
+        for wanted in declaration.public_keys
+    ))  # fmt: skip
+
+
+def ledger_of(declaration: Declaration, key: signing.SigningKey) -> Ledger:
+    """The ledger beside a catalog; needs no snapshot."""
+    return Ledger.open(SqliteStore(declaration.state / LEDGER), opening_of(declaration, key))
+
+
+def opening_of(declaration: Declaration, key: signing.SigningKey) -> Opening:
+    """What the ledger's first event records."""
+    return Opening(
+        protects=declaration.protects,
+        neighbours=declaration.neighbours,
+        units=declaration.units,
+        epsilon=declaration.epsilon,
+        delta=declaration.delta,
+        public_key=key.public,
+        owners=tuple((table.name, table.unit) for table in declaration.tables if table.unit is not None),
+        rho=declaration.rho,
+    )
+
+
+def _key(state: Path, *, make: bool) -> signing.SigningKey:
+    path = state / KEY
+    if path.exists():
+        return signing.load(path)
+    if (state / LEDGER).exists():
+        raise Misconfigured(
+            "The ledger is here and its signing key is not.", where=str(path), cure="Restore the key from a backup."
+        )
+    if not make:
+        raise Misconfigured("There is no signing key yet.", where=str(path), cure="Run `dpcurator refresh`.")
+    try:
+        return signing.create(path)
+    except Misconfigured:
+        if path.exists():  # another refresh made it at the same moment
+            return signing.load(path)
+        raise
+
+
+def key_of(declaration: Declaration) -> signing.SigningKey:
+    """The signing key beside a catalog. Raises Misconfigured when there is none yet."""
+    return _key(declaration.state, make=False)

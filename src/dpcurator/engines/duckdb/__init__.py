@@ -1,0 +1,1 @@
+"""The core plan on DuckDB."""

@@ -1,0 +1,140 @@
+"""Functions of dates, timestamps and zones in DuckDB's SQL, as `language/evaluate.py` has them.
+
+Right because DuckDB's calendar, like `language/days.py`, is the proleptic Gregorian one, and is used only on days of
+the years 1 to 9999: others are missing first. Times of day are integer arithmetic on microseconds within 64 bits, and a
+zone is the table of offsets of `language/zones.py`, no rule of DuckDB's. Checked in tests/engines (vectors,
+conformance).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dpcurator.catalog.model import Value
+from dpcurator.engines.duckdb.levels import Levels, Term, Write, int_of, integer
+from dpcurator.language import days, zones
+
+EPOCH: Final = "DATE '1970-01-01'"
+
+
+def _within(levels: Levels, part: Term, low: int, high: int) -> Term:
+    ends = (Term(integer(end, "BIGINT")) for end in (low, high))
+    return levels.let("CASE WHEN {0} BETWEEN {1} AND {2} THEN {0} END", part, *ends)
+
+
+def _day(levels: Levels, part: Term) -> Term:
+    return _within(levels, part, days.FIRST_DAY, days.LAST_DAY)
+
+
+def _moment(levels: Levels, part: Term) -> Term:
+    return _within(levels, part, days.FIRST_MOMENT, days.LAST_MOMENT)
+
+
+def _date(levels: Levels, part: Term) -> Term:
+    """A DATE of the years 1 to 9999, or missing."""
+    return levels.let(f"{EPOCH} + TRY_CAST({{}} AS INTEGER)", _day(levels, part))
+
+
+def _modulo(levels: Levels, part: Term, n: int) -> Term:
+    """The remainder from 0 to n - 1."""
+    return levels.let(f"({{0}} % {n} + {n}) % {n}", part)
+
+
+def _text_of_date(levels: Levels, parts: tuple[Term, ...], _: tuple[Value, ...]) -> Term:
+    return levels.let("CAST({} AS VARCHAR)", _date(levels, parts[0]))
+
+
+def _date_of_text(levels: Levels, parts: tuple[Term, ...], _: tuple[Value, ...]) -> Term:
+    fits = levels.constant(days.DATE_TEXT, "text")
+    text = levels.let("CASE WHEN regexp_full_match({0}, {1}) THEN {0} END", parts[0], fits)
+    return _day(levels, levels.let(f"CAST(TRY_CAST({{}} AS DATE) - {EPOCH} AS BIGINT)", text))
+
+
+def _date_part(levels: Levels, parts: tuple[Term, ...], literals: tuple[Value, ...]) -> Term:
+    name = {"dow": "dayofweek", "doy": "dayofyear", "day": "dayofmonth"}.get(str(literals[0]), str(literals[0]))
+    return levels.let(f"CAST({name}({{}}) AS BIGINT)", _date(levels, parts[0]))
+
+
+def _date_trunc(levels: Levels, parts: tuple[Term, ...], literals: tuple[Value, ...]) -> Term:
+    return levels.let(f"CAST(CAST(date_trunc('{literals[0]}', {{}}) AS DATE) - {EPOCH} AS BIGINT)",
+                      _date(levels, parts[0]))  # fmt: skip
+
+
+def _later(levels: Levels, day: Term, months: int) -> Term:
+    """The day `months` later: at most 83,334 years away, well within DuckDB's dates."""
+    return levels.let(f"CAST(CAST({EPOCH} + TRY_CAST({{}} AS INTEGER) + to_months({months:d}) AS DATE) - {EPOCH}"
+                      " AS BIGINT)", day) if months else day  # fmt: skip
+
+
+def _date_add(levels: Levels, parts: tuple[Term, ...], literals: tuple[Value, ...]) -> Term:
+    months, more = map(int_of, literals)
+    later = _later(levels, _day(levels, parts[0]), months)
+    return _day(levels, levels.let("{} + {}", later, Term(integer(more, "BIGINT"))))
+
+
+def _date_of_time(levels: Levels, parts: tuple[Term, ...], _: tuple[Value, ...]) -> Term:
+    moment = _moment(levels, parts[0])
+    return levels.let(f"({{}} - {{}}) // {days.DAY}", moment, _modulo(levels, moment, days.DAY))
+
+
+def _time_of_date(levels: Levels, parts: tuple[Term, ...], _: tuple[Value, ...]) -> Term:
+    return levels.let(f"{{}} * {days.DAY}", _day(levels, parts[0]))
+
+
+def _time_part(levels: Levels, parts: tuple[Term, ...], literals: tuple[Value, ...]) -> Term:
+    since = _modulo(levels, _moment(levels, parts[0]), days.DAY)
+    rest = "" if literals[0] == "hour" else " % 60"
+    return levels.let(f"{{}} // {days.TIME_SIZES[str(literals[0])]}{rest}", since)
+
+
+def _time_trunc(levels: Levels, parts: tuple[Term, ...], literals: tuple[Value, ...]) -> Term:
+    moment = _moment(levels, parts[0])
+    return levels.let("{} - {}", moment, _modulo(levels, moment, days.TIME_SIZES[str(literals[0])]))
+
+
+def _time_add(levels: Levels, parts: tuple[Term, ...], literals: tuple[Value, ...]) -> Term:
+    """All within 64 bits: a moment below 2**58, 10**6 months below 2**62, 10**18 below 2**60."""
+    months, more = map(int_of, literals)
+    moment = _moment(levels, parts[0])
+    later = moment
+    if months:
+        since = _modulo(levels, moment, days.DAY)
+        day = _later(levels, levels.let(f"({{}} - {{}}) // {days.DAY}", moment, since), months)
+        later = levels.let(f"{{}} * {days.DAY} + {{}}", day, since)
+    return _moment(levels, levels.let("{} + {}", later, Term(integer(more, "BIGINT"))))
+
+
+def _local_of_time(levels: Levels, parts: tuple[Term, ...], literals: tuple[Value, ...]) -> Term:
+    moment = _moment(levels, parts[0])
+    offset = levels.let(f"CAST({_tree(zones.offsets(str(literals[0])))} AS BIGINT)", moment)
+    return _moment(levels, levels.let("{} + {}", moment, offset))
+
+
+def _time_of_local(levels: Levels, parts: tuple[Term, ...], literals: tuple[Value, ...]) -> Term:
+    moment = _moment(levels, parts[0])
+    offset = levels.let(f"CAST({_tree(zones.local_offsets(str(literals[0])))} AS BIGINT)", moment)
+    return _moment(levels, levels.let("{} - {}", moment, offset))
+
+
+def _tree(table: zones.Offsets) -> str:
+    """The offset at {0}, by halving: a vector of moments visits only the halves it has rows in."""
+    if len(table) == 1:
+        return str(table[0][1])
+    middle = len(table) // 2
+    return f"CASE WHEN {{0}}<{table[middle][0]} THEN {_tree(table[:middle])} ELSE {_tree(table[middle:])} END"
+
+
+DATES: Final[dict[str, Write]] = {
+    "text_of_date": _text_of_date,
+    "date_of_text": _date_of_text,
+    "date_part": _date_part,
+    "date_trunc": _date_trunc,
+    "date_add": _date_add,
+    "date_of_time": _date_of_time,
+    "time_of_date": _time_of_date,
+    "time_part": _time_part,
+    "time_trunc": _time_trunc,
+    "time_add": _time_add,
+    "local_of_time": _local_of_time,
+    "time_of_local": _time_of_local,
+}

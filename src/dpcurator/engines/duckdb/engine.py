@@ -1,0 +1,217 @@
+"""The core plan on DuckDB: one read-only snapshot file, one query a question, integers out as text.
+
+What is held here: the connection lives in memory with the snapshot attached READ_ONLY; then external access, extension
+loading and replacement scans are off and the configuration is locked. No spilling to disk unless the steward names a
+private directory for it. Whatever goes wrong on the engine is one Fault with no cause attached, since an engine's words
+quote data (ATTACKS 10, 35). Each evaluation has its own cursor, so threads may share an engine; a forked child opens
+its own connection, because DuckDB's threads do not survive a fork.
+Why the integers are right: `duckdb_sql`. Checked in tests/engines.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Self
+
+from dpcurator.catalog.model import Kind, Value
+from dpcurator.engines.duckdb.levels import TYPES
+from dpcurator.engines.duckdb.sql import Statement, statement
+from dpcurator.engines.duckdb.together import Together, together
+from dpcurator.engines.limits import COLUMN_NAME, TABLE_NAME
+from dpcurator.errors import Fault, Misconfigured
+from dpcurator.plan.core import CorePlan, Scan
+from dpcurator.plan.merge import apart, merged
+from dpcurator.values import Exact
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+SETTINGS: Final = (
+    "SET enable_progress_bar = false",
+    "SET python_enable_replacements = false",
+    "SET autoinstall_known_extensions = false",
+    "SET autoload_known_extensions = false",
+    "SET allow_community_extensions = false",
+    "SET preserve_insertion_order = false",
+    "SET default_collation = ''",
+    "SET enable_external_access = false",
+    "SET lock_configuration = true",
+)
+_ENGINES: Final[weakref.WeakSet[DuckDB]] = weakref.WeakSet()  # what a forked child has to abandon
+
+
+class DuckDB:
+    """An engine over one snapshot file. spill: a private directory for temporary files, or None for memory alone."""
+
+    def __init__(self, snapshot: str | os.PathLike[str], *, spill: str | os.PathLike[str] | None = None) -> None:
+        path = Path(snapshot).resolve()
+        if not path.is_file():
+            raise Misconfigured("There is no snapshot.", where=str(path), cure="Run `dpcurator refresh`.")
+        self._start(lambda: _attach(path, spill))
+
+    @classmethod
+    def from_tables(
+        cls,
+        tables: Mapping[str, Mapping[str, Sequence[Value]]],
+        kinds: Mapping[str, Mapping[str, Kind]] | None = None,
+    ) -> Self:
+        """The same engine over Python lists, for tests and rehearsals. kinds: where None, guessed from its values."""
+        engine = cls.__new__(cls)
+        engine._start(lambda: _load(tables, kinds or {}))
+        return engine
+
+    def _start(self, connect: Callable[[], DuckDBPyConnection]) -> None:
+        self._connect, self._lock = connect, threading.Lock()
+        self._connection: DuckDBPyConnection | None = None
+        _ENGINES.add(self)
+        cursor = self._cursor()
+        names = "SELECT table_name, column_name FROM duckdb_columns() WHERE database_name = 'snapshot'"
+        self._columns = frozenset(cursor.execute(names).fetchall())
+        cursor.close()
+
+    def _cursor(self) -> DuckDBPyConnection:
+        """A cursor of this process's own connection."""
+        with self._lock:
+            if self._connection is None:
+                self._connection = self._connect()
+            return self._connection.cursor()
+
+    def _abandon(self) -> None:
+        """In a forked child: forget the parent's connection without ever destroying it (its threads are not here, so
+        that would abort the child), and a lock that another thread may have held. The next cursor opens anew."""
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._connection))
+        self._connection, self._lock = None, threading.Lock()
+
+    def explain(self, core: CorePlan) -> Statement:
+        """The query that `evaluate` runs, from the plan alone."""
+        return statement(core)
+
+    def evaluate(self, core: CorePlan) -> Exact:
+        """Python ints, one row a key, one column a sum. Raises Refusal before data is touched, Fault after."""
+        query = statement(core)
+        if any(read not in self._columns for read in _read(core)):
+            raise Misconfigured("The snapshot lacks a column of this plan.", cure="Run `dpcurator refresh`.")
+        found = self._run(query)
+        if isinstance(found, Exact):
+            return found
+        raise found()  # here and not where it was caught, so that nothing is attached to it
+
+    def evaluate_all(self, cores: Sequence[CorePlan]) -> tuple[Exact, ...]:
+        """One statement, in which plans of the same groups share one reading. Raises as `evaluate` does."""
+        query = together([one.core for one in merged(cores)])
+        if any(missing not in self._columns for core in cores for missing in _read(core)):
+            raise Misconfigured("The snapshot lacks a column of this plan.", cure="Run `dpcurator refresh`.")
+        found = self._run_all(query)
+        if isinstance(found, tuple):
+            return apart(cores, found)
+        raise found()
+
+    def _run_all(self, query: Together) -> tuple[Exact, ...] | type[Fault] | type[KeyboardInterrupt]:
+        try:
+            cursor = self._cursor()
+            try:
+                return query.exact(cursor.execute(query.sql, query.parameters).fetchall())
+            finally:
+                cursor.close()
+        except Exception as error:
+            return KeyboardInterrupt if _interrupted(error) else Fault
+
+    def _run(self, query: Statement) -> Exact | type[Fault] | type[KeyboardInterrupt]:
+        """The totals by key; what to raise when the engine failed, whatever it said."""
+        try:
+            cursor = self._cursor()
+            try:
+                found = cursor.execute(query.sql, query.parameters).fetchall()
+            finally:
+                cursor.close()
+            totals = [[int(digits) for digits in row[query.columns :]] for row in found]
+            if query.keys is None:
+                return Exact(totals, [row[: query.columns] for row in found])
+            numbered = {row[0]: sums for row, sums in zip(found, totals, strict=True)}
+            return Exact([numbered.get(number, [0] * query.sums) for number in range(query.keys)])
+        except Exception as error:
+            return KeyboardInterrupt if _interrupted(error) else Fault
+
+
+def _read(core: CorePlan) -> list[tuple[str, str]]:
+    """The stored columns a plan reads."""
+    scan = core[0]
+    assert isinstance(scan, Scan)
+    return [(scan.table, source.name) for source in scan.columns]
+
+
+def _interrupted(error: Exception) -> bool:
+    """DuckDB takes the signal of Ctrl-C for itself and says so in one of these ways."""
+    import duckdb
+
+    return isinstance(error, duckdb.InterruptException) or (
+        type(error) is RuntimeError and str(error) == "Query interrupted"
+    )
+
+
+def _attach(path: Path, spill: str | os.PathLike[str] | None) -> DuckDBPyConnection:
+    connection = _open(spill)
+    try:
+        connection.execute(f"ATTACH {_quoted(path)} AS snapshot (TYPE duckdb, READ_ONLY)")
+    except Exception:
+        connection.close()
+        failed = True
+    else:
+        failed = False
+    if failed:
+        raise Misconfigured("The snapshot cannot be opened.", where=str(path), cure="Run `dpcurator refresh`.")
+    return _locked(connection)
+
+
+def _load(
+    tables: Mapping[str, Mapping[str, Sequence[Value]]], kinds: Mapping[str, Mapping[str, Kind]]
+) -> DuckDBPyConnection:
+    connection = _open(None)
+    connection.execute("ATTACH ':memory:' AS snapshot")
+    for table, columns in tables.items():
+        assert TABLE_NAME.fullmatch(table)
+        assert all(COLUMN_NAME.fullmatch(name) for name in columns)
+        types = {name: TYPES[kinds.get(table, {}).get(name) or _guess(values)] for name, values in columns.items()}
+        arrays = ", ".join(f"unnest(CAST(? AS {types[name]}[])) AS {name}" for name in columns)
+        values = [list(column) for column in columns.values()]
+        connection.execute(f"CREATE TABLE snapshot.main.{table} AS SELECT {arrays}", values)
+    return _locked(connection)
+
+
+def _guess(values: Sequence[Value]) -> Kind:
+    if any(isinstance(value, str) for value in values):
+        return "text"
+    return "float" if any(isinstance(value, float) for value in values) else "integer"
+
+
+def _open(spill: str | os.PathLike[str] | None) -> DuckDBPyConnection:
+    import duckdb
+
+    connection = duckdb.connect(":memory:")
+    connection.execute(f"SET temp_directory = {_quoted(spill or '')}")
+    return connection
+
+
+def _locked(connection: DuckDBPyConnection) -> DuckDBPyConnection:
+    for setting in SETTINGS:
+        connection.execute(setting)
+    return connection
+
+
+def _quoted(path: str | os.PathLike[str]) -> str:
+    """A path as a SQL text: the one place where the steward's own words enter SQL, with quotes doubled."""
+    return "'" + os.fspath(path).replace("'", "''") + "'"
+
+
+def _abandon_all() -> None:
+    for engine in _ENGINES:
+        engine._abandon()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_abandon_all)

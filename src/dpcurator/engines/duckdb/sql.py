@@ -1,0 +1,318 @@
+"""The core plan as one DuckDB query: each step a common table expression. Pure, so `explain` can show it.
+
+Why it is right: the query says what `plan/core.py` says in types that cannot overflow under `limits.check_core`, and
+uses no operation that can raise on a row: casts of data are TRY_CASTs or of values already clamped to the target type,
+divisors are at least 1, and guards are `least`/`greatest` on the operand, so that they hold even where an optimiser
+evaluates a CASE branch for a row that does not take it.
+
+What reaches the text: names matched by the patterns in `limits` (t0, c0), names made here, and integers this package
+computed, in decimal digits. Every text, double and key goes as a bound parameter, cast to its column's type; lists of
+keys go as one array a column, so their length costs no parsing and no type is guessed from a sample. Row expressions
+are written by `duckdb_rows`.
+
+Why it is fast: keys are numbers before grouping; g is computed only if a unit can be in more than max_groups keys;
+128-bit division happens only for the groups that max_rows or max_groups binds; sums that fit 64 bits stay there.
+Checked in tests/engines (conformance, and a variant of this text with two floors must fail it).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dpcurator.catalog.model import Kind, Value
+from dpcurator.engines.duckdb import rows
+from dpcurator.engines.duckdb.levels import TYPES, Levels, Parameters, integer
+from dpcurator.engines.limits import MAX_RANGE, Parts, check_core
+from dpcurator.engines.limits_rows import INT64
+from dpcurator.plan.core import Chosen, CorePlan, Grid, Listed, Scan, Source, Sum, key_bytes
+from dpcurator.values import Exact
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """Text with $1, $2, ... and their values. It answers rows in any order: the key, then one text per sum."""
+
+    sql: str
+    parameters: list[Any]
+    keys: int | None  # how many are listed, numbered from 0; None where keys are chosen
+    sums: int
+    columns: int = 1  # in which a row says its key: its number, or a chosen key's values
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """The totals of one core plan, as a query with the columns `key` and t0, t1, ... of `sums` sums."""
+
+    sql: str
+    key: tuple[str, ...]
+    kinds: tuple[Kind, ...]  # of a chosen key's values
+    keys: int | None  # how many are listed; None where keys are chosen
+    sums: int
+
+    def exact(self, rows: Sequence[tuple[Sequence[Any], list[int]]]) -> Exact:
+        """The totals under seal, from rows (key, sums) whose key is in texts."""
+        if self.keys is None:
+            keys = [tuple(_read(value, kind) for value, kind in zip(key, self.kinds, strict=True)) for key, _ in rows]
+            return Exact([sums for _, sums in rows], keys)
+        numbered = {int(key[0]): sums for key, sums in rows}
+        return Exact([numbered.get(number, [0] * self.sums) for number in range(self.keys)])
+
+
+def _read(text: str | None, kind: Kind) -> Value:
+    return int(text) if text is not None and kind == "integer" else text
+
+
+def statement(core: CorePlan, *, schema: str = "snapshot.main") -> Statement:
+    """The query for a core plan. Raises Refusal where `check_core` does."""
+    parameters = Parameters()
+    found = query(core, parameters, lambda table: f"{schema}.{table}")
+    sums = ", ".join(f"CAST(t{index} AS VARCHAR)" for index in range(found.sums))
+    head, tail = found.sql.rsplit("\nSELECT * FROM", 1)
+    sql = f"{head}\nSELECT {', '.join(found.key)}, {sums} FROM{tail}"
+    return Statement(sql, parameters.values, found.keys, found.sums, len(found.key))
+
+
+def query(core: CorePlan, parameters: Parameters, stored: Callable[[str], str]) -> Query:
+    """The totals of a core plan; `stored` says what to read a table from. Raises Refusal where `check_core` does."""
+    parts = check_core(core)
+    source, steps = _rows(parts, stored, parameters)
+    steps += keyed(parts, source, parameters)
+    key = key_columns(parts)
+    steps.append(("measured", _measure(parts, key, parameters)))
+    if parts.owner is None:
+        steps += _each_row(parts, key)
+    else:
+        steps.append(("per_unit", _per_unit(parts, key)))
+        steps += of_units(parts, key, parameters)
+    return query_of(parts, steps)
+
+
+def query_of(parts: Parts, steps: list[tuple[str, str]]) -> Query:
+    key = key_columns(parts)
+    text = ",\n".join(f"{name} AS ({step})" for name, step in steps)
+    listed = len(parts.keys.keys) if isinstance(parts.keys, Listed) else None
+    kinds = () if isinstance(parts.keys, Listed) else tuple(parts.kinds[column] for column in parts.keys.columns)
+    return Query(f"WITH {text}\nSELECT * FROM totals", tuple(key), kinds, listed, len(parts.sums))
+
+
+def _rows(parts: Parts, stored: Callable[[str], str], parameters: Parameters) -> tuple[str, list[tuple[str, str]]]:
+    """The rows scanned, filtered and computed: the name of the last step, and the steps."""
+    steps = [("scanned", scan_text(parts.scan, stored, parameters))]
+    columns = ", ".join(f"x{index}" for index in range(len(parts.scan.columns))) or "nothing"
+    source = "scanned"
+    if parts.predicate is not None:
+        levels = Levels(parameters)
+        condition = rows.truth(parts.predicate, levels)
+        source, more = levels.expressions(source, "f", [condition])
+        if more:  # unnest of an empty list drops a row, and no optimiser pushes it down into the levels
+            kept = f"unnest(CASE WHEN {condition.text} THEN [1] ELSE [] END) AS kept"
+            steps += [*more, ("filtered", f"SELECT {columns}, {kept} FROM {source}")]
+        else:
+            steps.append(("filtered", f"SELECT {columns} FROM {source} WHERE {condition.text}"))
+        source = "filtered"
+    if parts.computed:
+        levels = Levels(parameters)
+        found = [rows.operand(part, levels) for part in parts.computed]
+        source, more = levels.expressions(source, "p", found)
+        computed = ", ".join(f"{term.text} AS x{len(parts.scan.columns) + n}" for n, term in enumerate(found))
+        steps += [*more, ("projected", f"SELECT {columns}, {computed} FROM {source}")]
+        source = "projected"
+    return source, steps
+
+
+def scan_text(scan: Scan, stored: Callable[[str], str], parameters: Parameters) -> str:
+    columns = [f"{_canonical(source, parameters)} AS x{index}" for index, source in enumerate(scan.columns)]
+    return f"SELECT {', '.join(columns) or '0 AS nothing'} FROM {stored(scan.table)}"
+
+
+def _canonical(source: Source, parameters: Parameters) -> str:
+    text = f"TRY_CAST({source.name} AS {TYPES[source.kind]})"
+    if source.kind == "float":  # -0.0 needs nothing: it equals 0.0 here in every comparison, join and group
+        text = f"CASE WHEN isnan({text}) THEN NULL ELSE {text} END"
+    return text if source.fill is None else f"coalesce({text}, {parameters.constant(source.fill, source.kind)})"
+
+
+def key_columns(parts: Parts) -> list[str]:
+    return ["k"] if isinstance(parts.keys, Listed) else [f"y{index}" for index in range(len(parts.keys.columns))]
+
+
+def keyed(parts: Parts, source: str, parameters: Parameters) -> list[tuple[str, str]]:
+    """Owned rows with the number of their key, or with the values of a key to be chosen."""
+    owned = "" if parts.owner is None else f" WHERE x{parts.owner} IS NOT NULL"
+    if isinstance(parts.keys, Listed):
+        return [("listed", _list(parts, parts.keys, parameters)), ("keyed", _numbered(parts.keys, source, owned))]
+    key = ", ".join(f"x{column} AS y{index}" for index, column in enumerate(parts.keys.columns))
+    return [("keyed", f"SELECT *, {key} FROM {source}{owned}")]
+
+
+def _list(parts: Parts, listed: Listed, parameters: Parameters) -> str:
+    """The list as a table: its columns y0, y1, ... and each key's number k."""
+    kinds = [parts.kinds[column] for column in listed.columns]
+    arrays = [
+        parameters.bind([_key(key[index], kind) for key in listed.keys], f"{TYPES[kind]}[]")
+        for index, kind in enumerate(kinds)
+    ]
+    columns = "".join(f", unnest({array}) AS y{index}" for index, array in enumerate(arrays))
+    size = len(listed.keys)
+    number = "UTINYINT" if size <= 2**8 else "USMALLINT" if size <= 2**16 else "UINTEGER"  # narrow groups are faster
+    return f"SELECT CAST(unnest(range({size})) AS {number}) AS k{columns}"
+
+
+def _key(value: Value, kind: Kind) -> Value:
+    return float(value) + 0.0 if kind == "float" and value is not None else value
+
+
+def _numbered(listed: Listed, source: str, owned: str) -> str:
+    """`=` where no listed value is missing: no other row can match then."""
+    on = " AND ".join(
+        f"x{column} {'IS NOT DISTINCT FROM' if _any_missing(listed, index) else '='} y{index}"
+        for index, column in enumerate(listed.columns)
+    )
+    join = f"JOIN listed ON {on}" if on else "CROSS JOIN listed"  # without columns: one key or none
+    return f"SELECT * FROM {source} {join}{owned}"
+
+
+def _any_missing(listed: Listed, index: int) -> bool:
+    return any(key[index] is None for key in listed.keys)
+
+
+def _measure(parts: Parts, key: list[str], parameters: Parameters) -> str:
+    owner = "" if parts.owner is None else f", x{parts.owner} AS u"
+    grids = "".join(f", {grid_text(grid, parameters)} AS v{index}" for index, grid in enumerate(parts.grids))
+    return f"SELECT {', '.join(key)}{owner}{grids} FROM keyed"
+
+
+def grid_text(grid: Grid, parameters: Parameters) -> str:
+    """0 .. upper - lower as BIGINT, or NULL. Clamped before any arithmetic, so nothing can overflow."""
+    x = f"x{grid.column}"
+    if grid.kind == "text":
+        return f"CASE WHEN {x} IS NOT NULL THEN 0::BIGINT END"
+    if grid.kind == "integer":
+        clamps = int(grid.clamp_lower), int(grid.clamp_upper)
+        wide = _wide(*clamps, grid.lower)
+        steps = _clamp(x, *(integer(bound, wide) for bound in clamps))
+    else:
+        bounds = float(grid.clamp_lower), float(grid.clamp_upper)
+        least, most = (math.floor(bound * 2.0**grid.exponent + 0.5) for bound in bounds)
+        low, high, scale, half = (
+            parameters.constant(value, "float") for value in (*bounds, 2.0**grid.exponent, 0.5)
+        )
+        wide = _wide(least, most, grid.lower, grid.upper)
+        steps = f"CAST(floor({_clamp(x, low, high)} * {scale} + {half}) AS {wide})"
+        if least < grid.lower or most > grid.upper:  # each of the float64 operations is monotone, so else it is clamped
+            steps = _clamp(steps, integer(grid.lower, wide), integer(grid.upper, wide))
+    return f"CAST({steps} - {integer(grid.lower, wide)} AS BIGINT)"
+
+
+def _clamp(x: str, low: str, high: str) -> str:
+    """NULL stays NULL (greatest and least would pass it over)."""
+    return f"CASE WHEN {x} < {low} THEN {low} WHEN {x} > {high} THEN {high} ELSE {x} END"
+
+
+def _wide(*values: int) -> str:
+    return "BIGINT" if all(value in INT64 for value in values) else "HUGEINT"
+
+
+def _each_row(parts: Parts, key: list[str]) -> list[tuple[str, str]]:
+    """Each row a unit: g = 1 and c <= 1, so n' is one * c and S' is one * S."""
+    one = integer(parts.scale.one, "HUGEINT")
+    what = {"rows": "count(*)", "units": "count(*)", "present": "count(v{0})", "values": "coalesce(sum(v{0}), 0)"}
+    totals = ", ".join(
+        f"{one} * {what[sum_.what].format(sum_.measure)} AS t{index}" for index, sum_ in enumerate(parts.sums)
+    )
+    k = ", ".join(key)
+    return [("totals", f"SELECT {k}, {totals} FROM measured GROUP BY {k}")]
+
+
+def _per_unit(parts: Parts, key: list[str]) -> str:
+    """Per (unit, key): its rows, and the present values and the sum of each measure that a sum is of."""
+    present, summed = measures_of(parts)
+    counts = "".join(f", count(v{index}) AS c{index}" for index in present)
+    columns = counts + "".join(f", coalesce(sum(v{index}), 0) AS s{index}" for index in summed)
+    k = ", ".join(key)
+    return f"SELECT u, {k}, count(*) AS r{columns} FROM measured GROUP BY u, {k}"
+
+
+def measures_of(parts: Parts) -> tuple[list[int], list[int]]:
+    """The measures whose present values are counted, and those of them that are summed."""
+    present = sorted({sum_.measure for sum_ in parts.sums if sum_.what in ("present", "values")})
+    return present, sorted({sum_.measure for sum_ in parts.sums if sum_.what == "values"})
+
+
+def of_units(parts: Parts, key: list[str], parameters: Parameters) -> list[tuple[str, str]]:
+    """From `per_unit`: g where it can bind; n' and S'; totals."""
+    k = ", ".join(key)
+    steps: list[tuple[str, str]] = []
+    grouped, source = False, "per_unit"
+    if isinstance(parts.keys, Chosen):
+        steps += _choose(parts, parts.keys, key, parameters)
+        source = "kept"
+    elif len(parts.keys.keys) > parts.scale.max_groups:
+        steps.append(("spread", "SELECT u AS w, count(*) AS g FROM per_unit GROUP BY u"))
+        grouped, source = True, "per_unit JOIN spread ON u = w"
+    totals = ", ".join(f"{_total(parts, sum_, grouped)} AS t{index}" for index, sum_ in enumerate(parts.sums))
+    return [*steps, ("totals", f"SELECT {k}, {totals} FROM {source} GROUP BY {k}")]
+
+
+def _choose(parts: Parts, chosen: Chosen, key: list[str], parameters: Parameters) -> list[tuple[str, str]]:
+    """Each unit's first keys by (md5 of key_bytes, key_bytes); only units with too many are put in order."""
+    most = integer(chosen.max_groups, "HUGEINT" if chosen.max_groups not in INT64 else "BIGINT")
+    assert parts.owner is not None
+    kinds = [parts.kinds[column] for column in (parts.owner, *chosen.columns)]
+    salt = parameters.constant(key_bytes(chosen.salt, "", ())[: -len(b"t0:")].decode(), "text")
+    text = " || ".join([salt, *(_bytes(name, kind) for name, kind in zip(["u", *key], kinds, strict=True))])
+    place = "row_number() OVER (PARTITION BY u ORDER BY md5(b), b)"
+    return [
+        ("spread", f"SELECT u AS w FROM per_unit GROUP BY u HAVING count(*) > {most}"),
+        ("many", f"SELECT *, {text} AS b FROM per_unit SEMI JOIN spread ON u = w"),
+        ("placed", f"SELECT *, {place} AS place FROM many"),
+        ("kept", "SELECT * FROM per_unit ANTI JOIN spread ON u = w"
+                 f" UNION ALL SELECT * EXCLUDE (b, place) FROM placed WHERE place <= {most}"),
+    ]  # fmt: skip
+
+
+def _bytes(name: str, kind: Kind) -> str:
+    """One value's part of `key_bytes`; `strlen` counts bytes."""
+    text = name if kind == "text" else f"CAST({name} AS VARCHAR)"
+    tag = "t" if kind == "text" else "i"
+    return f"CASE WHEN {name} IS NULL THEN 'n0:' ELSE '{tag}' || CAST(strlen({text}) AS VARCHAR) || ':' || {text} END"
+
+
+def _total(parts: Parts, sum_: Sum, grouped: bool) -> str:
+    one = integer(parts.scale.one, "BIGINT")
+    most = integer(parts.scale.max_rows, "BIGINT")
+    if sum_.what == "units":
+        return f"sum({_scaled(parts, one, grouped)})"
+    c = "r" if sum_.what == "rows" else f"c{sum_.measure}"
+    count = _scaled(parts, f"{one} * least({c}, {most})", grouped)
+    if sum_.what != "values":
+        return f"sum({count})"
+    return _total_of_values(parts, sum_.measure, count, grouped)
+
+
+def _scaled(parts: Parts, whole: str, grouped: bool) -> str:
+    """floor(whole * h / g): whole * h <= 2**62 in BIGINT."""
+    if not grouped:
+        return whole
+    h = integer(min(parts.scale.max_groups, len(parts.listed.keys)), "BIGINT")
+    return f"CASE WHEN g <= {h} THEN {whole} ELSE {whole} * {h} // g END"
+
+
+def _total_of_values(parts: Parts, measure: int, count: str, grouped: bool) -> str:
+    """The sum of S' = floor(S n' / c): one * S where nothing binds (added up unscaled), else one division, in 64 bits
+    where S n' <= 2**62 and in 128 otherwise. `least` keeps every branch in its type whichever rows it is run on."""
+    grid, scale = parts.grids[measure], parts.scale
+    c, s = f"c{measure}", f"s{measure}"
+    free = f"{c} <= {scale.max_rows}" + (f" AND g <= {scale.max_groups}" if grouped else "")
+    whole = f"CAST(least({s}, {integer((grid.upper - grid.lower) * scale.max_rows, 'HUGEINT')}) AS BIGINT)"
+    small = MAX_RANGE // (scale.one * scale.max_rows)
+    narrow = f"CAST(least({s}, {integer(small, 'HUGEINT')}) AS BIGINT) * ({count}) // greatest({c}, 1)"
+    wide = f"{s} * ({count}) // greatest({c}, 1)"
+    bound = f"CASE WHEN {free} THEN 0 WHEN {s} <= {small} THEN {narrow} ELSE {wide} END"
+    return (
+        f"coalesce({integer(scale.one, 'HUGEINT')} * sum(CASE WHEN {free} THEN {whole} ELSE 0 END), 0)"
+        f" + coalesce(sum({bound}), 0)"
+    )

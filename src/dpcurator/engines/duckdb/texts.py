@@ -1,0 +1,72 @@
+"""Functions of texts in DuckDB's SQL, as `language/evaluate.py` has them.
+
+Right because a text longer than LONGEST is missing before it can grow further, only A to Z and a to z change their
+case, and a text is cast to a number only where it fits the regular expression that `language/evaluate.py` uses.
+Checked in tests/engines (vectors, conformance, levels).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dpcurator.catalog.model import Value
+from dpcurator.engines.duckdb.levels import Levels, Term, Write, int_of, plain
+from dpcurator.language.evaluate import CAPITALS, FLOAT_TEXT, INTEGER_TEXT, SMALL
+from dpcurator.language.functions.function import LONGEST
+
+
+def short(levels: Levels, text: Term) -> Term:
+    named = text
+    return levels.let(f"CASE WHEN length({{0}}) <= {LONGEST} THEN {{0}} END", named)
+
+
+def _case(letters: str, others: str) -> Write:
+    return plain(f"translate({{}}, '{letters}', '{others}')")
+
+
+def _substring(levels: Levels, parts: tuple[Term, ...], literals: tuple[Value, ...]) -> Term:
+    more = "" if literals[1] is None else f", {int_of(literals[1]):d}"
+    return levels.let(f"substring({{}}, {int_of(literals[0]):d}{more})", parts[0])
+
+
+def _concat(levels: Levels, parts: tuple[Term, ...], _: tuple[Value, ...]) -> Term:
+    size = levels.let(" + ".join(["length({})"] * len(parts)), *parts)
+    joined = " || ".join(f"{{{number + 1}}}" for number in range(len(parts)))
+    return levels.let(f"CASE WHEN {{0}} <= {LONGEST} THEN {joined} END", size, *parts)
+
+
+def _replace(levels: Levels, parts: tuple[Term, ...], literals: tuple[Value, ...]) -> Term:
+    what, by = (levels.constant(literal, "text") for literal in literals)
+    return levels.let("replace({}, {}, {})", short(levels, parts[0]), what, by)
+
+
+def _integer_of_text(levels: Levels, parts: tuple[Term, ...], _: tuple[Value, ...]) -> Term:
+    return levels.let("TRY_CAST(TRY_CAST({} AS HUGEINT) AS BIGINT)", _fitting(levels, parts[0], INTEGER_TEXT))
+
+
+def _float_of_text(levels: Levels, parts: tuple[Term, ...], _: tuple[Value, ...]) -> Term:
+    found = levels.let("TRY_CAST({} AS DOUBLE)", _fitting(levels, parts[0], FLOAT_TEXT))
+    return levels.let("CASE WHEN isfinite({0}) THEN {0} END", found)
+
+
+def _fitting(levels: Levels, text: Term, expression: str) -> Term:
+    """The text without spaces around it, missing where it does not fit a regular expression."""
+    trimmed = levels.let("trim({}, ' ')", text)
+    fits = levels.constant(expression, "text")
+    return levels.let("CASE WHEN regexp_full_match({0}, {1}) THEN {0} END", trimmed, fits)
+
+
+TEXTS: Final[dict[str, Write]] = {
+    "lower": _case(CAPITALS, SMALL),
+    "upper": _case(SMALL, CAPITALS),
+    "trim": plain("trim({}, ' ')"),
+    "ltrim": plain("ltrim({}, ' ')"),
+    "rtrim": plain("rtrim({}, ' ')"),
+    "substring": _substring,
+    "length": plain(f"CASE WHEN length({{0}}) <= {LONGEST} THEN CAST(length({{0}}) AS BIGINT) END"),
+    "concat": _concat,
+    "replace": _replace,
+    "text_of_i": plain("CAST({} AS VARCHAR)"),
+    "i_of_text": _integer_of_text,
+    "f_of_text": _float_of_text,
+}

@@ -1,0 +1,59 @@
+"""Several (merged) core plans as one DuckDB statement.
+
+Each plan is a branch of a union, tagged with its number; keys and sums come out as texts. Plans that differ in their
+conditions alone begin from one common table of groups (`duckdb_shared`); others read what they need of the stored table
+by themselves, since a table's columns are faster read again than kept. Checked in tests/engines/test_together.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dpcurator.engines.duckdb.levels import Parameters
+from dpcurator.engines.duckdb.shared import MOST, can_share, shared
+from dpcurator.engines.duckdb.sql import Query, query
+from dpcurator.plan.core import CorePlan
+from dpcurator.plan.merge import kindred
+from dpcurator.values import Exact
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """The statement for several core plans: rows (branch, key values as texts, sums as texts)."""
+
+    sql: str
+    parameters: list[Any]
+    branches: tuple[Query, ...]
+
+    def exact(self, rows: Sequence[tuple[int, list[Any], list[str]]]) -> tuple[Exact, ...]:
+        """Each branch's totals, under seal."""
+        of: list[list[tuple[list[Any], list[int]]]] = [[] for _ in self.branches]
+        for number, key, sums in rows:
+            of[number].append((key, [int(digits) for digits in sums]))
+        return tuple(branch.exact(mine) for branch, mine in zip(self.branches, of, strict=True))
+
+
+def together(cores: Sequence[CorePlan], *, schema: str = "snapshot.main") -> Together:
+    """One statement for these (merged) core plans. Raises Refusal where `check_core` does."""
+    parameters, common = Parameters(), list[str]()
+    branches: dict[int, Query] = {}
+    for kin in kindred(cores, MOST):
+        alike = [core for _, core in kin]
+        if can_share(alike):
+            name = f"grouped_{len(common)}"
+            text, found = shared(alike, name, parameters, lambda table: f"{schema}.{table}")
+            common.append(f"{name} AS MATERIALIZED ({text})")
+            branches |= {number: one for (number, _), one in zip(kin, found, strict=True)}
+        else:
+            for number, _ in kin:
+                branches[number] = query(cores[number], parameters, lambda table: f"{schema}.{table}")
+    ordered = tuple(branches[number] for number in range(len(cores)))
+    parts = [
+        f"SELECT {number} AS branch, [{', '.join(f'CAST({name} AS VARCHAR)' for name in one.key)}] AS key, "
+        f"[{', '.join(f'CAST(t{index} AS VARCHAR)' for index in range(one.sums))}] AS sums FROM ({one.sql})"
+        for number, one in enumerate(ordered)
+    ]
+    head = f"WITH {', '.join(common)}\n" if common else ""
+    return Together(head + "\nUNION ALL\n".join(parts), parameters.values, ordered)

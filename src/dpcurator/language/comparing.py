@@ -1,0 +1,168 @@
+"""Comparisons of typed values: each as a predicate that means the same for every row.
+
+Compared are values of one family (numbers, texts, dates, timestamps, booleans, uuids). A literal becomes the other
+side's physical value exactly: an integer against 65.5 is compared with a whole number that means the same for every
+integer; a float with the double nearest to the literal. Checked in tests/language/test_predicates.py.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Final
+
+from dpcurator.errors import Refusal
+from dpcurator.language.evaluate import COMPARE
+from dpcurator.language.literals import INT64, mismatch, physical
+from dpcurator.language.patterns import ends_in_escape
+from dpcurator.language.question import Literally
+from dpcurator.language.rows import (
+    AllOf,
+    Among,
+    AnyOf,
+    Compare,
+    Comparison,
+    Constant,
+    IsMissing,
+    Like,
+    Not,
+    Operand,
+    Predicate,
+    Truth,
+)  # fmt: skip
+from dpcurator.language.typed import NUMERIC, Typed, compute, kind_of, own_type, plain_text, text
+
+_SWAPPED: Final[dict[Comparison, Comparison]] = {
+    "=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<=",
+}  # fmt: skip
+
+
+def compare(op: Comparison, left: Typed, right: Typed) -> Predicate:
+    """`left op right`; unknown when either is missing. Raises Refusal."""
+    if "null" in (left.type, right.type):
+        return Truth(None)
+    if left.literal is not None and right.literal is not None:
+        return _constant(op, left, right)
+    if left.literal is not None:
+        return _with_literal(_SWAPPED[op], right, left.literal)
+    if right.literal is not None:
+        return _with_literal(op, left, right.literal)
+    if _family(left.type) != _family(right.type):
+        raise Refusal(
+            f"{left.said} and {right.said}: they cannot be compared.", cure="Compare values of one type, or CAST one."
+        )
+    return Compare(op, _present(left), _present(right))
+
+
+def _present(typed: Typed) -> Operand:
+    return typed.as_type(own_type(typed))
+
+
+def _constant(op: Comparison, left: Typed, right: Typed) -> Predicate:
+    """Two literals, as in WHERE 1 = 1."""
+    one, other = (typed.literal.value if typed.literal is not None else None for typed in (left, right))
+    if left.type == right.type and left.type in ("number", "text", "boolean"):
+        return Truth(COMPARE[op](one, other))
+    if left.type == right.type and "interval" not in (left.type, right.type):
+        return Compare(op, _present(left), _present(right))
+    raise Refusal(f"{left.said} and {right.said}: they cannot be compared.", cure="Compare values of one type.")
+
+
+def _with_literal(op: Comparison, typed: Typed, literal: Literally) -> Predicate:
+    operand = _present(typed)
+    if typed.type == "integer":
+        return _whole(op, operand, _number(typed, literal))
+    return Compare(op, operand, Constant(physical(typed.name, typed.type, literal), kind_of(typed.type)))
+
+
+def _number(typed: Typed, literal: Literally) -> Fraction:
+    if isinstance(literal.value, Fraction) and literal.type is None:
+        return literal.value
+    raise mismatch(typed.name, "integer")
+
+
+def _whole(op: Comparison, operand: Operand, number: Fraction) -> Predicate:
+    """An integer against a rational: x < 65.5 is x < 66, x > 65.5 is x > 65, x = 65.5 is false where x is present."""
+    low, high = math.floor(number), math.ceil(number)
+    if low != high and op in ("=", "<>"):
+        return _known(operand, op == "<>")
+    bound = high if op in ("<", ">=") else low
+    if bound in INT64:
+        return Compare(op, operand, Constant(bound, "integer"))
+    above = bound > 0  # every integer is below the bound, or above it
+    return _known(operand, op == "<>" or (op in ("<", "<=")) == above if op != "=" else False)
+
+
+def _known(operand: Operand, truth: bool) -> Predicate:
+    """`truth` where the operand is present, unknown where it is missing."""
+    return Compare("=" if truth else "<>", operand, operand)
+
+
+def among(typed: Typed, options: Sequence[Typed]) -> Predicate:
+    """`typed IN (options)`. Raises Refusal."""
+    if typed.literal is not None or typed.type == "null" or any(one.literal is None for one in options if one.part):
+        return any_of([compare("=", typed, option) for option in options])
+    values: list[Constant] = []
+    unknown = False
+    for option in options:
+        if option.literal is None:
+            unknown = True
+        elif typed.type == "integer":
+            number = _number(typed, option.literal)
+            if number.denominator == 1 and int(number) in INT64:
+                values.append(Constant(int(number), "integer"))
+        else:
+            values.append(Constant(physical(typed.name, typed.type, option.literal), kind_of(typed.type)))
+    operand = _present(typed)
+    found: Predicate = Among(operand, tuple(dict.fromkeys(values))) if values else _known(operand, False)
+    return AnyOf((found, Truth(None))) if unknown else found
+
+
+def distinct(left: Typed, right: Typed) -> Predicate:
+    """`left IS DISTINCT FROM right`: never unknown, missing equals missing. Raises Refusal."""
+    if left.type == "null" or right.type == "null":
+        return Not(AllOf((missing(left), missing(right))))
+    absent = (missing(left), missing(right))
+    equal = AllOf((Not(absent[0]), Not(absent[1]), compare("=", left, right)))
+    return Not(AnyOf((AllOf(absent), equal)))
+
+
+def missing(typed: Typed) -> Predicate:
+    """`typed IS NULL`: never unknown."""
+    if typed.part is None or typed.literal is not None:
+        return Truth(typed.type == "null")
+    return IsMissing(typed.part)
+
+
+def like(typed: Typed, pattern: Typed, escape: Typed | None, *, fold: bool) -> Predicate:
+    """`typed LIKE pattern ESCAPE escape`; `fold`: ILIKE, which takes A to Z as a to z on both sides. Raises Refusal."""
+    word = "ILIKE" if fold else "LIKE"
+    operand = text(typed, word)
+    letters = plain_text(pattern, f"the pattern of {word}")
+    sign = "" if escape is None else plain_text(escape, "the letter after ESCAPE")
+    if len(sign) > 1 or (fold and sign.isascii() and sign.isalpha()):
+        raise Refusal("ESCAPE takes one letter, with ILIKE one that has no capital.", cure="Write it as in ESCAPE '!'.")
+    if ends_in_escape(letters, sign):
+        raise Refusal(f"a pattern of {word} ends in its escape letter.", cure="Write that letter twice to mean itself.")
+    if fold:
+        small = compute("lower", [operand], "text")
+        folded = "".join(letter.lower() if letter.isascii() else letter for letter in letters)
+        return Like(small, folded, sign)
+    return Like(operand, letters, sign)
+
+
+def all_of(parts: Sequence[Predicate]) -> Predicate:
+    """AND, flat."""
+    flat = [one for part in parts for one in (part.parts if isinstance(part, AllOf) else (part,))]
+    return flat[0] if len(flat) == 1 else AllOf(tuple(flat))
+
+
+def any_of(parts: Sequence[Predicate]) -> Predicate:
+    """OR, flat."""
+    flat = [one for part in parts for one in (part.parts if isinstance(part, AnyOf) else (part,))]
+    return flat[0] if len(flat) == 1 else AnyOf(tuple(flat))
+
+
+def _family(type: str) -> str:
+    return "number" if type in NUMERIC else type

@@ -1,0 +1,176 @@
+"""Row expressions: from syntax to typed operands and predicates, or a Refusal with its place.
+
+What stands inside an aggregate, after WHERE and after GROUP BY is read here, one reading for all three. A condition is
+a boolean value where a value is wanted, and the other way round. Checked in tests/language/test_expressions.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from dpcurator.catalog.model import Column, Table
+from dpcurator.errors import Refusal
+from dpcurator.language.comparing import all_of, among, any_of, compare, distinct, like, missing
+from dpcurator.language.functions.calls import ROW_FUNCTIONS, arithmetic, cast, joined, negative
+from dpcurator.language.question import Binary, Call, Case, Cast, Fits, Literally, Name, Syntax, Unary, Within, place
+from dpcurator.language.rows import (
+    COMPARISONS,
+    Among,
+    Choose,
+    Compare,
+    Constant,
+    Expression,
+    Field,
+    Not,
+    Predicate,
+    Truth,
+    When,
+    parts_of,
+)  # fmt: skip
+from dpcurator.language.typed import Typed, condition, kind_of, literal, truth_value, united
+
+MOST_PARTS: Final = 5_000  # of one expression, once it is typed; values after IN apart
+MOST_LEVELS: Final = 95
+AGGREGATES: Final = ("AVG", "COUNT", "SUM")  # names that are never functions of one row
+
+
+class Reader:
+    """Reads the expressions of one question; `resolve` says which column of the table a name means."""
+
+    def __init__(self, table: Table, resolve: Callable[[Name], tuple[int, Column]], inside: str = "WHERE") -> None:
+        self.table, self.resolve, self.inside = table, resolve, inside
+        self._sizes: dict[int, tuple[int, int]] = {}
+        self._kept: list[Expression] = []  # so that no id is used again
+
+    def value(self, part: Syntax) -> Typed:
+        """The typed value of a row. Raises Refusal."""
+        try:
+            made = self._value(part)
+            if made.part is not None:
+                self._measure(made.part)
+            return made
+        except Refusal as refused:
+            raise self._placed(refused, part) from None
+
+    def predicate(self, part: Syntax) -> Predicate:
+        """The condition on a row. Raises Refusal."""
+        try:
+            made = self._predicate(part)
+            self._measure(made)
+            return made
+        except Refusal as refused:
+            raise self._placed(refused, part) from None
+
+    def _placed(self, refused: Refusal, part: Syntax) -> Refusal:
+        return refused if refused.where else Refusal(refused.what, where=place(part), cure=refused.cure)
+
+    def _value(self, part: Syntax) -> Typed:
+        match part:
+            case Name():
+                index, column = self.resolve(part)
+                return Typed(Field(index, column.kind), column.type, self.table)
+            case Literally():
+                return literal(part, self.table)
+            case Unary("-", inner):
+                return negative(self.value(inner))
+            case Binary("+" | "-" | "*" | "/" | "%" as op, left, right):
+                return arithmetic(op, self.value(left), self.value(right))
+            case Binary("||", left, right):
+                return joined(self.value(left), self.value(right))
+            case Case():
+                return self._case(part)
+            case Cast(inner, type):
+                return cast(self.value(inner), type)
+            case Call():
+                return self._call(part)
+        return Typed(truth_value(self._predicate(part)), "boolean", self.table)
+
+    def _predicate(self, part: Syntax) -> Predicate:
+        match part:
+            case Unary("NOT", inner):
+                return Not(self.predicate(inner))
+            case Unary("IS NULL", inner):
+                return missing(self.value(inner))
+            case Unary("IS TRUE" | "IS FALSE" as op, inner):
+                said = self.predicate(inner)
+                one, zero = Constant(1, "integer"), Constant(0, "integer")
+                sure = Choose((When(said if op == "IS TRUE" else Not(said), one),), zero, "integer")
+                return Compare("=", sure, one)
+            case Binary("AND" as op, left, right):
+                return all_of([self.predicate(left), self.predicate(right)])
+            case Binary("OR" as op, left, right):
+                return any_of([self.predicate(left), self.predicate(right)])
+            case Binary("IS DISTINCT FROM", left, right):
+                return distinct(self.value(left), self.value(right))
+            case Binary(op, left, right) if op in COMPARISONS:
+                return compare(op, self.value(left), self.value(right))
+            case Within(inner, options):
+                return among(self.value(inner), [self.value(option) for option in options])
+            case Fits(inner, pattern, escape, fold):
+                sign = None if escape is None else self.value(escape)
+                return like(self.value(inner), self.value(pattern), sign, fold=fold)
+            case Literally(None):
+                return Truth(None)
+            case Literally(bool() as truth):
+                return Truth(truth)
+        return condition(self.value(part))
+
+    def _case(self, part: Case) -> Typed:
+        conditions = [self.predicate(branch.condition) for branch in part.branches]
+        otherwise = Literally(None) if part.otherwise is None else part.otherwise
+        values = [self.value(side) for side in (*(branch.value for branch in part.branches), otherwise)]
+        type, made = united(values, "CASE")
+        branches = tuple(When(one, value) for one, value in zip(conditions, made, strict=False))
+        return Typed(Choose(branches, made[-1], kind_of(type)), type, self.table)
+
+    def _call(self, part: Call) -> Typed:
+        if part.function in AGGREGATES:
+            raise self._of_many(part)
+        known = ROW_FUNCTIONS.get(part.function)
+        if known is None:
+            raise Refusal(
+                f"the function {part.function} is not available on rows.", where=part.at,
+                cure=_ELSE.get(part.function, "docs/sql.md lists those there are."),
+            )  # fmt: skip
+        if part.distinct or part.star or not known.least <= len(part.arguments) <= known.most:
+            many = str(known.least) if known.least == known.most else f"{known.least} to {known.most}"
+            raise Refusal(f"{part.function} takes {many} values.", where=part.at, cure=f"Write {known.use}.")
+        return known.read([self.value(argument) for argument in part.arguments])
+
+    def _of_many(self, part: Call) -> Refusal:
+        """An aggregate stands where one row is looked at."""
+        if self.inside == "WHERE":
+            cure = "WHERE looks at single rows; HAVING filters aggregates."
+            return Refusal(f"{part.function} is not available in WHERE.", where=part.at, cure=cure)
+        cure = "GROUP BY takes expressions of one row." if self.inside == "GROUP BY" else (
+            "An aggregate takes columns and expressions of one row."
+        )  # fmt: skip
+        return Refusal(f"{self.inside} holds {part.function}, which is of many rows.", where=part.at, cure=cure)
+
+    def _measure(self, made: Expression) -> tuple[int, int]:
+        """How many parts, and how deep. Parts measured before are not walked again."""
+        known = self._sizes.get(id(made))
+        if known is None:
+            within = parts_of(made)[:1] if isinstance(made, Among) else parts_of(made)
+            inner = [self._measure(one) for one in within]
+            known = 1 + sum(size for size, _ in inner), 1 + max((levels for _, levels in inner), default=0)
+            self._sizes[id(made)] = known
+            self._kept.append(made)
+        if known[0] > MOST_PARTS or known[1] > MOST_LEVELS:
+            raise Refusal("an expression is too large once it is worked out.", cure="Simplify it.")
+        return known
+
+
+_ELSE: Final = {
+    "LOG": "LN is the natural logarithm; write LN(x) / LN(10) for base 10.",
+    "LOG10": "Write LN(x) / LN(10).", "LOG2": "Write LN(x) / LN(2).", "RIGHT": "Write SUBSTRING(x, 3).",
+    "TRUNC": "Write FLOOR(x), or CASE WHEN x < 0 THEN CEIL(x) ELSE FLOOR(x) END.",
+    "NOW": "Write the moment itself: an answer would change with the clock.",
+    "CURRENT_DATE": "Write the date itself: an answer would change with the clock.",
+    "CURRENT_TIMESTAMP": "Write the moment itself: an answer would change with the clock.",
+    "DAYOFWEEK": "Write EXTRACT(dow FROM day), Sunday = 0, or EXTRACT(isodow FROM day), Monday = 1.",
+    "DATE_ADD": "Write day + INTERVAL '1 month'.", "DATE_SUB": "Write day - INTERVAL '1 month'.",
+    "AGE": "Write DATE_DIFF('year', earlier, later).", "CONCAT_WS": "Write CONCAT(x, '-', y).",
+    "REGEXP_LIKE": "Use LIKE.", "REGEXP_MATCHES": "Use LIKE.", "WIDTH_BUCKET": "Write FLOOR(x / 10) * 10.",
+}  # fmt: skip

@@ -1,0 +1,1 @@
+"""Choices among public candidates by private scores, and thresholds."""

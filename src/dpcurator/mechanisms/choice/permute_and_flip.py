@@ -1,0 +1,165 @@
+"""Permute-and-flip: go through the candidates in random order, and stop at i with chance exp(-rate (best - u_i)).
+
+Definition  rate = epsilon / (2 s) for scores u of sensitivity s, epsilon / s where they are `monotone`. It is the same
+            to flip every candidate's coin first and to give one of those that came up heads, all equally likely: the
+            best ones always do. So with w_i = exp(-rate (best - u_i)), P(j) = w_j E[1 / (1 + K)], K the number of heads
+            among the others. It is also the greatest of u_i + E_i, with exponential E_i of mean 1/rate.
+Promise     epsilon-DP if neighbours move each score by at most s, and all in one direction where `monotone` is declared
+            (mechanisms/choice/monotone.py); attained by two candidates. It is pure and not of bounded range epsilon, so
+            rho = epsilon**2 / 2, and not the epsilon**2 / 8 of the exponential mechanism. It is never further below the
+            best than that mechanism: for every t, P(best - chosen > t) is at most what it has there.
+Proof       As a noisy max: given the others' E_i, j is chosen if E_j is above some m (almost surely no ties), m moves
+            by at most 2 s (s if monotone; see mechanisms/choice/noisy_max.py), and P(E_j >= m) falls by at most
+            exp(-rate) a unit. The two definitions agree: P(j) = w_j times the integral over y in (0, 1) of the product
+            of 1 - w_i y over the others. With y uniform that is a heads for j and none of the others before it in a
+            random order.
+Error       The chance of a choice more than t below is greatest when one candidate is best and the other n - 1 are
+            just that far below: raising a candidate beyond t, or putting one from within t there, can only help those
+            beyond (couple the E_i). Then P(best) = E[1 / (1 + K)] with K binomial, (1 - (1 - w)**n) / (n w).
+Source      McKenna, Sheldon, NeurIPS 2020 (arXiv 2010.12603); exponential noise: Ding and others 2021.
+Checked     tests/mechanisms/test_permute_and_flip.py.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING
+
+from dpcurator.entropy import Entropy
+from dpcurator.errors import Refusal
+from dpcurator.mechanisms.choice.monotone import apart
+from dpcurator.mechanisms.choice.scores import Scores, grid_sensitivity, read_scores, settle
+from dpcurator.mechanisms.parameters import parameters
+from dpcurator.numbers import Enclosure, ln, positive, whole
+from dpcurator.numbers.arb import Ball, ball, precision
+from dpcurator.numbers.geometric_sums import chance
+from dpcurator.privacy.loss import Loss
+
+if TYPE_CHECKING:
+    from dpcurator.numbers.rational import Spelled
+    from dpcurator.plots.chart import Chart
+
+MOST = 200  # candidates of which `probabilities` gives the law
+
+
+@parameters
+class PermuteAndFlip:
+    """sensitivity: Fraction > 0, how far neighbours move one score at most. epsilon: Fraction > 0.
+
+    monotone: bool, do all scores of two neighbours move in one direction? grid: Fraction > 0 to round the scores to, or
+    None to take them as they are. nan: the score of a candidate whose score is no finite number; None refuses those.
+    Any other is a Refusal.
+    """
+
+    sensitivity: Fraction
+    epsilon: Fraction
+    monotone: bool = False
+    grid: Fraction | None = None
+    nan: Fraction | None = None
+
+    if TYPE_CHECKING:  # each is given as people write it, and kept as the exact number
+
+        def __init__(
+            self, *, sensitivity: Spelled, epsilon: Spelled, monotone: bool = False, grid: Spelled | None = None,
+            nan: Spelled | None = None,
+        ) -> None: ...  # fmt: skip
+
+    def __post_init__(self) -> None:
+        settle(self)
+
+    @property
+    def loss(self) -> Loss:
+        return Loss("pure", (("epsilon", self.epsilon),))
+
+    @property
+    def rate(self) -> Fraction:
+        """One over the scores' unit."""
+        return self.epsilon / (apart(self.monotone) * grid_sensitivity(self.sensitivity, self.grid))
+
+    def read(self, scores: object) -> Scores:
+        """The scores as they are read: exactly, on the grid if there is one."""
+        return read_scores(scores, grid=self.grid, nan=self.nan)
+
+    def select(self, scores: object, entropy: Entropy | None = None) -> int:
+        """The index chosen; equal scores have equal chances.
+
+        scores: list, tuple or one-dimensional array of ints, floats, Fractions, Decimals. Raises Refusal for no scores,
+        for what is no number, and for one that is not finite unless `nan` was declared.
+        """
+        import numpy as np
+
+        from dpcurator import samplers
+        from dpcurator.samplers.exp_coins import flips
+
+        read = self.read(scores)
+        heads = np.flatnonzero(flips(read.values, self.rate * read.unit, entropy))
+        return int(heads[samplers.uniform_below(len(heads), None, entropy)])
+
+    def probabilities(self, scores: object) -> list[Enclosure]:
+        """P(i) for each candidate, relative width under 2**-64. Not to be released. At most 200 candidates."""
+        read = self.read(scores)
+        if len(read) > MOST:
+            raise Refusal(f"probabilities gives the law of at most {MOST} candidates.", cure="Leave some out.")
+        exact = read.exact()
+        found = {value: chance(partial(_chance, exact, value, self.rate), 128) for value in set(exact)}
+        return [found[value] for value in exact]
+
+    def plot(self, scores: object, *, candidates: Sequence[object] | None = None) -> Chart:
+        """A chart of each candidate's chance, by name where these are given. For study: not to be released."""
+        from dpcurator.plots import draw_probabilities
+
+        return draw_probabilities(self.probabilities(scores), candidates=candidates)
+
+    def error(self, beta: object, *, candidates: int) -> Fraction:
+        """How far below the best score the choice is with chance at most beta: P(best - chosen > error) <= beta.
+
+        beta: Fraction in (0, 1); candidates: int >= 1. The least such, but for a rounding upwards of one in 2**32 of
+        the greatest it can be. In scores as read: a grid that scores are not on already adds at most one step of it.
+        """
+        most, n = positive(beta, name="beta"), whole(candidates, name="candidates", least=1)
+        if most >= 1:
+            raise Refusal("beta, the chance that the error bar misses, must be below 1.", cure="Write beta as in 0.05.")
+        if n == 1:
+            return Fraction(0)
+        low, high = 0, 2**32  # of `unit`; at the upper end (n - 1) w / 2 <= beta / 2, which bounds the chance
+        unit = ln(max(n / most, Fraction(2))).hi / 2**32
+        if _miss(Fraction(0), n, most):
+            return Fraction(0)
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if _miss(middle * unit, n, most) else (middle, high)
+        return high * unit / self.rate
+
+
+def _chance(scores: Sequence[Fraction], value: Fraction, rate: Fraction) -> Ball:
+    """P of one candidate with this score: the law of K is the product of (1 - w) + w t, without cancellation."""
+    from flint import arb_poly
+
+    best, law = max(scores), arb_poly([1])
+    others = Counter(scores)
+    others[value] -= 1
+    for one, times in others.items():
+        w = (-ball(rate * (best - one))).exp()
+        law *= arb_poly([1 - w, w]) ** times
+    total = ball(0)
+    for k in range(law.degree() + 1):
+        total += law[k] / (k + 1)
+    return (-ball(rate * (best - value))).exp() * total
+
+
+def _miss(x: Fraction, n: int, most: Fraction) -> bool:
+    """Is 1 - (1 - (1 - w)**n) / (n w) surely at most `most`, for w = exp(-x)?"""
+    with precision(192 + n.bit_length()):
+        w = (-ball(x)).exp()
+        return bool(1 - (1 - (1 - w) ** n) / (n * w) <= ball(most))
+
+
+EXAMPLES = (
+    PermuteAndFlip(sensitivity=1, epsilon=1),
+    PermuteAndFlip(sensitivity=1, epsilon="1/2", monotone=True),
+    PermuteAndFlip(sensitivity="0.3", epsilon=2, grid="0.25"),
+    PermuteAndFlip(sensitivity=10, epsilon=10, nan=0),
+)

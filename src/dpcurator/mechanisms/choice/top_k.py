@@ -1,0 +1,153 @@
+"""Top-k: the k candidates of the greatest scores with Gumbel noise, in order; an exponential mechanism peeled k times.
+
+Definition  i_1 is chosen with chance proportional to exp(rate u_i), i_2 likewise from the others, and so on: rate =
+            epsilon / (2 k s) for scores u of sensitivity s, epsilon / (k s) where they are `monotone`. It is the same
+            to add independent Gumbel noise of scale 1/rate to every score once, and to give the k greatest, in order.
+Promise     epsilon in all, epsilon/k for each of the k, if neighbours move each score by at most s, and all in one
+            direction where `monotone` is declared (mechanisms/choice/monotone.py). Each choice, given the earlier ones,
+            is of bounded range epsilon/k, so rho = epsilon**2 / (8 k) for all of them: `losses` are these k, for
+            accountants that compose, and `loss` is the pure epsilon of the whole. The whole is not of bounded range
+            epsilon: where a choice's interval lies may depend on the earlier choices (the tests have a case). No noisy
+            score is shown.
+Proof       Each choice is an exponential mechanism over the candidates left (mechanisms/choice/exponential.py), and
+            which are left is known from the answer so far: adaptive composition. One-shot: the order of independent
+            exponential arrivals is that of choosing one after another (Plackett-Luce; samplers/gumbel_max.py).
+Source      Durfee, Rogers, NeurIPS 2019 (arXiv 1905.04273), lemma 4.2; rho: Cesar, Rogers, ALT 2021.
+Checked     tests/mechanisms/test_top_k.py, tests/samplers/test_gumbel_max.py (law of the order).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING
+
+from dpcurator.entropy import Entropy
+from dpcurator.errors import Refusal
+from dpcurator.mechanisms.choice.monotone import apart
+from dpcurator.mechanisms.choice.scores import Scores, grid_sensitivity, read_scores, settle
+from dpcurator.mechanisms.parameters import parameters
+from dpcurator.numbers import Enclosure, ln, positive, whole
+from dpcurator.numbers.arb import Ball, ball
+from dpcurator.numbers.geometric_sums import chance
+from dpcurator.privacy.loss import Loss
+
+if TYPE_CHECKING:
+    from dpcurator.numbers.rational import Spelled
+
+MOST = 10_000  # orders that `probabilities` lists
+
+
+@parameters
+class TopK:
+    """sensitivity: Fraction > 0, how far neighbours move one score at most. epsilon: Fraction > 0, for all k together.
+
+    k: int >= 1. monotone: bool, do all scores of two neighbours move in one direction? grid: Fraction > 0 to round the
+    scores to, or None to take them as they are. nan: the score of a candidate whose score is no finite number; None
+    refuses those. Any other is a Refusal.
+    """
+
+    sensitivity: Fraction
+    epsilon: Fraction
+    k: int
+    monotone: bool = False
+    grid: Fraction | None = None
+    nan: Fraction | None = None
+
+    if TYPE_CHECKING:  # each is given as people write it, and kept as the exact number
+
+        def __init__(
+            self, *, sensitivity: Spelled, epsilon: Spelled, k: int, monotone: bool = False,
+            grid: Spelled | None = None, nan: Spelled | None = None,
+        ) -> None: ...  # fmt: skip
+
+    def __post_init__(self) -> None:
+        settle(self)
+        object.__setattr__(self, "k", whole(self.k, name="k", least=1))
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """Of each choice given the earlier ones; what the whole loses is their adaptive composition."""
+        return (Loss("bounded_range", (("epsilon", self.epsilon / self.k),)),) * self.k
+
+    @property
+    def loss(self) -> Loss:
+        """Of the whole, pure. Its rho is far above the sum of those of `losses`, which is the one to account with."""
+        return self.losses[0] if self.k == 1 else Loss("pure", (("epsilon", self.epsilon),))
+
+    @property
+    def rho(self) -> Fraction:
+        """epsilon**2 / (8 k): the whole is zCDP with this."""
+        return sum((one.rho() for one in self.losses), Fraction(0))
+
+    @property
+    def rate(self) -> Fraction:
+        """One over the scores' unit."""
+        moved = grid_sensitivity(self.sensitivity, self.grid)
+        return self.epsilon / (self.k * apart(self.monotone) * moved)
+
+    def read(self, scores: object) -> Scores:
+        """The scores as they are read: exactly, on the grid if there is one. Raises Refusal for fewer than k."""
+        read = read_scores(scores, grid=self.grid, nan=self.nan)
+        if len(read) < self.k:
+            raise Refusal(f"There are fewer than k = {self.k} candidates.", cure="Choose a smaller k.")
+        return read
+
+    def select(self, scores: object, entropy: Entropy | None = None) -> list[int]:
+        """The k indices chosen, all different, in their order.
+
+        scores: list, tuple or one-dimensional array of ints, floats, Fractions, Decimals. Raises Refusal for fewer than
+        k, for what is no number, and for one that is not finite unless `nan` was declared.
+        """
+        from dpcurator import samplers
+
+        read = self.read(scores)
+        return samplers.race(read.values, self.rate * read.unit, entropy, places=self.k)
+
+    def probabilities(self, scores: object) -> Mapping[tuple[int, ...], Enclosure]:
+        """P(order) for every order of k of the candidates, relative width under 2**-64. Not to be released.
+
+        At most 10,000 orders, else a Refusal.
+        """
+        exact = self.read(scores).exact()
+        orders = 1
+        for left in range(len(exact), len(exact) - self.k, -1):
+            orders *= left
+        if orders > MOST:
+            raise Refusal(f"There are more than {MOST:,} orders.", cure="Leave some candidates out.")
+        return {
+            order: chance(partial(self._chance, exact, order), 128)
+            for order in itertools.permutations(range(len(exact)), self.k)
+        }
+
+    def _chance(self, scores: list[Fraction], order: tuple[int, ...]) -> Ball:
+        """Of one after another, each by its weight among those left (relative to the best left, so none is lost)."""
+        left, result = list(range(len(scores))), ball(1)
+        for i in order:
+            best = max(scores[j] for j in left)
+            total = ball(0)
+            for j in left:
+                total += (-ball(self.rate * (best - scores[j]))).exp()
+            result *= (-ball(self.rate * (best - scores[i]))).exp() / total
+            left.remove(i)
+        return result
+
+    def error(self, beta: object, *, candidates: int) -> Fraction:
+        """How far a choice is below the best of those left then, at most, for all k at once but with chance beta.
+
+        ln(candidates k / beta) / rate, rounded up: the exponential mechanism's bound for each. beta: Fraction in
+        (0, 1); candidates: int >= k. In scores as read: a grid that they are not on already adds at most one step.
+        """
+        most, n = positive(beta, name="beta"), whole(candidates, name="candidates", least=self.k)
+        if most >= 1:
+            raise Refusal("beta, the chance that the error bar misses, must be below 1.", cure="Write beta as in 0.05.")
+        return ln(n * self.k / most).hi / self.rate
+
+
+EXAMPLES = (
+    TopK(sensitivity=1, epsilon=1, k=1),
+    TopK(sensitivity=1, epsilon="1/2", k=3, monotone=True),
+    TopK(sensitivity="0.3", epsilon=4, k=2, grid="0.25", nan=0),
+)

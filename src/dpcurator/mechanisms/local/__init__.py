@@ -1,0 +1,1 @@
+"""Local differential privacy: each person randomises their own report."""

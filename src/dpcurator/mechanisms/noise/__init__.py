@@ -1,0 +1,1 @@
+"""Additive noise: discrete and real-valued Laplace and Gaussian mechanisms."""

@@ -1,0 +1,143 @@
+"""Discrete Gaussian noise for one integer answer, or for each of many.
+
+Definition  P(Z = k) proportional to exp(-k**2 / (2 variance)) for integers k.
+Promise     If neighbours move a vector of integers by at most l2 (Euclidean), then the vector with independent noise
+            is rho-zCDP with rho = l2**2 / (2 variance), exactly: at whole orders the Renyi divergences of an integer
+            shift are those of the continuous law, and at no order more. One answer moved by at most `sensitivity` is
+            (eps, delta)-DP with the delta of this very law, and no smaller one. There is no pure eps. The continuous
+            curve is another: delta may be above it, and need not fall as the variance grows (see
+            privacy/discrete_gaussian.py).
+Source      Canonne, Kamath, Steinke, NeurIPS 2020 (arXiv 2004.00010), theorems 4 and 7.
+Checked     tests/mechanisms/test_discrete_gaussian.py (loss, law, error), tests/samplers (law of the sample).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Self
+
+from dpcurator.entropy import Entropy
+from dpcurator.errors import Refusal
+from dpcurator.numbers import Enclosure, positive, rational, whole
+from dpcurator.numbers.arb import Ball, ball, precision
+from dpcurator.privacy import discrete_gaussian as law
+from dpcurator.privacy.loss import Loss
+
+if TYPE_CHECKING:  # a quote draws nothing, and starts faster without numpy
+    from numpy.typing import NDArray
+
+    from dpcurator.plots.chart import Chart
+
+
+@dataclass(frozen=True, slots=True)
+class DiscreteGaussian:
+    """variance: Fraction > 0, the law's sigma squared, in the square of the query's unit; any other is a Refusal."""
+
+    variance: Fraction
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "variance", positive(self.variance, name="variance"))
+
+    @classmethod
+    def spending_rho(cls, rho: Fraction, *, l2_squared: int) -> Self:
+        """The least noise that is rho-zCDP. rho: Fraction > 0; l2_squared: int >= 1, of the l2 sensitivity."""
+        return cls(whole(l2_squared, name="l2_squared", least=1) / (2 * positive(rho, name="rho")))
+
+    @classmethod
+    def spending(cls, eps: Fraction, delta: Fraction, *, sensitivity: int) -> Self:
+        """The least variance of 32 binary figures for which one answer is (eps, delta)-DP.
+
+        eps: Fraction >= 0; delta: Fraction in (0, 1); sensitivity: int >= 1, query's unit. Raises Refusal for others.
+        """
+        eps, delta = rational(eps, name="eps"), positive(delta, name="delta")
+        if eps < 0 or delta >= 1:
+            raise Refusal("eps must be at least 0 and delta below 1.", cure="Write eps as in 0.5, delta as in 1e-6.")
+        return cls(law.least_variance(eps, delta, whole(sensitivity, name="sensitivity", least=1)))
+
+    def loss(self, sensitivity: int) -> Loss:
+        """Exact, for one answer. The worst pair is Z against Z + sensitivity; both directions are alike."""
+        step = Fraction(whole(sensitivity, name="sensitivity"))
+        return Loss("discrete_gaussian", (("shift", step), ("variance", self.variance)))
+
+    def vector_loss(self, l2_squared: int) -> Loss:
+        """For a vector with independent noise: its rho alone. Vectors of equal l2 have not equal delta."""
+        square = Fraction(whole(l2_squared, name="l2_squared"))
+        return Loss("discrete_gaussian_vector", (("l2_squared", square), ("variance", self.variance)))
+
+    def pmf(self, k: int) -> Enclosure:
+        """P(Z = k), unitless, as two numbers that bracket it; relative width under 2**-64 down to 2**-60000."""
+
+        def mass(bits: int) -> Ball:
+            total = law.whole(self.variance, bits)
+            with precision(bits + int(k * k / self.variance).bit_length()):
+                return (-ball(k * k / (2 * self.variance))).exp() / total
+
+        found = law.narrow(mass, 128)
+        return Enclosure(max(found.lo, Fraction(0)), min(found.hi, Fraction(1)))
+
+    def tail(self, m: int) -> Enclosure:
+        """P(|Z| > m), unitless, m >= 0; relative width under 2**-64 down to 2**-60000."""
+        found = law.narrow(lambda bits: self._tail(m, bits), 128)
+        return Enclosure(max(found.lo, Fraction(0)), min(found.hi, Fraction(1)))
+
+    def _tail(self, m: int, bits: int) -> Ball:
+        beyond, total = law.upper(self.variance, m + 1, bits), law.whole(self.variance, bits)
+        with precision(bits):
+            return 2 * beyond / total
+
+    def sample(self, size: int, entropy: Entropy | None = None) -> NDArray[Any]:
+        """Independent draws, query's unit; int64, or Python ints above variance 2**108 (never by the draw)."""
+        from dpcurator import samplers
+
+        return samplers.discrete_gaussian(self.variance, size, entropy)
+
+    def plot(self, kind: str = "law", *, sensitivity: int = 1) -> Chart:
+        """A chart of the "law", the "loss" by output, the "distribution" of the loss, or "delta" against epsilon."""
+        from dpcurator.plots import draw_noise
+
+        return draw_noise(kind, self, loss=self.loss(sensitivity), shift=sensitivity)
+
+    def error(self, beta: Fraction) -> int:
+        """Smallest m with P(|Z| > m) <= beta, query's unit; beta: Fraction in (0, 1). Raises Refusal for any other.
+
+        The continuous quantile says where to begin; the exact law decides, by doubling steps and bisection.
+        """
+        beta = positive(beta, name="beta")
+        if beta >= 1:
+            raise Refusal("beta, the chance that the error bar misses, must be below 1.", cure="Write beta as in 0.05.")
+
+        return _error(self, beta)
+
+
+@lru_cache(maxsize=256)  # a quote asks for the same one several times
+def _error(noise: DiscreteGaussian, beta: Fraction) -> int:
+    def enough(m: int) -> bool:
+        return m >= 0 and law.surely_at_most(lambda bits: noise._tail(m, bits), beta, 96)
+
+    high = low = _guess(noise.variance, beta)
+    step = 1 + (low >> 48)
+    while not enough(high):
+        low, high, step = high, high + step, 2 * step
+    step = 1 + (low >> 48)
+    while low == high or enough(low):  # ends: no m below 0 is enough
+        low, step = low - step, 2 * step
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def _guess(variance: Fraction, beta: Fraction) -> int:
+    """About the m of a continuous Gaussian; any int >= 0 will do."""
+    from statistics import NormalDist
+
+    root = math.isqrt(int(variance * 2**64))  # sigma * 2**32
+    power = beta.denominator.bit_length() - beta.numerator.bit_length()
+    reach = -NormalDist().inv_cdf(float(beta) / 2) if power < 1000 else math.sqrt(2 * math.log(2) * power)
+    return int(reach * 2**40) * root >> 72
+
+
+EXAMPLES = tuple(DiscreteGaussian(Fraction(s)) for s in ("1/4", "1", "9/2", "100"))  # the laws run on these

@@ -1,0 +1,87 @@
+"""Discrete Laplace noise for one integer answer.
+
+Definition  P(Z = k) = (1-p)/(1+p) * p**|k| for integers k, with p = exp(-1/scale).
+Promise     If neighbours move the answer by at most `sensitivity`, then answer + Z is
+            eps-DP with eps = sensitivity/scale, exactly; no smaller eps holds.
+            For a vector with independent noise the same is true of its l1 sensitivity.
+Source      Ghosh, Roughgarden, Sundararajan, STOC 2009 (mechanism).
+Checked     tests/mechanisms/test_discrete_laplace.py (loss, law, error), tests/samplers (law of the sample).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Self
+
+from dpcurator.entropy import Entropy
+from dpcurator.errors import Refusal
+from dpcurator.numbers import Enclosure, exp_neg, positive, whole
+from dpcurator.numbers.arb import ball, common_floor, precision
+from dpcurator.privacy.loss import Loss
+
+if TYPE_CHECKING:  # a quote draws nothing, and starts faster without numpy
+    from numpy.typing import NDArray
+
+    from dpcurator.plots.chart import Chart
+
+
+@dataclass(frozen=True, slots=True)
+class DiscreteLaplace:
+    """scale: Fraction > 0, in the query's unit. Typical size of the noise. Raises Refusal for any other."""
+
+    scale: Fraction
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scale", positive(self.scale, name="scale"))
+
+    @classmethod
+    def spending(cls, eps: Fraction, *, sensitivity: int) -> Self:
+        """The least noise whose loss is at most eps. eps: Fraction > 0; sensitivity: int >= 1, query's unit."""
+        return cls(whole(sensitivity, name="sensitivity", least=1) / positive(eps, name="eps"))
+
+    def loss(self, sensitivity: int) -> Loss:
+        """Exact. The worst pair is Z against Z + sensitivity; each tail attains the bound."""
+        return Loss.shifted("discrete_laplace", scale=self.scale, shift=sensitivity)
+
+    def pmf(self, k: int) -> Enclosure:
+        """P(Z = k), unitless, as two numbers that bracket it; relative width under 2**-100 down to 2**-65000."""
+        bits = 128 + math.ceil(self.scale).bit_length()  # 1 - p is about 1/scale
+        p = exp_neg(1 / self.scale, bits)
+        return (1 - p) / (1 + p) * exp_neg(abs(k) / self.scale)
+
+    def sample(self, size: int, entropy: Entropy | None = None) -> NDArray[Any]:
+        """Independent draws, query's unit; int64, or Python ints where the scale could pass it (never by the draw)."""
+        from dpcurator import samplers
+
+        return samplers.discrete_laplace(self.scale, size, entropy)
+
+    def plot(self, kind: str = "law", *, sensitivity: int = 1) -> Chart:
+        """A chart of the "law", the "loss" by output, the "distribution" of the loss, or "delta" against epsilon."""
+        from dpcurator.plots import draw_noise
+
+        return draw_noise(kind, self, loss=self.loss(sensitivity), shift=sensitivity)
+
+    def error(self, beta: Fraction) -> int:
+        """Smallest m with P(|Z| > m) <= beta, query's unit; beta: Fraction in (0, 1). Raises Refusal for any other.
+
+        P(|Z| > m) = 2 p**(m+1) / (1+p), so m + 1 is the ceiling of scale * ln(2 / (beta (1+p))), and at least 1.
+        That product is no whole number j, or 2 p**j = beta (1+p) would make p algebraic; exp(-1/scale) is not
+        (Lindemann). So m is its floor, and the search for enough bits ends.
+        """
+        beta = positive(beta, name="beta")
+        if beta >= 1:
+            raise Refusal("beta, the chance that the error bar misses, must be below 1.", cure="Write beta as in 0.05.")
+        bits = 64 + math.ceil(self.scale).bit_length()
+        while True:
+            with precision(bits):
+                p = (-1 / ball(self.scale)).exp()
+                reach = ball(self.scale) * (2 / (ball(beta) * (1 + p))).log()
+                below = common_floor(reach, reach)
+            if below is not None:
+                return max(below, 0)
+            bits *= 2
+
+
+EXAMPLES = tuple(DiscreteLaplace(Fraction(s)) for s in ("1/2", "1", "3/2", "10"))  # the laws run on these

@@ -1,0 +1,261 @@
+"""Gaussian noise for a real answer or a vector, on a declared grid: the Gaussian mechanism that a computer can run.
+
+Definition  The value is rounded to the grid (mechanisms/grid.py, mechanisms/grid_rounding.py) and discrete Gaussian
+            noise is added, its variance in steps the least that keeps the promise below (or a billionth more, on a fine
+            grid).
+Promise     If neighbours move the value by at most `sensitivity` in l2, and in at most `coordinates` coordinates, the
+            answer is rho-zCDP, or (epsilon, delta)-DP, whichever was asked; rounding is counted, exactly. Where one
+            coordinate moves, (epsilon, delta) is by the discrete law itself, epsilon 0 included; where several do, by
+            its rho (privacy/zcdp.py), since vectors of one length have not one delta, and that takes a little more
+            noise. Neither formula of the continuous law is used. The sensitivity is declared for the value *after*
+            `nan` and `bounds` have been applied to it.
+Source      Canonne, Kamath, Steinke, NeurIPS 2020 (arXiv 2004.00010); what it replaces: Balle, Wang, ICML 2018.
+Proof       One coordinate: the shift is at most ceil(s/g), and delta grows with the shift d, since each event's gain,
+            P(Z >= m) - e**eps P(Z >= m + d), does. Several: theorem 4, with the integer l2 of mechanisms/grid.py.
+Checked     tests/mechanisms/test_gaussian.py, tests/mechanisms/test_grid.py.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import field
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self
+
+from dpcurator.entropy import Entropy
+from dpcurator.errors import Refusal
+from dpcurator.mechanisms.grid import l2_squared_steps, moving, step_of
+from dpcurator.mechanisms.grid_rounding import Reals, declared_constants
+from dpcurator.mechanisms.noise import release
+from dpcurator.mechanisms.noise.discrete_gaussian import DiscreteGaussian
+from dpcurator.mechanisms.parameters import parameters
+from dpcurator.numbers import Enclosure, positive, rational
+from dpcurator.numbers.decimal_search import decimal_at, least_place, place_of
+from dpcurator.numbers.rational import Spelled
+from dpcurator.privacy import discrete_gaussian as law
+from dpcurator.privacy import zcdp
+from dpcurator.privacy.gaussian import gaussian_epsilon, gaussian_sigma
+from dpcurator.privacy.loss import Loss
+
+if TYPE_CHECKING:  # a quote draws nothing, and starts faster without numpy
+    from numpy.typing import NDArray
+
+    from dpcurator.plots.chart import Chart
+
+_FINE = 2**16  # steps
+_MOST_EPS = 10**4
+_FIGURES = 12  # of an epsilon returned
+_LEAST_EPS = Fraction(1, 10**30)  # the least epsilon returned that is not 0
+
+
+@parameters
+class Gaussian:
+    """sensitivity: Fraction > 0, in l2 and the query's unit, of the value as mapped. Then either
+    epsilon: Fraction in [0, 10000] and delta: Fraction in (0, 1), or rho: Fraction > 0.
+
+    grid: the step, a finite decimal > 0, query's unit; by itself under a millionth of sigma and sensitivity.
+    coordinates: int >= 1, how many coordinates of a vector may move at most between neighbours (all of them, unless the
+    query says otherwise: a histogram by add-remove moves 1); undeclared, a vector is refused. bounds: (low, high), to
+    which every value is clamped, the infinities too. nan: the number that a missing value stands for. Any other is a
+    Refusal.
+    """
+
+    sensitivity: Fraction
+    epsilon: Fraction | None = None
+    delta: Fraction | None = None
+    rho: Fraction | None = None
+    grid: Fraction | None = None
+    coordinates: int | None = None
+    bounds: tuple[Fraction, Fraction] | None = None
+    nan: Fraction | None = None
+    noise: DiscreteGaussian = field(init=False, repr=False, compare=False)
+    values: Reals = field(init=False, repr=False, compare=False)
+
+    if TYPE_CHECKING:  # each is given as people write it, and kept as the exact number
+
+        def __init__(
+            self, *, sensitivity: Spelled, epsilon: Spelled | None = None, delta: Spelled | None = None,
+            rho: Spelled | None = None, grid: Spelled | None = None, coordinates: int | None = None,
+            bounds: tuple[Spelled, Spelled] | None = None, nan: Spelled | None = None,
+        ) -> None: ...  # fmt: skip
+
+    def __post_init__(self) -> None:
+        moved = positive(self.sensitivity, name="sensitivity")
+        declared, most = moving(self.coordinates)
+        eps, delta, rho = _price(self.epsilon, self.delta, self.rho)
+        step = step_of(self.grid, sensitivity=moved, scale=_about(moved, most, eps, delta, rho), coordinates=most)
+        bounds, nan = declared_constants(self.bounds, self.nan)
+        squared = l2_squared_steps(moved, step, most)
+        if rho is not None:
+            noise = DiscreteGaussian.spending_rho(rho, l2_squared=squared)
+        elif eps is not None and delta is not None and most == 1:
+            noise = _least(eps, delta, math.isqrt(squared))
+        else:
+            assert eps is not None
+            assert delta is not None
+            noise = DiscreteGaussian.spending_rho(zcdp.greatest_rho(eps, delta), l2_squared=squared)
+        for name, exact in (
+            ("sensitivity", moved), ("epsilon", eps), ("delta", delta), ("rho", rho), ("grid", step),
+            ("coordinates", declared), ("bounds", bounds), ("nan", nan), ("noise", noise),
+            ("values", Reals.declared(step, bounds, nan)),
+        ):  # fmt: skip
+            object.__setattr__(self, name, exact)
+
+    @classmethod
+    def with_sigma(
+        cls, *, sigma: Spelled, sensitivity: Spelled, grid: Spelled | None = None, coordinates: int | None = None,
+        bounds: tuple[Spelled, Spelled] | None = None, nan: Spelled | None = None,
+    ) -> Self:  # fmt: skip
+        """Noise of this sigma, query's unit; `rho` is then what it loses. The rest is as for the class."""
+        moved, spread = positive(sensitivity, name="sensitivity"), positive(sigma, name="sigma")
+        declared, most = moving(coordinates)
+        step = step_of(grid, sensitivity=moved, scale=spread, coordinates=most)
+        rho = l2_squared_steps(moved, step, most) / (2 * (spread / step) ** 2)
+        return cls(sensitivity=moved, rho=rho, grid=step, coordinates=declared, bounds=bounds, nan=nan)
+
+    @property
+    def step(self) -> Fraction:
+        """The grid's step, query's unit."""
+        return self.values.step
+
+    @property
+    def sigma(self) -> Fraction:
+        """The root of the law's variance, query's unit; rounded up by under 2**-64 where it is no rational.
+
+        `noise` is the law in steps of the grid. Its standard deviation is a little less where sigma is below a step.
+        """
+        variance = self.noise.variance * self.step**2
+        top, bottom = math.isqrt(variance.numerator), math.isqrt(variance.denominator)
+        if top**2 == variance.numerator and bottom**2 == variance.denominator:
+            return Fraction(top, bottom)
+        shift = 80 + max(0, variance.denominator.bit_length() - variance.numerator.bit_length())
+        return Fraction(math.isqrt(math.floor(variance * 4**shift)) + 1, 2**shift)
+
+    @property
+    def loss(self) -> Loss:
+        """Exact: of one coordinate, its whole law; of several, their rho."""
+        squared = l2_squared_steps(self.sensitivity, self.step, self.coordinates or 1)
+        one = self.coordinates in (None, 1)
+        return self.noise.loss(math.isqrt(squared)) if one else self.noise.vector_loss(squared)
+
+    def delta_at(self, epsilon: object) -> Enclosure:
+        """The least delta at this epsilon >= 0, else a Refusal; of several coordinates, from 0 to what rho implies."""
+        if self.coordinates in (None, 1):
+            return self.loss.delta(rational(epsilon, name="epsilon"))
+        return Enclosure(Fraction(0), zcdp.delta_of(self.loss.rho(), rational(epsilon, name="epsilon")))
+
+    def epsilon_at(self, delta: object) -> Fraction:
+        """An epsilon at this delta in (0, 1), else a Refusal; 12 figures, rounded up. The least, of one coordinate; of
+        several, the least that rho implies. 0 if that does, and else at least 1e-30."""
+        most = _below_1(delta)
+        if self.coordinates not in (None, 1):
+            return zcdp.epsilon_of(self.loss.rho(), most)
+        loss = self.loss
+
+        def enough(place: int) -> bool:
+            return place >= least and loss.delta(decimal_at(place, _FIGURES)).hi <= most
+
+        if loss.delta(Fraction(0)).hi <= most:
+            return Fraction(0)
+        least = place_of(_LEAST_EPS, _FIGURES)
+        near = gaussian_epsilon(sigma=self.sigma, sensitivity=self.sensitivity, delta=most)
+        return decimal_at(least_place(enough, place_of(max(near, _LEAST_EPS), _FIGURES)), _FIGURES)
+
+    def release(self, value: Any, entropy: Entropy | None = None) -> float | NDArray[Any]:
+        """The noisy answer, query's unit: a float, or an array of float64 of a vector's shape with independent noise.
+
+        value: int, float, Fraction, Decimal; or a list or array of such, of any size. Each is read exactly. Raises
+        Refusal for nan or an infinity without its constant declared, and for what is no number.
+        """
+        return self.values.shown(self._noised(value, entropy))
+
+    def release_exact(self, value: Any, entropy: Entropy | None = None) -> Fraction | NDArray[Any]:
+        """The same as the exact points of the grid: a Fraction, or an array of them."""
+        return self.values.exactly(self._noised(value, entropy))
+
+    def _noised(self, value: Any, entropy: Entropy | None) -> int | NDArray[Any]:
+        from dpcurator import samplers
+
+        draw = partial(samplers.discrete_gaussian, self.noise.variance)
+        return release.noised(self.values, value, self.coordinates, draw, entropy)
+
+    def sample(self, size: int, entropy: Entropy | None = None) -> NDArray[Any]:
+        """Independent draws of the noise alone, query's unit; float64, shape (size,)."""
+        return release.draws(self.values, self.noise, size, entropy)
+
+    def pmf(self, outcome: object, value: Any = 0) -> Enclosure:
+        """P(answer = outcome), when `value` is the truth; 0 off the grid. A float is the point of the grid shown so."""
+        return release.chance(self.values, self.noise, outcome, value)
+
+    def tail(self, t: object) -> Enclosure:
+        """P(|noise| > t), unitless, by the exact law. t: at least 0, query's unit; else a Refusal."""
+        return self.noise.tail(release.within(self.values, t))
+
+    def plot(self, kind: str = "law") -> Chart:
+        """A chart of the "law", the "loss" by output, the "distribution" of the loss, or "delta" against epsilon."""
+        from dpcurator.plots import draw_noise
+
+        return draw_noise(kind, self, loss=self.loss, shift=self.sensitivity)
+
+    def error(self, beta: object) -> Fraction:
+        """Least m on the grid with P(|noise| > m) <= beta, query's unit; beta in (0, 1), else a Refusal.
+
+        A value off the grid is besides rounded by at most half a step.
+        """
+        return release.reach(self.values, self.noise, beta)
+
+
+def _price(epsilon: object, delta: object, rho: object) -> tuple[Fraction | None, Fraction | None, Fraction | None]:
+    """Exact, and one of the two ways to say it. Raises Refusal otherwise."""
+    if (rho is None) == (epsilon is None) or (epsilon is None) != (delta is None):
+        raise Refusal(
+            "Gaussian takes either epsilon and delta, or rho.", cure="Write epsilon=1, delta=1e-6, or rho=0.1."
+        )
+    if rho is not None:
+        return None, None, positive(rho, name="rho")
+    eps = rational(epsilon, name="epsilon")
+    if not 0 <= eps <= _MOST_EPS:
+        raise Refusal("epsilon must be at least 0 and at most 10,000.", cure="Write epsilon as in 0.5.")
+    return eps, _below_1(delta), None
+
+
+def _least(eps: Fraction, delta: Fraction, shift: int) -> DiscreteGaussian:
+    """The least noise for one coordinate. On a fine grid the continuous curve is so near that a billionth more than its
+    variance will do, and then that is taken: it was proved by the discrete law, and the search for the least is saved.
+    """
+    if shift >= _FINE:
+        near = gaussian_sigma(sensitivity=shift, epsilon=eps, delta=delta)
+        if near >= _FINE:
+            variance = Fraction(math.ceil(near**2 * (1 + Fraction(1, 10**9))))
+            if law.delta(variance, shift, eps).hi <= delta:
+                return DiscreteGaussian(variance)
+    return DiscreteGaussian.spending(eps, delta, sensitivity=shift)
+
+
+def _below_1(delta: object) -> Fraction:
+    exact = positive(delta, name="delta")
+    if exact >= 1:
+        raise Refusal("delta must be below 1.", cure="Write delta as in 1e-6.")
+    return exact
+
+
+def _about(moved: Fraction, most: int, eps: Fraction | None, delta: Fraction | None, rho: Fraction | None) -> Fraction:
+    """About sigma, to choose a grid by: any number above 0 would be right."""
+    if rho is None and eps is not None and delta is not None:
+        if most == 1:
+            return gaussian_sigma(sensitivity=moved, epsilon=eps, delta=delta)
+        rho = zcdp.greatest_rho(eps, delta)
+    assert rho is not None
+    inverse = 1 / (2 * rho)
+    if inverse >= 1:
+        return moved * math.isqrt(math.floor(inverse))
+    return moved / (math.isqrt(math.floor(2 * rho)) + 1)
+
+
+EXAMPLES = (
+    Gaussian(sensitivity=1, epsilon=1, delta="1e-6"),
+    Gaussian(sensitivity="0.12", epsilon=0, delta="1/20"),
+    Gaussian(sensitivity="5/2", rho="1/2", grid=1, coordinates=3),
+    Gaussian(sensitivity=1000, epsilon=10, delta="1e-5", grid="0.5", coordinates=2, bounds=(0, 1000), nan=0),
+)

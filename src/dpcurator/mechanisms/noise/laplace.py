@@ -1,0 +1,154 @@
+"""Laplace noise for a real answer or a vector, on a declared grid: the Laplace mechanism that a computer can run.
+
+Definition  The value is rounded to the grid (mechanisms/grid.py, mechanisms/grid_rounding.py) and discrete Laplace
+            noise of scale b steps is added; b = l1 / epsilon, with l1 the most steps that neighbours are apart in l1.
+Promise     If neighbours move the value by at most `sensitivity` in l1, and in at most `coordinates` coordinates, the
+            answer is epsilon-DP, exactly, and no float or rounding is left out of that. The sensitivity is declared for
+            the value *after* `nan` and `bounds` have been applied to it. One value's b * step is sensitivity / epsilon
+            when the step divides the sensitivity, and less than a step / epsilon more otherwise.
+Why a grid  A double of continuous noise has holes that tell the value (Mironov, CCS 2012). Here every answer is a point
+            of the grid, whatever the value; the double shown is the nearest to it.
+Source      Dwork, McSherry, Nissim, Smith 2006 (the mechanism); Ghosh, Roughgarden, Sundararajan 2009 (discrete).
+Checked     tests/mechanisms/test_laplace.py, tests/mechanisms/test_grid.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self
+
+from dpcurator.entropy import Entropy
+from dpcurator.mechanisms.grid import l1_steps, moving, step_of
+from dpcurator.mechanisms.grid_rounding import Reals, declared_constants
+from dpcurator.mechanisms.noise import release
+from dpcurator.mechanisms.noise.discrete_laplace import DiscreteLaplace
+from dpcurator.mechanisms.parameters import parameters
+from dpcurator.numbers import Enclosure, exp_neg, positive
+from dpcurator.numbers.rational import Spelled
+from dpcurator.privacy.loss import Loss
+
+if TYPE_CHECKING:  # a quote draws nothing, and starts faster without numpy
+    from numpy.typing import NDArray
+
+    from dpcurator.plots.chart import Chart
+
+
+@parameters
+class Laplace:
+    """sensitivity: Fraction > 0, in l1 and the query's unit, of the value as mapped. epsilon: Fraction > 0.
+
+    grid: the step, a finite decimal > 0, query's unit; by itself under a millionth of scale and sensitivity.
+    coordinates: int >= 1, how many coordinates of a vector may move at most between neighbours (all of them, unless the
+    query says otherwise: a histogram by add-remove moves 1); undeclared, a vector is refused. bounds: (low, high), to
+    which every value is clamped, the infinities too. nan: the number that a missing value stands for. Any other is a
+    Refusal.
+    """
+
+    sensitivity: Fraction
+    epsilon: Fraction
+    grid: Fraction | None = None
+    coordinates: int | None = None
+    bounds: tuple[Fraction, Fraction] | None = None
+    nan: Fraction | None = None
+    noise: DiscreteLaplace = field(init=False, repr=False, compare=False)
+    values: Reals = field(init=False, repr=False, compare=False)
+
+    if TYPE_CHECKING:  # each is given as people write it, and kept as the exact number
+
+        def __init__(
+            self, *, sensitivity: Spelled, epsilon: Spelled, grid: Spelled | None = None,
+            coordinates: int | None = None, bounds: tuple[Spelled, Spelled] | None = None, nan: Spelled | None = None,
+        ) -> None: ...  # fmt: skip
+
+    def __post_init__(self) -> None:
+        moved, eps = positive(self.sensitivity, name="sensitivity"), positive(self.epsilon, name="epsilon")
+        declared, most = moving(self.coordinates)
+        step = step_of(self.grid, sensitivity=moved, scale=moved / eps, coordinates=most)
+        bounds, nan = declared_constants(self.bounds, self.nan)
+        noise = DiscreteLaplace(l1_steps(moved, step, most) / eps)
+        for name, exact in (
+            ("sensitivity", moved), ("epsilon", eps), ("grid", step), ("coordinates", declared), ("bounds", bounds),
+            ("nan", nan), ("noise", noise), ("values", Reals.declared(step, bounds, nan)),
+        ):  # fmt: skip
+            object.__setattr__(self, name, exact)
+
+    @classmethod
+    def with_scale(
+        cls, *, scale: Spelled, sensitivity: Spelled, grid: Spelled | None = None, coordinates: int | None = None,
+        bounds: tuple[Spelled, Spelled] | None = None, nan: Spelled | None = None,
+    ) -> Self:  # fmt: skip
+        """Noise of this scale, query's unit; `epsilon` is then what it loses. The rest is as for the class."""
+        moved, spread = positive(sensitivity, name="sensitivity"), positive(scale, name="scale")
+        declared, most = moving(coordinates)
+        step = step_of(grid, sensitivity=moved, scale=spread, coordinates=most)
+        eps = l1_steps(moved, step, most) * step / spread
+        return cls(sensitivity=moved, epsilon=eps, grid=step, coordinates=declared, bounds=bounds, nan=nan)
+
+    @property
+    def step(self) -> Fraction:
+        """The grid's step, query's unit."""
+        return self.values.step
+
+    @property
+    def scale(self) -> Fraction:
+        """The noise's scale, query's unit. `noise` is its law in steps of the grid."""
+        return self.noise.scale * self.step
+
+    @property
+    def loss(self) -> Loss:
+        """Exact. The worst pair is the noise against itself moved by the whole sensitivity."""
+        return self.noise.loss(l1_steps(self.sensitivity, self.step, self.coordinates or 1))
+
+    def release(self, value: Any, entropy: Entropy | None = None) -> float | NDArray[Any]:
+        """The noisy answer, query's unit: a float, or an array of float64 of a vector's shape with independent noise.
+
+        value: int, float, Fraction, Decimal; or a list or array of such, of any size. Each is read exactly. Raises
+        Refusal for nan or an infinity without its constant declared, and for what is no number.
+        """
+        return self.values.shown(self._noised(value, entropy))
+
+    def release_exact(self, value: Any, entropy: Entropy | None = None) -> Fraction | NDArray[Any]:
+        """The same as the exact points of the grid: a Fraction, or an array of them."""
+        return self.values.exactly(self._noised(value, entropy))
+
+    def _noised(self, value: Any, entropy: Entropy | None) -> int | NDArray[Any]:
+        from dpcurator import samplers
+
+        draw = partial(samplers.discrete_laplace, self.noise.scale)
+        return release.noised(self.values, value, self.coordinates, draw, entropy)
+
+    def sample(self, size: int, entropy: Entropy | None = None) -> NDArray[Any]:
+        """Independent draws of the noise alone, query's unit; float64, shape (size,)."""
+        return release.draws(self.values, self.noise, size, entropy)
+
+    def pmf(self, outcome: object, value: Any = 0) -> Enclosure:
+        """P(answer = outcome), when `value` is the truth; 0 off the grid. A float is the point of the grid shown so."""
+        return release.chance(self.values, self.noise, outcome, value)
+
+    def tail(self, t: object) -> Enclosure:
+        """P(|noise| > t), unitless, by the exact law. t: at least 0, query's unit; else a Refusal."""
+        beyond, scale = release.within(self.values, t) + 1, self.noise.scale
+        return 2 * exp_neg(beyond / scale) / (1 + exp_neg(1 / scale))
+
+    def plot(self, kind: str = "law") -> Chart:
+        """A chart of the "law", the "loss" by output, the "distribution" of the loss, or "delta" against epsilon."""
+        from dpcurator.plots import draw_noise
+
+        return draw_noise(kind, self, loss=self.loss, shift=self.sensitivity)
+
+    def error(self, beta: object) -> Fraction:
+        """Least m on the grid with P(|noise| > m) <= beta, query's unit; beta in (0, 1), else a Refusal.
+
+        A value off the grid is besides rounded by at most half a step.
+        """
+        return release.reach(self.values, self.noise, beta)
+
+
+EXAMPLES = (
+    Laplace(sensitivity=1, epsilon=1),
+    Laplace(sensitivity="0.12", epsilon="0.1"),
+    Laplace(sensitivity="5/2", epsilon=2, grid=1, coordinates=3),
+    Laplace(sensitivity=10_000_000, epsilon=1, grid="0.01", bounds=(0, 10_000_000), nan=0),
+)  # fmt: skip

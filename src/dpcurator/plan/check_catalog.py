@@ -1,0 +1,106 @@
+"""Whether the public facts a plan carries are the catalog's: what sensitivity rests on, looked up again.
+
+A plan may come from elsewhere (a receipt, a quote built by hand). Bounds, caps, units and keys that it claims must be
+those declared, or the noise it asks for would be too small. Checked in tests/curator/test_curator.py and
+tests/receipts/test_verify.py.
+"""
+
+from __future__ import annotations
+
+from dpcurator.catalog.model import EACH_ROW, KINDS, Catalog, Table
+from dpcurator.errors import Refusal
+from dpcurator.language.intervals import bounds
+from dpcurator.language.rows import Expression, Field, Operand, fields, walk
+from dpcurator.language.spelling import spelled
+from dpcurator.plan.limits import check, finishing
+from dpcurator.plan.nodes import KeyColumn, Measured, Plan, Rows, Where
+from dpcurator.plan.public_keys import digest_of, image, selectable
+
+
+def disagreement(plan: Plan, catalog: Catalog) -> str | None:
+    """The first public fact of the plan that the catalog does not declare, in words; None when there is none."""
+    source = plan.source.source.source
+    rows = source.source if isinstance(source, Where) else source
+    table = next((table for table in catalog.tables if table.name == rows.table), None)
+    if table is None or not table.private:
+        return "the catalog has no such private table"
+    names = [column.name for column in table.columns]
+    unit = None if table.unit == EACH_ROW else table.unit
+    if (rows.unit, rows.unit_index) != (unit, None if unit is None else names.index(unit)):
+        return "the unit is not the catalog's"
+    if (rows.neighbours, rows.units) != (catalog.neighbours, catalog.units):
+        return "the neighbours, or the number of units, are not the catalog's"
+    caps = (1, 1) if rows.unit is None else (table.max_rows, table.max_groups or 1)
+    if (plan.source.max_rows, plan.source.max_groups) != caps:
+        return "max_rows or max_groups is not the catalog's"
+    if plan.source.source.columns and rows.unit is not None and table.max_groups is None:
+        return "the catalog declares no max_groups"
+    try:
+        return _where(source, table) or _measured(plan, table) or _keys(plan, table, catalog) or _work(plan, table)
+    except (KeyError, TypeError, ValueError, ArithmeticError, IndexError, Refusal):
+        return "an expression of the plan is none"
+
+
+def _where(source: Rows | Where, table: Table) -> str | None:
+    if isinstance(source, Rows):
+        return None
+    if not _of(source.predicate, table):
+        return "WHERE looks at other columns"
+    named = tuple(table.columns[index].name for index in sorted(fields(source.predicate)))
+    return None if named == source.columns else "WHERE names other columns"
+
+
+def _measured(plan: Plan, table: Table) -> str | None:
+    for measured in (call.column for call in plan.calls if call.column is not None):
+        if not _same(measured, table):
+            return f"{measured.name!r} is declared otherwise"
+        held = bounds(measured.part, table) or (None, None)
+        if (*held, filled(measured.part, table)) != (measured.lower, measured.upper, measured.filled):
+            return f"{measured.name!r} is declared otherwise"
+    return None
+
+
+def _keys(plan: Plan, table: Table, catalog: Catalog) -> str | None:
+    for key in plan.source.source.columns:
+        if not _same(key, table):
+            return f"{key.name!r} has other keys"
+        keys = image(key.part, table)
+        listed = (None, "") if keys is None else (len(keys), digest_of(keys))
+        if (key.count, key.digest) != listed:
+            return f"{key.name!r} has other keys"
+        if keys is None and not (selectable(key.part, table) and catalog.delta > 0):
+            return f"{key.name!r} has no list of keys"
+    return None
+
+
+def _work(plan: Plan, table: Table) -> str | None:
+    try:
+        check(finishing(plan, table))
+    except Refusal:
+        return "its answer is too large"
+    return None
+
+
+def filled(part: Operand, table: Table) -> bool:
+    """Whether it is a column that declares a value for missing ones. A unit is never filled: its rows are dropped."""
+    if not isinstance(part, Field):
+        return False
+    column = table.columns[part.index]
+    return column.missing is not None and column.name != table.unit
+
+
+def _same(said: Measured | KeyColumn, table: Table) -> bool:
+    """Whether the columns an expression looks at are the table's, and one that is a column is named and typed so."""
+    if not _of(said.part, table):
+        return False
+    if isinstance(said.part, Field):
+        column = table.columns[said.part.index]
+        return (column.name, column.type) == (said.name, said.type)
+    return KINDS.get(said.type) == said.part.kind and said.name == spelled(said.part, table)
+
+
+def _of(expression: Expression, table: Table) -> bool:
+    """Whether each column it looks at is in the table, and of the kind it says."""
+    columns = table.columns
+    used = [part for part in walk(expression) if isinstance(part, Field)]
+    return all(0 <= one.index < len(columns) and columns[one.index].kind == one.kind for one in used)

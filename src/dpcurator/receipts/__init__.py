@@ -1,0 +1,1 @@
+"""Receipts: written by the curator, verified by anyone."""

@@ -1,0 +1,87 @@
+"""The receipt: a signed statement of what was asked, how far one unit could move it, with which noise, at what cost.
+
+It holds the canonical plan, the reach with its derivation, each mechanism with exact parameters, the price, the hash
+of the noisy values, the place in the ledger's chain, and versions. It holds nothing computed from private data besides
+what was released. `verification.py` derives all of it again. Checked in tests/receipts/test_receipt.py.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from hashlib import sha256
+from importlib.metadata import PackageNotFoundError, version
+from typing import Final
+
+from dpcurator.ledger.keys import SigningKey, canonical
+from dpcurator.plan.canonical import as_json
+from dpcurator.pricing.quote import Quote
+from dpcurator.values import Charge, Json
+
+FORMAT: Final = "dpcurator receipt 2"
+PARTS: Final = ("dpcurator", "numpy", "python-flint", "duckdb")
+
+
+def sha(value: object) -> str:
+    """sha256 of the canonical JSON, hexadecimal."""
+    return sha256(canonical(value)).hexdigest()
+
+
+def batch_digest(plans: Sequence[str]) -> str:
+    """What stands for the plan of a batch in the ledger, from the digests of its plans."""
+    return sha({"batch": list(plans)})
+
+
+def write(
+    quote: Quote, charge: Charge, answer_core: Json, *, analyst: str, key: SigningKey, batch: Json | None = None
+) -> Json:
+    """The signed receipt of one answer. batch: what was paid with it by the same charge, see `batching`."""
+    catalog = quote.catalog
+    body: Json = {
+        "format": FORMAT,
+        "request": charge.request_id,
+        "analyst": analyst,
+        "time": charge.time,
+        "protects": catalog.protects,
+        "neighbours": catalog.neighbours,
+        "plan": as_json(quote.plan),
+        "plan_sha256": quote.plan_digest,
+        "reach": {
+            "rows": quote.reach.rows,
+            "groups": quote.reach.groups,
+            "keys": quote.reach.keys,
+            "one": quote.reach.one,
+            "units": quote.reach.units,
+        },
+        "price": quote.parameters()["price"],
+        "selection": quote.parameters()["selection"],
+        "readings": [
+            mechanism | {"derivation": list(one.derivation)}
+            for mechanism, one in zip(quote.parameters()["mechanisms"], quote.priced, strict=True)
+        ],
+        "epsilon": str(quote.epsilon),
+        "rho": str(quote.rho),
+        "delta": str(quote.delta),
+        "confidence": str(quote.confidence),
+        "parameters_sha256": sha(quote.parameters()),
+        "answer_sha256": sha(answer_core),
+        "ledger": {
+            "position": charge.position,
+            "head": charge.head,
+            "spent": str(charge.spent),
+            "remaining": str(charge.remaining),
+        },
+        "batch": batch,
+        "catalog_sha256": catalog.digest,
+        "data_version": catalog.data_version,
+        "software": {part: _version(part) for part in PARTS} | {"python": platform.python_version()},
+        "public_key": key.public,
+    }
+    return body | {"signature": key.sign(canonical(body))}
+
+
+def _version(part: str) -> str:
+    try:
+        return version(part)
+    except PackageNotFoundError:
+        return "unknown"

@@ -1,0 +1,1 @@
+"""From exact integers to an answer: the one place where noise meets data, and what is made of noisy values."""

@@ -1,0 +1,258 @@
+"""From noisy readings to rows with error bars: post-processing, so it costs nothing and can leak nothing.
+
+Expressions are computed in exact rationals together with a conservative interval: with probability at least the
+quote's confidence, every reading a cell rests on is within its error bar (union bound over the cell's readings), and
+then the noise-free value is in the cell's interval. NULL as in SQL: arithmetic with NULL is NULL, x/0 is NULL,
+conditions are three-valued. Rows come in the keys' canonical order, that of all other keys last, then ORDER BY.
+Checked in tests/release/test_finish.py.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, Final
+
+from dpcurator.aggregates import rule_of
+from dpcurator.catalog.model import Value
+from dpcurator.numbers.display import round_half_up
+from dpcurator.numbers.interval import Interval, replace_value
+from dpcurator.plan.nodes import Apply, Given, Key, Post, Result
+from dpcurator.pricing.bars import readings_of
+from dpcurator.pricing.quote import Quote
+from dpcurator.release.cells import shown_cell
+from dpcurator.release.release import Noisy
+from dpcurator.values import Cell
+
+Computed = Interval | str | bool | None  # None: NULL
+_NULL = Interval(None, None, None)
+OTHER: Final = Cell(None, other=True)  # in the place of a key: all keys that are not shown
+
+
+def finish(quote: Quote, released: Noisy | None) -> tuple[tuple[Cell, ...], ...]:
+    """The answer's rows. released: None for a quote whose values are all public."""
+    plan, noisy = quote.plan, released or Noisy(quote.lowered.keys, ())
+    groups = len(noisy.keys) + noisy.other
+    if not groups:
+        return ()
+    betas = [_beta(quote, output.part) for output in plan.outputs]
+    first = _beta(quote, None)
+    views = {beta: _View(quote, noisy, beta) for beta in {*betas, first}}
+    columns = [(output, views[beta]) for output, beta in zip(plan.outputs, betas, strict=True)]
+    plain = views[first]
+    rows: list[tuple[tuple[Computed, ...], int]] = []  # what they are ordered by, and the key's number
+    for number in range(groups):
+        if plan.having is None or _truth(plain.value(plan.having, number)) is True:
+            rows.append((tuple(plain.value(order.part, number) for order in plan.order), number))
+    for position in reversed(range(len(plan.order))):
+        order = plan.order[position]
+        rows.sort(key=_sorting(position, order.descending, order.nulls_first), reverse=order.descending)
+    last = None if plan.limit is None else plan.offset + plan.limit
+    return tuple(
+        tuple(
+            OTHER if isinstance(output.part, Key) and number == len(noisy.keys)
+            else shown_cell(output, view.value(output.part, number))
+            for output, view in columns
+        )
+        for _, number in rows[plan.offset : last]
+    )  # fmt: skip
+
+
+def _beta(quote: Quote, part: Post | None) -> Fraction:
+    used = () if part is None else readings_of(quote, part)
+    return (1 - quote.confidence) / max(1, len(used))
+
+
+def _sorting(position: int, descending: bool, nulls_first: bool) -> Callable[[Any], Any]:
+    def key(row: tuple[tuple[Computed, ...], Any]) -> tuple[bool, Any]:
+        value = row[0][position]
+        plain = value.value if isinstance(value, Interval) else value
+        return (plain is not None) == (nulls_first != descending), (0 if plain is None else plain)
+
+    return key
+
+
+class _View:
+    """The values of every key, with each reading's error bar at the same `beta`."""
+
+    def __init__(self, quote: Quote, noisy: Noisy, beta: Fraction) -> None:
+        self.keys, self.noisy, self.reach = noisy.keys, noisy.readings, quote.reach
+        self.readings = [(one.reading.unit, one.error(beta)) for one in quote.priced]
+        place = {one.ask: number for number, one in enumerate(quote.priced)}
+        self.calls = [
+            (rule.finish, [place[ask] for ask in rule.asks(call.column, quote.reach)], call.column)
+            for call, rule in ((call, rule_of(call)) for call in quote.plan.calls)
+        ]
+
+    def value(self, part: Post, number: int) -> Computed:
+        """The value of an expression for the key of this number."""
+        match part:
+            case Key(index):  # the other groups have no key: NULL
+                return _given(self.keys[number][index]) if number < len(self.keys) else None
+            case Result(index):
+                finished, places, column = self.calls[index]
+                return finished(tuple(self._reading(place, number) for place in places), column, self.reach)
+            case Given(value):
+                return _given(value)
+            case Apply(op, parts):
+                return _apply(op, [self.value(inner, number) for inner in parts])
+        raise TypeError(f"no value for {part!r}")
+
+    def _reading(self, place: int, number: int) -> Interval:
+        unit, error = self.readings[place]
+        return Interval.around(self.noisy[place][number] * unit, error)
+
+
+def _given(value: Value | Fraction | bool) -> Computed:
+    if isinstance(value, float):  # a listed key: the number its author wrote, so that 0.1 is one tenth here too
+        return Interval.exactly(Fraction(repr(value)))
+    if isinstance(value, int | Fraction) and not isinstance(value, bool):
+        return Interval.exactly(Fraction(value))
+    return value
+
+
+def _number(value: Computed) -> Interval:
+    if isinstance(value, Interval):
+        return value
+    if isinstance(value, bool):
+        return Interval.exactly(Fraction(int(value)))
+    return _NULL
+
+
+def _plain(value: Computed) -> Fraction | str | bool | None:
+    return value.value if isinstance(value, Interval) else value
+
+
+def _truth(value: Computed) -> bool | None:
+    plain = _plain(value)
+    return None if plain is None else bool(plain)
+
+
+def _apply(op: str, values: list[Computed]) -> Computed:
+    if op in _NUMERIC:
+        return _NUMERIC[op](*[_number(value) for value in values])
+    if op in _COMPARED:
+        one, other = (_plain(value) for value in values)
+        if one is None or other is None:
+            return None
+        return _COMPARED[op](*_alike(one, other))
+    if op in ("AND", "OR"):
+        truths = [_truth(value) for value in values]
+        decided = op == "OR"
+        if decided in truths:
+            return decided
+        return None if None in truths else not decided
+    if op == "NOT":
+        truth = _truth(values[0])
+        return None if truth is None else not truth
+    if op == "IS NULL":
+        return _plain(values[0]) is None
+    if op == "COALESCE":
+        return _first_present(values)
+    if op == "NULLIF":
+        return _null_if(values[0], values[1])
+    raise TypeError(f"no operation {op!r}")
+
+
+def _alike(one: Any, other: Any) -> tuple[Any, Any]:
+    """Booleans beside the 0 and 1 of a boolean key."""
+    if isinstance(one, bool) != isinstance(other, bool):
+        return Fraction(one), Fraction(other)
+    return one, other
+
+
+def _null_if(value: Computed, other: Computed) -> Computed:
+    """NULL where the two are equal. Where they could be without the noise, the value has no bound: it might be NULL."""
+    one = _plain(value)
+    if one is None or other is None:
+        return value
+    if one == _plain(other):
+        return _NULL
+    first, second = _number(value), _number(other)
+    return first if _apart(first, second) or _apart(second, first) else replace_value(_NULL, first.value)
+
+
+def _apart(below: Interval, above: Interval) -> bool:
+    return below.high is not None and above.low is not None and below.high < above.low
+
+
+def _first_present(values: list[Computed]) -> Interval:
+    """The first value that is not NULL. Without the noise an earlier one might not be NULL: then there is no bound."""
+    numbers = [_number(value) for value in values]
+    for place, number in enumerate(numbers):
+        if number.value is not None:
+            return number if place == 0 else replace_value(_NULL, number.value)
+    return _NULL
+
+
+def _round(value: Interval, places: Interval | None = None) -> Interval:
+    unit = Fraction(10) ** -int(places.value if places is not None and places.value is not None else 0)
+
+    def rounded(end: Fraction | None) -> Fraction | None:
+        if end is None:
+            return None
+        return (1 if end >= 0 else -1) * round_half_up(abs(end) / unit) * unit  # halves away from zero, as in SQL
+
+    return Interval(rounded(value.value), rounded(value.low), rounded(value.high))
+
+
+def _whole_ends(rounding: Callable[[Fraction], int]) -> Callable[[Interval], Interval]:
+    """A rounding that never falls as its argument grows, of the value and of both ends."""
+
+    def rounded(end: Fraction | None) -> Fraction | None:
+        return None if end is None else Fraction(rounding(end))
+
+    return lambda a: Interval(rounded(a.value), rounded(a.low), rounded(a.high))
+
+
+def _extreme(choose: Callable[[list[Fraction]], Fraction]) -> Callable[..., Interval]:
+    """LEAST or GREATEST of those that are not NULL. Where one is, or might be without the noise, there is no bound."""
+
+    def chosen(*values: Interval) -> Interval:
+        present = [value.value for value in values if value.value is not None]
+        lows = [value.low for value in values if value.low is not None]
+        highs = [value.high for value in values if value.high is not None]
+        value = choose(present) if present else None
+        if not len(present) == len(lows) == len(highs) == len(values):
+            return Interval(value, None, None)
+        return Interval(value, choose(lows), choose(highs))
+
+    return chosen
+
+
+def _root(value: Interval) -> Interval:
+    """The square root to 30 figures, its ends rounded outward; NULL of what is below 0, as x/0 is."""
+
+    def root(end: Fraction, up: int) -> Fraction:
+        places = 30 + max(0, end.denominator.bit_length() - end.numerator.bit_length()) // 6
+        return Fraction(math.isqrt(math.floor(end * 10 ** (2 * places))) + up, 10**places)
+
+    found = None if value.value is None or value.value < 0 else root(value.value, 0)
+    if value.low is None or value.high is None or value.low < 0:  # without the noise it might be NULL
+        return Interval(found, None, None)
+    return Interval(found, root(value.low, 0), root(value.high, 1))
+
+
+_NUMERIC: dict[str, Callable[..., Interval]] = {
+    "NEG": lambda a: -a,
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": lambda a, b: a / b,
+    "ABS": abs,
+    "ROUND": _round,
+    "FLOOR": _whole_ends(math.floor),
+    "CEIL": _whole_ends(math.ceil),
+    "SQRT": _root,
+    "LEAST": _extreme(min),
+    "GREATEST": _extreme(max),
+}
+_COMPARED: dict[str, Callable[[Any, Any], bool]] = {
+    "=": lambda a, b: bool(a == b),
+    "<>": lambda a, b: bool(a != b),
+    "<": lambda a, b: bool(a < b),
+    "<=": lambda a, b: bool(a <= b),
+    ">": lambda a, b: bool(a > b),
+    ">=": lambda a, b: bool(a >= b),
+}

@@ -1,0 +1,39 @@
+"""What an error bar does not cover, from the plan alone: said with every answer, and checked with its receipt.
+
+Checked in tests/curator/test_curator.py and tests/receipts/test_verify.py.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from dpcurator.numbers import decimal_text
+from dpcurator.plan.nodes import Plan
+from dpcurator.plan.stability import Reach
+
+
+def notes(plan: Plan, reach: Reach, confidence: Fraction) -> tuple[str, ...]:
+    """What an error bar does not cover, said with every answer (MEANING 7.5)."""
+    apart: list[str] = []
+    source = plan.source
+    if reach.one != 1:
+        caps = many(source.max_rows, "row")
+        if source.source.columns:
+            caps += f" a group and {many(source.max_groups, 'group')}"
+        apart.append(f"a unit with more than {caps} is {'cut' if reach.chosen else 'scaled'} down to that")
+    if reach.chosen:
+        apart.append(f"groups of few units are {'in (other)' if reach.other else 'left out'}")
+    clamped = dict.fromkeys(call.column for call in plan.calls if call.function != "COUNT" and call.column)
+    apart += [
+        f"{column.name} is clamped to [{decimal_text(column.lower)}, {decimal_text(column.upper)}]"
+        for column in clamped
+        if column.lower is not None and column.upper is not None
+    ]
+    percent = decimal_text(confidence * 100)
+    told = f"± is the noise, with {percent} % confidence for each value"
+    return (f"{told}; not in it: {'; '.join(apart)}" if apart else told,)
+
+
+def many(count: int, noun: str) -> str:
+    """1 row, 2,000 rows."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

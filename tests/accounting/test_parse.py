@@ -1,0 +1,78 @@
+"""What the shell reads as a composition: every spelling, and refusals that name the part."""
+
+from fractions import Fraction
+
+import pytest
+
+import dpcurator as dp
+from dpcurator.accounting.parse import SPELLINGS, spelled
+from dpcurator.privacy.families import WHOLE
+
+F = Fraction
+
+
+def loss(family, **given):
+    return dp.Loss(family, tuple((name, F(str(value))) for name, value in given.items()))
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ("laplace(epsilon=0.1)", loss("laplace", scale=1, shift="1/10")),
+        ("laplace(scale=10)", loss("laplace", scale=10, shift=1)),
+        ("laplace(scale=10, sensitivity=3)", loss("laplace", scale=10, shift=3)),
+        ("gaussian(sigma=1.5)", loss("gaussian", variance="9/4", shift=1)),
+        (" gaussian ( sigma = 3/2 , sensitivity = 2 ) ", loss("gaussian", variance="9/4", shift=2)),
+        ("gaussian(rho=0.5)", loss("gaussian", variance=1, shift=1)),
+        ("discrete_laplace(scale=7)", loss("discrete_laplace", scale=7, shift=1)),
+        ("discrete_gaussian(sigma=3, sensitivity=2)", loss("discrete_gaussian", variance=9, shift=2)),
+        ("discrete_gaussian(variance=3)", loss("discrete_gaussian", variance=3, shift=1)),
+        (
+            "discrete_gaussian_vector(variance=3, l2_squared=2)",
+            loss("discrete_gaussian_vector", variance=3, l2_squared=2),
+        ),
+        ("pure(epsilon=1e-3)", loss("pure", epsilon="1/1000")),
+        ("exponential(epsilon=1)", loss("bounded_range", epsilon=1)),
+        ("bounded_range(epsilon=1)", loss("bounded_range", epsilon=1)),
+        ("approximate(epsilon=1, delta=1e-9)", loss("approximate", epsilon=1, delta="1e-9")),
+        ("randomised_response(epsilon=1)", loss("pure", epsilon=1)),
+        ("randomised_response(truth=0.7)", loss("randomised_response", truth="0.7", lie="0.3")),
+        ("randomised_response(truth=0.7, lie=0.1)", loss("randomised_response", truth="0.7", lie="0.1")),
+        ("unary_encoding(p=0.5, q=0.2)", loss("unary_encoding", p="0.5", q="0.2")),
+        (" poisson ( 0.01 , gaussian(sigma=2) ) ", loss("poisson_gaussian", rate="0.01", variance=4, shift=1)),
+        ("poisson(1/3,pure(epsilon=1))", loss("poisson_pure", rate="1/3", epsilon=1)),
+        ("poisson(1, pure(epsilon=1))", loss("pure", epsilon=1)),
+        ("fixed_size(100/10000, laplace(epsilon=2))", loss("fixed_size_laplace", rate="0.01", scale=1, shift=2)),
+    ],
+)
+def test_each_spelling(text, right):
+    assert spelled(text).parts == ((right, 1),)
+    assert spelled(f"3*{text}+ 4 * {text}").parts == ((right, 7),)
+
+
+def test_every_family_can_be_written():
+    assert set(WHOLE) <= set(SPELLINGS)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "poisson(0.1)", "poisson(0, pure(epsilon=1))", "poisson(2, pure(epsilon=1))", "poisson(0.1, pure)",
+        "poisson(0.1, poisson(0.1, pure(epsilon=1)))", "poisson(0.1, 3 * pure(epsilon=1))", "fixed_size(1, laplace())",
+        "poisson(rate=0.1, pure(epsilon=1))", "poisson_pure(epsilon=1, rate=0.1)", "poisson(0.1, pure(epsilon=1)",
+        "poisson(0.1, unary_encoding(p=0.5, q=0.2))", "poisson(1, discrete_gaussian_vector(variance=3, l2_squared=2))",
+        "poisson(0.1, pure(epsilon=1)) + fixed_size(0.1, pure(epsilon=1))",
+        "", "+", "laplace", "laplace()", "laplace(0.1)", "laplace(epsilon=)", "laplace(epsilon=nan)",
+        "laplace(epsilon=inf)",
+        "laplace(epsilon=-1)", "laplace(epsilon=0.1) +", "laplace(epsilon=0.1) pure(epsilon=1)", "x(epsilon=1)",
+        "laplace(epsilon=1, epsilon=2)", "laplace(epsilon=1, scale=2)", "laplace(epsilon=__import__('os'))",
+        "2 * 3 * pure(epsilon=1)", "-1 * pure(epsilon=1)", "0 * pure(epsilon=1) * 2", "1.5 * pure(epsilon=1)",
+        "pure(epsilon=1))", "((pure(epsilon=1)))", "gaussian(sigma=0)", "randomised_response(truth=1)",
+        "pure(epsilon=1,)",
+        "discrete_laplace(scale=2, sensitivity=1.5)", "x" * 200_000,
+    ],
+)  # fmt: skip
+def test_anything_else_is_refused(text):
+    with pytest.raises(dp.Refusal) as refused:
+        spelled(text)
+    assert len(str(refused.value)) < 1000

@@ -1,0 +1,183 @@
+"""A batch is one charge for several questions: all or nothing, exact, repeatable, each with its own receipt."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from fractions import Fraction as F
+
+import pytest
+from questions import CATALOG, VISITS, catalog_with, with_column
+
+from dpcurator.entropy import SystemEntropy
+from dpcurator.errors import Fault, OverBudget, Refusal
+from dpcurator.receipts.verification import verify
+from receipts import CATALOGS, KEY, changed, curator, json_of, leaves, others, signed
+
+ASKED = [
+    "SELECT city, COUNT(*) AS n FROM visits GROUP BY city",
+    "SELECT city, AVG(age) FROM visits GROUP BY city",
+    "SELECT COUNT(*) FROM visits WHERE age > 30",
+    "SELECT g, SUM(x) FROM rows GROUP BY g",
+]
+
+
+def events(made):
+    return [entry.event.NAME for entry in made.log()]
+
+
+@pytest.mark.parametrize("name", CATALOGS)
+def test_one_charge_of_the_exact_sum_and_a_receipt_each(name):
+    made = curator(CATALOGS[name])
+    batch = made.quote_batch(ASKED, spend="10%")
+    answers = made.batch(ASKED, spend="10%")
+    assert events(made) == ["opened", "charged", "answered"]
+    budget = made.budget()
+    assert budget.spent == batch.cost == made.catalog.budget / 10
+    assert budget.spent_delta == batch.delta <= made.catalog.delta / 10
+    assert [answer.columns for answer in answers] == [quote_columns(made, text) for text in ASKED]
+    for answer in answers:
+        receipt = json_of(answer.receipt)
+        outside = {"catalog": made.catalog, "ledger": made.ledger, "public_key": KEY.public}
+        told = verify(receipt, **outside, answer=answer.core_json())
+        assert told.holds, str(told)
+        assert "of a batch of 4" in str(told)
+
+
+def quote_columns(made, text):
+    return tuple(output.title for output in made.plan(text).outputs)
+
+
+def test_the_answers_are_right():
+    """At an epsilon at which noise is nothing, a batch says what the questions say one by one."""
+    rich = replace(CATALOG, epsilon=F(10) ** 14)
+    made = curator(rich)
+    one_by_one = [made.ask(text, epsilon=F(10) ** 12).rows for text in ASKED]
+    assert [answer.rows for answer in made.batch(ASKED, epsilon=4 * F(10) ** 12)] == one_by_one
+
+
+def test_the_same_batch_again_is_free_and_the_same():
+    made = curator()
+    first, again = (made.batch(ASKED, epsilon=1) for _ in range(2))
+    assert [answer.core_json() for answer in first] == [answer.core_json() for answer in again]
+    assert {answer.repeated for answer in first} == {False}
+    assert {answer.repeated for answer in again} == {True}
+    assert made.budget().spent == 1
+    fresh = made.batch(ASKED, epsilon=1, fresh=True)
+    assert [answer.core_json() for answer in fresh] != [answer.core_json() for answer in first]
+    assert made.budget().spent == 2
+
+
+def test_a_question_twice_is_paid_once_and_answered_twice():
+    made = curator()
+    one, other, last = made.batch([ASKED[0], ASKED[0], ASKED[2]], epsilon=1)
+    assert one.core_json() == other.core_json()
+    assert one.cost == other.cost == last.cost == F(1, 2)
+    assert made.budget().spent == 1
+
+
+def test_what_is_public_costs_the_others_nothing():
+    table = with_column(VISITS, "age", lower=F(0), upper=F(0))
+    made = curator(catalog_with(table, CATALOG.tables[1]))
+    free, paid = made.batch(["SELECT SUM(age) FROM visits", "SELECT COUNT(*) FROM visits"], epsilon=1)
+    assert (free.rows, free.receipt, free.cost, paid.cost) == ([(0,)], None, 0, 1)
+    only = made.batch(["SELECT SUM(age) FROM visits"], epsilon=1)
+    assert only[0].receipt is None
+    assert made.budget().spent == 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ([*ASKED[:2], "SELECT AVG(nothing) FROM visits"], "question 3"),
+        ([ASKED[0], "SELEC"], "question 2"),
+        ([ASKED[0], "SELECT SUM(note) FROM visits"], "question 2"),
+        ([], "1 to 100 questions"),
+        ([ASKED[0]] * 101, "1 to 100 questions"),
+        (None, "a list of questions"),
+        (ASKED[0], "a list of questions"),
+    ],
+)
+def test_one_refusal_refuses_all_and_says_which(asked, words):
+    made = curator()
+    with pytest.raises(Refusal, match=words) as refused:
+        made.batch(asked, epsilon=1)
+    assert refused.value.cure
+    assert events(made) == []
+
+
+def test_a_batch_that_cannot_be_paid_charges_nothing():
+    made = curator()
+    made.ask(ASKED[0], epsilon=3)
+    with pytest.raises(OverBudget):
+        made.batch(ASKED, epsilon="1.0001")
+    assert made.budget().spent == 3
+    made.batch(ASKED, epsilon=1)
+    assert made.budget().remaining == 0
+
+
+@pytest.mark.parametrize("price", [{}, {"epsilon": 1, "spend": "5%"}, {"epsilon": 0}, {"epsilon": "x"}, {"spend": "5"}])
+def test_a_batch_needs_one_price(price):
+    with pytest.raises(Refusal):
+        curator().batch(ASKED, **price)
+
+
+class Stopped(SystemEntropy):
+    """Fails in the middle: after the first question's noise was drawn."""
+
+    def __init__(self) -> None:
+        self.left = 1
+
+    def words(self, count):
+        self.left -= 1
+        if self.left < 0:
+            raise KeyboardInterrupt
+        return super().words(count)
+
+
+def test_stopped_in_the_middle_nothing_is_shown_and_asking_again_resumes_the_charge():
+    made = curator()
+    made.entropy = Stopped()
+    with pytest.raises(KeyboardInterrupt):
+        made.batch(ASKED, epsilon=1)
+    assert events(made) == ["opened", "charged"]
+    made.entropy = SystemEntropy()
+    answers = made.batch(ASKED, epsilon=1)
+    assert made.budget().spent == 1
+    assert all(verify(json_of(answer.receipt), ledger=made.ledger).holds for answer in answers)
+
+
+def test_a_fault_closes_the_curator_and_tells_nothing():
+    class Broken:
+        def evaluate_all(self, cores):
+            raise ValueError("secret 42")
+
+    made = curator()
+    made.engine = Broken
+    with pytest.raises(Fault) as fault:
+        made.batch(ASKED, epsilon=1)
+    assert "42" not in str(fault.value)
+    assert fault.value.__cause__ is None is fault.value.__context__
+    assert events(made)[-1] != "answered"
+
+
+def test_a_receipt_that_lies_about_its_batch_is_caught():
+    made = curator()
+    receipt = json_of(made.batch(ASKED, epsilon=1)[1].receipt)
+    for path in leaves(receipt["batch"]):
+        old = receipt["batch"][path[0]] if len(path) == 1 else None
+        if len(path) > 1:
+            old = receipt["batch"]
+            for step in path:
+                old = old[step]
+        for new in others(old):
+            lie = signed(changed(receipt, ("batch", *path), new))
+            assert not verify(lie, ledger=made.ledger).holds, (path, new)
+    alone = signed(receipt | {"batch": None})
+    assert not verify(alone, ledger=made.ledger).holds
+
+
+def test_as_json():
+    said = json.loads(json.dumps(curator().quote_batch(ASKED, epsilon=1).as_json(), allow_nan=False))
+    assert said["epsilon"] == "1"
+    assert len(said["questions"]) == 4

@@ -1,0 +1,201 @@
+"""`dpcurator.open`: what must be there, what is made when, and that nothing is mixed up on the way."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from house import COUNT, ROWS, catalog, frame, opened
+
+import dpcurator as dp
+from dpcurator.catalog.load import load
+from dpcurator.curator.opening import curator_of, key_of, ledger_of, refresh_all
+from dpcurator.snapshot import store
+
+TOML = """\
+[curator]
+protects = "people"
+[ledger]
+epsilon = 1
+[tables.visits]
+file = "visits.csv"
+unit = "who"
+max_rows = 2
+[tables.visits.columns]
+who = "text"
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    (tmp_path / "curator.toml").write_text(TOML)
+    (tmp_path / "visits.csv").write_text("who\na\nb\n")
+    return tmp_path
+
+
+def test_from_a_file_with_a_refresh_first(place, monkeypatch):
+    with pytest.raises(dp.Misconfigured, match="refresh"):
+        dp.open(place / "curator.toml")
+    refresh_all(load(place / "curator.toml"))
+    for source in (place / "curator.toml", str(place / "curator.toml")):
+        assert dp.open(source).catalog.data_version == 1
+    monkeypatch.chdir(place)
+    assert dp.open("curator.toml").ask(COUNT, epsilon="0.5").spent == dp.open("curator.toml").budget().spent
+
+
+def test_from_a_dict_and_frames(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    curator = dp.open(catalog(), visits=frame(ROWS))
+    assert (tmp_path / ".dpcurator").is_dir()
+    assert curator.catalog == dp.open(catalog(), directory=str(tmp_path)).catalog
+
+
+@pytest.mark.parametrize(
+    "given", [{"nowhere": {"a": [1]}}, {"visits": 5}, {"visits": {"who": ["a"]}}, {"visits": "x.csv"}]
+)
+def test_a_frame_that_does_not_fit_is_misconfigured_and_leaves_nothing_in_force(tmp_path, given):
+    with pytest.raises(dp.Misconfigured):
+        dp.open(catalog(), directory=tmp_path, **given)
+    with pytest.raises(dp.Misconfigured):
+        dp.open(catalog(), directory=tmp_path)
+
+
+def test_opening_makes_no_ledger_and_the_first_question_does(tmp_path):
+    curator = opened(tmp_path / "c")
+    ledger = tmp_path / "c" / ".dpcurator" / "ledger.db"
+    curator.quote(COUNT, epsilon=1)
+    curator.menu(COUNT)
+    assert curator.budget().remaining == 10
+    with pytest.raises(dp.Refusal):
+        curator.ask("SELECT who FROM visits", epsilon=1)
+    assert not ledger.exists()
+    curator.ask(COUNT, epsilon=1)
+    assert ledger.exists()
+
+
+def test_everything_beside_the_catalog_is_its_owners_alone(tmp_path):
+    opened(tmp_path / "c").ask(COUNT, epsilon=1)
+    state = tmp_path / "c" / ".dpcurator"
+    assert stat.S_IMODE(state.stat().st_mode) == 0o700
+    for path in state.iterdir():
+        assert not stat.S_IMODE(path.stat().st_mode) & 0o077 or path.name.endswith(("-shm", "-wal")), path.name
+
+
+def test_a_ledger_without_its_key_is_refused_and_no_new_key_is_made(tmp_path):
+    opened(tmp_path / "c").ask(COUNT, epsilon=1)
+    key = tmp_path / "c" / ".dpcurator" / "signing.key"
+    key.rename(tmp_path / "kept.key")
+    for _ in range(2):
+        with pytest.raises(dp.Misconfigured, match="key"):
+            dp.open(catalog(), directory=tmp_path / "c")
+        with pytest.raises(dp.Misconfigured, match="key"):
+            opened(tmp_path / "c")
+    assert not key.exists()
+    (tmp_path / "kept.key").rename(key)
+    assert dp.open(catalog(), directory=tmp_path / "c").budget().spent == 1
+
+
+def test_another_key_is_refused(tmp_path):
+    opened(tmp_path / "c").ask(COUNT, epsilon=1)
+    opened(tmp_path / "d")
+    shutil.copy(tmp_path / "d" / ".dpcurator" / "signing.key", tmp_path / "c" / ".dpcurator" / "signing.key")
+    with pytest.raises(dp.Misconfigured, match="public key"):
+        dp.open(catalog(), directory=tmp_path / "c")
+
+
+def test_the_key_is_made_with_the_first_refresh_and_kept(tmp_path):
+    first = key_of(load(catalog(), directory=_made(tmp_path)))
+    opened(tmp_path)
+    assert key_of(load(catalog(), directory=tmp_path)).public == first.public
+
+
+def _made(place: Path) -> Path:
+    opened(place)
+    return place
+
+
+def test_a_snapshot_of_other_columns_is_refused(tmp_path):
+    opened(tmp_path / "c")
+    with pytest.raises(dp.Misconfigured, match="other tables"):
+        dp.open(catalog(columns={"age": "float"}), directory=tmp_path / "c")
+
+
+def test_version_and_file_come_from_one_reading(tmp_path, monkeypatch):
+    """A refresh between two readings would label the old rows with the new version."""
+    opened(tmp_path / "c")
+    reads: list[object] = []
+    honest = store._facts
+    monkeypatch.setattr(store, "_facts", lambda state: reads.append(state) or honest(state))
+    info = store.open_snapshot(load(catalog(), directory=tmp_path / "c"))
+    assert len(reads) == 1
+    assert info.path.name == f"snapshot-{info.facts.version:04d}.duckdb"
+
+
+def test_a_snapshot_swapped_under_an_open_curator_changes_no_answer(tmp_path):
+    """The file is replaced and then removed between two questions: what was opened is what answers."""
+    curator = opened(tmp_path / "c", epsilon=10**9)
+    other = opened(tmp_path / "d", [], epsilon=10**9)
+    other.ledger.close()
+    assert curator.ask(COUNT, epsilon=10**6).rows == [(40,)]
+    path = tmp_path / "c" / ".dpcurator" / "snapshot-0001.duckdb"
+    os.replace(tmp_path / "d" / ".dpcurator" / "snapshot-0001.duckdb", path)
+    assert curator.ask(COUNT, epsilon=10**6, fresh=True).rows == [(40,)]
+    path.unlink()
+    assert curator.ask(COUNT, epsilon=10**6, fresh=True).rows == [(40,)]
+
+
+def test_a_snapshot_cannot_be_written_through_the_curator(tmp_path):
+    curator = opened(tmp_path / "c")
+    path = tmp_path / "c" / ".dpcurator" / "snapshot-0001.duckdb"
+    before = path.read_bytes()
+    for _ in range(3):
+        curator.ask(COUNT, epsilon="0.1", fresh=True)
+    assert path.read_bytes() == before
+    assert sorted(p.name for p in path.parent.glob("snapshot*")) == [path.name]
+
+
+def test_threads_that_open_the_engine_at_once_share_what_comes_of_it(tmp_path):
+    curator = opened(tmp_path / "c", epsilon=10**9)
+    barrier = threading.Barrier(12)
+
+    def ask(n: int) -> tuple[object, ...]:
+        barrier.wait()
+        return curator.ask(f"SELECT COUNT(*) FROM visits WHERE age >= {n}", epsilon=10**6).rows[0]
+
+    with ThreadPoolExecutor(12) as pool:
+        assert list(pool.map(ask, range(12))) == [(sum(row[2] >= n for row in ROWS),) for n in range(12)]
+    assert curator.engine() is curator.engine()
+
+
+def test_two_curators_share_one_budget(tmp_path):
+    one = opened(tmp_path / "c", epsilon=1)
+    other = dp.open(catalog(epsilon=1), directory=tmp_path / "c")
+    one.ask(COUNT, epsilon="0.6")
+    with pytest.raises(dp.OverBudget):
+        other.ask("SELECT SUM(age) FROM visits", epsilon="0.6")
+    assert other.ask(COUNT, epsilon="0.6").repeated
+
+
+def test_closed_by_one_is_closed_for_all_until_reopened(tmp_path):
+    one = opened(tmp_path / "c")
+    one.ledger.close_after_fault()
+    other = dp.open(catalog(), directory=tmp_path / "c")
+    with pytest.raises(dp.Misconfigured, match="reopen"):
+        other.ask(COUNT, epsilon=1)
+    assert other.reopen()
+    assert not other.reopen()
+    assert one.ask(COUNT, epsilon=1).spent == 1
+
+
+def test_the_ledger_needs_no_snapshot(place):
+    declaration = load(place / "curator.toml")
+    refresh_all(declaration)
+    curator_of(declaration).ask(COUNT, epsilon="0.25")
+    for path in (place / ".dpcurator").glob("snapshot*"):
+        path.unlink()
+    assert ledger_of(declaration, key_of(declaration)).budget().remaining == 3 / 4
