@@ -21,6 +21,7 @@ def test_the_names_are_there_without_having_been_imported():
 
 
 def test_a_quote_starts_without_the_libraries_that_only_answers_need():
-    script = "import sys, dpcurator.curator.opening; print([name for name in ('duckdb', 'numpy') if name in sys.modules])"
+    heavy = "[name for name in ('duckdb', 'numpy') if name in sys.modules]"
+    script = f"import sys, dpcurator.curator.opening; print({heavy})"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
