@@ -19,7 +19,8 @@ from shell import run
 
 import dpcurator as dp
 from dpcurator.audit.replay.curators import replay_curators, shown
-from dpcurator.break_me import sensitivity
+from dpcurator.break_me import bench
+from dpcurator.break_me.bench import Bench, search
 from dpcurator.break_me.questions import Question, literal, question, quoted
 from dpcurator.break_me.search import FOUND, NOTHING, Broken, Witness
 from dpcurator.break_me.sensitivity import Exactly, Reading, apart, disagreement
@@ -27,7 +28,6 @@ from dpcurator.break_me.shrink import smallest
 from dpcurator.break_me.worst_case_tables import KINDS, unit, world
 from dpcurator.catalog.load import load
 from dpcurator.catalog.model import EACH_ROW, Column, Table
-from dpcurator.cli.break_me import Bench, search
 from dpcurator.curator.opening import refresh_all, rehearsing
 from dpcurator.engines import reference
 from dpcurator.engines.duckdb import engine
@@ -115,7 +115,7 @@ MISTAKES = {
 def test_a_mistake_is_found_with_a_small_witness(mistake, monkeypatch):
     mistake(monkeypatch)
     if MISTAKES[mistake] == "input":  # by the claims alone, without another engine to tell
-        monkeypatch.setattr(sensitivity, "disagreement", lambda one, other, names: [])
+        monkeypatch.setattr(bench, "disagreement", lambda one, other, names: [])
     found = tried("listed", worlds=40)
     assert found.verdict == FOUND
     witness = found.witness

@@ -10,6 +10,7 @@ nothing can overflow, round or raise on any value. Held to one place by tests/la
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +34,16 @@ class Noisy:
     other: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class MadeUp:
+    """Exact integers of rows that are nobody's: one tuple per reading with one integer per key, as `release` would have
+    added noise to them. units: where nobody listed the keys, how many distinct units have each."""
+
+    keys: tuple[tuple[Value, ...], ...]
+    readings: tuple[tuple[int, ...], ...]
+    units: tuple[int, ...]
+
+
 def combine(rows: tuple[tuple[int, ...], ...], combination: Combination) -> list[int]:
     """A reading's integers, one per key."""
     return [sum(weight * row[number] for number, weight in combination.terms) for row in rows]
@@ -40,7 +51,11 @@ def combine(rows: tuple[tuple[int, ...], ...], combination: Combination) -> list
 
 def release(quote: Quote, exact: Exact, entropy: Entropy) -> Noisy:
     """The quote's readings with their noise, in the readings' units."""
-    keys, rows = _selected(quote, exact, entropy)
+
+    def keep(units: Sequence[int]) -> Sequence[bool]:
+        return [] if quote.selecting is None else quote.selecting.rule.keep(units, entropy)
+
+    keys, rows = _selected(quote, exact, keep)
     noisy: list[tuple[int, ...]] = []
     for priced, combination in zip(quote.priced, quote.lowered.combinations, strict=True):
         values = combine(rows, combination)
@@ -49,10 +64,31 @@ def release(quote: Quote, exact: Exact, entropy: Entropy) -> Noisy:
     return Noisy(keys, tuple(noisy), quote.reach.other)
 
 
+def open_made_up_rows(quote: Quote, exact: Exact) -> MadeUp:
+    """The quote's readings WITHOUT noise, of every key that occurs. Not differentially private.
+
+    For `break-me`, which compares them with what the quote claims of their sensitivity, over tables that it made up
+    itself. No curator can reach this: break_me/bench.py alone imports it, and nothing below imports that room
+    (tests/laws/test_exact.py, tests/laws/test_directions.py).
+    """
+    units: list[int] = []
+
+    def keep_all(counts: Sequence[int]) -> Sequence[bool]:
+        units.extend(counts)
+        return [True] * len(counts)
+
+    keys, rows = _selected(quote, exact, keep_all)
+    readings = (combine(rows[: len(keys)], combination) for combination in quote.lowered.combinations)
+    return MadeUp(keys, tuple(map(tuple, readings)), tuple(units))
+
+
 def _selected(
-    quote: Quote, exact: Exact, entropy: Entropy
+    quote: Quote, exact: Exact, keep: Callable[[Sequence[int]], Sequence[bool]]
 ) -> tuple[tuple[tuple[Value, ...], ...], tuple[tuple[int, ...], ...]]:
-    """The keys that are answered for, in canonical order, and the exact sums of each; then of all others, if asked."""
+    """The keys that are answered for, in canonical order, and the exact sums of each; then of all others, if asked.
+
+    keep: of unknown keys, in canonical order, by their numbers of distinct units: which are answered for.
+    """
     found, rows, total = exact.keys_for_release(), exact.open_for_release(), quote.lowered.core[-1]
     if quote.selecting is None:
         if found is not None:
@@ -65,7 +101,7 @@ def _selected(
     if any(row[0] < one or row[0] % one for row in rows):  # the first sum counts distinct units, each as `one`
         raise TypeError("the engine's answer has not the shape of the plan")
     order = sorted(range(len(found)), key=lambda number: _canonical(found[number]))
-    kept = quote.selecting.rule.keep([rows[number][0] // one for number in order], entropy)
+    kept = keep([rows[number][0] // one for number in order])
     shown = [number for number, keep in zip(order, kept, strict=True) if keep]
     sums = [rows[number] for number in shown]
     if quote.reach.other:
