@@ -7,6 +7,10 @@ default:
 test *args:
     python -m pytest -n 2 {{args}}
 
+# the tests that hold rows of docs/guarantees: `just guarantee S3 M16`
+guarantee *ids:
+    python tests/docs/guarantee.py {{ids}}
+
 # style
 lint:
     ruff check .

@@ -1,55 +1,55 @@
-"""GUARANTEES.md names files and tests that exist, and so does every docstring that says where it is checked."""
+"""Rows of docs/guarantees name files and tests that exist, and docstrings that say where they are checked do too."""
 
 from __future__ import annotations
 
-import ast
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from documents import ROOT
+from guarantee import PAGES, every_row, missing_test, rows
 
 SOURCE = ROOT / "src" / "dpcurator"
 
 
-def rows(text: str) -> list[list[str]]:
-    table = [line for line in text.splitlines() if re.match(r"\| [A-Z]\d+ \|", line)]
-    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in table]
-
-
-ROWS = rows((ROOT / "GUARANTEES.md").read_text(encoding="utf-8"))
-
-
-def missing_test(name: str) -> str | None:
-    """What is wrong with `tests/x.py::test_y`, or with a file or folder; None when it is there."""
-    path, _, function = name.partition("::")
-    place = ROOT / path
-    if not place.exists():
-        return f"there is no {path}"
-    if function:
-        tree = ast.parse(place.read_text(encoding="utf-8"))
-        names = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
-        if function not in names:
-            return f"{path} has no {function}"
-    return None
-
-
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
+@pytest.mark.parametrize("row", every_row(), ids=lambda row: row.id)
 def test_a_row_names_code_and_tests_that_exist(row):
-    _, claim, where, tests, source = row
-    assert claim
-    assert source
-    places = re.findall(r"`([^`]+)`", where)
-    assert places
-    assert [place for place in places if not (SOURCE / place).exists()] == []
-    named = re.findall(r"`(tests/[^`]+)`", tests)
-    assert named
-    assert [wrong for wrong in map(missing_test, named) if wrong] == []
+    assert row.claim
+    assert row.source
+    assert row.places
+    assert [place for place in row.places if not (SOURCE / place).exists()] == []
+    assert row.tests
+    assert [wrong for wrong in map(missing_test, row.tests) if wrong] == []
 
 
-def test_the_ids_are_distinct_and_the_table_is_whole():
-    assert len({row[0] for row in ROWS}) == len(ROWS) >= 40
-    assert all(len(row) == 5 for row in ROWS)
+def test_the_ids_are_distinct():
+    ids = [row.id for row in every_row()]
+    assert [one for one in set(ids) if ids.count(one) > 1] == []
+    assert len(ids) >= 177
+
+
+def test_every_page_is_named_by_the_first_one_and_in_the_navigation():
+    """G4: who looks for an attack finds its page from the first screen."""
+    first, site = (PAGES / "index.md").read_text(encoding="utf-8"), (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    for page in sorted(PAGES.glob("*.md")):
+        assert page.name == "index.md" or f"]({page.name})" in first, f"index.md does not name {page.name}"
+        assert f"guarantees/{page.name}" in site, f"mkdocs.yml does not name {page.name}"
+
+
+def test_the_command_runs_the_tests_of_a_row():
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, str(ROOT / "tests/docs/guarantee.py"), *words]
+        return subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+
+    done = run("S1", "-p", "no:cacheprovider")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "equally many words" in done.stdout
+    assert " passed" in done.stdout
+    wrong = run("S1", "Q999")
+    assert wrong.returncode == 2
+    assert "no row has the id Q999" in wrong.stderr
 
 
 @pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
@@ -62,5 +62,7 @@ def test_a_module_says_where_it_is_checked_and_it_is_so(path: Path):
 def test_what_is_not_there_is_noticed():
     assert missing_test("tests/nowhere.py") == "there is no tests/nowhere.py"
     assert "has no test_nothing" in str(missing_test("tests/docs/test_guarantees.py::test_nothing"))
-    assert rows("| A1 | x | `y` | `z` | s |") == [["A1", "x", "`y`", "`z`", "s"]]
-    assert rows("| A1 | P(\\|Z\\|) | `y` | `z` | s |")[0][1] == "P(\\|Z\\|)"
+    assert rows("| A1 | x | `y` | `z` | s |") == [("A1", "x", "`y`", "`z`", "s", "")]
+    assert rows("| A1 | P(\\|Z\\|) | `y` | `z` | s |")[0].claim == "P(\\|Z\\|)"
+    with pytest.raises(AssertionError, match="A1 has 4 cells"):
+        rows("| A1 | x | `y` | `z` |")

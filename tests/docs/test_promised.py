@@ -1,6 +1,6 @@
-"""Nothing public is without a promise: each mechanism, selection, filter, aggregate and function is in GUARANTEES.md.
+"""Nothing public is without a promise: each mechanism, selection, filter, aggregate and function is in docs/guarantees.
 
-The section "What holds which" has a line for each kind, its names, and the rows that hold them. A thing that is added
+The page `what-holds-which.md` has a line for each kind, its names, and the rows that hold them. A thing that is added
 without a line fails here, and so does a line whose row is not there or speaks of another module.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from documents import ROOT
+from guarantee import PAGES, every_row
 
 import dpcurator as dp
 from dpcurator.aggregates import AGGREGATES
@@ -18,7 +18,8 @@ from dpcurator.mechanisms import MECHANISMS
 from dpcurator.mechanisms.key_selection import SELECTIONS
 from dpcurator.plan.outputs import FUNCTIONS as ON_ANSWERS
 
-TEXT = (ROOT / "GUARANTEES.md").read_text(encoding="utf-8")
+PLACE = "docs/guarantees/what-holds-which.md"
+TEXT = (PAGES / "what-holds-which.md").read_text(encoding="utf-8")
 ARGUMENTS = {"star": "*", "column": "x", "unit": "DISTINCT unit", "number": "x"}
 TITLES = ("mechanism", "selection of keys", "filter", "aggregate", "function of rows", "function of answers")
 
@@ -30,18 +31,10 @@ def filters() -> list[type]:
             ("dpcurator.accounting.filters", "dpcurator.accounting.odometer")]  # fmt: skip
 
 
-def places(text: str) -> dict[str, str]:
-    """The second column of each row: which modules it speaks of."""
-    rows = [line for line in text.splitlines() if re.match(r"\| [A-Z]\d+ \|", line)]
-    cells = [re.split(r"(?<!\\)\|", line) for line in rows]
-    return {cell[1].strip(): cell[3] for cell in cells}
-
-
 def held(text: str) -> dict[tuple[str, str], list[str]]:
     """(kind, name) to the rows that hold it."""
-    section = text.partition("\n## What holds which\n")[2].partition("\n## ")[0]
     found: dict[tuple[str, str], list[str]] = {}
-    for line in section.splitlines():
+    for line in text.splitlines():
         cells = [cell.strip() for cell in line.split("|")[1:-1]]
         if len(cells) == 3 and cells[0] in TITLES:
             for name in re.findall(r"`([^`]+)`", cells[1]):
@@ -49,7 +42,7 @@ def held(text: str) -> dict[tuple[str, str], list[str]]:
     return found
 
 
-HELD, PLACES = held(TEXT), places(TEXT)
+HELD, PLACES = held(TEXT), {row.id: row.code for row in every_row()}
 CLASSES = [("mechanism", one) for one in MECHANISMS]
 CLASSES += [("selection of keys", one) for one in SELECTIONS] + [("filter", one) for one in filters()]
 AGGREGATE_NAMES = [f"{one.function}({ARGUMENTS[one.argument]})" for one in AGGREGATES]
@@ -61,7 +54,7 @@ NAMES += [("function of answers", name) for name in ON_ANSWERS]
 @pytest.mark.parametrize(("kind", "one"), CLASSES, ids=[one.__name__ for _, one in CLASSES])
 def test_a_class_has_a_row_that_speaks_of_its_module(kind, one):
     rows = HELD.get((kind, one.__name__), [])
-    assert rows, f"GUARANTEES.md has no line for the {kind} {one.__name__}: add it under 'What holds which'"
+    assert rows, f"{PLACE} has no line for the {kind} {one.__name__}: add it there"
     file = one.__module__.removeprefix("dpcurator.").replace(".", "/") + ".py"
     folder = file.rpartition("/")[0] + "/"
     assert any(f"`{file}`" in PLACES[row] or f"`{folder}`" in PLACES[row] for row in rows if row in PLACES)
@@ -69,7 +62,7 @@ def test_a_class_has_a_row_that_speaks_of_its_module(kind, one):
 
 @pytest.mark.parametrize(("kind", "name"), NAMES, ids=[f"{kind}-{name}" for kind, name in NAMES])
 def test_a_name_has_a_row(kind, name):
-    assert HELD.get((kind, name)), f"GUARANTEES.md has no line for the {kind} {name}: add it under 'What holds which'"
+    assert HELD.get((kind, name)), f"{PLACE} has no line for the {kind} {name}: add it there"
 
 
 def test_every_line_names_rows_that_are_there_and_things_that_are_public():
@@ -84,15 +77,14 @@ def test_aggregates_are_held_where_they_are_written():
 
 
 def test_what_is_left_out_is_noticed():
-    text = "| M1 | x | `mechanisms/a.py` | `tests/a.py` | s |\n\n"
-    text += "## What holds which\n\n| mechanism | `A`, `B` | M1, M2 |\n"
+    text = "| kind | names | rows |\n|---|---|---|\n| mechanism | `A`, `B` | M1, M2 |\n"
     assert held(text) == {("mechanism", "A"): ["M1", "M2"], ("mechanism", "B"): ["M1", "M2"]}
-    assert places(text) == {"M1": " `mechanisms/a.py` "}
-    assert held("no such section") == {}
+    assert held("no such table") == {}
 
 
 def test_every_row_is_of_tests_that_are_collected():
     """A function that no run collects holds nothing."""
-    for line in [line for line in TEXT.splitlines() if re.match(r"\| [A-Z]\d+ \|", line)]:
-        for name in re.findall(r"`tests/[^`]+?::([^`\[]+)`", line):
-            assert name.startswith("test_"), line[:60]
+    for row in every_row():
+        for test in row.tests:
+            _, _, name = test.partition("::")
+            assert not name or name.startswith("test_"), f"{row.id}: {test}"
