@@ -141,6 +141,34 @@ def test_no_depth_of_calls_makes_an_answer_fail_after_the_charge(text):
     assert answered > 10
 
 
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="calls within C have a limit of their own")
+def test_h15_calls_within_c_are_seen_before_the_charge():
+    """H15: asked from a comparison of nested tuples, there are few frames, and hardly any call is left. Counting frames
+    alone, the answer failed after the charge at a depth of 730."""
+    ended = []
+
+    class Asking:
+        def __init__(self, made: Any) -> None:
+            self.made = made
+
+        def __eq__(self, other: object) -> bool:
+            self.made.ask(LARGE[1], spend="5%")
+            return True
+
+    for depth in (100, *range(690, 790, 5)):
+        made = curator(CATALOGS["pure"])
+        one, other = Asking(made), Asking(made)
+        for _ in range(depth):
+            one, other = (one,), (other,)
+        try:
+            ended.append(one == other)
+        except (Refusal, RecursionError):
+            ended.append(False)
+            assert made.ledger.life() == "new"
+    assert ended[0] is True
+    assert ended[-1] is False
+
+
 @pytest.mark.parametrize(
     ("catalog", "text"),
     [

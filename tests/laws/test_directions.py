@@ -37,7 +37,7 @@ MAY: dict[str, set[str]] = {
     "fronts": {"language", "plan"},
     "engines": {"catalog", "language", "plan"},
     "pricing": {"accounting", "aggregates", "catalog", "language", "mechanisms", "plan", "privacy"},
-    "release": {"aggregates", "catalog", "entropy", "plan", "pricing"},
+    "release": {"aggregates", "catalog", "entropy", "mechanisms", "plan", "pricing"},
     "ledger": set(),
     "receipts": {"aggregates", "catalog", "engines", "language", "ledger", "mechanisms", "plan", "pricing", "privacy",
                  "release"},

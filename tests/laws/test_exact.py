@@ -6,6 +6,7 @@ import ast
 import copy
 import json
 import pickle
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,11 @@ from dpcurator.values import Exact
 
 ROOT = Path(dpcurator.__file__).parent
 SECRET = 918273645
+
+
+@cache
+def parsed() -> list[tuple[Path, list[ast.AST]]]:
+    return [(path, [*ast.walk(ast.parse(path.read_text("utf-8")))]) for path in sorted(ROOT.rglob("*.py"))]
 
 
 def sealed() -> Exact:
@@ -50,8 +56,8 @@ def test_its_size_in_memory_says_nothing():
 def test_it_is_opened_in_exactly_one_place():
     opened = [
         str(path.relative_to(ROOT))
-        for path in ROOT.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for path, nodes in parsed()
+        for node in nodes
         if isinstance(node, ast.Attribute) and node.attr == "open_for_release"
     ]
     assert opened == ["release/release.py"]
@@ -60,16 +66,16 @@ def test_it_is_opened_in_exactly_one_place():
 def test_its_slot_is_touched_in_its_own_class_only():
     touched = {
         str(path.relative_to(ROOT))
-        for path in ROOT.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for path, nodes in parsed()
+        for node in nodes
         if isinstance(node, ast.Attribute) and node.attr == "_rows" and "Exact" in path.read_text("utf-8")
     }
     assert touched == {"values.py"}
 
 
 def test_no_name_of_it_is_built_at_run_time():
-    for path in ROOT.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for path, nodes in parsed():
+        for node in nodes:
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 assert node.value != "open_for_release", path
                 assert node.value != "_rows" or path.name == "values.py", path  # its own slot
@@ -78,8 +84,8 @@ def test_no_name_of_it_is_built_at_run_time():
 def test_it_is_made_by_engines_alone():
     made = {
         path.relative_to(ROOT).parts[0]
-        for path in ROOT.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for path, nodes in parsed()
+        for node in nodes
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Exact"
     }
     assert made == {"engines", "values.py"}  # itself, to take columns apart under seal
@@ -89,8 +95,8 @@ def users_of(name: str) -> set[str]:
     """The files that say it, by import or in any other way."""
     return {
         str(path.relative_to(ROOT))
-        for path in ROOT.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for path, nodes in parsed()
+        for node in nodes
         if (isinstance(node, ast.ImportFrom) and node.module == "dpcurator.release.release"
             and name in {alias.name for alias in node.names})
         or (isinstance(node, ast.Attribute) and node.attr == name != "release")
@@ -103,8 +109,8 @@ def test_noise_is_left_out_over_made_up_rows_alone():
     other entrance, without noise: there no snapshot and no private row is in reach, only tables that it made up."""
     whole = [
         alias.name
-        for path in ROOT.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for path, nodes in parsed()
+        for node in nodes
         if isinstance(node, ast.Import)
         for alias in node.names
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction as F
 
 import numpy as np
@@ -13,6 +14,7 @@ from dpcurator.mechanisms import DiscreteLaplace
 from dpcurator.plan.lower import Combination
 from dpcurator.release.release import combine, release
 from dpcurator.values import Exact
+from receipts import CATALOGS
 
 
 def test_a_combination_is_taken_row_by_row_without_overflow():
@@ -50,6 +52,47 @@ def test_another_shape_than_the_quotes_is_an_error_before_any_noise_is_shown():
     quote = quoted("SELECT COUNT(*), SUM(age) FROM visits")
     with pytest.raises(TypeError, match="shape"):
         release(quote, Exact([(1,)]), SystemEntropy())
+
+
+class Silent:
+    """Has all that the release step uses of a mechanism, and adds nothing."""
+
+    def sample(self, size, entropy=None):
+        return [0] * size
+
+    def keep(self, counts, entropy=None):
+        return [True] * len(counts)
+
+
+class Quiet(DiscreteLaplace):
+    sample = Silent.sample
+
+
+class Sealed(Exact):
+    """Must not be opened."""
+
+    def open_for_release(self):
+        raise AssertionError("it was opened")
+
+    keys_for_release = open_for_release
+
+
+@pytest.mark.parametrize("mechanism", [Silent(), Quiet(F(1)), None])
+def test_h7_only_mechanisms_of_this_package_add_noise(mechanism):
+    """The one step that opens exact integers takes no stand-in for noise, and refuses it before they are opened."""
+    quote = quoted("SELECT COUNT(*), SUM(age) FROM visits")
+    first, second = quote.priced
+    with pytest.raises(TypeError, match="mechanism"):
+        release(replace(quote, priced=(first, replace(second, mechanism=mechanism))), Sealed([(1, 2)]), SystemEntropy())
+    with pytest.raises(AssertionError, match="opened"):
+        release(quote, Sealed([(1, 2)]), SystemEntropy())
+
+
+def test_h7_only_selections_of_this_package_choose_keys():
+    quote = quoted("SELECT city, COUNT(*) FROM visits GROUP BY city", catalog=CATALOGS["unknown"])
+    bare = replace(quote, selecting=replace(quote.selecting, rule=Silent()))
+    with pytest.raises(TypeError, match="selection"):
+        release(bare, Sealed([]), SystemEntropy())
 
 
 def test_readings_are_noised_independently():

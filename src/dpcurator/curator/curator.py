@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dpcurator.aggregates import AGGREGATES
 from dpcurator.catalog.model import Catalog
 from dpcurator.curator.batching import Batch, in_question, quote_batch
+from dpcurator.curator.call_depth import room_for
 from dpcurator.engines import Engine
 from dpcurator.engines.limits import check_core
 from dpcurator.entropy import Entropy, SystemEntropy
@@ -290,7 +291,7 @@ class Curator:
         engine = self.engine()
         if not self.entropy.releasable:
             raise Misconfigured("this curator's entropy is for tests: its answers must not be released.")
-        if not _room(ROOM):
+        if not room_for(ROOM):
             raise Refusal("this was called from too deep a stack of calls.", cure="Ask from nearer the top.")
         charged = self.ledger.charge(asked, fresh=fresh)
         if isinstance(charged, Stored):
@@ -392,14 +393,6 @@ class Curator:
     def reopen(self) -> bool:
         """The steward's, after looking into a fault: questions are taken again."""
         return self.ledger.reopen()
-
-
-def _room(frames: int) -> bool:
-    """Whether so many calls can still be made inside one another."""
-    try:
-        return frames == 0 or _room(frames - 1)
-    except RecursionError:
-        return False
 
 
 def _nothing(quote: Quote) -> Noisy:

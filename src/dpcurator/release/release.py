@@ -18,6 +18,7 @@ from dpcurator.catalog.model import Value
 from dpcurator.entropy import Entropy
 from dpcurator.plan.core import Step, Total
 from dpcurator.plan.lower import Combination
+from dpcurator.pricing.noise import NAMES
 from dpcurator.pricing.quote import Quote
 from dpcurator.values import Exact
 
@@ -50,7 +51,9 @@ def combine(rows: tuple[tuple[int, ...], ...], combination: Combination) -> list
 
 
 def release(quote: Quote, exact: Exact, entropy: Entropy) -> Noisy:
-    """The quote's readings with their noise, in the readings' units."""
+    """The quote's readings with their noise, in the readings' units. Raises TypeError, before anything is opened, where
+    a mechanism that adds noise or selects keys is not one of this package."""
+    _check_mechanisms(quote)
 
     def keep(units: Sequence[int]) -> Sequence[bool]:
         return [] if quote.selecting is None else quote.selecting.rule.keep(units, entropy)
@@ -62,6 +65,15 @@ def release(quote: Quote, exact: Exact, entropy: Entropy) -> Noisy:
         noise = priced.mechanism.sample(len(values), entropy)
         noisy.append(tuple(value + int(draw) for value, draw in zip(values, noise, strict=True)))
     return Noisy(keys, tuple(noisy), quote.reach.other)
+
+
+def _check_mechanisms(quote: Quote) -> None:
+    from dpcurator.mechanisms.key_selection import SELECTIONS
+
+    if any(type(one.mechanism) not in NAMES for one in quote.priced):
+        raise TypeError("only a mechanism of this package may add noise")
+    if quote.selecting is not None and type(quote.selecting.rule) not in SELECTIONS:
+        raise TypeError("only a selection of this package may choose keys")
 
 
 def open_made_up_rows(quote: Quote, exact: Exact) -> MadeUp:
