@@ -150,6 +150,16 @@ def test_every_search_ends_soon(epsilon, delta, count):
         assert kept(made, F(epsilon), F(delta))
 
 
+class Spending:
+    """H4: a class whose `spending` takes a delta is not called with an epsilon: only what is declared counts."""
+
+    loss = dp.Loss("pure", {"epsilon": 1})
+
+    @classmethod
+    def spending(cls, delta, *, sensitivity):
+        raise AssertionError("nobody said that this is calibrated")
+
+
 @pytest.mark.parametrize(
     "asked",
     [
@@ -171,9 +181,12 @@ def test_bad_targets_are_refused(asked):
         calibrate(dp.Laplace, sensitivity=1, **asked)
 
 
-def test_what_has_no_dial_is_refused():
-    for thing in ("normal", 3, dp.Refusal, dp.Loss):
-        with pytest.raises(dp.Refusal):
+def test_what_has_nothing_to_vary_is_refused():
+    for thing in ("normal", 3):
+        with pytest.raises(dp.Refusal, match="mechanism's class"):
+            calibrate(thing, epsilon=1, sensitivity=1)
+    for thing in (dp.Refusal, dp.Loss, Spending):
+        with pytest.raises(dp.Refusal, match="neither an epsilon nor a rho"):
             calibrate(thing, epsilon=1, sensitivity=1)
     with pytest.raises(dp.Refusal):
         calibrate(dp.Laplace, epsilon=1)

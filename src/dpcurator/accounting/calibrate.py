@@ -1,14 +1,14 @@
 """The least noise that does: a mechanism for a wanted (epsilon, delta), rho or error, for one release or for k.
 
-Definition  A mechanism has one dial: its epsilon a release (Laplace, exponential, randomised response, ...) or its rho
-            (the Gaussians). The dial is turned up, by decimals of 8 figures, as far as the target is still proved for
-            k releases; for an error, down as far as the error still does. Unary encoding is turned as `optimised` has
-            it. A delta that a mechanism must have itself is all of the target's for one release, and half of it shared
-            by several. Besides: one release of Gaussian noise is
-            calibrated by its own curve, and "laplace" and "gaussian" are the continuous laws, which no computer draws:
-            these have a loss and no mechanism, and k Gaussians are exactly one.
+Definition  One privacy parameter of a mechanism is varied: its epsilon a release (Laplace, exponential, randomised
+            response, ...) or its rho (the Gaussians), as its class declares (privacy/calibration.py). It is raised, by
+            decimals of 8 figures, as far as the target is still proved for k releases; for an error, lowered as far as
+            the error still does. A delta that a mechanism must have itself is all of the target's for one release, and
+            half of it shared by several. Besides: one release of Gaussian noise is calibrated by its own curve, and
+            "laplace" and "gaussian" are the continuous distributions, which no computer draws: these have a loss and no
+            mechanism, and k Gaussians are exactly one.
 Promise     What is returned was proved to meet the target, as `proved` says; `by` names the bound (closed.py). A search
-            that ends early, or a bound that is no monotone function of the dial, could cost noise, never the promise.
+            that ends early, or a bound that is no monotone function of it, could cost noise, never the promise.
             Several discrete Gaussians go by the sum of rho, or each by its curve at an equal share, with less noise.
             It is the least for one release, for the sum of pure epsilons and for continuous Gaussian noise; elsewhere
             the least by that bound. `tight=True` goes on with the loss distribution (pld.py), to 4 figures; on samples
@@ -23,7 +23,7 @@ Checked     tests/accounting/test_calibrate.py, tests/accounting/test_calibrate_
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from fractions import Fraction
 from inspect import signature
 from typing import Any
@@ -35,18 +35,22 @@ from dpcurator.errors import Refusal
 from dpcurator.numbers import decimal_text, positive, rational, whole
 from dpcurator.numbers.decimal_search import decimal_at, least_place, place_of
 from dpcurator.privacy import zcdp
+from dpcurator.privacy.calibration import Calibration
 from dpcurator.privacy.gaussian import gaussian_sigma
 from dpcurator.privacy.loss import Loss
 
 _FIGURES, _TIGHT_FIGURES = 8, 4
-_MOST = Fraction(10**4)  # of a dial: beyond, the noise is none
-_LEAST = Fraction(1, 10**400)  # of a dial: what is no more proved there is refused
+_MOST = Fraction(10**4)  # of the parameter varied: beyond, there is no noise to speak of
+_LEAST = Fraction(1, 10**400)  # what is not proved there either is refused
+_UNPROVED = "No noise level could be certified to meet this target."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibrated:
-    """mechanism: of one release, None for a continuous law. proved: names and values that all releases together keep.
-    by: what proved it."""
+    """What calibrate found: the mechanism, and what is proved of all its releases together.
+
+    mechanism: of one release, None for a continuous distribution. proved: names and values that all releases together
+    keep. by: what proved it."""
 
     mechanism: Any
     loss: Loss
@@ -62,7 +66,8 @@ class Calibrated:
 
 @dataclass(frozen=True, slots=True)
 class _Dial:
-    """make: the mechanism (or None) and the loss of one release at a setting; start: a setting to begin at."""
+    """The parameter that is varied. make: the mechanism (or None) and the loss of one release at a value of it; start:
+    a value to begin at."""
 
     make: Callable[[Fraction], tuple[Any, Loss]]
     start: Fraction
@@ -87,8 +92,8 @@ def calibrate(
     """The least noise for one target: epsilon >= 0 (and delta in [0, 1), 0 unless given), or rho > 0, or error > 0.
 
     mechanism: a class such as dp.Laplace, or "laplace", "gaussian". releases: int >= 1, all of them together.
-    sensitivity: of one release, where the mechanism has one. given: its other parameters. error: with chance 1 - beta;
-    error_given: what else its `error` takes (reports, candidates). poisson, fixed_size: each release is of a sample of
+    sensitivity: of one release, where the mechanism has one. given: its other parameters. error: kept with probability
+    1 - beta; error_given: what else its `error` takes (reports, candidates). poisson, fixed_size: each release is of a sample of
     the rows, as in Loss.sampled; towards an epsilon alone. Raises Refusal where no noise does.
     """
     count = whole(releases, name="releases", least=1)
@@ -97,8 +102,9 @@ def calibrate(
         raise Refusal(
             "calibrate takes one target: epsilon (and delta), rho, or error.", cure="Write epsilon=1, delta=1e-6."
         )
+    declared = _declared(mechanism)
     named = dict(given or {}) | ({} if sensitivity is None else {"sensitivity": sensitivity})
-    if epsilon is not None and delta is not None and "delta" not in named and _must_have_delta(mechanism):
+    if epsilon is not None and delta is not None and "delta" not in named and declared and declared.needs_delta:
         alone = count == 1 and rational(epsilon, name="epsilon") > 0
         share = rational(delta, name="delta") / (1 if alone else 2 * count)  # of each; the rest is for all together
         named["delta"] = down(share) if share > 0 else share
@@ -122,7 +128,7 @@ def calibrate(
     exact = _exactly(mechanism, named, eps, most, count)
     if exact is not None:
         return exact
-    if most and _has_rho(mechanism):
+    if most and declared is not None and declared.by == "rho":
         return _of_gaussians(dial, mechanism, named, eps, most, count, tight)
     return _for_epsilon(dial, eps, most, count, tight)
 
@@ -145,7 +151,7 @@ def _of_gaussians(
         told = {"epsilon": eps, "delta": delta}
         found = Calibrated(mechanism=share.mechanism, loss=share.loss, releases=count, proved=told, by="sum")
     if found.proved["epsilon"] > eps:
-        raise Refusal("No noise was proved to do that.", cure="Ask for a larger epsilon or delta.")
+        raise Refusal(_UNPROVED, cure="Ask for a larger epsilon or delta.")
     return _tighter(dial, found, eps, setting) if tight else found
 
 
@@ -193,7 +199,7 @@ def _for_epsilon(dial: _Dial, epsilon: Fraction, delta: Fraction, count: int, ti
             bracket = Composition(((loss, count),)).bracket(delta=delta)
             name, proved = bracket.method, bracket.upper
     if proved > epsilon:
-        raise Refusal("No noise was proved to do that.", cure="Ask for a larger epsilon or delta.")
+        raise Refusal(_UNPROVED, cure="Ask for a larger epsilon or delta.")
     return Calibrated(mechanism=made, loss=loss, releases=count, proved={"epsilon": proved, "delta": delta}, by=name)
 
 
@@ -213,13 +219,13 @@ def _for_samples(dial: _Dial, epsilon: Fraction, delta: Fraction, count: int) ->
         made, loss = dial.make(setting)
         proved["epsilon"] = count * loss.pure_epsilon()
         if proved["epsilon"] > epsilon:
-            raise Refusal("No noise was proved to do that.", cure="Ask for a larger epsilon or delta.")
+            raise Refusal(_UNPROVED, cure="Ask for a larger epsilon or delta.")
         return Calibrated(mechanism=made, loss=loss, releases=count, proved=proved, by="sum")
     if count == 1:
         setting = _greatest(lambda value: dial.make(value)[1].delta(epsilon).hi > delta, dial.start, _FIGURES)
         made, loss = dial.make(setting)
         if loss.delta(epsilon).hi > delta:
-            raise Refusal("No noise was proved to do that.", cure="Ask for a larger epsilon or delta.")
+            raise Refusal(_UNPROVED, cure="Ask for a larger epsilon or delta.")
         return Calibrated(mechanism=made, loss=loss, releases=1, proved=proved, by=by)
 
     def beyond(value: Fraction) -> bool:
@@ -235,7 +241,7 @@ def _for_samples(dial: _Dial, epsilon: Fraction, delta: Fraction, count: int) ->
         if bracket.upper <= epsilon:
             proved["epsilon"] = bracket.upper
             return Calibrated(mechanism=made, loss=loss, releases=count, proved=proved, by=bracket.method)
-    raise Refusal("No noise was proved to do that.", cure="Ask for a larger epsilon or delta.")
+    raise Refusal(_UNPROVED, cure="Ask for a larger epsilon or delta.")
 
 
 def _for_rho(dial: _Dial, rho: Fraction, count: int) -> Calibrated:
@@ -250,7 +256,9 @@ def _for_error(dial: _Dial, error: Fraction, how: Mapping[str, object], count: i
     def enough(place: int) -> bool:
         made = dial.make(decimal_at(place, _FIGURES))[0]
         if made is None:
-            raise Refusal("A continuous law has no error bar here.", cure="Name a mechanism, as in dp.Laplace.")
+            raise Refusal(
+                "A continuous distribution has no error bar here.", cure="Name a mechanism, as in dp.Laplace."
+            )
         try:
             signature(made.error).bind(**how)
         except (AttributeError, TypeError) as wrong:
@@ -276,7 +284,7 @@ def _for_error(dial: _Dial, error: Fraction, how: Mapping[str, object], count: i
             proved[name] = count * (loss.rho() if name == "rho" else loss.pure_epsilon())
         except Refusal:
             continue
-    return Calibrated(mechanism=made, loss=loss, releases=count, proved=proved, by="its own law")
+    return Calibrated(mechanism=made, loss=loss, releases=count, proved=proved, by="its own distribution")
 
 
 def _exactly(mechanism: Any, named: Mapping[str, Any], eps: Fraction, delta: Fraction, count: int) -> Calibrated | None:
@@ -284,66 +292,45 @@ def _exactly(mechanism: Any, named: Mapping[str, Any], eps: Fraction, delta: Fra
     if delta == 0:
         return None
     proved = {"epsilon": eps, "delta": delta}
-    if isinstance(mechanism, str) and mechanism == "gaussian":
+    if mechanism == "gaussian":
         step = positive(named.get("sensitivity"), name="sensitivity")
         variance = count * (step * gaussian_sigma(sensitivity=1, epsilon=eps, delta=delta)) ** 2
         loss = Loss("gaussian", (("shift", step), ("variance", variance)))
         return Calibrated(mechanism=None, loss=loss, releases=count, proved=proved, by="gaussian")
-    if count > 1 or not _has_rho(mechanism):
+    declared = _declared(mechanism)
+    if count > 1 or declared is None or declared.curve is None:
         return None
-    if hasattr(mechanism, "spending"):
-        made = mechanism.spending(eps, delta, **named)
-        loss = made.loss(whole(named["sensitivity"], name="sensitivity"))
-    else:
-        made = mechanism(epsilon=eps, delta=delta, **named)
-        loss = made.loss
+    made, loss = declared.curve(mechanism, eps, delta, named)
     return Calibrated(mechanism=made, loss=loss, releases=1, proved=proved, by="own curve")
 
 
 def _dial(mechanism: Any, named: Mapping[str, Any]) -> _Dial:
     one = Fraction(1)
-    alone = isinstance(mechanism, str) or hasattr(mechanism, "spending")
-    if alone and set(named) - {"sensitivity"}:
-        raise Refusal("This noise has a sensitivity and no other parameter.", cure="Leave `given` out.")
     if isinstance(mechanism, str) and mechanism in ("laplace", "gaussian"):
+        if set(named) - {"sensitivity"}:
+            raise Refusal("This noise has a sensitivity and no other parameter.", cure="Leave `given` out.")
         step = positive(named.get("sensitivity"), name="sensitivity")
         if mechanism == "laplace":
             return _Dial(lambda value: (None, _loss("laplace", scale=step / value, shift=step)), one)
         return _Dial(lambda value: (None, _loss("gaussian", variance=step**2 / (2 * value), shift=step)), one)
-    if not isinstance(mechanism, type) or not is_dataclass(mechanism):
+    if not isinstance(mechanism, type):
         raise Refusal(
-            "calibrate takes a mechanism's class, or the name of a continuous law.",
+            "calibrate takes a mechanism's class, or the name of a continuous distribution.",
             cure='Write calibrate(dp.Laplace, ...) or calibrate("gaussian", ...).',
         )
-    cls: Any = mechanism
-    if hasattr(cls, "spending"):  # noise for whole numbers
-        shift = whole(named.get("sensitivity"), name="sensitivity", least=1)
-        if hasattr(cls, "spending_rho"):
-            return _Dial(lambda value: _shifted(cls.spending_rho(value, l2_squared=shift**2), shift), one)
-        return _Dial(lambda value: _shifted(cls.spending(value, sensitivity=shift), shift), one)
-    taken = {field.name for field in fields(cls) if field.init}
-    if not {"epsilon", "rho"} & taken and hasattr(cls, "optimised"):
-        return _Dial(lambda value: _with_loss(cls.optimised(epsilon=value, **named)), one)
-    name = "rho" if "rho" in taken else "epsilon"
-    if name not in taken or not hasattr(cls, "loss"):
-        raise Refusal(f"{cls.__name__} has no dial.", cure="Calibrate a mechanism that takes epsilon or rho.")
-
-    return _Dial(lambda value: _with_loss(cls(**{name: value}, **named)), one)
+    declared = _declared(mechanism)
+    if declared is None:
+        raise Refusal(
+            f"{mechanism.__name__} cannot be calibrated: it declares neither an epsilon nor a rho to vary.",
+            cure="Calibrate a mechanism such as dp.Laplace.",
+        )
+    return _Dial(lambda value: declared.make(mechanism, value, named), one)
 
 
-def _with_loss(made: Any) -> tuple[Any, Loss]:
-    loss = made.loss
-    if not isinstance(loss, Loss):
-        raise Refusal(f"{type(made).__name__} has no loss by itself.", cure="Calibrate one that has.")
-    return made, loss
-
-
-def _must_have_delta(mechanism: Any) -> bool:
-    """Does it take a delta of its own, which has no default?"""
-    if not is_dataclass(mechanism):
-        return False
-    bare = (field for field in fields(mechanism) if field.init and field.default is MISSING)
-    return "delta" in {field.name for field in bare if field.default_factory is MISSING}
+def _declared(mechanism: Any) -> Calibration | None:
+    """What the class itself says (privacy/calibration.py)."""
+    found = getattr(mechanism, "calibration", None)
+    return found if isinstance(found, Calibration) else None
 
 
 def _greatest(passes: Callable[[Fraction], bool], start: Fraction, figures: int) -> Fraction:
@@ -354,16 +341,6 @@ def _greatest(passes: Callable[[Fraction], bool], start: Fraction, figures: int)
         return place > last or (place > first and passes(decimal_at(place, figures)))
 
     return decimal_at(least_place(too_much, min(place_of(start, figures), last) + 1) - 1, figures)
-
-
-def _has_rho(mechanism: Any) -> bool:
-    return hasattr(mechanism, "spending_rho") or (
-        is_dataclass(mechanism) and "rho" in {field.name for field in fields(mechanism)}
-    )
-
-
-def _shifted(noise: Any, shift: int) -> tuple[Any, Loss]:
-    return noise, noise.loss(shift)
 
 
 def _loss(family: str, **given: Fraction) -> Loss:

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
@@ -33,6 +33,7 @@ from dpcurator.numbers import Enclosure, ln, positive, whole
 from dpcurator.numbers.arb import ball, precision
 from dpcurator.numbers.enclosure import bracket
 from dpcurator.numbers.rational import Spelled
+from dpcurator.privacy.calibration import BY_EPSILON, Calibration
 from dpcurator.privacy.loss import Loss
 
 if TYPE_CHECKING:  # a quote draws nothing, and starts faster without numpy
@@ -51,6 +52,8 @@ class Exponential:
     > 0, or None to take scores as they are. nan: the score of a candidate whose score is nan or infinite; None refuses
     such scores, which tells of the data. Any other is a Refusal.
     """
+
+    calibration: ClassVar[Calibration] = BY_EPSILON
 
     sensitivity: Fraction
     epsilon: Fraction

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
@@ -27,6 +27,7 @@ from dpcurator.numbers import Enclosure, ln, positive
 from dpcurator.numbers.arb import ball, precision
 from dpcurator.numbers.enclosure import bracket
 from dpcurator.numbers.rational import Spelled
+from dpcurator.privacy.calibration import BY_EPSILON, Calibration
 from dpcurator.privacy.loss import Loss
 from dpcurator.sensitivity.windows import Window, order_statistic
 
@@ -37,6 +38,8 @@ Run = tuple[int, int, int]  # first step, how many steps, len of each
 @parameters
 class InverseSensitivity:
     """function: of dp.order_statistic, with replace-one neighbours. epsilon: Fraction > 0. Any other is a Refusal."""
+
+    calibration: ClassVar[Calibration] = BY_EPSILON
 
     function: Window
     epsilon: Fraction

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
@@ -40,6 +40,7 @@ from dpcurator.mechanisms.noise.discrete_laplace import DiscreteLaplace
 from dpcurator.mechanisms.parameters import parameters
 from dpcurator.numbers import Enclosure, ln, positive, rational, whole
 from dpcurator.numbers.geometric_sums import Step, chance, total
+from dpcurator.privacy.calibration import BY_EPSILON, Calibration
 from dpcurator.privacy.loss import Loss
 
 if TYPE_CHECKING:  # a quote draws nothing, and starts faster without numpy
@@ -62,6 +63,8 @@ class NoisyMax:
     common on a coarse one, and favour low indices. nan: the score of a candidate whose score is no finite number; None
     refuses those. Any other is a Refusal.
     """
+
+    calibration: ClassVar[Calibration] = BY_EPSILON
 
     sensitivity: Fraction
     epsilon: Fraction

@@ -26,7 +26,7 @@ from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
@@ -36,6 +36,7 @@ from dpcurator.mechanisms.parameters import parameters
 from dpcurator.numbers import Enclosure, ln, positive, whole
 from dpcurator.numbers.arb import Ball, ball, precision
 from dpcurator.numbers.geometric_sums import chance
+from dpcurator.privacy.calibration import BY_EPSILON, Calibration
 from dpcurator.privacy.loss import Loss
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ class PermuteAndFlip:
     None to take them as they are. nan: the score of a candidate whose score is no finite number; None refuses those.
     Any other is a Refusal.
     """
+
+    calibration: ClassVar[Calibration] = BY_EPSILON
 
     sensitivity: Fraction
     epsilon: Fraction

@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
@@ -38,6 +38,7 @@ from dpcurator.mechanisms.choice.scores import Scores
 from dpcurator.mechanisms.parameters import parameters
 from dpcurator.numbers import Enclosure, ln, positive, rational
 from dpcurator.numbers.rational import Spelled
+from dpcurator.privacy.calibration import BY_EPSILON, Calibration
 from dpcurator.privacy.loss import Loss
 
 if TYPE_CHECKING:  # a quote draws nothing, and starts faster without numpy
@@ -57,6 +58,8 @@ class Quantile:
     query's unit. neighbours: "add-remove" or "replace-one". nan: what a missing record counts as; None leaves it out.
     Any other is a Refusal.
     """
+
+    calibration: ClassVar[Calibration] = BY_EPSILON
 
     q: Fraction | tuple[Fraction, ...]
     epsilon: Fraction

@@ -31,7 +31,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
@@ -42,6 +42,7 @@ from dpcurator.mechanisms.noise.discrete_laplace import DiscreteLaplace
 from dpcurator.mechanisms.parameters import parameters
 from dpcurator.numbers import Enclosure, positive, rational, whole
 from dpcurator.numbers.geometric_sums import Step, chance, total
+from dpcurator.privacy.calibration import BY_EPSILON, Calibration
 from dpcurator.privacy.loss import Loss
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ class SparseVector:
     all questions of two neighbours move in one direction? values_epsilon: Fraction > 0, on top, for a number with each
     "above"; None for none. grid, bounds, nan: as for Laplace. Any other is a Refusal.
     """
+
+    calibration: ClassVar[Calibration] = BY_EPSILON
 
     sensitivity: Fraction
     epsilon: Fraction

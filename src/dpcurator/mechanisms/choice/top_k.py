@@ -22,7 +22,7 @@ import itertools
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
@@ -32,6 +32,7 @@ from dpcurator.mechanisms.parameters import parameters
 from dpcurator.numbers import Enclosure, ln, positive, whole
 from dpcurator.numbers.arb import Ball, ball
 from dpcurator.numbers.geometric_sums import chance
+from dpcurator.privacy.calibration import BY_EPSILON, Calibration
 from dpcurator.privacy.loss import Loss
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ class TopK:
     scores to, or None to take them as they are. nan: the score of a candidate whose score is no finite number; None
     refuses those. Any other is a Refusal.
     """
+
+    calibration: ClassVar[Calibration] = BY_EPSILON
 
     sensitivity: Fraction
     epsilon: Fraction

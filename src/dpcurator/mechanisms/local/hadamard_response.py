@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpcurator.entropy import Entropy
 from dpcurator.mechanisms.local import public_values
@@ -30,6 +30,7 @@ from dpcurator.mechanisms.local.estimates import Estimates, planned_error
 from dpcurator.mechanisms.local.public_values import REFUSED
 from dpcurator.mechanisms.local.rational_odds import epsilon_of, odds
 from dpcurator.mechanisms.parameters import parameters
+from dpcurator.privacy.calibration import BY_EPSILON, Calibration
 from dpcurator.privacy.loss import Loss
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ LARGEST = 2**24  # values; the transform holds twice as many whole numbers
 class HadamardResponse:
     """epsilon: Fraction, what one report spends. values: a list of distinct public values, or k for 0 to k-1.
     otherwise: the value that stands for one not declared."""
+
+    calibration: ClassVar[Calibration] = BY_EPSILON
 
     epsilon: Fraction
     values: Sequence[Any] | int

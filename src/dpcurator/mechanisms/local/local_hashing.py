@@ -24,7 +24,7 @@ import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpcurator.entropy import Entropy
 from dpcurator.mechanisms.local import public_values
@@ -33,6 +33,7 @@ from dpcurator.mechanisms.local.public_values import REFUSED
 from dpcurator.mechanisms.local.rational_odds import epsilon_of, odds
 from dpcurator.mechanisms.parameters import parameters
 from dpcurator.numbers import exp_neg
+from dpcurator.privacy.calibration import BY_EPSILON, Calibration
 from dpcurator.privacy.loss import Loss
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ _CHUNK = 2**16  # reports looked at together, within the cache
 class LocalHashing:
     """epsilon: Fraction, what one report spends. values: a list of distinct public values, or k for 0 to k-1.
     otherwise: the value that stands for one not declared."""
+
+    calibration: ClassVar[Calibration] = BY_EPSILON
 
     epsilon: Fraction
     values: Sequence[Any] | int

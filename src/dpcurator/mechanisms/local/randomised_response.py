@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
@@ -29,6 +29,7 @@ from dpcurator.mechanisms.local.public_values import REFUSED
 from dpcurator.mechanisms.local.rational_odds import epsilon_of, odds
 from dpcurator.mechanisms.parameters import parameters
 from dpcurator.numbers import rational
+from dpcurator.privacy.calibration import BY_EPSILON, Calibration
 from dpcurator.privacy.loss import Loss
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ LARGEST = 2**24  # values; the aggregator counts each
 class RandomisedResponse:
     """values: a list of distinct public values, or k for 0 to k-1. epsilon or truth: Fraction, what one report spends,
     or the chance of a true one, in (1/k, 1). otherwise: the value that stands for one not declared."""
+
+    calibration: ClassVar[Calibration] = BY_EPSILON
 
     values: Sequence[Any] | int
     epsilon: Fraction | None = None

@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
@@ -30,6 +30,7 @@ from dpcurator.mechanisms.local.public_values import REFUSED
 from dpcurator.mechanisms.local.rational_odds import epsilon_of, odds
 from dpcurator.mechanisms.parameters import parameters
 from dpcurator.numbers import rational
+from dpcurator.privacy.calibration import Calibration, Given, Made
 from dpcurator.privacy.loss import Loss
 
 if TYPE_CHECKING:
@@ -40,10 +41,17 @@ LARGEST = 2**24  # values: bits of one report
 _CELLS = 2**20  # bits drawn at a time
 
 
+def _at_epsilon(cls: Any, epsilon: Fraction, given: Given) -> Made:
+    made = cls.optimised(epsilon=epsilon, **given)
+    return made, made.loss
+
+
 @parameters
 class UnaryEncoding:
     """values: a list of distinct public values, or k for 0 to k-1. p, q: Fraction, the chances of a 1 at the value held
     and at each other, 0 < q < p < 1. otherwise: the value that stands for one not declared."""
+
+    calibration: ClassVar[Calibration] = Calibration("epsilon", _at_epsilon)
 
     values: Sequence[Any] | int
     p: Fraction

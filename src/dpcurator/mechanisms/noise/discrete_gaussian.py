@@ -17,13 +17,14 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, positive, rational, whole
 from dpcurator.numbers.arb import Ball, ball, precision
 from dpcurator.privacy import discrete_gaussian as law
+from dpcurator.privacy.calibration import Calibration, Given, Made, whole_shift
 from dpcurator.privacy.loss import Loss
 
 if TYPE_CHECKING:  # a quote draws nothing, and starts faster without numpy
@@ -32,9 +33,23 @@ if TYPE_CHECKING:  # a quote draws nothing, and starts faster without numpy
     from dpcurator.plots.chart import Chart
 
 
+def _at_rho(cls: Any, rho: Fraction, given: Given) -> Made:
+    shift = whole_shift(given)
+    made = cls.spending_rho(rho, l2_squared=shift**2)
+    return made, made.loss(shift)
+
+
+def _at_point(cls: Any, epsilon: Fraction, delta: Fraction, given: Given) -> Made:
+    shift = whole_shift(given)
+    made = cls.spending(epsilon, delta, sensitivity=shift)
+    return made, made.loss(shift)
+
+
 @dataclass(frozen=True, slots=True)
 class DiscreteGaussian:
     """variance: Fraction > 0, the law's sigma squared, in the square of the query's unit; any other is a Refusal."""
+
+    calibration: ClassVar[Calibration] = Calibration("rho", _at_rho, curve=_at_point)
 
     variance: Fraction
 

@@ -13,12 +13,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, exp_neg, positive, whole
 from dpcurator.numbers.arb import ball, common_floor, precision
+from dpcurator.privacy.calibration import Calibration, Given, Made, whole_shift
 from dpcurator.privacy.loss import Loss
 
 if TYPE_CHECKING:  # a quote draws nothing, and starts faster without numpy
@@ -27,9 +28,17 @@ if TYPE_CHECKING:  # a quote draws nothing, and starts faster without numpy
     from dpcurator.plots.chart import Chart
 
 
+def _at_epsilon(cls: Any, epsilon: Fraction, given: Given) -> Made:
+    shift = whole_shift(given)
+    made = cls.spending(epsilon, sensitivity=shift)
+    return made, made.loss(shift)
+
+
 @dataclass(frozen=True, slots=True)
 class DiscreteLaplace:
     """scale: Fraction > 0, in the query's unit. Typical size of the noise. Raises Refusal for any other."""
+
+    calibration: ClassVar[Calibration] = Calibration("epsilon", _at_epsilon)
 
     scale: Fraction
 

@@ -21,7 +21,7 @@ import math
 from dataclasses import field
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
@@ -35,6 +35,7 @@ from dpcurator.numbers.decimal_search import decimal_at, least_place, place_of
 from dpcurator.numbers.rational import Spelled
 from dpcurator.privacy import discrete_gaussian as law
 from dpcurator.privacy import zcdp
+from dpcurator.privacy.calibration import Calibration, Given, Made
 from dpcurator.privacy.gaussian import gaussian_epsilon, gaussian_sigma
 from dpcurator.privacy.loss import Loss
 
@@ -49,6 +50,16 @@ _FIGURES = 12  # of an epsilon returned
 _LEAST_EPS = Fraction(1, 10**30)  # the least epsilon returned that is not 0
 
 
+def _at_rho(cls: Any, rho: Fraction, given: Given) -> Made:
+    made = cls(rho=rho, **given)
+    return made, made.loss
+
+
+def _at_point(cls: Any, epsilon: Fraction, delta: Fraction, given: Given) -> Made:
+    made = cls(epsilon=epsilon, delta=delta, **given)
+    return made, made.loss
+
+
 @parameters
 class Gaussian:
     """sensitivity: Fraction > 0, in l2 and the query's unit, of the value as mapped. Then either
@@ -60,6 +71,8 @@ class Gaussian:
     which every value is clamped, the infinities too. nan: the number that a missing value stands for. Any other is a
     Refusal.
     """
+
+    calibration: ClassVar[Calibration] = Calibration("rho", _at_rho, curve=_at_point)
 
     sensitivity: Fraction
     epsilon: Fraction | None = None

@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import field
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from dpcurator.entropy import Entropy
 from dpcurator.mechanisms.grid import l1_steps, moving, step_of
@@ -27,6 +27,7 @@ from dpcurator.mechanisms.noise.discrete_laplace import DiscreteLaplace
 from dpcurator.mechanisms.parameters import parameters
 from dpcurator.numbers import Enclosure, exp_neg, positive
 from dpcurator.numbers.rational import Spelled
+from dpcurator.privacy.calibration import BY_EPSILON, Calibration
 from dpcurator.privacy.loss import Loss
 
 if TYPE_CHECKING:  # a quote draws nothing, and starts faster without numpy
@@ -45,6 +46,8 @@ class Laplace:
     which every value is clamped, the infinities too. nan: the number that a missing value stands for. Any other is a
     Refusal.
     """
+
+    calibration: ClassVar[Calibration] = BY_EPSILON
 
     sensitivity: Fraction
     epsilon: Fraction

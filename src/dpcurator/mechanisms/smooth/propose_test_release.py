@@ -18,9 +18,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
@@ -28,6 +28,7 @@ from dpcurator.mechanisms.noise.discrete_laplace import DiscreteLaplace
 from dpcurator.mechanisms.parameters import parameters
 from dpcurator.numbers import Enclosure, exp_neg, positive, rational
 from dpcurator.numbers.rational import Spelled
+from dpcurator.privacy.calibration import BY_EPSILON, Calibration
 from dpcurator.privacy.loss import Loss
 from dpcurator.sensitivity.function import Function, function_of
 from dpcurator.sensitivity.windows import order_statistic
@@ -39,6 +40,8 @@ class ProposeTestRelease:
 
     epsilon > 0 in all, of which the share `test_share`, in (0, 1), pays for the test; delta in (0, 1).
     """
+
+    calibration: ClassVar[Calibration] = replace(BY_EPSILON, needs_delta=True)
 
     function: Function
     bound: Fraction

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
@@ -28,6 +28,7 @@ from dpcurator.numbers import Enclosure, positive, rational, whole
 from dpcurator.numbers.arb import Ball, ball, precision
 from dpcurator.numbers.enclosure import bracket
 from dpcurator.numbers.rational import Spelled
+from dpcurator.privacy.calibration import BY_EPSILON, Calibration
 from dpcurator.privacy.loss import Loss
 from dpcurator.sensitivity.admissible import LAWS, Admissible, admissible, cdf
 from dpcurator.sensitivity.function import Function, function_of
@@ -43,6 +44,8 @@ class Smooth:
     noise: "student" (the default without delta), "cauchy", or "laplace" (with delta). smoothing: the share of epsilon
     that pays for the change of S, in (0, 1); public, like all of these.
     """
+
+    calibration: ClassVar[Calibration] = BY_EPSILON
 
     function: Function
     epsilon: Fraction
