@@ -93,8 +93,8 @@ def calibrate(
 
     mechanism: a class such as dp.Laplace, or "laplace", "gaussian". releases: int >= 1, all of them together.
     sensitivity: of one release, where the mechanism has one. given: its other parameters. error: kept with probability
-    1 - beta; error_given: what else its `error` takes (reports, candidates). poisson, fixed_size: each release is of a sample of
-    the rows, as in Loss.sampled; towards an epsilon alone. Raises Refusal where no noise does.
+    1 - beta; error_given: what else its `error` takes (reports, candidates). poisson, fixed_size: each release is of a
+    sample of the rows, as in Loss.sampled; towards an epsilon alone. Raises Refusal where no noise does.
     """
     count = whole(releases, name="releases", least=1)
     targets = [name for name, value in (("epsilon", epsilon), ("rho", rho), ("error", error)) if value is not None]
