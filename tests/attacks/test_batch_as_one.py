@@ -17,7 +17,7 @@ import pytest
 from house import ROWS, catalog, opened
 
 import dpcurator as dp
-from dpcurator import verification
+from dpcurator.receipts import verification
 from dpcurator.accounting.composition import compose
 from dpcurator.cli.verify import verify_receipt
 from dpcurator.pricing.joint_guarantee import KINDS, point_of

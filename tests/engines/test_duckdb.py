@@ -109,7 +109,7 @@ def test_a_forked_child_may_exit_in_the_ordinary_way(snapshot: Path, use: str) -
     """Destroying the parent's connection at exit would abort the child (seen on DuckDB 2.0)."""
     script = f"""
 import os, sys
-from dpcurator.engines.duckdb import DuckDB
+from dpcurator.engines.duckdb.engine import DuckDB
 from dpcurator.plan.core import *
 from dpcurator.plan.core import Sum
 CORE = {CORE!r}
