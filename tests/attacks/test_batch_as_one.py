@@ -17,12 +17,12 @@ import pytest
 from house import ROWS, catalog, opened
 
 import dpcurator as dp
-from dpcurator.receipts import verification
 from dpcurator.accounting.composition import compose
 from dpcurator.cli.verify import verify_receipt
 from dpcurator.pricing.joint_guarantee import KINDS, point_of
 from dpcurator.pricing.losses import losses_of
 from dpcurator.privacy.loss import Loss
+from dpcurator.receipts import verification
 from dpcurator.values import Request
 from receipts import CATALOGS, json_of, signed
 from receipts import curator as in_memory
