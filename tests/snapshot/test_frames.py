@@ -134,6 +134,8 @@ REFUSED = [
     (pd.DataFrame([[1, 2]], columns=["x", "x"]), 'Columns 1 and 2 of "the frame t" have the same name ("x")'),
     (pd.DataFrame({"X": [1]}), 'has no column "x". Did you mean "X"?'),
     (pd.DataFrame({0: [1]}), 'has no column "x". It has 1 columns'),
+    (pd.DataFrame([[1, 2]], columns=["x", "x"]), "Give each column of the frame a name of its own."),
+    (pd.DataFrame([[1, 2]], columns=["0", 0]), 'Columns 1 and 2 of "the frame t" have the same name'),
     (pa.table([[1], [2]], names=["x", "x"]), "Columns 1 and 2"),
     ({"x": [1], "y": [1, 2]}, "differ in length"),
     ({"x": "abc"}, "is no data frame"),
@@ -150,6 +152,11 @@ def test_refused(refreshed, frame, told):
     with pytest.raises(Misconfigured) as caught:
         refreshed(columns, frame)
     assert told in str(caught.value)
+
+
+def test_c10_a_column_called_by_a_number_is_found_by_its_digits(refreshed):
+    for frame in (pd.DataFrame([[5, 6]]), {0: [5], 1: [6]}):
+        assert refreshed({"1": "integer"}, frame)[0] == [(6,)]
 
 
 def test_frames_and_tables_must_match(declared):

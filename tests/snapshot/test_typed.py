@@ -1,6 +1,11 @@
 """Parquet and DuckDB sources: exact values, odd kinds and paths, and files that cannot be used."""
 
+import tomllib
+
 import duckdb
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from dpcurator.errors import Misconfigured
@@ -89,3 +94,71 @@ def test_absent_files_tables_and_columns(refreshed, tmp_path):
     with pytest.raises(Misconfigured) as caught:
         refreshed({"y": "text"}, duckdb={"file": "x.duckdb", "table": "bad"})
     assert "secret" not in str(caught.value)
+
+
+def written(path, names, *columns):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.table([pa.array(cells) for cells in columns], names=names), path)
+
+
+@pytest.mark.parametrize("folder", ["id=12", "ID=12", "Id=13/x=1", "filename=1/id=null"])
+def test_a3_the_name_of_a_folder_replaces_no_column(refreshed, tmp_path, folder):
+    written(tmp_path / "site" / folder / "a.parquet", ["id", "x", "filename"], [7, 8], [1, 2], ["u", "v"])
+    columns = {"id": "integer", "x": "integer", "filename": "text"}
+    for place in (f"site/{folder}/a.parquet", "site/**/*.parquet"):
+        assert refreshed(columns, file=place)[0] == [(7, 1, "u"), (8, 2, "v")]
+
+
+def test_a3_the_name_of_a_folder_is_no_column_either(refreshed, tmp_path):
+    written(tmp_path / "site=12" / "a.parquet", ["id"], [7])
+    with pytest.raises(Misconfigured, match=r'has no column "site": the name of a folder is not read as one'):
+        refreshed({"id": "integer", "site": "integer"}, file="site=*/*.parquet")
+
+
+def test_a3_a_view_that_reads_another_file_or_a_variable_is_refused(refreshed, tmp_path):
+    written(tmp_path / "a.parquet", ["x"], [7])
+    with duckdb.connect(str(tmp_path / "x.duckdb")) as connection:
+        connection.execute(f"CREATE VIEW v AS FROM read_parquet('{tmp_path}/*.parquet')")
+        connection.execute("CREATE TABLE names (x INTEGER); CREATE VIEW w AS SELECT x FROM names; DROP TABLE names")
+    names = columns = found = pd.DataFrame({"x": [5]})  # what w would read, were variables read
+    assert len(names) == len(columns) == len(found)
+    for view in ("v", "w"):
+        with pytest.raises(Misconfigured, match="A view that reads another file is not read: make it a table"):
+            refreshed({"x": "integer"}, duckdb={"file": "x.duckdb", "table": view})
+
+
+REPEATED = [
+    (["id", "x", "x", "x_1"], "Columns 2 and 3"),
+    (["id", "x", "x"], "Columns 2 and 3"),
+    (["x", "id", "y", "x"], "Columns 1 and 4"),
+]
+
+
+@pytest.mark.parametrize(("names", "told"), REPEATED)
+def test_a4_repeated_names_are_refused_with_both_positions(refreshed, tmp_path, names, told):
+    written(tmp_path / "a.parquet", names, *([i] for i in range(len(names))))
+    with pytest.raises(Misconfigured, match=f'{told} of "a.parquet" have the same name'):
+        refreshed({"id": "integer"}, file="a.parquet")
+
+
+def test_a4_names_that_differ_by_case_or_by_what_the_engine_appends_are_read_right(refreshed, tmp_path):
+    names = ["id", "ID", "ID_1", "É", "é", "l", "L"]
+    written(tmp_path / "a.parquet", names, *([10 + i] for i in range(5)), [[{"id": 1, "x": [2]}]], [17])
+    wanted = {name: "integer" for name in names if name != "l"}
+    assert refreshed(wanted, file="a.parquet")[0] == [(10, 11, 12, 13, 14, 17)]
+    for name, value in (("ID", 11), ("id", 10), ("ID_1", 12), ("L", 17)):
+        assert refreshed({name: "integer"}, file="a.parquet")[0] == [(value,)]
+    with pytest.raises(Misconfigured, match="has no column"):
+        refreshed({"ID_1_1": "integer"}, file="a.parquet")
+
+
+def test_c10_the_cure_for_a_directory_works_pasted_back(refreshed, tmp_path):
+    for folder in ("flat", "deep [1]/year=1", "csv"):
+        written(tmp_path / folder / "a.parquet", ["x"], [7])
+    (tmp_path / "csv" / "a.parquet").unlink()
+    (tmp_path / "csv" / "a.csv").write_text("x\n7\n")
+    for place in ("flat", "flat/", "deep [1]", "csv"):
+        with pytest.raises(Misconfigured) as caught:
+            refreshed({"x": "integer"}, file=place)
+        cured = tomllib.loads(caught.value.cure.partition(": ")[2].removesuffix("."))
+        assert refreshed({"x": "integer"}, **cured)[0] == [(7,)]

@@ -1,4 +1,8 @@
-"""The column names and types of a Parquet file, for `init`; no row is read. Checked in tests/catalog/test_init.py."""
+"""The columns of a Parquet file: names from the file's own schema, types as DuckDB reads them, both by position.
+
+DuckDB renames a column whose name another one has, case aside (`id, ID` becomes `id, ID_1`), so its names are not used.
+No row is read here. Checked in tests/catalog/test_init.py and tests/snapshot/test_typed.py.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +11,13 @@ import re
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from dpcurator.catalog.duckdb_options import read_parquet, write_down
 from dpcurator.errors import Misconfigured
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 
 def parquet_columns(path: Path) -> list[tuple[str, str]]:
@@ -17,12 +26,26 @@ def parquet_columns(path: Path) -> list[tuple[str, str]]:
 
     if not path.is_file():
         raise Misconfigured("There is no such file.", where=path.name, cure="Check its name.")
-    with contextlib.closing(duckdb.connect()) as connection, plainly_named(path) as plain:
+    with contextlib.closing(write_down(duckdb.connect())) as connection, plainly_named(path) as plain:
         try:
-            rows = connection.execute("DESCRIBE SELECT * FROM read_parquet(?)", [plain]).fetchall()
-        except duckdb.Error:
+            return described(connection, plain)
+        except (duckdb.Error, ValueError):
             raise Misconfigured("This is no Parquet file.", where=path.name, cure="Check that it is whole.") from None
-    return [(str(row[0]), str(row[1])) for row in rows]
+
+
+def described(connection: DuckDBPyConnection, plain: str) -> list[tuple[str, str]]:
+    """(name, DuckDB type) per column of the file. Raises duckdb.Error, or ValueError when the two do not match."""
+    schema = connection.execute("SELECT name, num_children FROM parquet_schema(?)", [plain]).fetchall()
+    kinds = connection.execute(f"DESCRIBE SELECT * FROM {read_parquet(connection)}", [plain]).fetchall()
+    names: list[str] = []
+    position = 1  # after the root
+    while position < len(schema):
+        names.append(str(schema[position][0]))
+        inside = 1  # elements of this column still to be passed, itself included
+        while inside:
+            inside += int(schema[position][1] or 0) - 1
+            position += 1
+    return [(name, str(kind[1])) for name, kind in zip(names, kinds, strict=True)]
 
 
 @contextlib.contextmanager

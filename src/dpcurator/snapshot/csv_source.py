@@ -207,7 +207,7 @@ def _position(column: str, header: list[str], name: str, where: str) -> int:
     raise Misconfigured(f"{text(name)} has no column {text(column)}.", where=where, cure=missing_cure(column, header))
 
 
-def refuse_repeats(header: Sequence[object], declared: Sequence[str], name: str, where: str) -> None:
+def refuse_repeats(header: Sequence[object], declared: Sequence[str], name: str, where: str, cure: str = "") -> None:
     """Raise Misconfigured when two columns have the same name, with both positions (from 1)."""
     seen: dict[object, int] = {}
     for position, column in enumerate(header, start=1):
@@ -216,7 +216,7 @@ def refuse_repeats(header: Sequence[object], declared: Sequence[str], name: str,
             shown = f" ({text(str(column))})" if column in declared else ""
             raise Misconfigured(
                 f"Columns {first} and {position} of {text(name)} have the same name{shown}.", where=where,
-                cure=f'Give one a name of its own: rename = {{ {position} = "a name" }}, or mend the source.',
+                cure=cure or f'Give one a name of its own: rename = {{ {position} = "a name" }}, or mend the source.',
             )  # fmt: skip
 
 

@@ -28,8 +28,9 @@ _NOT_A_TIME: Final = -(2**63)
 
 def read_frame(frame: Any, columns: Sequence[str], name: str, *, where: str) -> Iterator[Batch]:
     """Batches of the declared columns. Raises Misconfigured for what is no frame, and for absent or repeated names."""
-    names, column_at, length = _layout(frame, name, where)
-    refuse_repeats(names, columns, f"the frame {name}", where)
+    given, column_at, length = _layout(frame, name, where)
+    names = [str(column) for column in given]  # a pandas column may be called 0: the catalog says "0"
+    refuse_repeats(names, columns, f"the frame {name}", where, "Give each column of the frame a name of its own.")
     for column in columns:
         if column not in names:
             raise Misconfigured(f"The frame for {text(name)} has no column {text(column)}.", where=where,

@@ -88,6 +88,9 @@ def _files(source: Source, directory: Path) -> list[Path]:
     literal = directory / source.place
     if "\0" in source.place:
         raise Misconfigured("A path cannot contain U+0000.", where=source.where, cure="Mend `file`.")
+    if literal.is_dir():
+        raise Misconfigured(f"{text(source.place)} is a directory.", where=source.where,
+                            cure=f"Name the files in it: file = {text(inside(literal, source.place))}.")  # fmt: skip
     if source.kind == "duckdb" or literal.exists() or not glob.has_magic(source.place):
         return [literal]
     found = sorted(glob.glob(source.place, root_dir=directory, recursive=True))
@@ -95,6 +98,15 @@ def _files(source: Source, directory: Path) -> list[Path]:
         raise Misconfigured(f"No file matches {text(source.place)}.", where=source.where,
                             cure="Paths are relative to the catalog file.")  # fmt: skip
     return [directory / path for path in found]
+
+
+def inside(directory: Path, place: str) -> str:
+    """The pattern of the files in a directory, by the kind that is there."""
+    for kind in ("parquet", "pq", "csv", "tsv", "txt"):
+        for pattern in (f"*.{kind}", f"**/*.{kind}"):
+            if next(directory.glob(pattern), None) is not None:
+                return f"{glob.escape(place.rstrip('/'))}/{pattern}"
+    return f"{glob.escape(place.rstrip('/'))}/*.csv"
 
 
 def _store(draft: Draft, i: int, table: Table, source: Source, batch: Batch, report: TableReport) -> None:

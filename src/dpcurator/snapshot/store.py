@@ -24,6 +24,7 @@ from typing import Any, Final
 
 from dpcurator.catalog.bind import PublicFacts, json_value, schema_fingerprint, value_of_json
 from dpcurator.catalog.declaration import Declaration
+from dpcurator.catalog.duckdb_options import write_down
 from dpcurator.catalog.model import Kind
 from dpcurator.errors import Misconfigured
 
@@ -121,7 +122,7 @@ class Draft:
         self.version = max([self.previous, *taken]) + 1
         _clear(self.state)
         self.path = self.state / f"draft-{self.version:04d}.duckdb"
-        self.connection = duckdb.connect(str(self.path.absolute()))
+        self.connection = write_down(duckdb.connect(str(self.path.absolute())))
         self.path.chmod(0o600)
         self.connection.execute("CREATE TABLE meta (format INTEGER, version INTEGER, fingerprint VARCHAR)")
         self.connection.execute(

@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
+from dpcurator.catalog.duckdb_options import write_down
 from dpcurator.catalog.model import Kind, Value
 from dpcurator.engines.duckdb.levels import TYPES
 from dpcurator.engines.duckdb.sql import Statement, statement
@@ -192,7 +193,7 @@ def _guess(values: Sequence[Value]) -> Kind:
 def _open(spill: str | os.PathLike[str] | None) -> DuckDBPyConnection:
     import duckdb
 
-    connection = duckdb.connect(":memory:")
+    connection = write_down(duckdb.connect(":memory:"))
     connection.execute(f"SET temp_directory = {_quoted(spill or '')}")
     return connection
 
