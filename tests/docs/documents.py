@@ -232,7 +232,7 @@ class Run:
             if not self.rewrite:
                 raise
             prefix = f"$ {after}\n" if after else "```text\n"
-            self.changes.append((prefix + said, prefix + printed))
+            self.changes.append((prefix + said, prefix + printed + ("" if said else "\n")))
 
     def save(self) -> None:
         text = self.path.read_text(encoding="utf-8")
