@@ -4,7 +4,7 @@
 
 One line a measurement: the median wall time, the median user CPU time (steadier on a busy machine), and the ratio of
 CPU times to the plain query's. Peers are measured up to `import`, where they can be imported: what they then need to
-answer differs. The targets are .7 s to an answer and .2 s for `import dpcurator` (DESIGN 10), on an idle core.
+answer differs. The targets are .7 s to an answer and .2 s for `import dpcurator` (design 9), on an idle core.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     python bench/group_by.py [rows ...]     by default 10^5, 10^6 and 10^7
 
 Ten rows a unit, in at most three of its keys. One line a measurement: the better of three runs of each, and the ratio.
-The plain query is the first half of the work and protects nobody; the target is at most twice its time (DESIGN 10).
+The plain query is the first half of the work and protects nobody; the target is at most twice its time (design 9).
 """
 
 from __future__ import annotations

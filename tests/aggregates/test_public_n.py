@@ -1,4 +1,4 @@
-"""Averages, sums and counts where each row is a unit and the number of units is public (MEANING 2.6, 3).
+"""Averages, sums and counts where each row is a unit and the number of units is public (semantics 2.6, 3).
 
 Sensitivities and noise scales by hand: one of n rows replaced moves a sum of values in [L, U] by U - L, and so their
 average by (U - L)/n.

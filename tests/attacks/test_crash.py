@@ -200,7 +200,7 @@ def test_row_19_charges_of_an_older_snapshot_stay_spent(tmp_path):
 
 def test_row_19_a_restored_copy_of_the_state_shows_no_second_answer(tmp_path):
     """The state directory copied between charge and answer: each copy resumes once, and tells its own receipt from the
-    other's. (Whoever can copy the state is inside, MEANING 7.4: it is shown, not prevented.)"""
+    other's. (Whoever can copy the state is inside, semantics 7.4: it is shown, not prevented.)"""
     crash(opened(tmp_path / "a"), "storing")
     shutil.copytree(tmp_path / "a", tmp_path / "b")
     one, other = opened_again(tmp_path / "a"), opened_again(tmp_path / "b")

@@ -365,7 +365,7 @@ def test_row_22_what_is_private_costs(tmp_path):
 
 
 def test_row_25_nothing_shown_tells_how_long_it_took(tmp_path):
-    """An answer's event repeats the time of its charge. The time a caller waits is not protected (MEANING 7.3)."""
+    """An answer's event repeats the time of its charge. The time a caller waits is not protected (semantics 7.3)."""
     curator = opened(tmp_path / "c")
     answer = curator.ask(COUNT, epsilon=1)
     _, charged, answered = curator.log()

@@ -1,4 +1,4 @@
-"""Attacks through values and expressions: rows 1 to 15, 23, 27, 28, 34, 36 to 38 of the catalogue (README.md here).
+"""Attacks through values and expressions: 1 to 15, 23, 27, 28, 34, 36 to 38 of docs/guarantees/attacks.md.
 
 Each is a test of the product: `dpcurator.open` with a frame, then `ask`. Where a bound is at stake, two curators over
 neighbouring frames are given the same noise (house.steady), so their answers differ by exactly what one unit did.

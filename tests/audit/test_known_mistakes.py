@@ -21,13 +21,13 @@ def noise():
 
 
 def bank_with_scale_one_over_epsilon():
-    """MISSION 2: a sum of debts with noise of scale 1/epsilon."""
+    """gallery/bank-debts: a sum of debts with noise of scale 1/epsilon."""
     rng = noise()
     return lambda rows, size: sum(rows) + rng.laplace(0, 1, size)
 
 
 def bank_with_its_own_maximum():
-    """MISSION 2: the data's own maximum taken for the sensitivity."""
+    """gallery/bank-debts: the data's own maximum taken for the sensitivity."""
     rng = noise()
     return lambda rows, size: sum(rows) + rng.laplace(0, max(rows, default=0) + 1e-6, size)
 
@@ -193,7 +193,7 @@ def test_doubles_of_laplace_noise_tell_their_input():
 
 
 def test_one_over_a_distance_has_no_sensitivity():
-    """The exponential mechanism with utility 1/d, at any finite sensitivity: exact laws, so certain (MISSION 3)."""
+    """gallery/secret-society: exponential mechanism, utility 1/d, any finite sensitivity; exact laws, so certain."""
     cities = {"Memphis": (35, -90), "Ottawa": (45, -75), "Boston": (42, -71)}
     exponential = dp.Exponential(sensitivity=1, epsilon=1)
 

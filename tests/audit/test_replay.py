@@ -148,14 +148,14 @@ def test_the_words_of_a_finding():
 
 
 def test_a_nan_that_passes_a_clamp_of_the_users_is_found():
-    """ATTACKS 4: the constant is declared, and so is a sensitivity that it breaks."""
+    """attack 4: the constant is declared, and so is a sensitivity that it breaks."""
     found = replay(unclamped_nan, pair=([1.0] * 99 + [math.nan], [1.0] * 99))
     assert found.mismatches[0].kind == "input"
     assert found.mismatches[0].move.distance == 99
 
 
 def test_a_sum_of_floats_is_seen_to_the_last_bit():
-    """ATTACKS 8: rows within [2**50, 2**50 + 1], one replaced: the sum of doubles moves by 4, exactly summed by 1."""
+    """attack 8: rows within [2**50, 2**50 + 1], one replaced: the sum of doubles moves by 4, exactly summed by 1."""
     low = 2.0**50
     one, other = [low + 1] * 2 + [low] * 14, [low + 1] * 3 + [low] * 13
     noisy = dp.Laplace(sensitivity=1, epsilon=1, grid=1)

@@ -1,4 +1,4 @@
-"""The curator's flow: what a question costs, what repeats, what is refused, what may change in between (DESIGN 2)."""
+"""The curator's flow: what a question costs, what repeats, what is refused, what may change in between (design 2)."""
 
 from __future__ import annotations
 

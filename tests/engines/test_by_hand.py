@@ -1,4 +1,4 @@
-"""Tables worked by hand, run on every engine: MEANING 2.5, CON-01, CON-07, COM-16, and sums at the edges of types."""
+"""Tables worked by hand, run on every engine: semantics 2.5, CON-01, CON-07, COM-16, and sums at the edges of types."""
 
 from __future__ import annotations
 

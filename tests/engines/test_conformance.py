@@ -1,4 +1,4 @@
-"""Every engine gives the reference's integers on every table and plan, and never fails (MEANING 2.2)."""
+"""Every engine gives the reference's integers on every table and plan, and never fails (semantics 2.2)."""
 
 from __future__ import annotations
 

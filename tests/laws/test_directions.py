@@ -1,4 +1,4 @@
-"""The directions of DESIGN 1, held by reading every import statement under src/dpcurator, also those in functions.
+"""The directions of design 7, held by reading every import statement under src/dpcurator, also those in functions.
 
 `MAY` says, room by room, which other rooms it imports. What matters most is said again below as sentences: a mechanism
 cannot reach an engine, a ledger cannot see data, a price is made without either, and randomness has few users.

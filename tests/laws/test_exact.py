@@ -1,4 +1,4 @@
-"""`Exact` is sealed, and `open_for_release` is called in one place of the source (MEANING 5, values.py)."""
+"""`Exact` is sealed, and `open_for_release` is called in one place of the source (semantics 5, values.py)."""
 
 from __future__ import annotations
 

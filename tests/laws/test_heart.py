@@ -1,4 +1,4 @@
-"""The heart law: between neighbouring tables no reading moves further than it claims (MEANING 3).
+"""The heart law: between neighbouring tables no reading moves further than it claims (semantics 3).
 
 Neighbours are of the catalog's relation: all rows of one unit taken away (add-remove), or put in the place of another's
 (replace-one). A triple is (catalog and table, question, neighbour); the question goes through parse, bind and price,

@@ -1,4 +1,4 @@
-"""`import dpcurator` loads nothing heavy: each of these is imported inside the function that needs it (DESIGN 1)."""
+"""`import dpcurator` loads nothing heavy: each of these is imported inside the function that needs it (design 8)."""
 
 from __future__ import annotations
 

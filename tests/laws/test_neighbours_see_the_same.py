@@ -1,4 +1,4 @@
-"""On neighbouring data everything but the noisy values is the same, byte for byte (MEANING 7, ATTACKS build rule 2).
+"""On neighbouring data everything but the noisy values is the same, byte for byte (semantics 7).
 
 Two state directories are built through the public API from tables that differ in all rows of one unit. The same
 questions go to both; compared are cost, keys, schema, order, quotes, menus, refusals, ledger events, receipts, and
@@ -227,7 +227,7 @@ def test_public_files_beside_the_catalog_are_the_same(neighbours):
 
 
 def test_rows_in_another_order_give_the_same_integers(tmp_path):
-    """ATTACKS 8 and 34: with the same noise the answers are equal, so order, ties and first appearance say nothing."""
+    """attacks 8 and 34: with the same noise the answers are equal, so order, ties and first appearance say nothing."""
     one = steady(opened(tmp_path / "a", ROWS))
     other = steady(opened(tmp_path / "b", list(reversed(ROWS))))
     for question in QUESTIONS:

@@ -128,7 +128,7 @@ def test_delta_at_the_ends() -> None:
 
 
 def test_the_continuous_curve_is_not_an_upper_bound() -> None:
-    """MEANING 5.3. The curve says 2.265e-5 at eps 10 and this sigma; the law itself has more."""
+    """semantics 5.3. The curve says 2.265e-5 at eps 10 and this sigma; the law itself has more."""
     eps, sigma = 10, 0.48448052626053895
 
     def curve(sigma: float) -> float:

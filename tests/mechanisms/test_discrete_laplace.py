@@ -49,7 +49,7 @@ def test_loss_bounds_every_log_ratio_and_both_tails_attain_it(noise: DiscreteLap
 
 
 def test_the_drug_use_count() -> None:
-    """MISSION 1: count 2 against 1, 51 against 50, scale b: ratios are e**(1/b) from the count up, else e**(-1/b)."""
+    """gallery/drug-use: counts 2 and 1, 51 and 50, scale b: ratios are e**(1/b) from the count up, else e**(-1/b)."""
     for b in (Fraction(1), Fraction(2), Fraction(1, 2)):
         noise = DiscreteLaplace(b)
         for count in (2, 51):
@@ -61,7 +61,7 @@ def test_the_drug_use_count() -> None:
 
 
 def test_the_privacy_loss_at_eps_1() -> None:
-    """MISSION 9. In whole numbers: mass 1/(1+p) at +1, p/(1+p) at -1. On a fine grid near 1/2, e**-1/2, mean e**-1."""
+    """gallery/privacy-loss: mass 1/(1+p) at +1, p/(1+p) at -1; on a fine grid near 1/2, e**-1/2, and mean e**-1."""
     noise = DiscreteLaplace(Fraction(1))
     p = exp_neg(Fraction(1))
     at_most_0 = sum((noise.pmf(-k) for k in range(200)), Enclosure.exactly(0))
@@ -81,7 +81,7 @@ def test_the_privacy_loss_at_eps_1() -> None:
 
 
 def test_error_bars_of_the_average_weight_come_from_the_exact_law() -> None:
-    """MISSION 7: scale 1.2 on a fine grid has P(|noise| > 3.4) = exp(-3.4/1.2) = .0588, not the 1/4 of Chebyshev."""
+    """gallery/average-weight: scale 1.2, fine grid: P(|noise| > 3.4) = exp(-3.4/1.2) = .0588; Chebyshev says 1/4."""
     grid = 10**6
     exact = tail(Fraction(12, 10) * grid, Fraction(34, 10) * grid)
     assert math.isclose(float(exact.lo), math.exp(-3.4 / 1.2), rel_tol=1e-6)
@@ -107,7 +107,7 @@ def test_error_is_the_smallest_that_the_law_allows(scale: Fraction, beta: Fracti
 
 
 def test_error_follows_the_accuracy_theorem() -> None:
-    """MISSION 6: P(|noise| >= scale ln(1/beta)) = beta for the continuous law; a fine grid comes within its step."""
+    """gallery/accuracy: P(|noise| >= scale ln(1/beta)) = beta, continuous; a fine grid comes within its step."""
     for beta in (Fraction(1, 2), Fraction(1, 20), Fraction(1, 1000)):
         scaled = DiscreteLaplace(Fraction(10**12)).error(beta) / 10**12
         assert math.isclose(scaled, math.log(1 / beta), rel_tol=1e-11)

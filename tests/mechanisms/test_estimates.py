@@ -21,7 +21,7 @@ def estimates(n: int, *supports: int, own: Fraction = OWN, other: Fraction = OTH
 
 
 def test_the_coin_by_hand() -> None:
-    """MISSION 8. Of 1,000 reports 400 yes: (400 - 250)/(1/2) = 300 hold it; its error is sqrt(1000 3/16)/(1/2)."""
+    """gallery/randomised-response: 400 yes of 1,000: (400 - 250)/(1/2) = 300 hold it, +- sqrt(1000 3/16)/(1/2)."""
     found = estimates(1000, 600, 400)
     assert found.count(1) == 300
     assert found.proportion(1) == Fraction(3, 10)

@@ -151,7 +151,7 @@ def test_rounding_to_the_grid_is_exact(grid: F) -> None:
 
 
 def test_rounding_raises_the_sensitivity_to_a_multiple_and_no_more() -> None:
-    """MEANING 5.4, over all pairs on a fine mesh: attained, and never passed."""
+    """semantics 5.4, over all pairs on a fine mesh: attained, and never passed."""
     mesh = [F(k, 60) for k in range(-60, 60)]
     for s, grid in ((F(1, 2), F(1, 2)), (F(1, 2), F(1, 3)), (F(1, 3), F(1, 2)), (F(7, 20), F(1, 10))):
         read = read_scores(mesh, grid=grid).exact()
@@ -179,7 +179,7 @@ def test_what_is_not_finite_is_declared_or_refused() -> None:
 @pytest.mark.parametrize("bad", [0, -1, math.nan, math.inf, True, None, "ten"])
 @pytest.mark.parametrize("name", ["sensitivity", "epsilon"])
 def test_bad_parameters_are_refused(name: str, bad: Any) -> None:
-    """MISSION 3: the utility one over the distance has no finite sensitivity, and no made-up one is taken for it."""
+    """gallery/secret-society: the utility 1/distance has no finite sensitivity, and no made-up one is taken."""
     with pytest.raises(Refusal, match=name):
         dp.Exponential(**({"sensitivity": 1, "epsilon": 1} | {name: bad}))
 
@@ -224,7 +224,7 @@ def distance(members: tuple[tuple[int, int], ...], city: tuple[int, int], grid: 
 
 
 def test_the_secret_society() -> None:
-    """MISSION 3. Sensitivity sqrt(44**2 + 6**2)/4, by all neighbours; scores and it on a grid of 1e-12."""
+    """gallery/secret-society. Sensitivity sqrt(44**2 + 6**2)/4, by all neighbours; scores and it on a grid of 1e-12."""
     homes = list(CITIES.values())
     widest = 0.0
     for three in combinations_with_replacement(homes, 3):
@@ -245,8 +245,8 @@ def test_the_secret_society() -> None:
 
 
 def test_the_auction() -> None:
-    """MISSION 5: revenue 4, 1.01... at prices 1, 1.01, 3.01, 3.02. One more bid moves revenues one way, by the top
-    price at most, so add-remove is monotone."""
+    """gallery/auction-price: revenue 4, 1.01... at prices 1, 1.01, 3.01, 3.02. One more bid moves revenues one way,
+    by the top price at most, so add-remove is monotone."""
     prices = [F("1"), F("1.01"), F("3.01"), F("3.02")]
 
     def revenue(bids: list[F]) -> list[F]:
@@ -269,14 +269,14 @@ def test_the_auction() -> None:
 
 
 def test_accuracy_of_a_million_candidates() -> None:
-    """MISSION 6: (2 sens/eps) ln(|R|/beta), and the sharper form with |R_OPT|."""
+    """gallery/accuracy: (2 sens/eps) ln(|R|/beta), and the sharper form with |R_OPT|."""
     choice = dp.Exponential(sensitivity=1, epsilon=1)
     assert float(choice.error("0.05", candidates=10**6)) == pytest.approx(2 * math.log(2e7), rel=1e-14)
     assert float(choice.error("0.05", candidates=10**6, optimal=1000)) == pytest.approx(2 * math.log(2e4), rel=1e-14)
 
 
 def test_ad_ranking() -> None:
-    """MISSION 12: the best ranking tells whether the user is over 49; a random one hardly does."""
+    """gallery/ad-ranking: the best ranking tells whether the user is over 49; a random one hardly does."""
     ads = ("pension", "games", "shoes")
     relevance = {"over 49": dict(zip(ads, (1, 0, F(1, 2)), strict=True)),
                  "under": dict(zip(ads, (0, 1, F(1, 2)), strict=True))}  # fmt: skip

@@ -94,7 +94,7 @@ def test_the_curve_is_not_trusted_where_it_proposes(monkeypatch: pytest.MonkeyPa
 
 
 def test_on_a_coarse_grid_the_curve_would_be_wrong() -> None:
-    """MEANING 5.3, at eps 10: the curve's sigma, in whole steps, has another delta than the curve says."""
+    """semantics 5.3, at eps 10: the curve's sigma, in whole steps, has another delta than the curve says."""
     least = dp.Gaussian(sensitivity=1, epsilon=10, delta="1e-5", grid=1)
     assert least.delta_at(10).surely_at_most(F(1, 10**5))
     sigmas = [F(i, 100) for i in range(45, 60)]

@@ -245,7 +245,7 @@ def test_several_quantiles_share_the_price_and_are_in_order() -> None:
 
 
 def test_accuracy_in_records() -> None:
-    """MISSION 7 asks for quantiles in place of extremes: 2 s / eps ln(m / beta) records."""
+    """gallery/average-weight asks for quantiles in place of extremes: 2 s / eps ln(m / beta) records."""
     made = dp.Quantile(q="1/2", epsilon="0.1", lower=30, upper=150, step="0.1")
     assert made.count == 1201
     assert float(made.error("0.05")) == pytest.approx(10 * math.log(1201 / 0.05), rel=1e-13)

@@ -22,7 +22,7 @@ COIN = RandomisedResponse.with_truth(truth="3/4", values=2)
 
 
 def test_the_coin_of_the_notes() -> None:
-    """MISSION 8: truth with probability 3/4, else the other. Loss ln 3, exactly; the estimate with its error."""
+    """gallery/randomised-response: truth with probability 3/4: loss ln 3, exactly; the estimate with its error."""
     assert COIN.loss == Loss("randomised_response", (("truth", Fraction(3, 4)), ("lie", Fraction(1, 4))))
     assert COIN.loss.pure_epsilon() == ln(Fraction(3)).hi
     assert COIN.pmf(1, 1) / COIN.pmf(1, 0) == 3

@@ -33,7 +33,7 @@ def reach(max_rows: int, max_groups: int, keys: int) -> Reach:
 @pytest.mark.parametrize(
     ("what", "bounds", "rows", "groups", "keys", "linf", "l1"),
     [
-        # B = one m (counts), one m max(|L|, |U|) (sums), one m W (centred); l1 = min(l0, K) B: MEANING 3
+        # B = one m (counts), one m max(|L|, |U|) (sums), one m W (centred); l1 = min(l0, K) B: semantics 3
         ("rows", (0, 0), 4, 2, 3, 4, 8), ("present", (0, 0), 4, 2, 3, 4, 8), ("units", (0, 0), 4, 2, 3, 1, 2),
         ("rows", (0, 0), 4, 2, 1, 4, 4), ("rows", (0, 0), 4, 1000, 3, 4, 12), ("rows", (0, 0), 1, 1, 0, 1, 0),
         ("values", (-5, 9), 1, 1, 1, 9, 9), ("values", (-9, 5), 2, 3, 7, 18, 54), ("values", (-9, -5), 1, 1, 1, 9, 9),
@@ -58,7 +58,7 @@ def replacing(max_rows: int, max_groups: int, keys: int | None) -> Reach:
 @pytest.mark.parametrize(
     ("what", "bounds", "rows", "groups", "keys", "linf", "l1", "l2_squared"),
     [
-        # V = m (max(U, 0) - min(L, 0)); l1 = min(2 l0 B, K V); l2^2 = min(l0 max(V^2, 2 B^2), K V^2): MEANING 3
+        # V = m (max(U, 0) - min(L, 0)); l1 = min(2 l0 B, K V); l2^2 = min(l0 max(V^2, 2 B^2), K V^2): semantics 3
         ("rows", (0, 0), 4, 2, 4, 4, 16, 64), ("rows", (0, 0), 4, 2, 3, 4, 12, 48), ("rows", (0, 0), 4, 2, 2, 4, 8, 32),
         ("units", (0, 0), 4, 2, 9, 1, 4, 4), ("units", (0, 0), 4, 2, 1, 1, 1, 1),
         ("present", (0, 0), 3, 1, 2, 3, 6, 18), ("values", (0, 0), 3, 1, 1, 0, 0, 0),

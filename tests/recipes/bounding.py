@@ -1,4 +1,4 @@
-"""The bounding of MEANING 2.5 once more, as one plain DuckDB query over the source file: the recipes' oracle.
+"""The bounding of semantics 2.5 once more, as one plain DuckDB query over the source file: the recipes' oracle.
 
 Nothing of the package is used: no catalog, plan, engine or grid. For whole-number columns every step is an integer, so
 what this gives must equal an answer without noise to the last digit.

@@ -1,4 +1,4 @@
-"""Flights: the recipe runs; COUNT and SUM by airline and by destination equal plain SQL that bounds as MEANING 2.5
+"""Flights: the recipe runs; COUNT and SUM by airline and by destination equal plain SQL that bounds as semantics 2.5
 says.
 
 From CSV and from Parquet, at epsilon 1,000,000 within error bars of less than one row, and at one where the noise is 0

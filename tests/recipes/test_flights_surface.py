@@ -87,7 +87,7 @@ def plain(place: Path, query: str) -> list[tuple[Any, ...]]:
 
 
 def chosen(place: Path, max_rows: int, max_groups: int) -> dict[tuple[str, int], tuple[Any, ...]]:
-    """By carrier and month with each plane in at most so many of them, by MD5 (MEANING 2.5 and 4.4): units, then
+    """By carrier and month with each plane in at most so many of them, by MD5 (semantics 2.5 and 4.4): units, then
     rows, known delays and their sum, in 65536ths."""
     query = f"""
         WITH pairs AS (

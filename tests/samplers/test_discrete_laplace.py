@@ -168,7 +168,7 @@ def test_other_scales_are_refused(scale: Any) -> None:
 
 
 def test_finished_floats_carry_no_fingerprint() -> None:
-    """ATTACKS row 7, with noise of scale 1 on the grid 2**-53: S = outputs under 1/4 that are no multiple of 2**-53.
+    """attack 7, with noise of scale 1 on the grid 2**-53: S = outputs under 1/4 that are no multiple of 2**-53.
 
     A float sum f + noise meets S often when f = 0 and never when f = 1. Ours adds in integers and turns k into the
     float of k / 2**53 once, so what can come out is one set, the same for both neighbours, and S is not in it.

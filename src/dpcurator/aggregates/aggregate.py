@@ -1,7 +1,7 @@
 """What an aggregate is: its SQL name, the readings it asks for, and how noisy readings become its value.
 
 `asks` may be empty: then the value is a public constant of the catalog (a sum of values clamped to [0, 0] is 0, the
-number of rows is n where that is public), no data is touched and nothing is charged (MEANING 3).
+number of rows is n where that is public), no data is touched and nothing is charged (semantics 3).
 """
 
 from __future__ import annotations
@@ -45,5 +45,5 @@ class Aggregate:
 
 
 def public_count(column: Measured | None, reach: Reach | None) -> int | None:
-    """The number of rows where the column (None: the row) is present, if it is the public n (MEANING 2.6)."""
+    """The number of rows where the column (None: the row) is present, if it is the public n (semantics 2.6)."""
     return None if reach is None else reach.public_count(column)

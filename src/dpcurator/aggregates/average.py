@@ -1,4 +1,4 @@
-"""AVG(x): from two paid readings, the centred sum C = 2 S' - W n' and the count n' (MEANING 2.6).
+"""AVG(x): from two paid readings, the centred sum C = 2 S' - W n' and the count n' (semantics 2.6).
 
 answer = (L + U)/2 + C/(2 n), clamped to [L, U]. Centring makes the noise of the count weigh |mean - middle| instead
 of |mean - L|: a smaller error for the same price. With a noisy count at or below 0 the answer is the middle, and its

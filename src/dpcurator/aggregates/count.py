@@ -1,4 +1,4 @@
-"""COUNT(*), COUNT(x) and COUNT(DISTINCT unit): one paid reading each (MEANING 2.7).
+"""COUNT(*), COUNT(x) and COUNT(DISTINCT unit): one paid reading each (semantics 2.7).
 
 COUNT(*) adds up n'(r), the bounded rows; COUNT(x) n'(c), those where x is present; COUNT(DISTINCT unit) counts each
 unit once a key. The noisy count is unbiased and may be negative for a small group; it is shown as it is.

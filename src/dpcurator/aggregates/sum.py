@@ -1,4 +1,4 @@
-"""SUM(x): the sum of values clamped to their declared bounds, one paid reading (MEANING 2.6).
+"""SUM(x): the sum of values clamped to their declared bounds, one paid reading (semantics 2.6).
 
 The reading is S' + L n', which one unit moves by at most max_rows * max(|L|, |U|) a key. With bounds [0, 0] the sum is
 0 whatever the data, and with L = U it is n L where n is public and x never missing: then nothing is asked and nothing

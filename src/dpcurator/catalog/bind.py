@@ -3,7 +3,7 @@
 What the digest covers. sha256 of canonical JSON of everything public that gives questions their meaning: protects,
 neighbours, units, salt, the budget, tables, their units, caps, columns, types, bounds, fills, and key lists as resolved
 from public tables. Not covered: sources (files, encodings, spellings, zones), because neighbouring is defined on the
-snapshot's rows (MEANING 1.4), and the data version, which requests carry by themselves.
+snapshot's rows (semantics 1.4), and the data version, which requests carry by themselves.
 
 Checked in tests/catalog/test_bind.py.
 """

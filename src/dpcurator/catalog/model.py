@@ -1,6 +1,6 @@
 """The catalog: everything that is public about some private tables, as frozen values.
 
-A catalog protects one kind of unit (patients, say) with one budget for its whole life (MEANING 1.1). Nothing here is
+A catalog protects one kind of unit (patients, say) with one budget for its whole life (semantics 1.1). Nothing here is
 ever read off private data: bounds, keys, caps and types are declared. `load` reads it from TOML, `refresh` adds the
 rows of *public* tables (`PublicFacts`), and the plan rests on nothing else.
 
@@ -79,7 +79,7 @@ class Table:
 @dataclass(frozen=True, slots=True)
 class Catalog:
     """The whole declaration. The ledger's total is `epsilon`, or `rho` (then epsilon is 0), and `delta`; delta 0 means
-    pure differential privacy. `salt`: the public constant that chooses among a unit's keys (MEANING 4.4).
+    pure differential privacy. `salt`: the public constant that chooses among a unit's keys (semantics 4.4).
     """
 
     protects: str

@@ -1,6 +1,6 @@
 """Whom a catalog protects, against which change, and for how much: `[curator]` and `[ledger]`, read exactly.
 
-The rules: one currency, epsilon or rho (MEANING 6.1); a rho ledger has a delta, since its epsilon is shown at one;
+The rules: one currency, epsilon or rho (semantics 6.1); a rho ledger has a delta, since its epsilon is shown at one;
 replace-one has a public number of units, written here and never counted (1.3); unknown keys cost delta and are chosen
 by a salt (4.4). Checked in tests/catalog/test_promise.py.
 """

@@ -1,7 +1,7 @@
 """From the fields of the tables to frozen `Table`s and their sources, with the rules that hold between them.
 
 The rules: one source per table; every table is public or has a unit; a unit is a declared integer, text or uuid column
-(MEANING 1.2); with "each row" there is one private table and nothing to bound (1.1); keys come from a list or from a
+(semantics 1.2); with "each row" there is one private table and nothing to bound (1.1); keys come from a list or from a
 public table's column of the same type. Checked in tests/catalog/test_tables.py.
 """
 

@@ -1,4 +1,4 @@
-"""The curator: from a question to an answer, in the one order that keeps the promise (DESIGN 2).
+"""The curator: from a question to an answer, in the one order that keeps the promise (design 2).
 
     plan -> quote -> checks -> charge (durable) -> exact integers -> noise -> answer (durable) -> shown
 

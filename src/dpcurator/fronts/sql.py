@@ -2,7 +2,7 @@
 
 sqlglot reads the grammar but does not validate, so every node of its tree is matched by class: clauses here,
 expressions in `sql_expressions.py`, calls in `sql_calls.py`. A node with a clause they do not know is refused: nothing
-is ever dropped. Length, tokens and nesting are checked on the text before it is parsed (DESIGN 4), so neither the
+is ever dropped. Length, tokens and nesting are checked on the text before it is parsed (design 4), so neither the
 parser nor any later step can run out of stack. No text of the analyst's reaches an engine: SQL for the engine is
 generated from the core plan. Checked in tests/fronts/test_sql.py and tests/fronts/test_fuzz.py.
 """

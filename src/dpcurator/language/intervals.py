@@ -1,4 +1,4 @@
-"""Bounds of an expression, from the declared bounds of its columns: one rule a function (MEANING 2.3).
+"""Bounds of an expression, from the declared bounds of its columns: one rule a function (semantics 2.3).
 
 Law: where every column is within its bounds, the value of the expression is within its bounds, or missing. Rules may be
 wide. They decide only whether a bound exists and how wide it is: values are clamped to it when they are measured, so no

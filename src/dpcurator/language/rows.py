@@ -1,4 +1,4 @@
-"""Row expressions: what may be computed of one row. Total, three-valued, the same on every engine (MEANING 2.2).
+"""Row expressions: what may be computed of one row. Total, three-valued, the same on every engine (semantics 2.2).
 
 A value is missing or an integer (64 bits), a double or a text; a predicate is true, false or unknown. Comparing with
 missing is unknown, integers meet doubles as doubles, texts compare by code point. Nothing here can raise on any row.

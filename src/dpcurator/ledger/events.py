@@ -3,7 +3,7 @@
 Each event is sealed into a row: its body is canonical JSON with the event's name, position and UTC time, and
 hash = sha256(previous hash || body), the first previous hash being 32 zero bytes. A head (position, hash) therefore
 fixes the whole history before it. An answer's event holds the hash of the answer and repeats the time of its charge:
-a request has one timestamp, so the chain tells nothing of how long the data took (MEANING 7.3).
+a request has one timestamp, so the chain tells nothing of how long the data took (semantics 7.3).
 Checked in tests/ledger/test_events.py.
 """
 

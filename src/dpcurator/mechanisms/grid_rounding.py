@@ -16,7 +16,7 @@ and y* only if a half lies between them. So it is right when | y - floor(y) - 1/
 are settled exactly (numbers/exact_product.py), those beyond 2**48 one by one in whole numbers.
 Back: |n| below 2**53 over odd(p), times p/q with q below 2**53, is one IEEE division of exact doubles, so correctly
 rounded, times an exact power of two.
-Limits      A value of 2**48 steps or more takes longer than another; response times are not protected (MEANING 7.3).
+Limits      A value of 2**48 steps or more takes longer than another; response times are not protected (semantics 7.3).
 Checked     tests/mechanisms/test_grid.py.
 """
 

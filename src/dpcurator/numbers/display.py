@@ -1,4 +1,4 @@
-"""Numbers as people read them: no digit beyond the noise (MEANING 7.5).
+"""Numbers as people read them: no digit beyond the noise (semantics 7.5).
 
 An error bar is shown with two figures, rounded up; its value is rounded to the place of the bar's first figure.
 41,832 with an error of 357 is shown as 41,800 ±360. A noisy value without a bound gets two figures, as in 0.41 ±?.

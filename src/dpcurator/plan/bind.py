@@ -50,7 +50,7 @@ from dpcurator.plan.nodes import (
 from dpcurator.plan.outputs import FUNCTIONS, Look, Shape, post
 from dpcurator.plan.scope import AggregateRule, Keyed, Scope
 
-MAX_KEYS = 1_000_000  # K's public limit (MEANING 4.1)
+MAX_KEYS = 1_000_000  # K's public limit (semantics 4.1)
 
 
 def bind(question: Question, catalog: Catalog, aggregates: tuple[AggregateRule, ...]) -> Plan:

@@ -1,4 +1,4 @@
-"""Plans as JSON, one spelling for each plan, and back (DESIGN 1.4).
+"""Plans as JSON, one spelling for each plan, and back (design 1.4).
 
 Every frozen value of the plan becomes {"node": its class, field: ...} with exact rationals as "p/q" text; keys are
 sorted and nothing else varies, so equal plans have equal bytes and a digest names a plan for ever. Reading follows the

@@ -1,7 +1,7 @@
-"""The core plan: the waist between aggregates and engines (DESIGN 1.3).
+"""The core plan: the waist between aggregates and engines (design 1.3).
 
 A core plan is a tuple of steps, in this order; an engine does all of them or is not an engine. Each step below says
-exactly which integers it means, in terms of the rows before it. c, r, S, g, m and l0 are MEANING's.
+exactly which integers it means, in terms of the rows before it. c, r, S, g, m and l0 are those of semantics 2.
 
     Scan -> Filter? -> Project? -> Owner -> Listed | Chosen -> Measure -> PerUnit -> ScaleDown -> Total
 
@@ -17,7 +17,7 @@ from typing import Final, Literal
 from dpcurator.catalog.model import Kind, Value
 from dpcurator.language.rows import Operand, Predicate
 
-ONE: Final = 2**16  # one whole row, in the unit in which n' and S' are counted (MEANING 2.5)
+ONE: Final = 2**16  # one whole row, in the unit in which n' and S' are counted (semantics 2.5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class PerUnit:
 
 @dataclass(frozen=True, slots=True)
 class ScaleDown:
-    """Bound each unit (MEANING 2.5). With g = the number of keys in which the unit has rows, h = min(g, max_groups):
+    """Bound each unit (semantics 2.5). With g = the number of keys in which the unit has rows, h = min(g, max_groups):
 
     n'(c) = floor(one * min(c, max_rows) * h / g) for a count c;  S' = floor(S * n'(c) / c), and 0 when c = 0;
     a unit itself counts floor(one * h / g) in each of its keys. All divisions are of non-negative integers.

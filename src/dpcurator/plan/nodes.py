@@ -1,4 +1,4 @@
-"""The plan: a question bound to a catalog, typed and immutable (DESIGN 1.4).
+"""The plan: a question bound to a catalog, typed and immutable (design 1.4).
 
 Below: what is read from private rows, a chain of nodes that `stability` folds over, one rule a node.
 Above: what is done with noisy values (`Output`, HAVING, ORDER BY, LIMIT), which is post-processing and free.
@@ -31,7 +31,7 @@ class Rows:
     unit: str | None
     unit_index: int | None
     neighbours: Neighbours = "add-remove"
-    units: int | None = None  # public n, with replace-one only (MEANING 1.3)
+    units: int | None = None  # public n, with replace-one only (semantics 1.3)
 
     def __post_init__(self) -> None:
         if (self.unit is None) != (self.unit_index is None):
@@ -52,7 +52,7 @@ class KeyColumn:
     """What is grouped by, with its public list: how many keys, and the sha256 of the list.
 
     `part` is a column or an expression, whose list is then its image (`plan/public_keys.py`); `name` spells it. No
-    list: `count` is None and `digest` empty, and the keys are selected privately (MEANING 4.4).
+    list: `count` is None and `digest` empty, and the keys are selected privately (semantics 4.4).
     """
 
     name: str
@@ -105,7 +105,7 @@ class Grouped:
 
 @dataclass(frozen=True, slots=True)
 class Bounded:
-    """Each unit scaled down to `max_rows` rows a key and `max_groups` keys (MEANING 2.5); 1 and 1 for `each row`."""
+    """Each unit scaled down to `max_rows` rows a key and `max_groups` keys (semantics 2.5); 1 and 1 for `each row`."""
 
     source: Grouped
     max_rows: int

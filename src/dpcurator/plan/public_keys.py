@@ -1,9 +1,9 @@
 """The public keys of what is grouped by: a column's declared list, or the image of public facts under an expression.
 
-An expression has a list when each of its values can be named from the catalog alone (MEANING 4.3): from listed columns,
-from the bounds of bounded ones, or because it chooses among constants. A list may hold keys that no row has; it never
-depends on private rows. A row whose key is not in it is in no group. Missing is a key only where a column that is used
-lists NULL. A list that would take too long to make is refused (`language/limits.py`). Checked in
+An expression has a list when each of its values can be named from the catalog alone (semantics 4.3): from listed
+columns, from the bounds of bounded ones, or because it chooses among constants. A list may hold keys that no row has;
+it never depends on private rows. A row whose key is not in it is in no group. Missing is a key only where a column
+that is used lists NULL. A list that would take too long to make is refused (`language/limits.py`). Checked in
 tests/plan/test_keys.py.
 """
 

@@ -1,4 +1,4 @@
-"""A reading: the waist between aggregates and mechanisms (DESIGN 1.2).
+"""A reading: the waist between aggregates and mechanisms (design 1.2).
 
 An integer vector, one coordinate per key, together with how far one unit can move it. The four distances are integers
 in the reading's own unit, so no root is rounded: `l2_squared` is the square. They are claims made by

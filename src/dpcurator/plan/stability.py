@@ -1,13 +1,13 @@
-"""How far one unit can move each number: one rule a node, one rule a reading, one fold (MEANING 3).
+"""How far one unit can move each number: one rule a node, one rule a reading, one fold (semantics 3).
 
 Claim. Neighbouring tables differ in all the rows of one unit (add-remove), or in one unit's rows being replaced by any
 rows of another (replace-one). Between them the integer vector of a reading, one coordinate a key, moves at most `linf`
 in each coordinate, `l1` in sum and `l2_squared` in sum of squares, in at most `coordinates` of them.
 
-One unit. A key's reading is a sum over units, so a unit adds its own share, whatever the others are. Write m, l0, g, n'
-as in MEANING, w = n' / (one * m) for the weight of a key. Scaling down gives w <= min(1, l0/g) in each of g keys, and
-choosing keys gives w <= 1 in at most l0 of them; either way 0 <= w <= 1 and the weights sum to at most l0. As
-0 <= S' <= W n', the share of a key lies in w * [low, high], where times `one`
+One unit. A key's reading is a sum over units, so a unit adds its own share, whatever the others are. Write m, l0, g,
+n' as in semantics 2, w = n' / (one * m) for the weight of a key. Scaling down gives w <= min(1, l0/g) in each of g
+keys, and choosing keys gives w <= 1 in at most l0 of them; either way 0 <= w <= 1 and the weights sum to at most l0.
+As 0 <= S' <= W n', the share of a key lies in w * [low, high], where times `one`
 
     count     n'          in  [0, m]
     sum       S' + L n'   in  [m min(L, 0), m max(U, 0)]     B = max(|low|, |high|), V = high - low;  B <= V <= 2 B

@@ -1,4 +1,4 @@
-"""Error bars before paying: what the parameters alone imply (MEANING 7.1).
+"""Error bars before paying: what the parameters alone imply (semantics 7.1).
 
 A count or a sum has an error bar that no data can change. An average has one only 'in a group of N rows':
 |C'/(2n') - C/(2n)| <= (e_C + W e_n)/(2(N - e_n)) when the noise of C and n stays within e_C and e_n, the group has at

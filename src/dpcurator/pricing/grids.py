@@ -1,4 +1,4 @@
-"""The grid a real column is measured on: a power of two far below the noise, from plan and price alone (MEANING 2.4).
+"""The grid a real column is measured on: a power of two far below the noise, from plan and price alone (semantics 2.4).
 
 An integer column is its own grid. A float column gets the coarsest step 2**-k of at most 2**-44 of the smallest noise
 scale that will be added to it, and of the distance between its bounds (so that no noise, however large, makes the grid

@@ -3,7 +3,7 @@
 Definition  A reading with discrete Laplace noise loses "discrete_laplace" at its l1 sensitivity; with discrete Gaussian
             noise "discrete_gaussian" where one number moves, else "discrete_gaussian_vector". The selection of unknown
             keys loses "approximate", (epsilon, delta) as it is charged. A reading that cannot move has noise as if it
-            could move by 1 (MEANING 3), and loses that here.
+            could move by 1 (semantics 3), and loses that here.
 Promise     Together these dominate what the question releases, for one unit of the plan's neighbours: each sensitivity
             is that of the reading under the plan's own relation, and the selection's price is its promise under it.
 Why data    A quote, a receipt and an old charge hold the same words, so all three are accounted for by one function.

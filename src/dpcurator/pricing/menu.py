@@ -2,7 +2,7 @@
 
 A menu row spends a share of the whole budget. `price_for` finds the least epsilon, to three figures rounded up, whose
 error bars meet every target; what an average's bar would be needs a number of rows, which only the analyst may assume
-(MEANING 7.1). Checked in tests/pricing/test_menu.py.
+(semantics 7.1). Checked in tests/pricing/test_menu.py.
 """
 
 from __future__ import annotations

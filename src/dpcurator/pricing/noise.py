@@ -1,4 +1,4 @@
-"""Which noise each paid reading gets at a price, and what all of it costs: parameters alone decide (MEANING 5.1).
+"""Which noise each paid reading gets at a price, and what all of it costs: parameters alone decide (semantics 5.1).
 
 The price is split equally over a question's readings (and the selection of its keys, when nobody listed them): a
 reading's error bar divided by its own range B is then the same for all, which makes the largest of these least.
@@ -11,7 +11,7 @@ theorem 7), where that is less. Its delta at a shift is the largest gain over ev
 e**eps P(Z >= m + d) grows with d, so the furthest shift is the worst.
 
 In a (rho, delta) ledger each reading takes the noise with the shorter error bar at its share of rho: Gaussian, or
-Laplace with eps**2 / 2 at most the share for its whole l1 vector (MEANING 5.2).
+Laplace with eps**2 / 2 at most the share for its whole l1 vector (semantics 5.2).
 
 Error bars are compared at 95 %, ties go by name. Checked in tests/pricing/test_noise.py.
 """
@@ -85,7 +85,7 @@ def splits(price: Price, readings: int, *, chosen: bool) -> tuple[tuple[Shares, 
 def noise_for(reading: Reading, shares: Shares, split: Split, *, alone: bool) -> Noise:
     """The shorter of the noises in question for one reading. alone: the question's only reading, of one number.
 
-    A column may be constant on its grid: then 0 is noised as if it could move by 1 (MEANING 3).
+    A column may be constant on its grid: then 0 is noised as if it could move by 1 (semantics 3).
     """
     candidates: list[Noise] = []
     if shares.epsilon is not None:

@@ -70,7 +70,7 @@ def share_of(catalog: Catalog, share: Fraction, delta: Fraction | None = None) -
 
 def epsilon_of(catalog: Catalog, epsilon: Fraction, delta: Fraction | None = None) -> Price:
     """The price that is worth this epsilon. In a rho ledger: the greatest rho whose epsilon, for this question alone
-    at the ledger's delta, is at most `epsilon` (MEANING 6.1). Raises Refusal."""
+    at the ledger's delta, is at most `epsilon` (semantics 6.1). Raises Refusal."""
     if catalog.currency == "epsilon" or epsilon <= 0:
         return amount_of(catalog, epsilon, delta)
     rho = zcdp.greatest_rho(epsilon, catalog.delta)

@@ -1,4 +1,4 @@
-"""A quote: what a question costs at a price, which noise it would get, and why. Pure and free (DESIGN 2).
+"""A quote: what a question costs at a price, which noise it would get, and why. Pure and free (design 2).
 
 The price is shared among the question's distinct readings, and the selection of its keys when nobody listed them
 (`noise.py`, `selecting.py`); each reading is measured on a grid that follows from its noise (`grids.py`). Losses add up

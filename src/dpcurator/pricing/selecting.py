@@ -1,4 +1,4 @@
-"""Which unknown keys may be shown: the rule, chosen at the price, and what it costs (MEANING 4.4).
+"""Which unknown keys may be shown: the rule, chosen at the price, and what it costs (semantics 4.4).
 
 Keys that nobody listed are shown when enough distinct units have them. Of the three rules the one that keeps the
 smallest groups at this price is taken, by parameters alone. Under replace-one a unit is taken out and another put in,
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from dpcurator.mechanisms.key_selection import KeySelection
 
 FAR: Final = Fraction(50)
-SHOWN: Final = (1, 2, 5, 10, 20, 50)  # units of a key, for the chances a quote tells (MEANING 7.1)
+SHOWN: Final = (1, 2, 5, 10, 20, 50)  # units of a key, for the chances a quote tells (semantics 7.1)
 
 
 @dataclass(frozen=True, slots=True)

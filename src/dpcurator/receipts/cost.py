@@ -53,7 +53,7 @@ def _worth(claims: list[Json], sums: dict[str, Fraction], left: dict[str, Fracti
 
 
 def check_choice(receipt: Json) -> str:
-    """Grid, split and noise follow from plan and price alone (MEANING 2.4, 5.1): none was picked by looking at data."""
+    """Grid, split and noise follow from plan and price alone (semantics 2.4, 5.1): none was picked from data."""
     claims = [{k: v for k, v in claim.items() if k != "derivation"} for claim in receipt["readings"]]
     found = priced_at(plan_of(receipt["plan"]), price_of(receipt))
     require(canonical([mechanism_json(one) for one in found.priced]) == canonical(claims),

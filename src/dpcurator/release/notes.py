@@ -13,7 +13,7 @@ from dpcurator.plan.stability import Reach
 
 
 def notes(plan: Plan, reach: Reach, confidence: Fraction) -> tuple[str, ...]:
-    """What an error bar does not cover, said with every answer (MEANING 7.5)."""
+    """What an error bar does not cover, said with every answer (semantics 7.5)."""
     apart: list[str] = []
     source = plan.source
     if reach.one != 1:

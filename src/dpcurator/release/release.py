@@ -1,4 +1,4 @@
-"""The one place where noise meets data (DESIGN 2): open the exact sums, form the readings, add the noise.
+"""The one place where noise meets data (design 2): open the exact sums, form the readings, add the noise.
 
 Keys that nobody listed are selected first, by the number of distinct units that have them and nothing else; those kept
 are put in canonical order (missing first, then by value), so the engine's order is never seen, and only they get

@@ -1,8 +1,8 @@
 """`refresh`: read every declared source once, into one typed, immutable, versioned snapshot.
 
-Only the steward runs it, and only here are sources looked at; questions read the snapshot (MEANING 1.4). Which rows are
-set aside and which values are missing is decided row by row by declared facts, so removing a unit's rows from a typed
-source removes exactly those rows from the snapshot. Checked in tests/snapshot/test_refresh.py.
+Only the steward runs it, and only here are sources looked at; questions read the snapshot (semantics 1.4). Which rows
+are set aside and which values are missing is decided row by row by declared facts, so removing a unit's rows from a
+typed source removes exactly those rows from the snapshot. Checked in tests/snapshot/test_refresh.py.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a refresh tells the steward, and nobody else: rows read and set aside, values that could not be read.
 
-Counts and line numbers are private facts (MEANING 1.4): a report is shown to whoever runs `refresh` and stored
+Counts and line numbers are private facts (semantics 1.4): a report is shown to whoever runs `refresh` and stored
 nowhere. It gives places and constant reasons, never the content of a cell. Checked in tests/snapshot/test_refresh.py.
 """
 

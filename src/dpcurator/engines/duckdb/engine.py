@@ -3,7 +3,7 @@
 What is held here: the connection lives in memory with the snapshot attached READ_ONLY; then external access, extension
 loading and replacement scans are off and the configuration is locked. No spilling to disk unless the steward names a
 private directory for it. Whatever goes wrong on the engine is one Fault with no cause attached, since an engine's words
-quote data (ATTACKS 10, 35). Each evaluation has its own cursor, so threads may share an engine; a forked child opens
+quote data (attacks 10, 35). Each evaluation has its own cursor, so threads may share an engine; a forked child opens
 its own connection, because DuckDB's threads do not survive a fork.
 Why the integers are right: `duckdb_sql`. Checked in tests/engines.
 """

@@ -1,4 +1,4 @@
-"""The functions a row expression may use: the list, with each one's kinds and exact meaning (MEANING 2.2).
+"""The functions a row expression may use: the list, with each one's kinds and exact meaning (semantics 2.2).
 
 Kinds: i integer (64-bit), f double, t text; `*` any number of the same kind; a letter of its own (k) any one kind.
 Every function is total: where the meaning below gives no value of the result's kind the result is missing, and unless

@@ -13,8 +13,8 @@ m(u') <= m(u) <= m(u' + k g) = m(u') + k. The bound is attained: u' = g/2 - x fo
 Floats are put on the grid by mechanisms/grid_rounding.py, which has the proof; other numbers one by one, or in whole
 numbers.
 Limits      One score of 2**62 steps or more makes all of them Python ints, which take some twenty times as long:
-            response times are not protected (MEANING 7.3).
-Source      MEANING 5.4.
+            response times are not protected (semantics 7.3).
+Source      semantics 5.4.
 Checked     tests/mechanisms/test_exponential.py.
 """
 

@@ -6,7 +6,7 @@ Promise     The kept keys and their noisy counts are together delta-approximatel
             `groups` keys, is added or taken out; and (eps, delta_of(rho, eps) + delta)-DP at every eps >= 0. One draw
             serves for the selection and for a released COUNT(DISTINCT unit).
 Source      Canonne, Kamath, Steinke 2020 (the noise, whose vector of common keys moves by at most sqrt(groups)); proof
-            of the sum in `rule`. No delta of a single coordinate is used (MEANING 5.3).
+            of the sum in `rule`. No delta of a single coordinate is used (semantics 5.3).
 Checked     tests/mechanisms/test_key_selection.py.
 """
 
