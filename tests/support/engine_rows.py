@@ -6,7 +6,20 @@ from typing import Any
 
 from dpcurator.engines.reference import Reference
 from dpcurator.language import rows
-from dpcurator.plan.core import Filter, Listed, Measure, Owner, PerUnit, Project, ScaleDown, Scan, Source, Sum, Total
+from dpcurator.plan.core import (
+    Filter,
+    Grid,
+    Listed,
+    Measure,
+    Owner,
+    PerUnit,
+    Project,
+    ScaleDown,
+    Scan,
+    Source,
+    Sum,
+    Total,
+)  # fmt: skip
 from dpcurator.values import Exact
 
 
@@ -28,6 +41,20 @@ def count(engine: Any, compute: rows.Compute, lines: list[tuple[list[Any], Any]]
     (projected,), (kept,) = (made.evaluate(plan).open_for_release()[0] for plan in (core, filtered))
     assert projected == kept
     return int(kept)
+
+
+def selected(engine: Any, conditions: list[rows.Predicate], size: int) -> list[set[int]]:
+    """For each condition, on which of the rows it is true. engine: over a table t0 of so many rows, numbered in c1."""
+    chosen = tuple(rows.Choose((rows.When(one, rows.Constant(1, "integer")),), rows.Missing("integer"), "integer")
+                   for one in conditions)  # fmt: skip
+    grids = tuple(Grid(2 + number, "integer", 0, 1, 0, 1, 0) for number in range(len(chosen)))
+    core: Any = (
+        Scan("t0", (Source("c0", "text"), Source("c1", "integer"))), Project(chosen), Owner(None),
+        Listed((1,), tuple((number,) for number in range(size))), Measure(grids), PerUnit(), ScaleDown(1, 1, 1),
+        Total(tuple(Sum("present", number) for number in range(len(chosen)))),
+    )  # fmt: skip
+    found = engine.evaluate(core).open_for_release()
+    return [{row for row, sums in enumerate(found) if sums[which]} for which in range(len(conditions))]
 
 
 def opened(exact: Exact) -> Any:
