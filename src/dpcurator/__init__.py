@@ -12,6 +12,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from dpcurator.mechanisms import ROWS
+
 __version__ = "0.1.0"
 
 _NAMES = {
@@ -28,22 +30,11 @@ _NAMES = {
     "Quote": ("dpcurator.pricing.quote", "Quote"),
     "Menu": ("dpcurator.pricing.menu", "Menu"),
     "verify": ("dpcurator.receipts.verification", "verify"),
-    "Laplace": ("dpcurator.mechanisms", "Laplace"),
-    "Gaussian": ("dpcurator.mechanisms", "Gaussian"),
-    "DiscreteLaplace": ("dpcurator.mechanisms", "DiscreteLaplace"),
-    "DiscreteGaussian": ("dpcurator.mechanisms", "DiscreteGaussian"),
     "clamp": ("dpcurator.mechanisms.clamp", "clamp"),
     "gaussian_delta": ("dpcurator.privacy.gaussian", "gaussian_delta"),
     "gaussian_epsilon": ("dpcurator.privacy.gaussian", "gaussian_epsilon"),
     "gaussian_sigma": ("dpcurator.privacy.gaussian", "gaussian_sigma"),
     "textbook_sigma": ("dpcurator.privacy.gaussian", "textbook_sigma"),
-    "RandomisedResponse": ("dpcurator.mechanisms", "RandomisedResponse"),
-    "UnaryEncoding": ("dpcurator.mechanisms", "UnaryEncoding"),
-    "LocalHashing": ("dpcurator.mechanisms", "LocalHashing"),
-    "HadamardResponse": ("dpcurator.mechanisms", "HadamardResponse"),
-    "SparseVector": ("dpcurator.mechanisms", "SparseVector"),
-    "Exponential": ("dpcurator.mechanisms", "Exponential"),
-    "Quantile": ("dpcurator.mechanisms", "Quantile"),
     "check_sensitivity": ("dpcurator.sensitivity.checking", "check_sensitivity"),
     "sensitivity_of": ("dpcurator.sensitivity.bounded", "sensitivity_of"),
     "Bounded": ("dpcurator.sensitivity.bounded", "Bounded"),
@@ -54,9 +45,6 @@ _NAMES = {
     "check_local": ("dpcurator.sensitivity.enumerated", "check_local"),
     "local_sensitivity": ("dpcurator.sensitivity.function", "local_sensitivity"),
     "smooth_sensitivity": ("dpcurator.sensitivity.smooth", "smooth_sensitivity"),
-    "Smooth": ("dpcurator.mechanisms", "Smooth"),
-    "ProposeTestRelease": ("dpcurator.mechanisms", "ProposeTestRelease"),
-    "InverseSensitivity": ("dpcurator.mechanisms", "InverseSensitivity"),
     "Loss": ("dpcurator.privacy.loss", "Loss"),
     "compose": ("dpcurator.accounting.composition", "compose"),
     "Composition": ("dpcurator.accounting.composition", "Composition"),
@@ -79,15 +67,12 @@ _NAMES = {
     "Zcdp": ("dpcurator.audit.claims", "Zcdp"),
     "group_privacy": ("dpcurator.privacy.group", "group_privacy"),
     "explain_delta": ("dpcurator.privacy.explain", "explain_delta"),
-    "NoisyMax": ("dpcurator.mechanisms", "NoisyMax"),
-    "PermuteAndFlip": ("dpcurator.mechanisms", "PermuteAndFlip"),
-    "TopK": ("dpcurator.mechanisms", "TopK"),
     "DpcuratorError": ("dpcurator.errors", "DpcuratorError"),
     "Refusal": ("dpcurator.errors", "Refusal"),
     "OverBudget": ("dpcurator.errors", "OverBudget"),
     "Misconfigured": ("dpcurator.errors", "Misconfigured"),
     "Fault": ("dpcurator.errors", "Fault"),
-}
+} | {row.name: (f"dpcurator.mechanisms.{row.file}", row.name) for row in ROWS}
 
 if TYPE_CHECKING:
     from dpcurator.accounting.calibrate import calibrate as calibrate
@@ -123,23 +108,7 @@ if TYPE_CHECKING:
     from dpcurator.fronts.columns import mean as mean
     from dpcurator.fronts.columns import sum_of
     from dpcurator.fronts.columns import when as when
-    from dpcurator.mechanisms import DiscreteGaussian as DiscreteGaussian
-    from dpcurator.mechanisms import DiscreteLaplace as DiscreteLaplace
-    from dpcurator.mechanisms import Exponential as Exponential
-    from dpcurator.mechanisms import Gaussian as Gaussian
-    from dpcurator.mechanisms import HadamardResponse as HadamardResponse
-    from dpcurator.mechanisms import InverseSensitivity as InverseSensitivity
-    from dpcurator.mechanisms import Laplace as Laplace
-    from dpcurator.mechanisms import LocalHashing as LocalHashing
-    from dpcurator.mechanisms import NoisyMax as NoisyMax
-    from dpcurator.mechanisms import PermuteAndFlip as PermuteAndFlip
-    from dpcurator.mechanisms import ProposeTestRelease as ProposeTestRelease
-    from dpcurator.mechanisms import Quantile as Quantile
-    from dpcurator.mechanisms import RandomisedResponse as RandomisedResponse
-    from dpcurator.mechanisms import Smooth as Smooth
-    from dpcurator.mechanisms import SparseVector as SparseVector
-    from dpcurator.mechanisms import TopK as TopK
-    from dpcurator.mechanisms import UnaryEncoding as UnaryEncoding
+    from dpcurator.mechanisms import *  # noqa: F403  every class that has a row there
     from dpcurator.mechanisms.clamp import clamp as clamp
     from dpcurator.pricing.menu import Menu as Menu
     from dpcurator.pricing.quote import Quote as Quote

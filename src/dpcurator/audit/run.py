@@ -17,13 +17,14 @@ from dpcurator.audit.claims import Claim, claim_of
 from dpcurator.audit.draws.blackbox import takes
 from dpcurator.audit.draws.by_draws import by_draws
 from dpcurator.audit.exact.by_laws import Unsteady, by_laws
-from dpcurator.audit.exact.laws import ExactLaw, law_for, own
+from dpcurator.audit.exact.laws import ExactLaw, law_for
 from dpcurator.audit.limits import Limits, Progress
 from dpcurator.audit.pairs import Pair, propose
 from dpcurator.audit.replay.replay import refuse_coroutine, replay
 from dpcurator.audit.report import NOTHING, Report
 from dpcurator.entropy import SystemEntropy
 from dpcurator.errors import Refusal
+from dpcurator.mechanisms import row_of
 from dpcurator.numbers import positive, whole
 
 _REPLAYED = 4  # pairs replayed
@@ -74,7 +75,7 @@ def audit(
     if claim is not None and not hasattr(claim, "contradicted"):
         raise Refusal("claim must be a claim.", cure="Write dp.Pure(1), dp.Approximate(1, 1e-6) or dp.Zcdp(0.5).")
     pairs = _pairs(pair, neighbours, domain, hostile=hostile, units=units)
-    if own(mechanism) and claim is None:
+    if row_of(mechanism) is not None and claim is None:
         loss = getattr(mechanism, "loss", None)
         claim = claim_of(loss) if hasattr(loss, "family") else None
     refuse_coroutine(mechanism)
@@ -104,7 +105,9 @@ def _replayed(mechanism: Any, pairs: Sequence[Pair], until: float) -> Iterator[s
 
     Certain, but of the code and not of a chance, so a note and no verdict. What is random by itself tells nothing here.
     """
-    if own(mechanism) or isinstance(mechanism, ExactLaw) or takes(mechanism, "entropy") or takes(mechanism, "size"):
+    if row_of(mechanism) is not None or isinstance(mechanism, ExactLaw):
+        return
+    if takes(mechanism, "entropy") or takes(mechanism, "size"):
         return
     for pair in pairs[:_REPLAYED]:
         if time.monotonic() > until:
@@ -138,7 +141,7 @@ def _pairs(pair: Any, neighbours: str | None, domain: Any, *, hostile: bool, uni
 
 def _function(mechanism: Any) -> Callable[..., Any]:
     """What is drawn from."""
-    if own(mechanism) and hasattr(mechanism, "release"):
+    if (row := row_of(mechanism)) is not None and "release" in row.takes:
         return lambda data: mechanism.release(data)
     if not callable(mechanism):
         raise Refusal("There is nothing to audit.", cure="Give a mechanism with `release`, or a function of the data.")

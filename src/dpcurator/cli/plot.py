@@ -7,13 +7,14 @@ the distribution of its privacy loss at epsilon 1. Checked in tests/cli/test_plo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from dpcurator.cli.application import AsJson, app, command, show, show_json
+from dpcurator.mechanisms import ROWS
 
 charts = typer.Typer(
     name="plot",
@@ -24,7 +25,14 @@ charts = typer.Typer(
 )
 app.add_typer(charts)
 
-_LIST = "laplace, gaussian, discrete-laplace or discrete-gaussian"
+
+def either(names: Iterable[str]) -> str:
+    """As in "a, b or c"."""
+    *rest, last = names
+    return f"{', '.join(rest)} or {last}" if rest else last
+
+
+_LIST = either(row.spelling for row in ROWS if row.spelling)
 Mechanism = Annotated[str, typer.Option(help=f"The noise: {_LIST}.", metavar="NAME")]
 Mechanisms = Annotated[
     list[str] | None,
@@ -155,7 +163,7 @@ def delta(
     def draw() -> Any:
         found = plot_options.losses_of(mechanism, scale, sensitivity)
         others = {
-            f"{name}, {bound}": plot_options.bound_of(bound, mechanism, one)
+            f"{name}, {bound}": plot_options.bound_of(bound, one)
             for bound in compare or []
             for name, one in found.items()
         }

@@ -9,80 +9,82 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+from dpcurator.accounting.parse import SPELLINGS
+from dpcurator.cli.plot import either
 from dpcurator.errors import Refusal
-from dpcurator.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
-from dpcurator.numbers import Enclosure, exp_neg, positive, whole
+from dpcurator.mechanisms import ROWS
+from dpcurator.mechanisms.protocol import Row, Sized
+from dpcurator.numbers import Enclosure, exp_neg, positive
 from dpcurator.numbers.decimal_search import decimal_at, place_of
-from dpcurator.privacy.loss import Loss
+from dpcurator.privacy.calibration import Calibration
 from dpcurator.privacy.zcdp import delta_of
 
-LIST = "laplace, gaussian, discrete-laplace or discrete-gaussian"
+SPELLED = {row.spelling: row for row in ROWS if row.spelling}
+
+
+LIST = either(SPELLED)
+SIZED = either(name for name, row in SPELLED.items() if row.sized)
+
+
+def _sized(mechanism: str) -> Sized:
+    """How noise is made of a size. Raises Refusal for noise that is made from an epsilon only, and for none known."""
+    found = _row(mechanism).sized
+    if found is None:
+        raise Refusal(f"{mechanism} noise has no scale.", cure=f"Write {SIZED}.")
+    return found
+
+
+def _row(mechanism: str) -> Row:
+    if mechanism not in SPELLED:
+        raise Refusal(f"there is no noise {mechanism!r} to draw.", cure=f"Write {LIST}.")
+    return SPELLED[mechanism]
 
 
 def noise_of(mechanism: str, scales: list[str] | None, sensitivity: str) -> dict[str, Any]:
     """The mechanisms of these scales, by the names of a legend. Raises Refusal for none that is known."""
-
-    def made(scale: Fraction) -> Any:
-        match mechanism:
-            case "laplace":
-                return Laplace.with_scale(scale=scale, sensitivity=sensitivity)
-            case "gaussian":
-                return Gaussian.with_sigma(sigma=scale, sensitivity=sensitivity)
-            case "discrete-laplace":
-                return DiscreteLaplace(scale)
-            case "discrete-gaussian":
-                return DiscreteGaussian(scale**2)
-        raise _unknown(mechanism)
-
-    word = "sigma" if mechanism.endswith("gaussian") else "scale"
-    wanted = scales or ["1", "2", "4"]
-    if len(set(wanted)) < len(wanted):
-        raise Refusal("a scale is given twice.", cure="Give each once.")
-    return {f"{word} {scale}": made(positive(scale, name="scale")) for scale in wanted}
+    sized, moved = _sized(mechanism), positive(sensitivity, name="sensitivity")
+    return {
+        f"{sized.name} {scale}": sized.make(SPELLED[mechanism].cls, spread, moved)
+        for scale, spread in _spreads(scales).items()
+    }
 
 
 def losses_of(mechanism: str, scales: list[str] | None, sensitivity: str) -> dict[str, Any]:
-    """What the noise of each scale reveals: the laws on the real line, or those on the whole numbers."""
-    moved = positive(sensitivity, name="sensitivity")
-    found: dict[str, Any] = {}
-    for name, noise in noise_of(mechanism, scales, sensitivity).items():
-        spread = positive(name.split()[1], name="scale")
-        if mechanism == "laplace":
-            found[name] = Loss("laplace", (("scale", spread), ("shift", moved)))
-        elif mechanism == "gaussian":
-            found[name] = Loss("gaussian", (("shift", moved), ("variance", spread**2)))
-        else:
-            found[name] = noise.loss(whole(sensitivity, name="sensitivity", least=1))
-    return found
+    """What the noise of each scale reveals: the distributions on the real line, or those on the whole numbers.
+
+    They are those that `dpcurator account` knows by these names.
+    """
+    sized, moved = _sized(mechanism), positive(sensitivity, name="sensitivity")
+    ways = SPELLINGS[mechanism.replace("-", "_")]
+    build = next(build for names, build in ways.items() if sized.name in names)
+    return {
+        f"{sized.name} {scale}": build({sized.name: spread, "sensitivity": moved})
+        for scale, spread in _spreads(scales).items()
+    }
 
 
-def _unknown(mechanism: str) -> Refusal:
-    return Refusal(f"there is no noise {mechanism!r} to draw.", cure=f"Write {LIST}.")
+def _spreads(scales: list[str] | None) -> dict[str, Fraction]:
+    wanted = scales or ["1", "2", "4"]
+    if len(set(wanted)) < len(wanted):
+        raise Refusal("a scale is given twice.", cure="Give each once.")
+    return {scale: positive(scale, name="scale") for scale in wanted}
 
 
 def words(mechanism: str, delta: str) -> str:
     """What it is called in a legend."""
     words = mechanism.replace("gaussian", "Gaussian").replace("laplace", "Laplace").replace("-", " ")
-    return f"{words}, delta {delta}" if "Gaussian" in words else words
+    return f"{words}, delta {delta}" if _row(mechanism).cls.calibration.curve else words
 
 
 def maker(mechanism: str, sensitivity: str, delta: str) -> Callable[[Fraction], Any]:
-    """The noise that an epsilon buys."""
-    makers: dict[str, Callable[[Fraction], Any]] = {
-        "laplace": lambda eps: Laplace(sensitivity=sensitivity, epsilon=eps),
-        "gaussian": lambda eps: Gaussian(sensitivity=sensitivity, epsilon=eps, delta=delta),
-        "discrete-laplace": lambda eps: DiscreteLaplace.spending(eps, sensitivity=_whole(sensitivity)),
-        "discrete-gaussian": lambda eps: DiscreteGaussian.spending(
-            eps, positive(delta, name="delta"), sensitivity=_whole(sensitivity)
-        ),
-    }
-    if mechanism not in makers:
-        raise _unknown(mechanism)
-    return makers[mechanism]
-
-
-def _whole(sensitivity: str) -> int:
-    return whole(sensitivity, name="sensitivity", least=1)
+    """The noise that an epsilon buys: at this delta, where the noise has one."""
+    row = _row(mechanism)
+    how: Calibration = row.cls.calibration
+    given = {"sensitivity": sensitivity}
+    if how.curve is None:
+        return lambda eps: how.make(row.cls, eps, given)[0]
+    curve, most = how.curve, positive(delta, name="delta")
+    return lambda eps: curve(row.cls, eps, most, given)[0]
 
 
 def up_to(most: str) -> list[Fraction]:
@@ -101,7 +103,7 @@ def epsilons(least: str, most: str) -> list[Fraction]:
     return [low, *sorted(eps for eps in inner if low < eps < high), high]
 
 
-def bound_of(bound: str, mechanism: str, loss: Any) -> Callable[[Fraction], Enclosure | Fraction | None]:
+def bound_of(bound: str, loss: Any) -> Callable[[Fraction], Enclosure | Fraction | None]:
     """What is often used in place of the exact curve: an upper bound on it, or None where that is not proved.
 
     The textbook's delta is 1.25 exp(-c**2 / 2), c = sigma epsilon / sensitivity; its proof (Dwork, Roth 2014, theorem
@@ -110,7 +112,7 @@ def bound_of(bound: str, mechanism: str, loss: Any) -> Callable[[Fraction], Encl
     if bound == "rho":
         rho = loss.rho()
         return lambda eps: delta_of(rho, eps)
-    if bound == "textbook" and mechanism == "gaussian":
+    if bound == "textbook" and loss.family == "gaussian":
         ratio = loss["variance"] / loss["shift"] ** 2
 
         def textbook(eps: Fraction) -> Enclosure | None:

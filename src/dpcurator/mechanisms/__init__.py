@@ -1,33 +1,84 @@
-"""Mechanisms, one file each: definition, loss, law, sample, error. Laws and documents walk this one table.
+"""Mechanisms, one file each: definition, loss, distribution, sample, error. Everybody who walks them reads `ROWS`.
 
-Each is imported when it is first used: a question draws from two of them, and should not wait for the others.
-Checked in tests/mechanisms/test_tuple.py.
+Each class is imported when it is first used: a question draws from two of them, and should not wait for the others.
+To add one, write its file, a row, and a line for type checkers. Checked in tests/mechanisms/test_registry.py.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-_FILES = {
-    "DiscreteLaplace": "noise.discrete_laplace",
-    "DiscreteGaussian": "noise.discrete_gaussian",
-    "Laplace": "noise.laplace",
-    "Gaussian": "noise.gaussian",
-    "RandomisedResponse": "local.randomised_response",
-    "UnaryEncoding": "local.unary_encoding",
-    "LocalHashing": "local.local_hashing",
-    "HadamardResponse": "local.hadamard_response",
-    "SparseVector": "choice.sparse_vector",
-    "Exponential": "choice.exponential",
-    "Quantile": "choice.quantile",
-    "InverseSensitivity": "choice.inverse_sensitivity",
-    "ProposeTestRelease": "smooth.propose_test_release",
-    "Smooth": "smooth.smooth_noise",
-    "NoisyMax": "choice.noisy_max",
-    "PermuteAndFlip": "choice.permute_and_flip",
-    "TopK": "choice.top_k",
-}
+from dpcurator.mechanisms.protocol import LocalReport, Moves, Noise, Row, Selection, Sized
+
+_ADDED: Final[dict[str, Moves]] = {"sample": "nothing"}  # noise alone: what it is added to is not seen
+_OF_RECORDS: Final[dict[str, Moves]] = {"release": "records"}
+_OF_ONE: Final[dict[str, Moves]] = {"respond": "person", "respond_many": "people"}
+
+
+def _real(norm: Moves) -> dict[str, Moves]:
+    return {"release": norm, "release_exact": norm, **_ADDED}
+
+
+ROWS: Final = (
+    Row(
+        name="Laplace", file="noise.laplace", protocol=Noise, outcomes="grid noise", takes=_real("l1"),
+        spelling="laplace",
+        sized=Sized("scale", lambda cls, size, moved: cls.with_scale(scale=size, sensitivity=moved)),
+    ),
+    Row(
+        name="Gaussian", file="noise.gaussian", protocol=Noise, outcomes="grid noise", takes=_real("l2"),
+        spelling="gaussian",
+        sized=Sized("sigma", lambda cls, size, moved: cls.with_sigma(sigma=size, sensitivity=moved)),
+    ),
+    Row(
+        name="DiscreteLaplace", file="noise.discrete_laplace", protocol=Noise, outcomes="whole noise", takes=_ADDED,
+        spelling="discrete-laplace", sized=Sized("scale", lambda cls, size, moved: cls(size)),
+    ),
+    Row(
+        name="DiscreteGaussian", file="noise.discrete_gaussian", protocol=Noise, outcomes="whole noise", takes=_ADDED,
+        spelling="discrete-gaussian", sized=Sized("sigma", lambda cls, size, moved: cls(size**2)),
+    ),
+    Row(
+        name="RandomisedResponse", file="local.randomised_response", protocol=LocalReport, outcomes="reports",
+        takes=_OF_ONE,
+    ),
+    Row(name="UnaryEncoding", file="local.unary_encoding", protocol=LocalReport, outcomes="reports", takes=_OF_ONE),
+    Row(name="LocalHashing", file="local.local_hashing", protocol=LocalReport, outcomes="reports", takes=_OF_ONE),
+    Row(
+        name="HadamardResponse", file="local.hadamard_response", protocol=LocalReport, outcomes="reports",
+        takes=_OF_ONE,
+    ),
+    Row(
+        name="SparseVector", file="choice.sparse_vector", protocol=Selection, outcomes="listed",
+        takes={"start": "nothing"}, run=("Session", {"ask": "query", "ask_value": "query"}),
+    ),
+    Row(
+        name="Exponential", file="choice.exponential", protocol=Selection, outcomes="listed",
+        takes={"select": "scores", "choose": "scores", "select_many": "scores"},
+    ),
+    Row(
+        name="Quantile", file="choice.quantile", protocol=Selection, outcomes="listed", takes={"release": "values"}
+    ),
+    Row(
+        name="InverseSensitivity", file="choice.inverse_sensitivity", protocol=Selection, outcomes="listed",
+        takes=_OF_RECORDS,
+    ),
+    Row(
+        name="ProposeTestRelease", file="smooth.propose_test_release", protocol=Selection, outcomes="listed",
+        takes=_OF_RECORDS,
+    ),
+    Row(name="Smooth", file="smooth.smooth_noise", protocol=Selection, outcomes="listed", takes=_OF_RECORDS),
+    Row(
+        name="NoisyMax", file="choice.noisy_max", protocol=Selection, outcomes="listed",
+        takes={"select": "scores", "select_with_value": "scores"},
+    ),
+    Row(
+        name="PermuteAndFlip", file="choice.permute_and_flip", protocol=Selection, outcomes="listed",
+        takes={"select": "scores"},
+    ),
+    Row(name="TopK", file="choice.top_k", protocol=Selection, outcomes="listed", takes={"select": "scores"}),
+)  # fmt: skip
+_BY_NAME: Final = {row.name: row for row in ROWS}
 
 if TYPE_CHECKING:
     from dpcurator.mechanisms.choice.exponential import Exponential as Exponential
@@ -49,13 +100,19 @@ if TYPE_CHECKING:
     from dpcurator.mechanisms.smooth.smooth_noise import Smooth as Smooth
 
     MECHANISMS: tuple[type[Any], ...]
+else:  # type checkers read the lines above, also through `from dpcurator.mechanisms import *`
+    __all__ = ["MECHANISMS", *_BY_NAME]
 
-__all__ = ["MECHANISMS", *_FILES]
+    def __getattr__(name: str) -> Any:
+        if name == "MECHANISMS":
+            return tuple(row.cls for row in ROWS)
+        if name not in _BY_NAME:
+            raise AttributeError(f"module 'dpcurator.mechanisms' has no attribute {name!r}")
+        return _BY_NAME[name].cls
 
 
-def __getattr__(name: str) -> Any:
-    if name == "MECHANISMS":
-        return tuple(map(__getattr__, _FILES))
-    if name not in _FILES:
-        raise AttributeError(f"module 'dpcurator.mechanisms' has no attribute {name!r}")
-    return getattr(import_module(f"dpcurator.mechanisms.{_FILES[name]}"), name)
+def row_of(mechanism: object) -> Row | None:
+    """The row of a mechanism of this package; None for anything else, a class of the same name elsewhere too."""
+    own = type(mechanism)
+    row = _BY_NAME.get(own.__name__)
+    return row if row is not None and own.__module__ == f"dpcurator.mechanisms.{row.file}" else None

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from fractions import Fraction
-from itertools import product
-from typing import Any
+from itertools import islice
+from typing import Any, Final
 
 from dpcurator.audit.claims import Pure
 from dpcurator.audit.copies import canonical, fresh
@@ -28,10 +28,13 @@ from dpcurator.audit.outcomes import Raised
 from dpcurator.audit.pairs import Pair
 from dpcurator.entropy import TapeEntropy, TapeExhausted
 from dpcurator.errors import Refusal
+from dpcurator.mechanisms import row_of
+from dpcurator.mechanisms.protocol import Outcomes
 from dpcurator.numbers import Enclosure
 
 LawOf = Callable[[Any, Any, float], Law]  # (input, neighbour, seconds) -> law on the input
 _RUNS, _WIDE, _LISTED = 300_000, 10, 50_000  # runs; bits drawn at once that are tried out; outcomes
+_REPORTS = 10_000  # of a local mechanism
 _FAR = 40  # standard sizes of noise looked at
 
 
@@ -56,21 +59,13 @@ def law_for(mechanism: Any) -> LawOf | None:
     """The law of its outcomes, if one is known."""
     if isinstance(mechanism, ExactLaw):
         return lambda data, other, seconds: _given(mechanism, data)
-    if own(mechanism):
-        listed = _OUTCOMES.get(type(mechanism).__name__)
-        if hasattr(mechanism, "probabilities"):
-            return lambda data, other, seconds: _probabilities(mechanism, data)
-        if listed is not None:
-            return lambda data, other, seconds: listed(mechanism, data, other)
-        return None
+    row = row_of(mechanism)
+    if row is not None:
+        listed = _LISTED_BY[row.outcomes]
+        return lambda data, other, seconds: listed(mechanism, data, other)
     if callable(mechanism) and takes(mechanism, "entropy") and not takes(mechanism, "size"):
         return lambda data, other, seconds: enumerate_bits(mechanism, data, seconds=seconds)
     return None
-
-
-def own(mechanism: Any) -> bool:
-    """Is it a mechanism of this package?"""
-    return type(mechanism).__module__.startswith("dpcurator.mechanisms")
 
 
 def guarded(law_of: LawOf, data: Any, other: Any, seconds: float) -> Law:
@@ -138,10 +133,6 @@ def _probabilities(mechanism: Any, data: Any) -> Law:
     return law(made if isinstance(made, Mapping) else dict(enumerate(made)))
 
 
-def _over(outcomes: Iterable[Hashable]) -> Callable[[Callable[[Any], Any]], Law]:
-    return lambda pmf: law({outcome: pmf(outcome) for outcome in outcomes})
-
-
 def _whole_noise(mechanism: Any, data: Any, other: Any) -> Law:
     reach = min(_LISTED, 2 * int(mechanism.error(Fraction(1, 10**12))) + 2)
     low, high = min(data, other) - reach, max(data, other) + reach
@@ -161,24 +152,14 @@ def _noise_on_a_grid(mechanism: Any, data: Any, other: Any) -> Law:
     return law({step * k: mechanism.pmf(step * k, data) for k in sorted(points)})
 
 
-def _local(outcomes: Callable[[Any], Iterable[Hashable]]) -> Callable[[Any, Any, Any], Law]:
-    def listed(mechanism: Any, data: Any, other: Any) -> Law:
-        return _over(outcomes(mechanism))(lambda report: mechanism.pmf(report, data))
-
-    return listed
+def _reports(mechanism: Any, data: Any, other: Any) -> Law:
+    """Of the first reports in their order, where there are too many."""
+    return law({report: mechanism.pmf(report, data) for report in islice(mechanism.reports(), _REPORTS)})
 
 
-def _names(values: Any) -> Iterable[Hashable]:
-    return range(values) if isinstance(values, int) else values
-
-
-_OUTCOMES: Mapping[str, Callable[[Any, Any, Any], Law]] = {
-    "DiscreteLaplace": _whole_noise,
-    "DiscreteGaussian": _whole_noise,
-    "Laplace": _noise_on_a_grid,
-    "Gaussian": _noise_on_a_grid,
-    "RandomisedResponse": _local(lambda m: _names(m.values)),
-    "UnaryEncoding": _local(lambda m: product((0, 1), repeat=min(12, len(list(_names(m.values)))))),
-    "LocalHashing": _local(lambda m: product(range(min(2000, m.prime * (m.prime - 1))), range(m.buckets))),
-    "HadamardResponse": _local(lambda m: range(m.size)),
+_LISTED_BY: Final[Mapping[Outcomes, Callable[[Any, Any, Any], Law]]] = {
+    "whole noise": _whole_noise,
+    "grid noise": _noise_on_a_grid,
+    "listed": lambda mechanism, data, other: _probabilities(mechanism, data),
+    "reports": _reports,
 }

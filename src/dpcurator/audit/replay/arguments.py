@@ -1,10 +1,11 @@
-"""What each mechanism is handed, and how far neighbours may move it: one line a verb.
+"""How far the data that a mechanism is given may differ between neighbours: one measure for each kind of data.
 
-Definition  `MOVED[class][verb]` measures two inputs of one call: their distance in the norm that the mechanism has,
-            beside the distance it was declared for. Reals and scores are compared as the mechanism reads them (mapped,
-            clamped, on its grid), in exact rationals, since its loss is about these; records as multisets.
+Definition  A mechanism's row (mechanisms/__init__.py) names the kind for each of its verbs. `MOVED[class][verb]`
+            compares two inputs of one call: their distance in the norm of that kind, beside the distance it was
+            declared for. Reals and scores are compared as the mechanism reads them (mapped, clamped, on its grid), in
+            exact rationals, since its loss is about these; records as multisets.
 Promise     Where the distance is above what was declared, the promise of the mechanism does not cover this pair: a fact
-            about the code, and no chance is in it. It says nothing yet about how far epsilon is passed.
+            about the code, with no randomness in it. It says nothing yet about how far epsilon is passed.
 Limits      `sample` gives noise alone, and what it is added to is not seen: None. The order of records is not compared.
 Checked     tests/audit/test_replay.py, which walks MECHANISMS.
 """
@@ -17,6 +18,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
+from dpcurator.mechanisms import ROWS
+from dpcurator.mechanisms.protocol import Moves
 from dpcurator.numbers import decimal_text
 
 
@@ -56,26 +59,44 @@ def _steps(made: Any, value: Any) -> list[int]:
     return [found] if isinstance(found, int) else [int(one) for one in found.ravel().tolist()]
 
 
-def _real(made: Any, one: Arguments, other: Arguments) -> Move | None:
-    """Laplace by l1, Gaussian by l2, of a value or a vector; and by no more coordinates than declared."""
-    from dpcurator.mechanisms.grid import l1_steps, l2_squared_steps
-    from dpcurator.mechanisms.noise.gaussian import Gaussian
-
+def _moving(made: Any, one: Arguments, other: Arguments) -> tuple[list[int], int] | None:
+    """By how many steps each coordinate moves, and how many may; None where the shapes differ, which is told there."""
     left, right = _steps(made, one["value"]), _steps(made, other["value"])
     if len(left) != len(right):
-        return None  # told as a difference of shape
-    steps = [abs(a - b) for a, b in zip(left, right, strict=True)]
-    most, moving = made.coordinates or 1, sum(step > 0 for step in steps)
-    if isinstance(made, Gaussian):
-        square, allowed = sum(step * step for step in steps), l2_squared_steps(made.sensitivity, made.step, most)
-        found = _over(square * made.step**2, allowed * made.step**2, made.sensitivity, "l2", root=True)
-    else:
-        allowed = l1_steps(made.sensitivity, made.step, most)
-        found = _over(sum(steps) * made.step, allowed * made.step, made.sensitivity, "l1")
+        return None
+    return [abs(a - b) for a, b in zip(left, right, strict=True)], made.coordinates or 1
+
+
+def _no_more(steps: list[int], most: int, found: Move) -> Move:
+    """No more coordinates than were declared."""
+    moving = sum(step > 0 for step in steps)
     if moving > most and not found.broken:
         words = f"{moving} coordinates of its input moved, and {most} {'was' if most == 1 else 'were'} declared"
         return Move(Fraction(moving), Fraction(most), "coordinates", words)
     return found
+
+
+def _l1(made: Any, one: Arguments, other: Arguments) -> Move | None:
+    """A value or a vector by its l1 distance."""
+    from dpcurator.mechanisms.grid import l1_steps
+
+    if (moved := _moving(made, one, other)) is None:
+        return None
+    steps, most = moved
+    allowed = l1_steps(made.sensitivity, made.step, most)
+    return _no_more(steps, most, _over(sum(steps) * made.step, allowed * made.step, made.sensitivity, "l1"))
+
+
+def _l2(made: Any, one: Arguments, other: Arguments) -> Move | None:
+    """A value or a vector by its l2 distance, squared."""
+    from dpcurator.mechanisms.grid import l2_squared_steps
+
+    if (moved := _moving(made, one, other)) is None:
+        return None
+    steps, most = moved
+    square, allowed = sum(step * step for step in steps), l2_squared_steps(made.sensitivity, made.step, most)
+    found = _over(square * made.step**2, allowed * made.step**2, made.sensitivity, "l2", root=True)
+    return _no_more(steps, most, found)
 
 
 def _scores(made: Any, one: Arguments, other: Arguments) -> Move | None:
@@ -92,7 +113,7 @@ def _scores(made: Any, one: Arguments, other: Arguments) -> Move | None:
     return found
 
 
-def _question(session: Any, one: Arguments, other: Arguments) -> Move:
+def _query(session: Any, one: Arguments, other: Arguments) -> Move:
     made = session.mechanism
     moved = abs(made.distance(one["value"]) - made.distance(other["value"]))
     step = made.values.step
@@ -145,29 +166,18 @@ def _unseen(made: Any, one: Arguments, other: Arguments) -> None:
     return None
 
 
-_NOISE: Final[dict[str, Measure]] = {"sample": _unseen}
-_REAL: Final[dict[str, Measure]] = {"release": _real, "release_exact": _real, "sample": _unseen}
-_LOCAL: Final[dict[str, Measure]] = {"respond": _person, "respond_many": _people}
-_RECORDS: Final[dict[str, Measure]] = {"release": _data}
-MOVED: Final[dict[str, dict[str, Measure]]] = {
-    "DiscreteLaplace": _NOISE,
-    "DiscreteGaussian": _NOISE,
-    "Laplace": _REAL,
-    "Gaussian": _REAL,
-    "RandomisedResponse": _LOCAL,
-    "UnaryEncoding": _LOCAL,
-    "LocalHashing": _LOCAL,
-    "HadamardResponse": _LOCAL,
-    "SparseVector": {"start": _unseen},
-    "Session": {"ask": _question, "ask_value": _question},
-    "Exponential": {"select": _scores, "choose": _scores, "select_many": _scores},
-    "NoisyMax": {"select": _scores, "select_with_value": _scores},
-    "PermuteAndFlip": {"select": _scores},
-    "TopK": {"select": _scores},
-    "Quantile": {"release": _values},
-    "InverseSensitivity": _RECORDS,
-    "ProposeTestRelease": _RECORDS,
-    "Smooth": _RECORDS,
+_MEASURES: Final[Mapping[Moves, Measure]] = {
+    "nothing": _unseen,
+    "l1": _l1,
+    "l2": _l2,
+    "scores": _scores,
+    "query": _query,
+    "values": _values,
+    "records": _data,
+    "person": _person,
+    "people": _people,
 }
+_VERBS: Final = {row.name: row.takes for row in ROWS} | dict(row.run for row in ROWS if row.run)
+MOVED: Final = {name: {verb: _MEASURES[moves] for verb, moves in takes.items()} for name, takes in _VERBS.items()}
 PUBLIC: Final = ("size", "candidates")  # arguments that are no data: they must be the same
 PRIVATE: Final = ("value", "values", "scores", "data")

@@ -1,8 +1,8 @@
 """Hearing what a function asks of mechanisms: every call, its parameters, its input; and answering from a record.
 
-Definition  While a listener is on, each verb of `inputs.MOVED` is heard. A `Recorder` runs the call with frozen
-            randomness and keeps what it gave. A `Replayer` runs it too, to see whether it fails, and then gives what
-            the record has in its place: so whatever the function does otherwise, it does because of its data.
+Definition  While a listener is on, each verb that a mechanism's row lists is heard. A `Recorder` runs the call with
+            frozen randomness and keeps what it gave. A `Replayer` runs it too, to see whether it fails, and then gives
+            what the record has in its place: so whatever the function does otherwise, it does because of its data.
 Safety      The verbs are replaced on their classes only while some listener is on, and put back by the last one to go,
             also after an error. Who listens is a context variable: another thread's calls pass straight through, and a
             mechanism's calls of another inside itself are its own and not heard. What is printed is heard likewise.
@@ -25,7 +25,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
-from dpcurator.audit.replay.arguments import MOVED
+from dpcurator.mechanisms import ROWS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -143,7 +143,7 @@ def ran(call: Call, run: Callable[[], Any]) -> Call:
         found["gave"] = run()
     except Exception as failed:
         found["failed"] = failed
-    left = getattr(call.mechanism, "left", None) if call.name == "Session" else None
+    left = getattr(call.mechanism, "left", None) if call.name in _RUNS else None
     return Call(call.name, call.verb, call.mechanism, call.arguments, left=left, **found)
 
 
@@ -156,6 +156,7 @@ def copied(value: Any) -> Any:
 
 # --- the hooks ------------------------------------------------------------------------------------------------------
 
+_RUNS = {row.run[0] for row in ROWS if row.run}
 _LISTENER: ContextVar[Listener | None] = ContextVar("dpcurator_listener", default=None)
 _LOCK = threading.Lock()
 _KEPT: list[tuple[Any, str, Any]] = []  # what was replaced, while someone listens
@@ -183,11 +184,11 @@ def heard(listener: Listener) -> Iterator[None]:
 
 def classes() -> Iterator[tuple[type[Any], tuple[str, ...]]]:
     """Each class that has verbs to hear, with them."""
-    from dpcurator import mechanisms
-    from dpcurator.mechanisms.choice.sparse_vector import Session
-
-    for found in (*mechanisms.MECHANISMS, Session):
-        yield found, tuple(MOVED.get(found.__name__, ()))
+    for row in ROWS:
+        yield row.cls, tuple(row.takes)
+        if row.run:
+            name, takes = row.run
+            yield row.named(name), tuple(takes)
 
 
 def _replace() -> None:

@@ -20,7 +20,7 @@ Checked     tests/mechanisms/test_hadamard_response.py.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -70,6 +70,10 @@ class HadamardResponse:
     def loss(self) -> Loss:
         """Exact, of one report."""
         return Loss("randomised_response", (("truth", self.truth / 2), ("lie", (1 - self.truth) / 2)))
+
+    def reports(self) -> Iterable[int]:
+        """Every report: the whole numbers below `size`."""
+        return range(self.size)
 
     def pmf(self, report: object, value: object) -> Fraction:
         """P(report | value), exactly."""

@@ -21,7 +21,7 @@ Checked     tests/mechanisms/test_local_hashing.py.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -99,6 +99,11 @@ class LocalHashing:
         place = public_values.named(self._values, value)
         a, b = divmod(function, self.prime)
         return ((a + 1) * place + b) % self.prime * self.buckets // self.prime
+
+    def reports(self) -> Iterable[tuple[int, int]]:
+        """Every report: each hash function by its number, with each bucket."""
+        functions, buckets = range(self.prime * (self.prime - 1)), range(self.buckets)
+        return ((function, bucket) for function in functions for bucket in buckets)
 
     def pmf(self, report: object, value: object) -> Fraction:
         """P(report | value), exactly. report: (function, bucket)."""

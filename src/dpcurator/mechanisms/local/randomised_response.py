@@ -17,7 +17,7 @@ Checked     tests/mechanisms/test_randomised_response.py.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -89,6 +89,10 @@ class RandomisedResponse:
     def loss(self) -> Loss:
         """Exact, of one report: the pair (truth, lie), the rest of the chance being the same under both."""
         return Loss("randomised_response", (("truth", self._truth), ("lie", self.lie)))
+
+    def reports(self) -> Iterable[Hashable]:
+        """Every report: the declared values, in their order."""
+        return self._values
 
     def pmf(self, report: object, value: object) -> Fraction:
         """P(report | value), exactly; both are declared values."""

@@ -18,8 +18,9 @@ Checked     tests/mechanisms/test_unary_encoding.py.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from dpcurator.entropy import Entropy
@@ -82,6 +83,10 @@ class UnaryEncoding:
     def loss(self) -> Loss:
         """Exact, of one report: the two bits in which two values differ."""
         return Loss("unary_encoding", (("p", self.p), ("q", self.q)))
+
+    def reports(self) -> Iterable[tuple[int, ...]]:
+        """Every report: each of the 2**k vectors of bits."""
+        return product((0, 1), repeat=len(self._values))
 
     def pmf(self, report: object, value: object) -> Fraction:
         """P(report | value), exactly. report: k bits; value: a declared value."""
