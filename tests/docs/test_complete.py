@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from importlib import import_module
 from importlib.util import find_spec
 
@@ -51,3 +52,13 @@ def test_every_command_and_option_is_in_the_documents():
         missing = [option for option in options if option not in (*EVERYWHERE, "--catalog") and option not in line[0]]
         assert missing == [], f"commands.md leaves out options of {name}"
     assert all(option in COMMANDS for option in (*EVERYWHERE, "--catalog", "--version"))
+
+
+def test_g3_each_extra_is_of_use():
+    """What a user's extra installs is imported somewhere in the source; the others are for contributors."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    imports = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py"))
+    for extra in set(extras) - {"docs", "test", "peers", "mutation"}:
+        for requirement in extras[extra]:
+            module = re.split(r"[\[<>=]", requirement)[0].removesuffix("-python").replace("-", "_")
+            assert re.search(rf"\b(import|from) {module}\b|[\"']{module}[\"'.]", imports), f"{extra}: {module}"

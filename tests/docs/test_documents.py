@@ -16,7 +16,7 @@ from documents import FROM_THE_FILE_ALONE, ROOT, Run, agrees, blocks, compare, i
 RECIPES = ROOT / "docs" / "recipes"
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 HERE = [path for path in DOCUMENTS if path.parent != RECIPES and path.name not in ("catalog.md", "types.md")]
-EVERY = [*DOCUMENTS, ROOT / "GUARANTEES.md", ROOT / "CHANGES.md", ROOT / "bench" / "README.md"]
+EVERY = [*DOCUMENTS, ROOT / "GUARANTEES.md", ROOT / "SECURITY.md", ROOT / "CHANGES.md", ROOT / "bench" / "README.md"]
 
 
 @pytest.mark.parametrize("path", HERE, ids=lambda path: str(path.relative_to(ROOT)))
