@@ -293,7 +293,8 @@ def test_a_receipt_of_another_budget_than_the_catalogs_does_not_hold(name):
 ITEMS = ["COUNT(*)", "SUM(age)", "SUM(gain)", "AVG(gain)", "COUNT(DISTINCT patient)", "1", "-3.5", "1e300", "NULL",
          "'a'", "TRUE", "DATE '2024-02-29'", "city", "day", "smoker", "ward"]  # fmt: skip
 SHAPES = ["({a} + {b})", "({a} * {b})", "({a} / {b})", "ABS({a})", "ROUND({a}, 2)", "ROUND({a}, -3)", "SQRT({a})",
-          "CAST({a} AS INTEGER)", "FLOOR({a})", "LEAST({a}, {b})", "COALESCE({a}, {b})", "NULLIF({a}, {b})",
+          "CAST({a} AS INTEGER)", "CAST({a} AS DOUBLE)", "FLOOR({a})", "LEAST({a}, {b})", "COALESCE({a}, {b})",
+          "NULLIF({a}, {b})",
           "({a} = {b})", "({a} < {b})", "(NOT {a})", "({a} IS NULL)", "(-{a})"]  # fmt: skip
 
 

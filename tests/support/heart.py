@@ -301,10 +301,14 @@ EXPRESSIONS = [
     "SUM(CLIP(age * 3 - gain, -4, 9))", "AVG(CLIP(gain / age, -1, 1))", "COUNT(NULLIF(floor, 7))",
     'SUM(CLIP("net gain" * "net gain", 0, 50))', "AVG(LENGTH(city))", "SUM(age * age)", "AVG(ABS(age) % 7)",
     "SUM(CLIP(EXP(gain), 0, 8))", "AVG(LEAST(age, floor, 5))", "SUM(COALESCE(age, 3))", "SUM(EXTRACT(month FROM day))",
+    "SUM(CAST(seen AS INTEGER))", 'AVG(CAST(gain AS INTEGER))', "SUM(CAST(age AS DOUBLE))", "AVG(CAST(age AS BOOLEAN))",
+    "SUM(CLIP(CAST(city AS DOUBLE), -1, 1))", "COUNT(CAST(day AS TIMESTAMP))", "COUNT(CAST(floor AS TEXT))",
+    "COUNT(CAST(city AS DATE))", "COUNT(CAST(city AS INTEGER))",
 ]  # fmt: skip
 KEY_EXPRESSIONS = [
     "UPPER(city)", "CASE WHEN age > 0 THEN 'a' ELSE 'b' END", "floor + 1", "EXTRACT(month FROM day)", "city || '!'",
     "COALESCE(city, 'none')", "LENGTH(city)", "FLOOR(age / 4)", "seen = TRUE",
+    "CAST(age > 2 AS INTEGER)", "CAST(floor AS TEXT)", "CAST(day AS TIMESTAMP)", "CAST(floor AS BOOLEAN)",
 ]  # fmt: skip
 
 

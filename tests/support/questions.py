@@ -100,8 +100,11 @@ def with_column(table: Table, name: str, /, **facts: Any) -> Table:
 _CALLS = ("COUNT(*)", "COUNT(age)", "COUNT(note)", "COUNT(DISTINCT patient)", "SUM(age)", "SUM(cost)", "SUM(gain)",
           "AVG(age)", "AVG(cost)", "AVG(gain)", 'SUM("net-gain")', "AVG(smoker)", "SUM(smoker)",
           "SUM(age * 2 - 1)", "AVG(CASE WHEN smoker THEN 1 ELSE 0 END)", "COUNT(*) FILTER (WHERE age % 2 = 0)",
-          "SUM(CLIP(cost / 100, 0, 9))", "SUM(LENGTH(TRIM(city)) > 4)")  # fmt: skip
-_KEYS = ("city", "day", "smoker", "ward", "FLOOR(age / 50) * 50", "LEFT(city, 1)", "DATE_TRUNC('year', day)")
+          "SUM(CLIP(cost / 100, 0, 9))", "SUM(LENGTH(TRIM(city)) > 4)",
+          "SUM(CAST(smoker AS INTEGER))", "COUNT(CAST(code AS TEXT))", "AVG(CAST(age AS BOOLEAN))",
+          "SUM(CAST(cost AS INTEGER))", "COUNT(CAST(at AS DATE))", "COUNT(CAST(note AS DATE))")  # fmt: skip
+_KEYS = ("city", "day", "smoker", "ward", "FLOOR(age / 50) * 50", "LEFT(city, 1)", "DATE_TRUNC('year', day)",
+         "CAST(ward AS TEXT)", "CAST(day AS TIMESTAMP)", "CAST(age > 9 AS INTEGER)")
 _CONDITIONS = ("age > 30", "age <= 64.5", "cost < 0.1", "city = 'Leeds'", "city IN ('York', 'Hull', NULL)",
                "note IS NULL", "day >= '2022-01-08'", "NOT smoker", "age BETWEEN 3 AND 99",
                "at < TIMESTAMP '2024-01-01T00:00:00Z'",
@@ -121,7 +124,8 @@ def expressions(draw: st.DrawFn, depth: int = 2) -> str:
     form = draw(st.sampled_from(("{0} + {1}", "{0} - {1}", "({0}) * ({1})", "({0}) / ({1})", "-({0})", "ABS({0})",
                                  "SQRT({0})", "FLOOR({0})", "CEIL({0})",
                                  "LEAST({0}, {1})", "GREATEST({0}, {1})",
-                                 "ROUND({0})", "ROUND({0}, 2)", "COALESCE({0}, {1})", "NULLIF({0}, {1})")))  # fmt: skip
+                                 "ROUND({0})", "ROUND({0}, 2)", "COALESCE({0}, {1})", "NULLIF({0}, {1})",
+                                 "CAST({0} AS DOUBLE)", "CAST({0} AS INTEGER)")))  # fmt: skip
     return form.format(left, right)
 
 

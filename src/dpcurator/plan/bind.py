@@ -30,7 +30,8 @@ from dpcurator.language.question import (
     walk,
     weigh,
 )
-from dpcurator.language.rows import Field, fields
+from dpcurator.language.rows import Field, Operand, fields
+from dpcurator.language.typed import own_type
 from dpcurator.plan.calls import call
 from dpcurator.plan.keys import keyed
 from dpcurator.plan.limits import check, finishing
@@ -214,7 +215,7 @@ def _lookup(
             _known(part, scope)
         index, column = scope.column(part)
         for position, key in enumerate(scope.keys):
-            if key.part == Field(index, column.kind):
+            if key.part == Field(index, column.kind) and key.type == column.type:
                 return Key(position), column.type
         raise Refusal(
             f"{quote(column.name)} is a column of single rows, which never leave the curator.", where=part.at,
@@ -225,9 +226,15 @@ def _lookup(
 
 
 def _key_of(part: Syntax, scope: Scope) -> tuple[Post, Shape] | None:
-    """The key that an expression of rows is, when it is one that is grouped by."""
-    computed = [key for key in scope.keys if not isinstance(key.part, Field)]
-    if not computed or not isinstance(part, Binary | Call | Case | Cast | Unary | Within | Fits):
+    """The key that an expression of rows is, when it is one that is grouped by.
+
+    A column grouped by as it is goes by its name alone: what is made of it here is made of the key, unless it is a cast
+    that the answer's own expressions do not have.
+    """
+    plain: dict[Operand, str] = {Field(n, column.kind): column.type for n, column in enumerate(scope.table.columns)}
+    to_text = isinstance(part, Cast) and part.type == "TEXT"
+    keys = [(n, key) for n, key in enumerate(scope.keys) if to_text or plain.get(key.part) != key.type]
+    if not keys or not isinstance(part, Binary | Call | Case | Cast | Unary | Within | Fits):
         return None
     if any(isinstance(one, Call) and one.function in AGGREGATES for one in walk(part)):
         return None
@@ -235,8 +242,8 @@ def _key_of(part: Syntax, scope: Scope) -> tuple[Post, Shape] | None:
         typed = scope.reader("SELECT").value(part)
     except Refusal:
         return None
-    for position, key in enumerate(scope.keys):
-        if key.part == typed.part:
+    for position, key in keys:
+        if typed.part is not None and (key.part, key.type) == (typed.part, own_type(typed)):
             return Key(position), key.type
     return None
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dpcurator.catalog.model import EACH_ROW, KINDS, Catalog, Table
 from dpcurator.errors import Refusal
+from dpcurator.language.functions.casts import UNCHANGED
 from dpcurator.language.intervals import bounds
 from dpcurator.language.rows import Expression, Field, Operand, fields, walk
 from dpcurator.language.spelling import spelled
@@ -90,12 +91,13 @@ def filled(part: Operand, table: Table) -> bool:
 
 
 def _same(said: Measured | KeyColumn, table: Table) -> bool:
-    """Whether the columns an expression looks at are the table's, and one that is a column is named and typed so."""
+    """Whether the columns an expression looks at are the table's, and one that is a column is named and typed so,
+    or as a cast that changes no value types it."""
     if not _of(said.part, table):
         return False
     if isinstance(said.part, Field):
         column = table.columns[said.part.index]
-        return (column.name, column.type) == (said.name, said.type)
+        return column.name == said.name and (column.type == said.type or (column.type, said.type) in UNCHANGED)
     return KINDS.get(said.type) == said.part.kind and said.name == spelled(said.part, table)
 
 

@@ -15,6 +15,7 @@ from dpcurator.language.typed import Typed, compute, kind_of, own_type
 
 CASTS: Final = {"INTEGER": "integer", "DOUBLE": "float", "TEXT": "text", "DATE": "date", "TIMESTAMP": "timestamp",
                 "BOOLEAN": "boolean"}  # fmt: skip
+UNCHANGED: Final = {("boolean", "integer"), ("uuid", "text")}  # the value is the same: a column stays a bare column
 
 
 def cast(part: Typed, name: str) -> Typed:
