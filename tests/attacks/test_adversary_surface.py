@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import sys
@@ -11,9 +12,11 @@ from fractions import Fraction as F
 from typing import Any
 
 import pytest
+from questions import planned
 
 from dpcurator.errors import Refusal
 from dpcurator.plan.canonical import digest, plan_of
+from dpcurator.plan.check_outputs import misfit
 from dpcurator.plan.nodes import Apply, Given, Output, Result
 from dpcurator.pricing.prices import amount_of
 from dpcurator.pricing.quote import price
@@ -302,6 +305,19 @@ def written(luck: random.Random, depth: int) -> str:
     if depth == 0 or luck.random() < 0.3:
         return luck.choice(ITEMS)
     return luck.choice(SHAPES).format(a=written(luck, depth - 1), b=written(luck, depth - 1))
+
+
+def test_b6_every_small_output_is_one_that_can_be_computed():
+    """All expressions of one operation on constants, aggregates and keys: what binds is what a verifier takes."""
+    bound = 0
+    for shape, a, b in itertools.product(SHAPES, ITEMS, ("COUNT(*)", "NULL", "ward")):
+        try:
+            plan = planned(f"SELECT {shape.format(a=a, b=b)} AS x FROM visits GROUP BY city, day, smoker, ward")
+        except Refusal:
+            continue
+        bound += 1
+        assert misfit(plan) is None, (shape, a, b)
+    assert bound > 200
 
 
 @pytest.mark.parametrize("name", CATALOGS)

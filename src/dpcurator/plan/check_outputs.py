@@ -118,10 +118,12 @@ def _is_places(part: Post) -> bool:
 
 
 def _shown(output: Output, plan: Plan, family: str) -> None:
-    """A key is shown as its column's type, or cast to a double; what is computed as its family says."""
+    """A key is shown as its column's type; what is computed as its family says; a cast to a double changes neither."""
     match output.part:
         case Key(index):
             ways = {plan.source.source.columns[index].type} | ({family} & {"number"})
+        case Given(None):
+            ways = {"null", "number"}
         case Given(Fraction() as value) if value.denominator == 1:
             ways = {"number", "date", "timestamp"}
         case Result():
