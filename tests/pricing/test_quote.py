@@ -13,7 +13,8 @@ from questions import CATALOG, VISITS, catalog_with, planned, questions, quoted,
 
 from dpcurator.errors import Refusal
 from dpcurator.pricing.prices import PRICE_UNIT, amount_of
-from dpcurator.pricing.quote import asks_of, price, priced_at
+from dpcurator.pricing.quote import price, priced_at
+from dpcurator.pricing.resolve import resolve
 
 
 def charged(epsilon: F) -> F:
@@ -37,7 +38,7 @@ def test_the_split_sums_exactly_to_the_whole(text, epsilon):
     for one in quote.priced:
         assert one.mechanism.scale * one.epsilon == max(1, one.reading.l1)  # the loss is the share, exactly
         assert one.mechanism.loss(one.reading.l1).pure_epsilon() <= one.epsilon
-    assert len({one.ask for one in quote.priced}) == len(quote.priced) == len(asks_of(quote.plan))
+    assert len({one.ask for one in quote.priced}) == len(quote.priced) == len(resolve(quote.plan).asks)
 
 
 @given(prices)
@@ -78,7 +79,7 @@ def test_a_price_of_nothing_is_refused(epsilon):
     ],
 )  # fmt: skip
 def test_the_same_reading_twice_is_paid_once(text, asks):
-    assert [ask.what for ask in asks_of(planned(f"SELECT {text} FROM visits"))] == asks
+    assert [ask.what for ask in resolve(planned(f"SELECT {text} FROM visits")).asks] == asks
 
 
 def test_a_call_in_having_or_order_by_is_paid_too():
@@ -101,7 +102,7 @@ def test_a_quote_depends_on_plan_and_price_alone():
     assert one == other
     assert one.parameters() == other.parameters()
     assert one.price is not None
-    assert priced_at(one.plan, one.price).priced == one.priced
+    assert priced_at(one.plan, resolve(one.plan), one.price).priced == one.priced
 
 
 @given(questions(), st.sampled_from([F(1, 10**30), F(1, 7), F(10) ** 300]))

@@ -14,7 +14,7 @@ from heart import questions, world
 
 from dpcurator.plan.canonical import as_json
 from dpcurator.plan.stability import derivation, reading
-from dpcurator.pricing.quote import asks_of
+from dpcurator.pricing.resolve import resolve
 from dpcurator.standalone import verify as alone
 from receipts import KEY
 
@@ -32,7 +32,7 @@ def agree(seeds: range, each: int) -> Counter[str]:
             for text, quote in questions(replace(drawn, catalog=replace(drawn.catalog, **budget)), each):
                 plan = as_json(quote.plan)
                 reach = alone.reach_of(plan)
-                assert alone.asked_of(plan, reach) == [as_json(ask) for ask in asks_of(quote.plan)], text
+                assert alone.asked_of(plan, reach) == [as_json(ask) for ask in resolve(quote.plan).asks], text
                 for one in quote.priced:
                     grid = {"lower": one.steps.lower, "upper": one.steps.upper, "exponent": one.steps.exponent}
                     found = alone.moved(as_json(one.ask), reach, grid)

@@ -10,28 +10,34 @@ from hypothesis import strategies as st
 from questions import seen
 
 from dpcurator.plan.nodes import Output
-from dpcurator.pricing.bars import readings_of
+from dpcurator.pricing.bars import beta_of
 from dpcurator.pricing.quote import Quote
-from dpcurator.release.finish import _beta, _View
+from dpcurator.release.finish import _View
 
 Rows = tuple[tuple[int, ...], ...]
 
 
 def noise_free(quote: Quote, data: st.DataObject, *, least: int = 0) -> Rows:
-    """Readings that some table could have: a count n of at least `least`, sums within [L n, U n], |C| <= W n."""
+    """Readings that some table could have: a count n of at least `least`, sums within [L n, U n], |C| <= W n; often
+    the least count, and an end of the sums, where error bars are attained."""
+
+    def among(low: int, high: int) -> int:
+        return data.draw(st.sampled_from((low, high)) | st.integers(low, high))
+
     made: list[tuple[int, ...]] = []
     counts: dict[Any, list[int]] = {}
     for one in quote.priced:
         column, steps = one.ask.column, one.steps
         keys = range(one.reading.coordinates)
         if column not in counts:
-            counts[column] = [data.draw(st.integers(least, least + 10_000)) * quote.reach.one for _ in keys]
+            some = st.just(least) | st.integers(least, least + 10_000)
+            counts[column] = [data.draw(some) * quote.reach.one for _ in keys]
         n = counts[column]
         if one.ask.what == "values":
-            made.append(tuple(data.draw(st.integers(steps.lower * n[k], steps.upper * n[k])) for k in keys))
+            made.append(tuple(among(steps.lower * n[k], steps.upper * n[k]) for k in keys))
         elif one.ask.what == "centred":
             width = steps.upper - steps.lower
-            made.append(tuple(data.draw(st.integers(-width * n[k], width * n[k])) for k in keys))
+            made.append(tuple(among(-width * n[k], width * n[k]) for k in keys))
         else:
             made.append(tuple(n))
     return tuple(made)
@@ -39,8 +45,7 @@ def noise_free(quote: Quote, data: st.DataObject, *, least: int = 0) -> Rows:
 
 def shifted(quote: Quote, true: Rows, data: st.DataObject, output: Output) -> Rows:
     """The readings with noise as large as the output's error bar allows each of its readings."""
-    used = readings_of(quote, output.part)
-    beta = (1 - quote.confidence) / max(1, len(used))
+    beta = beta_of(quote, output.part)
     return tuple(
         tuple(value + data.draw(st.sampled_from((-most, most, 0, most // 2))) for value in values)
         for one, values in zip(quote.priced, true, strict=True)
@@ -50,7 +55,7 @@ def shifted(quote: Quote, true: Rows, data: st.DataObject, output: Output) -> Ro
 
 def views(quote: Quote, noisy: Rows, output: Output) -> list[Any]:
     """The computed value of one output, per key, with its interval."""
-    view = _View(quote, seen(quote, noisy), _beta(quote, output.part))
+    view = _View(quote, seen(quote, noisy), beta_of(quote, output.part))
     return [view.value(output.part, number) for number in range(len(quote.lowered.keys))]
 
 

@@ -1,4 +1,4 @@
-"""What an aggregate is: its SQL name, the readings it asks for, and how noisy readings become its value.
+"""What an aggregate is: its SQL name, the readings it asks for, how noisy readings become its value, and its error bar.
 
 `asks` may be empty: then the value is a public constant of the catalog (a sum of values clamped to [0, 0] is 0, the
 number of rows is n where that is public), no data is touched and nothing is charged (semantics 3).
@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal, Protocol
 
+from dpcurator.numbers import decimal_text
 from dpcurator.numbers.interval import Interval
 from dpcurator.plan.nodes import Ask, Measured
 from dpcurator.plan.stability import Reach
@@ -32,16 +34,60 @@ class Finish(Protocol):
     ) -> Interval: ...
 
 
+class Bar(Protocol):
+    """How far noise that is still to be drawn can move the value, in the query's unit; None where the data decides.
+
+    errors: Fraction > 0 each, in the order of `asks(column, reach)`: the noise of a reading is within its own. width:
+    U - L as the column is measured on its grid. rows: the group is assumed to have at least so many rows in which the
+    column is present; None: nothing is assumed.
+
+    Promise. For a group of at least `rows` rows the value is within the bar of the value without noise. Where the noisy
+    count is at least `rows`, half the width of the interval that `finish` gives is within it too. Both are laws that
+    tests/aggregates/test_bars.py holds every aggregate to.
+    """
+
+    def __call__(
+        self, errors: tuple[Fraction, ...], width: Fraction, column: Measured | None, reach: Reach,
+        rows: Fraction | None, /,
+    ) -> Fraction | None: ...  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """`function` as SQL writes it; `argument`: star (*), column (any), unit (DISTINCT unit) or number (with bounds)."""
+    """`function` as SQL writes it; `argument`: star (*), column (any), unit (DISTINCT unit) or number (with bounds).
+
+    bar: its error bar; beside_bar: what that does not cover, in words. Neither has a default, for what is right for one
+    aggregate is wrong for the next.
+    """
 
     function: str
     argument: Literal["star", "column", "unit", "number"]
     asks: Asks
     finish: Finish
+    bar: Bar
+    beside_bar: Callable[[Measured | None], tuple[str, ...]]
     shown: Callable[[Measured | None], str]
     meaning: str
+
+
+def bar_of_one_reading(
+    errors: tuple[Fraction, ...], width: Fraction, column: Measured | None, reach: Reach, rows: Fraction | None, /
+) -> Fraction | None:
+    """Where the value is its one reading: the error of that."""
+    (error,) = errors
+    return error
+
+
+def nothing_beside(column: Measured | None) -> tuple[str, ...]:
+    """Where the error bar covers all that is done to a row."""
+    return ()
+
+
+def clamped(column: Measured | None) -> tuple[str, ...]:
+    """That values are clamped to the column's bounds, which no error bar covers."""
+    if column is None or column.lower is None or column.upper is None:
+        return ()
+    return (f"{column.name} is clamped to [{decimal_text(column.lower)}, {decimal_text(column.upper)}]",)
 
 
 def public_count(column: Measured | None, reach: Reach | None) -> int | None:

@@ -8,6 +8,11 @@ Public n. With replace-one, each row a unit, no WHERE, no GROUP BY and a value d
 one paid reading, the sum, divided by n and clamped: it moves by (U - L)/n, and no count is paid for. Used even where n
 is wrong: then it is the sum of what is there, divided by n.
 
+Bar. |C'/(2n') - C/(2n)| <= (e_C + W e_n) / (2(N - e_n)) when the noise of C and n stays within e_C and e_n, the group
+has at least N rows and |C| <= W n; never more than W. W is U - L, or its width on the grid where that is more, since
+rounding to the grid may widen the bounds by a step. Half the interval is within the same where the noisy count n' is at
+least N, since (C' + e_C)/(2(n' - e_n)) - C'/(2n') = (e_C + e_n C'/n')/(2(n' - e_n)), and likewise below.
+
 Interval. With the true C and n in their boxes and n > 0, C/(2n) lies between the extremes of the box; the true average
 is clamped data, so it lies in [L, U] too. Checked in tests/plans/average.sql and tests/aggregates.
 """
@@ -16,7 +21,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpcurator.aggregates.aggregate import Aggregate, public_count
+from dpcurator.aggregates.aggregate import Aggregate, clamped, public_count
 from dpcurator.numbers.interval import Interval
 from dpcurator.plan.nodes import Ask, Measured
 from dpcurator.plan.stability import Reach
@@ -55,8 +60,24 @@ def _finish(readings: tuple[Interval, ...], column: Measured | None, reach: Reac
     return (share + Interval.exactly(middle)).clamped(lower, upper)
 
 
+def _bar(
+    errors: tuple[Fraction, ...], width: Fraction, column: Measured | None, reach: Reach, rows: Fraction | None, /
+) -> Fraction | None:
+    lower, upper = _bounds(column)
+    width = max(upper - lower, width)
+    public = public_count(column, reach)
+    if public is not None:
+        return min(width, errors[0] / max(1, public))
+    if rows is None:
+        return None
+    centred, count = errors
+    return width if rows <= count else min(width, (centred + width * count) / (2 * (rows - count)))
+
+
 def _shown(column: Measured | None) -> str:
     return "number"
 
 
-AVERAGE = Aggregate("AVG", "number", _asks, _finish, _shown, "the average of the values, each clamped to its bounds")
+AVERAGE = Aggregate(
+    "AVG", "number", _asks, _finish, _bar, clamped, _shown, "the average of the values, each clamped to its bounds"
+)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Literal
 
-from dpcurator.aggregates.aggregate import Aggregate, Asks, public_count
+from dpcurator.aggregates.aggregate import Aggregate, Asks, bar_of_one_reading, nothing_beside, public_count
 from dpcurator.numbers.interval import Interval
 from dpcurator.plan.nodes import Ask, Measured
 from dpcurator.plan.stability import Reach
@@ -35,10 +35,13 @@ def _whole(column: Measured | None) -> str:
     return "whole"
 
 
-COUNT_ROWS = Aggregate("COUNT", "star", _unless_public("rows"), _finish, _whole, "the number of rows")
-COUNT_COLUMN = Aggregate(
-    "COUNT", "column", _unless_public("present"), _finish, _whole, "the number of rows where the column is present"
-)
-COUNT_UNITS = Aggregate(
-    "COUNT", "unit", _unless_public("units"), _finish, _whole, "the number of different units"
-)
+def _count(
+    argument: Literal["star", "column", "unit"], what: Literal["rows", "present", "units"], meaning: str
+) -> Aggregate:
+    asks = _unless_public(what)
+    return Aggregate("COUNT", argument, asks, _finish, bar_of_one_reading, nothing_beside, _whole, meaning)
+
+
+COUNT_ROWS = _count("star", "rows", "the number of rows")
+COUNT_COLUMN = _count("column", "present", "the number of rows where the column is present")
+COUNT_UNITS = _count("unit", "units", "the number of different units")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpcurator.aggregates.aggregate import Aggregate, public_count
+from dpcurator.aggregates.aggregate import Aggregate, bar_of_one_reading, clamped, public_count
 from dpcurator.numbers.interval import Interval
 from dpcurator.plan.nodes import Ask, Measured
 from dpcurator.plan.stability import Reach
@@ -38,4 +38,7 @@ def _shown(column: Measured | None) -> str:
     return "whole" if column is not None and column.kind == "integer" else "number"
 
 
-SUM = Aggregate("SUM", "number", _asks, _finish, _shown, "the sum of the values, each clamped to its bounds")
+SUM = Aggregate(
+    "SUM", "number", _asks, _finish, bar_of_one_reading, clamped, _shown,
+    "the sum of the values, each clamped to its bounds",
+)  # fmt: skip

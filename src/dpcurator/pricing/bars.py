@@ -1,9 +1,8 @@
 """Error bars before paying: what the parameters alone imply (semantics 7.1).
 
-A count or a sum has an error bar that no data can change. An average has one only 'in a group of N rows':
-|C'/(2n') - C/(2n)| <= (e_C + W e_n)/(2(N - e_n)) when the noise of C and n stays within e_C and e_n, the group has at
-least N rows and |C| <= W n. Sums, differences and fixed multiples of these follow; anything else depends on the data,
-and its bar is None until the answer. Checked in tests/pricing/test_bars.py.
+Each aggregate says how far noise can move its value (`aggregates/aggregate.py`). For a count or a sum no data changes
+that; for an average it holds 'in a group of N rows' only. Sums, differences and fixed multiples of these follow;
+anything else depends on the data, and its bar is None until the answer. Checked in tests/pricing/test_bars.py.
 """
 
 from __future__ import annotations
@@ -12,11 +11,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from dpcurator.aggregates import rule_of
-from dpcurator.numbers import decimal_text
 from dpcurator.numbers.display import nearest_double
-from dpcurator.plan.nodes import AggregateCall, Apply, Given, Key, Output, Post, Result
+from dpcurator.plan.nodes import Apply, Given, Key, Output, Post, Result
 from dpcurator.pricing.quote import Priced, Quote
+from dpcurator.pricing.resolve import PricedCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +37,16 @@ def bars(quote: Quote, rows: int = 10_000) -> tuple[Bar, ...]:
 
 
 def bar(quote: Quote, output: Output, rows: int) -> Bar:
-    """The bar of one column; the chance that any noise it rests on passes its share is 1 - confidence in all."""
-    used = readings_of(quote, output.part)
-    beta = (1 - quote.confidence) / max(1, len(used))
-    spread = _spread(output.part, quote, beta, Fraction(rows))
-    if spread is not None and output.shown == "whole" and any(one.reading.unit != 1 for one in used):
+    """The bar of one column; the probability that any noise it rests on passes its share is 1 - confidence in all."""
+    used, beta = readings_of(quote, output.part), beta_of(quote, output.part)
+    spread, needed = _spread(output.part, quote, beta, None), None
+    if spread is None:
+        spread, needed = _spread(output.part, quote, beta, Fraction(rows)), rows
+    if spread is None:
+        return Bar(output.title, None, None)
+    if output.shown == "whole" and any(one.reading.unit != 1 for one in used):
         spread += Fraction(1, 2)  # a noisy count is shown as the nearest whole number
-    needs_rows = any(_rests_on_count(quote, quote.plan.calls[i]) for i in results(output.part))
-    return Bar(output.title, spread, rows if needs_rows and spread is not None else None)
+    return Bar(output.title, spread, needed)
 
 
 def results(part: Post) -> tuple[int, ...]:
@@ -60,17 +60,21 @@ def results(part: Post) -> tuple[int, ...]:
 
 def readings_of(quote: Quote, part: Post) -> tuple[Priced, ...]:
     """The paid readings an expression rests on, each once."""
-    calls = [quote.plan.calls[i] for i in results(part)]
-    asks = {ask for call in calls for ask in rule_of(call).asks(call.column, quote.reach)}
-    return tuple(one for one in quote.priced if one.ask in asks)
+    places = {place for index in results(part) for place in quote.calls[index].readings}
+    return tuple(one for place, one in enumerate(quote.priced) if place in places)
 
 
-def _spread(part: Post, quote: Quote, beta: Fraction, rows: Fraction) -> Fraction | None:
+def beta_of(quote: Quote, part: Post) -> Fraction:
+    """The probability that the noise of one of these readings may pass its error: an equal share of 1 - confidence."""
+    return (1 - quote.confidence) / max(1, len(readings_of(quote, part)))
+
+
+def _spread(part: Post, quote: Quote, beta: Fraction, rows: Fraction | None) -> Fraction | None:
     match part:
         case Given() | Key():
             return Fraction(0)
         case Result(index):
-            return _call_spread(quote.plan.calls[index], quote, beta, rows)
+            return _call_spread(quote.calls[index], quote, beta, rows)
         case Apply("NEG" | "ABS", (inner,)):
             return _spread(inner, quote, beta, rows)
         case Apply("+" | "-", (left, right)):
@@ -103,28 +107,13 @@ def _places(places: list[Post]) -> int:
     return 0
 
 
-def _rests_on_count(quote: Quote, call: AggregateCall) -> bool:
-    """Whether it is an average divided by a noisy count, not by a public n."""
-    return call.function == "AVG" and len(rule_of(call).asks(call.column, quote.reach)) == 2
-
-
-def _call_spread(call: AggregateCall, quote: Quote, beta: Fraction, rows: Fraction) -> Fraction | None:
-    paid = {one.ask: one for one in quote.priced}
-    asks = [ask for ask in rule_of(call).asks(call.column, quote.reach) if ask in paid]
-    if not asks:
+def _call_spread(one: PricedCall, quote: Quote, beta: Fraction, rows: Fraction | None) -> Fraction | None:
+    paid = [quote.priced[place] for place in one.readings]
+    if not paid:
         return Fraction(0)
-    errors = {ask: paid[ask].error(beta) for ask in asks}
-    if call.function != "AVG" or call.column is None or call.column.lower is None or call.column.upper is None:
-        return sum((errors[ask] for ask in asks), Fraction(0))
-    measured = paid[asks[0]].steps  # rounding to the grid may widen the bounds by a step
-    width = max(call.column.upper - call.column.lower, measured.width())
-    if not _rests_on_count(quote, call):
-        divisor = (quote.reach.units or 1) * (2 if asks[0].what == "centred" else 1)
-        return min(width, errors[asks[0]] / divisor)
-    centred, count = (errors[ask] for ask in asks)
-    if rows <= count:
-        return width
-    return min(width, (centred + width * count) / (2 * (rows - count)))
+    errors = tuple(each.error(beta) for each in paid)
+    width = max(each.steps.width() for each in paid)
+    return one.rule.bar(errors, width, one.call.column, quote.reach, rows)
 
 
 def describe(found: Bar) -> str:
@@ -135,6 +124,3 @@ def describe(found: Bar) -> str:
         return "depends on the data"
     group = f" in a group of {found.rows:,} rows" if found.rows is not None else ""
     return f"±{error_text(found.error)}{group}"
-
-
-__all__ = ["Bar", "bar", "bars", "decimal_text", "describe", "readings_of", "results"]

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from dpcurator.aggregates import rule_of
 from dpcurator.catalog.model import Catalog
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms import DiscreteLaplace
@@ -25,10 +24,11 @@ from dpcurator.plan.core import Grid
 from dpcurator.plan.lower import Lowered, lower
 from dpcurator.plan.nodes import Ask, Measured, Plan
 from dpcurator.plan.reading import Reading
-from dpcurator.plan.stability import Reach, Steps, derivation, reading, stability
+from dpcurator.plan.stability import Reach, Steps, derivation, reading
 from dpcurator.pricing.grids import grid, steps
 from dpcurator.pricing.noise import NAMES, Mechanism, Noise, Shares, Split, longest, noise_for, splits
 from dpcurator.pricing.prices import PRICE_UNIT, Price, amount_of
+from dpcurator.pricing.resolve import PricedCall, Resolved, resolve
 from dpcurator.pricing.selecting import Selecting, selecting
 
 SUMMED = ("values", "centred")
@@ -59,12 +59,14 @@ class Priced:
 class Quote:
     """A plan at a price. `epsilon`, `rho` and `delta` are what it is charged; `price` is what was offered.
 
-    All are 0 and `price` is None when every value is public: then nothing is read and nothing charged.
+    All are 0 and `price` is None when every value is public: then nothing is read and nothing charged. `calls`: which
+    of the `priced` readings each aggregate call rests on.
     """
 
     plan: Plan
     reach: Reach
     priced: tuple[Priced, ...]
+    calls: tuple[PricedCall, ...]
     lowered: Lowered
     price: Price | None
     epsilon: Fraction
@@ -161,12 +163,6 @@ def typical(one: Priced) -> Fraction:
     return Fraction(math.isqrt(math.floor(variance * 10 ** (2 * places))), 10**places)
 
 
-def asks_of(plan: Plan) -> tuple[Ask, ...]:
-    """The distinct readings of a plan, in order of first use: the same one twice is computed and paid once."""
-    reach = stability(plan.source)
-    return tuple(dict.fromkeys(ask for call in plan.calls for ask in rule_of(call).asks(call.column, reach)))
-
-
 def price(plan: Plan, asked: Price | Fraction, catalog: Catalog, *, confidence: Fraction = CONFIDENCE) -> Quote:
     """The plan at this price; a number is an amount of the ledger's currency, for all of it. Raises Refusal."""
     if not 0 < confidence < 1:
@@ -174,7 +170,7 @@ def price(plan: Plan, asked: Price | Fraction, catalog: Catalog, *, confidence: 
     offered = asked if isinstance(asked, Price) else amount_of(catalog, asked)
     if offered.currency != catalog.currency:
         raise Refusal(f"this ledger counts in {catalog.currency}, not {offered.currency}.")
-    found = priced_at(plan, offered)
+    found = priced_at(plan, resolve(plan), offered)
     lowered = lower(plan, tuple(one.ask for one in found.priced), found.grids, catalog)
     return _quote(plan, found, lowered, offered, confidence, catalog)
 
@@ -182,7 +178,8 @@ def price(plan: Plan, asked: Price | Fraction, catalog: Catalog, *, confidence: 
 def for_bars(quote: Quote, asked: Price | Fraction) -> Quote:
     """The quote at another price, for its error bars only: `lowered` is not made again, which many keys make slow."""
     offered = asked if isinstance(asked, Price) else amount_of(quote.catalog, asked)
-    found = priced_at(quote.plan, offered)
+    known = Resolved(quote.reach, tuple(one.ask for one in quote.priced), quote.calls)
+    found = priced_at(quote.plan, known, offered)
     return _quote(quote.plan, found, quote.lowered, offered, quote.confidence, quote.catalog)
 
 
@@ -190,7 +187,7 @@ def for_bars(quote: Quote, asked: Price | Fraction) -> Quote:
 class Found:
     """What a plan gets at a price: its grids, paid readings and selection, and what they cost."""
 
-    reach: Reach
+    resolved: Resolved
     grids: Mapping[Measured, Grid]
     priced: tuple[Priced, ...]
     selecting: Selecting | None
@@ -203,28 +200,30 @@ def _quote(plan: Plan, found: Found, lowered: Lowered, offered: Price, confidenc
     free = not found.priced and found.selecting is None
     costs = (found.epsilon, found.rho, found.delta)
     price = None if free else offered
-    return Quote(plan, found.reach, found.priced, lowered, price, *costs, confidence, catalog, found.selecting)
+    reach, calls = found.resolved.reach, found.resolved.calls
+    return Quote(plan, reach, found.priced, calls, lowered, price, *costs, confidence, catalog, found.selecting)
 
 
-def priced_at(plan: Plan, offered: Price) -> Found:
-    """What the plan gets at this price: a function of these two alone. Raises Refusal."""
-    reach = stability(plan.source)
-    asks = asks_of(plan) if reach.chosen or plan.source.source.keys else ()
+def priced_at(plan: Plan, resolved: Resolved, offered: Price) -> Found:
+    """What the plan, which rests on these readings, gets at this price: a function of the plan and the price alone.
+    Raises Refusal."""
+    reach, asks = resolved.reach, resolved.asks
     if reach.chosen and not offered.delta:
         selecting(reach, epsilon=offered.amount, rho=offered.amount, delta=Fraction(0))  # says that it needs one
     best: tuple[Fraction, Found] | None = None
     for shares, split in splits(offered, len(asks), chosen=reach.chosen):
-        found = _with_noise(plan, asks, reach, shares, split)
+        found = _with_noise(plan, resolved, shares, split)
         noises = tuple(Noise(one.mechanism, one.epsilon, one.rho) for one in found.priced)
         length = longest(noises, tuple(one.reading for one in found.priced))
         if best is None or length < best[0]:
             best = length, found
     if best is None:
-        return Found(reach, {}, (), None, Fraction(0), Fraction(0), Fraction(0))
+        return Found(resolved, {}, (), None, Fraction(0), Fraction(0), Fraction(0))
     return best[1]
 
 
-def _with_noise(plan: Plan, asks: tuple[Ask, ...], reach: Reach, shares: Shares, split: Split) -> Found:
+def _with_noise(plan: Plan, resolved: Resolved, shares: Shares, split: Split) -> Found:
+    reach, asks = resolved.reach, resolved.asks
     grids = _grids(asks, reach, shares, plan.source.max_rows)
     alone = len(asks) == 1 and not reach.chosen and reach.keys == 1
     priced: list[Priced] = []
@@ -241,7 +240,7 @@ def _with_noise(plan: Plan, asks: tuple[Ask, ...], reach: Reach, shares: Shares,
     epsilon, rho, delta = split.epsilon, split.rho, split.delta
     if keys is not None:
         epsilon, rho, delta = epsilon + keys.epsilon, rho + keys.rho, delta + keys.delta
-    return Found(reach, grids, tuple(priced), keys, epsilon, rho, delta)
+    return Found(resolved, grids, tuple(priced), keys, epsilon, rho, delta)
 
 
 def _steps(ask: Ask, grids: Mapping[Measured, Grid]) -> Steps:
@@ -275,5 +274,5 @@ def root_above(value: Fraction) -> Fraction:
     return Fraction(math.isqrt(math.floor(value * 10 ** (2 * places))) + 1, 10**places)
 
 
-__all__ = ["CONFIDENCE", "PRICE_UNIT", "SUMMED", "Found", "Priced", "Quote", "asks_of", "for_bars",
+__all__ = ["CONFIDENCE", "PRICE_UNIT", "SUMMED", "Found", "Priced", "Quote", "for_bars",
            "mechanism_json", "price", "priced_at", "typical"]  # fmt: skip

@@ -13,6 +13,7 @@ from dpcurator.mechanisms import DiscreteGaussian
 from dpcurator.numbers import decimal_text
 from dpcurator.plan.canonical import plan_of
 from dpcurator.pricing.quote import mechanism_json, priced_at
+from dpcurator.pricing.resolve import resolve
 from dpcurator.privacy import zcdp
 from dpcurator.receipts.plans import claims_of
 from dpcurator.receipts.receipt import sha
@@ -55,7 +56,8 @@ def _worth(claims: list[Json], sums: dict[str, Fraction], left: dict[str, Fracti
 def check_choice(receipt: Json) -> str:
     """Grid, split and noise follow from plan and price alone (semantics 2.4, 5.1): none was picked from data."""
     claims = [{k: v for k, v in claim.items() if k != "derivation"} for claim in receipt["readings"]]
-    found = priced_at(plan_of(receipt["plan"]), price_of(receipt))
+    plan = plan_of(receipt["plan"])
+    found = priced_at(plan, resolve(plan), price_of(receipt))
     require(canonical([mechanism_json(one) for one in found.priced]) == canonical(claims),
              "the plan at this price gets another grid, split or noise")  # fmt: skip
     keys = None if found.selecting is None else found.selecting.as_json()

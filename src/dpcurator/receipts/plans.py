@@ -17,7 +17,7 @@ from dpcurator.plan.canonical import as_json, digest, plan_of
 from dpcurator.plan.check_catalog import disagreement
 from dpcurator.plan.check_outputs import misfit
 from dpcurator.plan.nodes import Plan, Where
-from dpcurator.pricing.quote import asks_of
+from dpcurator.pricing.resolve import resolve
 from dpcurator.receipts.spelling import amount_of, price_of
 from dpcurator.receipts.steps import require
 from dpcurator.values import Json
@@ -57,7 +57,7 @@ def _runs(plan: Plan) -> None:
 
 def claims_of(receipt: Json) -> list[tuple[Any, Json]]:
     """The plan's readings, each with what the receipt says of it; the receipt must pay for all of them, once."""
-    asks = asks_of(plan_of(receipt["plan"]))
+    asks = resolve(plan_of(receipt["plan"])).asks
     claims = receipt["readings"]
     require([as_json(ask) for ask in asks] == [claim["ask"] for claim in claims],
              "the readings paid for are not those the plan needs")  # fmt: skip

@@ -14,12 +14,11 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, Final
 
-from dpcurator.aggregates import rule_of
 from dpcurator.catalog.model import Value
 from dpcurator.numbers.display import round_half_up
 from dpcurator.numbers.interval import Interval, replace_value
 from dpcurator.plan.nodes import Apply, Given, Key, Post, Result
-from dpcurator.pricing.bars import readings_of
+from dpcurator.pricing.bars import beta_of
 from dpcurator.pricing.quote import Quote
 from dpcurator.release.cells import shown_cell
 from dpcurator.release.release import Noisy
@@ -36,8 +35,8 @@ def finish(quote: Quote, released: Noisy | None) -> tuple[tuple[Cell, ...], ...]
     groups = len(noisy.keys) + noisy.other
     if not groups:
         return ()
-    betas = [_beta(quote, output.part) for output in plan.outputs]
-    first = _beta(quote, None)
+    betas = [beta_of(quote, output.part) for output in plan.outputs]
+    first = 1 - quote.confidence
     views = {beta: _View(quote, noisy, beta) for beta in {*betas, first}}
     columns = [(output, views[beta]) for output, beta in zip(plan.outputs, betas, strict=True)]
     plain = views[first]
@@ -59,11 +58,6 @@ def finish(quote: Quote, released: Noisy | None) -> tuple[tuple[Cell, ...], ...]
     )  # fmt: skip
 
 
-def _beta(quote: Quote, part: Post | None) -> Fraction:
-    used = () if part is None else readings_of(quote, part)
-    return (1 - quote.confidence) / max(1, len(used))
-
-
 def _sorting(position: int, descending: bool, nulls_first: bool) -> Callable[[Any], Any]:
     def key(row: tuple[tuple[Computed, ...], Any]) -> tuple[bool, Any]:
         value = row[0][position]
@@ -79,11 +73,7 @@ class _View:
     def __init__(self, quote: Quote, noisy: Noisy, beta: Fraction) -> None:
         self.keys, self.noisy, self.reach = noisy.keys, noisy.readings, quote.reach
         self.readings = [(one.reading.unit, one.error(beta)) for one in quote.priced]
-        place = {one.ask: number for number, one in enumerate(quote.priced)}
-        self.calls = [
-            (rule.finish, [place[ask] for ask in rule.asks(call.column, quote.reach)], call.column)
-            for call, rule in ((call, rule_of(call)) for call in quote.plan.calls)
-        ]
+        self.calls = [(one.rule.finish, one.readings, one.call.column) for one in quote.calls]
 
     def value(self, part: Post, number: int) -> Computed:
         """The value of an expression for the key of this number."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from dpcurator.aggregates import rule_of
 from dpcurator.numbers import decimal_text
 from dpcurator.plan.nodes import Plan
 from dpcurator.plan.stability import Reach
@@ -23,12 +24,8 @@ def notes(plan: Plan, reach: Reach, confidence: Fraction) -> tuple[str, ...]:
         apart.append(f"a unit with more than {caps} is {'cut' if reach.chosen else 'scaled'} down to that")
     if reach.chosen:
         apart.append(f"groups of few units are {'in (other)' if reach.other else 'left out'}")
-    clamped = dict.fromkeys(call.column for call in plan.calls if call.function != "COUNT" and call.column)
-    apart += [
-        f"{column.name} is clamped to [{decimal_text(column.lower)}, {decimal_text(column.upper)}]"
-        for column in clamped
-        if column.lower is not None and column.upper is not None
-    ]
+    beside = {(call.column, words): None for call in plan.calls for words in rule_of(call).beside_bar(call.column)}
+    apart += [words for _, words in beside]
     percent = decimal_text(confidence * 100)
     told = f"± is the noise, with {percent} % confidence for each value"
     return (f"{told}; not in it: {'; '.join(apart)}" if apart else told,)

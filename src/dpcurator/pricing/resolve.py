@@ -1,0 +1,51 @@
+"""What a question rests on, whatever it costs: its readings, and which of them each aggregate call is made of.
+
+Asked of the plan and of the aggregates' rules once; pricing, error bars and finishing read it off the quote.
+Checked in tests/pricing/test_resolve.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dpcurator.aggregates import Aggregate, rule_of
+from dpcurator.plan.nodes import AggregateCall, Ask, Plan
+from dpcurator.plan.stability import Reach, stability
+
+
+@dataclass(frozen=True, slots=True)
+class PricedCall:
+    """An aggregate call, and the numbers of its readings among the question's, in its aggregate's order.
+
+    No reading: its value is a public constant.
+    """
+
+    call: AggregateCall
+    readings: tuple[int, ...]
+
+    @property
+    def rule(self) -> Aggregate:
+        return rule_of(self.call)
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """asks: the distinct readings in order of first use; the same one twice is computed and paid once. calls: the
+    plan's, in its order. No listed key, no reading."""
+
+    reach: Reach
+    asks: tuple[Ask, ...]
+    calls: tuple[PricedCall, ...]
+
+
+def resolve(plan: Plan) -> Resolved:
+    """The plan's readings. Raises Refusal for a call this version does not know."""
+    reach = stability(plan.source)
+    answered = reach.chosen or plan.source.source.keys
+    wanted = [rule_of(call).asks(call.column, reach) if answered else () for call in plan.calls]
+    asks = tuple(dict.fromkeys(ask for one in wanted for ask in one))
+    places = {ask: number for number, ask in enumerate(asks)}
+    calls = tuple(
+        PricedCall(call, tuple(places[ask] for ask in one)) for call, one in zip(plan.calls, wanted, strict=True)
+    )
+    return Resolved(reach, asks, calls)
