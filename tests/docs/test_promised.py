@@ -13,7 +13,7 @@ from guarantee import PAGES, every_row
 
 import dpcurator as dp
 from dpcurator.aggregates import AGGREGATES
-from dpcurator.language.functions.calls import ROW_FUNCTIONS
+from dpcurator.language.functions import ROW_FUNCTIONS
 from dpcurator.mechanisms import MECHANISMS
 from dpcurator.mechanisms.key_selection import SELECTIONS
 from dpcurator.plan.outputs import FUNCTIONS as ON_ANSWERS

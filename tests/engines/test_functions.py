@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from dpcurator.engines.duckdb.engine import DuckDB
 from dpcurator.language import days, rows
 from dpcurator.language.evaluate import value
-from dpcurator.language.functions.function import FUNCTIONS, Function
+from dpcurator.language.functions import FUNCTIONS
+from dpcurator.language.functions.function import Function
 
 SHAPES = [
     (function, kind)

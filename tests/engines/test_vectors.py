@@ -15,11 +15,11 @@ import pytest
 from engine_rows import count
 
 from dpcurator.engines.duckdb.engine import DuckDB
-from dpcurator.engines.limits_rows import LETTERS
 from dpcurator.engines.reference import Reference
 from dpcurator.language import rows
 from dpcurator.language.evaluate import value
-from dpcurator.language.functions.function import BY_NAME, FUNCTIONS
+from dpcurator.language.functions import BY_NAME, FUNCTIONS
+from dpcurator.language.functions.function import KINDS
 
 FILES = sorted((Path(__file__).parent / "vectors").glob("*.json"))
 VECTORS = {name: found for path in FILES for name, found in json.loads(path.read_text(encoding="utf-8")).items()}
@@ -29,13 +29,11 @@ def long(value: Any) -> Any:
     return value["repeat"][0] * value["repeat"][1] if isinstance(value, dict) else value
 
 
-def kinds_of(name: str, count: int) -> tuple[list[Any], Any]:
+def kinds_of(name: str, count: int) -> tuple[Any, Any]:
     """The kinds of the parts, and of the result."""
     function, _, any_kind = name.partition(" ")
-    letters = BY_NAME[function].parts
-    if letters.endswith("*"):
-        letters = letters[0] * count
-    return [LETTERS.get(letter, any_kind) for letter in letters], LETTERS.get(BY_NAME[function].kind, any_kind)
+    known: Any = BY_NAME[function]
+    return known.kinds(count, any_kind), KINDS.get(known.kind, any_kind)
 
 
 def by_shape(name: str) -> list[tuple[rows.Compute, list[tuple[list[Any], Any]]]]:

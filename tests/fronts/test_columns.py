@@ -14,6 +14,7 @@ import pytest
 import dpcurator as dp
 from dpcurator.errors import Refusal
 from dpcurator.fronts.render import expression
+from dpcurator.language.functions import ROW_FUNCTIONS
 
 age, city, n = dp.col("age"), dp.col("city"), dp.count()
 EAST = dt.timezone(dt.timedelta(hours=5, minutes=30))
@@ -163,3 +164,19 @@ def test_a_bad_use_says_what_and_what_to_do(use, what, cure):
     assert cure in refused.value.cure
     assert refused.value.__cause__ is None
     str(refused.value).encode()
+
+
+@pytest.mark.parametrize("name", [name for name, known in ROW_FUNCTIONS.items() if known.method])
+def test_every_function_of_sql_is_a_method(name):
+    """Of its first part. Where SQL has other words, as for a year, it means what these do."""
+    known, method = ROW_FUNCTIONS[name], getattr(age, name.lower())
+    parts = ", ".join(['"age"', *["1"] * (known.least - 1)])
+    assert repr(method(*[1] * (known.least - 1))) in (f"{name}({parts})", f"DATE_PART('{name.lower()}', {parts})")
+    assert method.__doc__
+
+
+def test_a_method_takes_as_many_values_as_its_function():
+    with pytest.raises(Refusal, match=r"^upper takes 1 values\. It means UPPER\(x\)\.$"):
+        dp.col("city").upper("x")
+    with pytest.raises(Refusal, match="mod takes 2 values"):
+        dp.col("age").mod()

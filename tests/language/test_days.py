@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from dpcurator.language import days
-from dpcurator.language.functions import function
+from dpcurator.language.functions import dates
 
 EPOCH = date(1970, 1, 1).toordinal()
 
@@ -25,13 +25,13 @@ def check(day: int) -> None:
     expected = {"year": found.year, "quarter": (found.month - 1) // 3 + 1, "month": found.month, "week": iso.week,
                 "day": found.day, "dow": iso.weekday % 7, "isodow": iso.weekday,
                 "doy": found.timetuple().tm_yday}  # fmt: skip
-    assert {name: days.part(name, day) for name in function.DATE_PARTS} == expected
+    assert {name: days.part(name, day) for name in dates.DATE_PARTS} == expected
     first = found.replace(day=1)
     quarter = first.replace(month=(found.month - 1) // 3 * 3 + 1)
     starts = (found, found, first, quarter, first.replace(month=1))
     begun = [start.toordinal() - EPOCH for start in starts]
     begun[1] -= iso.weekday - 1
-    assert [days.truncated(unit, day) for unit in function.DATE_UNITS] == begun
+    assert [days.truncated(unit, day) for unit in dates.DATE_UNITS] == begun
     assert days.to_text(day) == found.isoformat()
     assert days.from_text(found.isoformat()) == day
 

@@ -13,7 +13,7 @@ from dpcurator.errors import Refusal
 from dpcurator.fronts.sql import parse
 from dpcurator.language.evaluate import value
 from dpcurator.language.expressions import MOST_LEVELS, Reader
-from dpcurator.language.functions.calls import ROW_FUNCTIONS
+from dpcurator.language.functions import ALSO, ROW_FUNCTIONS
 from dpcurator.language.rows import walk
 from dpcurator.plan.scope import Scope
 
@@ -218,11 +218,20 @@ def test_what_an_expression_is_of_a_row(text, row, expected, type):
     assert typed(text).type == type
 
 
-def test_every_function_is_in_the_table_above():
-    written = " ".join(text.upper() for text, *_ in TABLE)
-    also = {"DATE_PART": "EXTRACT(", "TIMEZONE": "AT TIME ZONE", "YEAR": "YEAR("}
-    missing = [name for name in ROW_FUNCTIONS if also.get(name, name + "(") not in written]
-    assert missing in ([], ["RTRIM", "MONTH", "WEEK", "DAY"], ["RTRIM", "MONTH", "WEEK"])
+@pytest.mark.parametrize("name", ROW_FUNCTIONS)
+def test_the_example_of_a_function_is_true_and_uses_it(name):
+    """And its other names mean the same, and have no meaning of their own."""
+    known = ROW_FUNCTIONS[name]
+    assert f"{name}(" in known.example
+    assert of(known.example) == 1
+    for other in known.also:
+        assert other not in ROW_FUNCTIONS
+        assert typed(known.example.replace(f"{name}(", f"{other}(")).part == typed(known.example).part
+
+
+def test_no_two_functions_share_a_name():
+    every = [*ROW_FUNCTIONS, *(other for known in ROW_FUNCTIONS.values() for other in known.also)]
+    assert len(every) == len(set(every)) == len(ROW_FUNCTIONS) + len(ALSO)
 
 
 def test_filter_is_a_case():

@@ -16,7 +16,7 @@ from questions import CATALOG, quoted
 
 from dpcurator.aggregates import AGGREGATES
 from dpcurator.language import rows
-from dpcurator.language.functions.function import FUNCTIONS
+from dpcurator.language.functions import FUNCTIONS
 from dpcurator.mechanisms.key_selection import SELECTIONS
 from dpcurator.plan import nodes
 from dpcurator.plan.stability import ASK_RULES, NODE_RULES

@@ -1,4 +1,4 @@
-"""Random tables and core plans over the whole of plan/core.py, rows.py and functions.py, for tests of engines.
+"""Random tables and core plans over the whole of plan/core.py, rows.py and the functions of rows, for tests of engines.
 
 `cases()` draws a Case: a table t0 whose columns have the kinds in KINDS, and a plan over it. Values are drawn around
 the plan (its bounds, its half grid steps and their neighbours in float64, its keys, its constants), because agreement
@@ -14,7 +14,9 @@ from typing import Any
 from hypothesis import strategies as st
 
 from dpcurator.language import days, rows
-from dpcurator.language.functions.function import DATE_PARTS, DATE_UNITS, FUNCTIONS, TIME_PARTS, TIME_UNITS, Function
+from dpcurator.language.functions import FUNCTIONS
+from dpcurator.language.functions.dates import DATE_PARTS, DATE_UNITS, TIME_PARTS, TIME_UNITS
+from dpcurator.language.functions.function import Function
 from dpcurator.plan.core import (
     ONE,
     Chosen,

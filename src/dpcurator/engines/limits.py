@@ -28,9 +28,11 @@ from fractions import Fraction
 from typing import Final
 
 from dpcurator.catalog.model import Kind
-from dpcurator.engines.limits_rows import Rows, check_value, is_double, is_unicode, kind_of, require
+from dpcurator.engines.limits_rows import Rows, kind_of
 from dpcurator.errors import Refusal
 from dpcurator.language import rows
+from dpcurator.language.functions import BY_NAME
+from dpcurator.language.rows import check_value, is_double, is_unicode, require
 from dpcurator.plan.core import (
     Chosen,
     CorePlan,
@@ -124,9 +126,6 @@ def check_core(core: CorePlan) -> Parts:
     return Parts(scan, predicate, tuple(computed), owner, keys, grids, scale, sums)
 
 
-HARD: Final = {"power": 30, "ln": 10, "exp": 10, "local_of_time": 50, "time_of_local": 50}  # in parts of a sum
-
-
 def weight(core: CorePlan) -> int:
     """How many parts a plan's expressions have, those that are long in an engine's words counted as many. For several
     plans that are run as one: together they are held to MAX_PARTS too."""
@@ -137,7 +136,7 @@ def weight(core: CorePlan) -> int:
         elif isinstance(step, Project):
             found += step.parts
     parts = (part for one in found for part in rows.walk(one) if not isinstance(part, rows.Constant))
-    return sum(HARD.get(part.function, 1) if isinstance(part, rows.Compute) else 1 for part in parts)
+    return sum(BY_NAME[part.function].weight if isinstance(part, rows.Compute) else 1 for part in parts)
 
 
 def _scan(scan: Scan) -> None:

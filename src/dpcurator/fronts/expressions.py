@@ -1,21 +1,23 @@
 """An Expression: a column, a condition, or what is computed, with the operators and methods of Python values.
 
 It holds the syntax that the SQL front makes of the same words (`language/question.py`), so one binding gives both their
-meaning: each method here makes one node of it. What Python would take in silence (`and`, a comparison of comparisons,
-an operator that binds more than a comparison) is refused here, where it is written.
-Checked in tests/fronts/test_columns.py.
+meaning: each method here makes one node of it. A function of SQL is a method as soon as it is in ROW_FUNCTIONS. What
+Python would take in silence (`and`, a comparison of comparisons, an operator that binds more than a comparison) is
+refused here, where it is written. Checked in tests/fronts/test_columns.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NoReturn
 
 from dpcurator.errors import Refusal
 from dpcurator.fronts.render import chain, depth, expression, leaves
 from dpcurator.fronts.values import shown, value
-from dpcurator.language.functions.calls import CASTS
+from dpcurator.language.functions import ROW_FUNCTIONS
+from dpcurator.language.functions.casts import CASTS
+from dpcurator.language.functions.function import RowFunction
 from dpcurator.language.question import Binary, Call, Cast, Fits, Literally, Operator, Syntax, Unary, Within
 from dpcurator.language.rows import COMPARISONS
 from dpcurator.numbers import whole
@@ -157,70 +159,23 @@ class Expression:
         """SQL's ROUND: to whole numbers, or to so many decimal places; negative ones are tens, hundreds, ..."""
         return _function("ROUND", self, *(() if places is None else (places,)))
 
-    def abs(self) -> Expression:
+    __round__ = round
+
+    def __abs__(self) -> Expression:
         return _function("ABS", self)
 
-    def coalesce(self, *others: object) -> Expression:
-        """The first of these that is not missing."""
-        return _function("COALESCE", self, *others)
-
-    def nullif(self, other: object) -> Expression:
-        """Missing where it equals `other`."""
-        return _function("NULLIF", self, other)
-
-    __round__, __abs__ = round, abs
-
-    # of single rows: see docs/sql.md for the exact meaning of each
-    def floor(self) -> Expression:
-        return _function("FLOOR", self)
-
-    def ceil(self) -> Expression:
-        return _function("CEIL", self)
-
-    def sign(self) -> Expression:
-        return _function("SIGN", self)
-
-    def sqrt(self) -> Expression:
-        return _function("SQRT", self)
-
-    def ln(self) -> Expression:
-        return _function("LN", self)
-
-    def exp(self) -> Expression:
-        return _function("EXP", self)
-
+    # of single rows: see docs/sql.md for the exact meaning of each; those without words of their own follow the class
     def clip(self, lower: object, upper: object) -> Expression:
         """Moved into [lower, upper], which then bound it."""
         return _function("CLIP", self, lower, upper)
-
-    def least(self, *others: object) -> Expression:
-        return _function("LEAST", self, *others)
-
-    def greatest(self, *others: object) -> Expression:
-        return _function("GREATEST", self, *others)
-
-    def lower(self) -> Expression:
-        return _function("LOWER", self)
-
-    def upper(self) -> Expression:
-        return _function("UPPER", self)
-
-    def trim(self) -> Expression:
-        return _function("TRIM", self)
-
-    def length(self) -> Expression:
-        return _function("LENGTH", self)
 
     def substring(self, start: int, length: int | None = None) -> Expression:
         """From the code point number `start`, the first being 1."""
         return _function("SUBSTRING", self, start, *(() if length is None else (length,)))
 
     def replace(self, what: str, by: str) -> Expression:
+        """Every occurrence of a text by another."""
         return _function("REPLACE", self, what, by)
-
-    def concat(self, *others: object) -> Expression:
-        """One text after the other; missing ones are skipped."""
-        return _function("CONCAT", self, *others)
 
     def like(self, pattern: str, *, escape: str | None = None, fold: bool = False) -> Expression:
         """SQL's LIKE: % stands for any letters, _ for one; `fold` takes A to Z as a to z (ILIKE)."""
@@ -245,12 +200,15 @@ class Expression:
         return _function("DATE_PART", unit, self)
 
     def year(self) -> Expression:
+        """The year of a date or a moment."""
         return self.part("year")
 
     def month(self) -> Expression:
+        """The month of a date or a moment: 1 to 12."""
         return self.part("month")
 
     def day(self) -> Expression:
+        """The day of the month: 1 to 31."""
         return self.part("day")
 
     def trunc(self, unit: str) -> Expression:
@@ -266,6 +224,11 @@ class Expression:
         """A moment as the wall clock of a zone, and the other way round: SQL's AT TIME ZONE."""
         return _function("TIMEZONE", zone, self)
 
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Callable[..., Expression]:
+            """The other functions of SQL, as `_method` makes them."""
+
     # order
     def ascending(self, *, missing_first: bool = True) -> Sorted:
         """For `order_by`: smallest first."""
@@ -274,6 +237,24 @@ class Expression:
     def descending(self, *, missing_first: bool = False) -> Sorted:
         """For `order_by`: largest first."""
         return Sorted(self.syntax, True, missing_first)
+
+
+def _method(name: str, known: RowFunction) -> Callable[..., Expression]:
+    """A function of SQL as a method of its first part."""
+
+    def method(self: Expression, *others: object) -> Expression:
+        if not known.least <= 1 + len(others) <= known.most:
+            raise Refusal(f"{name.lower()} takes {known.counted} values.", cure=f"It means {known.use}.")
+        return _function(name, self, *others)
+
+    method.__name__, method.__qualname__ = name.lower(), f"Expression.{name.lower()}"
+    method.__doc__ = f"SQL's {known.use}; this expression comes first. For example {known.example}."
+    return method
+
+
+for _name, _known in ROW_FUNCTIONS.items():
+    if _known.method and not hasattr(Expression, _name.lower()):
+        setattr(Expression, _name.lower(), _method(_name, _known))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,16 +14,13 @@ from typing import Any, Final
 
 from dpcurator.errors import Refusal
 from dpcurator.fronts.sql_nodes import kind_of, known, place_of, unavailable
+from dpcurator.language.functions import ALSO
 from dpcurator.language.question import Branch, Call, Case, Literally, Syntax
 
 NAMED: Final = {"Count": "COUNT", "Sum": "SUM", "Avg": "AVG", "Round": "ROUND", "Abs": "ABS",
                  "Coalesce": "COALESCE", "Nullif": "NULLIF", "Floor": "FLOOR", "Ceil": "CEIL"}  # fmt: skip
 PARSED: Final = ("COUNT", "SUM", "AVG", "ROUND", "ABS", "COALESCE", "NULLIF")  # the parser keeps others as written
-_ALSO: Final = {
-    "IFNULL": "COALESCE", "NVL": "COALESCE", "CEILING": "CEIL", "POW": "POWER", "LCASE": "LOWER", "UCASE": "UPPER",
-    "SUBSTR": "SUBSTRING", "LEN": "LENGTH", "CHAR_LENGTH": "LENGTH", "CHARACTER_LENGTH": "LENGTH",
-    "DATEPART": "DATE_PART", "DATEDIFF": "DATE_DIFF", "DATETRUNC": "DATE_TRUNC", "IIF": "IF", "MEAN": "AVG",
-}  # fmt: skip
+_ALSO: Final = {**ALSO, "IIF": "IF", "MEAN": "AVG"}
 
 
 def is_function(node: Any) -> bool:

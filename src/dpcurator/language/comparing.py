@@ -13,11 +13,11 @@ from fractions import Fraction
 from typing import Final
 
 from dpcurator.errors import Refusal
-from dpcurator.language.evaluate import COMPARE
 from dpcurator.language.literals import INT64, mismatch, physical
 from dpcurator.language.patterns import ends_in_escape
 from dpcurator.language.question import Literally
 from dpcurator.language.rows import (
+    COMPARE,
     AllOf,
     Among,
     AnyOf,

@@ -12,7 +12,10 @@ from typing import Final
 from dpcurator.catalog.model import Column, Table
 from dpcurator.errors import Refusal
 from dpcurator.language.comparing import all_of, among, any_of, compare, distinct, like, missing
-from dpcurator.language.functions.calls import ROW_FUNCTIONS, arithmetic, cast, joined, negative
+from dpcurator.language.functions import ROW_FUNCTIONS
+from dpcurator.language.functions.casts import cast
+from dpcurator.language.functions.numbers import arithmetic, negative
+from dpcurator.language.functions.texts import joined
 from dpcurator.language.question import Binary, Call, Case, Cast, Fits, Literally, Name, Syntax, Unary, Within, place
 from dpcurator.language.rows import (
     COMPARISONS,
@@ -28,7 +31,8 @@ from dpcurator.language.rows import (
     When,
     parts_of,
 )  # fmt: skip
-from dpcurator.language.typed import Typed, condition, kind_of, literal, truth_value, united
+from dpcurator.language.spelling import spelled
+from dpcurator.language.typed import Spell, Typed, condition, kind_of, literal, truth_value, united
 
 MOST_PARTS: Final = 5_000  # of one expression, once it is typed; values after IN apart
 MOST_LEVELS: Final = 95
@@ -39,7 +43,8 @@ class Reader:
     """Reads the expressions of one question; `resolve` says which column of the table a name means."""
 
     def __init__(self, table: Table, resolve: Callable[[Name], tuple[int, Column]], inside: str = "WHERE") -> None:
-        self.table, self.resolve, self.inside = table, resolve, inside
+        self.resolve, self.inside = resolve, inside
+        self._spell: Spell = lambda part: spelled(part, table)
         self._sizes: dict[int, tuple[int, int]] = {}
         self._kept: list[Expression] = []  # so that no id is used again
 
@@ -69,9 +74,9 @@ class Reader:
         match part:
             case Name():
                 index, column = self.resolve(part)
-                return Typed(Field(index, column.kind), column.type, self.table)
+                return Typed(Field(index, column.kind), column.type, self._spell)
             case Literally():
-                return literal(part, self.table)
+                return literal(part, self._spell)
             case Unary("-", inner):
                 return negative(self.value(inner))
             case Binary("+" | "-" | "*" | "/" | "%" as op, left, right):
@@ -84,7 +89,7 @@ class Reader:
                 return cast(self.value(inner), type)
             case Call():
                 return self._call(part)
-        return Typed(truth_value(self._predicate(part)), "boolean", self.table)
+        return Typed(truth_value(self._predicate(part)), "boolean", self._spell)
 
     def _predicate(self, part: Syntax) -> Predicate:
         match part:
@@ -122,7 +127,7 @@ class Reader:
         values = [self.value(side) for side in (*(branch.value for branch in part.branches), otherwise)]
         type, made = united(values, "CASE")
         branches = tuple(When(one, value) for one, value in zip(conditions, made, strict=False))
-        return Typed(Choose(branches, made[-1], kind_of(type)), type, self.table)
+        return Typed(Choose(branches, made[-1], kind_of(type)), type, self._spell)
 
     def _call(self, part: Call) -> Typed:
         if part.function in AGGREGATES:
@@ -134,8 +139,7 @@ class Reader:
                 cure=_ELSE.get(part.function, "docs/sql.md lists those there are."),
             )  # fmt: skip
         if part.distinct or part.star or not known.least <= len(part.arguments) <= known.most:
-            many = str(known.least) if known.least == known.most else f"{known.least} to {known.most}"
-            raise Refusal(f"{part.function} takes {many} values.", where=part.at, cure=f"Write {known.use}.")
+            raise Refusal(f"{part.function} takes {known.counted} values.", where=part.at, cure=f"Write {known.use}.")
         return known.read([self.value(argument) for argument in part.arguments])
 
     def _of_many(self, part: Call) -> Refusal:

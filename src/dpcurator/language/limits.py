@@ -7,11 +7,12 @@ that naming them is never long: what would be is refused. Checked in tests/plan/
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 from dpcurator.language import patterns
+from dpcurator.language.functions import BY_NAME
 from dpcurator.language.functions.function import LONGEST
 from dpcurator.language.rows import (
     AllOf,
@@ -32,8 +33,6 @@ from dpcurator.language.rows import (
 MOST_STEPS: Final = 5_000_000  # for one list of keys: some seconds
 KEY_LETTERS: Final = 30_000_000  # in all the keys of a list, and in all the texts of an answer
 LETTERS: Final = 50  # that cost a step
-HARD: Final = {"power": 20, "exp": 6, "ln": 6}
-CALENDAR: Final = 6  # functions of dates and times
 
 
 @dataclass(slots=True)
@@ -89,21 +88,6 @@ def cost(part: Expression, letters_of: Callable[[int], int]) -> Cost:
 
 def computed(name: str, letters: tuple[int, ...], literals: tuple[object, ...]) -> Cost:
     """Of one function alone, whose parts have so many letters."""
-    most = _LETTERS[name](letters, literals) if name in _LETTERS else max(letters, default=0)
-    most = min(most, LONGEST)
-    work = HARD.get(name, CALENDAR if "date" in name or "time" in name else 1)
-    return Cost(work + (sum(letters) + most) // LETTERS, most)
-
-
-def _substring(letters: tuple[int, ...], literals: tuple[object, ...]) -> int:
-    return min(letters[0], literals[1]) if isinstance(literals[1], int) else letters[0]
-
-
-def _replaced(letters: tuple[int, ...], literals: tuple[object, ...]) -> int:
-    return letters[0] * max(1, len(str(literals[1])))
-
-
-_LETTERS: Final[Mapping[str, Callable[[tuple[int, ...], tuple[object, ...]], int]]] = {
-    "concat": lambda letters, _: sum(letters), "replace": _replaced, "substring": _substring,
-    "text_of_i": lambda letters, _: 20, "text_of_date": lambda letters, _: 10,
-}  # fmt: skip
+    function = BY_NAME[name]
+    most = min(function.letters(letters, literals), LONGEST)
+    return Cost(function.steps + (sum(letters) + most) // LETTERS, most)

@@ -2,20 +2,26 @@
 
 A value is missing or an integer (64 bits), a double or a text; a predicate is true, false or unknown. Comparing with
 missing is unknown, integers meet doubles as doubles, texts compare by code point. Nothing here can raise on any row.
-What each function of `Compute` means is one line in `language/functions/function.py`; `language/evaluate.py` computes
-it in Python. Checked in tests/engines (conformance, vectors) and tests/plan.
+What each function of `Compute` means is its record in `language/functions`; `language/evaluate.py` computes it in
+Python. Checked in tests/engines (conformance, vectors) and tests/plan.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+import operator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from dpcurator.catalog.model import Kind, Value
+from dpcurator.errors import Refusal
 
 Comparison = Literal["=", "<>", "<", "<=", ">", ">="]
 COMPARISONS: Final[tuple[Comparison, ...]] = ("=", "<>", "<", "<=", ">", ">=")
+COMPARE: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
+    "=": operator.eq, "<>": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,3 +198,33 @@ def moved_condition(condition: Predicate, place: Mapping[int, int]) -> Predicate
         case AllOf(parts) | AnyOf(parts):
             return replace(condition, parts=tuple(moved_condition(part, place) for part in parts))
     return condition
+
+
+def require(true: bool, otherwise: str) -> None:
+    if not true:
+        raise Refusal(otherwise)
+
+
+def check_value(value: Value, kind: Kind) -> None:
+    """A constant of the kind, or missing. A float constant may be spelled as an integer that is a double."""
+    if value is None:
+        return
+    if kind == "integer":
+        require(type(value) is int and -(2**63) <= value < 2**63, "An integer constant fits 64 bits.")
+    elif kind == "float":
+        require(type(value) in (int, float) and is_double(value), "A float constant is a finite double.")
+    else:
+        require(type(value) is str and is_unicode(value), "A text constant is Unicode text, without lone surrogates.")
+
+
+def is_double(value: object) -> bool:
+    if isinstance(value, int):
+        return abs(value) <= 2**1000 and int(float(value)) == value
+    return isinstance(value, float) and math.isfinite(value)
+
+
+def is_unicode(value: object) -> bool:
+    try:
+        return isinstance(value, str) and value.encode() is not None
+    except UnicodeEncodeError:
+        return False

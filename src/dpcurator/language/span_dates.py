@@ -9,35 +9,30 @@ Checked in tests/language/test_intervals.py.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, Final
 
-from dpcurator.language.days import DAY, FIRST_DAY, FIRST_MOMENT, LAST_DAY, LAST_MOMENT
-from dpcurator.language.evaluate import apply
+from dpcurator.language.days import DAY, FIRST_DAY, FIRST_MOMENT, LAST_DAY, LAST_MOMENT, months_later, part
 from dpcurator.language.span_numbers import added
-from dpcurator.language.spans import Span, rising, within
+from dpcurator.language.spans import Rule, Span, within
 
 
-def of_days(rule: Callable[[Sequence[Span], Any], Span]) -> Callable[[Sequence[Span], Any], Span]:
+def of_days(rule: Rule) -> Rule:
     """A function of days, which are within the years 1 to 9999."""
     return _of(rule, FIRST_DAY, LAST_DAY)
 
 
-def of_moments(rule: Callable[[Sequence[Span], Any], Span]) -> Callable[[Sequence[Span], Any], Span]:
+def of_moments(rule: Rule) -> Rule:
     return _of(rule, FIRST_MOMENT, LAST_MOMENT)
 
 
-def _of(rule: Callable[[Sequence[Span], Any], Span], low: int, high: int) -> Callable[[Sequence[Span], Any], Span]:
+def _of(rule: Rule, low: int, high: int) -> Rule:
     """The rule, its part cut to where the function has a value."""
-
-    def cut(parts: Sequence[Span], literals: Any = ()) -> Span:
-        return rule([within(parts[0], low, high)], literals)
-
-    return cut
+    return lambda parts, literals, given: rule([within(parts[0], low, high)], literals, given)
 
 
-def moved_moment(parts: Sequence[Span], literals: Any) -> Span:
+def moved_moment(parts: Sequence[Span], literals: tuple[Any, ...], *_: Any) -> Span:
     """Months are added to the day, so two moments of one month's end may change places: to whole days, outwards."""
     months, us = literals
     low, high = parts[0].low, parts[0].high
@@ -45,14 +40,16 @@ def moved_moment(parts: Sequence[Span], literals: Any) -> Span:
     def moved(end: Fraction | None, up: bool) -> Fraction | None:
         if end is None:
             return None
-        day = apply("date_add", (math.floor(end / DAY),), "integer", (months, 0))
-        edge = (LAST_DAY if up else FIRST_DAY) if not isinstance(day, int) else day
-        return Fraction((edge + up) * DAY + us)
+        day = math.floor(end / DAY)
+        later = months_later(day, months) if FIRST_DAY <= day <= LAST_DAY else None
+        if later is None or not FIRST_DAY <= later <= LAST_DAY:
+            later = LAST_DAY if up else FIRST_DAY
+        return Fraction((later + up) * DAY + us)
 
     return Span(moved(low, False), moved(high, True)) if months else added([parts[0], Span(Fraction(us), Fraction(us))])
 
 
-def zoned(parts: Sequence[Span], literals: Any) -> Span:
+def zoned(parts: Sequence[Span], *_: Any) -> Span:
     """Zones are at most 26 hours from UTC."""
     most = Fraction(26 * DAY, 24)
     return added([parts[0], Span(-most, most)])
@@ -62,10 +59,12 @@ _PARTS: Final = {"quarter": (1, 4), "month": (1, 12), "week": (1, 53), "day": (1
                  "doy": (1, 366), "hour": (0, 23), "minute": (0, 59), "second": (0, 59)}  # fmt: skip
 
 
-def part_of(parts: Sequence[Span], literals: Any) -> Span:
-    if literals[0] == "year":
-        cut = within(parts[0], FIRST_DAY, LAST_DAY)
-        low, high = (FIRST_DAY if cut.low is None else cut.low, LAST_DAY if cut.high is None else cut.high)
-        return rising("date_part", "integer")([Span(Fraction(low), Fraction(high))], literals)
-    low, high = _PARTS[literals[0]]
-    return Span(Fraction(low), Fraction(high))
+def part_of(parts: Sequence[Span], literals: tuple[Any, ...], *_: Any) -> Span:
+    """A part of a date or a time."""
+    if literals[0] != "year":
+        low, high = _PARTS[literals[0]]
+        return Span(Fraction(low), Fraction(high))
+    cut = within(parts[0], FIRST_DAY, LAST_DAY)
+    ends = (FIRST_DAY if cut.low is None else cut.low, LAST_DAY if cut.high is None else cut.high)
+    years = (part("year", math.floor(ends[0])), part("year", math.ceil(ends[1])))
+    return Span(Fraction(years[0]), Fraction(years[1]))

@@ -13,10 +13,10 @@ from fractions import Fraction
 from typing import Any
 
 from dpcurator.language.rows import Compute, Constant, Operand
-from dpcurator.language.spans import EVERYTHING, LARGEST, NOTHING, Span, double, rising, union
+from dpcurator.language.spans import EVERYTHING, LARGEST, NOTHING, Rule, Span, double, union
 
 
-def added(parts: Sequence[Span], literals: Any = ()) -> Span:
+def added(parts: Sequence[Span], *_: Any) -> Span:
     one, other = parts
     return Span(
         None if one.low is None or other.low is None else one.low + other.low,
@@ -24,15 +24,31 @@ def added(parts: Sequence[Span], literals: Any = ()) -> Span:
     )
 
 
+def subtracted(parts: Sequence[Span], *_: Any) -> Span:
+    return added([parts[0], negative(parts[1])])
+
+
+def negated(parts: Sequence[Span], *_: Any) -> Span:
+    return negative(parts[0])
+
+
 def negative(part: Span) -> Span:
     return Span(None if part.high is None else -part.high, None if part.low is None else -part.low)
 
 
-def product(one: Span, other: Span) -> Span:
+def product(parts: Sequence[Span], literals: tuple[Any, ...], given: Sequence[Operand]) -> Span:
+    """Of a part with itself: its square."""
+    one, other = parts
+    if given[0] == given[1]:
+        return square(one)
     if one.both is None or other.both is None:
         return EVERYTHING
     ends = [a * b for a in one.both for b in other.both]
     return Span(min(ends), max(ends))
+
+
+def size(parts: Sequence[Span], *_: Any) -> Span:
+    return absolute(parts[0])
 
 
 def absolute(part: Span) -> Span:
@@ -45,11 +61,11 @@ def absolute(part: Span) -> Span:
 
 
 def square(part: Span) -> Span:
-    size = absolute(part)
-    return Span(Fraction(0) if size.low is None else size.low**2, None if size.high is None else size.high**2)
+    found = absolute(part)
+    return Span(Fraction(0) if found.low is None else found.low**2, None if found.high is None else found.high**2)
 
 
-def apart_from_zero(part: Operand, found: Span) -> Span:
+def _apart_from_zero(part: Operand, found: Span) -> Span:
     """A whole number that is divided by, or whose logarithm is taken, is not between 0 and 1: 0 gives missing."""
     if isinstance(part, Compute) and part.function == "to_f" and found.low is not None and 0 <= found.low < 1:
         return Span(Fraction(1), None if found.high is None else max(Fraction(1), found.high))
@@ -58,50 +74,64 @@ def apart_from_zero(part: Operand, found: Span) -> Span:
     return found
 
 
-def quotient(one: Span, other: Span) -> Span:
+def quotient(parts: Sequence[Span], literals: tuple[Any, ...], given: Sequence[Operand]) -> Span:
+    one, other = parts[0], _apart_from_zero(given[1], parts[1])
     if one.both is None or other.both is None or other.both[0] <= 0 <= other.both[1]:
         return EVERYTHING
     ends = [a / b for a in one.both for b in other.both]
     return Span(min(ends), max(ends))
 
 
-def remainder(parts: Sequence[Span], literals: Any = ()) -> Span:
-    """Less than |b| in size, no larger than |a|, of the sign of a."""
-    one, other = absolute(parts[0]).high, absolute(parts[1]).high
-    if literals == "whole" and other is not None:
-        other = max(Fraction(0), other - 1)
-    sizes = [size for size in (one, other) if size is not None]
-    size = min(sizes) if sizes else None
-    low, high = parts[0].low, parts[0].high
+def whole_remainder(parts: Sequence[Span], *_: Any) -> Span:
+    """Of integers: at most |b| - 1 in size."""
+    most = absolute(parts[1]).high
+    return _remainder(parts[0], None if most is None else max(Fraction(0), most - 1))
+
+
+def remainder(parts: Sequence[Span], *_: Any) -> Span:
+    return _remainder(parts[0], absolute(parts[1]).high)
+
+
+def _remainder(one: Span, most: Fraction | None) -> Span:
+    """At most `most` in size, no larger than |a|, of the sign of a."""
+    sizes = [end for end in (absolute(one).high, most) if end is not None]
+    least = min(sizes) if sizes else None
     return Span(
-        Fraction(0) if low is not None and low >= 0 else None if size is None else -size,
-        Fraction(0) if high is not None and high <= 0 else size,
+        Fraction(0) if one.low is not None and one.low >= 0 else None if least is None else -least,
+        Fraction(0) if one.high is not None and one.high <= 0 else least,
     )
 
 
-def extreme(name: str, parts: Sequence[Operand], within: Sequence[Span]) -> Span:
+def first(parts: Sequence[Span], *_: Any) -> Span:
+    """One of the parts."""
+    return union(parts)
+
+
+def least(parts: Sequence[Span], literals: tuple[Any, ...], given: Sequence[Operand]) -> Span:
     """Of the parts that are not missing: a literal never is, so LEAST(x, 100) is at most 100."""
-    every = union(within)
-    fixed = [one for part, one in zip(parts, within, strict=True) if isinstance(part, Constant)]
-    low, high = every.low, every.high
-    if name == "least":
-        high = min(
-            [*([] if high is None else [high]), *(one.high for one in fixed if one.high is not None)], default=None
-        )
-    else:
-        low = max([*([] if low is None else [low]), *(one.low for one in fixed if one.low is not None)], default=None)
-    return Span(low, high, every.never)
+    every = union(parts)
+    ends = [every.high, *(one.high for part, one in zip(given, parts, strict=True) if isinstance(part, Constant))]
+    return Span(every.low, min((end for end in ends if end is not None), default=None), every.never)
 
 
-def clip(parts: Sequence[Span], literals: Any) -> Span:
-    least, most = (Fraction(end) for end in literals)
+def greatest(parts: Sequence[Span], literals: tuple[Any, ...], given: Sequence[Operand]) -> Span:
+    every = union(parts)
+    ends = [every.low, *(one.low for part, one in zip(given, parts, strict=True) if isinstance(part, Constant))]
+    return Span(max((end for end in ends if end is not None), default=None), every.high, every.never)
+
+
+def clip(parts: Sequence[Span], literals: tuple[Any, ...], *_: Any) -> Span:
+    if isinstance(literals[0], str):
+        return EVERYTHING
+    least_end, most = (Fraction(end) for end in literals)
     low, high = parts[0].low, parts[0].high
     return Span(
-        least if low is None else min(max(low, least), most), most if high is None else max(min(high, most), least)
+        least_end if low is None else min(max(low, least_end), most),
+        most if high is None else max(min(high, most), least_end),
     )
 
 
-def signs(parts: Sequence[Span], literals: Any = ()) -> Span:
+def signs(parts: Sequence[Span], *_: Any) -> Span:
     low, high = parts[0].low, parts[0].high
     return Span(
         Fraction(-1 if low is None or low < 0 else 0 if low == 0 else 1),
@@ -109,7 +139,7 @@ def signs(parts: Sequence[Span], literals: Any = ()) -> Span:
     )
 
 
-def root(parts: Sequence[Span], literals: Any = ()) -> Span:
+def root(parts: Sequence[Span], *_: Any) -> Span:
     low, high = parts[0].low, parts[0].high
     if high is not None and high < 0:
         return NOTHING
@@ -117,7 +147,7 @@ def root(parts: Sequence[Span], literals: Any = ()) -> Span:
     return Span(_real(low, math.sqrt, False), None if high is None else _real(high, math.sqrt, True))
 
 
-def exponential(parts: Sequence[Span], literals: Any = ()) -> Span:
+def exponential(parts: Sequence[Span], *_: Any) -> Span:
     low, high = parts[0].low, parts[0].high
     return Span(
         Fraction(0) if low is None else _real(min(max(low, Fraction(-800)), Fraction(709)), math.exp, False),
@@ -125,7 +155,8 @@ def exponential(parts: Sequence[Span], literals: Any = ()) -> Span:
     )
 
 
-def logarithm(part: Span) -> Span:
+def logarithm(parts: Sequence[Span], literals: tuple[Any, ...], given: Sequence[Operand]) -> Span:
+    part = _apart_from_zero(given[0], parts[0])
     if part.high is not None and part.high <= 0:
         return NOTHING
     return Span(
@@ -143,7 +174,7 @@ def _real(end: Fraction, function: Callable[[float], float], up: bool) -> Fracti
     return found + wide if up else found - wide
 
 
-def power(parts: Sequence[Span], literals: Any = ()) -> Span:
+def power(parts: Sequence[Span], *_: Any) -> Span:
     """A fixed whole exponent, or a base that is above 0; anything else has no bound."""
     base, exponent = parts
     if base.both is None or exponent.both is None:
@@ -159,15 +190,16 @@ def power(parts: Sequence[Span], literals: Any = ()) -> Span:
             return _wider(span)
     if low < 0 or (low == 0 and exponent.both[0] < 0):
         return EVERYTHING
-    found: list[Fraction] = []
-    for a in (low, high):
-        for b in exponent.both:
-            size = 0.0 if a == 0 else float(min(max(b, -LARGEST), LARGEST)) * math.log(a)
-            if a == 0:
-                found.append(Fraction(0) if b > 0 else Fraction(1))
-            else:
-                found.append(LARGEST if size > 709 else Fraction(math.exp(max(size, -800))))
+    found = [_raised(a, b) for a in (low, high) for b in exponent.both]
     return _wider(Span(min(found), max(found)))
+
+
+def _raised(a: Fraction, b: Fraction) -> Fraction:
+    """a**b of a >= 0, and of b >= 0 where a = 0; at most the largest double."""
+    if a == 0:
+        return Fraction(0) if b > 0 else Fraction(1)
+    exponent = float(min(max(b, -LARGEST), LARGEST)) * math.log(a)
+    return LARGEST if exponent > 709 else Fraction(math.exp(max(exponent, -800)))
 
 
 def _wider(part: Span) -> Span:
@@ -180,10 +212,14 @@ def _wider(part: Span) -> Span:
     return part if exact else Span(low - abs(low) / 2**30 - least, high + abs(high) / 2**30 + least)
 
 
-def rounded(parts: Sequence[Span], literals: Any) -> Span:
+def rounded(falls_never: Rule) -> Rule:
     """Each of its operations never falls, up to where it leaves large numbers as they are."""
-    size = absolute(parts[0]).high
-    if size is not None and size * 10 ** literals[0] < 2**51:
-        return rising("round_f", "float")(parts, literals)
-    half = Fraction(1, 10 ** literals[0])
-    return added([parts[0], Span(-half, half)])
+
+    def rule(parts: Sequence[Span], literals: tuple[Any, ...], given: Sequence[Operand]) -> Span:
+        high = absolute(parts[0]).high
+        if high is not None and high * 10 ** literals[0] < 2**51:
+            return falls_never(parts, literals, given)
+        half = Fraction(1, 10 ** literals[0])
+        return added([parts[0], Span(-half, half)])
+
+    return rule

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpcurator.catalog.model import Kind, Value
-from dpcurator.language.evaluate import apply
+from dpcurator.language.rows import Operand
 
 Bounds = tuple[Fraction, Fraction]
 LARGEST: Final = Fraction(math.nextafter(math.inf, 0))
@@ -74,22 +74,38 @@ def within(part: Span, low: Fraction | int, high: Fraction | int) -> Span:
     return Span(low_end, None if part.high is None else max(min(part.high, most), least))
 
 
-def _at(name: str, end: Fraction | None, kind: Kind, literals: Any, *, up: bool) -> Fraction | None:
+Rule = Callable[[Sequence[Span], tuple[Any, ...], Sequence[Operand]], Span]
+"""Of a function: from its parts' spans, its parameters and its parts to a span that holds every result."""
+
+
+def anywhere(parts: Sequence[Span], *_: Any) -> Span:
+    return EVERYTHING
+
+
+def between(low: int, high: int) -> Rule:
+    return lambda *_: Span(Fraction(low), Fraction(high))
+
+
+def rising(function: Callable[..., Any], kind: Kind) -> Rule:
+    """A function that never falls, of one part of this kind."""
+
+    def rule(parts: Sequence[Span], literals: tuple[Any, ...], *_: Any) -> Span:
+        low, high = parts[0].low, parts[0].high
+        return Span(_at(function, low, kind, literals, up=False), _at(function, high, kind, literals, up=True))
+
+    return rule
+
+
+def _at(
+    function: Callable[..., Any], end: Fraction | None, kind: Kind, literals: tuple[Any, ...], *, up: bool
+) -> Fraction | None:
     """The function at an end of its part's span, the end first rounded outwards to a value of its kind."""
     if end is None:
         return None
     given: Value = math.ceil(end) if up else math.floor(end)
     if kind == "float":
         given = float(double(end, math.inf if up else -math.inf) or 0)
-    found = apply(name, (given,), "float" if name == "round_f" else "integer", literals)
-    return None if found is None or isinstance(found, str) or not math.isfinite(found) else Fraction(found)
-
-
-def rising(name: str, kind: Kind) -> Callable[[Sequence[Span], Any], Span]:
-    """A function that never falls."""
-
-    def rule(parts: Sequence[Span], literals: Any = ()) -> Span:
-        low, high = parts[0].low, parts[0].high
-        return Span(_at(name, low, kind, literals, up=False), _at(name, high, kind, literals, up=True))
-
-    return rule
+    found = function(given, *literals)
+    if found is None or (isinstance(found, int) and not INT64[0] <= found <= INT64[1]) or not math.isfinite(found):
+        return None  # it has no value there
+    return Fraction(found)

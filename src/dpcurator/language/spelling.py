@@ -9,6 +9,7 @@ import math
 from typing import Final
 
 from dpcurator.catalog.model import Table
+from dpcurator.language.functions import BY_NAME
 from dpcurator.language.rows import (
     AllOf,
     Among,
@@ -28,16 +29,6 @@ from dpcurator.language.rows import (
 )  # fmt: skip
 
 LONGEST: Final = 100  # characters
-_SIGNS: Final = {
-    "add_i": "+", "add_f": "+", "sub_i": "-", "sub_f": "-", "mul_i": "*", "mul_f": "*", "mod_i": "%", "mod_f": "%",
-    "div_f": "/", "concat": "||",
-}  # fmt: skip
-_NAMES: Final = {
-    "abs_i": "ABS", "abs_f": "ABS", "sign_i": "SIGN", "sign_f": "SIGN", "round_i": "ROUND", "round_f": "ROUND",
-    "text_of_i": "TEXT", "text_of_date": "TEXT", "i_of_text": "INTEGER", "f_of_text": "DOUBLE", "date_of_text": "DATE",
-    "date_of_time": "DATE", "time_of_date": "TIMESTAMP", "time_part": "DATE_PART", "time_trunc": "DATE_TRUNC",
-    "local_of_time": "LOCAL", "time_of_local": "UTC",
-}  # fmt: skip
 
 
 def spelled(part: Expression, table: Table) -> str:
@@ -68,13 +59,13 @@ def _spelled(part: Expression, table: Table, left: list[int]) -> str:
             return inner(only)
         case Compute("clip", (Field(index) as only,), _, bounds) if bounds == own_bounds(index, table):
             return inner(only)
-        case Compute("neg_i" | "neg_f", (only,)):
-            return f"-{inner(only, True)}"
-        case Compute(name, parts, _, literals) if name in _SIGNS and not literals:
-            return f" {_SIGNS[name]} ".join(inner(one, True) for one in parts)
         case Compute(name, parts, _, literals):
-            shown = [inner(one) for one in parts] + ["NULL" if one is None else str(one) for one in literals]
-            return f"{_NAMES.get(name, name.upper())}({', '.join(shown)})"
+            known = BY_NAME.get(name)
+            if known is None or literals or not known.sign:
+                shown = [inner(one) for one in parts] + ["NULL" if one is None else str(one) for one in literals]
+                return f"{name.upper() if known is None else known.spelled}({', '.join(shown)})"
+            sides = [inner(one, True) for one in parts]
+            return f"{known.sign}{sides[0]}" if len(known.parts) == 1 else f" {known.sign} ".join(sides)
         case Choose((When(condition, Constant(1)), When(Not(denied), Constant(0))), Missing()) if condition == denied:
             return inner(condition)  # a condition as a value
         case Choose(branches, otherwise):
@@ -101,7 +92,7 @@ def _spelled(part: Expression, table: Table, left: list[int]) -> str:
 def _is_open(part: Expression) -> bool:
     """Whether it needs brackets inside another."""
     if isinstance(part, Compute):
-        return part.function in _SIGNS or part.function.startswith("neg_")
+        return part.function in BY_NAME and BY_NAME[part.function].sign != ""
     return isinstance(part, Compare | Among | Like | IsMissing | Not | AllOf | AnyOf)
 
 

@@ -6,31 +6,34 @@ literal) and null. Checked in tests/language/test_expressions.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Final
 
-from dpcurator.catalog.model import KINDS, Kind, Table
+from dpcurator.catalog.model import KINDS, Kind
 from dpcurator.errors import Refusal
 from dpcurator.language.literals import INT64, moment, physical
 from dpcurator.language.names import show
 from dpcurator.language.question import Literally
 from dpcurator.language.rows import Choose, Compare, Compute, Constant, Field, Missing, Not, Operand, Predicate, When
-from dpcurator.language.spelling import spelled
 
 NUMERIC: Final = ("integer", "float", "number")
 TIMED: Final = ("date", "timestamp", "local")
+Spell = Callable[[Operand], str]  # what messages call an operand
 WORDS: Final = {"local": "a zone's wall clock", "null": "NULL"}
 
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """`part` is None for a number, an interval and NULL, whose kind their neighbour decides; `literal`: it is one."""
+    """`part` is None for a number, an interval and NULL, whose kind their neighbour decides; `literal`: it is one.
+
+    spell: how messages of this question spell operands.
+    """
 
     part: Operand | None
     type: str
-    table: Table = field(compare=False, repr=False)
+    spell: Spell = field(compare=False, repr=False)
     literal: Literally | None = None
 
     @property
@@ -39,7 +42,7 @@ class Typed:
         if self.part is None or self.literal is not None:
             value = None if self.literal is None else self.literal.value
             return "NULL" if value is None else str(value)
-        return spelled(self.part, self.table)
+        return self.spell(self.part)
 
     @property
     def said(self) -> str:
@@ -66,8 +69,8 @@ Parts = Sequence[Typed]
 
 
 def of_type(parts: Parts, operand: Operand, type: str) -> Typed:
-    """What was made of the parts: a value of their table."""
-    return Typed(operand, type, parts[0].table)
+    """What was made of the parts."""
+    return Typed(operand, type, parts[0].spell)
 
 
 def kind_of(type: str) -> Kind:
@@ -75,24 +78,24 @@ def kind_of(type: str) -> Kind:
     return "integer" if type in ("local", "null") else KINDS[type]
 
 
-def literal(written: Literally, table: Table) -> Typed:
+def literal(written: Literally, spell: Spell) -> Typed:
     """A literal with the type it has by itself. Raises Refusal."""
     value, wanted = written.value, written.type
     if value is None:
-        return Typed(None, "null", table)
+        return Typed(None, "null", spell)
     if wanted == "interval":
-        return Typed(None, "interval", table, written)
+        return Typed(None, "interval", spell, written)
     if isinstance(value, bool):
-        return Typed(Constant(int(value), "integer"), "boolean", table, written)
+        return Typed(Constant(int(value), "integer"), "boolean", spell, written)
     if isinstance(value, Fraction):
-        return Typed(None, "number", table, written)
+        return Typed(None, "number", spell, written)
     if wanted is None:
-        return Typed(Constant(value, "text"), "text", table, written)
+        return Typed(Constant(value, "text"), "text", spell, written)
     clock = moment(value, zoned=False) if wanted == "timestamp" else None
     if clock is not None:
-        return Typed(Constant(clock, "integer"), "local", table, written)
+        return Typed(Constant(clock, "integer"), "local", spell, written)
     try:
-        return Typed(Constant(physical(value, wanted, written), "integer"), wanted, table, written)
+        return Typed(Constant(physical(value, wanted, written), "integer"), wanted, spell, written)
     except Refusal as refused:
         raise Refusal(f"{show(value)} is not a {wanted}.", cure=refused.cure) from None
 
@@ -179,7 +182,7 @@ def count(typed: Typed, what: str, least: int, most: int) -> int:
 
 
 def compute(name: str, parts: Sequence[Operand], kind: Kind, *literals: Any) -> Compute:
-    """A function of `language/functions/function.py`."""
+    """A function of `language/functions`."""
     return Compute(name, tuple(parts), kind, tuple(literals))
 
 

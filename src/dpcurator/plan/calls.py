@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dpcurator.catalog.model import EACH_ROW, Table
 from dpcurator.errors import Refusal
-from dpcurator.language.functions.calls import ROW_FUNCTIONS
+from dpcurator.language.functions import ROW_FUNCTIONS
 from dpcurator.language.intervals import bounds, unbounded
 from dpcurator.language.names import quote
 from dpcurator.language.question import Binary, Call, Literally, Name

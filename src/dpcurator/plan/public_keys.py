@@ -20,7 +20,8 @@ from typing import Final
 
 from dpcurator.catalog.model import Column, Table, Value
 from dpcurator.errors import Refusal
-from dpcurator.language.evaluate import apply, value
+from dpcurator.language.evaluate import value
+from dpcurator.language.functions import BY_NAME
 from dpcurator.language.intervals import span
 from dpcurator.language.limits import Budget, Cost, computed, cost
 from dpcurator.language.rows import Choose, Compute, Constant, Field, Missing, Operand, fields, moved
@@ -139,7 +140,7 @@ def _values(part: Operand, table: Table, budget: Budget) -> Values | None:
             known = [side for side in sides if side is not None]
             if len(known) == len(sides) and _affordable(name, known, kind, literals, budget):
                 rows = itertools.product(*(side.present for side in known))
-                found = frozenset(apply(name, row, kind, literals) for row in rows)
+                found = frozenset(BY_NAME[name].of(row, kind, literals) for row in rows)
                 return Values(found - {None}, any(side.missing for side in known))
             inside = _whole_numbers(part, table, MOST_KEYS)
             return None if inside is None else _paid(Values(inside), budget)

@@ -1,6 +1,6 @@
 """Row expressions in DuckDB's SQL: what `language/evaluate.py` says, in operations that raise on no row.
 
-Operands and predicates are here; functions in `duckdb_numbers`, `duckdb_texts` and `duckdb_dates`. A guard is on the
+Operands and predicates are here; functions in `numbers`, `texts` and `dates`. A guard is on the
 operand itself (`greatest`, `least` or a CASE, not a branch around the operation), so that it holds whichever branches
 an optimiser evaluates. Seen to raise, and so guarded: sqrt and log2 of a number below 0 (1.5), casts, dates far away,
 % by 0. LIKE is not written as LIKE: `_like` says why.

@@ -11,8 +11,9 @@ from typing import Final
 
 from dpcurator.catalog.model import Value
 from dpcurator.engines.duckdb.levels import Levels, Term, Write, int_of, plain
-from dpcurator.language.evaluate import CAPITALS, FLOAT_TEXT, INTEGER_TEXT, SMALL
+from dpcurator.language.functions.casts import FLOAT_TEXT, INTEGER_TEXT
 from dpcurator.language.functions.function import LONGEST
+from dpcurator.language.functions.texts import CAPITALS, SMALL
 
 
 def short(levels: Levels, text: Term) -> Term:

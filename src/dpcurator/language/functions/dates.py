@@ -1,24 +1,115 @@
-"""The SQL functions of row expressions on dates, timestamps and zones: + INTERVAL, DATE_TRUNC, EXTRACT, DATE_DIFF.
+"""Functions of dates, timestamps and zones: + INTERVAL, DATE_TRUNC, EXTRACT, DATE_DIFF, AT TIME ZONE.
 
-Each reading takes typed parts to one operand of `language/functions/function.py`, or refuses. Right because a date is
-counted in days and a timestamp in microseconds, and none is taken for the other: a unit of the day needs a timestamp,
-and a longer unit the day of it. A zone's wall clock is a type of its own. Checked in
-tests/language/test_expressions.py.
+Right because a date is counted in days and a timestamp in microseconds, and none is taken for the other: a unit of the
+day needs a timestamp, and a longer unit the day of it. A zone's wall clock is a type of its own. All have values in the
+years 1 to 9999 alone. Checked in tests/language/test_expressions.py, test_intervals.py and
+tests/engines/test_vectors.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Final
 
 from dpcurator.errors import Refusal
-from dpcurator.language.days import DAY, TIME_SIZES
-from dpcurator.language.functions.function import DATE_PARTS, DATE_UNITS, TIME_PARTS, TIME_UNITS
+from dpcurator.language import days as calendar
+from dpcurator.language import zones
+from dpcurator.language.days import DAY, FIRST_DAY, FIRST_MOMENT, LAST_DAY, LAST_MOMENT, TIME_SIZES
+from dpcurator.language.functions.function import Function, RowFunction, integers, one_of, one_text
 from dpcurator.language.literals import interval
 from dpcurator.language.names import show
 from dpcurator.language.question import Literally
 from dpcurator.language.rows import Compute, Constant, Operand
+from dpcurator.language.span_dates import moved_moment, of_days, of_moments, zoned
+from dpcurator.language.span_dates import part_of as parts_within
+from dpcurator.language.spans import rising
 from dpcurator.language.typed import TIMED, Parts, Typed, compute, count, of_type, own_type, plain_text, whole
-from dpcurator.language.zones import offsets
+
+DATE_UNITS: Final = ("day", "week", "month", "quarter", "year")
+TIME_UNITS: Final = ("second", "minute", "hour")
+DATE_PARTS: Final = ("year", "quarter", "month", "week", "day", "dow", "isodow", "doy")
+TIME_PARTS: Final = ("hour", "minute", "second")
+MONTHS: Final = range(-(10**6), 10**6 + 1)
+
+# --- values ----------------------------------------------------------------------------------------------------------
+
+
+def of_day(meaning: Callable[..., Any]) -> Callable[..., Any]:
+    """Missing where the day is outside the years 1 to 9999."""
+    return lambda day, *literals: meaning(day, *literals) if FIRST_DAY <= day <= LAST_DAY else None
+
+
+def of_moment(meaning: Callable[..., Any]) -> Callable[..., Any]:
+    """Missing where the moment is outside the years 1 to 9999."""
+    return lambda us, *literals: meaning(us, *literals) if FIRST_MOMENT <= us <= LAST_MOMENT else None
+
+
+def date_add(day: int, months: int, more: int) -> int | None:
+    found = calendar.months_later(day, months) + more
+    return found if FIRST_DAY <= found <= LAST_DAY else None
+
+
+def time_add(us: int, months: int, more: int) -> int | None:
+    day, since = divmod(us, DAY)
+    return within(calendar.months_later(day, months) * DAY + since + more)
+
+
+def time_part(us: int, part: str) -> int:
+    found = us % DAY // TIME_SIZES[part]
+    return found if part == "hour" else found % 60
+
+
+def within(us: int) -> int | None:
+    return us if FIRST_MOMENT <= us <= LAST_MOMENT else None
+
+
+day_truncated = of_day(lambda day, unit: calendar.truncated(unit, day))
+day_moved = of_day(date_add)
+day_of_moment = of_moment(lambda us: us // DAY)
+start_of_day = of_day(lambda day: day * DAY)
+moment_truncated = of_moment(lambda us, unit: us - us % TIME_SIZES[unit])
+
+# --- functions -------------------------------------------------------------------------------------------------------
+
+_calendar = partial(Function, steps=6)  # what all of them cost in Python
+
+FUNCTIONS: Final = (
+    # days
+    _calendar("date_part", "i", "i", "of days; week is ISO 8601's, dow counts from Sunday = 0, isodow from Monday = 1",
+              of_day(lambda day, part: calendar.part(part, day)), parts_within, literals="part: one of DATE_PARTS",
+              check=one_of(*DATE_PARTS)),
+    _calendar("date_trunc", "i", "i", "of days: the first day of the unit; a week begins on Monday", day_truncated,
+              of_days(rising(day_truncated, "integer")), literals="unit: one of DATE_UNITS", check=one_of(*DATE_UNITS)),
+    _calendar("date_add", "i", "i", "of days: `months` later (a day past the month's end becomes its last), then "
+              "`days`", day_moved, of_days(rising(day_moved, "integer")),
+              literals="months, days: int, |.| <= 10**6", check=integers(MONTHS, MONTHS)),
+    # days and microseconds
+    _calendar("date_of_time", "i", "i", "the day that holds a moment: floor(us / 86,400,000,000)", day_of_moment,
+              of_moments(rising(day_of_moment, "integer")), word="DATE"),
+    _calendar("time_of_date", "i", "i", "the first moment of a day", start_of_day,
+              of_days(rising(start_of_day, "integer")), word="TIMESTAMP"),
+    # microseconds
+    _calendar("time_part", "i", "i", "of microseconds: hour 0-23, minute, whole second", of_moment(time_part),
+              parts_within, literals="part: one of TIME_PARTS", check=one_of(*TIME_PARTS), word="DATE_PART"),
+    _calendar("time_trunc", "i", "i", "of microseconds: the start of the unit", moment_truncated,
+              of_moments(rising(moment_truncated, "integer")), literals="unit: one of TIME_UNITS",
+              check=one_of(*TIME_UNITS), word="DATE_TRUNC"),
+    _calendar("time_add", "i", "i", "of microseconds: `months` later as date_add with the time of day kept, then `us`",
+              of_moment(time_add), of_moments(moved_moment),
+              literals="months: int, |.| <= 10**6; us: int, |.| <= 10**18",
+              check=integers(MONTHS, range(-(10**18), 10**18 + 1))),
+    _calendar("local_of_time", "i", "i", "microseconds UTC to the wall clock of a zone, as microseconds",
+              of_moment(lambda us, zone: within(us + zones.offset_at(zones.offsets(zone), us))), of_moments(zoned),
+              literals="zone: IANA name; `language/zones.py` lists its offsets", check=one_text, zone=True, weight=50,
+              word="LOCAL"),
+    _calendar("time_of_local", "i", "i", "the wall clock of a zone to UTC: the earlier moment where the clock shows it "
+              "twice, and where it skips it the moment by the offset before",
+              of_moment(lambda us, zone: within(us - zones.offset_at(zones.local_offsets(zone), us))),
+              of_moments(zoned), literals="zone: IANA name", check=one_text, zone=True, weight=50, word="UTC"),
+)  # fmt: skip
+
+# --- how they are written and read -----------------------------------------------------------------------------------
 
 
 def timed(op: str, left: Typed, right: Typed) -> Typed:
@@ -107,8 +198,8 @@ def date_part(parts: Parts) -> Typed:
 
 def part_of(unit: str) -> Callable[[Parts], Typed]:
     def read(parts: Parts) -> Typed:
-        table = parts[0].table
-        return date_part([Typed(Constant(unit, "text"), "text", table, Literally(unit)), parts[0]])
+        spell = parts[0].spell
+        return date_part([Typed(Constant(unit, "text"), "text", spell, Literally(unit)), parts[0]])
 
     return read
 
@@ -144,13 +235,37 @@ def _periods(day: Operand, unit: str) -> Compute:
     )
 
 
-def timezone(parts: Parts) -> Typed:
+def at_zone(parts: Parts) -> Typed:
     """TIMEZONE(zone, x), which is x AT TIME ZONE zone."""
     zone = plain_text(parts[0], "the zone of AT TIME ZONE")
-    offsets(zone)  # refuses a zone that is not known
+    zones.offsets(zone)  # refuses a zone that is not known
     part = parts[1]
     if part.type == "timestamp":
         return of_type(parts, compute("local_of_time", [part.as_type("timestamp")], "integer", zone), "local")
     if part.type == "local":
         return of_type(parts, compute("time_of_local", [part.as_type("local")], "integer", zone), "timestamp")
     raise Refusal(f"AT TIME ZONE needs a timestamp, and {part.said}.", cure="CAST a date to TIMESTAMP first.")
+
+
+CALLS: Final = {
+    "DATE_TRUNC": RowFunction("DATE_TRUNC('month', day)", 2, 2, date_trunc,
+                              "DATE_TRUNC('month', DATE '2024-02-29') = DATE '2024-02-01'", also=("DATETRUNC",),
+                              method=False),
+    "DATE_PART": RowFunction("EXTRACT(year FROM day)", 2, 2, date_part, "DATE_PART('doy', DATE '2024-02-29') = 60",
+                             also=("DATEPART",), method=False),
+    "DATE_DIFF": RowFunction("DATE_DIFF('day', earlier, later)", 3, 3, date_diff,
+                             "DATE_DIFF('month', DATE '2023-12-31', DATE '2024-02-29') = 2", also=("DATEDIFF",),
+                             method=False),
+    "TIMEZONE": RowFunction("at AT TIME ZONE 'Europe/Paris'", 2, 2, at_zone,
+                            "HOUR(TIMEZONE('Asia/Tokyo', TIMESTAMP '2024-02-29T00:00:00Z')) = 9",
+                            method=False),
+    **{
+        unit.upper(): RowFunction(f"{unit.upper()}(day)", 1, 1, part_of(unit), f"{unit.upper()}({moment}) = {value}")
+        for unit, moment, value in (
+            ("year", "DATE '2024-02-29'", 2024), ("quarter", "DATE '2024-02-29'", 1), ("month", "DATE '2024-02-29'", 2),
+            ("week", "DATE '2024-02-29'", 9), ("day", "DATE '2024-02-29'", 29),
+            ("hour", "TIMESTAMP '2024-02-29 23:30:05'", 23), ("minute", "TIMESTAMP '2024-02-29 23:30:05'", 30),
+            ("second", "TIMESTAMP '2024-02-29 23:30:05'", 5),
+        )
+    },
+}  # fmt: skip

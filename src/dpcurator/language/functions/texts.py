@@ -1,17 +1,81 @@
-"""The SQL functions of row expressions that compute texts, and what a value is as a text.
+"""Functions of texts, and what a value is as a text. Code points, ASCII case, no collation.
 
-Each reading takes typed parts to one operand of `language/functions/function.py`, or refuses. Right because a text
-function gets texts alone (`language/typed.py` refuses another type), and its places and lengths are literals within
-limits; `as_text` writes only types with one spelling, so no float. Checked in tests/language/test_expressions.py.
+Right because a text function gets texts alone (`language/typed.py` refuses another type), and its places and lengths
+are literals within limits; `as_text` writes only types with one spelling, so no float. Checked in
+tests/language/test_expressions.py and tests/engines/test_vectors.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, Final
 
+from dpcurator.catalog.model import Kind
 from dpcurator.errors import Refusal
-from dpcurator.language.rows import Choose, Compare, Compute, Constant, Missing, Operand, When
+from dpcurator.language.functions.function import LONGEST, MANY, Function, RowFunction, integers
+from dpcurator.language.rows import Choose, Compare, Compute, Constant, Missing, Operand, When, is_unicode
+from dpcurator.language.spans import between
 from dpcurator.language.typed import Parts, Typed, compute, count, of_type, plain_text, text, whole
+
+CAPITALS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+SMALL: Final = CAPITALS.lower()
+
+# --- values ----------------------------------------------------------------------------------------------------------
+
+
+def in_case(letters: str, others: str) -> Callable[[str], str]:
+    table = str.maketrans(letters, others)
+    return lambda text: text.translate(table)
+
+
+def cut(text: str, start: int, n: int | None) -> str:
+    return text[start - 1 :] if n is None else text[start - 1 : start - 1 + n]
+
+
+def replaced(text: str, what: str, by: str) -> str | None:
+    return text.replace(what, by) if len(text) <= LONGEST else None
+
+
+def place_and_size(literals: tuple[Any, ...], kind: Kind) -> bool:
+    if len(literals) == 2 and literals[1] is None:
+        literals = (literals[0], 0)
+    return integers(range(1, 2**31), range(2**31))(literals, kind)
+
+
+def two_texts(literals: tuple[Any, ...], _: Kind) -> bool:
+    short = all(is_unicode(literal) and len(literal) <= 100 for literal in literals)
+    return len(literals) == 2 and short and literals[0] != ""
+
+
+def letters_cut(letters: tuple[int, ...], literals: tuple[Any, ...]) -> int:
+    return min(letters[0], literals[1]) if isinstance(literals[1], int) else letters[0]
+
+
+def letters_replaced(letters: tuple[int, ...], literals: tuple[Any, ...]) -> int:
+    return letters[0] * max(1, len(str(literals[1])))
+
+
+# --- functions -------------------------------------------------------------------------------------------------------
+
+FUNCTIONS: Final = (
+    Function("lower", "t", "t", "A to Z in lower case, nothing else changed", in_case(CAPITALS, SMALL)),
+    Function("upper", "t", "t", "a to z in upper case, nothing else changed", in_case(SMALL, CAPITALS)),
+    Function("trim", "t", "t", "without the spaces (U+0020) at both ends", lambda text: text.strip(" ")),
+    Function("ltrim", "t", "t", "without the spaces at the start", lambda text: text.lstrip(" ")),
+    Function("rtrim", "t", "t", "without the spaces at the end", lambda text: text.rstrip(" ")),
+    Function("substring", "t", "t", "code points start, start + 1, ... (the first is 1), at most n of them", cut,
+             literals="start: int from 1 to 2**31 - 1; n: int from 0 to 2**31 - 1, or None for all",
+             check=place_and_size, letters=letters_cut),
+    Function("length", "t", "i", "how many code points; missing where longer than LONGEST",
+             lambda text: len(text) if len(text) <= LONGEST else None, between(0, LONGEST)),
+    Function("concat", "t*", "t", "one after the other", lambda *texts: "".join(texts), sign="||",
+             letters=lambda letters, _: sum(letters), never=False),
+    Function("replace", "t", "t", "every occurrence of a text by another, left to right, none overlapping; missing "
+             "where a is longer than LONGEST", replaced, check=two_texts, letters=letters_replaced,
+             literals="what: text of 1 to 100 code points; by: text of at most 100"),
+)  # fmt: skip
+
+# --- how they are written and read -----------------------------------------------------------------------------------
 
 
 def of_text(name: str, said: str | None = None) -> Callable[[Parts], Typed]:
@@ -80,3 +144,18 @@ def as_text(part: Typed, what: str) -> Operand:
             return Choose(tuple(words), Missing("text"), "text")
     cure = "Write FLOOR(x) or ROUND(x) first." if part.type in ("float", "number") else "CAST it to DATE first."
     raise Refusal(f"{what}: {part.said}, which has no text here.", cure=cure)
+
+
+CALLS: Final = {
+    "LOWER": RowFunction("LOWER(x)", 1, 1, of_text("lower"), "LOWER('YORK') = 'york'", also=("LCASE",)),
+    "UPPER": RowFunction("UPPER(x)", 1, 1, of_text("upper"), "UPPER('York') = 'YORK'", also=("UCASE",)),
+    "TRIM": RowFunction("TRIM(x)", 1, 1, of_text("trim"), "TRIM(' York ') = 'York'"),
+    "LTRIM": RowFunction("LTRIM(x)", 1, 1, of_text("ltrim"), "LTRIM(' York') = 'York'"),
+    "RTRIM": RowFunction("RTRIM(x)", 1, 1, of_text("rtrim"), "RTRIM('York ') = 'York'"),
+    "LENGTH": RowFunction("LENGTH(x)", 1, 1, length, "LENGTH('York') = 4",
+                          also=("LEN", "CHAR_LENGTH", "CHARACTER_LENGTH")),
+    "SUBSTRING": RowFunction("SUBSTRING(x, 1, 3)", 2, 3, substring, "SUBSTRING('York', 2, 2) = 'or'", also=("SUBSTR",)),
+    "LEFT": RowFunction("LEFT(x, 3)", 2, 2, left_of, "LEFT('York', 3) = 'Yor'"),
+    "CONCAT": RowFunction("CONCAT(x, '-', y)", 1, MANY, concat, "CONCAT('Y', NULL, 'ork') = 'York'"),
+    "REPLACE": RowFunction("REPLACE(x, 'a', 'b')", 3, 3, replace, "REPLACE('York', 'Y', 'F') = 'Fork'"),
+}  # fmt: skip
