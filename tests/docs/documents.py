@@ -277,7 +277,7 @@ def prepare(place: Path) -> None:
     refresh_all(load(place / "curator.toml"))
 
 
-FROM_THE_FILE_ALONE = ("README.md", "steward.md")  # these begin with visits.csv; the clinic is in `clinic`
+FROM_THE_FILE_ALONE = ("steward.md",)  # it begins with visits.csv; the clinic is in `clinic`
 
 
 def _main() -> None:

@@ -5,6 +5,7 @@ mechanism. All numbers come from exact laws; what is drawn is the middle of each
 (but of a chart that says that it is an estimate). A chart claims nothing.
 """
 
+from dpcurator.plots.answer import draw_answer
 from dpcurator.plots.chart import Chart
 from dpcurator.plots.composed_loss import draw_composed_loss
 from dpcurator.plots.delta import draw_delta
@@ -19,6 +20,7 @@ from dpcurator.plots.tradeoff import draw_tradeoff
 
 __all__ = [
     "Chart",
+    "draw_answer",
     "draw_composed_loss",
     "draw_delta",
     "draw_delta_bracket",

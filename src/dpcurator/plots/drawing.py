@@ -38,16 +38,17 @@ def drawn(value: Enclosure | Fraction | int) -> float:
 
 
 def chart(
-    title: str, subtitle: str, rows: Sequence[Mapping[str, Any]], *, proved: bool = True, **content: Any
+    title: str, subtitle: str, rows: Sequence[Mapping[str, Any]], *, proved: bool | None = True, **content: Any
 ) -> Chart:
-    """A chart in the house's looks. proved: do the values come from enclosures? content: `layer`, or `mark`, and
-    `encoding`."""
+    """A chart in the house's looks. proved: do the values come from enclosures? None: they are an answer's.
+    content: `layer`, or `mark`, and `encoding`."""
     lines = textwrap.wrap(subtitle, _LINE)
-    told = f"Values are the middles of proved enclosures, to {_FIGURES} figures." if proved else "Values are estimates."
+    middles = f" Values are the middles of proved enclosures, to {_FIGURES} figures."
+    told = "" if proved is None else middles if proved else " Values are estimates."
     return Chart(
         {
             "$schema": SCHEMA,
-            "description": f"{title}. {subtitle} {told}",
+            "description": f"{title}. {subtitle}{told}",
             "title": {"text": title, "subtitle": lines, "anchor": "start", "offset": 14},
             "width": 560,
             "height": 320,
