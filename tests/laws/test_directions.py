@@ -34,7 +34,7 @@ MAY: dict[str, set[str]] = {
     "language": {"catalog"},
     "plan": {"catalog", "language"},
     "aggregates": {"plan"},
-    "fronts": {"language", "plan"},
+    "fronts": {"aggregates", "language", "plan"},
     "engines": {"catalog", "language", "plan"},
     "pricing": {"accounting", "aggregates", "catalog", "language", "mechanisms", "plan", "privacy"},
     "release": {"aggregates", "catalog", "entropy", "mechanisms", "plan", "pricing"},

@@ -1,6 +1,8 @@
 """The aggregates an analyst can ask for. Each says which readings it pays for and how to finish them.
 
-To add one: write its file, add one line here. A test compares this tuple with the folder.
+To add one: write its file, add its entry here. What SQL, frames, error bars, notes and answers know of an aggregate
+they read off this tuple (tests/aggregates/test_added.py adds one so); frames need its function (`fronts/columns.py`),
+and the verifier that shares no code with this package its readings (`standalone/verify.py`).
 """
 
 from __future__ import annotations
@@ -13,6 +15,11 @@ from dpcurator.errors import Refusal
 from dpcurator.plan.nodes import AggregateCall
 
 AGGREGATES: tuple[Aggregate, ...] = (COUNT_ROWS, COUNT_COLUMN, COUNT_UNITS, SUM, AVERAGE)
+
+
+def functions() -> dict[str, str]:
+    """The SQL names by which aggregates begin, each with the function of this package that asks for it."""
+    return {rule.function: rule.python for rule in reversed(AGGREGATES)}
 
 
 def rule_of(call: AggregateCall) -> Aggregate:
@@ -28,4 +35,4 @@ def rule_of(call: AggregateCall) -> Aggregate:
     raise Refusal(f"the aggregate {call.function} is not known to this version.")
 
 
-__all__ = ["AGGREGATES", "Aggregate", "rule_of"]
+__all__ = ["AGGREGATES", "Aggregate", "functions", "rule_of"]

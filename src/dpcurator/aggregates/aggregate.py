@@ -57,7 +57,7 @@ class Aggregate:
     """`function` as SQL writes it; `argument`: star (*), column (any), unit (DISTINCT unit) or number (with bounds).
 
     bar: its error bar; beside_bar: what that does not cover, in words. Neither has a default, for what is right for one
-    aggregate is wrong for the next.
+    aggregate is wrong for the next. python: the function of this package that asks for it.
     """
 
     function: str
@@ -67,6 +67,7 @@ class Aggregate:
     bar: Bar
     beside_bar: Callable[[Measured | None], tuple[str, ...]]
     shown: Callable[[Measured | None], str]
+    python: str
     meaning: str
 
 

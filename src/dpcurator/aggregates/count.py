@@ -36,12 +36,12 @@ def _whole(column: Measured | None) -> str:
 
 
 def _count(
-    argument: Literal["star", "column", "unit"], what: Literal["rows", "present", "units"], meaning: str
+    argument: Literal["star", "column", "unit"], what: Literal["rows", "present", "units"], python: str, meaning: str
 ) -> Aggregate:
     asks = _unless_public(what)
-    return Aggregate("COUNT", argument, asks, _finish, bar_of_one_reading, nothing_beside, _whole, meaning)
+    return Aggregate("COUNT", argument, asks, _finish, bar_of_one_reading, nothing_beside, _whole, python, meaning)
 
 
-COUNT_ROWS = _count("star", "rows", "the number of rows")
-COUNT_COLUMN = _count("column", "present", "the number of rows where the column is present")
-COUNT_UNITS = _count("unit", "units", "the number of different units")
+COUNT_ROWS = _count("star", "rows", "dp.count", "the number of rows")
+COUNT_COLUMN = _count("column", "present", "dp.count", "the number of rows where the column is present")
+COUNT_UNITS = _count("unit", "units", "dp.count_units", "the number of different units")

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from dpcurator.aggregates import functions
 from dpcurator.errors import Refusal
 from dpcurator.fronts.expressions import Expression as Expression
 from dpcurator.fronts.expressions import literal
@@ -22,7 +23,6 @@ from dpcurator.language.names import show
 from dpcurator.language.question import Branch, Call, Case, Literally, Name, Syntax, inside, walk
 
 UNITS: Final = Call("COUNT", distinct=True)  # COUNT(DISTINCT unit), as long as no table says which column that is
-_PYTHON: Final = {"COUNT": "dp.count", "SUM": "dp.sum", "AVG": "dp.mean"}
 
 
 def col(name: str) -> Expression:
@@ -32,7 +32,7 @@ def col(name: str) -> Expression:
 
 def count(column: str | Expression | None = None) -> Expression:
     """How many rows; with a column, how many rows where it is present."""
-    return Expression(Call("COUNT", star=True) if column is None else _aggregate("COUNT", column))
+    return Expression(Call("COUNT", star=True)) if column is None else aggregate("COUNT", column)
 
 
 def count_units() -> Expression:
@@ -42,12 +42,12 @@ def count_units() -> Expression:
 
 def sum_of(column: str | Expression) -> Expression:
     """The sum of a column, or an expression of rows, with bounds."""
-    return Expression(_aggregate("SUM", column))
+    return aggregate("SUM", column)
 
 
 def mean(column: str | Expression) -> Expression:
     """The average of a column, or an expression of rows, with bounds: SQL's AVG."""
-    return Expression(_aggregate("AVG", column))
+    return aggregate("AVG", column)
 
 
 def when(condition: Expression) -> Choice:
@@ -96,42 +96,45 @@ def named(name: object, what: str = "a column") -> Name:
     return Name(text(name), quoted=True)
 
 
-def _aggregate(function: str, column: str | Expression) -> Call:
-    python = _PYTHON[function]
+def aggregate(function: str, column: str | Expression) -> Expression:
+    """An aggregate of a column, or of an expression of rows, by its SQL name. Raises Refusal."""
+    python = functions()[function]
     if not isinstance(column, Expression) or isinstance(column.syntax, Name):
-        return Call(function, (named(column, f"the column of {python}"),))
+        return Expression(Call(function, (named(column, f"the column of {python}"),)))
     inner = next(iter(aggregates(column.syntax)), None)
     if inner is not None:
         raise Refusal(
             f"{python} looks at single rows, and this holds the aggregate {inner}.",
             cure=f'Write it as in {python}("age") or {python}(dp.col("age") * 2).',
         )
-    return Call(function, (column.syntax,))
+    return Expression(Call(function, (column.syntax,)))
 
 
 def outside(part: Syntax) -> Iterator[Syntax]:
     """Every part of an expression, but for what is inside its aggregates; without recursion."""
-    left: list[Syntax] = [part]
+    left, known = [part], functions()
     while left:
         one = left.pop()
         yield one
-        if not (isinstance(one, Call) and one.function in _PYTHON):
+        if not (isinstance(one, Call) and one.function in known):
             left += reversed(inside(one))
 
 
 def measured(part: Syntax) -> Iterator[Name]:
     """The columns that the aggregates of an expression are of."""
+    known = functions()
     for one in outside(part):
-        if isinstance(one, Call) and one.function in _PYTHON:
+        if isinstance(one, Call) and one.function in known:
             yield from (column for argument in one.arguments for column in walk(argument) if isinstance(column, Name))
 
 
 def aggregates(part: Syntax) -> Iterator[str]:
     """The aggregates of an expression, as Python spells them."""
+    known = functions()
     for one in outside(part):
         if one == UNITS:
             yield "dp.count_units()"
-        elif isinstance(one, Call) and one.function in _PYTHON:
+        elif isinstance(one, Call) and one.function in known:
             column = one.arguments[0] if one.arguments else None
             said = show(column.column) if isinstance(column, Name) else "" if column is None else "..."
-            yield f"{_PYTHON[one.function]}({said})"
+            yield f"{known[one.function]}({said})"

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Generic, Protocol, TypeVar
 
+from dpcurator.aggregates import functions
 from dpcurator.errors import Refusal
 from dpcurator.fronts.columns import UNITS, aggregates, measured, named, outside
 from dpcurator.fronts.expressions import Expression, Sorted
@@ -304,7 +305,7 @@ def _replaced(part: Syntax, old: Syntax, new: Syntax) -> Syntax:
 
     if part == old:
         return new
-    if isinstance(part, Call) and part.function in ("COUNT", "SUM", "AVG"):
+    if isinstance(part, Call) and part.function in functions():
         return part  # what is inside an aggregate is of rows
     within = inside(part)
     return with_parts(part, [_replaced(one, old, new) for one in within]) if within else part

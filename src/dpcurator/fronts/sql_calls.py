@@ -12,6 +12,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, Final
 
+from dpcurator.aggregates import functions
 from dpcurator.errors import Refusal
 from dpcurator.fronts.sql_nodes import kind_of, known, place_of, unavailable
 from dpcurator.language.functions import ALSO
@@ -68,7 +69,7 @@ def filtered(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
     known(node, "this", "expression")
     known(node.expression, "this")
     made = inner(node.this)
-    if not isinstance(made, Call) or made.function not in ("COUNT", "SUM", "AVG") or made.distinct:
+    if not isinstance(made, Call) or made.function not in functions() or made.distinct:
         raise unavailable(node)
     kept: Syntax = Literally(Fraction(1)) if made.star else made.arguments[0]
     return Call(made.function, (Case((Branch(inner(node.expression.this), kept),)),), at=made.at)

@@ -16,7 +16,7 @@ CURES: Final = {
     "Subquery": ("a subquery", "Ask of the table directly; WHERE and HAVING filter."),
     "Window": ("a window function", "Window functions return single rows; use GROUP BY."),
     "Star": ("* returns single rows, which never leave the curator, and so it", "Ask for COUNT(*) or an aggregate."),
-    "Filter": ("FILTER here", "It goes with COUNT, SUM and AVG, as in COUNT(*) FILTER (WHERE age > 65)."),
+    "Filter": ("FILTER here", "It goes with an aggregate, as in COUNT(*) FILTER (WHERE age > 65)."),
     "Is": ("IS with anything but NULL, TRUE or FALSE", "Write x IS NULL, x IS TRUE or x = y."),
     "IntDiv": ("DIV", "Write FLOOR(x / y): / is always real division."),
     "BitwiseXor": ("^", "Write POWER(x, 2)."),

@@ -6,7 +6,7 @@ a boolean value where a value is wanted, and the other way round. Checked in tes
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Final
 
 from dpcurator.catalog.model import Column, Table
@@ -36,14 +36,17 @@ from dpcurator.language.typed import Spell, Typed, condition, kind_of, literal, 
 
 MOST_PARTS: Final = 5_000  # of one expression, once it is typed; values after IN apart
 MOST_LEVELS: Final = 95
-AGGREGATES: Final = ("AVG", "COUNT", "SUM")  # names that are never functions of one row
 
 
 class Reader:
-    """Reads the expressions of one question; `resolve` says which column of the table a name means."""
+    """Reads the expressions of one question; `resolve` says which column of the table a name means, `aggregates` which
+    functions are never of one row."""
 
-    def __init__(self, table: Table, resolve: Callable[[Name], tuple[int, Column]], inside: str = "WHERE") -> None:
-        self.resolve, self.inside = resolve, inside
+    def __init__(
+        self, table: Table, resolve: Callable[[Name], tuple[int, Column]], inside: str = "WHERE",
+        aggregates: Collection[str] = (),
+    ) -> None:  # fmt: skip
+        self.resolve, self.inside, self.aggregates = resolve, inside, aggregates
         self._spell: Spell = lambda part: spelled(part, table)
         self._sizes: dict[int, tuple[int, int]] = {}
         self._kept: list[Expression] = []  # so that no id is used again
@@ -130,7 +133,7 @@ class Reader:
         return Typed(Choose(branches, made[-1], kind_of(type)), type, self._spell)
 
     def _call(self, part: Call) -> Typed:
-        if part.function in AGGREGATES:
+        if part.function in self.aggregates:
             raise self._of_many(part)
         known = ROW_FUNCTIONS.get(part.function)
         if known is None:

@@ -11,7 +11,6 @@ from typing import Literal
 
 from dpcurator.catalog.model import EACH_ROW, Catalog
 from dpcurator.errors import Refusal
-from dpcurator.language.expressions import AGGREGATES
 from dpcurator.language.names import find, nearest, quote, show
 from dpcurator.language.question import (
     Binary,
@@ -236,7 +235,7 @@ def _key_of(part: Syntax, scope: Scope) -> tuple[Post, Shape] | None:
     keys = [(n, key) for n, key in enumerate(scope.keys) if to_text or plain.get(key.part) != key.type]
     if not keys or not isinstance(part, Binary | Call | Case | Cast | Unary | Within | Fits):
         return None
-    if any(isinstance(one, Call) and one.function in AGGREGATES for one in walk(part)):
+    if any(isinstance(one, Call) and one.function in scope.aggregates for one in walk(part)):
         return None
     try:
         typed = scope.reader("SELECT").value(part)

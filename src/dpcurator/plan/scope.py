@@ -61,7 +61,12 @@ class Scope:
 
     def reader(self, inside: str) -> Reader:
         """What reads expressions of rows, inside WHERE, GROUP BY or an aggregate."""
-        return Reader(self.table, self.column, inside)
+        return Reader(self.table, self.column, inside, self.aggregates)
+
+    @property
+    def aggregates(self) -> frozenset[str]:
+        """The functions that are never of one row."""
+        return frozenset(function for function, _ in self.rules)
 
     def _text_perhaps(self, name: Name, refused: Refusal) -> Refusal:
         """city = "Leeds", in SQL: double quotes hold names, and the writer may have meant a text."""
