@@ -83,3 +83,12 @@ def test_each_known_attack_is_tried_where_the_page_says():
             if word in re.match(r"(?:values and system|values|system|)", tried)[0]:
                 text = (ROOT / "tests" / "attacks" / file).read_text(encoding="utf-8")
                 assert f"def test_row_{int(number):02}_" in text, f"attack {number} is not tried in {file}"
+
+
+def test_places_that_a_contributor_is_sent_to_are_there():
+    """Paths of CONTRIBUTING.md, but those with an `x`, a `<...>` or an `N` to be filled in."""
+    names = re.findall(r"`([\w.-]+/[\w./-]*)`", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+    wanted = [name for name in names if not re.search(r"/x\.|<|N", name)]
+    assert len(wanted) >= 20
+    bases = (ROOT, ROOT / "src/dpcurator", ROOT / "tests")
+    assert [name for name in wanted if not any((base / name).exists() for base in bases)] == []
