@@ -3,10 +3,10 @@ out."""
 
 from __future__ import annotations
 
-import sys
 from fractions import Fraction as F
 
 import pytest
+from worlds import CALIBRATED
 
 import dpcurator as dp
 from dpcurator.accounting.calibrate import calibrate
@@ -15,38 +15,8 @@ from dpcurator.accounting.composition import Composition
 from dpcurator.mechanisms import MECHANISMS
 from dpcurator.privacy import zcdp
 
-
-def example(name):
-    cls = NAMED[name]
-    return next(made for made in sys.modules[cls.__module__].EXAMPLES if type(made) is cls)
-
-
 NAMED = {cls.__name__: cls for cls in MECHANISMS}
-VALUES = ({"given": {"values": 4}}, {"reports": 10**4}, 500)
-SCORES = {"candidates": 10}
-HOW = {  # what else it takes, what its error takes, and an error to ask for
-    "DiscreteLaplace": ({"sensitivity": 2}, {}, 40),
-    "DiscreteGaussian": ({"sensitivity": 3}, {}, 40),
-    "Laplace": ({"sensitivity": "0.3"}, {}, 40),
-    "Gaussian": ({"sensitivity": "0.3"}, {}, 40),
-    "RandomisedResponse": VALUES,
-    "UnaryEncoding": VALUES,
-    "LocalHashing": VALUES,
-    "HadamardResponse": VALUES,
-    "SparseVector": ({"sensitivity": 1, "given": {"threshold": 0}}, {"questions": 10}, 40),
-    "Exponential": ({"sensitivity": 5}, SCORES, 40),
-    "Quantile": ({"given": {"q": "1/2", "lower": 0, "upper": 100, "step": 1, "neighbours": "add-remove"}}, {}, 40),
-    "InverseSensitivity": ({"given": {"function": example("InverseSensitivity").function}}, {}, 40),
-    "ProposeTestRelease": (
-        {"given": {name: getattr(example("ProposeTestRelease"), name) for name in ("function", "bound")}},
-        {"n": 100},
-        None,  # without a target of delta, it must be given one
-    ),
-    "Smooth": ({"given": {"function": example("Smooth").function}}, {"n": 100}, None),  # its error is that of its range
-    "NoisyMax": ({"sensitivity": 1}, SCORES, 40),
-    "PermuteAndFlip": ({"sensitivity": 1}, SCORES, 40),
-    "TopK": ({"sensitivity": 1, "given": {"k": 2}}, SCORES, 40),
-}
+HOW = CALIBRATED
 NOT_PURE = {"DiscreteGaussian", "Gaussian", "ProposeTestRelease"}
 WITHOUT_RHO = {"ProposeTestRelease"}
 

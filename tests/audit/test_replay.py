@@ -15,6 +15,7 @@ from fractions import Fraction as F
 import numpy as np
 import pytest
 from house import ROWS, opened
+from worlds import MOVES
 
 import dpcurator as dp
 from dpcurator import mechanisms as m
@@ -254,40 +255,10 @@ def test_what_a_verb_takes_is_data_or_public(mechanism):
         assert names <= {*PRIVATE, *PUBLIC}
 
 
-MEDIAN = dp.order_statistic("1/2", lower=0, upper=4, grid=1)
-# (mechanism, verb, input, neighbour within what is declared, one beyond it; None where any may stand for any)
-INPUTS = [
-    (dp.Laplace(sensitivity=2, epsilon=1, grid=1), "release", 5, 7, 8),
-    (dp.Laplace(sensitivity=2, epsilon=1, grid=1, coordinates=2), "release_exact", [1, 1, 1], [2, 0, 1], [2, 2, 2]),
-    (dp.Laplace(sensitivity=9, epsilon=1, grid=1, coordinates=1), "release", [1, 1], [5, 1], [2, 2]),
-    (dp.Laplace(sensitivity=1, epsilon=1, bounds=(0, 1), nan=0), "release", math.nan, 1e300, None),
-    (dp.Gaussian(sensitivity=5, rho=1, grid=1, coordinates=2), "release", [0, 0], [3, 4], [6, 3]),
-    (dp.Gaussian(sensitivity=1, rho=1), "release_exact", 0.25, 1.25, 1.5),
-    (dp.Exponential(sensitivity=1, epsilon=1), "select", [1, 2, 3], [2, 1, 3], [1, 2, 5]),
-    (dp.Exponential(sensitivity=1, epsilon=1, monotone=True), "select", [1, 2, 3], [2, 3, 4], [2, 1, 3]),
-    (dp.NoisyMax(sensitivity=1, epsilon=1), "select", [1, 2, 3], [2, 1, 3], [3, 2, 3]),
-    (dp.NoisyMax(sensitivity=1, epsilon=1).with_value(epsilon=1), "select_with_value", [1, 2, 3], [2, 2, 3], [3, 2, 3]),
-    (dp.PermuteAndFlip(sensitivity=1, epsilon=1), "select", [1, 2, 3], [2, 1, 3], [1, 2, 5]),
-    (dp.TopK(sensitivity=1, epsilon=1, k=2), "select", [1, 2, 3], [2, 1, 3], [1, 2, 5]),
-    (dp.Quantile(q="1/2", epsilon=1, lower=0, upper=9, step=1), "release", [1, 2], [1, 2, 9], [1, 2, 2, 9]),
-    (dp.Quantile(q="1/2", epsilon=1, lower=0, upper=9, step=1, neighbours="replace-one"),
-     "release", [1, 2], [1, 9], [1, 2, 9]),
-    (dp.InverseSensitivity(function=MEDIAN, epsilon=1), "release", [1, 2, 3], [1, 4, 3], [0, 0, 3]),
-    (dp.ProposeTestRelease(function=MEDIAN, bound=1, epsilon=1, delta="1e-2"),
-     "release", [1, 2, 3], [1, 4, 3], [0, 0, 3]),
-    (dp.Smooth(function=MEDIAN, epsilon=1), "release", [1, 2, 3], [1, 4, 3], [0, 0, 3]),
-    (dp.RandomisedResponse(epsilon=1, values=3), "respond", 0, 2, None),
-    (dp.RandomisedResponse(epsilon=1, values=3), "respond_many", [0, 1, 2], [0, 1, 1], [1, 1, 1]),
-    (dp.UnaryEncoding.optimised(epsilon=1, values=3), "respond_many", [0, 1, 2], [0, 1, 1], [1, 1, 1]),
-    (dp.LocalHashing(epsilon=1, values=5), "respond_many", [0, 1, 2], [0, 1, 1], [1, 1, 1]),
-    (dp.HadamardResponse(epsilon=1, values=3), "respond_many", [0, 1, 2], [0, 1, 1], [1, 1, 1]),
-]  # fmt: skip
-
-
 @pytest.mark.parametrize(
     ("made", "verb", "one", "within", "beyond"),
-    INPUTS,
-    ids=[f"{type(row[0]).__name__}-{row[1]}-{n}" for n, row in enumerate(INPUTS)],
+    MOVES,
+    ids=[f"{type(row[0]).__name__}-{row[1]}-{n}" for n, row in enumerate(MOVES)],
 )
 def test_inputs_move_as_far_as_declared_and_no_further(made, verb, one, within, beyond):
     ask = lambda data: str(getattr(made, verb)(data))  # noqa: E731
@@ -310,7 +281,7 @@ def test_questions_of_a_sparse_vector_are_compared_one_by_one():
 
 
 def test_every_class_has_inputs_here():
-    seen = {type(row[0]).__name__ for row in INPUTS} | {"SparseVector", "DiscreteLaplace", "DiscreteGaussian"}
+    seen = {type(row[0]).__name__ for row in MOVES} | {"SparseVector", "DiscreteLaplace", "DiscreteGaussian"}
     assert seen == {one.__name__ for one in m.MECHANISMS}
 
 
@@ -356,9 +327,9 @@ def test_other_threads_pass_straight_through(capsys):
 
 
 def test_what_a_mechanism_calls_inside_is_its_own():
-    recorder = Recorder()
+    recorder, median = Recorder(), dp.order_statistic("1/2", lower=0, upper=4, grid=1)
     with heard(recorder):
-        dp.ProposeTestRelease(function=MEDIAN, bound=1, epsilon=1, delta="1e-2").release([1, 2, 3])
+        dp.ProposeTestRelease(function=median, bound=1, epsilon=1, delta="1e-2").release([1, 2, 3])
     assert [str(call) for call in recorder.calls] == ["ProposeTestRelease.release"]
 
 

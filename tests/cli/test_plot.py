@@ -26,6 +26,13 @@ def test_every_chart_of_every_noise_is_written_and_that_is_said(chart, kind, her
     assert [path.name for path in here.iterdir()] == ["it.json"]
 
 
+def test_noise_without_a_scale_has_an_error_and_no_other_chart(here, capsys):
+    assert run(capsys, "plot", "error", "--mechanism", "staircase", "--from", "1", "-o", "it.json").code == 0
+    ran = run(capsys, "plot", "law", "--mechanism", "staircase")
+    assert ran.code == 2
+    assert "staircase noise has no scale. Write laplace, gaussian, discrete-laplace or discrete-gaussian." in ran.err
+
+
 def test_without_a_file_s_name_it_is_the_chart_s_and_svg(here, capsys):
     pytest.importorskip("vl_convert")
     assert run(capsys, "plot", "law").out == "wrote law.svg\n"

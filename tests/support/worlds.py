@@ -3,12 +3,16 @@
 `WORLDS` has a line for each class, by name: a function that makes its worlds. A world is a mechanism, the loss it
 promises, a law (input -> chance of each outcome listed), pairs of neighbours under that promise, and whether the loss
 is *attained* by one of them. A class without a world has a reason in words in `REASONS`; a test holds both to the tuple
-`MECHANISMS`. To add a mechanism, add a line; the laws of tests/laws/test_every_mechanism.py then run on it.
+`MECHANISMS`. To add a mechanism, add a line; the laws of tests/laws/test_every_mechanism.py then run on it. Below is
+what else every mechanism is tried with: bad parameters (PARAMETERS, tests/mechanisms/test_bad_input.py), targets
+(CALIBRATED, tests/accounting/test_calibrate_every.py) and inputs that move (MOVES, tests/audit/test_replay.py).
 """
 
 from __future__ import annotations
 
 import itertools
+import math
+import sys
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction as F
@@ -17,6 +21,7 @@ from typing import Any
 from dpcurator import mechanisms as m
 from dpcurator.numbers import Enclosure
 from dpcurator.privacy.loss import Loss
+from dpcurator.sensitivity.windows import bounded_mean, order_statistic
 
 Law = Mapping[Hashable, Enclosure]
 ZERO = Enclosure.exactly(0)
@@ -92,6 +97,14 @@ def _gaussian() -> list[World]:
     return [
         _on_a_grid(m.Gaussian(sensitivity=2, epsilon=1, delta="1e-2", grid=1), (0, 1, 2), 60),
         _on_a_grid(m.Gaussian(sensitivity=1, rho="1/2", grid=1), (0, 1, F(1, 2)), 40),
+    ]
+
+
+def _staircase() -> list[World]:
+    return [
+        _on_a_grid(m.Staircase(sensitivity=3, epsilon=1, grid=1), (0, 1, 2, 3, F(3, 2)), 80),
+        _on_a_grid(m.Staircase(sensitivity="5/2", epsilon=2, grid=1, gamma=1), (F(2, 5), F(-21, 10), 1, F(29, 10)), 80),
+        _on_a_grid(m.Staircase(sensitivity=4, epsilon="1/2", grid=1, gamma="1/4"), (0, 2, 3, -4), 200),
     ]
 
 
@@ -194,8 +207,6 @@ def _sparse_vector() -> list[World]:
 
 
 def _median() -> Any:
-    from dpcurator.sensitivity.windows import order_statistic
-
     return order_statistic("1/2", lower=0, upper=4, grid=1)
 
 
@@ -225,6 +236,7 @@ WORLDS: dict[str, Callable[[], list[World]]] = {
     "DiscreteGaussian": _discrete_gaussian,
     "Laplace": _laplace,
     "Gaussian": _gaussian,
+    "Staircase": _staircase,
     "RandomisedResponse": _randomised_response,
     "UnaryEncoding": _unary_encoding,
     "LocalHashing": _local_hashing,
@@ -245,3 +257,206 @@ REASONS: dict[str, str] = {}
 def worlds() -> list[World]:
     """Those of every class that is in the tuple."""
     return [world for one in m.MECHANISMS if one.__name__ in WORLDS for world in WORLDS[one.__name__]()]
+
+
+# --- what else every mechanism is tried with -----------------------------------------------------------------------
+
+MEDIAN = order_statistic("1/2", lower=0, upper=9, grid=1)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """good: keyword arguments. bad: values by parameter. other: parameters that are no numbers."""
+
+    good: dict[str, Any]
+    bad: dict[str, list[Any]]
+    other: frozenset[str] = frozenset()
+
+
+CONSTANTS: dict[str, list[Any]] = {
+    "grid": [0, -1, "1/3"],
+    "bounds": [5, "ab", (1,), (1, 2, 3), (2, 1), (0, float("nan")), (float("-inf"), 0), (True, 2), "0,1"],
+    "nan": [],
+}
+COORDINATES: dict[str, list[Any]] = {"coordinates": [0, -1, "1/2", 1.5, True]}
+VALUES: dict[str, list[Any]] = {"values": [None, 1, [], ["a"]]}
+SCORED: dict[str, list[Any]] = {
+    "sensitivity": [0, -1, None],
+    "epsilon": [0, -1, None],
+    "monotone": [None, 1, "no"],
+    "grid": [0, -1],
+    "nan": [],
+}
+
+PARAMETERS: dict[str, Entry] = {
+    "Laplace": Entry(
+        {"sensitivity": 1, "epsilon": 1},
+        {"sensitivity": [0, -1, None], "epsilon": [0, -1, None]} | COORDINATES | CONSTANTS,
+        frozenset({"bounds"}),
+    ),
+    "Gaussian": Entry(
+        {"sensitivity": 1, "epsilon": 1, "delta": 1e-6},
+        {
+            "sensitivity": [0, -1, None],
+            "epsilon": [-1, None, 20_000],
+            "delta": [0, 1, -1, 2, None],
+            "rho": [0, -1, 1],  # 1: beside epsilon and delta
+        }
+        | COORDINATES
+        | CONSTANTS,
+        frozenset({"bounds"}),
+    ),
+    "Staircase": Entry(
+        {"sensitivity": 1, "epsilon": 1},
+        {"sensitivity": [0, -1, None], "epsilon": [0, -1, None, "1e-13"], "gamma": [0, -1, "1.01"]}
+        | {"coordinates": [*COORDINATES["coordinates"], 2]}
+        | CONSTANTS,
+        frozenset({"bounds"}),
+    ),
+    "RandomisedResponse": Entry(
+        {"values": ["a", "b"], "epsilon": 1},
+        {"epsilon": [0, -1], "truth": [0, 1, "1/10", "3/4"]} | VALUES,
+        frozenset({"values"}),
+    ),
+    "UnaryEncoding": Entry(
+        {"values": ["a", "b", "c"], "p": "1/2", "q": "1/4"},
+        {"p": [0, 1, "1/10", None], "q": [0, 1, "3/4", None]} | VALUES,
+        frozenset({"values"}),
+    ),
+    "LocalHashing": Entry(
+        {"values": ["a", "b", "c"], "epsilon": 1}, {"epsilon": [0, -1, None]} | VALUES, frozenset({"values"})
+    ),
+    "HadamardResponse": Entry(
+        {"values": ["a", "b", "c"], "epsilon": 1}, {"epsilon": [0, -1, None]} | VALUES, frozenset({"values"})
+    ),
+    "SparseVector": Entry(
+        {"sensitivity": 1, "epsilon": 1, "threshold": 0},
+        {
+            "sensitivity": [0, -1, None],
+            "epsilon": [0, -1, None],
+            "threshold": [None],
+            "positives": [0, -1, "1/2", None],
+            "values_epsilon": [0, -1],
+        }
+        | CONSTANTS,
+        frozenset({"bounds"}),
+    ),
+    "NoisyMax": Entry(
+        {"sensitivity": 1, "epsilon": 1},
+        SCORED | {"grid": [0, -1, "1/3"], "value_epsilon": [0, -1], "noise": ["gauss", None, 1, ["laplace"]]},
+        frozenset({"noise", "monotone"}),
+    ),
+    "Exponential": Entry({"sensitivity": 1, "epsilon": 1}, SCORED, frozenset({"monotone"})),
+    "Quantile": Entry(
+        {"q": "1/2", "epsilon": 1, "lower": 0, "upper": 10, "step": 1},
+        {
+            "q": [-1, 2, None, ["1/2", 0.5], [0.5, "ten"]],
+            "epsilon": [0, -1, None],
+            "lower": [11, None],
+            "upper": [-1, None],
+            "step": [0, -1, None, "1e-30"],
+            "candidates": [[1, 2], "12", 5, []],
+            "neighbours": ["both", None, 1, []],
+            "nan": [],
+        },
+        frozenset({"candidates", "neighbours"}),
+    ),
+    "PermuteAndFlip": Entry({"sensitivity": 1, "epsilon": 1}, SCORED, frozenset({"monotone"})),
+    "TopK": Entry(
+        {"sensitivity": 1, "epsilon": 1, "k": 2},
+        SCORED | {"k": [0, -1, "1/2", 1.5, None]},
+        frozenset({"monotone"}),
+    ),
+    "Smooth": Entry(
+        {"function": MEDIAN, "epsilon": 1},
+        {
+            "function": [None, min, 3, type(MEDIAN)],
+            "epsilon": [0, -1, None],
+            "delta": [-1, 1],
+            "noise": ["gauss", "", 1, "laplace", ["student"]],  # laplace: without a delta
+            "smoothing": [0, 1, -1, None],
+        },
+        frozenset({"function", "noise"}),
+    ),
+    "ProposeTestRelease": Entry(
+        {"function": MEDIAN, "bound": 1, "epsilon": 1, "delta": 1e-6},
+        {
+            "function": [None, min, 3, type(MEDIAN)],
+            "bound": [0, -1, None],
+            "epsilon": [0, -1, None],
+            "delta": [0, 1, -1, None],
+            "test_share": [0, 1, -1, None],
+        },
+        frozenset({"function"}),
+    ),
+    "InverseSensitivity": Entry(
+        {"function": MEDIAN, "epsilon": 1},
+        {"function": [None, min, 3, bounded_mean(lower=0, upper=9, grid=1)], "epsilon": [0, -1, None]},
+        frozenset({"function"}),
+    ),
+}
+
+
+def example(name: str) -> Any:
+    cls = NAMED[name]
+    return next(made for made in sys.modules[cls.__module__].EXAMPLES if type(made) is cls)
+
+
+NAMED = {cls.__name__: cls for cls in m.MECHANISMS}
+REPORTED = ({"given": {"values": 4}}, {"reports": 10**4}, 500)
+AMONG = {"candidates": 10}
+CALIBRATED: dict[str, Any] = {  # what else it takes, what its error takes, and an error to ask for
+    "DiscreteLaplace": ({"sensitivity": 2}, {}, 40),
+    "DiscreteGaussian": ({"sensitivity": 3}, {}, 40),
+    "Laplace": ({"sensitivity": "0.3"}, {}, 40),
+    "Gaussian": ({"sensitivity": "0.3"}, {}, 40),
+    "Staircase": ({"sensitivity": "0.3"}, {}, 40),
+    "RandomisedResponse": REPORTED,
+    "UnaryEncoding": REPORTED,
+    "LocalHashing": REPORTED,
+    "HadamardResponse": REPORTED,
+    "SparseVector": ({"sensitivity": 1, "given": {"threshold": 0}}, {"questions": 10}, 40),
+    "Exponential": ({"sensitivity": 5}, AMONG, 40),
+    "Quantile": ({"given": {"q": "1/2", "lower": 0, "upper": 100, "step": 1, "neighbours": "add-remove"}}, {}, 40),
+    "InverseSensitivity": ({"given": {"function": example("InverseSensitivity").function}}, {}, 40),
+    "ProposeTestRelease": (
+        {"given": {name: getattr(example("ProposeTestRelease"), name) for name in ("function", "bound")}},
+        {"n": 100},
+        None,  # without a target of delta, it must be given one
+    ),
+    "Smooth": ({"given": {"function": example("Smooth").function}}, {"n": 100}, None),  # its error is that of its range
+    "NoisyMax": ({"sensitivity": 1}, AMONG, 40),
+    "PermuteAndFlip": ({"sensitivity": 1}, AMONG, 40),
+    "TopK": ({"sensitivity": 1, "given": {"k": 2}}, AMONG, 40),
+}
+
+
+# (mechanism, verb, input, neighbour within what is declared, one beyond it; None where any may stand for any)
+MOVES: list[tuple[Any, str, Any, Any, Any]] = [
+    (m.Laplace(sensitivity=2, epsilon=1, grid=1), "release", 5, 7, 8),
+    (m.Laplace(sensitivity=2, epsilon=1, grid=1, coordinates=2), "release_exact", [1, 1, 1], [2, 0, 1], [2, 2, 2]),
+    (m.Laplace(sensitivity=9, epsilon=1, grid=1, coordinates=1), "release", [1, 1], [5, 1], [2, 2]),
+    (m.Laplace(sensitivity=1, epsilon=1, bounds=(0, 1), nan=0), "release", math.nan, 1e300, None),
+    (m.Gaussian(sensitivity=5, rho=1, grid=1, coordinates=2), "release", [0, 0], [3, 4], [6, 3]),
+    (m.Gaussian(sensitivity=1, rho=1), "release_exact", 0.25, 1.25, 1.5),
+    (m.Staircase(sensitivity=2, epsilon=1, grid=1), "release", 5, 7, 8),
+    (m.Staircase(sensitivity=2, epsilon=1, grid=1, coordinates=1), "release_exact", [1, 1], [3, 1], [2, 2]),
+    (m.Exponential(sensitivity=1, epsilon=1), "select", [1, 2, 3], [2, 1, 3], [1, 2, 5]),
+    (m.Exponential(sensitivity=1, epsilon=1, monotone=True), "select", [1, 2, 3], [2, 3, 4], [2, 1, 3]),
+    (m.NoisyMax(sensitivity=1, epsilon=1), "select", [1, 2, 3], [2, 1, 3], [3, 2, 3]),
+    (m.NoisyMax(sensitivity=1, epsilon=1).with_value(epsilon=1), "select_with_value", [1, 2, 3], [2, 2, 3], [3, 2, 3]),
+    (m.PermuteAndFlip(sensitivity=1, epsilon=1), "select", [1, 2, 3], [2, 1, 3], [1, 2, 5]),
+    (m.TopK(sensitivity=1, epsilon=1, k=2), "select", [1, 2, 3], [2, 1, 3], [1, 2, 5]),
+    (m.Quantile(q="1/2", epsilon=1, lower=0, upper=9, step=1), "release", [1, 2], [1, 2, 9], [1, 2, 2, 9]),
+    (m.Quantile(q="1/2", epsilon=1, lower=0, upper=9, step=1, neighbours="replace-one"),
+     "release", [1, 2], [1, 9], [1, 2, 9]),
+    (m.InverseSensitivity(function=_median(), epsilon=1), "release", [1, 2, 3], [1, 4, 3], [0, 0, 3]),
+    (m.ProposeTestRelease(function=_median(), bound=1, epsilon=1, delta="1e-2"),
+     "release", [1, 2, 3], [1, 4, 3], [0, 0, 3]),
+    (m.Smooth(function=_median(), epsilon=1), "release", [1, 2, 3], [1, 4, 3], [0, 0, 3]),
+    (m.RandomisedResponse(epsilon=1, values=3), "respond", 0, 2, None),
+    (m.RandomisedResponse(epsilon=1, values=3), "respond_many", [0, 1, 2], [0, 1, 1], [1, 1, 1]),
+    (m.UnaryEncoding.optimised(epsilon=1, values=3), "respond_many", [0, 1, 2], [0, 1, 1], [1, 1, 1]),
+    (m.LocalHashing(epsilon=1, values=5), "respond_many", [0, 1, 2], [0, 1, 1], [1, 1, 1]),
+    (m.HadamardResponse(epsilon=1, values=3), "respond_many", [0, 1, 2], [0, 1, 1], [1, 1, 1]),
+]  # fmt: skip

@@ -39,6 +39,10 @@ ROWS: Final = (
         spelling="discrete-gaussian", sized=Sized("sigma", lambda cls, size, moved: cls(size**2)),
     ),
     Row(
+        name="Staircase", file="noise.staircase", protocol=Noise, outcomes="grid noise", takes=_real("l1"),
+        spelling="staircase",
+    ),
+    Row(
         name="RandomisedResponse", file="local.randomised_response", protocol=LocalReport, outcomes="reports",
         takes=_OF_ONE,
     ),
@@ -96,6 +100,7 @@ if TYPE_CHECKING:
     from dpcurator.mechanisms.noise.discrete_laplace import DiscreteLaplace as DiscreteLaplace
     from dpcurator.mechanisms.noise.gaussian import Gaussian as Gaussian
     from dpcurator.mechanisms.noise.laplace import Laplace as Laplace
+    from dpcurator.mechanisms.noise.staircase import Staircase as Staircase
     from dpcurator.mechanisms.smooth.propose_test_release import ProposeTestRelease as ProposeTestRelease
     from dpcurator.mechanisms.smooth.smooth_noise import Smooth as Smooth
 

@@ -24,11 +24,12 @@ MOST = Fraction(1024)
 
 
 def epsilon_of(value: object) -> Fraction:
-    """The epsilon of one report as an exact rational of at least 2**-40. Raises Refusal for any other."""
+    """The epsilon of one report or answer as an exact rational of at least 2**-40. Raises Refusal for any other."""
     epsilon = positive(value, name="epsilon")
     if epsilon < LEAST:
         raise Refusal(
-            "epsilon is below 2**-40, about 9.1e-13: such a report says nothing.", cure="Write epsilon as in 0.5."
+            "epsilon is below 2**-40, about 9.1e-13: an answer at so small an epsilon says nothing.",
+            cure="Write epsilon as in 0.5.",
         )
     return epsilon
 
