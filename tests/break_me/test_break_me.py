@@ -55,7 +55,8 @@ def caps_ignored(monkeypatch):
 
 
 def groups_ignored(monkeypatch):
-    monkeypatch.setattr(reference, "_share", lambda step, g, values: SHARE(step, 1, values))
+    monkeypatch.setattr(reference, "_share", lambda step, rows, values: SHARE(replace(step, max_groups=len(rows)), rows,
+    values))
 
 
 def clamp_left_out(monkeypatch):

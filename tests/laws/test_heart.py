@@ -15,9 +15,11 @@ rules weakened, floors taken in sequence, scaling left out and owners forgotten 
 from __future__ import annotations
 
 import itertools
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import heart
@@ -135,6 +137,7 @@ def tight(
     replaces: bool = False,
     unknown: bool = False,
     filled: bool = False,
+    total: int | None = None,
 ) -> World:
     """One world in which units move readings exactly as far as claimed.
 
@@ -152,6 +155,7 @@ def tight(
             "net gain": {"type": "float", "bounds": [float(age[0]), float(age[1])]}, "gain": "float", "day": "date",
         },
     } | ({} if each_row else {"max_rows": max_rows, "max_groups": max_groups})  # fmt: skip
+    table |= {} if total is None else {"max_total": total}
     curator = heart.ALIKE | ({"neighbours": "replace-one", "units": 1} if replaces else {})
     ledger = {"epsilon": 4} | ({"delta": "1e-6"} if unknown else {})
     told = {"curator": curator, "ledger": ledger, "tables": {"visits": table}}
@@ -185,6 +189,9 @@ TIGHT = [
     tight(1, 1, keys=3, age=(-5, 7), each_row=True),
     tight(3, 2, keys=5, age=(-5, 7), unknown=True),
     tight(1, 1, keys=3, age=(2, 9), unknown=True, each_row=True),
+    tight(2, 9, keys=5, age=(-5, 7), total=4),  # lam = 2 by rows in all
+    tight(3, 9, keys=4, age=(-9, -3), total=3),
+    tight(2, 4, keys=6, age=(-5, 7), total=4, unknown=True),
 ]
 TIGHT_REPLACED = [  # at least twice as many keys as max_groups, or no more: then the claims are attained
     tight(3, 2, keys=4, age=(-5, 7), replaces=True),
@@ -194,6 +201,14 @@ TIGHT_REPLACED = [  # at least twice as many keys as max_groups, or no more: the
     tight(1, 1, keys=3, age=(-5, 7), each_row=True, replaces=True),
     tight(1, 1, keys=3, age=(3, 7), each_row=True, replaces=True, filled=True),
     tight(3, 2, keys=4, age=(-5, 7), unknown=True, replaces=True),
+    tight(2, 9, keys=8, age=(-5, 7), total=4, replaces=True),
+    tight(2, 4, keys=8, age=(0, 10), total=4, unknown=True, replaces=True),
+]
+RATIONAL = [  # lam = 5/2 and 7/3: what is attained falls short by roundings, and in l2 by less than one key
+    tight(2, 9, keys=5, age=(-5, 7), total=5),
+    tight(3, 9, keys=5, age=(0, 10), total=7),
+    tight(2, 9, keys=6, age=(-5, 7), total=5, replaces=True),
+    tight(2, 4, keys=6, age=(-5, 7), total=5, unknown=True),
 ]
 ASKED = ["COUNT(*)", "COUNT(age)", "SUM(age)", "AVG(age)", 'SUM("net gain")', 'AVG("net gain")', "COUNT(DISTINCT who)"]
 ASKING = {"rows": ASKED[:1], "present": [ASKED[1], *ASKED[3:6:2]], "values": ASKED[2:5:2], "centred": ASKED[3:6:2],
@@ -231,6 +246,20 @@ def test_each_claim_is_attained_exactly():
     for world, text, quote in tight_cases():
         claims = [(one.reading.linf, one.reading.l1, one.reading.l2_squared) for one in quote.priced]
         assert furthest(world, quote) == claims, (world.catalog.neighbours, text)
+
+
+def test_a_rational_lam_is_attained_but_for_roundings():
+    """With three caps, lam = max_total / max_rows need be no integer; l1 is met to a part in ten thousand, and no less
+    is true. A claim of lam rounded down would be broken."""
+    for world in RATIONAL:
+        for asked in ASKED[:6]:
+            quote = priced(f"SELECT {asked} FROM visits GROUP BY city", world.catalog, "1")
+            assert broken(world, asked, quote) == []
+            for one, (_, l1, _) in zip(quote.priced, furthest(world, quote), strict=True):
+                lam = Fraction(world.catalog.tables[0].max_total or 0, world.catalog.tables[0].max_rows or 1)
+                assert lam.denominator > 1
+                assert one.reading.l1 * (1 - Fraction(1, 10**4)) <= l1 <= one.reading.l1
+                assert l1 > one.reading.l1 / lam * math.floor(lam)
 
 
 def test_with_the_others_each_claim_is_attained_or_said_not_to_be():
@@ -286,6 +315,11 @@ def _fewer_groups(node: Bounded) -> Any:
     return replace(found, groups=(found.groups or 1) - 1) if (found.groups or 1) > 1 else found
 
 
+def _smaller_total(node: Bounded) -> Any:
+    found = stability._bounded(node)
+    return found if found.total is None else replace(found, total=found.total - 1)
+
+
 def _fewer_keys(node: Grouped) -> Any:
     found = stability._grouped(node)
     return replace(found, keys=found.keys - 1) if (found.keys or 0) > 1 else found
@@ -300,10 +334,11 @@ def _no_rows(node: Rows) -> Any:
     return replace(stability._rows(node), rows=0) if node.unit is None else stability._rows(node)
 
 
-@pytest.mark.parametrize(
-    ("node", "weaker"),
-    [(Bounded, _fewer_rows), (Bounded, _fewer_groups), (Grouped, _fewer_keys), (Rows, _smaller_one), (Rows, _no_rows)],
-)
+WEAKER = [(Bounded, _fewer_rows), (Bounded, _fewer_groups), (Bounded, _smaller_total), (Grouped, _fewer_keys),
+          (Rows, _smaller_one), (Rows, _no_rows)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("node", "weaker"), WEAKER)
 def test_a_node_rule_weakened_by_one_step_fails(node, weaker, monkeypatch):
     monkeypatch.setitem(stability.NODE_RULES, node, weaker)
     assert any(broken(*case) for case in tight_cases())
@@ -312,12 +347,13 @@ def test_a_node_rule_weakened_by_one_step_fails(node, weaker, monkeypatch):
 # --- semantics that break it ----------------------------------------------------------------------------------------
 
 
-def two_floors(step: Any, g: int, values: list[list[int | None]]) -> Callable[[Sum], int]:
+def two_floors(step: Any, rows: list[int], values: list[list[int | None]]) -> Callable[[Sum], int]:
     """S' by two divisions, rows first and groups after: S' may pass W n'."""
+    g = len(rows)
     h = min(g, step.max_groups)
 
     def share(total: Sum) -> int:
-        honest = reference_share(step, g, values)
+        honest = reference_share(step, rows, values)
         present = (
             [value for row in values if (value := row[total.measure]) is not None] if total.what == "values" else []
         )
@@ -331,20 +367,33 @@ def two_floors(step: Any, g: int, values: list[list[int | None]]) -> Callable[[S
 reference_share = reference._share
 
 
-def without_groups(step: Any, g: int, values: list[list[int | None]]) -> Callable[[Sum], int]:
-    return reference_share(step, 1, values)
+def without_groups(step: Any, rows: list[int], values: list[list[int | None]]) -> Callable[[Sum], int]:
+    return reference_share(replace(step, max_groups=len(rows)), rows, values)
 
 
-def without_rows(step: Any, g: int, values: list[list[int | None]]) -> Callable[[Sum], int]:
-    return reference_share(replace(step, max_rows=10**6), g, values)
+def without_rows(step: Any, rows: list[int], values: list[list[int | None]]) -> Callable[[Sum], int]:
+    return reference_share(replace(step, max_rows=10**6), rows, values)
 
 
-def rounded_up(step: Any, g: int, values: list[list[int | None]]) -> Callable[[Sum], int]:
-    honest = reference_share(step, g, values)
-    return lambda total: honest(total) + (step.max_groups < g)
+def without_total(step: Any, rows: list[int], values: list[list[int | None]]) -> Callable[[Sum], int]:
+    return reference_share(replace(step, max_total=None), rows, values)
 
 
-@pytest.mark.parametrize("share", [two_floors, without_groups, without_rows, rounded_up])
+def total_of_one_key(step: Any, rows: list[int], values: list[list[int | None]]) -> Callable[[Sum], int]:
+    """max_total held in each key by itself, not in all of them together."""
+    if step.max_total is None:
+        return reference_share(step, rows, values)
+    return reference_share(replace(step, max_rows=min(step.max_rows, step.max_total), max_total=None), rows, values)
+
+
+def rounded_up(step: Any, rows: list[int], values: list[list[int | None]]) -> Callable[[Sum], int]:
+    honest = reference_share(step, rows, values)
+    return lambda total: honest(total) + (step.max_groups < len(rows))
+
+
+@pytest.mark.parametrize(
+    "share", [two_floors, without_groups, without_rows, without_total, total_of_one_key, rounded_up]
+)
 def test_scaling_down_otherwise_fails(share, monkeypatch):
     monkeypatch.setattr(reference, "_share", share)
     assert any(broken(*case) for case in tight_cases())

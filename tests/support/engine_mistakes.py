@@ -13,6 +13,7 @@ MISTAKES = {
     "two floors in sequence": (r"\* \(((?:CASE|CAST)[^/]*?(?:// g END)?)\) // greatest\((c\d+), 1\)",
                                r"// greatest(\2, 1) * (\1)"),
     "max_groups ignored": (r"CASE WHEN g <= CAST\('\d+' AS BIGINT\)", r"CASE WHEN g >= 1"),
+    "max_total ignored": (r"CASE WHEN t <= CAST\('\d+' AS BIGINT\)", r"CASE WHEN t >= 0"),
     "a half rounds down": (r"floor\(", r"ceil(-1 + "),
     "NaN is a value": (r"CASE WHEN isnan\(.*?\) THEN NULL ELSE (.*?) END AS", r"\1 AS"),
     "missing is never a key": (r"IS NOT DISTINCT FROM", r"="),

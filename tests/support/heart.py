@@ -148,6 +148,7 @@ def world(seed: int, *, units: int = 25) -> World:
     }
     if not each_row:
         table |= {"max_rows": luck.randint(1, 5), "max_groups": luck.randint(1, 4)}
+        table |= _total(random.Random(f"total {seed}"), table)
     for name in unknown:
         table["columns"][name] = {"type": table["columns"][name]["type"], "keys": "unknown"}
     curator: dict[str, Any] = dict(ALIKE)
@@ -164,6 +165,18 @@ def world(seed: int, *, units: int = 25) -> World:
     luck.shuffle(rows)
     made = World(seed, catalog, each_row, tuple(rows[: 3 * units] if each_row else rows))
     return replace(made, swaps=tuple(_swaps(luck, made))) if replaces else made
+
+
+def _total(luck: random.Random, table: dict[str, Any]) -> dict[str, Any]:
+    """Half of the worlds cap rows in all as well, so that lam = max_total / max_rows is often no integer; a quarter of
+    them say nothing else."""
+    if luck.random() < 0.5:
+        return {}
+    if luck.random() < 0.5:
+        table.pop("max_groups")
+        if luck.random() < 0.5:
+            table.pop("max_rows")
+    return {"max_total": luck.randint(1, 9)}
 
 
 def _swaps(luck: random.Random, made: World) -> Iterator[tuple[Any, tuple[Row, ...]]]:
@@ -217,12 +230,12 @@ def _rows_of(luck: random.Random, name: Any, number: int, catalog: Catalog) -> l
         end = ("top", "bottom", "beyond")[kind - 1]
         return [(name, *_with(luck, _keys(luck, catalog), end, catalog)) for _ in range(luck.randint(3, 9))]
     if kind == 4:  # one key, one row or just as many as allowed
-        size, keys_ = catalog.tables[0].max_rows or 1, _keys(luck, catalog)
+        size, keys_ = catalog.tables[0].max_rows or catalog.tables[0].max_total or 1, _keys(luck, catalog)
         return [(name, *_with(luck, keys_, "top", catalog))] * luck.choice([1, size, size + 1])
     if kind == 5:
         return [(name, *_with(luck, _keys(luck, catalog), "missing", catalog)) for _ in range(luck.randint(1, 3))]
     if kind == 7:  # one city more than a unit may be in
-        over, keys_ = (catalog.tables[0].max_groups or 1) + 1, _keys(luck, catalog)
+        over, keys_ = (catalog.tables[0].max_groups or catalog.tables[0].max_total or 1) + 1, _keys(luck, catalog)
         return [(name, *_with(luck, keys_ | {1: f"k{n}", 2: n}, "top", catalog)) for n in range(over)]
     return [(name, *_with(luck, _keys(luck, catalog), "any", catalog)) for _ in range(luck.randint(1, 4))]
 

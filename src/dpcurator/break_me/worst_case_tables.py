@@ -78,8 +78,8 @@ def _rows_changed(
 
 def unit(luck: random.Random, table: Table, place: int | None, name: Any) -> Iterator[Row]:
     """A unit's rows, by a kind."""
-    kind, most = luck.choice(KINDS), table.max_rows or 1
-    groups = (table.max_groups or 1) + 1
+    kind, most = luck.choice(KINDS), table.max_rows or table.max_total or 1
+    groups = (table.max_groups or table.max_total or 1) + 1
     size = {"many": luck.choice((most + 1, 10 * most, 40)), "full": most, "repeated": luck.choice((2, most + 1)),
             "groups": groups, "missing": luck.choice((1, 3))}.get(kind, luck.choice((1, 2, 5)))  # fmt: skip
     size = min(size, 60)

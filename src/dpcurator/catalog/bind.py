@@ -98,6 +98,7 @@ def _public_table(table: Table) -> dict[str, Any]:
         for column in table.columns
     ]
     caps = {"max_rows": table.max_rows, "max_groups": table.max_groups, "expected_units": table.expected_units}
+    caps |= {} if table.max_total is None else {"max_total": table.max_total}
     return {"name": table.name, "unit": table.unit, "columns": columns} | caps
 
 

@@ -63,15 +63,13 @@ def _caps(declaration: Declaration, table: Table) -> list[Finding]:
     if table.unit == EACH_ROW:
         return []
     under, where = f"[tables.{quoted(table.name)}]", declaration.where(table.name)
-    caps = (
-        ("max_rows", table.max_rows, "how many rows one unit may add to a group"),
-        ("max_groups", table.max_groups, "in how many groups one unit may be"),
+    if table.max_total is not None or table.max_rows is not None:
+        return []
+    what = (
+        f"Table {text(table.name)} does not say how many rows of one unit count in an answer: max_total, or max_rows "
+        "in one group."
     )
-    return [
-        Finding("blocks", where, f"Table {text(table.name)} does not say {meaning} ({field}).", f"{field} = 1", under)
-        for field, value, meaning in caps
-        if value is None
-    ]
+    return [Finding("blocks", where, what, "max_total = 20", under)]
 
 
 def _column(declaration: Declaration, table: Table, column: Column, keyed: bool) -> list[Finding]:

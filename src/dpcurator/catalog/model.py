@@ -69,6 +69,7 @@ class Table:
     unit: str | None
     max_rows: int | None = None  # rows a unit may add to one group; None only with EACH_ROW, or not yet declared
     max_groups: int | None = None
+    max_total: int | None = None  # rows of a unit in all of one answer
     expected_units: int | None = None  # a public size hint, for error bars only
 
     @property

@@ -132,6 +132,7 @@ class TableFields(Section):
         str | None, Field(description='The column that says whose row it is, or "each row". Private tables only.')
     ] = None
     public: Annotated[bool, Field(description="true: the rows are public and protected in no way.")] = False
+    max_total: Annotated[Any, Field(description="Rows of a unit that count in one answer; enforced by weights.")] = None
     max_rows: Annotated[Any, Field(description="Rows a unit may add to one group; enforced by scaling down.")] = None
     max_groups: Annotated[Any, Field(description="Groups a unit may be in; enforced by scaling down.")] = None
     expected_units: Annotated[Any, Field(description="About how many units, if public; for error bars only.")] = None

@@ -83,7 +83,7 @@ def _table(
 ) -> Table:
     unit = _unit(name, shape, fields, path, problems)
     counts: dict[str, int | None] = {}
-    for field in ("max_rows", "max_groups", "expected_units"):
+    for field in ("max_total", "max_rows", "max_groups", "expected_units"):
         given = getattr(shape, field)
         counts[field] = None
         if given is None:
@@ -99,7 +99,7 @@ def _table(
                          "Leave it out.")  # fmt: skip
     return Table(
         name, tuple(columns), unit, max_rows=counts["max_rows"], max_groups=counts["max_groups"],
-        expected_units=counts["expected_units"],
+        max_total=counts["max_total"], expected_units=counts["expected_units"],
     )  # fmt: skip
 
 

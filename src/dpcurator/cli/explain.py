@@ -31,7 +31,8 @@ def plan_lines(plan: Plan) -> list[str]:
     size = f"{grouped.keys} keys" if grouped.listed else "those keys that may be shown"
     size += ", and all others in one more row" if grouped.other else ""
     lines.append(f"grouped by {keys}: {size}" if keys else "not grouped: one key")
-    lines.append(f"bounded to {plan.source.max_rows} rows a key and {plan.source.max_groups} keys a unit")
+    total = "" if plan.source.max_total is None else f", and {plan.source.max_total} rows in all"
+    lines.append(f"bounded to {plan.source.max_rows} rows a key and {plan.source.max_groups} keys a unit{total}")
     calls = [f"{call.function}({call.column.name if call.column is not None else '*'})" for call in plan.calls]
     lines.append(f"aggregates: {', '.join(calls) or 'none'}")
     lines.append(f"outputs: {', '.join(output.title for output in plan.outputs)}")

@@ -137,17 +137,17 @@ class _Places:
             return cls(list(range(units)), list(range(units)))
         luck = _luck(catalog, table, "")
         each = MOST_ROWS * 0.7 / units  # rows that a unit may have, on average
-        most_groups = max(1, min(table.max_groups or 1, int(4 * (each**0.5 - 1))))
-        most_rows = max(1, min(table.max_rows or 1, int(4 * (each / (1 + most_groups / 4) - 1))))
+        most_groups = max(1, min(table.max_groups or table.max_total or 1, int(4 * (each**0.5 - 1))))
+        most_rows = max(1, min(table.max_rows or table.max_total or 1, int(4 * (each / (1 + most_groups / 4) - 1))))
         spare = min(MOST_ROWS // 4, MOST_ROWS - units)  # rows for units with more than count
         owners: list[int] = []
         rows: list[int] = []
         for unit in range(units):
-            groups, beyond = _few(most_groups, luck), (table.max_groups or 1) + 1
+            groups, beyond = _few(most_groups, luck), (table.max_groups or table.max_total or 1) + 1
             if (unit == 0 or luck.random() < _BEYOND) and beyond * 10 <= spare:
                 groups, spare = beyond, spare - beyond
             for _ in range(groups):
-                count, beyond = _few(most_rows, luck), (table.max_rows or 1) + _few(4, luck)
+                count, beyond = _few(most_rows, luck), (table.max_rows or table.max_total or 1) + _few(4, luck)
                 if (unit == 0 or luck.random() < _BEYOND) and beyond * 10 <= spare:
                     count, spare = beyond, spare - beyond
                 rows += [len(owners)] * count

@@ -3,18 +3,21 @@
 `check_core` looks at the plan alone (public facts), so what it raises is a Refusal. Both engines call it first; so they
 refuse the same plans, and on every other plan and every table they are total. With N rows, N <= 2**48, and
 
-    W = upper - lower,   m = max_rows <= 2**20,   one <= 2**16,   K = number of keys <= 2**26:
+    W = upper - lower,  m = max_rows <= 2**20,  T = max_total < 2**46,  one <= 2**16,  K = number of keys <= 2**26:
 
 - measuring: x is within [clamp_lower, clamp_upper], so |x * 2**exponent| <= 2**126 and neither it nor its floor
   overflows; |lower|, |upper| < 2**126 and W <= 2**62, so the measured integer is within [0, 2**62];
 - per unit:  c <= N, S <= W c <= 2**62 * 2**48 = 2**110;  g <= K;  h = min(g, max_groups) <= K;
-- n':        one * min(c, m) * h <= 2**16 * 2**20 * 2**26 = 2**62, and n' <= one * min(c, m) <= 2**36;
+- t:         t = the sum of min(r, m) over g keys is at most m K <= 2**46; T binds where T < t, so T t^-1 has both below
+             2**46, and in h / g against T / t both h t and T g are at most 2**26 * 2**46 = 2**72;
+- n':        one * min(c, m) * h <= 2**16 * 2**20 * 2**26 = 2**62, one * min(c, m) * T <= 2**36 * 2**46 = 2**82, and
+             n' <= one * min(c, m) <= 2**36;
 - S':        n' <= one * m and W m <= 2**62, so S n' <= (W m) c one <= 2**62 * 2**48 * 2**16 = 2**126;
              S' <= W n' <= (W m) one <= 2**78;
 - totals:    there are at most N pairs (unit, key), so a sum of n' is at most 2**48 * 2**36 = 2**84 and a sum of S'
              at most 2**48 * 2**78 = 2**126;
-- chosen keys: g <= max_groups after choosing, so h = g, nothing is scaled by it, and n' = one * min(c, m) <= 2**36
-             whatever the number of keys, which may be that of the rows, N;
+- chosen keys: g <= max_groups after choosing, so h = g, nothing is scaled by it, and n' <= one * min(c, m) <= 2**36
+             whatever the number of keys, which may be that of the rows, N; t <= m g <= 2**20 * 2**48, T <= 2**46;
 - each row a unit: n' = one c and S' = one S with c <= 1, so totals are at most one W N <= 2**126.
 
 All of these are below 2**127 - 1, the largest 128-bit signed integer. Checked in tests/engines/test_limits.py.
@@ -53,6 +56,7 @@ from dpcurator.plan.core import (
 MAX_TABLE_ROWS: Final = 2**48  # a promise of `refresh`, not checked here: it is not a fact of the plan
 MAX_ROWS: Final = 2**20
 MAX_KEYS: Final = 2**26
+MAX_TOTAL: Final = 2**46  # the most that max_rows in each of so many keys come to
 MAX_ONE: Final = 2**16
 MAX_RANGE: Final = 2**62
 MAX_GRID: Final = 2**126
@@ -111,6 +115,9 @@ def check_core(core: CorePlan) -> Parts:
         require(kind_of(expressions.kinds, owner) != "float", "A unit is an integer or a text, never a float.")
     require(type(scale.max_rows) is int and 1 <= scale.max_rows <= MAX_ROWS, "max_rows is from 1 to 2**20.")
     require(type(scale.max_groups) is int and scale.max_groups >= 1, "max_groups is at least 1.")
+    if scale.max_total is not None:
+        require(type(scale.max_total) is int and scale.max_rows <= scale.max_total < MAX_TOTAL,
+                "max_total is at least max_rows, and below 2**46.")  # fmt: skip
     require(type(scale.one) is int and 1 <= scale.one <= MAX_ONE, "One whole row counts from 1 to 2**16.")
     for grid in grids:
         _grid(grid, kinds, 1 if owner is None else scale.max_rows)
@@ -167,6 +174,8 @@ def _chosen(chosen: Chosen, kinds: tuple[Kind, ...], sums: tuple[Sum, ...], scal
     require(is_unicode(chosen.salt), "A salt is Unicode text.")
     require(type(chosen.max_groups) is int and 1 <= chosen.max_groups <= scale.max_groups,
             "No more keys are kept than a unit may have whole.")  # fmt: skip
+    require(scale.max_total is None or chosen.max_groups <= scale.max_total,
+            "No more keys are kept than rows a unit may have in all.")  # fmt: skip
     require(bool(sums) and sums[0].what == "units", "Where keys are chosen the first sum is of units.")
 
 

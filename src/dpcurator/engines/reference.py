@@ -11,6 +11,7 @@ import hashlib
 import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 from dpcurator.catalog.model import Value
@@ -153,21 +154,28 @@ def scale_down(
 ) -> list[tuple[Key, Callable[[Sum], int]]]:
     """For each (unit, key): the key, and what each sum adds for it."""
     return [
-        (key, _share(step, len(keys), values)) for keys in units.values() for key, values in keys.items()
+        (key, _share(step, [len(rows) for rows in keys.values()], values))
+        for keys in units.values()
+        for key, values in keys.items()
     ]
 
 
-def _share(step: ScaleDown, g: int, values: list[list[int | None]]) -> Callable[[Sum], int]:
-    h = min(g, step.max_groups)
+def _share(step: ScaleDown, rows: list[int], values: list[list[int | None]]) -> Callable[[Sum], int]:
+    """rows: how many the unit has in each of its keys; values: those of one of them."""
+    g, t = len(rows), sum(min(r, step.max_rows) for r in rows)
+    factor = min(Fraction(1), Fraction(step.max_groups, g))
+    whole = factor
+    if step.max_total is not None:
+        factor, whole = min(factor, Fraction(step.max_total, t)), min(factor, Fraction(step.max_total, g))
 
     def scaled_count(c: int) -> int:
-        return step.one * min(c, step.max_rows) * h // g
+        return math.floor(step.one * min(c, step.max_rows) * factor)
 
     def share(sum_: Sum) -> int:
         if sum_.what == "rows":
             return scaled_count(len(values))
         if sum_.what == "units":
-            return step.one * h // g
+            return math.floor(step.one * whole)
         present = [value for row in values if (value := row[sum_.measure]) is not None]
         c = len(present)
         if sum_.what == "present" or c == 0:

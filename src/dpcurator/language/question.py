@@ -194,6 +194,19 @@ class Ordering:
 
 
 @dataclass(frozen=True, slots=True)
+class Caps:
+    """How much of one unit counts in an answer: rows in all, rows in one group, groups. None: not said."""
+
+    max_total: int | None = None
+    max_rows: int | None = None
+    max_groups: int | None = None
+
+    def or_else(self, other: Caps) -> Caps:
+        """These where any is said, else the other ones: caps are named together or not at all."""
+        return other if self == Caps() else self
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     items: tuple[Item, ...]
     table: str
@@ -206,4 +219,5 @@ class Question:
     order_by: tuple[Ordering, ...] = ()
     limit: int | None = None
     offset: int = 0
+    caps: Caps = Caps()  # the question's own, instead of the catalog's
     table_at: str = field(default="", compare=False)

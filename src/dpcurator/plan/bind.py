@@ -15,6 +15,7 @@ from dpcurator.language.names import find, nearest, quote, show
 from dpcurator.language.question import (
     Binary,
     Call,
+    Caps,
     Case,
     Cast,
     Fits,
@@ -32,6 +33,7 @@ from dpcurator.language.question import (
 from dpcurator.language.rows import Field, Operand, fields
 from dpcurator.language.typed import own_type
 from dpcurator.plan.calls import call
+from dpcurator.plan.caps import bounded
 from dpcurator.plan.keys import keyed
 from dpcurator.plan.limits import check, finishing
 from dpcurator.plan.nodes import (
@@ -124,15 +126,7 @@ def _source(scope: Scope) -> Bounded:
         )
     if unit is None:
         return Bounded(grouped, 1, 1)
-    caps = {"max_rows": table.max_rows, "max_groups": table.max_groups}
-    for cap, value in caps.items():
-        if value is None and (cap == "max_rows" or question.group_by):
-            meaning = "rows one unit may add to a group" if cap == "max_rows" else "groups one unit may be in"
-            raise Refusal(
-                f"table {show(table.name)} declares no {cap}, the number of {meaning}.",
-                cure=f"The steward adds a line such as `{cap} = 5` under [tables.{table.name}] in the catalog.",
-            )
-    return Bounded(grouped, table.max_rows or 1, table.max_groups or 1)
+    return bounded(grouped, question.caps.or_else(Caps(table.max_total, table.max_rows, table.max_groups)), table.name)
 
 
 def _key(part: Syntax, scope: Scope) -> KeyColumn:

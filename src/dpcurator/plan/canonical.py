@@ -24,7 +24,7 @@ from dpcurator.plan import nodes
 def as_json(node: Any) -> Any:
     """The JSON value of a plan, or of any part of one."""
     if dataclasses.is_dataclass(node) and not isinstance(node, type):
-        named = {f.name: as_json(getattr(node, f.name)) for f in dataclasses.fields(node)}
+        named = {f.name: as_json(getattr(node, f.name)) for f in dataclasses.fields(node) if not _left_out(f, node)}
         return {"node": type(node).__name__} | named
     if isinstance(node, tuple):
         return [as_json(part) for part in node]
@@ -33,6 +33,11 @@ def as_json(node: Any) -> Any:
     if isinstance(node, float):
         return {"double": node.hex()}
     return node
+
+
+def _left_out(part: dataclasses.Field[Any], node: Any) -> bool:
+    """Whether a field that came later has its default: plans written before it keep their bytes and digests."""
+    return "later" in part.metadata and getattr(node, part.name) == part.default
 
 
 def plan_of(value: Any) -> nodes.Plan:
@@ -66,9 +71,13 @@ def _read(value: Any, hint: Any) -> Any:
         return value
     kind: Any = hint
     hints = _hints(kind)
-    if set(value) != {"node", *hints}:
+    later = {f.name for f in dataclasses.fields(kind) if "later" in f.metadata}
+    if not {"node", *hints} - later <= set(value) <= {"node", *hints}:
         raise ValueError("fields do not match")
-    return kind(**{name: _read(value[name], hints[name]) for name in hints})
+    made = kind(**{name: _read(value[name], hints[name]) for name in hints if name in value})
+    if any(_left_out(f, made) and f.name in value for f in dataclasses.fields(kind)):
+        raise ValueError("not in the one spelling")
+    return made
 
 
 _NOT_FINITE = (float("inf"), float("-inf"))

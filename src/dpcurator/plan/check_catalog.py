@@ -31,11 +31,8 @@ def disagreement(plan: Plan, catalog: Catalog) -> str | None:
         return "the unit is not the catalog's"
     if (rows.neighbours, rows.units) != (catalog.neighbours, catalog.units):
         return "the neighbours, or the number of units, are not the catalog's"
-    caps = (1, 1) if rows.unit is None else (table.max_rows, table.max_groups or 1)
-    if (plan.source.max_rows, plan.source.max_groups) != caps:
-        return "max_rows or max_groups is not the catalog's"
-    if plan.source.source.columns and rows.unit is not None and table.max_groups is None:
-        return "the catalog declares no max_groups"
+    if rows.unit is None and (plan.source.max_rows, plan.source.max_groups) != (1, 1):
+        return "a row that is a unit is one row in one group"
     try:
         return _where(source, table) or _measured(plan, table) or _keys(plan, table, catalog) or _work(plan, table)
     except (KeyError, TypeError, ValueError, ArithmeticError, IndexError, Refusal):

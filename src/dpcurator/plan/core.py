@@ -129,20 +129,23 @@ class PerUnit:
 
 @dataclass(frozen=True, slots=True)
 class ScaleDown:
-    """Bound each unit (semantics 2.5). With g = the number of keys in which the unit has rows, h = min(g, max_groups):
+    """Bound each unit (semantics 2.5). With g = the number of keys in which the unit has rows, t = the sum over them of
+    min(r, max_rows), and the factor f = min(1, max_groups / g, max_total / t), a fraction:
 
-    n'(c) = floor(one * min(c, max_rows) * h / g) for a count c;  S' = floor(S * n'(c) / c), and 0 when c = 0;
-    a unit itself counts floor(one * h / g) in each of its keys. All divisions are of non-negative integers.
+    n'(c) = floor(one * min(c, max_rows) * f) for a count c;  S' = floor(S * n'(c) / c), and 0 when c = 0;
+    a unit itself counts floor(one * min(1, max_groups / g, max_total / g)) in each of its keys. All divisions are of
+    non-negative integers. max_total None: no limit on rows in all, f = min(1, max_groups / g).
     """
 
     max_rows: int
     max_groups: int
     one: int
+    max_total: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """What to add up over units. rows: n'(r); units: floor(one*h/g); present: n'(c) of a measure; values: its S'."""
+    """What to add up over units. rows: n'(r); units: a unit itself; present: n'(c) of a measure; values: its S'."""
 
     what: Literal["rows", "units", "present", "values"]
     measure: int = 0  # which measured column, for present and values

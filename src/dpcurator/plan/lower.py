@@ -115,7 +115,7 @@ def lower(plan: Plan, asks: tuple[Ask, ...], grids: Mapping[Measured, Grid], cat
     steps.append(Measure(tuple(_grid(column, grids, places[column.part]) for column in measured)))
     steps.append(PerUnit())
     one = 1 if scanned.unit is None else ONE
-    steps.append(ScaleDown(plan.source.max_rows, plan.source.max_groups, one))
+    steps.append(ScaleDown(plan.source.max_rows, plan.source.max_groups, one, plan.source.max_total))
     sums: list[Sum] = [] if grouped.listed else [Sum("units")]
     combinations = tuple(_combination(ask, measured, grids, sums) for ask in asks)
     steps.append(Total(tuple(sums)))

@@ -12,12 +12,14 @@ in the catalog.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Final, Literal
 
 from dpcurator.catalog.model import KINDS, Kind, Neighbours
 from dpcurator.language.rows import Field, Operand, Predicate
+
+LATER: Final[dict[str, Any]] = {"later": True}  # a field that older plans have not: left out where it is the default
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,15 +107,21 @@ class Grouped:
 
 @dataclass(frozen=True, slots=True)
 class Bounded:
-    """Each unit scaled down to `max_rows` rows a key and `max_groups` keys (semantics 2.5); 1 and 1 for `each row`."""
+    """Each unit weighted down to `max_rows` rows a key, `max_groups` keys and `max_total` rows in all (semantics 2.5).
+
+    1, 1 and None for `each row`. max_total is None where the other two alone bind: where it is at least their product.
+    """
 
     source: Grouped
     max_rows: int
     max_groups: int
+    max_total: int | None = field(default=None, metadata=LATER)
 
     def __post_init__(self) -> None:
         if self.max_rows < 1 or self.max_groups < 1:
             raise ValueError("max_rows and max_groups are at least 1")
+        if self.max_total is not None and not self.max_rows <= self.max_total < self.max_rows * self.max_groups:
+            raise ValueError("max_total is at least max_rows, and below max_rows * max_groups")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,48 +4,54 @@ Claim. Neighbouring tables differ in all the rows of one unit (add-remove), or i
 rows of another (replace-one). Between them the integer vector of a reading, one coordinate a key, moves at most `linf`
 in each coordinate, `l1` in sum and `l2_squared` in sum of squares, in at most `coordinates` of them.
 
-One unit. A key's reading is a sum over units, so a unit adds its own share, whatever the others are. Write m, l0, g,
-n' as in semantics 2, w = n' / (one * m) for the weight of a key. Scaling down gives w <= min(1, l0/g) in each of g
-keys, and choosing keys gives w <= 1 in at most l0 of them; either way 0 <= w <= 1 and the weights sum to at most l0.
-As 0 <= S' <= W n', the share of a key lies in w * [low, high], where times `one`
+One unit. A key's reading is a sum over units, so a unit adds its own share, whatever the others are. Write m, l0, T, g,
+n' as in the semantics, c_k for its rows in key k, t for the sum of min(c_k, m), and w_k = n'_k / (one * m) for the weight of
+key k. Scaling down gives w_k <= min(c_k, m) / m * min(1, l0/g, T/t), so w_k <= 1 and the weights sum to at most
+g * l0/g = l0, to at most t/m * T/t = T/m, and, as each is at most 1, to at most K: to lam = min(l0, T/m, K), which is
+a rational.
+Choosing keys first leaves g <= l0 keys and the same. Where a unit itself is counted, w_k <= min(1, l0/g, T/g) and
+lam = min(l0, T, K). As 0 <= S' <= W n', the share of a key lies in w * [low, high], where times `one`
 
     count     n'          in  [0, m]
     sum       S' + L n'   in  [m min(L, 0), m max(U, 0)]     B = max(|low|, |high|), V = high - low;  B <= V <= 2 B
     centred   2 S' - W n' in  [-m W, m W]
 
-Add-remove. The vector moves by one share: at most B a key, and, the weights being at most 1, at most l0 B in sum and
-l0 B^2 in sum of squares. Attained by l0 keys of m rows at the further bound.
+Add-remove. The vector moves by one share: at most B a key, and, the weights being at most 1, at most lam B in sum and
+lam B^2 in sum of squares. Attained by lam keys of m rows at the further bound when lam is an integer; the sum also
+otherwise. B is m times an integer, so lam B and lam B^2 are integers.
 
 Replace-one. It moves by the difference of two shares, d = v y - w x with weights v, w and values x, y in [low, high].
-A coordinate lies between low - high and high - low: linf V, and K V, K V^2 for all K. For the sums fix x and y: |d| and
-d^2, summed, are convex in (v, w), so they are greatest where v and w are both corners of {0 <= w <= 1, sum w <= l0}: as
-l0 is an integer, corners are l0 or fewer keys of weight 1 (so having more than l0 keys, scaled, never helps; nor do
-floors, which keep n' inside). With i keys common to two corners, and l0 - i of each alone, the sums are at most
-i V + 2 (l0 - i) B <= 2 l0 B and i V^2 + 2 (l0 - i) B^2 <= l0 max(V^2, 2 B^2). Attained when K >= 2 l0, or K <= l0.
-Between, i >= 2 l0 - K, and the claims are true but not the least: those are the two sums at i = 2 l0 - K (the second at
-i = l0 if V^2 > 2 B^2, where the claim is attained).
+A coordinate lies between low - high and high - low: linf V, and K V, K V^2 for all K. As low <= 0 <= high, a key of
+weights v >= w moves by at most v B + w (V - B) <= (v + w) B, and so does one of w >= v, turned round; the weights of
+two units sum to at most 2 lam, so l1 is at most 2 lam B. In squares,
+(v B + w (V - B))^2 <= (v + w) max(V^2 / 2, B^2) for 0 <= w <= v <= 1: the left side is convex in w and the right side
+affine, at w = 0 it says v^2 B^2 <= v B^2 or less, and at w = v it says v^2 V^2 <= v V^2 or less. Summed, l2^2 is at
+most lam max(V^2, 2 B^2). Attained, where lam is an integer, when K >= 2 lam, or K <= lam; elsewhere the claims are true
+and need not be the least.
 
 Unknown keys. At most l0 of a unit's keys are chosen, by a hash of the unit and the key, so no other unit matters, and
 a key which only one of two neighbours has counts 0 in the other. The vector over all possible keys moves in l0
-coordinates, or 2 l0 when two units' keys are disjoint; K is not public and no term has it.
+coordinates, or 2 l0 when two units' keys are disjoint; K is not public and no term has it. l0 <= T here (`bind`), so
+that each of them counts the unit itself whole, which is what the selection of keys rests on.
 
 Other. Which keys are shown is decided by counts of units, not by what is read. Given the same shown keys, the vector of
 their readings and of the sum of all others' is the vector over all keys with some coordinates added up. So its l1 is no
-more; the one more coordinate moves by at most l0 B (add-remove: a part of one share), or l0 V (replace-one: a
-difference of two, each in l0 [low, high]), which is its linf; and l2 is at most l1. Attained, except for l2 under
+more; the one more coordinate moves by at most lam B (add-remove: a part of one share), or lam V (replace-one: a
+difference of two, each in lam [low, high]), which is its linf; and l2 is at most l1. Attained, except for l2 under
 replace-one.
 
 Always present. When each row is a unit, and there is no WHERE and no GROUP BY, each unit is exactly one row of the one
 key: `whole`. Then counts of rows and of units are [1, 1], and so is that of a column that declares a value for missing
 ones, whose sum is [L, U]. So V is 0, or U - L (replace-one); a reading that cannot move is the public n (`aggregates`).
 
-With `each row` a unit is one row in one key: m = l0 = one = 1.
+With `each row` a unit is one row in one key: m = l0 = T = one = 1.
 
 Held by tests/laws/test_heart.py on both engines, and by a test there that weakens each rule by one and must fail.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -61,7 +67,8 @@ from dpcurator.plan.reading import Reading
 class Reach:
     """What one unit can have in the rows that are left. None: no limit yet.
 
-    rows: rows in one key; groups: keys it is in; keys: K, None when keys are `chosen` and their number is not public;
+    rows: rows in one key; groups: keys it is in; total: rows in all, None where so many rows in so many keys are the
+    limit already; keys: K, None when keys are `chosen` and their number is not public;
     one: the integer that one whole row counts; units: public n, with replace-one only; whole: each unit is exactly one
     row of the one key. other: the chosen keys that are not shown are read as one more.
     """
@@ -75,6 +82,7 @@ class Reach:
     units: int | None = None
     whole: bool = False
     other: bool = False
+    total: int | None = None
 
     @property
     def chosen(self) -> bool:
@@ -145,7 +153,10 @@ def _bounded(node: Bounded) -> Reach:
     words = f"scaled down to {node.max_rows} {rows_word} a key and {groups} {keys_word}"
     if below.keys is None:
         words = f"{groups} {keys_word} a unit chosen by a hash, scaled down to {node.max_rows} {rows_word} a key"
-    return replace(below, rows=node.max_rows, groups=groups, steps=below.step(words))
+    total = node.max_total if node.max_total is not None and node.max_total < node.max_rows * groups else None
+    if total is not None:
+        words += f", and to {total} rows in all"
+    return replace(below, rows=node.max_rows, groups=groups, total=total, steps=below.step(words))
 
 
 NODE_RULES: dict[type, Callable[..., Reach]] = {Rows: _rows, Where: _where, Grouped: _grouped, Bounded: _bounded}
@@ -198,20 +209,34 @@ def reading(ask: Ask, reach: Reach, steps: Steps) -> Reading:
     """The bounds for one ask, as integers; `steps` is the grid of the ask's column (ignored by counts)."""
     low, high = share(ask, reach, steps)
     most, across = max(abs(low), abs(high)), high - low  # B and V
-    groups = selection_reach(reach)
+    lam, groups = weights(ask, reach), selection_reach(reach)
+    all_most, all_across = _times(lam, most), _times(lam, across)
     exponent = steps.exponent if ask.column is not None and ask.what in ("values", "centred") else 0
     unit = Fraction(2) ** -exponent / reach.one
     keys = reach.keys
     if reach.other:
         twice = 1 if reach.neighbours == "add-remove" else 2
-        l1, linf = twice * groups * most, groups * (most if twice == 1 else across)
+        l1, linf = twice * all_most, all_most if twice == 1 else all_across
         return Reading(twice * groups + 1, linf, l1, l1 * l1, unit)
     if reach.neighbours == "add-remove":
-        return Reading(groups if keys is None else keys, most, groups * most, groups * most * most, unit)
-    l1, l2_squared = 2 * groups * most, groups * max(across * across, 2 * most * most)
+        return Reading(groups if keys is None else keys, most, all_most, _times(lam, most * most), unit)
+    l1, l2_squared = 2 * all_most, _times(lam, max(across * across, 2 * most * most))
     if keys is None:
         return Reading(2 * groups, across, l1, l2_squared, unit)
     return Reading(keys, across, min(l1, keys * across), min(l2_squared, keys * across * across), unit)
+
+
+def weights(ask: Ask, reach: Reach) -> Fraction:
+    """lam: what the weights of one unit's keys sum to at most, each being at most 1."""
+    groups = selection_reach(reach)
+    if reach.total is None:
+        return Fraction(groups)
+    return min(Fraction(groups), Fraction(reach.total, 1 if ask.what == "units" else reach.rows or 1))
+
+
+def _times(lam: Fraction, distance: int) -> int:
+    """lam * distance, rounded up to an integer: exact, as distances are multiples of max_rows, and of 1 for units."""
+    return math.ceil(lam * distance)
 
 
 def selection_reach(reach: Reach) -> int:

@@ -249,9 +249,10 @@ def _steps(ask: Ask, grids: Mapping[Measured, Grid]) -> Steps:
 
 def _grids(asks: tuple[Ask, ...], reach: Reach, shares: Shares, max_rows: int) -> dict[Measured, Grid]:
     """One grid per summed column, from a size that the noise of its readings is at least: for Laplace noise
-    l1/eps with l1 >= groups * most, for Gaussian noise sigma >= most / sqrt(2 rho), as linf <= l2."""
+    l1/eps with l1 >= min(groups * max_rows, total) * most, for Gaussian noise sigma >= most / sqrt(2 rho)."""
     sizes: dict[Measured, list[Fraction]] = {}
     groups = min(reach.groups or 1, reach.keys if reach.keys is not None else reach.groups or 1)
+    rows = groups * max_rows if reach.total is None else reach.total
     for ask in asks:
         column = ask.column
         if column is None or ask.what not in SUMMED or column.lower is None or column.upper is None:
@@ -261,7 +262,7 @@ def _grids(asks: tuple[Ask, ...], reach: Reach, shares: Shares, max_rows: int) -
         most = (width if ask.what == "centred" or reach.whole else largest) or largest or Fraction(1)
         least = []
         if shares.epsilon is not None:
-            least.append(groups * max_rows * most / shares.epsilon)
+            least.append(rows * most / shares.epsilon)
         if shares.rho is not None:
             least.append(max_rows * most / root_above(2 * shares.rho))
         sizes.setdefault(column, []).append(min(least))

@@ -52,7 +52,8 @@ def write(
             "keys": quote.reach.keys,
             "one": quote.reach.one,
             "units": quote.reach.units,
-        },
+        }
+        | ({} if quote.reach.total is None else {"total": quote.reach.total}),
         "price": quote.parameters()["price"],
         "selection": quote.parameters()["selection"],
         "readings": [

@@ -24,6 +24,7 @@ def check_sensitivity(receipt: Json) -> str:
     require(receipt["neighbours"] == reach.neighbours, "the plan's sensitivity is that of other neighbours")
     claimed = receipt["reach"]
     found = {"rows": reach.rows, "groups": reach.groups, "keys": reach.keys, "one": reach.one, "units": reach.units}
+    found |= {} if reach.total is None else {"total": reach.total}
     require(canonical(claimed) == canonical(found), "the reach is not what the plan implies")
     words: list[str] = []
     for ask, claim in claims_of(receipt):

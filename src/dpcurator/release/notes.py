@@ -21,6 +21,8 @@ def notes(plan: Plan, reach: Reach, confidence: Fraction) -> tuple[str, ...]:
         caps = many(source.max_rows, "row")
         if source.source.columns:
             caps += f" a group and {many(source.max_groups, 'group')}"
+        if source.max_total is not None:
+            caps += f", or {many(source.max_total, 'row')} in all,"
         apart.append(f"a unit with more than {caps} is {'cut' if reach.chosen else 'scaled'} down to that")
     if reach.chosen:
         apart.append(f"groups of few units are {'in (other)' if reach.other else 'left out'}")

@@ -27,7 +27,7 @@ from dpcurator.engines.duckdb import rows
 from dpcurator.engines.duckdb.levels import TYPES, Levels, Parameters, integer
 from dpcurator.engines.limits import MAX_RANGE, Parts, check_core
 from dpcurator.language.functions.function import INT64
-from dpcurator.plan.core import Chosen, CorePlan, Grid, Listed, Scan, Source, Sum, key_bytes
+from dpcurator.plan.core import Chosen, CorePlan, Grid, Listed, ScaleDown, Scan, Source, Sum, key_bytes
 from dpcurator.values import Exact
 
 
@@ -243,18 +243,85 @@ def measures_of(parts: Parts) -> tuple[list[int], list[int]]:
 
 
 def of_units(parts: Parts, key: list[str], parameters: Parameters) -> list[tuple[str, str]]:
-    """From `per_unit`: g where it can bind; n' and S'; totals."""
+    """From `per_unit`: each unit's factor where a cap can bind; n' and S'; totals."""
     k = ", ".join(key)
     steps: list[tuple[str, str]] = []
-    grouped, source = False, "per_unit"
+    weights, source = Weights.of(parts), "per_unit"
     if isinstance(parts.keys, Chosen):
         steps += _choose(parts, parts.keys, key, parameters)
         source = "kept"
-    elif len(parts.keys.keys) > parts.scale.max_groups:
-        steps.append(("spread", "SELECT u AS w, count(*) AS g FROM per_unit GROUP BY u"))
-        grouped, source = True, "per_unit JOIN spread ON u = w"
-    totals = ", ".join(f"{_total(parts, sum_, grouped)} AS t{index}" for index, sum_ in enumerate(parts.sums))
+    if weights.bind:
+        steps.append(("spread_out", f"SELECT u AS w, {weights.columns()} FROM {source} GROUP BY u"))
+        if weights.total:
+            steps.append(("weighed", f"SELECT *, {weights.factor()} FROM spread_out"))
+        source = f"{source} JOIN {'weighed' if weights.total else 'spread_out'} ON u = w"
+    totals = ", ".join(f"{_total(parts, sum_, weights)} AS t{index}" for index, sum_ in enumerate(parts.sums))
     return [*steps, ("totals", f"SELECT {k}, {totals} FROM {source} GROUP BY {k}")]
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Which caps can bind, and the factor f of a unit as a fraction of integers in SQL.
+
+    groups: whether a unit can be in more than max_groups keys. total: whether a unit, so bounded, can have more than
+    max_total rows in all. Without `total` f is h / g as before; with it, `num` / `den`, both 1 where nothing binds (a
+    factor below 1 has g > h or t > T for its den, so den > 1).
+    """
+
+    scale: ScaleDown
+    h: int  # min(max_groups, the most keys a unit can be in)
+    groups: bool
+    total: bool
+
+    @classmethod
+    def of(cls, parts: Parts) -> Weights:
+        scale, keys = parts.scale, parts.keys
+        most = len(keys.keys) if isinstance(keys, Listed) else keys.max_groups
+        h = min(scale.max_groups, most)
+        total = scale.max_total is not None and scale.max_total < scale.max_rows * h
+        return cls(scale, h, most > scale.max_groups, total)
+
+    @property
+    def bind(self) -> bool:
+        return self.groups or self.total
+
+    def columns(self) -> str:
+        total = f", CAST(sum(least(r, {integer(self.scale.max_rows, 'BIGINT')})) AS BIGINT) AS t" if self.total else ""
+        return f"count(*) AS g{total}"
+
+    def factor(self) -> str:
+        """h / g or T / t, the smaller; compared as h t <= T g, below 2**96."""
+        assert self.scale.max_total is not None
+        h, most = integer(self.h, "BIGINT"), integer(self.scale.max_total, "BIGINT")
+        free = f"t <= {most}" + (f" AND g <= {h}" if self.groups else "")
+        by_groups = f"{integer(self.h, 'HUGEINT')} * t <= {integer(self.scale.max_total, 'HUGEINT')} * g"
+        between = (f" WHEN {by_groups} THEN {h}", f" WHEN {by_groups} THEN g") if self.groups else ("", "")
+        return (
+            f"CASE WHEN {free} THEN 1{between[0]} ELSE {most} END AS num,"
+            f" CASE WHEN {free} THEN 1{between[1]} ELSE t END AS den"
+        )
+
+    def free(self) -> str:
+        """The condition, after an AND, that f is 1."""
+        return " AND den = 1" if self.total else f" AND g <= {self.scale.max_groups}" if self.groups else ""
+
+    def scaled(self, whole: str) -> str:
+        """floor(whole * f). whole * h <= 2**62 stays in BIGINT; whole * T does where 2**36 T <= 2**62."""
+        if self.total:
+            wide = self.scale.one * self.scale.max_rows * max(self.h, self.scale.max_total or 0) > MAX_RANGE
+            return f"({f'CAST({whole} AS HUGEINT)' if wide else whole}) * num // den"
+        if not self.groups:
+            return whole
+        h = integer(self.h, "BIGINT")
+        return f"CASE WHEN g <= {h} THEN {whole} ELSE {whole} * {h} // g END"
+
+    def unit(self) -> str:
+        """floor(one * min(1, max_groups / g, max_total / g)): what a unit itself counts in each of its keys."""
+        one = integer(self.scale.one, "BIGINT")
+        h = min(self.h, self.scale.max_total) if self.total and self.scale.max_total is not None else self.h
+        if not self.groups and not self.total:
+            return one
+        return f"CASE WHEN g <= {integer(h, 'BIGINT')} THEN {one} ELSE {one} * {integer(h, 'BIGINT')} // g END"
 
 
 def _choose(parts: Parts, chosen: Chosen, key: list[str], parameters: Parameters) -> list[tuple[str, str]]:
@@ -281,32 +348,24 @@ def _bytes(name: str, kind: Kind) -> str:
     return f"CASE WHEN {name} IS NULL THEN 'n0:' ELSE '{tag}' || CAST(strlen({text}) AS VARCHAR) || ':' || {text} END"
 
 
-def _total(parts: Parts, sum_: Sum, grouped: bool) -> str:
+def _total(parts: Parts, sum_: Sum, weights: Weights) -> str:
     one = integer(parts.scale.one, "BIGINT")
     most = integer(parts.scale.max_rows, "BIGINT")
     if sum_.what == "units":
-        return f"sum({_scaled(parts, one, grouped)})"
+        return f"sum({weights.unit()})"
     c = "r" if sum_.what == "rows" else f"c{sum_.measure}"
-    count = _scaled(parts, f"{one} * least({c}, {most})", grouped)
+    count = weights.scaled(f"{one} * least({c}, {most})")
     if sum_.what != "values":
         return f"sum({count})"
-    return _total_of_values(parts, sum_.measure, count, grouped)
+    return _total_of_values(parts, sum_.measure, count, weights)
 
 
-def _scaled(parts: Parts, whole: str, grouped: bool) -> str:
-    """floor(whole * h / g): whole * h <= 2**62 in BIGINT."""
-    if not grouped:
-        return whole
-    h = integer(min(parts.scale.max_groups, len(parts.listed.keys)), "BIGINT")
-    return f"CASE WHEN g <= {h} THEN {whole} ELSE {whole} * {h} // g END"
-
-
-def _total_of_values(parts: Parts, measure: int, count: str, grouped: bool) -> str:
+def _total_of_values(parts: Parts, measure: int, count: str, weights: Weights) -> str:
     """The sum of S' = floor(S n' / c): one * S where nothing binds (added up unscaled), else one division, in 64 bits
     where S n' <= 2**62 and in 128 otherwise. `least` keeps every branch in its type whichever rows it is run on."""
     grid, scale = parts.grids[measure], parts.scale
     c, s = f"c{measure}", f"s{measure}"
-    free = f"{c} <= {scale.max_rows}" + (f" AND g <= {scale.max_groups}" if grouped else "")
+    free = f"{c} <= {scale.max_rows}{weights.free()}"
     whole = f"CAST(least({s}, {integer((grid.upper - grid.lower) * scale.max_rows, 'HUGEINT')}) AS BIGINT)"
     small = MAX_RANGE // (scale.one * scale.max_rows)
     narrow = f"CAST(least({s}, {integer(small, 'HUGEINT')}) AS BIGINT) * ({count}) // greatest({c}, 1)"
