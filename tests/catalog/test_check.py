@@ -28,14 +28,14 @@ when = "date"
 def test_everything_undeclared_is_found_with_its_line():
     found = check(load(FILE))
     assert [(finding.level, finding.where) for finding in found] == [
-        ("blocks", "curator.toml"), ("blocks", "curator.toml:6"), ("blocks", "curator.toml:6"),
+        ("blocks", "curator.toml"), ("blocks", "curator.toml:6"),
         ("limits", "curator.toml:11"), ("limits", "curator.toml:12"), ("limits", "curator.toml:13"),
         ("advice", "curator.toml"),
     ]  # fmt: skip
     assert not ready(found)
     assert json.loads(json.dumps([finding.as_json() for finding in found]))[0]["paste"] == "dpcurator refresh"
-    assert "max_rows" in found[1].what
-    assert str(found[1]).endswith('[tables."my visits"]\n    max_rows = 1')
+    assert "max_total" in found[1].what
+    assert str(found[1]).endswith('[tables."my visits"]\n    max_total = 20')
 
 
 def test_pasting_the_lines_mends_it():

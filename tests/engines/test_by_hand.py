@@ -40,14 +40,14 @@ VALUES = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 3, 4, 5, 6, 7, 8]
 
 def plan(
     *, grid: Grid | None = None, keys: Any = None, owner: int | None = 0, max_rows: int = 1, max_groups: int = 1,
-    sums: tuple[Sum, ...] = ALL, one: int = ONE, condition: rows.Predicate | None = None,
+    max_total: int | None = None, sums: tuple[Sum, ...] = ALL, one: int = ONE, condition: rows.Predicate | None = None,
 ) -> CorePlan:  # fmt: skip
     """Columns 0 unit, 1 key (text), 2 the measured value (`grid`, by default 0 .. 10)."""
     grid = grid or Grid(2, "integer", 0, 10, 0, 10, 0)
     scan = Scan("t0", (Source("c0", "integer"), Source("c1", "text"), Source("c2", grid.kind)))
     listed = Listed((), ((),)) if keys is None else Listed((1,), tuple(keys))
     where = () if condition is None else (Filter(condition),)
-    scale = ScaleDown(max_rows, max_groups, one)
+    scale = ScaleDown(max_rows, max_groups, one, max_total)
     return (scan, *where, Owner(owner), listed, Measure((grid,)), PerUnit(), scale, Total(sums))  # type: ignore[return-value]
 
 
@@ -91,6 +91,20 @@ class TestByHand:
         assert evaluate(engine, table(units, places, [1] * 9), core) == ((87381, 87381),) * 3
         twos = [1, 1, 2] * 3  # floor(4 * 87381 / 3) = 116508, where floor(4 / 3) * 87381 = 87381
         assert evaluate(engine, table(units, places, twos), core) == ((87381, 116508),) * 3
+
+    def test_rows_in_all_are_capped_with_one_factor(self, engine: Any) -> None:
+        """Unit 1: 3 rows in g0 and 1 in g1; m = 2, T = 2: t = 2 + 1, f = 2/3, so n' is floor(2^16 * 2 * 2/3) = 87381
+        and floor(2^16 * 2/3) = 43690, which sum to 2 rows; S' = floor(6 * 87381 / 3) of 1, 2, 3 and 5 * 43690 of 5. The
+        unit itself counts whole, min(1, T/g) with g = 2. Unit 2, 1 row in each, is within T."""
+        units, places, values = [1, 1, 1, 1, 2, 2], ["g0", "g0", "g0", "g1", "g0", "g1"], [1, 2, 3, 5, 7, 9]
+        core = plan(keys=GROUPS[:2], max_rows=2, max_groups=9, max_total=2)
+        assert evaluate(engine, table(units, places, values), core) == (
+            (87381 + ONE, 2 * ONE, 87381 + ONE, 174762 + 7 * ONE), (43690 + ONE, 2 * ONE, 43690 + ONE, 218450 + 9 * ONE),
+        )  # fmt: skip
+        one_group = plan(keys=GROUPS[:2], max_rows=2, max_groups=1, max_total=2)  # l0/g = 1/2 < 2/3 binds
+        assert evaluate(engine, table(units, places, values), one_group)[0] == (
+            ONE + ONE // 2, ONE, ONE + ONE // 2, 2 * ONE + 7 * ONE // 2,
+        )  # fmt: skip
 
     def test_missing_values_count_as_rows_only(self, engine: Any) -> None:
         found = evaluate(engine, table([1, 1, 2, None], ["x"] * 4, [None, 4, None, 7]), plan(max_rows=5))

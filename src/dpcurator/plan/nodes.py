@@ -122,6 +122,8 @@ class Bounded:
             raise ValueError("max_rows and max_groups are at least 1")
         if self.max_total is not None and not self.max_rows <= self.max_total < self.max_rows * self.max_groups:
             raise ValueError("max_total is at least max_rows, and below max_rows * max_groups")
+        if self.max_total is not None and not self.source.listed and self.max_groups > self.max_total:
+            raise ValueError("a unit is whole in each of its chosen keys: they are no more than its rows")
 
 
 @dataclass(frozen=True, slots=True)

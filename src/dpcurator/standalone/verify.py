@@ -71,6 +71,7 @@ Field index kind;  Constant value kind;  Missing kind;  Compute function parts k
 Choose branches otherwise kind;  Truth value;  Compare op left right;  Among operand values;  IsMissing operand
 Like operand pattern escape;  Not part;  AllOf parts;  AnyOf parts"""
 KNOWN = {name: {"node", *fields} for name, *fields in map(str.split, re.split("[;\n]+", FORMS.strip()))}
+TOTAL = KNOWN["Bounded"] | {"max_total"}  # where rows in all have a limit of their own
 ROW_FUNCTIONS = set("""add_i sub_i mul_i mod_i neg_i abs_i sign_i floordiv_i round_i add_f sub_f mul_f div_f mod_f neg_f
     abs_f sign_f sqrt exp ln power floor ceil round round_f to_f coalesce least greatest clip lower upper trim ltrim
     rtrim substring length concat replace text_of_i i_of_text f_of_text text_of_date date_of_text date_part date_trunc
@@ -87,7 +88,8 @@ def form(receipt: Any) -> str:
     while left:  # a list of what is still to be looked at, so that no depth is too much
         part = left.pop()
         if isinstance(part, dict):
-            need(set(part) in [KNOWN.get(str(part.get("node"))), *others], "a part of the plan is not known here")
+            need(set(part) in [KNOWN.get(str(part.get("node"))), *others]
+                 or (part.get("node") == "Bounded" and set(part) == TOTAL), "a part of the plan is not known here")
             need(part.get("function") in ROW_FUNCTIONS or part.get("node") != "Compute", "a function is not known here")
         need(not isinstance(part, float) and (not isinstance(part, int) or abs(part) < 10**1400), "a number is none")
         left += part.values() if isinstance(part, dict) else part if isinstance(part, list) else []
@@ -181,12 +183,16 @@ def reach_of(plan: Any) -> SimpleNamespace:
     units, by_row, counts = rows["units"], rows["unit"] is None, [column["count"] for column in columns]
     keys = None if None in counts else math.prod(counts)
     replaced, caps = rows["neighbours"] == "replace-one", [bounded["max_rows"], bounded["max_groups"]]
+    total = bounded.get("max_total", caps[0] * caps[1])  # rows in all
+    need("max_total" not in bounded or (type(total) is int and caps[0] <= total < caps[0] * caps[1]),
+         "a limit on rows in all that is none")
     need(None not in caps and all(type(one) is int and one >= 1 for one in [*caps, units, *counts] if one is not None)
          and (rows["neighbours"], units is not None) in (("add-remove", False), ("replace-one", True))
          and by_row == (rows["unit_index"] is None) and not (grouped["other"] and keys), "the plan contradicts itself")
     listed = f"{keys} listed keys," if keys else "the keys are not public, those that occur are candidates;"
     more = "; those not shown are added up in one more" if grouped["other"] else ""
     most, groups = (1, 1) if by_row else (caps[0], min(caps[1], keys or caps[1]))
+    total = None if by_row or total >= most * groups else total
     a, b = f"{most} row{'s' * (most > 1)} a key", f"{groups} key{'s' * (groups > 1)}"
     words = [text for told, text in (
         (replaced, f"neighbours have {units or 0:,} units, a public number, and differ in one, replaced by another"),
@@ -194,10 +200,12 @@ def reach_of(plan: Any) -> SimpleNamespace:
         (not by_row, f"a unit owns any number of rows of {rows['table']} (by {rows['unit']})"),
         (where, "WHERE looks at one row at a time: a unit's rows only become fewer"),
         (columns, f"GROUP BY {', '.join(column['name'] for column in columns)}: {listed} a row has one{more}"),
-        (not by_row, f"scaled down to {a} and {b}" if keys else f"{b} a unit chosen by a hash, scaled down to {a}"),
+        (not by_row, (f"scaled down to {a} and {b}" if keys else f"{b} a unit chosen by a hash, scaled down to {a}")
+         + (f", and to {total} rows in all" if total else "")),
     ) if told]
-    return SimpleNamespace(rows=most, groups=groups, keys=keys, one=1 if by_row else 2**16, units=units, words=words,
-                           table=rows, caps=caps, replaced=replaced, other=grouped["other"],
+    need(keys or not total or groups <= total, "of more groups than it may have rows, a unit cannot be in each whole")
+    return SimpleNamespace(rows=most, groups=groups, total=total, keys=keys, one=1 if by_row else 2**16, units=units,
+                           words=words, table=rows, replaced=replaced, other=grouped["other"],
                            whole=by_row and not where and not columns)
 
 def always(reach: SimpleNamespace, column: Any) -> bool:
@@ -222,10 +230,11 @@ def asked_of(plan: Any, reach: SimpleNamespace) -> list[Any]:
 def moved(ask: Any, reach: SimpleNamespace, grid: Any) -> dict[str, Any]:
     """How far one unit moves a number: in one key (linf), in all keys added up (l1), in squares (l2_squared).
 
-    A unit adds a part between low and high to a key, with weights of at most 1 that add up to at most `groups` over its
-    keys. Add-remove: the numbers move by such a part a key. Replace-one: by the difference of two of them, so by high -
-    low in a key that both have, and by the larger part in each of two keys that they do not share. Where all keys that
-    are not shown are added up in one more, that one moves by at most all of it.
+    A unit adds a part between low and high to a key, with weights of at most 1 that add up to at most `lam` over its
+    keys: `groups`, or less where rows in all are limited. Add-remove: the numbers move by such a part a key.
+    Replace-one: by the difference of two of them, so by high - low in a key that both have, and by the larger part in
+    each of two keys that they do not share. Where all keys that are not shown are added up in one more, that one moves
+    by at most all of it.
     """
     what, column, m, groups, keys = ask["what"], ask["column"], reach.rows, reach.groups, reach.keys
     lower, upper, exponent, summed = grid["lower"], grid["upper"], grid["exponent"], what in ("values", "centred")
@@ -238,13 +247,14 @@ def moved(ask: Any, reach: SimpleNamespace, grid: Any) -> dict[str, Any]:
     if always(reach, column) and what != "centred":
         low, high = (lower, upper) if what == "values" else (1, 1)
     most, across = reach.one * max(abs(low), abs(high)), reach.one * (high - low)
-    linf, l1, l2, where = most, groups * most, groups * most**2, keys or groups
+    lam = Fraction(min(groups, Fraction(reach.total, 1 if what == "units" else m) if reach.total else groups))
+    linf, l1, l2, where = most, lam * most, lam * most**2, keys or groups
     if reach.replaced:
-        linf, l1, l2, where = across, 2 * groups * most, groups * max(across**2, 2 * most**2), keys or 2 * groups
+        linf, l1, l2, where = across, 2 * lam * most, lam * max(across**2, 2 * most**2), keys or 2 * groups
         l1, l2 = (min(l1, keys * across), min(l2, keys * across**2)) if keys else (l1, l2)
     if reach.other:
-        linf, l2, where = groups * linf, l1**2, (1 + reach.replaced) * groups + 1
-    return {"coordinates": where, "linf": linf, "l1": l1, "l2_squared": l2,
+        linf, l2, where = lam * linf, l1**2, (1 + reach.replaced) * groups + 1
+    return {"coordinates": where, "linf": math.ceil(linf), "l1": math.ceil(l1), "l2_squared": math.ceil(l2),
             "unit": str(Fraction(2)**-exponent / reach.one)}
 
 WORDS = {"rows": "a count of rows", "present": "a count of the rows where {} is present",
@@ -273,6 +283,7 @@ def shown(number: Fraction) -> str:
 def question(receipt: Any) -> str:
     plan, reach = receipt["plan"], reach_of(receipt["plan"])
     claimed = {name: getattr(reach, name) for name in ("rows", "groups", "keys", "one", "units")}
+    claimed |= {"total": reach.total} if reach.total else {}
     same([("the digest of the plan", digest(plan), receipt["plan_sha256"]), ("the reach", claimed, receipt["reach"]),
           ("the neighbours", reach.table["neighbours"], receipt["neighbours"]),
           ("what is read", asked_of(plan, reach), [claim["ask"] for claim in receipt["readings"]])])
@@ -460,15 +471,14 @@ def declared(receipt: Any, reach: SimpleNamespace, catalog: Any) -> str:
     """What the receipt rests on is what the catalog file declares."""
     curator, table, rows = catalog["curator"], catalog["tables"][reach.table["table"]], reach.table
     unit = None if table["unit"] == "each row" else table["unit"]
-    numbers = [curator.get("units", 0), table.get("max_rows", 1), table.get("max_groups", 1),
-               catalog["ledger"][receipt["price"]["currency"]]]
+    numbers = [curator.get("units", 0), catalog["ledger"][receipt["price"]["currency"]]]
     same([("what is protected", curator["protects"], receipt["protects"]),
           ("the neighbours", curator.get("neighbours", "add-remove"), rows["neighbours"]),
           ("the unit and its column", [unit, unit and list(table["columns"]).index(unit)],
            [rows["unit"], rows["unit_index"]]),
-          ("of units, max_rows, max_groups and budget", [str(Fraction(str(one).replace(" ", ""))) for one in numbers],
-           [str(one) for one in (reach.units or 0, *reach.caps, budget(receipt))])])
-    return "the table is private; its unit, caps and neighbours, and the budget, are those declared"
+          ("of units and the budget", [str(Fraction(str(one).replace(" ", ""))) for one in numbers],
+           [str(one) for one in (reach.units or 0, budget(receipt))])])
+    return "the table is private; its unit and neighbours, and the budget, are those declared"
 
 def event(receipt: Any) -> Any:
     """What all receipts of one charge have in common."""
