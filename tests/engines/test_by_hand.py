@@ -99,7 +99,8 @@ class TestByHand:
         units, places, values = [1, 1, 1, 1, 2, 2], ["g0", "g0", "g0", "g1", "g0", "g1"], [1, 2, 3, 5, 7, 9]
         core = plan(keys=GROUPS[:2], max_rows=2, max_groups=9, max_total=2)
         assert evaluate(engine, table(units, places, values), core) == (
-            (87381 + ONE, 2 * ONE, 87381 + ONE, 174762 + 7 * ONE), (43690 + ONE, 2 * ONE, 43690 + ONE, 218450 + 9 * ONE),
+            (87381 + ONE, 2 * ONE, 87381 + ONE, 174762 + 7 * ONE), (43690 + ONE, 2 * ONE, 43690 + ONE,
+             218450 + 9 * ONE),
         )  # fmt: skip
         one_group = plan(keys=GROUPS[:2], max_rows=2, max_groups=1, max_total=2)  # l0/g = 1/2 < 2/3 binds
         assert evaluate(engine, table(units, places, values), one_group)[0] == (

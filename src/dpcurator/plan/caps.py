@@ -1,4 +1,4 @@
-"""Contribution bounding: from the caps that are declared to those that a plan enforces (MEANING 2.5).
+"""Contribution bounding: from the caps that are declared to those that a plan enforces (semantics 2.5).
 
 T `max_total`, rows of a unit in all of an answer; m `max_rows`, rows of a unit in one group; l0 `max_groups`. Whatever
 the caps are, they are enforced, so any public numbers keep the promise. What is not declared follows from the rest:

@@ -5,10 +5,10 @@ rows of another (replace-one). Between them the integer vector of a reading, one
 in each coordinate, `l1` in sum and `l2_squared` in sum of squares, in at most `coordinates` of them.
 
 One unit. A key's reading is a sum over units, so a unit adds its own share, whatever the others are. Write m, l0, T, g,
-n' as in the semantics, c_k for its rows in key k, t for the sum of min(c_k, m), and w_k = n'_k / (one * m) for the weight of
-key k. Scaling down gives w_k <= min(c_k, m) / m * min(1, l0/g, T/t), so w_k <= 1 and the weights sum to at most
-g * l0/g = l0, to at most t/m * T/t = T/m, and, as each is at most 1, to at most K: to lam = min(l0, T/m, K), which is
-a rational.
+n' as in the semantics, c_k for its rows in key k, t for the sum of min(c_k, m), and w_k = n'_k / (one * m) for the
+weight of key k. Scaling down gives w_k <= min(c_k, m) / m * min(1, l0/g, T/t), so w_k <= 1 and the weights sum to at
+most g * l0/g = l0, to at most t/m * T/t = T/m, and, as each is at most 1, to at most K: to lam = min(l0, T/m, K), which
+is a rational.
 Choosing keys first leaves g <= l0 keys and the same. Where a unit itself is counted, w_k <= min(1, l0/g, T/g) and
 lam = min(l0, T, K). As 0 <= S' <= W n', the share of a key lies in w * [low, high], where times `one`
 

@@ -71,7 +71,6 @@ Field index kind;  Constant value kind;  Missing kind;  Compute function parts k
 Choose branches otherwise kind;  Truth value;  Compare op left right;  Among operand values;  IsMissing operand
 Like operand pattern escape;  Not part;  AllOf parts;  AnyOf parts"""
 KNOWN = {name: {"node", *fields} for name, *fields in map(str.split, re.split("[;\n]+", FORMS.strip()))}
-TOTAL = KNOWN["Bounded"] | {"max_total"}  # where rows in all have a limit of their own
 ROW_FUNCTIONS = set("""add_i sub_i mul_i mod_i neg_i abs_i sign_i floordiv_i round_i add_f sub_f mul_f div_f mod_f neg_f
     abs_f sign_f sqrt exp ln power floor ceil round round_f to_f coalesce least greatest clip lower upper trim ltrim
     rtrim substring length concat replace text_of_i i_of_text f_of_text text_of_date date_of_text date_part date_trunc
@@ -88,8 +87,8 @@ def form(receipt: Any) -> str:
     while left:  # a list of what is still to be looked at, so that no depth is too much
         part = left.pop()
         if isinstance(part, dict):
-            need(set(part) in [KNOWN.get(str(part.get("node"))), *others]
-                 or (part.get("node") == "Bounded" and set(part) == TOTAL), "a part of the plan is not known here")
+            names = set(part) - {"max_total" if part.get("node") == "Bounded" else ""}  # a cap that may be left out
+            need(names in [KNOWN.get(str(part.get("node"))), *others], "a part of the plan is not known here")
             need(part.get("function") in ROW_FUNCTIONS or part.get("node") != "Compute", "a function is not known here")
         need(not isinstance(part, float) and (not isinstance(part, int) or abs(part) < 10**1400), "a number is none")
         left += part.values() if isinstance(part, dict) else part if isinstance(part, list) else []
@@ -183,12 +182,12 @@ def reach_of(plan: Any) -> SimpleNamespace:
     units, by_row, counts = rows["units"], rows["unit"] is None, [column["count"] for column in columns]
     keys = None if None in counts else math.prod(counts)
     replaced, caps = rows["neighbours"] == "replace-one", [bounded["max_rows"], bounded["max_groups"]]
-    total = bounded.get("max_total", caps[0] * caps[1])  # rows in all
-    need("max_total" not in bounded or (type(total) is int and caps[0] <= total < caps[0] * caps[1]),
-         "a limit on rows in all that is none")
+    total = bounded.get("max_total", caps[0] * caps[1])  # rows in all, said only where it is less than the two imply
     need(None not in caps and all(type(one) is int and one >= 1 for one in [*caps, units, *counts] if one is not None)
          and (rows["neighbours"], units is not None) in (("add-remove", False), ("replace-one", True))
-         and by_row == (rows["unit_index"] is None) and not (grouped["other"] and keys), "the plan contradicts itself")
+         and by_row == (rows["unit_index"] is None) and not (grouped["other"] and keys)
+         and type(total) is int and caps[0] <= total <= caps[0] * caps[1] - ("max_total" in bounded)
+         and (keys or caps[1] <= total or "max_total" not in bounded), "the plan contradicts itself")
     listed = f"{keys} listed keys," if keys else "the keys are not public, those that occur are candidates;"
     more = "; those not shown are added up in one more" if grouped["other"] else ""
     most, groups = (1, 1) if by_row else (caps[0], min(caps[1], keys or caps[1]))
@@ -203,7 +202,6 @@ def reach_of(plan: Any) -> SimpleNamespace:
         (not by_row, (f"scaled down to {a} and {b}" if keys else f"{b} a unit chosen by a hash, scaled down to {a}")
          + (f", and to {total} rows in all" if total else "")),
     ) if told]
-    need(keys or not total or groups <= total, "of more groups than it may have rows, a unit cannot be in each whole")
     return SimpleNamespace(rows=most, groups=groups, total=total, keys=keys, one=1 if by_row else 2**16, units=units,
                            words=words, table=rows, replaced=replaced, other=grouped["other"],
                            whole=by_row and not where and not columns)
@@ -282,8 +280,8 @@ def shown(number: Fraction) -> str:
 
 def question(receipt: Any) -> str:
     plan, reach = receipt["plan"], reach_of(receipt["plan"])
-    claimed = {name: getattr(reach, name) for name in ("rows", "groups", "keys", "one", "units")}
-    claimed |= {"total": reach.total} if reach.total else {}
+    names = "rows groups keys one units" + " total" * bool(reach.total)
+    claimed = {name: getattr(reach, name) for name in names.split()}
     same([("the digest of the plan", digest(plan), receipt["plan_sha256"]), ("the reach", claimed, receipt["reach"]),
           ("the neighbours", reach.table["neighbours"], receipt["neighbours"]),
           ("what is read", asked_of(plan, reach), [claim["ask"] for claim in receipt["readings"]])])
