@@ -73,8 +73,8 @@ Like operand pattern escape;  Not part;  AllOf parts;  AnyOf parts"""
 KNOWN = {name: {"node", *fields} for name, *fields in map(str.split, re.split("[;\n]+", FORMS.strip()))}
 ROW_FUNCTIONS = set("""add_i sub_i mul_i mod_i neg_i abs_i sign_i floordiv_i round_i add_f sub_f mul_f div_f mod_f neg_f
     abs_f sign_f sqrt exp ln power floor ceil round round_f to_f coalesce least greatest clip lower upper trim ltrim
-    rtrim substring length concat replace text_of_i i_of_text f_of_text text_of_date date_of_text date_part date_trunc
-    date_add date_of_time time_of_date time_part time_trunc time_add local_of_time time_of_local""".split())
+    rtrim reverse substring length concat replace text_of_i i_of_text f_of_text text_of_date date_of_text date_part
+    date_trunc date_add date_of_time time_of_date time_part time_trunc time_add local_of_time time_of_local""".split())
 RECEIPT = set("""format request analyst time protects neighbours plan plan_sha256 reach readings price batch selection
     epsilon rho delta confidence parameters_sha256 answer_sha256 ledger catalog_sha256 data_version software public_key
     signature""".split())
