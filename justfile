@@ -3,9 +3,22 @@
 default:
     @just --list
 
-# the ordinary tests; `just test -m slow` for the long runs
+# the ordinary tests, all cores; `just test -m slow` for what it leaves out, `just test -m slow --part 3/12` for a part
 test *args:
-    python -m pytest -n 2 {{args}}
+    python -m pytest {{args}}
+
+# a minute: two cases of each test, and none that takes long
+quick *args:
+    python -m pytest --quick {{args}}
+
+# what is added has its line everywhere it must: twenty seconds
+registry:
+    python -m pytest -m registry
+
+# one room: `just room mechanisms`
+room name *args:
+    python -m pytest tests/{{name}} -m "not slow" {{args}}
+    python -m pytest -m registry
 
 # the tests that hold rows of docs/guarantees: `just guarantee S3 M16`
 guarantee *ids:

@@ -1,4 +1,4 @@
-"""Settles how hypothesis runs, and makes tests/support importable.
+"""Settles how hypothesis runs and how much of the suite a run does, and makes tests/support importable.
 
 The suite runs with --import-mode=importlib, which adds no folder to sys.path.
 """
@@ -6,14 +6,46 @@ The suite runs with --import-mode=importlib, which adds no folder to sys.path.
 import sys
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 SUPPORT = str(Path(__file__).parent / "support")
 if SUPPORT not in sys.path:
     sys.path.insert(0, SUPPORT)
 
+from power import in_part, is_registry, left_to_slow_runs, part_of, quick  # noqa: E402  (found through the line above)
+
 # A busy machine must not fail a test: no deadline on an example, and slowness is no health check's matter here.
 settings.register_profile(
     "dpcurator", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("dpcurator")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--part", default=None, help="K/N: only the tests that fall to part K of N, as with -m slow")
+    parser.addoption("--quick", action="store_true", help="two cases of each test, and none that takes long")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Before pytest selects by -m: what tests/support/power.py leaves to longer runs is marked `slow`, unless the run
+    names that very case."""
+    named = any("[" in argument for argument in config.args)
+    left = set() if named else left_to_slow_runs([item.nodeid for item in items])
+    for item in items:
+        if item.nodeid in left:
+            item.add_marker(pytest.mark.slow)
+        if is_registry(item.nodeid):
+            item.add_marker(pytest.mark.registry)
+    if config.getoption("--quick"):
+        _keep(config, items, quick([item.nodeid for item in items]))
+    text = config.getoption("--part")
+    if text is not None:
+        part = part_of(text)
+        _keep(config, items, {item.nodeid for item in items if in_part(item.nodeid, part)})
+
+
+def _keep(config: pytest.Config, items: list[pytest.Item], kept: set[str]) -> None:
+    config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in kept])
+    items[:] = [item for item in items if item.nodeid in kept]

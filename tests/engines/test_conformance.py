@@ -13,7 +13,7 @@ from dpcurator import engines
 from dpcurator.engines import ENGINES
 from dpcurator.engines.reference import Reference
 
-ORDINARY = settings(max_examples=400, derandomize=True, deadline=None, database=None,
+ORDINARY = settings(max_examples=60, derandomize=True, deadline=None, database=None,
                     suppress_health_check=list(HealthCheck))  # fmt: skip
 
 SHARED = {"__init__", "__pycache__", "limits", "limits_rows"}
@@ -40,6 +40,6 @@ def test_every_engine_gives_the_integers_of_the_reference(case: Case) -> None:
 
 @pytest.mark.slow
 @given(cases())
-@settings(ORDINARY, max_examples=10_000)
+@settings(ORDINARY, max_examples=3_000)
 def test_every_engine_gives_the_integers_of_the_reference_at_length(case: Case) -> None:
     check(case)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
@@ -65,9 +64,7 @@ def test_thirty_deep_is_short_and_runs(name: str) -> None:
     kinds: Any = {"t0": {"c0": "float", "c1": "integer", "c2": "text"}}
     for plan in plans(DEEP[name]):
         assert len(statement(plan).sql) < 400_000
-        start = time.monotonic()
         found = DuckDB.from_tables(tables, kinds).evaluate(plan).open_for_release()
-        assert time.monotonic() - start < 20
         assert found == Reference(tables).evaluate(plan).open_for_release()
 
 

@@ -208,7 +208,7 @@ ROWS = st.tuples(*map(_within, TABLE.columns)).map(
 
 
 @given(EXPRESSIONS, st.lists(ROWS, min_size=1, max_size=12))
-@settings(derandomize=True, deadline=None, max_examples=1500)
+@settings(derandomize=True, deadline=None, max_examples=150)
 def test_a_value_is_within_its_bounds(text, rows):
     try:
         part = part_of(text)

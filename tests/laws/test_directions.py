@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -86,9 +87,14 @@ def room(path: Path) -> str:
     return path.relative_to(ROOT).with_suffix("").parts[0]
 
 
+@cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(ast.parse(path.read_text("utf-8"))))
+
+
 def imported(path: Path) -> Iterator[tuple[str, str]]:
     """(room, dotted name) of every import of this package's own."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in nodes(path):
         names: list[str] = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -159,7 +165,7 @@ def test_no_other_randomness_is_imported():
         if path in [ROOT / name for name in (*made_up, "audit/probes/randomness.py")]:
             continue
         text = path.read_text("utf-8")
-        for node in ast.walk(ast.parse(text)):
+        for node in nodes(path):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
             module = node.module if isinstance(node, ast.ImportFrom) else ""
             assert not {"random", "secrets", "numpy.random"} & {*names, module}, path

@@ -1,0 +1,231 @@
+"""How much of the suite the ordinary run does, so that it ends within five minutes on two cores.
+
+`SAMPLED` says of a parametrised test how many of its cases the ordinary run takes, spread evenly over them; the others
+are marked `slow`, as are whole tests that stand here with 0. So no case is lost: `pytest -m slow` runs all that the
+ordinary run leaves out, and `--part K/N` a K-th part of N of it, chosen by a digest of each test's name. `.ci/run`
+takes another part with each commit.
+
+The power of a law is the number of cases or examples that the ordinary run tries. `REGISTRY` are the tests that fail
+when something is added and not registered everywhere; `--quick` leaves out `LONG` and takes two cases of each test.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections import defaultdict
+from typing import Final
+
+SAMPLED: Final[dict[str, int]] = {
+    "accounting/test_calibrate.py::test_every_search_ends_soon": 1,
+    "accounting/test_calibrate_every.py::test_an_epsilon_and_a_delta": 17,
+    "accounting/test_contour.py::test_both_sides_of_the_rule": 5,
+    "accounting/test_oracles.py::test_the_bracket_holds_what_is_known": 28,
+    "accounting/test_pld.py::test_the_bracket_holds_the_direct_sum": 15,
+    "accounting/test_pld_cells.py::test_the_two_rows_are_on_either_side_of_the_curve": 27,
+    "accounting/test_sampled_oracles.py::test_a_small_delta_is_no_smaller_than_round_off_lets_it_be": 1,
+    "accounting/test_sampled_oracles.py::test_adding_a_row": 1,
+    "accounting/test_sampled_oracles.py::test_many_steps_are_certified": 0,
+    "accounting/test_sampled_oracles.py::test_replacing_is_not_adding_or_removing": 0,
+    "accounting/test_sampled_pld.py::test_the_bracket_holds_the_direct_sum_of_the_worse_direction": 8,
+    "attacks/test_adversary_surface.py::test_no_depth_of_calls_makes_an_answer_fail_after_the_charge": 1,
+    "attacks/test_fire.py::test_row_18_a_budget_for_two_answers_two_of_45": 6,
+    "attacks/test_fire.py::test_row_18_the_same_question_at_once_is_one_charge_and_one_answer": 3,
+    "attacks/test_no_question_closes.py::test_row_10_no_accepted_question_can_fail_after_the_charge": 2,
+    "audit/test_known.py::test_broken_ones_are_flagged": 4,
+    "audit/test_known_mistakes.py::test_a_known_mistake_is_found_with_a_witness": 4,
+    "audit/test_laws.py::test_no_mechanism_of_ours_is_found_to_break_its_loss_and_each_breaks_less": 12,
+    "audit/test_self_audit.py::test_no_mechanism_breaks_what_its_loss_says": 12,
+    "break_me/test_break_me.py::test_a_mistake_is_found_with_a_small_witness": 3,
+    "cases/test_ledger.py::test_bud_03_fifty_threads_and_eight_processes_get_ten_tenths": 1,
+    "cli/test_commands.py::test_bad_prices": 12,
+    "cli/test_currencies.py::test_bad_prices_in_rho": 4,
+    "cli/test_plot.py::test_a_bad_word_is_refused": 7,
+    "cli/test_plot.py::test_every_chart_of_every_noise_is_written_and_that_is_said": 6,
+    "cli/test_unknown_keys.py::test_every_command_takes_it": 4,
+    "curator/test_batching_as_one.py::test_it_is_charged_the_certified_point_and_every_receipt_holds": 2,
+    "curator/test_batching_as_one.py::test_no_price_costs_more_epsilon_as_one": 9,
+    "curator/test_rehearsal.py::test_it_answers_free_without_data_and_leaves_the_ledger_as_it_was": 14,
+    "curator/test_rehearsal.py::test_the_engine_says_what_the_reference_says": 3,
+    "engines/test_functions.py::test_a_function_gives_python_s_value_in_every_row": 24,
+    "engines/test_levels.py::test_a_tree_with_more_parts_than_allowed_is_refused_before_it_is_written": 1,
+    "engines/test_levels.py::test_thirty_deep_is_short_and_runs": 3,
+    "engines/test_together.py::test_questions_under_conditions_of_their_own_are_read_and_grouped_at_once": 2,
+    "engines/test_together.py::test_together_is_one_by_one": 10,
+    "gallery/test_pictures.py::test_a_picture_is_what_its_page_draws": 4,
+    "language/test_predicates.py::test_an_integer_column_meets_a_number_exactly": 25,
+    "laws/test_every_mechanism.py::test_a_smaller_promise_would_be_found_out": 9,
+    "laws/test_every_mechanism.py::test_no_hockey_stick_passes_delta": 64,
+    "laws/test_every_mechanism.py::test_the_masses_sum_to_one": 20,
+    "laws/test_every_mechanism.py::test_what_is_said_to_be_attained_is": 10,
+}
+
+REGISTRY: Final = (  # files, or functions of files
+    "aggregates/test_aggregates.py::test_the_tuple_is_the_folder",
+    "catalog/test_docs.py",
+    "docs/test_complete.py",
+    "docs/test_guarantees.py",
+    "docs/test_promised.py",
+    "engines/test_conformance.py::test_the_tuple_names_every_engine_in_the_folder",
+    "engines/test_vectors.py::test_every_function_has_vectors_and_every_vector_a_function",
+    "laws/test_directions.py",
+    "laws/test_every_mechanism.py::test_every_class_has_a_world_or_a_reason",
+    "laws/test_power.py",
+    "mechanisms/test_registry.py",
+    "standalone/test_forms.py",
+)
+LONG: Final = (  # half a second or more, one of its cases
+    "accounting/test_calibrate.py::test_every_search_ends_soon",
+    "accounting/test_calibrate.py::test_on_samples_the_target_is_met_and_a_little_less_noise_does_not",
+    "accounting/test_charts.py::test_a_vector_has_an_upper_bound_alone",
+    "accounting/test_composition.py::TestLaws::test_epsilon_and_delta_are_each_others_inverse",
+    "accounting/test_composition.py::TestLaws::test_losses_in_the_thousands_have_both_bounds",
+    "accounting/test_composition.py::TestLaws::test_many_bounded_ranges_are_cheaper_than_the_law_that_dominates_each",
+    "accounting/test_composition.py::TestLaws::test_splitting_a_gaussian_changes_nothing",
+    "accounting/test_composition.py::TestLaws::test_the_grid_fits_the_atoms_of_most_losses_where_not_all_fit",
+    "accounting/test_composition.py::TestWhatOthersGotWrong::test_many_different_mechanisms_are_no_trouble",
+    "accounting/test_composition.py::TestWhatOthersGotWrong::test_renyi_orders_on_a_grid_are_no_limit",
+    "accounting/test_contour.py::test_both_sides_of_the_rule",
+    "accounting/test_oracles.py::test_the_bracket_holds_what_is_known",
+    "accounting/test_pld.py::test_the_bracket_holds_the_direct_sum",
+    "accounting/test_sampled_oracles.py::test_a_small_delta_is_no_smaller_than_round_off_lets_it_be",
+    "accounting/test_sampled_oracles.py::test_adding_a_row",
+    "accounting/test_sampled_oracles.py::test_many_steps_are_certified",
+    "accounting/test_sampled_oracles.py::test_replacing_is_not_adding_or_removing",
+    "accounting/test_sampled_oracles.py::test_the_worse_direction_is_taken_after_composing",
+    "accounting/test_sampled_pld.py::test_the_bracket_holds_the_direct_sum_of_the_worse_direction",
+    "attacks/test_adversary_surface.py::test_an_answer_too_large_for_memory_is_refused_before_the_charge",
+    "attacks/test_adversary_surface.py::test_no_depth_of_calls_makes_an_answer_fail_after_the_charge",
+    "attacks/test_batch.py::test_row_10_a_batch_too_large_for_one_statement_is_refused_before_it_is_charged",
+    "attacks/test_batch.py::test_row_18_two_processes_pay_one_batch_once",
+    "attacks/test_crash.py::test_row_19_a_kill_at_any_moment_loses_no_charge",
+    "attacks/test_fire.py::test_row_18_a_budget_for_two_answers_two_of_45",
+    "attacks/test_no_question_closes.py::test_row_10_no_accepted_question_can_fail_after_the_charge",
+    "attacks/test_no_question_closes.py::test_row_10_the_same_through_the_whole_curator",
+    "attacks/test_rows_system.py::test_row_29_averaging_repeats_gains_nothing",
+    "attacks/test_rows_values.py::test_row_01_no_expression_escapes_its_clamp",
+    "attacks/test_rows_values.py::test_row_27_nothing_is_clamped_by_a_private_size",
+    "audit/test_copies.py::test_a_slow_function_is_left_where_the_time_ends",
+    "audit/test_divergences.py::test_rho_of_the_whole_laws_is_more_than_that_of_an_event",
+    "audit/test_known.py::test_broken_ones_are_flagged",
+    "audit/test_known_mistakes.py::test_a_known_mistake_is_found_with_a_witness",
+    "audit/test_laws.py::test_no_mechanism_of_ours_is_found_to_break_its_loss_and_each_breaks_less",
+    "audit/test_laws.py::test_our_reference_sampler_against_its_law",
+    "audit/test_run.py::test_a_slow_function_is_drawn_from_as_often_as_time_allows",
+    "audit/test_self_audit.py::test_a_mistake_of_the_engine_is_found",
+    "audit/test_self_audit.py::test_no_generated_plan_breaks_its_claims",
+    "break_me/test_break_me.py::test_a_mistake_is_found_with_a_small_witness",
+    "break_me/test_break_me.py::test_a_rule_weakened_is_found_with_unknown_keys",
+    "break_me/test_break_me.py::test_beside_a_snapshot_no_row_of_it_and_no_ledger_is_read",
+    "break_me/test_break_me.py::test_keys_of_a_public_table_and_a_second_table_are_asked_too",
+    "break_me/test_break_me.py::test_questions_reach_the_whole_surface_and_are_nearly_always_answered",
+    "break_me/test_break_me.py::test_the_command_needs_no_data_and_touches_nothing",
+    "break_me/test_break_me.py::test_the_same_seed_tries_the_same",
+    "break_me/test_break_me.py::test_what_is_right_passes",
+    "cases/test_expressions.py::test_tim_01_day_buckets_do_not_depend_on_the_machine",
+    "cases/test_ledger.py::test_bud_03_fifty_threads_and_eight_processes_get_ten_tenths",
+    "cases/test_selection.py::test_sel_07_a_median_of_many_zeros_is_zero",
+    "catalog/test_positions.py::test_any_name_can_be_written_and_found",
+    "cli/test_account.py::test_a_file_of_losses",
+    "cli/test_account.py::test_progress_tells_bounds_that_only_get_better",
+    "cli/test_account.py::test_three_numbers_are_told_apart",
+    "cli/test_batches.py::test_as_one_shows_sum_and_point_before_and_after",
+    "cli/test_batches.py::test_receipts_are_printed_by_number_or_all_and_verify",
+    "cli/test_commands.py::test_a_newcomers_path",
+    "cli/test_commands.py::test_demo",
+    "cli/test_commands.py::test_every_command_has_help_with_an_example",
+    "cli/test_commands.py::test_it_runs_as_a_program",
+    "cli/test_commands.py::test_json_of_every_command",
+    "cli/test_commands.py::test_receipts_verify_and_a_changed_byte_does_not",
+    "cli/test_commands.py::test_what_a_broken_file_tells_and_whom",
+    "cli/test_currencies.py::test_a_ledger_in_rho",
+    "cli/test_module.py::test_its_exit_codes_are_those_of_the_command",
+    "cli/test_plot.py::test_every_chart_of_every_noise_is_written_and_that_is_said",
+    "cli/test_plot.py::test_json_is_written_too_where_a_file_is_named",
+    "cli/test_plot.py::test_options_are_as_they_say",
+    "cli/test_plot.py::test_without_a_file_s_name_it_is_the_chart_s_and_svg",
+    "cli/test_unknown_keys.py::test_every_command_takes_it",
+    "curator/test_batching.py::test_a_receipt_that_lies_about_its_batch_is_caught",
+    "curator/test_batching_as_one.py::test_it_is_charged_the_certified_point_and_every_receipt_holds",
+    "curator/test_batching_as_one.py::test_short_of_delta_it_is_refused_and_nothing_is_charged",
+    "curator/test_history.py::test_it_is_the_certified_bound_on_the_losses_of_every_charge",
+    "curator/test_history.py::test_many_kinds_are_rounded_up_to_few",
+    "curator/test_rehearsal.py::test_the_engine_says_what_the_reference_says",
+    "docs/test_guarantees.py::test_a_row_names_code_and_tests_that_exist",
+    "engines/test_by_hand.py::test_a_mistake_in_the_query_fails_a_table",
+    "engines/test_conformance.py::test_every_engine_gives_the_integers_of_the_reference",
+    "engines/test_duckdb.py::test_an_interrupt_is_the_users_and_not_a_fault",
+    "engines/test_functions.py::test_a_function_gives_python_s_value_in_every_row",
+    "engines/test_levels.py::test_a_tree_with_more_parts_than_allowed_is_refused_before_it_is_written",
+    "engines/test_levels.py::test_thirty_deep_is_short_and_runs",
+    "engines/test_mutations.py::test_a_mistake_is_found",
+    "engines/test_together.py::test_each_merged_plan_holds_each_question_once_and_each_sum_once",
+    "engines/test_together.py::test_questions_under_conditions_of_their_own_are_read_and_grouped_at_once",
+    "engines/test_together.py::test_together_is_one_by_one",
+    "engines/test_vectors.py::test_in_python",
+    "gallery/test_pictures.py::test_a_picture_is_what_its_page_draws",
+    "language/test_intervals.py::test_a_value_is_within_its_bounds",
+    "language/test_predicates.py::test_chains_are_flat_and_long_ones_are_taken",
+    "language/test_zones.py::test_a_zone_is_zoneinfo_s",
+    "laws/test_directions.py::test_every_room_is_in_the_table_and_uses_each_line_of_it",
+    "laws/test_directions.py::test_no_other_randomness_is_imported",
+    "laws/test_directions.py::test_randomness_has_few_users",
+    "laws/test_every_mechanism.py::test_a_smaller_promise_would_be_found_out",
+    "laws/test_every_mechanism.py::test_the_masses_sum_to_one",
+    "laws/test_every_mechanism.py::test_what_is_said_to_be_attained_is",
+    "laws/test_exact.py::test_it_is_made_by_engines_alone",
+    "laws/test_exact.py::test_it_is_opened_in_exactly_one_place",
+    "laws/test_exact.py::test_its_slot_is_touched_in_its_own_class_only",
+    "laws/test_exact.py::test_no_name_of_it_is_built_at_run_time",
+    "laws/test_exact.py::test_noise_is_left_out_over_made_up_rows_alone",
+    "laws/test_heart.py::test_no_unit_moves_a_reading_further_than_it_claims",
+)
+QUICK: Final = 2  # cases of a test in a quick run
+
+
+def function_of(nodeid: str) -> str:
+    """tests/room/test_x.py::Class::test_y[case] as room/test_x.py::Class::test_y."""
+    return nodeid.split("[", 1)[0].removeprefix("tests/")
+
+
+def left_to_slow_runs(nodeids: list[str]) -> set[str]:
+    """Which of these tests the ordinary run leaves out. nodeids: in the order in which they were collected."""
+    cases: dict[str, list[str]] = defaultdict(list)
+    for nodeid in nodeids:
+        cases[function_of(nodeid)].append(nodeid)
+    left: set[str] = set()
+    for name, most in SAMPLED.items():
+        own = cases.get(name, [])
+        if most < len(own):
+            left |= set(own) - {own[len(own) * n // most] for n in range(most)}
+    return left
+
+
+def in_part(nodeid: str, part: tuple[int, int]) -> bool:
+    """Whether a test belongs to part K of N. Cases of one test go to different parts."""
+    number, parts = part
+    return zlib.crc32(nodeid.encode()) % parts == number % parts
+
+
+def part_of(text: str) -> tuple[int, int]:
+    """"3/8" as (3, 8)."""
+    number, _, parts = text.partition("/")
+    if not (number.isdigit() and parts.isdigit() and int(parts) > 0):
+        raise ValueError("--part takes two numbers, as in --part 3/8")
+    return int(number), int(parts)
+
+
+def is_registry(nodeid: str) -> bool:
+    """Whether a test tells what is not registered."""
+    return any(function_of(nodeid).startswith(name) for name in REGISTRY)
+
+
+def quick(nodeids: list[str]) -> set[str]:
+    """The tests of a quick run: the first cases of each test, none of the long ones, no documents."""
+    cases: dict[str, int] = defaultdict(int)
+    kept: set[str] = set()
+    for nodeid in nodeids:
+        name = function_of(nodeid)
+        cases[name] += 1
+        if cases[name] <= QUICK and name not in LONG and not name.startswith("docs/test_documents"):
+            kept.add(nodeid)
+    return kept
