@@ -73,7 +73,8 @@ def missing_test(name: str) -> str | None:
     return None
 
 
-def _main(words: list[str]) -> int:
+def command(words: list[str]) -> int:
+    """What the words of the command line ask for; returns the exit code."""
     ids = [word for word in words if _ID.fullmatch(word)]
     known = {row.id: row for row in every_row()}
     if not ids:
@@ -94,4 +95,4 @@ def _main(words: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(_main(sys.argv[1:]))
+    sys.exit(command(sys.argv[1:]))

@@ -62,3 +62,25 @@ def test_g3_each_extra_is_of_use():
         for requirement in extras[extra]:
             module = re.split(r"[\[<>=]", requirement)[0].removesuffix("-python").replace("-", "_")
             assert re.search(rf"\b(import|from) {module}\b|[\"']{module}[\"'.]", imports), f"{extra}: {module}"
+
+
+TERMS = (
+    "privacy loss distribution",
+    "PLD",
+    "contribution bounding",
+    "adaptive composition",
+    "amplification by subsampling",
+    "confidence interval",
+    "privacy unit",
+    "sensitivity",
+    "zCDP",
+    "post-processing",
+)
+
+
+@pytest.mark.parametrize("term", TERMS)
+def test_who_searches_for_a_term_of_the_field_finds_a_page_beside_the_glossary(term):
+    pages = [page for page in (ROOT / "docs").rglob("*.md") if page.name != "glossary.md"]
+    words = {page.name: " ".join(page.read_text(encoding="utf-8").split()).lower() for page in pages}
+    assert [name for name, text in words.items() if term.lower() in text]
+    assert term.lower() in (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8").lower()

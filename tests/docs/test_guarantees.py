@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from documents import ROOT
-from guarantee import PAGES, every_row, missing_test, rows
+from guarantee import PAGES, command, every_row, missing_test, rows
 
 SOURCE = ROOT / "src" / "dpcurator"
 
@@ -48,18 +46,19 @@ def test_every_page_is_named_by_the_first_one_and_in_the_navigation():
         assert f"guarantees/{page.name}" in site, f"mkdocs.yml does not name {page.name}"
 
 
-def test_the_command_runs_the_tests_of_a_row():
-    def run(*words: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, str(ROOT / "tests/docs/guarantee.py"), *words]
-        return subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
-
-    done = run("S1", "-p", "no:cacheprovider")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "equally many words" in done.stdout
-    assert " passed" in done.stdout
-    wrong = run("S1", "Q999")
-    assert wrong.returncode == 2
-    assert "no row has the id Q999" in wrong.stderr
+def test_the_command_runs_the_tests_of_a_row(monkeypatch, capsys):
+    ran: list[list[str]] = []
+    monkeypatch.setattr(pytest, "main", lambda words: ran.append(words) or 0)
+    assert command(["S1", "M2", "-m", "slow"]) == 0
+    assert "equally many words" in capsys.readouterr().out
+    named = [test for row in every_row() if row.id in ("S1", "M2") for test in row.tests]
+    assert {str(ROOT / test) for test in named} <= set(ran[0])
+    assert ran[0][-2:] == ["-m", "slow"]
+    assert command(["S1", "Q999"]) == 2
+    assert "no row has the id Q999" in capsys.readouterr().err
+    assert command([]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == len(every_row())
+    assert len(ran) == 1
 
 
 @pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
