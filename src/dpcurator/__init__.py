@@ -21,6 +21,7 @@ _NAMES = {
     "rehearsing": ("dpcurator.curator.opening", "rehearsing"),
     "col": ("dpcurator.fronts.columns", "col"),
     "count": ("dpcurator.fronts.columns", "count"),
+    "count_if": ("dpcurator.fronts.columns", "count_if"),
     "count_units": ("dpcurator.fronts.columns", "count_units"),
     "sum": ("dpcurator.fronts.columns", "sum_of"),
     "mean": ("dpcurator.fronts.columns", "mean"),
@@ -104,6 +105,7 @@ if TYPE_CHECKING:
     from dpcurator.errors import Refusal as Refusal
     from dpcurator.fronts.columns import col as col
     from dpcurator.fronts.columns import count as count
+    from dpcurator.fronts.columns import count_if as count_if
     from dpcurator.fronts.columns import count_units as count_units
     from dpcurator.fronts.columns import mean as mean
     from dpcurator.fronts.columns import sum_of

@@ -126,6 +126,8 @@ BAD = [
     (lambda: dp.when(age > 3).otherwise(1), "otherwise comes after then", ""),
     (lambda: dp.when(age > 3).when(age > 4), "and then a value", ""),
     (lambda: dp.when(True), "when takes a condition", ""),
+    (lambda: dp.count_if("age"), "count_if takes a condition", 'dp.count_if(dp.col("age") > 65)'),
+    (lambda: dp.count_if(dp.count() > 3), "this holds the aggregate dp.count()", ""),
     (lambda: dp.when(age > 3).then(1).then(2), "then comes after when", ""),
     (lambda: age + dt.timedelta(microseconds=1), "whole seconds", ""),
     (lambda: age.later(days=1.5), "whole number", ""),

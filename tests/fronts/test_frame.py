@@ -59,6 +59,7 @@ LATEST = dp.col("n").ascending(missing_first=False)
         (VISITED.agg(n=n), "SELECT COUNT(*) AS n FROM visits"),
         (VISITED.where(age > 65).group_by("city").agg(n=n, age=dp.mean("age")),
          "SELECT city, COUNT(*) AS n, AVG(age) AS age FROM visits WHERE age > 65 GROUP BY city"),
+        (VISITED.agg(old=dp.count_if(age > 65)), "SELECT COUNT_IF(age > 65) AS old FROM visits"),
         (VISITED.agg(u=dp.count_units(), notes=dp.count("note"), g=dp.sum("net-gain")),
          'SELECT COUNT(DISTINCT patient) AS u, COUNT(note) AS notes, SUM("net-gain") AS g FROM visits'),
         (VISITED.group_by("city", dp.col("ward")), "SELECT city, ward FROM visits GROUP BY city, ward"),

@@ -9,12 +9,16 @@ from datetime import UTC, date, datetime
 import pytest
 from questions import CATALOG, planned
 
+import dpcurator as dp
+from dpcurator.aggregates import AGGREGATES
 from dpcurator.errors import Refusal
+from dpcurator.fronts.frame import start
 from dpcurator.fronts.sql import parse
 from dpcurator.language.evaluate import value
 from dpcurator.language.expressions import MOST_LEVELS, Reader
 from dpcurator.language.functions import ALSO, ROW_FUNCTIONS
 from dpcurator.language.rows import walk
+from dpcurator.plan.bind import bind
 from dpcurator.plan.scope import Scope
 
 VISITS = CATALOG.tables[0]
@@ -240,6 +244,8 @@ def test_filter_is_a_case():
         "SELECT SUM(CASE WHEN smoker THEN age END), COUNT(CASE WHEN smoker THEN 1 END), COUNT(note) FROM visits"
     )
     assert one.calls == other.calls[:2]
+    frame = start(None, "visits", CATALOG.tables).agg(n=dp.count_if(dp.col("smoker")))
+    assert bind(frame.question(), CATALOG, AGGREGATES).calls == other.calls[1:2]
 
 
 def test_one_spelling_of_an_expression_is_one_call():

@@ -60,3 +60,30 @@ SELECT g, COUNT(*) FROM rows GROUP BY g
 -- per unit
 -- scale down: 1 rows, 1 groups, one 1
 -- total: rows
+
+-- @question  rows where a condition is true, up to 4 of a person: a 1 is counted, which is missing elsewhere
+SELECT COUNT_IF(age > 65) FROM visits
+-- @reading  present(CASE WHEN age > 65 THEN 1 ELSE NULL END): 1 key, linf 4, l1 4
+-- @steps
+-- scan t0: c0 text, c2 integer
+-- project p0 = (c2 > 65 then 1, else missing)
+-- owner c0
+-- listed () : 1 key
+-- measure p0 integer [0, 0]
+-- per unit
+-- scale down: 4 rows, 2 groups, one 65536
+-- total: present 0
+
+-- @question  the same reading is paid once; a person moves it, and the rows it is a share of, by 4 in 2 of 3 groups
+SELECT city, COUNT_IF(smoker) / COUNT(*), COUNT(*) FILTER (WHERE smoker) FROM visits GROUP BY city
+-- @reading  present(CASE WHEN smoker THEN 1 ELSE NULL END): 3 keys, linf 4, l1 8
+-- @reading  rows: 3 keys, linf 4, l1 8
+-- @steps
+-- scan t0: c0 text, c1 text, c7 integer
+-- project p0 = (c7 = 1 then 1, else missing)
+-- owner c0
+-- listed (c1) : 3 keys
+-- measure p0 integer [0, 0]
+-- per unit
+-- scale down: 4 rows, 2 groups, one 65536
+-- total: present 0, rows

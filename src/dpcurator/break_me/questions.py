@@ -149,10 +149,10 @@ def _aggregates(table: Table, columns: Sequence[Column]) -> list[str]:
         name = quoted(column.name)
         found.append(f"COUNT({name})")
         if column.type == "boolean":
-            found += [f"SUM({name})", f"AVG({name})", f"SUM(CASE WHEN {name} THEN 2 ELSE -1 END)"]
+            found += [f"COUNT_IF({name})", f"SUM({name})", f"AVG({name})", f"SUM(CASE WHEN {name} THEN 2 ELSE -1 END)"]
         if column.type in _NUMBERS:
             ends = (column.lower, column.upper)
-            found.append(f"SUM(CLIP({name} * 2 - 1, -4, 9))")
+            found += [f"SUM(CLIP({name} * 2 - 1, -4, 9))", f"COUNT_IF({name} > 1)"]
             if None not in ends:
                 found += [f"SUM({name})", f"AVG({name})", f"SUM({name})", f"AVG({name})", f"AVG(ABS({name}))"]
                 found.append(f"SUM(CASE WHEN {name} > 0 THEN {name} ELSE -1 END)")

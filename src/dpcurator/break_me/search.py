@@ -23,6 +23,8 @@ from dpcurator.break_me.shrink import smallest
 from dpcurator.break_me.worst_case_tables import EACH_ROW, Row, world
 
 QUESTIONS: Final = 12  # of one world
+_COUNTED: Final = ("COUNT(DISTINCT", "COUNT_IF(", "SUM(", "AVG(", "CASE", "GROUP BY", "WITH_OTHER", "WHERE", "HAVING",
+                   "LIMIT")  # fmt: skip
 Rows = tuple[Row, ...]
 
 
@@ -175,7 +177,7 @@ def _count(found: Broken, asked: Question, tried: Tried) -> None:
     found.largest = max(found.largest, tried.largest)
     if not tried.refused:
         text = asked.text
-        for name in ("COUNT(DISTINCT", "SUM(", "AVG(", "CASE", "GROUP BY", "WITH_OTHER", "WHERE", "HAVING", "LIMIT"):
+        for name in _COUNTED:
             if name in text:
                 title = name.rstrip("(").replace("COUNT(DISTINCT", "COUNT DISTINCT")
                 found.seen[title] = found.seen.get(title, 0) + 1

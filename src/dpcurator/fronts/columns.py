@@ -35,6 +35,18 @@ def count(column: str | Expression | None = None) -> Expression:
     return Expression(Call("COUNT", star=True)) if column is None else aggregate("COUNT", column)
 
 
+def count_if(condition: Expression) -> Expression:
+    """How many rows where a condition is true: SQL's COUNT_IF(condition), which is COUNT(*) FILTER (WHERE condition).
+
+    It is one noisy query, as a count is. Rows where the condition is false or unknown are not counted.
+
+        dp.count_if(dp.col("age") > 65) / dp.count()
+    """
+    if not isinstance(condition, Expression):
+        raise Refusal("count_if takes a condition.", cure='Write dp.count_if(dp.col("age") > 65).')
+    return aggregate("COUNT", when(condition).then(1).otherwise())
+
+
 def count_units() -> Expression:
     """How many of the protected units: SQL's COUNT(DISTINCT unit)."""
     return Expression(UNITS)
