@@ -30,6 +30,7 @@ _NAMES = {
     "Answer": ("dpcurator.release.answer", "Answer"),
     "Quote": ("dpcurator.pricing.quote", "Quote"),
     "Menu": ("dpcurator.pricing.menu", "Menu"),
+    "plot": ("dpcurator.plots.plot", "plot"),
     "verify": ("dpcurator.receipts.verification", "verify"),
     "clamp": ("dpcurator.mechanisms.clamp", "clamp"),
     "gaussian_delta": ("dpcurator.privacy.gaussian", "gaussian_delta"),
@@ -112,6 +113,7 @@ if TYPE_CHECKING:
     from dpcurator.fronts.columns import when as when
     from dpcurator.mechanisms import *  # noqa: F403  every class that has a row there
     from dpcurator.mechanisms.clamp import clamp as clamp
+    from dpcurator.plots.plot import plot as plot
     from dpcurator.pricing.menu import Menu as Menu
     from dpcurator.pricing.quote import Quote as Quote
     from dpcurator.privacy.explain import explain_delta as explain_delta

@@ -78,7 +78,7 @@ def test_the_chance_to_be_wrong_is_rounded_up(confidence, chance):
 )
 def test_both_laws_are_drawn_with_the_event_shaded(outcome):
     rng = np.random.default_rng(7)
-    spec = dp.audit(lambda x: outcome(rng, x), pair=(0, 1), samples=2000, bits=False).plot().spec
+    spec = dp.plot(dp.audit(lambda x: outcome(rng, x), pair=(0, 1), samples=2000, bits=False)).spec
     values = spec["data"]["values"]
     assert {row["series"] for row in values} == {"first input", "second input"}
     assert {row["in the event"] for row in values} == {"yes", "no"}
@@ -87,14 +87,14 @@ def test_both_laws_are_drawn_with_the_event_shaded(outcome):
 
 
 def test_exact_laws_are_drawn_too():
-    values = dp.audit(dp.exact_law(coin), pair=(0, 1)).plot().spec["data"]["values"]
+    values = dp.plot(dp.audit(dp.exact_law(coin), pair=(0, 1))).spec["data"]["values"]
     assert [row["chance"] for row in values] == [0.25, 0.75, 0.75, 0.25]
 
 
 def test_numbers_are_drawn_in_their_order_and_words_as_they_come():
     said = {9: F(9, 20), 10: F(1, 4), -2: F(3, 10)}
-    bars = dp.audit(dp.exact_law(lambda x: said), pair=(0, 1)).plot().spec["data"]["values"]
+    bars = dp.plot(dp.audit(dp.exact_law(lambda x: said), pair=(0, 1))).spec["data"]["values"]
     assert list(dict.fromkeys(bar["outcome"] for bar in bars)) == ["-2", "9", "10"]
     told = {"yes": F(3, 4), "no": F(1, 4)}
-    bars = dp.audit(dp.exact_law(lambda x: told), pair=(0, 1)).plot().spec["data"]["values"]
+    bars = dp.plot(dp.audit(dp.exact_law(lambda x: told), pair=(0, 1))).spec["data"]["values"]
     assert [bar["outcome"] for bar in bars if bar["series"] == "first input"] == ["'yes'", "'no'"]

@@ -25,6 +25,7 @@ ROOMS = {
     "privacy": "Privacy losses",
     "accounting": "Accounting, filters and calibration",
     "audit": "Audits",
+    "plots": "Charts",
     "errors": "Errors",
 }
 

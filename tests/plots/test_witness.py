@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 import dpcurator as dp
-from dpcurator.plots.witness import Bar, draw_witness
+from dpcurator.audit.report import Bar
+from dpcurator.plots.witness import draw_witness
 
 
 def test_a_bar_for_each_outcome_of_each_input():

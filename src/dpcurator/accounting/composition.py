@@ -17,7 +17,7 @@ Checked     tests/accounting/test_composition.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Self
@@ -29,7 +29,6 @@ from dpcurator.privacy.sampled import neighbours_of
 
 if TYPE_CHECKING:
     from dpcurator.accounting.bracket import Bracket
-    from dpcurator.plots.chart import Chart
 
 _MOST = 10**9  # of all counts together
 
@@ -92,14 +91,6 @@ class Composition:
         """What the same releases reveal of a group of `size` units (int >= 1): of each loss, that of the group, whose
         pair dominates each release. Raises Refusal where one has none."""
         return Composition(tuple((loss.for_group(size), count) for loss, count in self.parts))
-
-    def plot(self, kind: object = "delta", *, most: object = None, compare: Iterable[str] = ()) -> Chart:
-        """A chart: "delta" between its certified bounds at each epsilon up to `most`, beside the methods of `compare`
-        (as "zcdp", "advanced"); the "distribution" of the loss of all together, an estimate; or "tradeoff", what the
-        best test misses. Takes a second or some. Raises Refusal for another kind, and where the law is not known."""
-        from dpcurator.accounting.charts import draw_composition
-
-        return draw_composition(self, kind, most=most, compare=compare)
 
     def as_json(self) -> list[dict[str, object]]:
         """Each loss as its own JSON, with its count."""

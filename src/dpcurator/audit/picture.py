@@ -14,8 +14,7 @@ from dpcurator.audit.copies import printed
 from dpcurator.audit.draws.features import Keyed, Ordered
 from dpcurator.audit.exact.divergences import Law
 from dpcurator.audit.pairs import Pair
-from dpcurator.audit.report import Finding
-from dpcurator.plots.witness import Bar
+from dpcurator.audit.report import Bar, Finding
 
 if TYPE_CHECKING:
     from dpcurator.audit.draws.blackbox import Sampler

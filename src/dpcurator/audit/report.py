@@ -14,16 +14,24 @@ from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dpcurator.audit.claims import Claim, Least
 from dpcurator.audit.pairs import Pair, shown
 
-if TYPE_CHECKING:
-    from dpcurator.plots.chart import Chart
-
 CERTAIN, FOUND, NOTHING = "violation found (certain)", "violation found", "no violation found"
 _FLOOR = Context(prec=4, rounding=ROUND_FLOOR)
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One outcome, or a bin of them, for a picture. label: in words. first, second: its probability on either input.
+    share: how much of it is in the event, 0 to 1."""
+
+    label: str
+    first: float
+    second: float
+    share: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +90,7 @@ class Report:
     measure: str = "epsilon"
     found_on: Pair | None = None
     notes: tuple[str, ...] = ()
-    picture: Any = field(default=None, repr=False, compare=False)
+    picture: tuple[Bar, ...] | None = field(default=None, repr=False, compare=False)
 
     @property
     def best(self) -> Finding | None:
@@ -177,15 +185,6 @@ class Report:
         rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in self._rows())
         return f"<table><caption>{escape(f'{self.name}: {self.verdict}')}</caption>{rows}</table>"
 
-    def plot(self) -> Chart:
-        """The two laws as they were seen, with the event shaded. Raises Refusal where there is no finding."""
-        from dpcurator.errors import Refusal
-        from dpcurator.plots.witness import draw_witness
-
-        if self.picture is None or self.best is None:
-            raise Refusal("There is no event to draw.", cure="An audit that looked at draws or laws has one.")
-        made: Chart = draw_witness(self.picture, event=self.best.event, verdict=self.verdict)
-        return made
 
 
 def figure(value: Least, *, up: bool = False) -> str:

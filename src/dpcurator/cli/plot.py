@@ -195,5 +195,6 @@ def composition(
 ) -> None:  # fmt: skip
     """What many releases reveal together, between proved ends."""
     from dpcurator.accounting.parse import spelled
+    from dpcurator.plots.plot import plot
 
-    _finish(lambda: spelled(losses).plot(kind, most=most, compare=compare or ()), "composition", output, as_json)
+    _finish(lambda: plot(spelled(losses), kind, most=most, compare=compare), "composition", output, as_json)

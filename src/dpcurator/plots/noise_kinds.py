@@ -1,4 +1,4 @@
-"""The charts of one noise, by name: what a mechanism's `plot` draws. Checked in tests/plots/test_methods.py."""
+"""The charts of one noise, by name: what `dp.plot` draws of it. Checked in tests/plots/test_plot.py."""
 
 from __future__ import annotations
 

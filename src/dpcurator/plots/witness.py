@@ -7,24 +7,15 @@ Checked in tests/plots/test_witness.py.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpcurator.errors import Refusal
 from dpcurator.plots.chart import Chart
 from dpcurator.plots.drawing import COLOURS, chart, drawn, linear
 
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """label: the outcome or bin in words. first, second: its chance on either input. share: how much of it is in the
-    event, 0 to 1."""
-
-    label: str
-    first: float
-    second: float
-    share: float
+if TYPE_CHECKING:
+    from dpcurator.audit.report import Bar
 
 
 def draw_witness(bars: Sequence[Bar], *, event: str, verdict: str, feature: str = "outcome") -> Chart:

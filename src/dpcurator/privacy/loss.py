@@ -35,7 +35,6 @@ from dpcurator.privacy.families.family import Pair, order
 
 if TYPE_CHECKING:
     from dpcurator.numbers.rational import Spelled
-    from dpcurator.plots.chart import Chart
 
 DIRECTIONS = ("forward", "backward")
 _FIGURES = 12  # of an epsilon that is searched
@@ -178,18 +177,6 @@ class Loss:
         """The law of ln P/Q under P, listing at most so many atoms (int >= 1). Raises Refusal where it is not known."""
         law = self._formula(self._known.law, "distribution here", "Account for it by its rho.")
         return law(self.given, whole(atoms, name="atoms", least=1))
-
-    def plot(self) -> Chart:
-        """A chart of this distribution. Raises Refusal where it is not known."""
-        from dpcurator.plots import draw_loss_distribution
-
-        return draw_loss_distribution(self)
-
-    def plot_delta(self, *, epsilons: Iterable[object] = ()) -> Chart:
-        """A chart of delta against epsilon, from 0 to 4 unless given. Raises Refusal where it is not known."""
-        from dpcurator.plots import draw_delta
-
-        return draw_delta({self.family: self}, epsilons=epsilons)
 
     def worst_pair(self) -> Pair:
         """P and Q in words, as in "Z against Z + 3, Z discrete Laplace of scale 10"."""

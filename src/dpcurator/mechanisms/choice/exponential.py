@@ -39,7 +39,6 @@ from dpcurator.privacy.loss import Loss
 if TYPE_CHECKING:  # a quote draws nothing, and starts faster without numpy
     from numpy.typing import NDArray
 
-    from dpcurator.plots.chart import Chart
 
 Candidate = TypeVar("Candidate", bound=Hashable)
 
@@ -120,12 +119,6 @@ class Exponential:
     def probabilities(self, scores: object) -> list[Enclosure]:
         """P(i) for each candidate, unitless; relative width under 2**-100 down to 2**-65000. Not to be released."""
         return shares(self.read(scores), self.rate)
-
-    def plot(self, scores: object, *, candidates: Sequence[object] | None = None) -> Chart:
-        """A chart of each candidate's chance, by name where these are given. For study: not to be released."""
-        from dpcurator.plots import draw_probabilities
-
-        return draw_probabilities(self.probabilities(scores), candidates=candidates)
 
     def error(self, beta: Spelled, *, candidates: int, optimal: int = 1) -> Fraction:
         """How far below the best score the choice is with chance at most beta: P(best - u >= error) <= beta.

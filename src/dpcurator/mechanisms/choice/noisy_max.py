@@ -47,7 +47,6 @@ if TYPE_CHECKING:  # a quote draws nothing, and starts faster without numpy
     from numpy.typing import NDArray
 
     from dpcurator.numbers.rational import Spelled
-    from dpcurator.plots.chart import Chart
 
 NOISES = {"laplace": "laplace", "exponential": "geometric"}  # and how the steps of its law are called
 MOST = 32  # candidates of which `probabilities` gives the law
@@ -163,12 +162,6 @@ class NoisyMax:
         if len(values) > MOST:
             raise Refusal(f"probabilities gives the law of at most {MOST} candidates.", cure="Leave some out.")
         return [choice_chance(values, j, self.scale, self.noise) for j in range(len(values))]
-
-    def plot(self, scores: object, *, candidates: Sequence[object] | None = None) -> Chart:
-        """A chart of each candidate's chance, by name where these are given. For study: not to be released."""
-        from dpcurator.plots import draw_probabilities
-
-        return draw_probabilities(self.probabilities(scores), candidates=candidates)
 
     def error(self, beta: object, *, candidates: int) -> Fraction:
         """How far below the best score the chosen one is, with chance at most beta: P(best - chosen > error) <= beta.

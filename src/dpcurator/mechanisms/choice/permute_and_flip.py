@@ -41,7 +41,6 @@ from dpcurator.privacy.loss import Loss
 
 if TYPE_CHECKING:
     from dpcurator.numbers.rational import Spelled
-    from dpcurator.plots.chart import Chart
 
 MOST = 200  # candidates of which `probabilities` gives the law
 
@@ -109,12 +108,6 @@ class PermuteAndFlip:
         exact = read.exact()
         found = {value: chance(partial(_chance, exact, value, self.rate), 128) for value in set(exact)}
         return [found[value] for value in exact]
-
-    def plot(self, scores: object, *, candidates: Sequence[object] | None = None) -> Chart:
-        """A chart of each candidate's chance, by name where these are given. For study: not to be released."""
-        from dpcurator.plots import draw_probabilities
-
-        return draw_probabilities(self.probabilities(scores), candidates=candidates)
 
     def error(self, beta: object, *, candidates: int) -> Fraction:
         """How far below the best score the choice is with chance at most beta: P(best - chosen > error) <= beta.

@@ -30,8 +30,6 @@ from dpcurator.privacy.loss import Loss
 if TYPE_CHECKING:  # a quote draws nothing, and starts faster without numpy
     from numpy.typing import NDArray
 
-    from dpcurator.plots.chart import Chart
-
 
 def _at_rho(cls: Any, rho: Fraction, given: Given) -> Made:
     shift = whole_shift(given)
@@ -108,12 +106,6 @@ class DiscreteGaussian:
         from dpcurator import samplers
 
         return samplers.discrete_gaussian(self.variance, size, entropy)
-
-    def plot(self, kind: str = "law", *, sensitivity: int = 1) -> Chart:
-        """A chart of the "law", the "loss" by output, the "distribution" of the loss, or "delta" against epsilon."""
-        from dpcurator.plots import draw_noise
-
-        return draw_noise(kind, self, loss=self.loss(sensitivity), shift=sensitivity)
 
     def error(self, beta: Fraction) -> int:
         """Smallest m with P(|Z| > m) <= beta, query's unit; beta: Fraction in (0, 1). Raises Refusal for any other.

@@ -42,7 +42,6 @@ from dpcurator.privacy.loss import Loss
 if TYPE_CHECKING:  # a quote draws nothing, and starts faster without numpy
     from numpy.typing import NDArray
 
-    from dpcurator.plots.chart import Chart
 
 _FINE = 2**16  # steps
 _MOST_EPS = 10**4
@@ -204,12 +203,6 @@ class Gaussian:
     def tail(self, t: object) -> Enclosure:
         """P(|noise| > t), unitless, by the exact law. t: at least 0, query's unit; else a Refusal."""
         return self.noise.tail(release.within(self.values, t))
-
-    def plot(self, kind: str = "law") -> Chart:
-        """A chart of the "law", the "loss" by output, the "distribution" of the loss, or "delta" against epsilon."""
-        from dpcurator.plots import draw_noise
-
-        return draw_noise(kind, self, loss=self.loss, shift=self.sensitivity)
 
     def error(self, beta: object) -> Fraction:
         """Least m on the grid with P(|noise| > m) <= beta, query's unit; beta in (0, 1), else a Refusal.

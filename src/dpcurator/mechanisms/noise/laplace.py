@@ -33,8 +33,6 @@ from dpcurator.privacy.loss import Loss
 if TYPE_CHECKING:  # a quote draws nothing, and starts faster without numpy
     from numpy.typing import NDArray
 
-    from dpcurator.plots.chart import Chart
-
 
 @parameters
 class Laplace:
@@ -134,12 +132,6 @@ class Laplace:
         """P(|noise| > t), unitless, by the exact law. t: at least 0, query's unit; else a Refusal."""
         beyond, scale = release.within(self.values, t) + 1, self.noise.scale
         return 2 * exp_neg(beyond / scale) / (1 + exp_neg(1 / scale))
-
-    def plot(self, kind: str = "law") -> Chart:
-        """A chart of the "law", the "loss" by output, the "distribution" of the loss, or "delta" against epsilon."""
-        from dpcurator.plots import draw_noise
-
-        return draw_noise(kind, self, loss=self.loss, shift=self.sensitivity)
 
     def error(self, beta: object) -> Fraction:
         """Least m on the grid with P(|noise| > m) <= beta, query's unit; beta in (0, 1), else a Refusal.

@@ -1,13 +1,14 @@
-"""The charts of a composition, by name: what `Composition.plot` draws.
+"""The charts of a composition, by name: what `dp.plot` draws of it.
 
 "delta" has certified brackets, and `compare` simpler methods beside them; "tradeoff" the curve between its proved ends;
-"distribution" is estimated. Checked in tests/accounting/test_charts.py.
+"distribution" is estimated. Checked in tests/plots/test_composition.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 from dpcurator.accounting.bracket import Bracket, has_law
@@ -17,40 +18,45 @@ from dpcurator.accounting.estimate.composed_law import cells
 from dpcurator.accounting.tradeoff import by_deltas, tradeoff
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, positive
-from dpcurator.plots import draw_composed_loss, draw_delta_bracket, draw_tradeoff
 from dpcurator.plots.chart import Chart
+from dpcurator.plots.composed_loss import draw_composed_loss
+from dpcurator.plots.delta_bracket import draw_delta_bracket
+from dpcurator.plots.tradeoff import draw_tradeoff
 
 if TYPE_CHECKING:
     from dpcurator.accounting.composition import Composition
 
-KINDS = ("delta", "distribution", "tradeoff")
 _PARTS = 40
 _ACCURACY = Fraction(1, 100)  # of a line's width
 
 
-def draw_composition(
-    composition: Composition, kind: object = "delta", *, most: object = None, compare: Iterable[str] = ()
-) -> Chart:
-    """kind: "delta" at each epsilon, the "distribution" of the loss, or the "tradeoff" of a test's two errors.
+def kinds(composition: Composition) -> Mapping[str, Callable[..., Chart]]:
+    """The kinds of chart of a composition, each with the function that draws it."""
+    return {
+        "delta": partial(_delta, composition),
+        "distribution": partial(_distribution, composition),
+        "tradeoff": partial(_tradeoff, composition),
+    }
 
-    For "delta": most, the greatest epsilon, unless given where delta is 1e-6 or so; compare, names of methods
-    (closed_delta.py), such as "zcdp". Raises Refusal for another kind or method, and where the law is not known.
-    """
-    if kind != "delta" and (most is not None or tuple(compare)):
-        raise Refusal("Only a chart of delta goes to an epsilon, or compares.", cure='Write plot("delta", most=2).')
-    if kind == "delta":
-        high = _reach(composition) if most is None else positive(most, name="most")
-        return draw_delta_bracket(
-            lambda eps: _ends(composition, eps),
-            epsilons=[high * part / _PARTS for part in range(_PARTS + 1)],
-            others={name: _method(composition, name) for name in compare},
-        )
-    if kind == "distribution":
-        found, infinite = cells(composition)
-        return draw_composed_loss(found, infinite=infinite)
-    if kind == "tradeoff":
-        return draw_tradeoff({"all releases": _curve(composition)})
-    raise Refusal(f"A plot of a composition is one of {', '.join(KINDS)}.", cure='Write it as in plot("delta").')
+
+def _delta(composition: Composition, *, most: object = None, compare: Iterable[str] = ()) -> Chart:
+    """most: the greatest epsilon; unless given, where delta is 1e-6 or so. compare: names of methods (closed_delta.py),
+    such as "zcdp"; another is refused."""
+    high = _reach(composition) if most is None else positive(most, name="most")
+    return draw_delta_bracket(
+        lambda eps: _ends(composition, eps),
+        epsilons=[high * part / _PARTS for part in range(_PARTS + 1)],
+        others={name: _method(composition, name) for name in compare},
+    )
+
+
+def _distribution(composition: Composition) -> Chart:
+    found, infinite = cells(composition)
+    return draw_composed_loss(found, infinite=infinite)
+
+
+def _tradeoff(composition: Composition) -> Chart:
+    return draw_tradeoff({"all releases": _curve(composition)})
 
 
 def _ends(composition: Composition, eps: Fraction) -> Bracket:
