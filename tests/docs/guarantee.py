@@ -91,7 +91,10 @@ def command(words: list[str]) -> int:
 
     tests = dict.fromkeys(str(ROOT / test) for one in ids for test in known[one].tests)
     options = [word for word in words if word not in ids]
-    return int(pytest.main([f"--rootdir={ROOT}", "-c", str(ROOT / "pyproject.toml"), *tests, *options]))
+    code = int(pytest.main([f"--rootdir={ROOT}", "-c", str(ROOT / "pyproject.toml"), "-n0", *tests, *options]))
+    if code == pytest.ExitCode.NO_TESTS_COLLECTED:
+        print("these tests are long ones: add `-m slow`", file=sys.stderr)
+    return code
 
 
 if __name__ == "__main__":
