@@ -6,6 +6,7 @@ import os
 import shutil
 import stat
 import threading
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -199,3 +200,26 @@ def test_the_ledger_needs_no_snapshot(place):
     for path in (place / ".dpcurator").glob("snapshot*"):
         path.unlink()
     assert ledger_of(declaration, key_of(declaration)).budget().remaining == 3 / 4
+
+
+def test_c5_what_could_not_be_read_of_a_frame_is_warned_of_and_kept(tmp_path):
+    rows = [*ROWS[:-1], (None, "leeds", "many", 0, True, "29.02.2024", 0.0)]
+    with pytest.warns(UserWarning, match="not everything in visits was read as declared.*curator.report") as caught:
+        curator = opened(tmp_path, rows)
+    assert caught[0].filename == __file__ or caught[0].filename.endswith("house.py")
+    assert "many" not in str(caught[0].message)
+    assert not curator.report.clean
+    for told in ("1 values of 'age' unreadable", "1 values of 'day' unreadable", "1 rows without a unit"):
+        assert told in str(curator.report)
+    assert "report" not in repr(curator)
+    with pytest.warns(UserWarning, match="Nothing could be read of visits.age"):
+        opened(tmp_path, [("a", "Leeds", "many", 0.0, True, None, 0.0)])
+
+
+def test_c5_a_clean_report_is_kept_without_a_warning_and_a_refresh_elsewhere_has_none(tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        curator = opened(tmp_path)
+    assert curator.report.clean
+    assert curator.report.tables[0].rows == 40
+    assert dp.open(catalog(), directory=tmp_path).report is None

@@ -1,8 +1,10 @@
 """A refresh as a whole: physical names and kinds, public keys, the steward's report, row locality."""
 
+import datetime as dt
 import json
 
 import duckdb
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -96,3 +98,92 @@ def test_more_rows_than_a_batch(declared, stored):
         found = connection.execute("SELECT count(*), sum(x), count(y), min(r), max(x - r) FROM "
                                    "(SELECT c0 AS x, c1 AS y, rowid AS r FROM t0)").fetchone()  # fmt: skip
     assert found == (count, count * (count - 1) // 2, 0, 0, 0)
+
+
+def replaced(tmp_path, table, units=4):
+    """A catalog with a public number of units, each a row."""
+    raw = {"curator": {"protects": "people", "neighbours": "replace-one", "units": units}, "ledger": {"epsilon": 1}}
+    return load(raw | {"tables": {"t": {"unit": "each row"} | table}}, directory=tmp_path)
+
+
+WEIGHT = {"weight": {"type": "float", "bounds": [60, 70], "missing": 65, "unreadable": "set-aside"}, "x": "text"}
+
+
+@pytest.mark.parametrize(
+    "line", ["70,a", "seventy,a", "70,a,b", '7"0,a', '"70"0,a', "70", "\\udcff,a", ",a", "x" * (4 * 2**20 + 1)]
+)
+def test_a5_with_a_public_number_of_units_a_row_that_cannot_be_read_stays(tmp_path, stored, line):
+    declaration = replaced(tmp_path, {"file": "d.csv", "columns": WEIGHT}, units=4)
+    sums = []
+    for last in ("70,a", line):
+        text = f"weight,x\n61,a\n62,b\n63,c\n{last}\n"
+        (tmp_path / "d.csv").write_text(text.replace("\\udcff", "\udcff"), encoding="utf-8", errors="surrogateescape")
+        report = refresh(declaration).tables[0]
+        rows = stored(declaration)
+        assert len(rows) == report.rows == 4
+        sums.append(sum(65 if weight is None else weight for weight, _ in rows))
+    assert abs(sums[0] - sums[1]) <= 10
+    if report.set_aside.count:
+        assert (None, None) in rows
+        assert "1 rows that cannot be read: they stay, with every column missing" in str(report.lines())
+        assert "3 rows were read where units = 4 is declared, and counts" in str(report.lines())
+
+
+def test_a5_elsewhere_such_a_row_is_left_out(declared, stored, tmp_path):
+    (tmp_path / "d.csv").write_text("weight,x\n61,a\nseventy,a\n70,a,b\n")
+    declaration = declared(WEIGHT, file="d.csv")
+    report = refresh(declaration).tables[0]
+    assert stored(declaration) == [(61.0, "a")]
+    assert "2 rows set aside" in str(report.lines())
+
+
+def test_a5_many_rows_that_cannot_be_read_and_a_wrong_number_are_told(tmp_path, stored):
+    declaration = replaced(tmp_path, {"columns": WEIGHT}, units=7)
+    report = refresh(declaration, {"t": {"weight": ["x"] * 50_001 + [1], "x": ["a"] * 50_002}})
+    assert len(stored(declaration)) == 50_002
+    assert "1 rows were read where units = 7 is declared" in str(report)
+    assert not report.nothing_read
+    assert refresh(declaration, {"t": {"weight": ["x"], "x": ["a"]}}).nothing_read == ("t: every row",)
+
+
+KEYED = {"city": {"type": "text", "keys": ["Leeds", "York", "Malmö"]}, "day": {"type": "date", "keys": ["2024-01-01"]}}
+
+
+def test_c6_values_outside_the_keys_are_counted_and_shown_to_the_steward(declared):
+    cities = ["Leeds", " Leeds", "LEEDS", "LEEDS", "York\u00a0", "Malmo\u0308", "Hull", "Hull", "Hull", "Bath", None]
+    days = [dt.date(2024, 1, 1)] * 9 + [dt.date(2024, 1, 2), None]
+    report = refresh(declared(KEYED), {"t": {"city": cities, "day": days}})
+    outside = report.tables[0].outside
+    assert outside["city"].count == 9
+    assert outside["city"].first == (
+        ('"LEEDS"', 2, '"Leeds"'), ('" Leeds"', 1, '"Leeds"'), ('"Malmo\u0308"', 1, '"Malmö"'),
+        ('"York\u00a0"', 1, '"York"'), ('"Hull"', 3, None),
+    )  # fmt: skip
+    assert outside["day"].first == (("2024-01-02", 1, None),)
+    assert "9 values of 'city' are none of its keys: no group counts them" in str(report)
+    assert '"LEEDS": 2, but for its spelling the key "Leeds"' in str(report)
+    assert not report.clean
+    assert json.loads(json.dumps(report.as_json()))["tables"][0]["outside_keys"]["city"]["count"] == 9
+
+
+def test_c6_values_left_out_on_purpose_are_told_and_the_report_is_clean(declared):
+    report = refresh(declared(KEYED), {"t": {"city": ["Leeds", "Hull"], "day": [None, None]}})
+    assert "1 values of 'city' are none of its keys" in str(report)
+    assert report.clean
+    assert refresh(declared(KEYED), {"t": {"city": ["Leeds", None], "day": [None, None]}}).tables[0].outside == {}
+
+
+def test_c6_keys_of_a_public_table_are_compared_too(tmp_path):
+    (tmp_path / "visits.csv").write_text("city,who,cost\nHULL,a,1\nHull,b,7\n")
+    (tmp_path / "cities.csv").write_text("name,price\nYork,2\nHull,1\n")
+    report = refresh(load(FILE, directory=tmp_path))
+    assert report.tables[0].outside["city"].first == (('"HULL"', 1, '"Hull"'),)
+    assert report.tables[0].outside["cost"].first == (("7.0", 1, None),)
+    assert report.tables[1].outside == {}
+
+
+def test_c5_a_column_of_which_nothing_was_read_is_named(declared):
+    columns = {"x": "integer", "y": "integer", "z": "text"}
+    report = refresh(declared(columns), {"t": {"x": ["1,5", None], "y": ["1", "a"], "z": [None, None]}})
+    assert report.nothing_read == ("t.x",)
+    assert report.tables[0].as_json()["nothing_read"] == ["x"]

@@ -30,7 +30,8 @@ def init(
 
 @command(name="refresh", epilog="Example: dpcurator refresh")
 def refresh(catalog: Catalog = HERE, as_json: AsJson = False) -> None:
-    """Read the declared sources once into a new snapshot. The report is for the steward alone."""
+    """Read the declared sources once into a new snapshot. The report is for the steward alone. Exit code 4 when nothing
+    could be read of a table or a column, though the new data version is then in force."""
     from dpcurator.catalog.load import load
     from dpcurator.curator.opening import refresh_all
 
@@ -38,6 +39,10 @@ def refresh(catalog: Catalog = HERE, as_json: AsJson = False) -> None:
     with progress(lambda table, rows: f"{table}: {rows:,} rows read", quiet=as_json) as told:
         report = refresh_all(declaration, progress=told)
     show_json(report.as_json()) if as_json else show(report)
+    if report.nothing_read:
+        if not as_json:
+            show(f"nothing could be read of {', '.join(report.nothing_read)}: check its type and how it is written")
+        raise typer.Exit(4)
 
 
 @command(name="check", epilog="Example: dpcurator check")

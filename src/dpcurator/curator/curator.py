@@ -47,6 +47,7 @@ from dpcurator.values import Budget, Charge, Exact, Json, Request
 if TYPE_CHECKING:
     from dpcurator.curator.history import Together
     from dpcurator.fronts.frame import Frame
+    from dpcurator.snapshot.report import Report
 
     Question = str | Frame[Any, Any, Any]
 
@@ -57,7 +58,8 @@ ROOM: Final = 700  # calls inside one another that any answer may need: its larg
 class Curator:
     """Open one with `dpcurator.open`. Safe to share among threads; no budget is held in this object.
 
-    engine: opens the snapshot that the catalog's data version names; called before a charge.
+    engine: opens the snapshot that the catalog's data version names; called before a charge. report: what was read of
+    the data frames given to `dpcurator.open`, for the steward alone; None without any.
     """
 
     catalog: Catalog
@@ -65,6 +67,7 @@ class Curator:
     key: SigningKey
     engine: Callable[[], Engine]
     entropy: Entropy = field(default_factory=SystemEntropy)
+    report: Report | None = field(default=None, repr=False, compare=False)
 
     def table(self, name: str) -> Frame[Quote, Menu, Answer]:
         """A table by its exact name, to ask in steps: `.where(...).group_by(...).agg(...)`. Raises Refusal."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
@@ -35,13 +36,22 @@ def open_curator(
     """The curator of a catalog: a path to curator.toml, or a dict of the same fields.
 
     directory: where `.dpcurator` is, for a dict (default: the current directory). frames: a data frame for each table
-    that declares no source; they are copied into a new snapshot. Raises Misconfigured.
+    that declares no source; they are copied into a new snapshot, and `curator.report` says what was read, for the
+    steward alone. Warns (UserWarning) when not everything could be read. Raises Misconfigured.
     """
     place = None if directory is None else Path(directory)
     declaration = load(source if isinstance(source, Mapping) else Path(source), directory=place)
-    if frames:
-        refresh_all(declaration, frames)
-    return curator_of(declaration)
+    report = refresh_all(declaration, frames) if frames else None
+    curator = curator_of(declaration)
+    curator.report = report
+    if report is not None and not report.clean:
+        tables = ", ".join(table.table for table in report.tables if not table.clean())
+        nothing = f" Nothing could be read of {', '.join(report.nothing_read)}." if report.nothing_read else ""
+        warnings.warn(
+            f"not everything in {tables} was read as declared.{nothing} For the steward: print(curator.report)",
+            stacklevel=2,
+        )
+    return curator
 
 
 def refresh_all(

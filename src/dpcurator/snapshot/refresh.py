@@ -14,12 +14,13 @@ from typing import Any, Final
 
 from dpcurator.catalog.columns import in_order
 from dpcurator.catalog.declaration import Declaration, Source
-from dpcurator.catalog.model import Column, Kind, Table
+from dpcurator.catalog.model import EACH_ROW, Column, Kind, Table
 from dpcurator.catalog.problems import nearest, text
 from dpcurator.errors import Misconfigured
-from dpcurator.snapshot.csv_source import Batch, read_csv
+from dpcurator.snapshot.csv_source import BATCH, Batch, read_csv
 from dpcurator.snapshot.frames import read_frame
 from dpcurator.snapshot.grammar import read_cells, read_typed
+from dpcurator.snapshot.outside_keys import keyed, outside_keys
 from dpcurator.snapshot.report import Report, TableReport, Trouble
 from dpcurator.snapshot.store import SQL_TYPES, Draft, drafting
 from dpcurator.snapshot.typed_source import read_duckdb, read_parquet
@@ -42,13 +43,21 @@ def refresh(
         reports = []
         for i, (table, source) in enumerate(zip(declaration.tables, declaration.sources, strict=True)):
             report = TableReport(table.name, unreadable={column.name: Trouble() for column in table.columns})
+            if declaration.neighbours == "replace-one" and table.unit == EACH_ROW:
+                report.units = declaration.units
             batches = _batches(table, source, declaration, given.get(table.name), report)
             for batch in batches:
                 _store(draft, i, table, source, batch, report)
                 if progress is not None:
                     progress(table.name, report.rows)
+            if report.units is not None:
+                _keep_unread(draft, i, table, report)
             reports.append(report)
-        draft.publish(_public_keys(declaration, draft))
+        public = _public_keys(declaration, draft)
+        for i, (table, report) in enumerate(zip(declaration.tables, reports, strict=True)):
+            if table.private:
+                report.outside = outside_keys(draft.connection, i, keyed(table, declaration, dict(public)))
+        draft.publish(public)
         return Report(draft.version, tuple(reports))
 
 
@@ -130,6 +139,17 @@ def _store(draft: Draft, i: int, table: Table, source: Source, batch: Batch, rep
         kept = [position for position in range(len(batch.places)) if position not in aside]
         values = [[column[position] for position in kept] for column in values]
     _append(draft, i, table, values, report)
+
+
+def _keep_unread(draft: Draft, i: int, table: Table, report: TableReport) -> None:
+    """With a public number of units, a row that cannot be read is still a unit: it stays, every column missing.
+
+    Left out, one unit's change from a row that can be read to one that cannot would move a sum by a whole value, where
+    the plan claims the distance of two (semantics 1.5).
+    """
+    for start in range(0, report.set_aside.count, BATCH):
+        rows = min(BATCH, report.set_aside.count - start)
+        _append(draft, i, table, [[None] * rows for _ in table.columns], report)
 
 
 def _append(draft: Draft, i: int, table: Table, values: list[Sequence[Any]], report: TableReport) -> None:

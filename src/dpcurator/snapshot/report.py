@@ -1,7 +1,9 @@
 """What a refresh tells the steward, and nobody else: rows read and set aside, values that could not be read.
 
 Counts and line numbers are private facts (semantics 1.4): a report is shown to whoever runs `refresh` and stored
-nowhere. It gives places and constant reasons, never the content of a cell. Checked in tests/snapshot/test_refresh.py.
+nowhere. Of what could not be read it gives places and constant reasons, never the content of a cell; of values that are
+none of a column's keys it gives the most frequent, since how they are written is what is to be seen. Checked in
+tests/snapshot/test_refresh.py.
 """
 
 from __future__ import annotations
@@ -32,17 +34,43 @@ class Trouble:
         return {"count": self.count, "reasons": dict(self.reasons), "first": first}
 
 
+@dataclass(frozen=True, slots=True)
+class OutsideKeys:
+    """Values of one column that are none of its keys, so that no group counts them.
+
+    count: rows; first: (the value, its rows, a key that it may have been meant for or None), at most `SHOWN` of them.
+    """
+
+    count: int
+    first: tuple[tuple[str, int, str | None], ...]
+
+    def as_json(self) -> dict[str, Any]:
+        return {"count": self.count, "first": [{"value": v, "count": n, "like": like} for v, n, like in self.first]}
+
+    def lines(self, column: str) -> list[str]:
+        told = [f"  {self.count:,} values of {column!r} are none of its keys: no group counts them"]
+        for value, rows, like in self.first:
+            told.append(f"    {value}: {rows:,}" + (f", but for its spelling the key {like}" if like else ""))
+        return told
+
+
 @dataclass(slots=True)
 class TableReport:
-    """One table. rows: stored rows; null_units: stored rows without a unit, which no question counts."""
+    """One table. rows: stored rows; null_units: stored rows without a unit, which no question counts.
+
+    units: the declared number, where each row is a unit that is replaced. A row that cannot be read then stays, with
+    every column missing; without it such a row is left out. outside: by column with keys.
+    """
 
     table: str
     rows: int = 0
+    units: int | None = None
     blank_lines: int = 0
     null_units: int = 0
     set_aside: Trouble = field(default_factory=Trouble)
     unreadable: dict[str, Trouble] = field(default_factory=dict)  # by column
     missing: Counter[str] = field(default_factory=Counter)  # by column, unreadable ones included
+    outside: dict[str, OutsideKeys] = field(default_factory=dict)
     header: frozenset[str] | None = None  # the names in the first file, which later ones must share
 
     def as_json(self) -> dict[str, Any]:
@@ -54,18 +82,36 @@ class TableReport:
             "set_aside": self.set_aside.as_json(),
             "unreadable": {name: trouble.as_json() for name, trouble in self.unreadable.items() if trouble.count},
             "missing": {name: count for name, count in self.missing.items() if count},
-        }
+            "outside_keys": {name: outside.as_json() for name, outside in self.outside.items()},
+            "nothing_read": self.nothing_read(),
+        } | ({} if self.units is None else {"units": self.units})
+
+    def nothing_read(self) -> list[str]:
+        """The columns of which no value could be read, and "every row" when no row could be."""
+        present = {name: self.rows - self.missing[name] for name in self.unreadable}
+        if self.set_aside.count and (self.units is not None or not self.rows) and self.set_aside.count >= self.rows:
+            return ["every row"]
+        return [name for name, trouble in self.unreadable.items() if trouble.count and not present[name]]
+
+    def clean(self) -> bool:
+        """Was everything read, and is no value a key but for its spelling?"""
+        misspelled = any(like for outside in self.outside.values() for _, _, like in outside.first)
+        return not (self.set_aside.count or any(t.count for t in self.unreadable.values()) or misspelled)
 
     def lines(self) -> list[str]:
         told = [f"{self.table}: {self.rows:,} rows"]
-        told += _told("rows set aside", self.set_aside)
+        stay = "rows that cannot be read: they stay, with every column missing"
+        told += _told("rows set aside" if self.units is None else stay, self.set_aside)
+        read = self.rows - (0 if self.units is None else self.set_aside.count)
+        if self.units is not None and read != self.units:
+            told.append(f"  {read:,} rows were read where units = {self.units:,} is declared, and counts")
         for name, trouble in self.unreadable.items():
             told += _told(f"values of {name!r} unreadable", trouble)
         if self.null_units:
             told.append(f"  {self.null_units:,} rows without a unit: no question counts them")
         if self.blank_lines:
             told.append(f"  {self.blank_lines:,} blank lines skipped")
-        return told
+        return told + [line for name, outside in self.outside.items() for line in outside.lines(name)]
 
 
 def _told(what: str, trouble: Trouble) -> list[str]:
@@ -85,8 +131,17 @@ class Report:
 
     @property
     def clean(self) -> bool:
-        """Was everything read?"""
-        return not any(t.set_aside.count or any(x.count for x in t.unreadable.values()) for t in self.tables)
+        """Was everything read, and is no value a key but for its spelling?"""
+        return all(table.clean() for table in self.tables)
+
+    @property
+    def nothing_read(self) -> tuple[str, ...]:
+        """What could not be read at all: "visits.age", or "visits: every row"."""
+        return tuple(
+            f"{table.table}: {name}" if name == "every row" else f"{table.table}.{name}"
+            for table in self.tables
+            for name in table.nothing_read()
+        )
 
     def as_json(self) -> dict[str, Any]:
         return {"version": self.version, "tables": [table.as_json() for table in self.tables]}
