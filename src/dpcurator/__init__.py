@@ -18,6 +18,7 @@ __version__ = "0.1.0"
 
 _NAMES = {
     "open": ("dpcurator.curator.opening", "open_curator"),
+    "draft": ("dpcurator.snapshot.frame_draft", "draft"),
     "rehearsing": ("dpcurator.curator.opening", "rehearsing"),
     "col": ("dpcurator.fronts.columns", "col"),
     "count": ("dpcurator.fronts.columns", "count"),
@@ -135,6 +136,7 @@ if TYPE_CHECKING:
     from dpcurator.sensitivity.windows import bounded_mean as bounded_mean
     from dpcurator.sensitivity.windows import order_statistic as order_statistic
     from dpcurator.sensitivity.windows import trimmed_mean as trimmed_mean
+    from dpcurator.snapshot.frame_draft import draft as draft
 
     open, sum = open_curator, sum_of
 

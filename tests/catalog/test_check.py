@@ -94,3 +94,37 @@ def test_delta_is_told_when_it_is_not_far_below_one_over_the_units(delta, words)
     advice = [found for found in check(load(CHOICES.replace("DELTA", delta))) if found.level == "advice"]
     assert [found.what.split(" and ")[0] for found in advice] == ([words] if words else [])
     assert all(found.paste == 'delta = "1/1000000"' for found in advice)
+
+
+FIELDS = """\
+[curator]
+protects = "p"
+[ledger]
+epsilon = 1
+[tables.t]
+file = "t.csv"
+unit = "each row"
+[tables.t.columns]
+day = { type = "date", format = "DD.MM.YYYY", unreadable = "set-aside", missing = 2020-02-29 }
+at = { type = "timestamp", zone = "Europe/Paris", missing = "2020-01-01T00:00" }
+"the age" = { type = "integer", missing = 7, keys = [1, 2], keys_include_missing = true }
+city = { type = "text", missing = { value = "?" }, unreadable = "set-aside" }
+"""
+
+
+def test_c3_lines_to_paste_keep_every_other_field():
+    before = load(FIELDS)
+    text = FIELDS
+    found = check(before, PublicFacts(1))
+    assert len(found) == 4
+    for finding in found:
+        key = finding.paste.split(" = ")[0]
+        text = "\n".join(finding.paste if line.startswith(f"{key} = ") else line for line in text.splitlines()) + "\n"
+    after = load(text)
+    assert check(after, PublicFacts(1)) == []
+    for old, new in zip(before.tables[0].columns, after.tables[0].columns, strict=True):
+        assert (old.type, old.missing) == (new.type, new.missing)
+        assert old.keys in (None, new.keys)
+    for old, new in zip(before.sources[0].readings, after.sources[0].readings, strict=True):
+        assert (old.spelling, old.set_aside) == (new.spelling, new.set_aside)
+        assert dict(old.fields).items() <= dict(new.fields).items()

@@ -106,7 +106,7 @@ def test_bounds_are_exact():
 
 def test_bounds_of_days_and_moments_are_physical_values():
     assert column(type="date", bounds=["1970-01-02", dt.date(1970, 2, 1)]).lower == 1
-    assert column(type="date", format="DD/MM/YYYY", bounds=["02/01/1970", "01/02/1970"]).upper == 31
+    assert column(type="date", format="DD/MM/YYYY", bounds=["1970-01-02", "1970-02-01"]).upper == 31
     hour = 3_600_000_000
     assert column(type="timestamp", bounds=["1970-01-01T01:00Z", "1970-01-01T01:00-01:00"]).lower == hour
     local = column(type="timestamp", zone="Europe/Paris", bounds=["1970-01-01T01:00", "1970-01-01T02:00"])
@@ -126,3 +126,21 @@ def test_fills():
     assert column(type="text", missing={"value": "drop"}).missing == "drop"
     assert column(type="date", missing="1970-01-03").missing == 2
     assert column(type="boolean", missing=False).missing == 0
+
+
+@pytest.mark.parametrize(
+    ("field", "given", "cured"),
+    [
+        ("bounds", ["01.02.1970", "02.02.1970"], ["1970-02-01", "1970-02-02"]),
+        ("keys", ["01.02.1970"], ["1970-02-01"]),
+        ("missing", "01.02.1970", "1970-02-01"),
+    ],
+)
+def test_c2_the_catalog_writes_dates_in_iso_whatever_the_file_does(field, given, cured):
+    with pytest.raises(Misconfigured) as caught:
+        column(type="date", format="DD.MM.YYYY", **{field: given})
+    assert "20" in caught.value.cure
+    assert "-12-31" in caught.value.cure
+    assert "DD.MM" not in caught.value.cure
+    iso, plain = (column(type="date", **extra, **{field: cured}) for extra in ({"format": "DD.MM.YYYY"}, {}))
+    assert (iso.lower, iso.keys, iso.missing) == (plain.lower, plain.keys, plain.missing) != (None, None, None)

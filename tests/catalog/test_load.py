@@ -138,7 +138,7 @@ TABLE = [
     (', keys = ["Leeds", "York", "Hull"]', ", bounds = [0, 1]",
      "curator.toml:13: bounds are for numbers, dates and timestamps, not text. Leave them out."),
     ('"York", "Hull"', '"York",\n\n3',
-     "curator.toml:15: key 3 is a number, not text in quotes. Keys are of type text."),
+     'curator.toml:15: key 3 is a number, not text in quotes. Write a text here as in "a".'),
     ('["Leeds", "York", "Hull"]', '"unknown"', 'curator.toml:13: keys = "unknown" of "city" needs a salt, by which a '
      "unit's keys are chosen. Draw 32 hexadecimal digits once, as `dpcurator init` or `openssl rand -hex 16` does, and "
      'write them as salt = "..." under [curator].'),
@@ -238,3 +238,29 @@ def test_names_of_every_kind_load():
     declared = load(raw)
     assert [table.name for table in declared.tables] == names
     assert [column.name for column in declared.tables[0].columns] == [*names, "u"]
+
+
+def test_c1_a_blank_is_a_bare_question_mark_where_a_value_is_wanted():
+    table = '[tables.t]\nfile = "t.csv"\nunit = "each row"\ndelimiter = "?"\nmissing = ["", "?"]\n[tables.t.columns]\n'
+    head = '[curator]\nprotects = "p"\n[ledger]\nepsilon = 1\n'
+    declared = load(head + table + 'x = { type = "text", keys = ["?", "a"], missing = { value = "?" } }\n')
+    assert declared.sources[0].csv.delimiter == "?"
+    assert declared.sources[0].csv.missing == ("", "?")
+    assert declared.tables[0].columns[0].keys == ("?", "a")
+    assert declared.tables[0].columns[0].missing == "?"
+    for line in ('x = "?"', 'x = { type = "?" }', 'x = { type = "text", keys = "?" }',
+                 'x = { type = "integer", bounds = ["?", "?"] }', 'x = { type = "date", format = "?" }'):  # fmt: skip
+        with pytest.raises(Misconfigured, match='still blank'):
+            load(head + table + line + "\n")
+
+
+def test_a7_a_guessed_type_is_a_question_until_the_steward_confirms_it():
+    head = '[curator]\nprotects = "p"\n[ledger]\nepsilon = 1\n[tables.t]\nunit = "each row"\n[tables.t.columns]\n'
+    text = head + 'x = "integer?"\n"a day" = { type = "date?", format = "DD/MM/YYYY" }\n'
+    with pytest.raises(Misconfigured) as caught:
+        load(text)
+    assert str(caught.value) == (
+        'curator.toml:8: The types of "x", "a day" are guesses. Take away the "?" of each that is right, as in '
+        'x = "integer".'
+    )
+    assert [c.type for c in load(text.replace('?"', '"')).tables[0].columns] == ["integer", "date"]

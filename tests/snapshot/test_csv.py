@@ -1,5 +1,6 @@
 """CSV: what is wrong with a line stays with that line, and files that cannot be used are refused in words."""
 
+import gzip
 import os
 
 import pytest
@@ -211,3 +212,57 @@ def test_what_the_csv_module_writes_is_read_back(tmp_path, monkeypatch, rows):
     found, _, count, _ = cells(path, monkeypatch, 50_000)
     assert [row[1:] for row in found] == rows
     assert count == 0
+
+
+MARKED = [("utf-8", "utf-8-sig"), ("utf-16", "utf-16"), ("utf-16-le", None), ("latin-1", "utf-8-sig")]
+
+
+@pytest.mark.parametrize(("declared_as", "written_as"), MARKED)
+def test_c9_a_byte_order_mark_is_no_part_of_the_first_name_or_cell(refreshed, tmp_path, declared_as, written_as):
+    text = "x,y\n1,2\n"
+    data = text.encode(written_as) if written_as else b"\xff\xfe" + text.encode("utf-16-le")
+    for name, content in (("d.csv", data), ("d.csv.gz", gzip.compress(data))):
+        (tmp_path / name).write_bytes(content)
+        assert refreshed({"x": "integer", "y": "integer"}, file=name, encoding=declared_as)[0] == [(1, 2)]
+        rows, _ = refreshed({"a": "text"}, file=name, encoding=declared_as, header=False, names=["a", "b"])
+        assert rows == [("x",), ("1",)]
+
+
+def test_a6_a_file_without_a_header_has_names_by_position_and_a_declared_width(refreshed, tmp_path):
+    (tmp_path / "d.csv").write_text("39,State-gov,a@b.c,9\n1,2,3\n50,Private,,\n1,2,3,4,5\n")
+    table = {"file": "d.csv", "header": False, "names": ["c1", "c2", "c3", "c4"]}
+    rows, report = refreshed({"c2": "text", "c1": "integer"}, **table)
+    assert rows == [("State-gov", 39), ("Private", 50)]
+    assert [place for place, _ in report.set_aside.first] == ["d.csv:2", "d.csv:4"]
+    with pytest.raises(Misconfigured, match='has no column "c5"'):
+        refreshed({"c5": "text"}, **table)
+
+
+NO_HEADER = [
+    ({"header": False}, "needs names"),
+    ({"header": False, "names": []}, "names is empty"),
+    ({"header": False, "names": ["a", "b", "a"]}, 'names gives "a" twice'),
+    ({"names": ["a"]}, "for a file without a header"),
+    ({"header": False, "names": ["a"], "rename": {"1": "b"}}, "rename changes a header"),
+]
+
+
+@pytest.mark.parametrize(("fields", "told"), NO_HEADER)
+def test_a6_what_does_not_go_with_names_is_told(declared, fields, told):
+    with pytest.raises(Misconfigured, match=told):
+        declared({"a": "text"}, file="d.csv", **fields)
+
+
+@pytest.mark.parametrize("content", [b"x", gzip.compress(b"x,y\n1,2\n" * 99)[:-9], gzip.compress(b"x\n" * 9)[:12]])
+def test_c4_a_broken_gzip_file_is_refused(refreshed, tmp_path, content):
+    (tmp_path / "d.csv.gz").write_bytes(content)
+    with pytest.raises(Misconfigured, match="cannot be read to its end"):
+        refreshed({"x": "integer"}, file="d.csv.gz")
+
+
+@pytest.mark.parametrize("name", ["d.xlsx", "d.zip", "d.jsonl", "d.json", "d.gz", "D.XLS", "d.feather"])
+def test_c4_files_of_other_kinds_are_refused_when_declared(declared, name):
+    with pytest.raises(Misconfigured) as caught:
+        declared({"x": "integer"}, file=name)
+    assert "file is not read" in str(caught.value)
+    assert caught.value.cure

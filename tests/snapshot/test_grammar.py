@@ -57,7 +57,6 @@ def test_date_formats():
 ZONES = [
     ("UTC", "1970-01-01T00:00", 0),
     ("America/New_York", "2021-11-07T01:30", 1636263000000000),  # twice: the earlier instant, in summer time
-    ("America/New_York", "2021-03-14T02:30", 1615707000000000),  # never: as if clocks had not changed yet
     ("Asia/Tokyo", "1970-01-01 09:00:00.000001", 1),
 ]
 
@@ -168,3 +167,17 @@ def test_typed_batches_agree_with_each_value_and_never_raise(type, data):
     alone = [read_value(value, type, Spelling(zone="Europe/Paris")) for value in cells]
     assert bad == [(i, value.reason) for i, value in enumerate(alone) if isinstance(value, Unreadable)]
     assert all(same(v, None if isinstance(a, Unreadable) else a) for v, a in zip(values, alone, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("local", "utc"),
+    [
+        ("2021-03-28T01:59:59", "2021-03-28T00:59:59Z"), ("2021-03-28T02:00", None), ("2021-03-28T02:59:59.999", None),
+        ("2021-03-28T03:00", "2021-03-28T01:00Z"), ("2021-10-31T02:30", "2021-10-31T00:30Z"),
+    ],
+)  # fmt: skip
+def test_c8_a_local_time_that_clocks_skip_is_unreadable_and_the_earlier_of_two_is_meant(local, utc):
+    zoned = Spelling(zone="Europe/Paris")
+    for value in (local, dt.datetime.fromisoformat(local), dt.datetime.fromisoformat(local).replace(fold=1)):
+        found = read_value(value, "timestamp", zoned)
+        assert isinstance(found, Unreadable) if utc is None else found == read_text(utc, "timestamp")

@@ -10,7 +10,7 @@ from typing import Literal
 
 from dpcurator.catalog.bind import NO_FACTS, PublicFacts
 from dpcurator.catalog.columns import SAMPLE_BOUNDS as BOUNDS
-from dpcurator.catalog.declaration import Declaration
+from dpcurator.catalog.declaration import Declaration, Reading
 from dpcurator.catalog.model import EACH_ROW, Column, Table
 from dpcurator.catalog.problems import quoted, text
 
@@ -44,13 +44,13 @@ def check(declaration: Declaration, facts: PublicFacts = NO_FACTS) -> list[Findi
             where = declaration.where(keys.table, keys.column)
             what = f"The keys of {text(keys.column)} have not been read from {text(keys.public_table)}."
             findings.append(Finding("blocks", where, what, "dpcurator refresh"))
-    for table in declaration.tables:
+    for table, source in zip(declaration.tables, declaration.sources, strict=True):
         if table.private:
             findings += _caps(declaration, table)
         keyed = {keys.column for keys in declaration.public_keys if keys.table == table.name}
-        for column in table.columns if table.private else ():
+        for column, reading in zip(table.columns, source.readings, strict=True) if table.private else ():
             if column.name != table.unit:
-                findings += _column(declaration, table, column, column.name in keyed)
+                findings += _column(declaration, table, column, reading, column.name in keyed)
     return findings + _delta(declaration) + _replace_one(declaration)
 
 
@@ -72,12 +72,18 @@ def _caps(declaration: Declaration, table: Table) -> list[Finding]:
     return [Finding("blocks", where, what, "max_total = 20", under)]
 
 
-def _column(declaration: Declaration, table: Table, column: Column, keyed: bool) -> list[Finding]:
+def _with(column: Column, reading: Reading, **fields: str) -> str:
+    """The line of a column as it is declared, with these fields added."""
+    given = {name: value for name, value in reading.fields if name not in fields}
+    return f"{quoted(column.name)} = {{ {', '.join(f'{name} = {value}' for name, value in (given | fields).items())} }}"
+
+
+def _column(declaration: Declaration, table: Table, column: Column, reading: Reading, keyed: bool) -> list[Finding]:
     where = declaration.where(table.name, column.name)
     under = f"[tables.{quoted(table.name)}.columns]"
     if column.type in ("integer", "float") and column.lower is None:
         what = f"{text(column.name)} has no bounds, so it has no SUM or AVG."
-        paste = f'{quoted(column.name)} = {{ type = "{column.type}", bounds = [0, 100] }}'
+        paste = _with(column, reading, bounds="[0, 100]")
         return [Finding("limits", where, what, paste, under)]
     if column.unknown_keys:
         return [Finding("note", where, _unknown(declaration, table, column))]
@@ -85,12 +91,12 @@ def _column(declaration: Declaration, table: Table, column: Column, keyed: bool)
         return []
     if column.type in ("date", "timestamp") and column.lower is None:
         what = f"{text(column.name)} has no bounds and no keys, so it has no GROUP BY, by itself or by month."
-        paste = f'{quoted(column.name)} = {{ type = "{column.type}", bounds = {BOUNDS[column.type]} }}'
+        paste = _with(column, reading, bounds=BOUNDS[column.type])
         return [Finding("limits", where, what, paste, under)]
     if column.type in ("text", "uuid"):
         what = f"{text(column.name)} has no keys, so it has no GROUP BY."
         sample = '["a", "b"]' if column.type == "text" else '["123e4567-e89b-12d3-a456-426614174000"]'
-        paste = f'{quoted(column.name)} = {{ type = "{column.type}", keys = {sample} }}'
+        paste = _with(column, reading, keys=sample)
         return [Finding("limits", where, what, paste, under)]
     return []
 

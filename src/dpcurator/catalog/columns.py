@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Final
@@ -17,7 +17,7 @@ from dpcurator.catalog.declaration import Reading
 from dpcurator.catalog.model import Column, Value
 from dpcurator.catalog.parts import read
 from dpcurator.catalog.positions import Path
-from dpcurator.catalog.problems import Problems, nearest, text
+from dpcurator.catalog.problems import Problems, nearest, text, toml
 from dpcurator.catalog.schema import ColumnFields, KeysFields
 from dpcurator.catalog.spelling import (
     GREATEST_INTEGER,
@@ -50,6 +50,7 @@ class DeclaredColumn:
     reading: Reading
     keys_from: KeysFields | None = None
     with_missing: bool = False
+    guessed: bool = False  # the type is a guess of `init` that nobody has confirmed
 
 
 def declare_column(name: str, raw: object, decimal: str, path: Path, problems: Problems) -> DeclaredColumn | None:
@@ -57,6 +58,7 @@ def declare_column(name: str, raw: object, decimal: str, path: Path, problems: P
     if isinstance(raw, Mapping) and "type" not in raw:
         problems.add(path, f"column {text(name)} has no type.", f"Add type = one of {', '.join(TYPES)}.")
         return None
+    raw, guessed = _without_question(raw)
     fields = read(ColumnFields, raw, path, problems)
     if fields is None:
         return None
@@ -66,13 +68,24 @@ def declare_column(name: str, raw: object, decimal: str, path: Path, problems: P
         problems.add((*path, "type"), f"{text(fields.type)} is no type.", cure)
         return None
     reading = _reading(fields, decimal, path, problems)
-    lower, upper = _bounds(fields, reading.spelling, path, problems)
-    keys, keys_from = _keys(fields, reading.spelling, path, problems)
+    given = raw if isinstance(raw, Mapping) else {"type": fields.type}
+    reading = replace(reading, fields=tuple((str(field), toml(value)) for field, value in given.items()))
+    catalog_spelling = replace(reading.spelling, date_format=None)  # `format` is the file's; the catalog writes ISO
+    lower, upper = _bounds(fields, catalog_spelling, path, problems)
+    keys, keys_from = _keys(fields, catalog_spelling, path, problems)
     column = Column(
         name=name, type=fields.type, lower=lower, upper=upper, keys=keys,
-        missing=_fill(fields, reading.spelling, path, problems), unknown_keys=fields.keys == "unknown",
+        missing=_fill(fields, catalog_spelling, path, problems), unknown_keys=fields.keys == "unknown",
     )  # fmt: skip
-    return DeclaredColumn(column, reading, keys_from, fields.keys_include_missing)
+    return DeclaredColumn(column, reading, keys_from, fields.keys_include_missing, guessed)
+
+
+def _without_question(raw: object) -> tuple[object, bool]:
+    """A column as declared, and whether its type was a guess of `init`, as in "integer?"."""
+    given = raw.get("type") if isinstance(raw, Mapping) else raw
+    if not isinstance(given, str) or given not in [f"{type}?" for type in TYPES]:
+        return raw, False
+    return ({**raw, "type": given[:-1]} if isinstance(raw, Mapping) else given[:-1]), True
 
 
 def _reading(fields: ColumnFields, decimal: str, path: Path, problems: Problems) -> Reading:
@@ -194,13 +207,23 @@ def _keys(
         if value is None:
             problems.add((*place, index), f"key {_shown(item)} means missing.", "Write keys_include_missing = true.")
         elif isinstance(value, Unreadable):
-            problems.add((*place, index), f"key {_shown(item)} is {value.reason}.", f"Keys are of type {fields.type}.")
+            problems.add((*place, index), f"key {_shown(item)} is {value.reason}.", _written(fields.type))
         elif value in listed and repr(listed[value]) != repr(item):  # 0.0 and -0.0 are two spellings
             problems.add((*place, index), f"keys {_shown(listed[value])} and {_shown(item)} are the same value.",
                          "Keep one of them.")  # fmt: skip
         else:
             listed[value] = item
     return in_order(tuple(listed)), None
+
+
+def _written(type: str) -> str:
+    """How the catalog writes a value of this type."""
+    sample = {
+        "integer": "12", "float": "1.5", "boolean": "true", "text": '"a"', "date": '"2020-12-31"',
+        "timestamp": '"2020-12-31T00:00Z"', "uuid": '"123e4567-e89b-12d3-a456-426614174000"',
+    }[type]  # fmt: skip
+    whatever = ", however the file writes it" if type == "date" else ""
+    return f"Write {'an' if type == 'integer' else 'a'} {type} here as in {sample}{whatever}."
 
 
 def in_order(keys: tuple[Value, ...]) -> tuple[Value, ...]:
@@ -236,6 +259,6 @@ def _fill(fields: ColumnFields, spelling: Spelling, path: Path, problems: Proble
     value = declared_value(given, fields.type, spelling)
     if isinstance(value, Unreadable):
         problems.add(place, f"missing = {_shown(given)} is {value.reason}.",
-                     f'Write a value of type {fields.type}, or missing = "drop".')  # fmt: skip
+                     f'{_written(fields.type)} Or write missing = "drop".')  # fmt: skip
         return None
     return value

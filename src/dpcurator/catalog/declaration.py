@@ -26,6 +26,7 @@ class CsvOptions:
     encoding: str = "utf-8"
     missing: tuple[str, ...] = ("",)
     rename: tuple[tuple[int, str], ...] = ()
+    names: tuple[str, ...] = ()  # of the fields of a line, where the file has no header
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,7 @@ class Reading:
 
     spelling: Spelling = ISO
     set_aside: bool = False
+    fields: tuple[tuple[str, str], ...] = ()  # as declared, each value as TOML, so that `check` can offer them again
 
 
 @dataclass(frozen=True, slots=True)

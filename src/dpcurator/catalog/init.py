@@ -1,27 +1,26 @@
 """`draft`: a first curator.toml for a file, to be finished by the steward.
 
-The draft takes only names from the file, and types as guesses from its first rows, marked as such. Whom it protects,
-the unit, the budget, caps, bounds and keys are left blank ("?"), each with the reason: read off the data they would
-reveal the data. `load` names every blank that is left. Checked in tests/catalog/test_init.py.
+The draft takes names from the file, and types as questions (`"integer?"`). Whom it protects, the unit, the budget,
+caps, bounds and keys are left blank ("?"), each with the reason: read off the data they would reveal the data. `load`
+names every question that is left. Checked in tests/catalog/test_init.py.
 """
 
 from __future__ import annotations
 
-import codecs
-import csv
-import itertools
+import glob
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from dpcurator.catalog.problems import quoted, text
-from dpcurator.catalog.spelling import Unreadable, read_text
+from dpcurator.catalog.file_kinds import DUCKDB, PARQUET, inside, not_read, suffix_of
+from dpcurator.catalog.guesses import LOOKED_AT, Guess, guess
+from dpcurator.catalog.problems import nearest, quoted, text, toml
+from dpcurator.catalog.sniff import look
 from dpcurator.errors import Misconfigured
 
-LOOKED_AT: Final = 200  # rows the guesses rest on
-_GUESSES: Final = ("integer", "float", "boolean", "date", "timestamp", "uuid")
 _BY_KIND: Final = (
     (r"BOOLEAN", "boolean"), (r"TIMESTAMP.*", "timestamp"), (r"DATE", "date"), (r"UUID", "uuid"),
     (r"FLOAT|DOUBLE|DECIMAL.*", "float"), (r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?", "integer"),
@@ -51,7 +50,7 @@ max_groups = "?"              # number seen would reveal someone. Too small cost
 
 """
 _COLUMNS: Final = """\
-# Types are guesses from a few rows: confirm each one. Leave out columns that nobody may ask about.
+# A type with a "?" is a guess: take the "?" away where it is right. Leave out columns that nobody may ask about.
 # For SUM and AVG a number needs bounds, as in  age = { type = "integer", bounds = [0, 110] }. Take them from what is
 # possible, not from the data: the largest value seen is somebody's.
 # For GROUP BY a column needs keys, as in  city = { type = "text", keys = ["Leeds", "York"] }. List what may occur:
@@ -61,85 +60,135 @@ _COLUMNS: Final = """\
 """
 
 
+@dataclass(frozen=True, slots=True)
+class Drafted:
+    """What a source says of its table: lines that name the source, columns with guesses, and notes for the steward."""
+
+    table: str
+    source: list[str]
+    names: list[str]
+    guesses: list[Guess]
+    notes: list[str] = field(default_factory=list)
+
+    def text(self, salt: str | None = None) -> str:
+        """The text of curator.toml. salt: 32 hexadecimal digits; default, drawn now."""
+        head = f"[tables.{quoted(self.table)}]"
+        width = max(map(len, map(quoted, self.names)), default=0)
+        columns = [
+            f"{quoted(name).ljust(width)} = {_type(guessed)}"
+            for name, guessed in zip(self.names, self.guesses, strict=True)
+        ]
+        return (
+            _HEAD.replace("SALT", salt or os.urandom(16).hex()) + "\n".join([head, *self.source]) + "\n" + _TABLE
+            + f"[tables.{quoted(self.table)}.columns]\n" + _COLUMNS + "\n".join(columns) + "\n"
+        )  # fmt: skip
+
+    def told(self) -> list[str]:
+        """What the guesses rest on, for the steward alone: it is of private rows."""
+        columns = zip(self.names, self.guesses, strict=True)
+        return self.notes + [f"{text(name)} {guessed.note}" for name, guessed in columns if guessed.note]
+
+
+def _type(guessed: Guess) -> str:
+    if not guessed.type:
+        return '"?"'
+    fields = {"type": f'"{guessed.type}?"'} | dict(guessed.fields)
+    if len(fields) == 1:
+        return fields["type"]
+    return f"{{ {', '.join(f'{name} = {value}' for name, value in fields.items())} }}"
+
+
 def draft(
-    path: str | Path, *, table: str | None = None, directory: Path | None = None, salt: str | None = None
-) -> str:
-    """The text of a first curator.toml for a CSV or Parquet file.
+    path: str | Path, *, table: str | None = None, directory: Path | None = None, salt: str | None = None,
+    header: bool | None = None,
+) -> str:  # fmt: skip
+    """The text of a first curator.toml for a CSV or Parquet file, a pattern or folder of them, or a DuckDB file.
 
     table: its name; default, the file's. directory: where the catalog will be, so that `file` is relative to it;
-    default, `file` is spelled as given. salt: 32 hexadecimal digits; default, drawn now. Raises Misconfigured when the
-    file cannot be used.
+    default, `file` is spelled as given. salt: 32 hexadecimal digits; default, drawn now. header: does the first line
+    name the columns? Default: as it seems, and a first line that looks like a row is refused. Raises Misconfigured when
+    the file cannot be used.
     """
-    source = Path(path)
-    rename: dict[int, str] = {}
-    if source.suffix.lower() in (".parquet", ".pq"):
-        names, types = _parquet(source)
-    else:
-        header, rows = _csv(source)
-        names, rename = _distinct(header)
-        types = [_guess([row[i] for row in rows if len(row) == len(names)]) for i in range(len(names))]
-    name = table or _table_name(source)
-    lines = [f"[tables.{quoted(name)}]", f"file = {text(_relative(source, directory))}"]
-    if rename:
-        pairs = ", ".join(f"{position} = {text(new)}" for position, new in rename.items())
-        lines.append(f"rename = {{ {pairs} }}   # names by position: the header repeats itself")
-    width = max(map(len, map(quoted, names)))
-    columns = [f'{quoted(n).ljust(width)} = "{t}"' for n, t in zip(names, types, strict=True)]
-    columns = [f"{line.ljust(40)} # a guess: confirm" for line in columns]
-    return (
-        _HEAD.replace("SALT", salt or os.urandom(16).hex()) + "\n".join(lines) + "\n" + _TABLE
-        + f"[tables.{quoted(name)}.columns]\n" + _COLUMNS + "\n".join(columns) + "\n"
-    )  # fmt: skip
+    return drafted(path, table=table, directory=directory, header=header).text(salt)
 
 
-def write_draft(path: str | Path, *, to: Path, table: str | None = None) -> None:
-    """Write the draft to a new file. Raises Misconfigured when there is one already: it is never overwritten."""
-    content = draft(path, table=table, directory=to.parent)
+def write_draft(path: str | Path, *, to: Path, table: str | None = None, header: bool | None = None) -> list[str]:
+    """Write the draft to a new file; what its guesses rest on, for the steward alone. Raises Misconfigured when there
+    is one already: it is never overwritten."""
+    made = drafted(path, table=table, directory=to.parent, header=header)
     try:
         with to.open("x", encoding="utf-8") as file:
-            file.write(content)
+            file.write(made.text())
     except FileExistsError:
         raise Misconfigured("There is already a file of this name.", where=to.name,
                             cure="Move it away, or draft to another name.") from None  # fmt: skip
     except OSError:
         raise Misconfigured("The draft cannot be written.", where=to.name, cure="Check the directory.") from None
+    return made.told()
 
 
-def _relative(source: Path, directory: Path | None) -> str:
-    if directory is None or source.is_absolute():
-        return str(source)
-    return os.path.relpath(source, directory)
+def drafted(
+    path: str | Path, *, table: str | None = None, directory: Path | None = None, header: bool | None = None
+) -> Drafted:
+    """What `draft` writes, in parts. Raises Misconfigured."""
+    place = os.fspath(path)
+    source = Path(place)
+    if source.is_dir():
+        place = inside(source, place)
+    found = [Path(place)]
+    if not Path(place).exists() and glob.has_magic(place):
+        found = [Path(one) for one in sorted(glob.glob(place, recursive=True))]
+        if not found:
+            raise Misconfigured("No file matches.", where=place, cure="Check the pattern, or name one file.")
+    first, file = found[0], f"file = {text(_relative(place, directory))}"
+    suffix = suffix_of(first.name)
+    if cure := not_read(suffix):
+        raise Misconfigured(f"A .{suffix} file is not read.", where=first.name, cure=cure)
+    name = table or _table_name(source)
+    if suffix in DUCKDB:
+        return _duckdb(first, table, _relative(place, directory))
+    if suffix in PARQUET:
+        from dpcurator.catalog.parquet_schema import parquet_columns
+
+        return _typed(name, [file], parquet_columns(first), first.name)
+    return _csv(first, name, file, header)
 
 
-def _csv(source: Path) -> tuple[list[str], list[list[str]]]:
-    try:
-        with source.open("rb") as binary:
-            bom = binary.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-        encoding = "utf-16" if bom else "utf-8-sig"
-        with source.open(encoding=encoding, errors="surrogateescape", newline="") as file:
-            reader = csv.reader(file)
-            header = next(reader, [])
-            rows = list(itertools.islice(reader, LOOKED_AT))
-    except (csv.Error, UnicodeError):
-        raise Misconfigured("The beginning of the file is not CSV.", where=source.name,
-                            cure="Check its quotes and encoding.") from None  # fmt: skip
-    except FileNotFoundError:
-        raise Misconfigured("There is no such file.", where=source.name, cure="Check its name.") from None
-    except IsADirectoryError:
-        raise Misconfigured("This is a directory.", where=source.name, cure="Name a CSV or Parquet file.") from None
-    except (OSError, ValueError):
-        raise Misconfigured("The file cannot be read.", where=source.name, cure="Check its permissions.") from None
-    if not header:
-        raise Misconfigured("The file is empty.", where=source.name, cure="Its first line must name the columns.")
-    return header, rows
+def _relative(place: str, directory: Path | None) -> str:
+    return place if directory is None or os.path.isabs(place) else os.path.relpath(place, directory)
+
+
+def _csv(path: Path, table: str, file: str, header: bool | None) -> Drafted:
+    seen = look(path, header)
+    lines, notes = [file], []
+    if seen.delimiter != ",":
+        lines.append(f"delimiter = {toml(seen.delimiter)}")
+    if seen.encoding != "utf-8":
+        lines.append(f"encoding = {toml(seen.encoding)}   # a guess, as the file is not UTF-8: confirm")
+        notes.append("the file is not UTF-8: check the letters with accents")
+    if seen.header is None:
+        names = [f"c{position}" for position in range(1, len(seen.rows[0]) + 1)]
+        lines += ["header = false", f"names = {toml(names)}   # of the fields in order: choose better ones"]
+    else:
+        names, rename = _distinct(seen.header)
+        if rename:
+            pairs = ", ".join(f"{position} = {text(new)}" for position, new in rename.items())
+            lines.append(f"rename = {{ {pairs} }}   # names by position: the header repeats itself")
+    rows = [row for row in seen.rows if len(row) == len(names)]
+    columns = [[row[i] for row in rows] for i in range(len(names))]
+    guesses = [guess(cells) for cells in columns]
+    with_comma = [guess(cells, ",") for cells in columns]
+    if any(g.type == "float" for g in with_comma) and not any(g.type == "float" for g in guesses):
+        guesses, lines = with_comma, [*lines, 'decimal = ","   # a guess: confirm']
+    return Drafted(table, lines, names, guesses, notes)
 
 
 def _distinct(header: Sequence[str]) -> tuple[list[str], dict[int, str]]:
-    """Names made distinct, and the ones that had to be made: blank, repeated or undecodable."""
+    """Names made distinct, and the ones that had to be made: blank or repeated."""
     names: list[str] = []
     rename: dict[int, str] = {}
     for position, given in enumerate(header, start=1):
-        name = given.encode("utf-8", "replace").decode()
+        name = given
         if not name.strip():
             name = f"column {position}"
         while name in names or (name != given and name in header):
@@ -150,23 +199,39 @@ def _distinct(header: Sequence[str]) -> tuple[list[str], dict[int, str]]:
     return names, rename
 
 
-def _guess(cells: Iterable[str]) -> str:
-    present = [cell for cell in cells if cell not in ("", "NA", "NULL", "null")]
-    for type in _GUESSES if present else ():
-        if not any(isinstance(read_text(cell, type), Unreadable) for cell in present):
-            return type
-    return "text"
+def _typed(table: str, source: list[str], columns: Sequence[tuple[str, str]], file: str) -> Drafted:
+    names = [name for name, _ in columns]
+    repeated = next((name for i, name in enumerate(names) if name in names[:i]), None)
+    if repeated is not None:
+        first, second = [i for i, name in enumerate(names, start=1) if name == repeated][:2]
+        raise Misconfigured(f"Columns {first} and {second} have the same name.", where=file,
+                            cure="Write the file again with a name for each column.")  # fmt: skip
+    types = [next((ours for kinds, ours in _BY_KIND if re.fullmatch(kinds, kind)), "text") for _, kind in columns]
+    zone = (("zone", '"?"'),)
+    guesses = [
+        Guess(ours, zone if ours == "timestamp" and not kind.endswith("WITH TIME ZONE") else ())
+        for ours, (_, kind) in zip(types, columns, strict=True)
+    ]
+    return Drafted(table, source, names, guesses)
 
 
-def _parquet(source: Path) -> tuple[list[str], list[str]]:
-    from dpcurator.catalog.parquet_schema import parquet_columns
+def _duckdb(path: Path, table: str | None, place: str) -> Drafted:
+    from dpcurator.catalog.parquet_schema import duckdb_tables
 
-    described = parquet_columns(source)
-    types = [next((ours for kinds, ours in _BY_KIND if re.fullmatch(kinds, kind)), "text") for _, kind in described]
-    return [name for name, _ in described], types
+    tables = duckdb_tables(path)
+    chosen = table if table is not None else next(iter(tables), "") if len(tables) == 1 else ""
+    if chosen not in tables:
+        what = "has no table of this name" if table is not None else f"has {len(tables)} tables"
+        cure = nearest(table, tables) if table is not None else "Name one: dpcurator init FILE --table NAME."
+        raise Misconfigured(f"The DuckDB file {what}.", where=path.name, cure=cure)
+    source = f"duckdb = {{ file = {text(place)}, table = {text(chosen)} }}"
+    return _typed(chosen, [source], tables[chosen], path.name)
 
 
 def _table_name(source: Path) -> str:
     stem = source.name.split(".")[0]
     cleaned = "".join(c if c.isalnum() or c == "_" else "_" for c in stem).strip("_")
     return cleaned or "data"
+
+
+__all__ = ["LOOKED_AT", "Drafted", "draft", "drafted", "write_draft"]

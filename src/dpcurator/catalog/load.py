@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from dpcurator.catalog.declaration import Declaration
+from dpcurator.catalog.limits import LARGEST_FILE, within_limits
 from dpcurator.catalog.parts import read, section
 from dpcurator.catalog.positions import line_of, positions
 from dpcurator.catalog.problems import Problems, dotted, nearest
@@ -21,7 +22,7 @@ from dpcurator.catalog.schema import CuratorFields, LedgerFields
 from dpcurator.catalog.tables import declare_tables
 from dpcurator.errors import Misconfigured
 
-_LARGEST = 16 * 2**20  # bytes of a catalog file
+_MANY_DIGITS = re.compile(r"[0-9_]{4000}")
 _PLACE = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)")
 
 
@@ -42,7 +43,7 @@ def load(source: str | Path | Mapping[str, Any], *, directory: Path | None = Non
 def _read(path: Path) -> str:
     cure = "Draft one with `dpcurator init data.csv`."
     try:
-        data = path.read_bytes() if path.stat().st_size <= _LARGEST else None
+        data = path.read_bytes() if path.stat().st_size <= LARGEST_FILE else None
     except FileNotFoundError:
         raise Misconfigured("There is no such catalog file.", where=path.name, cure=cure) from None
     except IsADirectoryError:
@@ -51,7 +52,7 @@ def _read(path: Path) -> str:
         raise Misconfigured("The catalog file cannot be opened.", where=path.name,
                             cure="Check its name and permissions.") from None  # fmt: skip
     if data is None:
-        raise Misconfigured("The catalog file is too large.", where=path.name,
+        raise Misconfigured(f"The catalog file has more than {LARGEST_FILE:,} bytes, the limit.", where=path.name,
                             cure="Long key lists belong in a public table: keys = { table = ... }.")  # fmt: skip
     try:
         return data.removeprefix(b"\xef\xbb\xbf").decode()
@@ -67,6 +68,10 @@ def _parse(text: str, name: str, directory: Path) -> Declaration:
         raw = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise _syntax(error, text, name, lines) from None
+    except ValueError:  # of Python's int: the one thing tomllib does not refuse in its own words
+        line = next((i for i, one in enumerate(text.splitlines(), 1) if _MANY_DIGITS.search(one)), 1)
+        raise Misconfigured("This number has more than 4,000 digits.", where=f"{name}:{line}",
+                            cure="Write a smaller one.") from None  # fmt: skip
     return _declare(raw, Problems(name, lines, max(1, len(text.splitlines()))), directory)
 
 
@@ -86,6 +91,8 @@ def _syntax(error: Exception, text: str, name: str, lines: dict[Any, list[int]])
 
 
 def _declare(raw: Mapping[str, Any], problems: Problems, directory: Path) -> Declaration:
+    if not within_limits(raw, problems):
+        problems.raise_all()
     known = ("curator", "ledger", "tables")
     for name in raw:
         if name not in known:

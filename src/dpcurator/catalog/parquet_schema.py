@@ -48,6 +48,29 @@ def described(connection: DuckDBPyConnection, plain: str) -> list[tuple[str, str
     return [(name, str(kind[1])) for name, kind in zip(names, kinds, strict=True)]
 
 
+def duckdb_tables(path: Path) -> dict[str, list[tuple[str, str]]]:
+    """(name, DuckDB type) per column of each table and view of a DuckDB file, by its name; "schema.name" outside main.
+    Raises Misconfigured when it cannot be opened."""
+    import duckdb
+
+    if not path.is_file():
+        raise Misconfigured("There is no such file.", where=path.name, cure="Check its name.")
+    try:
+        with contextlib.closing(duckdb.connect(str(path.resolve()), read_only=True)) as connection:
+            write_down(connection).execute("SET enable_external_access = false")
+            rows = connection.execute(
+                "SELECT schema_name, table_name, column_name, data_type FROM duckdb_columns() WHERE NOT internal "
+                "ORDER BY schema_name, table_name, column_index"
+            ).fetchall()
+    except duckdb.Error:
+        raise Misconfigured("This is no DuckDB file that can be opened.", where=path.name,
+                            cure="Check that it is one, and close it in other programs.") from None  # fmt: skip
+    found: dict[str, list[tuple[str, str]]] = {}
+    for schema, table, column, kind in rows:
+        found.setdefault(table if schema == "main" else f"{schema}.{table}", []).append((column, kind))
+    return found
+
+
 @contextlib.contextmanager
 def plainly_named(path: Path) -> Iterator[str]:
     """The path under a name in which DuckDB sees no pattern: a link where the real one has such characters."""

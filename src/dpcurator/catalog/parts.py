@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from dpcurator.catalog.positions import Path
-from dpcurator.catalog.problems import Problems, as_mapping, nearest, text
+from dpcurator.catalog.problems import Problems, as_mapping, nearest, quoted, text
 from dpcurator.catalog.schema import Section
 
 S = TypeVar("S", bound=Section)
@@ -49,7 +49,8 @@ def read(model: type[S], raw: object, path: Path, problems: Problems) -> S | Non
 
 
 def _blank(value: object, path: Path, problems: Problems) -> bool:
-    blank = value == BLANK or (isinstance(value, list) and BLANK in value)
+    marks = path[-1] in ("delimiter", "quote")  # where "?" is a value like any other; so it is inside missing and keys
+    blank = (value == BLANK and not marks) or (path[-1] == "bounds" and isinstance(value, list) and BLANK in value)
     if blank:
         problems.add(path, f'{_name(path)} is still blank ("?").', "Put your own value in its place.")
     return blank
@@ -57,7 +58,7 @@ def _blank(value: object, path: Path, problems: Problems) -> bool:
 
 def _name(path: Path) -> str:
     """What to call the field at `path` in a sentence."""
-    return str(path[-1]) if not isinstance(path[-1], int) else f"{path[-2]}[{path[-1]}]"
+    return quoted(path[-1]) if isinstance(path[-1], str) else f"{path[-2]}[{path[-1]}]"
 
 
 def _tell(model: type[Section], detail: ErrorDetails, given: object, path: Path, problems: Problems) -> None:

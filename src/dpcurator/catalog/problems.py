@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import date, time
 
 from dpcurator.catalog.positions import Lines, Path, line_of
 from dpcurator.errors import Misconfigured, Refusal
@@ -79,6 +80,21 @@ def quoted(name: str) -> str:
 def text(value: str) -> str:
     """A TOML basic string on one line. (JSON's escapes are TOML's, but for U+007F.)"""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def toml(value: object) -> str:
+    """A value of a catalog as TOML writes it, on one line."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, date | time):  # and datetime
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{quoted(str(name))} = {toml(inner)}' for name, inner in value.items())} }}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(toml, value))}]"
+    return text(str(value))
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

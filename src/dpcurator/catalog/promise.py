@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import get_args
 
+from dpcurator.catalog.limits import number_of
 from dpcurator.catalog.model import Neighbours, Table
 from dpcurator.catalog.problems import Problems, nearest, text
 from dpcurator.catalog.schema import CuratorFields, LedgerFields
 from dpcurator.errors import Refusal
-from dpcurator.numbers import positive, rational, whole
+from dpcurator.numbers import positive, rational
 
 _SALT = re.compile(r"[0-9a-fA-F]{32}")
 _DRAW = "Draw 32 hexadecimal digits once, as `dpcurator init` or `openssl rand -hex 16` does"
@@ -66,9 +67,10 @@ def _neighbours(fields: CuratorFields, problems: Problems) -> tuple[Neighbours, 
                          'neighbours = "add-remove".')  # fmt: skip
         return "replace-one", None
     try:
-        return "replace-one", whole(fields.units, name="units", least=1)
+        return "replace-one", number_of("units", fields.units)
     except Refusal as error:
-        problems.add(("curator", "units"), error.what, "Write units = 1000: the public number, 1 or more.")
+        cure = error.cure or "Write units = 1000: the public number, 1 or more."
+        problems.add(("curator", "units"), error.what, cure)
         return "replace-one", None
 
 

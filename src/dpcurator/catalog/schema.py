@@ -98,7 +98,8 @@ class ColumnFields(Section):
         Field(description='Zone of timestamps without an offset: "UTC", "Europe/Paris". Absent: they are unreadable.'),
     ] = None
     format: Annotated[
-        str | None, Field(description='How dates are spelled: YYYY, MM and DD in any order, as "DD/MM/YYYY".')
+        str | None,
+        Field(description='How the file writes dates: YYYY, MM and DD in any order, as "DD/MM/YYYY". Here: ISO.'),
     ] = None
 
     @model_validator(mode="before")
@@ -112,7 +113,7 @@ class TableFields(Section):
 
     file: Annotated[
         str | None,
-        Field(description="CSV or .parquet file, or a glob of them, relative to curator.toml. Absent: a data frame."),
+        Field(description="CSV (also .csv.gz) or .parquet file, or a glob, relative to curator.toml. Absent: a frame."),
     ] = None
     duckdb: Annotated[DuckdbFields | None, Field(description="A table of a DuckDB file, in place of `file`.")] = None
     delimiter: Annotated[str | None, Field(description='CSV: between fields, one character. Default ",".')] = None
@@ -123,6 +124,13 @@ class TableFields(Section):
     encoding: Annotated[str | None, Field(description='CSV: "utf-8" (default), "latin-1", "cp1252", ...')] = None
     missing: Annotated[
         list[str] | None, Field(description='CSV: fields that mean missing, exactly as spelled. Default [""].')
+    ] = None
+    header: Annotated[
+        bool | None, Field(description="CSV: false when the first line is a row; then `names` names the columns.")
+    ] = None
+    names: Annotated[
+        list[str] | None,
+        Field(description='CSV: with header = false, a name for each field of a line, in order: ["c1", "c2"].'),
     ] = None
     rename: Annotated[
         dict[str, str] | None,

@@ -93,7 +93,7 @@ GRAMMAR: Final[dict[str, Rule]] = {
         r"YYYY-MM-DD[T ]HH:MM[:SS[.digits]][Z|+HH[:MM]|-HH[:MM]]",
         "0001-01-01T00:00Z to 9999-12-31T23:59:59.999999Z, times that exist",
         "microseconds since 1970-01-01T00:00Z, further digits cut; without an offset in the declared `zone` (the"
-        " earlier instant where clocks repeat), else unreadable",
+        " earlier instant where clocks repeat; unreadable where they skip), else unreadable",
         (("1970-01-01T00:00Z", 0), ("1970-01-01 01:00:00+01:00", 0), ("1969-12-31T23:59:59.999999Z", -1),
          ("2015-05-08T23:39:20.123-0700", 1431153560123000), ("1970-01-01T00:00:00.0000009Z", 0)),
         ("", "2015-05-08", "2015-05-08T23:39", "2015-05-08T24:00Z", "2015-05-08T23:59:60Z", "0001-01-01T00:00+01:00",
@@ -228,8 +228,11 @@ def _in_zone(local: datetime, spelling: Spelling) -> Value | Unreadable:
     if spelling.zone is None:
         return NO_ZONE
     try:
-        offset = ZoneInfo(spelling.zone).utcoffset(local)
+        zone = ZoneInfo(spelling.zone)
+        offset, later = zone.utcoffset(local.replace(fold=0)), zone.utcoffset(local.replace(fold=1))
     except OverflowError:
+        return NO_SUCH_DAY
+    if later is not None and offset is not None and later > offset:  # PEP 495: clocks skip this time
         return NO_SUCH_DAY
     return _instant(local, offset or timedelta())
 

@@ -13,16 +13,17 @@ from dataclasses import dataclass
 
 from dpcurator.catalog.columns import DeclaredColumn, declare_column
 from dpcurator.catalog.declaration import CsvOptions, PublicKeys, Source
+from dpcurator.catalog.file_kinds import DUCKDB, PARQUET, not_read, suffix_of
+from dpcurator.catalog.limits import MOST_COLUMNS, number_of
 from dpcurator.catalog.model import EACH_ROW, Column, Table
 from dpcurator.catalog.parts import read
 from dpcurator.catalog.positions import Path
 from dpcurator.catalog.problems import Problems, as_mapping, nearest, quoted, text
 from dpcurator.catalog.schema import TableFields
 from dpcurator.errors import Refusal
-from dpcurator.numbers import whole
 
 _UNIT_TYPES = ("integer", "text", "uuid")
-_CSV_ONLY = ("delimiter", "quote", "decimal", "encoding", "missing", "rename")
+_CSV_ONLY = ("delimiter", "quote", "decimal", "encoding", "missing", "rename", "header", "names")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,12 @@ def _columns(
         declare_column(name, raw, shape.decimal or ".", (*path, "columns", name), problems)
         for name, raw in given.items()
     ]
+    guessed = [column.column for column in declared if column is not None and column.guessed]
+    if guessed:
+        shown = ", ".join(text(column.name) for column in guessed[:12]) + (", ..." if len(guessed) > 12 else "")
+        first = f'{quoted(guessed[0].name)} = "{guessed[0].type}"'
+        problems.add((*path, "columns", guessed[0].name), f"The types of {shown} are guesses.",
+                     f'Take away the "?" of each that is right, as in {first}.')  # fmt: skip
     if shape.public:
         for name, raw in given.items():
             if isinstance(raw, Mapping) and "keys" in raw:
@@ -89,9 +96,9 @@ def _table(
         if given is None:
             continue
         try:
-            counts[field] = whole(given, name=field, least=1)
+            counts[field] = number_of(field, given)
         except Refusal as error:
-            problems.add((*path, field), error.what, f"Write {field} = 1 or more.")
+            problems.add((*path, field), error.what, error.cure or f"Write {field} = 1 or more.")
         if shape.public:
             problems.add((*path, field), f"{field} is for private tables; this one is public.", "Leave it out.")
         elif unit == EACH_ROW and field != "expected_units":
@@ -145,11 +152,13 @@ def _source(shape: TableFields, columns: list[DeclaredColumn], path: Path, probl
         problems.add((*path, "duckdb"), "A table has one source: file or duckdb, not both.", "Leave one out.")
     if shape.file == "":
         problems.add((*path, "file"), "file is empty.", 'Write file = "visits.csv", or leave it out for a data frame.')
-    suffix = (shape.file or "").lower().rsplit(".", 1)[-1]
-    csv = shape.file is not None and suffix not in ("parquet", "pq", "duckdb", "db")
-    if shape.file is not None and suffix in ("duckdb", "db"):
+    suffix = suffix_of(shape.file or "")
+    csv = shape.file is not None and suffix not in (*PARQUET, *DUCKDB)
+    if shape.file is not None and suffix in DUCKDB:
         problems.add((*path, "file"), "A DuckDB file holds several tables.",
                      'Write duckdb = { file = "...", table = "..." } in place of file.')  # fmt: skip
+    elif shape.file is not None and (cure := not_read(suffix)):
+        problems.add((*path, "file"), f"A .{suffix} file is not read.", cure)
     if not csv:
         for field in _CSV_ONLY:
             if getattr(shape, field) is not None:
@@ -182,8 +191,29 @@ def _csv_options(shape: TableFields, path: Path, problems: Problems) -> CsvOptio
         problems.add((*path, "encoding"), f"{text(encoding)} is no known encoding.", 'Write "utf-8" or "latin-1".')
     return CsvOptions(
         delimiter, quote, encoding, ("",) if shape.missing is None else tuple(shape.missing),
-        _rename(shape.rename or {}, path, problems),
+        _rename(shape.rename or {}, path, problems), _names(shape, path, problems),
     )  # fmt: skip
+
+
+def _names(shape: TableFields, path: Path, problems: Problems) -> tuple[str, ...]:
+    """Names by position, for a file whose first line is a row; how many there are is declared, never counted."""
+    names = tuple(shape.names or ())
+    repeated = [name for name in names if names.count(name) > 1] if len(names) <= MOST_COLUMNS else []
+    if shape.header is not False:
+        if shape.names is not None:
+            problems.add((*path, "names"), "names are for a file without a header.",
+                         "Add header = false, or leave names out.")  # fmt: skip
+        return ()
+    if shape.names is None:
+        problems.add((*path, "header"), "header = false needs names: one for each field of a line, in order.",
+                     'Add names = ["c1", "c2", "c3"], as many as a line has fields.')  # fmt: skip
+    elif not names or repeated:
+        what = f"names gives {text(repeated[0])} twice." if repeated else "names is empty."
+        problems.add((*path, "names"), what, 'Write one name for each field: names = ["c1", "c2", "c3"].')
+    if shape.rename is not None:
+        problems.add((*path, "rename"), "rename changes a header, and header = false says there is none.",
+                     "Give the names in names.")  # fmt: skip
+    return names
 
 
 def _rename(given: Mapping[str, str], path: Path, problems: Problems) -> tuple[tuple[int, str], ...]:

@@ -81,7 +81,7 @@ def _read(losses: str | None, file: Path | None) -> Composition:
         return spelled(losses)
     assert file is not None
     try:
-        return Composition.from_json(json.loads(file.read_text("utf-8")))
+        return Composition.from_json(json.loads(file.read_text("utf-8-sig")))
     except (OSError, ValueError):
         raise Refusal("The file cannot be read as JSON.", where=str(file)) from None
 

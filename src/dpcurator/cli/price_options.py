@@ -112,7 +112,7 @@ def question_text(question: str | None) -> str:
     """The SQL itself; - stands for standard input. Raises Refusal when there is none."""
     if question is None:
         raise Refusal("there is no question.", cure='Write it in quotes, as in "SELECT COUNT(*) FROM visits".')
-    return sys.stdin.read() if question == "-" else question
+    return sys.stdin.read().removeprefix("\ufeff") if question == "-" else question
 
 
 def questions_of(file: Path, question: str | None, asked: Asked) -> tuple[str, ...]:
@@ -124,7 +124,7 @@ def questions_of(file: Path, question: str | None, asked: Asked) -> tuple[str, .
     if asked.unpriced or asked.within or asked.assume_count is not None:
         raise Refusal("a batch has one price for all its questions.", cure="Add --spend, --epsilon or --rho.")
     try:
-        text = file.read_text(encoding="utf-8")
+        text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError):
         raise Misconfigured("the questions cannot be read.", where=str(file), cure="Name a text file.") from None
     found = statements(text)

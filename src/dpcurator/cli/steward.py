@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,18 +12,23 @@ from dpcurator.cli.progress import progress
 
 @command(name="init", epilog="Example: dpcurator init visits.csv")
 def init(
-    source: Annotated[Path, typer.Argument(help="A CSV or Parquet file.", metavar="FILE")],
+    source: Annotated[str, typer.Argument(help="A CSV, Parquet or DuckDB file, pattern or folder.", metavar="FILE")],
     table: Annotated[str | None, typer.Option(help="The table's name; default, the file's.", metavar="NAME")] = None,
+    header: Annotated[
+        bool | None, typer.Option("--header/--no-header", help="Does the first line name the columns?")
+    ] = None,
     catalog: Catalog = HERE,
     as_json: AsJson = False,
 ) -> None:
     """Draft a catalog for a file: names, guessed types, and what you must declare. Overwrites nothing."""
     from dpcurator.catalog.init import write_draft
 
-    write_draft(source, to=catalog, table=table)
+    notes = write_draft(source, to=catalog, table=table, header=header)
     if as_json:
-        show_json({"catalog": str(catalog)})
+        show_json({"catalog": str(catalog), "notes": notes})
     else:
+        if notes:
+            show("\n".join(["for you alone, as it is of private rows:", *(f"  {note}" for note in notes)]))
         show(f'wrote {catalog}: replace every "?", then run `dpcurator refresh` and `dpcurator check`')
 
 

@@ -14,17 +14,18 @@ Checked in tests/snapshot/test_csv.py.
 
 from __future__ import annotations
 
-import codecs
 import csv
+import gzip
+import zlib
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from operator import itemgetter
 from pathlib import Path
-from typing import Final, TextIO
+from typing import Final, TextIO, cast
 
 from dpcurator.catalog.declaration import CsvOptions
 from dpcurator.catalog.problems import nearest, text
@@ -33,6 +34,7 @@ from dpcurator.snapshot.report import TableReport
 
 BATCH: Final = 50_000  # records
 LONGEST_LINE: Final = 4 * 2**20  # characters
+BYTE_ORDER_MARKS: Final = ("\ufeff", "\xef\xbb\xbf")  # and that of UTF-8, read as Latin-1
 LONGEST_RECORD: Final = 10_000  # lines of one record, quoted line breaks included
 
 
@@ -57,8 +59,12 @@ class _Lines:
     """The lines of a file, counted; lines can be given back, so that a record may be read again from a later line."""
 
     def __init__(self, file: TextIO) -> None:
-        self.file, self.number = file, 0
-        self.source = iter(partial(file.readline, LONGEST_LINE), "")
+        self.number = 0
+        first = file.readline(LONGEST_LINE)
+        for mark in BYTE_ORDER_MARKS:
+            first = first.removeprefix(mark)
+        rest = iter(partial(file.readline, LONGEST_LINE), "")
+        self.source: Iterator[str] = chain([first], rest) if first else rest
         self.waiting: deque[str] = deque()
         self.record: list[str] = []
 
@@ -117,7 +123,7 @@ def read_csv(
 ) -> Iterator[Batch]:
     """Batches of the declared columns of one file. Raises Misconfigured for a file or header that cannot be used."""
     try:
-        with path.open(encoding=_encoding(options.encoding), errors="surrogateescape", newline="") as file:
+        with _opened(path, options.encoding) as file:
             yield from _read(file, path.name, options, columns, report, where)
     except FileNotFoundError:
         raise Misconfigured(f"There is no file {text(path.name)}.", where=where,
@@ -128,12 +134,18 @@ def read_csv(
     except UnicodeError:
         raise Misconfigured(f"{text(path.name)} is not in the encoding {options.encoding}.", where=where,
                             cure='Declare the encoding, as in encoding = "utf-16".') from None  # fmt: skip
-    except OSError:
-        raise Misconfigured(f"{text(path.name)} cannot be read.", where=where, cure="Check its permissions.") from None
+    except (OSError, EOFError, zlib.error) as error:
+        broken = isinstance(error, gzip.BadGzipFile | EOFError | zlib.error)
+        raise Misconfigured(f"{text(path.name)} cannot be read{' to its end' if broken else ''}.", where=where,
+                            cure="Check that it is a whole gzip file." if broken
+                            else "Check its permissions.") from None  # fmt: skip
 
 
-def _encoding(name: str) -> str:
-    return "utf-8-sig" if codecs.lookup(name).name == "utf-8" else name
+def _opened(path: Path, encoding: str) -> TextIO:
+    """The text of a file, of which a .gz is unpacked; a byte that the encoding does not have is a lone surrogate."""
+    if path.suffix.lower() == ".gz":
+        return cast(TextIO, gzip.open(path, "rt", encoding=encoding, errors="surrogateescape", newline=""))
+    return path.open(encoding=encoding, errors="surrogateescape", newline="")
 
 
 def _read(
@@ -141,7 +153,7 @@ def _read(
 ) -> Iterator[Batch]:
     lines = _Lines(file)
     reader = csv.reader(lines, delimiter=options.delimiter, quotechar=options.quote, strict=True)
-    header = _header(reader, name, options, where)
+    header = list(options.names) or _header(reader, name, options, where)
     lines.record.clear()
     refuse_repeats(header, columns, name, where)
     chosen = [_position(column, header, name, where) for column in columns]

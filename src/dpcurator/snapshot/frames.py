@@ -23,14 +23,15 @@ _PER_MICROSECOND: Final = {
     "D": (DAY, 1), "h": (3_600_000_000, 1), "m": (60_000_000, 1), "s": (1_000_000, 1), "ms": (1_000, 1), "us": (1, 1),
     "ns": (1, 1_000),
 }  # fmt: skip
+RENAME: Final = "Give each column of the frame a name of its own."
 _NOT_A_TIME: Final = -(2**63)
 
 
 def read_frame(frame: Any, columns: Sequence[str], name: str, *, where: str) -> Iterator[Batch]:
     """Batches of the declared columns. Raises Misconfigured for what is no frame, and for absent or repeated names."""
-    given, column_at, length = _layout(frame, name, where)
+    given, column_at, length = layout(frame, name, where)
     names = [str(column) for column in given]  # a pandas column may be called 0: the catalog says "0"
-    refuse_repeats(names, columns, f"the frame {name}", where, "Give each column of the frame a name of its own.")
+    refuse_repeats(names, columns, f"the frame {name}", where, RENAME)
     for column in columns:
         if column not in names:
             raise Misconfigured(f"The frame for {text(name)} has no column {text(column)}.", where=where,
@@ -41,10 +42,10 @@ def read_frame(frame: Any, columns: Sequence[str], name: str, *, where: str) -> 
                             cure="Give every column one value per row.")  # fmt: skip
     for start in range(0, length, BATCH):
         stop = min(start + BATCH, length)
-        yield Batch([_values(values[start:stop]) for values in chosen], range(start + 1, stop + 1), "")
+        yield Batch([values_of(values[start:stop]) for values in chosen], range(start + 1, stop + 1), "")
 
 
-def _layout(frame: Any, name: str, where: str) -> tuple[list[Any], Callable[[int], Any], int]:
+def layout(frame: Any, name: str, where: str) -> tuple[list[Any], Callable[[int], Any], int]:
     """Column names, a function from position to column, and the number of rows."""
     library = _library(frame)
     if library == "polars" and hasattr(frame, "collect"):
@@ -75,7 +76,7 @@ def _sequence(values: Any) -> Any:
     return values if hasattr(values, "__getitem__") else None
 
 
-def _values(column: Any) -> list[Any]:
+def values_of(column: Any) -> list[Any]:
     """A slice of a column as standard Python values (and `Unreadable` for instants out of range)."""
     match _library(column):
         case "numpy":

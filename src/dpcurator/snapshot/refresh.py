@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from dpcurator.catalog.columns import in_order
 from dpcurator.catalog.declaration import Declaration, Source
+from dpcurator.catalog.file_kinds import inside
 from dpcurator.catalog.model import EACH_ROW, Column, Kind, Table
 from dpcurator.catalog.problems import nearest, text
 from dpcurator.errors import Misconfigured
@@ -107,15 +108,6 @@ def _files(source: Source, directory: Path) -> list[Path]:
         raise Misconfigured(f"No file matches {text(source.place)}.", where=source.where,
                             cure="Paths are relative to the catalog file.")  # fmt: skip
     return [directory / path for path in found]
-
-
-def inside(directory: Path, place: str) -> str:
-    """The pattern of the files in a directory, by the kind that is there."""
-    for kind in ("parquet", "pq", "csv", "tsv", "txt"):
-        for pattern in (f"*.{kind}", f"**/*.{kind}"):
-            if next(directory.glob(pattern), None) is not None:
-                return f"{glob.escape(place.rstrip('/'))}/{pattern}"
-    return f"{glob.escape(place.rstrip('/'))}/*.csv"
 
 
 def _store(draft: Draft, i: int, table: Table, source: Source, batch: Batch, report: TableReport) -> None:
