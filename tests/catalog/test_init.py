@@ -252,10 +252,10 @@ def test_c4_a_duckdb_file_is_drafted_by_its_table(tmp_path):
     assert parsed["columns"] == {"who": "text?", "seen_at": {"type": "timestamp?", "zone": "?"}}
     with duckdb.connect(str(path)) as connection:
         connection.execute("CREATE TABLE labs (who VARCHAR)")
-    with pytest.raises(Misconfigured, match="has 2 tables[.] Name one: dpcurator init FILE --table NAME"):
+    with pytest.raises(Misconfigured, match=r"has 2 tables\. Name one: dpcurator init FILE --table NAME"):
         draft(path)
     assert 'table = "labs"' in draft(path, table="labs")
-    with pytest.raises(Misconfigured, match='no table of this name[.] Did you mean "labs"'):
+    with pytest.raises(Misconfigured, match=r'no table of this name\. Did you mean "labs"'):
         draft(path, table="lab")
 
 

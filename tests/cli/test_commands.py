@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sqlite3
 import subprocess
@@ -82,6 +83,56 @@ def test_init_drafts_and_never_overwrites(clinic: Path, capsys: pytest.CaptureFi
     assert drafted.code == 4
     assert "draft.toml:" in drafted.err
     assert "protects" in drafted.err
+
+
+def test_c5_a_refresh_that_reads_nothing_of_a_column_ends_with_code_4_and_names_it(
+    clinic: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(capsys, "refresh").code == 0
+    lines = Path("visits.csv").read_text().splitlines()
+    place = lines[0].split(",").index("age")
+    rows = [",".join("x" if i == place else cell for i, cell in enumerate(line.split(","))) for line in lines[1:]]
+    Path("visits.csv").write_text("\n".join([lines[0], *rows]) + "\n")
+    told = run(capsys, "refresh")
+    assert told.code == 4
+    assert told.out.splitlines()[-1].startswith("nothing could be read of visits.age: check its type")
+    assert run(capsys, "check").code == 0
+    found = run(capsys, "refresh", "--json")
+    assert (found.code, found.json["tables"][0]["nothing_read"]) == (4, ["age"])
+
+
+def test_a6_init_refuses_a_first_line_that_looks_like_a_row_and_both_cures_work(
+    clinic: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("d.csv").write_text("39,ann@example.org\n40,bob@example.org\nx,z\n")
+    refused = run(capsys, "init", "d.csv", "-c", "a.toml")
+    assert refused.code == 4
+    assert "looks like a row" in refused.err
+    assert "ann" not in refused.err + refused.out
+    assert not Path("a.toml").exists()
+    assert run(capsys, "init", "d.csv", "-c", "b.toml", "--no-header").code == 0
+    assert 'names = ["c1", "c2"]' in Path("b.toml").read_text()
+    assert run(capsys, "init", "d.csv", "-c", "a.toml", "--header").code == 0
+
+
+def test_a7_init_tells_the_steward_what_guesses_rest_on_and_writes_none_of_it(
+    clinic: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("d.csv").write_text("age\n" + "5\n" * 30 + "n/a!\n")
+    told = run(capsys, "init", "d.csv", "-c", "a.toml")
+    assert "for you alone, as it is of private rows:" in told.out
+    assert '"age" 1 of the first 31 values are not written so' in told.out
+    assert Path("a.toml").read_text().endswith('\nage = "integer?"\n')
+    assert run(capsys, "init", "d.csv", "-c", "b.toml", "--json").json["notes"]
+
+
+def test_c9_a_byte_order_mark_before_a_question(
+    ready: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("\ufeff" + COUNT))
+    assert run(capsys, "ask", "-", "--epsilon", "0.1").code == 0
+    Path("q.sql").write_text(COUNT + ";\n", encoding="utf-8-sig")
+    assert run(capsys, "ask", "--file", "q.sql", "--epsilon", "0.1").code == 0
 
 
 def test_quote_says_why(ready: Path, capsys: pytest.CaptureFixture[str]) -> None:
