@@ -34,10 +34,10 @@ _NAMES = {
     "plot": ("dpcurator.plots.plot", "plot"),
     "verify": ("dpcurator.receipts.verification", "verify"),
     "clamp": ("dpcurator.mechanisms.clamp", "clamp"),
-    "gaussian_delta": ("dpcurator.privacy.gaussian", "gaussian_delta"),
-    "gaussian_epsilon": ("dpcurator.privacy.gaussian", "gaussian_epsilon"),
-    "gaussian_sigma": ("dpcurator.privacy.gaussian", "gaussian_sigma"),
-    "textbook_sigma": ("dpcurator.privacy.gaussian", "textbook_sigma"),
+    "gaussian_delta": ("dpcurator.privacy.families.gaussian", "gaussian_delta"),
+    "gaussian_epsilon": ("dpcurator.privacy.families.gaussian", "gaussian_epsilon"),
+    "gaussian_sigma": ("dpcurator.privacy.families.gaussian", "gaussian_sigma"),
+    "textbook_sigma": ("dpcurator.privacy.families.gaussian", "textbook_sigma"),
     "check_sensitivity": ("dpcurator.sensitivity.checking", "check_sensitivity"),
     "sensitivity_of": ("dpcurator.sensitivity.bounded", "sensitivity_of"),
     "Bounded": ("dpcurator.sensitivity.bounded", "Bounded"),
@@ -118,10 +118,10 @@ if TYPE_CHECKING:
     from dpcurator.pricing.menu import Menu as Menu
     from dpcurator.pricing.quote import Quote as Quote
     from dpcurator.privacy.explain import explain_delta as explain_delta
-    from dpcurator.privacy.gaussian import gaussian_delta as gaussian_delta
-    from dpcurator.privacy.gaussian import gaussian_epsilon as gaussian_epsilon
-    from dpcurator.privacy.gaussian import gaussian_sigma as gaussian_sigma
-    from dpcurator.privacy.gaussian import textbook_sigma as textbook_sigma
+    from dpcurator.privacy.families.gaussian import gaussian_delta as gaussian_delta
+    from dpcurator.privacy.families.gaussian import gaussian_epsilon as gaussian_epsilon
+    from dpcurator.privacy.families.gaussian import gaussian_sigma as gaussian_sigma
+    from dpcurator.privacy.families.gaussian import textbook_sigma as textbook_sigma
     from dpcurator.privacy.group import group_privacy as group_privacy
     from dpcurator.privacy.loss import Loss as Loss
     from dpcurator.receipts.verification import verify as verify

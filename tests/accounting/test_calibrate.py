@@ -13,7 +13,6 @@ import pytest
 import dpcurator as dp
 from dpcurator.accounting.calibrate import calibrate
 from dpcurator.accounting.closed.bounds import upper_bounds
-from dpcurator.accounting.composition import Composition
 
 TABLE = list(csv.DictReader((Path(__file__).parent / "exact.csv").read_text("utf-8").splitlines()))
 SIGMAS = [
@@ -34,7 +33,7 @@ KINDS = {
 
 def kept(made, epsilon, delta):
     """Is the promise one that the losses really have, by a bound of their own?"""
-    found = upper_bounds(Composition(((made.loss, made.releases),)), delta)
+    found = upper_bounds(((made.loss, made.releases),), delta)
     return min(bound for _, bound in found) <= epsilon
 
 
@@ -101,7 +100,7 @@ def test_a_little_less_noise_is_not_proved(kind):
     ]
     factor = F("1.00001") if kind == "Exponential" else F("0.99999")
     less = dp.Loss(made.loss.family, {**made.loss.given, change: made.loss[change] * factor})
-    found = upper_bounds(Composition(((less, 30),)), "1e-7")
+    found = upper_bounds(((less, 30),), "1e-7")
     assert min(bound for _, bound in found) > F("0.5")
 
 

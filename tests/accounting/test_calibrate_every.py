@@ -35,7 +35,7 @@ def kept(made):
         return made.loss.delta(epsilon).hi <= delta
     if made.by == "zcdp" and made.loss.family.startswith("discrete_gaussian"):
         return zcdp.epsilon_of(count * made.loss.rho(), delta) <= epsilon
-    return min(bound for _, bound in upper_bounds(Composition(((made.loss, count),)), delta)) <= epsilon
+    return min(bound for _, bound in upper_bounds(((made.loss, count),), delta)) <= epsilon
 
 
 @pytest.mark.parametrize(

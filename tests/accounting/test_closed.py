@@ -13,8 +13,7 @@ import pytest
 
 from dpcurator.accounting.closed.advanced import advanced_epsilon
 from dpcurator.accounting.closed.bounded_range import gain, range_epsilon
-from dpcurator.accounting.closed.bounds import METHODS, split, upper_bounds
-from dpcurator.accounting.closed.deltas import upper_deltas
+from dpcurator.accounting.closed.bounds import METHODS, split, upper_bounds, upper_deltas
 from dpcurator.accounting.closed.pure import optimal_delta, optimal_epsilon
 from dpcurator.accounting.composition import Composition
 from dpcurator.accounting.convert import group_renyi, pure_rho, renyi_delta, renyi_epsilon
@@ -44,7 +43,7 @@ def loss(family, **given):
 
 
 def bounds(*parts, delta, **how):
-    return dict(upper_bounds(Composition(parts), delta, **how))
+    return dict(upper_bounds(tuple(parts), delta, **how))
 
 
 def pure(epsilon):
@@ -280,7 +279,7 @@ def test_every_method_is_above_the_loss_of_one_release(part):
 def test_no_method_is_below_the_truth_for_coins(name, epsilon, count):
     """For randomised response the optimal composition is the truth itself; every other bound is at least that."""
     for delta in ("0.1", "1e-3", "1e-9"):
-        found = METHODS[name](((pure(epsilon), count),), F(delta))
+        found = METHODS[name].epsilon(((pure(epsilon), count),), F(delta))
         assert optimal_delta(F(epsilon), count, found).lo <= F(delta), delta
 
 
@@ -345,7 +344,7 @@ def test_rounding_is_to_the_safe_side():
 @pytest.mark.parametrize("delta", [1, -1, "nan", "2", None])
 def test_bad_deltas_are_refused(delta):
     with pytest.raises(Refusal):
-        upper_bounds(Composition(((pure(1), 1),)), delta)
+        upper_bounds(((pure(1), 1),), delta)
 
 
 @pytest.mark.parametrize("part", EXAMPLES, ids=lambda part: part[0].family)
@@ -354,17 +353,16 @@ def test_deltas_are_the_same_methods_the_other_way_round(part, delta):
     """At a method's epsilon its delta is met, and a little below it is not (but for 0 and sums)."""
     together = Composition((part,))
     infinite, _ = split(together.parts)
-    for name, epsilon in upper_bounds(together, delta):
-        there = dict(upper_deltas(together, epsilon))
+    for name, epsilon in upper_bounds(together.parts, delta):
+        there = dict(upper_deltas(together.parts, epsilon))
         assert name not in there or there[name] <= F(delta), name
         assert name in there or (name == "sum" and epsilon != part[1]), name
         if name not in ("sum", "zcdp") and epsilon > 0:
-            assert dict(upper_deltas(together, epsilon * (1 - F(1, 10**5)))).get(name, F(1)) > F(delta) * F("0.99"), (
-                name
-            )
-    assert all(infinite <= value <= 1 for _, value in upper_deltas(together, 0))
+            less = epsilon * (1 - F(1, 10**5))
+            assert dict(upper_deltas(together.parts, less)).get(name, F(1)) > F(delta) * F("0.99"), name
+    assert all(infinite <= value <= 1 for _, value in upper_deltas(together.parts, 0))
     with pytest.raises(Refusal):
-        upper_deltas(together, -1)
+        upper_deltas(together.parts, -1)
 
 
 def test_no_delta_leaves_the_pure_sum_and_no_release_costs_nothing():
@@ -391,4 +389,4 @@ def test_no_method_is_below_the_certified_lower_end_of_mixed_losses(parts):
         together = Composition(parts)
         lower = together.bracket(delta=delta, seconds=10).lower
         assert lower > 0
-        assert all(epsilon >= lower for _, epsilon in upper_bounds(together, delta))
+        assert all(epsilon >= lower for _, epsilon in upper_bounds(together.parts, delta))

@@ -8,10 +8,10 @@ import pytest
 import dpcurator as dp
 from dpcurator.accounting.parse import spelled
 from dpcurator.accounting.pld.discretise import SLACK, _lower, cells
-from dpcurator.accounting.pld.grid_tails import LADDERS
 from dpcurator.accounting.pld.lattice import attained, reduced, shape, simplest
 from dpcurator.numbers import exp_neg
 from dpcurator.numbers.arb import precision
+from dpcurator.privacy.families import WHOLE
 
 F = Fraction
 TEXTS = [
@@ -94,14 +94,14 @@ def test_lumps_of_any_pieces_are_dominated_by_them(seed):
         )
 
 
-@pytest.mark.parametrize("family", LADDERS)
+@pytest.mark.parametrize("family", [name for name, known in WHOLE.items() if known.tails_on_grid is not None])
 @pytest.mark.parametrize("start", ["-3", "-1/3", "1/5", "2"])
 def test_ladders_are_the_laws_tails(family, start):
     """Both hold the number, and both are narrow; where a law has no mass between two points, they are one pair."""
     loss = next(loss for text in TEXTS for loss, _ in spelled(text).parts if loss.family == family)
     law, step = loss.distribution(), F(1, 7)
     with precision(160):
-        found = LADDERS[family](loss.given, F(start), step, 40)
+        found = WHOLE[family].tails_on_grid(loss.given, F(start), step, 40)
         assert found is not None
         for i, pair in enumerate(found):
             x = F(start) + i * step

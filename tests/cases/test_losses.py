@@ -27,10 +27,9 @@ def test_com_18_no_noise_has_no_loss_to_state():
 
 def test_com_01_advanced_composition_keeps_its_logarithm():
     """1000 releases of pure .1 at 1e-6: 4.99584 + 16.62258 by that bound (not 4477); the optimum is in (19.2, 19.4]."""
-    from dpcurator.accounting import Composition
     from dpcurator.accounting.closed.bounds import upper_bounds
 
-    found = dict(upper_bounds(Composition(((dp.Loss("pure", (("epsilon", F("0.1")),)), 1000),)), "1e-6"))
+    found = dict(upper_bounds(((dp.Loss("pure", (("epsilon", F("0.1")),)), 1000),), "1e-6"))
     assert float(found["advanced"]) == pytest.approx(21.618419, abs=1e-6)
     assert found["sum"] == 100
     assert F("19.2") < min(found.values()) <= F("19.4")

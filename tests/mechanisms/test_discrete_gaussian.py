@@ -18,7 +18,7 @@ from dpcurator.mechanisms.noise.discrete_gaussian import EXAMPLES
 from dpcurator.numbers import Enclosure, exp_neg
 from dpcurator.numbers.arb import precision
 from dpcurator.numbers.enclosure import bracket
-from dpcurator.privacy import discrete_gaussian as law
+from dpcurator.privacy.families import discrete_gaussian_sums as law
 from dpcurator.privacy.loss import Loss
 
 MILLIONTH = Fraction(1, 10**6)
@@ -325,7 +325,7 @@ def test_losses_are_data_there_and_back_and_have_no_pure_eps() -> None:
         with pytest.raises(Refusal, match="no pure epsilon"):
             loss.pure_epsilon()
     with pytest.raises(Refusal, match="no rho"):
-        Loss("another", ()).rho()
+        Loss("approximate", {"epsilon": 1, "delta": "0.1"}).rho()
 
 
 def test_a_mechanism_is_frozen_data_read_as_people_write_it() -> None:

@@ -14,7 +14,7 @@ from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure
 from dpcurator.numbers.arb import precision
 from dpcurator.numbers.enclosure import bracket
-from dpcurator.privacy.gaussian import gaussian_delta, gaussian_epsilon, gaussian_sigma, textbook_sigma
+from dpcurator.privacy.families.gaussian import gaussian_delta, gaussian_epsilon, gaussian_sigma, textbook_sigma
 from dpcurator.privacy.loss import Loss
 
 

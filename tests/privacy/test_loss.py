@@ -30,9 +30,9 @@ def test_json_there_and_back() -> None:
 
 
 def test_a_loss_is_frozen_and_does_not_depend_on_the_order_of_parameters() -> None:
-    one = Loss("x", (("b", Fraction(1)), ("a", Fraction(2))))
-    assert one == Loss("x", (("a", Fraction(2)), ("b", Fraction(1))))
-    assert one["a"] == 2
+    one = Loss("laplace", (("shift", Fraction(1)), ("scale", Fraction(2))))
+    assert one == Loss("laplace", (("scale", Fraction(2)), ("shift", Fraction(1))))
+    assert one["scale"] == 2
     with pytest.raises(FrozenInstanceError):
         one.family = "y"  # type: ignore[misc]
 
@@ -51,8 +51,41 @@ def test_other_parameters_are_refused(bad: Any) -> None:
 def test_a_family_without_a_pure_epsilon_is_refused() -> None:
     with pytest.raises(Refusal, match="no pure epsilon"):
         Loss("discrete_gaussian", (("variance", Fraction(1)), ("shift", Fraction(1)))).pure_epsilon()
-    with pytest.raises(Refusal, match="no pure epsilon"):
-        Loss("another", ()).pure_epsilon()
+
+
+@pytest.mark.parametrize(
+    ("name", "cure"),
+    [
+        ("gausian", 'Write "gaussian"'),
+        ("laplas", 'Write "laplace"'),
+        ("exponentail", 'Write "exponential"'),
+        ("zcdp", "Known are"),
+        ("", "Known are"),
+    ],
+)
+def test_h5_an_unknown_family_is_refused_with_the_nearest_name(name: str, cure: str) -> None:
+    with pytest.raises(Refusal, match="no family of losses") as refused:
+        Loss(name, {"epsilon": 1})
+    assert cure in str(refused.value)
+    with pytest.raises(Refusal, match="no family of losses"):
+        Loss.from_json({"family": name, "parameters": {}})
+    with pytest.raises(Refusal, match="name"):
+        Loss(3, {})  # type: ignore[arg-type]
+
+
+def test_h6_a_loss_is_written_as_the_shell_spells_it() -> None:
+    assert Loss("gaussian", sigma=2) == Loss("gaussian", {"variance": 4, "shift": 1})
+    assert Loss("gaussian", {"sigma": "1/2", "sensitivity": 3}) == Loss("gaussian", {"variance": "1/4", "shift": 3})
+    assert Loss("gaussian", rho="1/2") == Loss("gaussian", variance=1, shift=1)
+    assert Loss("exponential", epsilon=1) == Loss("bounded_range", epsilon=1)
+    assert Loss("randomised_response", epsilon=1) == Loss("pure", epsilon=1)
+    for family, given in (("gaussian", {"sigma": 0}), ("gaussian", {"sigma": 1, "variance": 1}), ("exponential", {})):
+        with pytest.raises(Refusal):
+            Loss(family, given)
+    with pytest.raises(Refusal, match="own parameters"):
+        Loss.from_json({"family": "gaussian", "parameters": {"sigma": "2"}})
+    with pytest.raises(Refusal, match="own parameters"):
+        Loss.from_json({"family": "exponential", "parameters": {"epsilon": "2"}})
 
 
 @pytest.mark.parametrize(

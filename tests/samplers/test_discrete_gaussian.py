@@ -20,7 +20,7 @@ from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure
 from dpcurator.numbers.arb import ball, precision
 from dpcurator.numbers.enclosure import bracket
-from dpcurator.privacy import discrete_gaussian as law
+from dpcurator.privacy.families import discrete_gaussian_sums as law
 from dpcurator.samplers import discrete_gaussian, discrete_laplace, gaussian_table, reference
 from dpcurator.samplers.discrete_gaussian import Blocks
 from dpcurator.samplers.gaussian_table import Bell

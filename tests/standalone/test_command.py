@@ -19,7 +19,7 @@ from shell import run
 import dpcurator as dp
 from dpcurator.cli import verify as verifying
 from dpcurator.cli.app import app
-from dpcurator.privacy.discrete_gaussian import least_variance
+from dpcurator.privacy.families.discrete_gaussian_sums import least_variance
 from dpcurator.receipts.verification import verify
 from dpcurator.standalone import verify as alone
 from receipts import CATALOGS, at, changed, curator, json_of, leaves, signed

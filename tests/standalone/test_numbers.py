@@ -8,8 +8,8 @@ from fractions import Fraction as F
 import pytest
 
 from dpcurator.numbers import decimal_text, exp_neg
-from dpcurator.privacy import discrete_gaussian as law
 from dpcurator.privacy import zcdp
+from dpcurator.privacy.families import discrete_gaussian_sums as law
 from dpcurator.standalone import verify as alone
 
 TINY = F(1, 2**200)

@@ -10,7 +10,7 @@ from fractions import Fraction
 from dpcurator.numbers import Enclosure
 from dpcurator.numbers.arb import Ball, ball, precision
 from dpcurator.numbers.enclosure import bracket
-from dpcurator.privacy.discrete_gaussian import whole
+from dpcurator.privacy.families.discrete_gaussian_sums import whole
 from dpcurator.privacy.loss import Loss
 
 DENSE = ("laplace", "gaussian", "bounded_range")

@@ -65,7 +65,7 @@ def bracket(
     limit = SECONDS if seconds is None else float(positive(seconds, name="seconds"))
     if quantity == "delta":
         return _delta(composition, at, goal, limit, progress)
-    uppers = [(bound, name) for name, bound in upper_bounds(composition, at)]
+    uppers = [(bound, name) for name, bound in upper_bounds(composition.parts, at)]
     lower = largest_sum(composition) if at == 0 else Fraction(0)
     if at > 0 and all(has_law(loss) for loss, _ in composition.parts):
         found = certified(composition.parts, "epsilon", at, accuracy=goal, seconds=limit, progress=progress)
@@ -100,7 +100,7 @@ def _delta_by_search(composition: Composition, at: Fraction) -> Fraction:
 
     def enough(place: int) -> bool:
         delta = decimal_at(place, 2)
-        return delta >= 1 or any(bound <= at for _, bound in upper_bounds(composition, delta))
+        return delta >= 1 or any(bound <= at for _, bound in upper_bounds(composition.parts, delta))
 
     lowest = -90 * 300
     return min(decimal_at(least_place(lambda place: place >= lowest and enough(place), -540), 2), Fraction(1))
@@ -108,8 +108,7 @@ def _delta_by_search(composition: Composition, at: Fraction) -> Fraction:
 
 def has_law(loss: Loss) -> bool:
     """Is the law of its losses known?"""
-    known = FAMILIES.get(loss.family)
-    return known is not None and known.law is not None
+    return FAMILIES[loss.family].law is not None
 
 
 def question(delta: object, epsilon: object) -> tuple[str, Fraction]:
@@ -131,9 +130,9 @@ def largest_sum(composition: Composition) -> Fraction:
     """A lower bound on the largest loss of all together, below which delta is not 0; the largest are attained."""
     total = Fraction(0)
     for loss, count in composition.parts:
-        known = FAMILIES.get(loss.family)
-        if known is not None and known.reach is not None:
-            total += count * (known.reach(loss.given) - Fraction(1, 2**110))  # a logarithm is rounded up by less
+        reach = FAMILIES[loss.family].reach
+        if reach is not None:
+            total += count * (reach(loss.given) - Fraction(1, 2**110))  # a logarithm is rounded up by less
     return max(total, Fraction(0))
 
 

@@ -36,7 +36,7 @@ from dpcurator.numbers import decimal_text, positive, rational, whole
 from dpcurator.numbers.decimal_search import decimal_at, least_place, place_of
 from dpcurator.privacy import zcdp
 from dpcurator.privacy.calibration import Calibration
-from dpcurator.privacy.gaussian import gaussian_sigma
+from dpcurator.privacy.families.gaussian import gaussian_sigma
 from dpcurator.privacy.loss import Loss
 
 _FIGURES, _TIGHT_FIGURES = 8, 4
@@ -175,12 +175,11 @@ def _tighter(dial: _Dial, found: Calibrated, epsilon: Fraction, setting: Fractio
 
 def _for_epsilon(dial: _Dial, epsilon: Fraction, delta: Fraction, count: int, tight: bool) -> Calibrated:
     def best(setting: Fraction) -> tuple[str, Fraction] | None:
-        found = upper_bounds(Composition(((dial.make(setting)[1], count),)), delta)
+        found = upper_bounds(((dial.make(setting)[1], count),), delta)
         return min(found, key=lambda bound: bound[1], default=None)
 
     def passes(setting: Fraction) -> bool:
-        releases = Composition(((dial.make(setting)[1], count),))
-        return all(bound > epsilon for _, bound in each_bound(releases, delta))
+        return all(bound > epsilon for _, bound in each_bound(((dial.make(setting)[1], count),), delta))
 
     start = epsilon / count or dial.start
     if delta == 0 and best(start) is None:

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Self
 from dpcurator.errors import Refusal
 from dpcurator.numbers import whole
 from dpcurator.privacy.loss import Loss
-from dpcurator.privacy.sampled import neighbours_of
+from dpcurator.privacy.sampled import is_reverse, neighbours_of
 
 if TYPE_CHECKING:
     from dpcurator.accounting.bracket import Bracket
@@ -45,7 +45,7 @@ class Composition:
             if not isinstance(loss, Loss):
                 raise Refusal("A composition is of losses.", cure="Write compose(part, (part, count)).")
             counts[loss] = counts.get(loss, 0) + whole(count, name="count", least=0)
-        if any(loss.family.endswith("_reversed") for loss in counts):
+        if any(is_reverse(loss) for loss in counts):
             raise Refusal(
                 "Both directions of a composition are taken care of.", cure="Compose the loss, not its reverse."
             )

@@ -7,7 +7,7 @@
   rho-zCDP             Renyi of order a         a rho                                  nothing for Gaussian noise
   Renyi of order a     (eps, delta)             `renyi_delta`, `renyi_epsilon`         some, always
   rho-zCDP             (eps, delta)             privacy/zcdp.py, the best order        some, always
-  mu-GDP               delta at every eps       privacy/gaussian.py                    nothing
+  mu-GDP               delta at every eps       privacy/families/gaussian.py           nothing
   (eps, delta)         trade-off                tradeoff.py                            nothing
   delta at every eps   trade-off, and back      tradeoff.py                            nothing
 No arrow leads from (eps, delta) with delta > 0 to rho or mu: a part of chance delta may reveal everything.
@@ -121,7 +121,7 @@ def pure_epsilon_of(loss: Loss) -> Fraction | None:
 
 def alike(loss: Loss) -> bool:
     """Is the loss the same in both directions, so that formulas of P against Q say all?"""
-    return loss.family in FAMILIES and FAMILIES[loss.family].backward is None
+    return FAMILIES[loss.family].backward is None
 
 
 def plain(loss: Loss) -> Loss:
@@ -135,8 +135,6 @@ def renyi_of(loss: Loss, alpha: Fraction) -> Fraction | None:
     loss = plain(loss)
     if not alike(loss):
         return None
-    if loss.family == "discrete_gaussian" and loss["variance"] >= 2:
-        return alpha * loss.rho()  # never below, and at once: no sum over theta
     try:
         return loss.renyi(alpha).hi
     except Refusal:

@@ -45,6 +45,7 @@ from dpcurator.accounting.convert import pure_epsilon_of, renyi_of, rho_of
 from dpcurator.errors import Refusal
 from dpcurator.numbers import rational
 from dpcurator.privacy import zcdp
+from dpcurator.privacy.families import FAMILIES
 from dpcurator.privacy.families.family import order
 from dpcurator.privacy.loss import Loss
 from dpcurator.privacy.sampled import neighbours_of
@@ -187,9 +188,10 @@ class GaussianFilter:
         else:
             amount = Fraction(0)
             for one, count in _one_way(loss, mu).parts:
-                if one.family != "gaussian":
+                mu_squared = FAMILIES[one.family].mu_squared
+                if mu_squared is None:
                     raise Refusal(f"{one.family} proves no mu.", cure="Spend it from a filter of rho or epsilon.")
-                amount += count * one["shift"] ** 2 / one["variance"]
+                amount += count * mu_squared(one.given)
         self._meter.add({"mu_squared": amount})
 
     @property

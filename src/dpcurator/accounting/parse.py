@@ -1,23 +1,22 @@
 """Reading a composition as people write it: "100 * laplace(epsilon=0.1) + 20 * gaussian(sigma=10)".
 
-Each term is [count *] loss, a loss name(parameter=number, ...); SPELLINGS lists the names, and for each the sets of
-parameters it may have. On a sample it is poisson(rate, loss), or fixed_size(m/n, loss). Numbers are
+Each term is [count *] loss, a loss name(parameter=number, ...); each family lists its names (`spellings`), and for
+each the sets of parameters it may have. On a sample it is poisson(rate, loss), or fixed_size(m/n, loss). Numbers are
 exact: 0.1 is one tenth. Nothing is evaluated. Checked in tests/accounting/test_parse.py.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 from dpcurator.accounting.composition import Composition
 from dpcurator.errors import Refusal
-from dpcurator.numbers import positive, rational, whole
+from dpcurator.numbers import rational, whole
+from dpcurator.privacy.families import spelling as families
+from dpcurator.privacy.families.spelling import SPELLINGS
 from dpcurator.privacy.loss import Loss
 
-Given = Mapping[str, Fraction]
-Build = Callable[[Given], Loss]
 _MOST = 100_000  # characters
 _TERM = re.compile(
     r"\s*(?:(\d{1,12})\s*\*\s*)?"
@@ -25,62 +24,6 @@ _TERM = re.compile(
     r"|([a-z_]{1,40})\s*\(([^()]*)\))\s*"
 )
 _PARAMETER = re.compile(r"\s*([a-z_0-9]{1,40})\s*=\s*([^=,]{1,80}?)\s*")
-
-
-def _loss(family: str, **parameters: Fraction) -> Loss:
-    return Loss(family, tuple(parameters.items()))
-
-
-def _of(family: str) -> Build:
-    return lambda given: _loss(family, **given)
-
-
-def _noise(family: str, size: str, power: int, parameter: str) -> Build:
-    """From a size of noise, to this power the family's own parameter, and a sensitivity that is 1 unless given."""
-
-    def build(given: Given) -> Loss:
-        value = positive(given[size], name=size) ** power
-        return _loss(family, **{parameter: value, "shift": given.get("sensitivity", Fraction(1))})
-
-    return build
-
-
-def _of_rho(given: Given) -> Loss:
-    return _loss("gaussian", variance=1 / (2 * positive(given["rho"], name="rho")), shift=Fraction(1))
-
-
-def _of_epsilon(given: Given) -> Loss:
-    return _loss("laplace", scale=Fraction(1), shift=given["epsilon"])
-
-
-def _of_truth(given: Given) -> Loss:
-    return _loss("randomised_response", truth=given["truth"], lie=given.get("lie", 1 - given["truth"]))
-
-
-_L2 = "l2_squared"
-# name: for each way to give it, the parameters (those with a ? may be left out) and what they make
-SPELLINGS: Mapping[str, Mapping[tuple[str, ...], Build]] = {
-    "laplace": {
-        ("epsilon",): _of_epsilon,
-        ("scale", "sensitivity?"): _noise("laplace", "scale", 1, "scale"),
-    },
-    "gaussian": {
-        ("sigma", "sensitivity?"): _noise("gaussian", "sigma", 2, "variance"),
-        ("rho",): _of_rho,
-    },
-    "discrete_laplace": {("scale", "sensitivity?"): _noise("discrete_laplace", "scale", 1, "scale")},
-    "discrete_gaussian": {
-        ("sigma", "sensitivity?"): _noise("discrete_gaussian", "sigma", 2, "variance"),
-        ("variance", "sensitivity?"): _noise("discrete_gaussian", "variance", 1, "variance"),
-    },
-    "discrete_gaussian_vector": {("variance", _L2): _of("discrete_gaussian_vector")},
-    "pure": {("epsilon",): _of("pure")},
-    "approximate": {("epsilon", "delta"): _of("approximate")},
-    "exponential": {("epsilon",): _of("bounded_range")},
-    "bounded_range": {("epsilon",): _of("bounded_range")},
-    "randomised_response": {("epsilon",): _of("pure"), ("truth", "lie?"): _of_truth},
-    "unary_encoding": {("p", "q"): _of("unary_encoding")},
-}
 
 
 def spelled(text: str) -> Composition:
@@ -107,8 +50,7 @@ def spelled(text: str) -> Composition:
 
 
 def _build(name: str, inside: str) -> Loss:
-    ways = SPELLINGS.get(name)
-    if ways is None:
+    if name not in SPELLINGS:
         raise Refusal(f"{name} is no loss known here.", cure=f"Known are {', '.join(SPELLINGS)}.")
     given: dict[str, Fraction] = {}
     for part in inside.split(",") if inside.strip() else []:
@@ -116,9 +58,7 @@ def _build(name: str, inside: str) -> Loss:
         if match is None or match[1] in given:
             raise Refusal(f"{name}({inside.strip()}) has a part that is not parameter=number, each once.")
         given[match[1]] = rational(match[2], name=match[1])
-    for names, build in ways.items():
-        needed = {one for one in names if not one.endswith("?")}
-        if needed <= set(given) <= {one.rstrip("?") for one in names}:
-            return build(given)
-    told = "; or ".join(", ".join(one.replace("?", " (or not)") for one in names) for names in ways)
-    raise Refusal(f"{name} does not have these parameters.", cure=f"It has {told}.")
+    found = families.spelled(name, given)
+    if found is None:
+        raise Refusal(f"{name} does not have these parameters.", cure=f"It has {families.parameters_of(name)}.")
+    return Loss(found[0], tuple(found[1].items()))

@@ -30,8 +30,7 @@ from fractions import Fraction
 from functools import cache
 
 from dpcurator.accounting.bracket import pure_sum
-from dpcurator.accounting.closed.bounds import one_gaussian
-from dpcurator.accounting.closed.deltas import upper_deltas
+from dpcurator.accounting.closed.bounds import one_gaussian, upper_deltas
 from dpcurator.accounting.composed_tradeoff import both_ends
 from dpcurator.accounting.composition import compose
 from dpcurator.accounting.convert import alike, rho_of
@@ -41,6 +40,7 @@ from dpcurator.numbers.arb import ball, precision
 from dpcurator.numbers.enclosure import bracket
 from dpcurator.privacy import zcdp
 from dpcurator.privacy.distribution import Distribution
+from dpcurator.privacy.families import FAMILIES
 from dpcurator.privacy.loss import Loss
 from dpcurator.privacy.narrow import enclosed
 
@@ -65,8 +65,9 @@ def tradeoff(loss: object, *, alpha: object, accuracy: object = Fraction(1, 1000
         return by_deltas(loss)(at) if found is None else found
     if _only_rho(one):
         return by_deltas(one)(at)
-    if one.family in ("pure", "approximate"):
-        return _closed(one["epsilon"], one.given.get("delta", Fraction(0)), at)
+    closed = FAMILIES[one.family].tradeoff
+    if closed is not None:
+        return closed(one.given, at)
     try:
         law = one.distribution(atoms=1)
     except Refusal:
@@ -124,21 +125,6 @@ def posterior(prior: object, *, epsilon: object) -> tuple[Fraction, Fraction]:
     low = p * less.lo / (p * less.lo + 1 - p)
     high = p / (p + (1 - p) * less.lo)
     return max(low, Fraction(0)), min(high, _ONE)
-
-
-def _closed(epsilon: Fraction, delta: Fraction, alpha: Fraction) -> Enclosure:
-    """max(0, 1 - delta - exp(eps) alpha, exp(-eps) (1 - delta - alpha)): the curve of (eps, delta)-DP itself."""
-    room = 1 - delta - alpha
-    if room <= 0:
-        return Enclosure.exactly(0)
-    flat, less = exp_neg(epsilon) * room, exp_neg(epsilon)
-    if alpha == 0:
-        return Enclosure.exactly(1 - delta)
-    if less.lo * (1 - delta) <= alpha * _ONE and less.hi * (1 - delta) <= alpha:
-        return flat  # exp(eps) alpha is at least 1 - delta
-    with precision(192 + int(epsilon).bit_length()):
-        steep = bracket(ball(1 - delta) - ball(epsilon).exp() * ball(alpha))
-    return Enclosure(max(flat.lo, steep.lo), min(max(flat.hi, steep.hi), _ONE))
 
 
 def _by_law(law: Distribution, alpha: Fraction) -> Enclosure:
@@ -255,7 +241,7 @@ def _curve(loss: object) -> Callable[[Fraction], Fraction]:
     one = _single(loss)
     if one is None:
         together = compose(loss)
-        return lambda eps: min((delta for _, delta in upper_deltas(together, eps)), default=_ONE)
+        return lambda eps: min((delta for _, delta in upper_deltas(together.parts, eps)), default=_ONE)
     if not _only_rho(one):
         return lambda eps: one.delta(eps).hi
     rho = rho_of(one)
@@ -265,7 +251,7 @@ def _curve(loss: object) -> Callable[[Fraction], Fraction]:
 
 
 def _only_rho(loss: Loss) -> bool:
-    return loss.family == "discrete_gaussian_vector"
+    return FAMILIES[loss.family].delta is None
 
 
 def _single(loss: object) -> Loss | None:
@@ -273,8 +259,9 @@ def _single(loss: object) -> Loss | None:
     if isinstance(loss, Loss):
         return loss
     parts = compose(loss).parts
-    if parts and all(part.family == "gaussian" for part, _ in parts):
-        return one_gaussian(parts)
+    together = one_gaussian(parts)
+    if together is not None:
+        return together
     return parts[0][0] if len(parts) == 1 and parts[0][1] == 1 else None
 
 

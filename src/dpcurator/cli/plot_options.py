@@ -9,7 +9,6 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from dpcurator.accounting.parse import SPELLINGS
 from dpcurator.cli.plot import either
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms import ROWS
@@ -17,6 +16,7 @@ from dpcurator.mechanisms.protocol import Row, Sized
 from dpcurator.numbers import Enclosure, exp_neg, positive
 from dpcurator.numbers.decimal_search import decimal_at, place_of
 from dpcurator.privacy.calibration import Calibration
+from dpcurator.privacy.loss import Loss
 from dpcurator.privacy.zcdp import delta_of
 
 SPELLED = {row.spelling: row for row in ROWS if row.spelling}
@@ -55,10 +55,9 @@ def losses_of(mechanism: str, scales: list[str] | None, sensitivity: str) -> dic
     They are those that `dpcurator account` knows by these names.
     """
     sized, moved = _sized(mechanism), positive(sensitivity, name="sensitivity")
-    ways = SPELLINGS[mechanism.replace("-", "_")]
-    build = next(build for names, build in ways.items() if sized.name in names)
+    family = mechanism.replace("-", "_")
     return {
-        f"{sized.name} {scale}": build({sized.name: spread, "sensitivity": moved})
+        f"{sized.name} {scale}": Loss(family, {sized.name: spread, "sensitivity": moved})
         for scale, spread in _spreads(scales).items()
     }
 

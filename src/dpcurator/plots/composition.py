@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dpcurator.accounting.bracket import Bracket, has_law
-from dpcurator.accounting.closed.deltas import DELTAS, upper_deltas
+from dpcurator.accounting.closed.bounds import METHODS, upper_deltas
 from dpcurator.accounting.composed_tradeoff import both_ends
 from dpcurator.accounting.estimate.composed_law import cells
 from dpcurator.accounting.tradeoff import by_deltas, tradeoff
@@ -40,8 +40,8 @@ def kinds(composition: Composition) -> Mapping[str, Callable[..., Chart]]:
 
 
 def _delta(composition: Composition, *, most: object = None, compare: Iterable[str] = ()) -> Chart:
-    """most: the greatest epsilon; unless given, where delta is 1e-6 or so. compare: names of methods (closed_delta.py),
-    such as "zcdp"; another is refused."""
+    """most: the greatest epsilon; unless given, where delta is 1e-6 or so. compare: names of methods
+    (closed/bounds.py), such as "zcdp"; another is refused."""
     high = _reach(composition) if most is None else positive(most, name="most")
     return draw_delta_bracket(
         lambda eps: _ends(composition, eps),
@@ -63,7 +63,7 @@ def _ends(composition: Composition, eps: Fraction) -> Bracket:
     """Without a law, the least of what is in closed form: to look for more takes long, and finds little."""
     if all(has_law(loss) for loss, _ in composition.parts):
         return composition.bracket(epsilon=eps, accuracy=_ACCURACY)
-    most = min((delta for _, delta in upper_deltas(composition, eps)), default=Fraction(1))
+    most = min((delta for _, delta in upper_deltas(composition.parts, eps)), default=Fraction(1))
     return Bracket("delta", eps, Fraction(0), most, "closed")
 
 
@@ -90,6 +90,6 @@ def _reach(composition: Composition) -> Fraction:
 
 
 def _method(composition: Composition, name: str) -> Callable[[Fraction], Fraction | None]:
-    if name not in DELTAS:
-        raise Refusal(f"{name!r} is no method here.", cure=f"Write one of {', '.join(DELTAS)}.")
-    return lambda eps: dict(upper_deltas(composition, eps)).get(name)
+    if name not in METHODS:
+        raise Refusal(f"{name!r} is no method here.", cure=f"Write one of {', '.join(METHODS)}.")
+    return lambda eps: dict(upper_deltas(composition.parts, eps)).get(name)

@@ -93,7 +93,7 @@ def least_epsilon(together: Composition, delta: Fraction, *, distribution: bool)
     for name in METHODS:
         if name not in _ONE_BY_ONE:
             with suppress(*_BEYOND):
-                bounds.append((METHODS[name](parts, down(rest)), name))
+                bounds.append((METHODS[name].epsilon(parts, down(rest)), name))
     near = any(epsilon is not None and epsilon <= _FAR for epsilon, _ in bounds)
     if distribution and near and all(has_law(loss) for loss, _ in together.parts):
         with suppress(*_BEYOND):

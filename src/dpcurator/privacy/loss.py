@@ -32,6 +32,7 @@ from dpcurator.numbers.decimal_search import decimal_at, least_place, place_of
 from dpcurator.privacy.distribution import Distribution
 from dpcurator.privacy.families import FAMILIES, Family
 from dpcurator.privacy.families.family import Pair, order
+from dpcurator.privacy.families.spelling import named
 
 if TYPE_CHECKING:
     from dpcurator.numbers.rational import Spelled
@@ -39,27 +40,29 @@ if TYPE_CHECKING:
 DIRECTIONS = ("forward", "backward")
 _FIGURES = 12  # of an epsilon that is searched
 _LEAST = Fraction(1, 10**30)  # the least epsilon returned that is not 0
-_NOTHING_KNOWN = Family(ranges={}, pair=lambda given: Pair("", "", ""), group=lambda given, k: ("", given))
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Loss:
-    """family: the law's name. parameters: a dict of names and numbers, or pairs of them; kept as (name, Fraction) pairs
-    in order of name. Raises Refusal for a known family with other parameters than its own, or impossible ones."""
+    """family: the law's name. parameters: a dict of names and numbers, or pairs of them, or by keyword; kept as (name,
+    Fraction) pairs in order of name. They are the family's own, or as `account` spells them: Loss("gaussian", sigma=2).
+    Raises Refusal for an unknown family, for other parameters and for impossible ones."""
 
     family: str
     parameters: tuple[tuple[str, Fraction], ...]
 
-    if TYPE_CHECKING:  # each is given as people write it, and kept as the exact number
-
-        def __init__(self, family: str, parameters: Mapping[str, Spelled] | Iterable[tuple[str, Spelled]]) -> None: ...
-
-    def __post_init__(self) -> None:
-        exact = ((name, rational(value, name=name)) for name, value in _pairs(self.parameters))
-        object.__setattr__(self, "parameters", tuple(sorted(exact)))
-        if self.family in FAMILIES:
-            FAMILIES[self.family].check(self.family, self.given)
+    def __init__(
+        self,
+        family: str,
+        parameters: Mapping[str, Spelled] | Iterable[tuple[str, Spelled]] = (),
+        **by_keyword: Spelled,
+    ) -> None:
+        given = {**dict(_pairs(parameters)), **by_keyword}
+        family, exact = named(family, {name: rational(value, name=name) for name, value in given.items()})
+        object.__setattr__(self, "family", family)
+        object.__setattr__(self, "parameters", tuple(sorted(exact.items())))
+        FAMILIES[family].check(family, exact)
 
     @classmethod
     def shifted(cls, family: str, *, scale: Fraction, shift: int) -> Self:
@@ -74,7 +77,7 @@ class Loss:
 
     @property
     def _known(self) -> Family:
-        return FAMILIES.get(self.family, _NOTHING_KNOWN)
+        return FAMILIES[self.family]
 
     def _formula(self, formula: T | None, what: str, cure: str) -> T:
         if formula is None:
@@ -102,8 +105,6 @@ class Loss:
     def kl(self) -> Enclosure:
         """The mean of ln P/Q under P, in nats: the divergence of Kullback and Leibler (the largest there is, for a
         family that stands for many pairs). Raises Refusal where it is infinite."""
-        if self.family == "approximate" and self["delta"] == 0:
-            return Loss("pure", (("epsilon", self["epsilon"]),)).kl()
         return self._formula(self._known.kl, "finite mean known here", "Read its delta at an epsilon.")(self.given)
 
     def delta(self, eps: Fraction) -> Enclosure:
@@ -180,8 +181,6 @@ class Loss:
 
     def worst_pair(self) -> Pair:
         """P and Q in words, as in "Z against Z + 3, Z discrete Laplace of scale 10"."""
-        if self.family not in FAMILIES:
-            raise Refusal(f"{self.family} is no family known here.")
         return self._known.pair(self.given)
 
     def for_group(self, size: int) -> Loss:
@@ -189,8 +188,6 @@ class Loss:
         k = whole(size, name="size", least=1)
         if k == 1:
             return self
-        if self.family not in FAMILIES:
-            raise Refusal(f"{self.family} is no family known here.")
         family, given = self._known.group(self.given, k)
         return Loss(family, tuple(given.items()))
 
@@ -204,7 +201,10 @@ class Loss:
         family, parameters = data.get("family"), data.get("parameters")
         if set(data) != {"family", "parameters"} or not isinstance(family, str) or not isinstance(parameters, Mapping):
             raise Refusal("A loss is written as a family and its parameters, and nothing else.")
-        return cls(family, tuple((str(name), rational(value, name=str(name))) for name, value in parameters.items()))
+        made = cls(family, tuple((str(name), rational(value, name=str(name))) for name, value in parameters.items()))
+        if (made.family, set(made.given)) != (family, set(parameters)):
+            raise Refusal("A loss is written with its family's own parameters.", cure=f"Write {made.as_json()}.")
+        return made
 
 
 def _pairs(parameters: Any) -> list[tuple[str, object]]:

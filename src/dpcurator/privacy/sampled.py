@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import rational
-from dpcurator.privacy.families import FAMILIES, SAMPLED, WHOLE
+from dpcurator.privacy.families import FAMILIES
 from dpcurator.privacy.families.poisson import RATE, without_rate
 from dpcurator.privacy.loss import Loss
 
@@ -22,8 +22,6 @@ MIXED = (
     "Poisson samples are for neighbours that add or remove a row; samples of a fixed size and randomised response for "
     "those that replace one: together they say nothing."
 )
-
-_REPLACES = ("randomised_response", "unary_encoding")
 
 
 def sampled(loss: Loss, *, poisson: object = None, fixed_size: object = None, neighbours: str | None = None) -> Loss:
@@ -42,11 +40,9 @@ def sampled(loss: Loss, *, poisson: object = None, fixed_size: object = None, ne
             f"{way} sampling is known here for {WAYS[way]} neighbours alone.",
             cure="For Poisson sampling add or remove a row; for samples of a fixed size replace one.",
         )
-    if loss.family in SAMPLED:
+    if FAMILIES[loss.family].sample is not None:
         raise Refusal("A sample of a sample is one sample.", cure="Multiply the rates, and sample the loss once.")
-    if loss.family not in FAMILIES:
-        raise Refusal(f"{loss.family} is no family known here.")
-    if way == "poisson" and loss.family in _REPLACES:
+    if FAMILIES[loss.family].neighbours not in (None, WAYS[way]):
         raise Refusal(
             f"{loss.family} compares one value of a row with another: it is for replace-one neighbours.",
             cure="Take samples of a fixed size, or call the mechanism pure.",
@@ -58,7 +54,14 @@ def sampled(loss: Loss, *, poisson: object = None, fixed_size: object = None, ne
 
 def way_of(loss: Loss) -> str | None:
     """ "poisson" or "fixed_size"; None for a loss on all rows."""
-    return next((way for way in WAYS if loss.family in SAMPLED and loss.family.startswith(way)), None)
+    sample = FAMILIES[loss.family].sample
+    return None if sample is None else sample.way
+
+
+def is_reverse(loss: Loss) -> bool:
+    """Is it a loss on a sample with its directions exchanged?"""
+    sample = FAMILIES[loss.family].sample
+    return sample is not None and sample.backward
 
 
 def neighbours_of(losses: Iterable[Loss]) -> str | None:
@@ -66,32 +69,18 @@ def neighbours_of(losses: Iterable[Loss]) -> str | None:
 
     Randomised response replaces a value by another. Raises Refusal where two are for different neighbours.
     """
-    found = {_neighbours(loss) for loss in losses} - {None}
+    found = {FAMILIES[loss.family].neighbours for loss in losses} - {None}
     if len(found) > 1:
         raise Refusal(MIXED, cure="Account for losses towards the same neighbours together, and for others apart.")
     return next(iter(found), None)
 
 
-def _neighbours(loss: Loss) -> str | None:
-    way = way_of(loss)
-    return "replace-one" if way is None and loss.family in _REPLACES else WAYS.get(way or "")
-
-
 def on_all_rows(loss: Loss) -> Loss:
     """The loss whose sample this is; itself, if it is none."""
-    way = way_of(loss)
-    if way is None:
+    sample = FAMILIES[loss.family].sample
+    if sample is None:
         return loss
-    name = loss.family.removeprefix(f"{way}_").removesuffix("_reversed")
-    assert name in WHOLE
-    return Loss(name, tuple(without_rate(loss.given).items()))
-
-
-def with_base(loss: Loss, base: Loss) -> Loss:
-    """The same sample of another loss. loss: of a sample."""
-    way, rate = way_of(loss), loss[RATE]
-    again = Loss(f"{way}_{base.family}", (*base.parameters, (RATE, rate)))
-    return again.reversed if loss.family.endswith("_reversed") else again
+    return Loss(sample.base, tuple(without_rate(loss.given).items()))
 
 
 def rate_of(loss: Loss) -> Fraction:

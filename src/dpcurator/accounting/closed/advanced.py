@@ -24,6 +24,8 @@ from fractions import Fraction
 from dpcurator.accounting.convert import alike, plain, pure_epsilon_of
 from dpcurator.accounting.rounding import ball_up
 from dpcurator.numbers.arb import ball, precision
+from dpcurator.numbers.enclosure import bracket
+from dpcurator.privacy.families import FAMILIES
 from dpcurator.privacy.loss import Loss
 
 
@@ -35,6 +37,16 @@ def advanced_epsilon(parts: Iterable[tuple[Loss, int]], delta: Fraction) -> Frac
     mean, spread = found
     with precision(160):
         return ball_up(ball(mean) + (2 * ball(spread) * -ball(delta).log()).sqrt())
+
+
+def advanced_delta(parts: Iterable[tuple[Loss, int]], eps: Fraction) -> Fraction | None:
+    """The same the other way round: exp(-(eps-m)**2 / (2 v)) above the sum m of means."""
+    found = moments(parts)
+    if found is None or eps <= found[0] or not found[1]:
+        return None
+    mean, spread = found
+    with precision(160 + int((eps - mean) ** 2 / spread).bit_length()):
+        return bracket((-ball((eps - mean) ** 2 / (2 * spread))).exp()).hi
 
 
 def moments(parts: Iterable[tuple[Loss, int]]) -> tuple[Fraction, Fraction] | None:
@@ -50,9 +62,10 @@ def moments(parts: Iterable[tuple[Loss, int]]) -> tuple[Fraction, Fraction] | No
 
 
 def _variance(loss: Loss) -> Fraction | None:
-    if loss.family == "bounded_range":
-        return loss["epsilon"] ** 2 / 4
-    if loss.family == "gaussian":
-        return loss["shift"] ** 2 / loss["variance"]
+    known = FAMILIES[loss.family]
+    if known.interval is not None:
+        return known.interval(loss.given) ** 2 / 4
+    if known.mu_squared is not None:
+        return known.mu_squared(loss.given)
     epsilon = pure_epsilon_of(loss) if alike(loss) else None
     return None if epsilon is None else epsilon**2

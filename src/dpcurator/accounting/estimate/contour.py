@@ -22,8 +22,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from dpcurator.accounting.estimate.moments import MOMENTS, Moments, numbers_of
 from dpcurator.accounting.pld.lattice import shape
+from dpcurator.privacy.families import FAMILIES
+from dpcurator.privacy.families.family import MomentFunction, Moments
 from dpcurator.privacy.loss import Loss
 
 _NODES, _WORK = 1 << 15, 1 << 21
@@ -160,24 +161,26 @@ def contour(parts: list[tuple[Loss, int]], quantity: str, at: float) -> Contour 
 
 
 def _laws(parts: list[tuple[Loss, int]]) -> list[tuple[Moments, Any]] | None:
-    """Each family's moments, all its losses at once, with their counts; None where one is not closed."""
+    """Each moment function, of all its losses at once, with their counts; None where a loss has none."""
     import numpy as np
 
-    families: dict[str, list[tuple[tuple[float, ...], int]]] = {}
+    kinds: dict[MomentFunction, list[tuple[tuple[float, ...], int]]] = {}
     for loss, count in parts:
-        family, numbers = numbers_of(loss)
-        if family is None:
+        function = FAMILIES[loss.family].moments
+        numbers = None if function is None else function.numbers(loss.given)
+        if function is None or numbers is None:
             return None
-        families.setdefault(family, []).append((numbers, count))
-    return [
-        (
-            MOMENTS[family](
-                *(np.array(column)[:, None] for column in zip(*(numbers for numbers, _ in found), strict=True))
-            ),
-            np.array([float(count) for _, count in found]),
+        kinds.setdefault(function, []).append((numbers, count))
+    laws = []
+    for function, found in kinds.items():
+        columns = zip(*(numbers for numbers, _ in found), strict=True)
+        laws.append(
+            (
+                function.of(*(np.array(column)[:, None] for column in columns)),
+                np.array([float(count) for _, count in found]),
+            )
         )
-        for family, found in families.items()
-    ]
+    return laws
 
 
 def _lattice(parts: list[tuple[Loss, int]]) -> tuple[float, float] | None:

@@ -33,6 +33,7 @@ from dpcurator.accounting.pld.grid_choice import (
 )
 from dpcurator.accounting.pld.lattice import both_ways, infinite_of, reduced
 from dpcurator.errors import Refusal
+from dpcurator.privacy.families import FAMILIES
 from dpcurator.privacy.sampled import on_all_rows, way_of
 
 if TYPE_CHECKING:
@@ -57,9 +58,9 @@ def estimate(composition: Composition, *, delta: object = None, epsilon: object 
             raise Refusal("No epsilon has a delta of 0.", cure="Ask at a delta above 0.")
         return float(total)
     found = max(_one_way(way, quantity, at, total) for way in both_ways(parts))
-    if quantity == "epsilon" and any(on_all_rows(loss).family == "bounded_range" for loss, _ in parts):
-        # many are cheaper than the law that dominates each
-        found = min([found, *(float(bound) for _, bound in upper_bounds(composition, at))])
+    if quantity == "epsilon" and any(FAMILIES[on_all_rows(loss).family].interval is not None for loss, _ in parts):
+        # many of a range are cheaper than the law that dominates each
+        found = min([found, *(float(bound) for _, bound in upper_bounds(composition.parts, at))])
     return found if total is None or quantity == "delta" else min(found, float(total))
 
 

@@ -44,6 +44,7 @@ from dpcurator.accounting.pld.lattice import attained, beyond_grids, both_ways, 
 from dpcurator.errors import Refusal
 from dpcurator.numbers.arb import ball, precision
 from dpcurator.numbers.enclosure import bracket
+from dpcurator.privacy.families import FAMILIES
 from dpcurator.privacy.loss import Loss
 from dpcurator.privacy.sampled import way_of
 
@@ -127,10 +128,11 @@ def certified(
 def _of_coins(parts: list[tuple[Loss, int]], quantity: str, at: Fraction) -> Fraction:
     """Many of one bounded range, and nothing else: a lower bound by the worst coins of one t; else 0."""
     loss, count = parts[0]
-    if len(parts) > 1 or loss.family != "bounded_range" or count > MOST_SAME:
+    interval = FAMILIES[loss.family].interval
+    if len(parts) > 1 or interval is None or count > MOST_SAME:
         return Fraction(0)
     below = range_epsilon_below if quantity == "epsilon" else range_delta_below
-    return below(loss["epsilon"], count, at)
+    return below(interval(loss.given), count, at)
 
 
 def _by_variation(parts: list[tuple[Loss, int]], spare: Fraction, quantity: str, at: Fraction) -> Bounds:

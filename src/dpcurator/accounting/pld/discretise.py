@@ -25,13 +25,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from dpcurator.accounting.pld.grid_tails import LADDERS
-from dpcurator.accounting.pld.sampled_grid_tails import SAMPLED_LADDERS
-from dpcurator.errors import Refusal
+from dpcurator.accounting.pld.lattice import with_law
 from dpcurator.numbers.arb import Ball, ball, precision
 from dpcurator.numbers.enclosure import bracket
 from dpcurator.privacy.distribution import Distribution
-from dpcurator.privacy.families import FAMILIES
+from dpcurator.privacy.families.family import Tails
 from dpcurator.privacy.loss import Loss
 
 SLACK = Fraction(1, 2**110)
@@ -39,7 +37,6 @@ FAR, _FARTHER = 3000, 200_000  # beyond such losses no lower row is made: e**-FA
 _WORK = 10**7  # but for few points the farther one, if all these numbers have so many figures in all
 _DEEP = 2000  # bits below which a chance may be lost
 _NEAR = 2**40  # a lump nearer to a point than this part of a step is counted there
-Tails = tuple[Ball, Ball]
 Piece = tuple[int, int, int]  # p, q, and the cell's index i
 
 
@@ -57,24 +54,18 @@ class Cells:
 
 def cells(loss: Loss, *, anchor: Fraction, step: Fraction, first: int, last: int, bits: int = 192) -> Cells:
     """The points are those from index `first` to `last`. Raises Refusal for a family whose law is not known."""
-    known = FAMILIES.get(loss.family)
-    if known is None or known.law is None:
-        raise Refusal(f"{loss.family} has no law of its losses here.", cure="Account for it by its rho.")
+    known = with_law(loss)
     law = loss.distribution(atoms=2)
     lowest, count = anchor + first * step, last - first + 1
     highest = max(abs(lowest), abs(anchor + last * step))
     reach = None if known.reach is None else known.reach(loss.given)
-    ladder = LADDERS.get(loss.family) if law.continuous or loss.family == "discrete_gaussian" else None
-    on_sample = SAMPLED_LADDERS.get(loss.family) if law.continuous else None
     far = Fraction(max(FAR, min(_FARTHER, _WORK // count)))
     if not law.continuous or reach is not None:  # an atom is a difference of two tails, and must come out as narrow
         bits += 2 * math.ceil(min(highest if reach is None else reach, far))
     bits += 2 * count.bit_length()
     with precision(bits):
-        tails = ladder(loss.given, lowest, step, count) if ladder is not None else None
-        if on_sample is not None:
-            tails = on_sample(loss.given, law, lowest, step, count)
-        elif tails is None:
+        tails = None if known.tails_on_grid is None else known.tails_on_grid(loss.given, lowest, step, count)
+        if tails is None:
             tails = list(_tails(law, _points(lowest, step, count), bits))
         worths = _growing(ball(lowest).exp(), ball(step).exp(), count)
         unit = _unit(bits, min(highest, far), tails)

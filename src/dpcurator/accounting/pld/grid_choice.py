@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpcurator.accounting.estimate.floats import dots
-from dpcurator.accounting.pld.lattice import Shape, shape
+from dpcurator.accounting.pld.lattice import shape
 from dpcurator.accounting.pld.sampling import sampled_points, sampled_span
 from dpcurator.privacy.loss import Loss
 from dpcurator.privacy.sampled import way_of
@@ -121,8 +121,8 @@ def coarse(parts: list[tuple[Loss, int]], *, far: float) -> list[tuple[Any, Any,
         seen = shape(loss)
         if way_of(loss) is not None:
             x = sampled_points(loss, far, 4 * COARSE)
-        elif seen.wide is None and (seen.anchor is None or loss.family == "discrete_gaussian"):
-            mu = _mu(loss)
+        elif seen.bell is not None:
+            mu = math.sqrt(seen.bell)
             middle, half = mu * mu / 2, far * mu
             if seen.gap is not None and half / float(seen.gap) < 10 * COARSE:
                 assert seen.anchor is not None
@@ -143,10 +143,6 @@ def coarse(parts: list[tuple[Loss, int]], *, far: float) -> list[tuple[Any, Any,
     return laws
 
 
-def _mu(loss: Loss) -> float:
-    return float(loss["shift"]) / math.sqrt(loss["variance"])
-
-
 def far_for(log_tail: float) -> float:
     """How many deviations a Gaussian passes with a chance of e**log_tail, or a little less."""
     return math.sqrt(max(-2 * log_tail, 1.0))
@@ -158,7 +154,7 @@ def exact_step(parts: list[tuple[Loss, int]], spread: float, most: int) -> Fract
     gap = _common([seen.gap for seen in shapes])
     if gap is None or any(seen.wide is not None and seen.wide / gap > FEW for seen in shapes):
         return None
-    if any(loss.family == "discrete_gaussian" and loss["variance"] > FEW for loss, _ in parts):
+    if any(seen.bell is not None and seen.bell / (seen.gap or 1) ** 2 > FEW for seen in shapes):  # its variance
         return None
     return gap if 20 * spread / float(gap) <= most else None
 
@@ -202,9 +198,10 @@ def _common(gaps: list[Fraction | None]) -> Fraction | None:
 def stride(loss: Loss, count: int, step: Fraction, seen: Sight) -> int:
     """How many steps apart the points of one loss among `count` may lie: it is worth 1/count of what all add to
     epsilon, so a Gaussian, of which there is one, may add a quarter of that more with far fewer points."""
-    if loss.family != "gaussian":
+    bell, gap = shape(loss).bell, shape(loss).gap
+    if bell is None or gap is not None:
         return 1
-    widest = min(_mu(loss), max(seen.spread, 1 / (1 + seen.tilt))) / 4
+    widest = min(math.sqrt(bell), max(seen.spread, 1 / (1 + seen.tilt))) / 4
     return max(1, min(math.isqrt(count) // 2, int(widest / float(step))))
 
 
@@ -213,15 +210,15 @@ def window(loss: Loss, count: int, step: Fraction, tilt: float, log: float, log_
 
     log: ln E e**(tilt L).
     """
-    seen: Shape = shape(loss)
+    seen = shape(loss)
     h = float(step)
     least = (log - math.log(1e13 * count)) / tilt  # P(L <= x) e**(s x) is less than that share of the tilted mass
     if seen.anchor is None and way_of(loss) is not None:
         low, high = sampled_span(loss, far_for(log_tail) + 0.5)
         first = math.floor(min(max(least, low), high - h) / h) - 1
         return Window(Fraction(0), first, max(math.ceil(high / h), first + 2))
-    if seen.wide is None and (seen.anchor is None or loss.family == "discrete_gaussian"):
-        mu = _mu(loss)
+    if seen.bell is not None:
+        mu = math.sqrt(seen.bell)
         anchor = seen.anchor if seen.anchor is not None else Fraction(0)
         gap = float(seen.gap) if seen.gap is not None else 0.0
         high = mu * mu / 2 + (far_for(log_tail) + 0.5) * mu + 2 * gap

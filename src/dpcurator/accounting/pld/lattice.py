@@ -1,95 +1,50 @@
-"""Where the losses of a family lie: what a grid should be anchored at, and how far apart its atoms are.
+"""What the certificate reads of a composition's losses: where they lie, which are attained, and how few they can be.
 
-`anchor` is the largest finite loss where there is one (rounded up by under 2**-120 where it is irrational), `gap` the
-distance of neighbouring atoms of a discrete law, `wide` that of its heavy ones, at the two ends, and `lowest` the least
-loss where it is not minus the anchor. They only choose a grid: whatever grid is chosen, accounting/pld/discretise.py is
-right. Checked in tests/accounting/test_pld_cells.py and, for samples, test_sampled_pld.py.
+The facts are the families' own (privacy/families/family.py); here they are asked for, and added up where that is a
+rule of composition: Gaussian pairs of mu_i make one of mu**2 = sum mu_i**2. Checked in
+tests/accounting/test_pld_cells.py and, for samples, test_sampled_pld.py.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 from dpcurator.errors import Refusal
-from dpcurator.privacy.families import FAMILIES
-from dpcurator.privacy.families.poisson import RATE
-from dpcurator.privacy.families.randomised_response import two_chances
+from dpcurator.privacy.families import FAMILIES, Family
+from dpcurator.privacy.families.family import Lattice, Named
 from dpcurator.privacy.loss import Loss
-from dpcurator.privacy.sampled import on_all_rows, rate_of, way_of, with_base
+from dpcurator.privacy.sampled import on_all_rows, way_of
 
-IRRATIONAL = Fraction(1, 2**116)
 _LONG, _FINE = 10**120, 2**400
 _FAR, _FAR_SAMPLED = 10**9, 2000  # losses beyond grids; samples pile up at 0 and at the far end
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """gap: None for a law with a continuous part. wide: None where no loss has a mass of its own at the ends."""
-
-    anchor: Fraction | None
-    gap: Fraction | None
-    wide: Fraction | None
-    lowest: Fraction | None = None
+def with_law(loss: Loss) -> Family:
+    """The record of its family. Raises Refusal where the law of its losses is not known."""
+    known = FAMILIES[loss.family]
+    if known.law is None:
+        raise Refusal(f"{loss.family} has no law of its losses here.", cure="Account for it by its rho.")
+    return known
 
 
-def shape(loss: Loss) -> Shape:
-    """Raises Refusal for a family whose law is not known."""
-    given, family = loss.given, loss.family
-    if way_of(loss) is not None:
-        return _sampled(loss)
-    if family == "gaussian":
-        return Shape(None, None, None)
-    if family == "discrete_gaussian":
-        step = given["shift"] / given["variance"]
-        return Shape(given["shift"] * step / 2, step, None)
-    known = FAMILIES.get(family)
-    if known is None or known.law is None or known.reach is None:
-        raise Refusal(f"{family} has no law of its losses here.", cure="Account for it by its rho.")
-    reach = known.reach(given)
-    if family == "bounded_range":
-        return Shape(reach, None, reach)
-    if family == "laplace":
-        return Shape(reach, None, 2 * reach)
-    if family == "discrete_laplace":
-        return Shape(reach, 2 / given["scale"], 2 * reach)
-    if family in ("randomised_response", "unary_encoding"):
-        less = reach - IRRATIONAL  # so that the points below are not below the atoms, which would share a cell
-        return Shape(reach, 2 * less if sum(two_chances(given)) == 1 else less, 2 * less)
-    return Shape(reach, 2 * reach, 2 * reach) if reach else Shape(reach, None, None)
-
-
-def _sampled(loss: Loss) -> Shape:
-    """The two ends are irrational: the anchor is a little above, and so is the point that is to hold the lower one."""
-    base = on_all_rows(loss)
-    whole = shape(base)
-    ends = loss.distribution(atoms=1).ends
-    if FAMILIES[loss.family].reach is None:
-        return Shape(None, None, None)
-    top, bottom = ends[0].hi, ends[-1].hi
-    wide = top - bottom - IRRATIONAL
-    if wide <= IRRATIONAL:
-        return Shape(top, None, None)
-    two = whole.gap is not None and whole.gap == whole.wide and not base.given.get("delta")
-    if way_of(loss) == "fixed_size":
-        less = top - IRRATIONAL  # there is an atom at 0
-        return Shape(top, less if two else None, less)
-    return Shape(top, wide if two else None, wide, ends[-1].lo)
+def shape(loss: Loss) -> Lattice:
+    """Where its losses lie. Raises Refusal for a family whose law is not known."""
+    known = with_law(loss)
+    assert known.lattice is not None
+    return known.lattice(loss.given)
 
 
 def beyond_grids(loss: Loss) -> bool:
     """Are its losses so large that a grid of doubles is of no use? Bounds in closed form say all that matters there."""
     base = on_all_rows(loss)
     reach = FAMILIES[base.family].reach
-    largest = base["shift"] ** 2 / (2 * base["variance"]) if reach is None else reach(base.given)
+    largest = base.rho() if reach is None else reach(base.given)  # of a bell: the mean
     return largest > (_FAR if way_of(loss) is None else _FAR_SAMPLED)
 
 
 def infinite_of(loss: Loss) -> Fraction:
     """The chance of an infinite loss, forward."""
-    if loss.family.endswith("_reversed"):
-        return Fraction(0)
-    return rate_of(loss) * loss.given.get("delta", Fraction(0))
+    return loss.distribution(atoms=1).infinite if FAMILIES[loss.family].apart is not None else Fraction(0)
 
 
 def both_ways(parts: list[tuple[Loss, int]]) -> list[list[tuple[Loss, int]]]:
@@ -99,27 +54,17 @@ def both_ways(parts: list[tuple[Loss, int]]) -> list[list[tuple[Loss, int]]]:
 
 
 def attained(parts: list[tuple[Loss, int]]) -> list[tuple[Loss, int]]:
-    """Losses that releases of these families really have, all at once: what a lower bound may be read from.
-
-    Every family here stands for one pair, but a bounded range: its law dominates all its mechanisms and is none of
-    them, and many of them together are cheaper than many of it. One of them is a coin of log-ratios e/2 and -e/2.
-    Nor is that of a sample of fixed size: but a row that counts, where no other does, against one that does not, has
-    the pair of a Poisson sample of the same rate, forward.
-    """
+    """Losses that releases of these families really have, all at once: what a lower bound may be read from."""
     return [(_attained(loss), count) for loss, count in parts]
 
 
 def _attained(loss: Loss) -> Loss:
-    base, way = on_all_rows(loss), way_of(loss)
-    if base.family == "bounded_range":
-        base = Loss("pure", (("epsilon", base["epsilon"] / 2),))
-    if way is None:
-        return base
-    return (
-        with_base(loss, base)
-        if way == "poisson"
-        else Loss(f"poisson_{base.family}", (*base.parameters, (RATE, loss[RATE])))
-    )
+    fact = FAMILIES[loss.family].attained
+    return loss if fact is None else _named(fact(loss.given))
+
+
+def _named(found: Named) -> Loss:
+    return Loss(found[0], tuple(found[1].items()))
 
 
 def reduced(parts: tuple[tuple[Loss, int], ...]) -> tuple[list[tuple[Loss, int]], Fraction]:
@@ -134,35 +79,29 @@ def reduced(parts: tuple[tuple[Loss, int], ...]) -> tuple[list[tuple[Loss, int]]
         one = simplest(loss)
         if one is None:
             continue
-        if one.family == "gaussian":
-            mu_squared += count / one["variance"]
-        else:
+        mu_squared_of = FAMILIES[one.family].mu_squared
+        if mu_squared_of is None:
             counts[one] = counts.get(one, 0) + count
+        else:
+            mu_squared += count * mu_squared_of(one.given)
     spare = Fraction(0)
     if mu_squared.denominator > _LONG:
         mu_squared, spare = Fraction(int(mu_squared * _FINE), _FINE), Fraction(1, 2**200)
     if mu_squared:
-        counts[Loss("gaussian", (("shift", Fraction(1)), ("variance", 1 / mu_squared)))] = 1
+        counts[gaussian_of(mu_squared)] = 1
     return list(counts.items()), spare
+
+
+def gaussian_of(mu_squared: Fraction) -> Loss:
+    """The Gaussian pair of this mu**2, which may be 0."""
+    shift, variance = (Fraction(1), 1 / mu_squared) if mu_squared else (Fraction(0), Fraction(1))
+    return Loss("gaussian", (("shift", shift), ("variance", variance)))
 
 
 def simplest(loss: Loss) -> Loss | None:
     """The loss with its parameters reduced to those that matter; None for a loss of nothing."""
-    given = loss.given
-    if way_of(loss) is not None:
-        base = simplest(on_all_rows(loss))
-        return None if base is None else with_base(loss, base)
-    if given.get("shift") == 0 or (given.get("epsilon") == 0 and not given.get("delta")):
-        return None
-    if loss.family == "gaussian":
-        return Loss("gaussian", (("shift", Fraction(1)), ("variance", given["variance"] / given["shift"] ** 2)))
-    if loss.family == "laplace":
-        return Loss("laplace", (("scale", given["scale"] / given["shift"]), ("shift", Fraction(1))))
-    if loss.family == "approximate" and given["delta"] == 0:
-        return Loss("pure", (("epsilon", given["epsilon"]),))
-    if loss.family in ("randomised_response", "unary_encoding"):
-        truth, lie = two_chances(given)
-        if truth == lie:
-            return None
-        return Loss("randomised_response", (("lie", lie), ("truth", truth)))
-    return loss
+    fact = FAMILIES[loss.family].simplest
+    if fact is None:
+        return loss
+    found = fact(loss.given)
+    return None if found is None else _named(found)

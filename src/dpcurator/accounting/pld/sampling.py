@@ -12,7 +12,7 @@ from typing import Any
 
 from dpcurator.accounting.pld.lattice import shape
 from dpcurator.privacy.loss import Loss
-from dpcurator.privacy.sampled import on_all_rows, rate_of, way_of
+from dpcurator.privacy.sampled import is_reverse, on_all_rows, rate_of, way_of
 
 _LARGE = 600.0  # of a loss whose exponential is taken
 
@@ -30,9 +30,10 @@ def whole_span(loss: Loss, far: float) -> tuple[float, float]:
     """Between which the loss on all rows lies, either way, but for tails of a Gaussian beyond `far` deviations."""
     base = on_all_rows(loss)
     seen = shape(base)
-    if seen.anchor is not None and base.family != "discrete_gaussian":
+    if seen.bell is None:
+        assert seen.anchor is not None
         return -float(seen.anchor), float(seen.anchor)
-    mu = float(base["shift"]) / math.sqrt(base["variance"])
+    mu = math.sqrt(seen.bell)
     high = mu * mu / 2 + far * mu + (2 * float(seen.gap) if seen.gap is not None else 0.0)
     return -high, high
 
@@ -43,7 +44,7 @@ def sampled_span(loss: Loss, far: float) -> tuple[float, float]:
     q = float(rate_of(loss))
     if way_of(loss) == "fixed_size":
         return -float(grown(high, q)), float(grown(high, q))
-    if loss.family.endswith("_reversed"):
+    if is_reverse(loss):
         return -float(grown(-low, q)), -float(grown(-high, q))
     return float(grown(low, q)), float(grown(high, q))
 
@@ -57,7 +58,7 @@ def sampled_points(loss: Loss, far: float, count: int) -> Any:
     x = grown(np.linspace(low, high, count), q)
     if way_of(loss) == "fixed_size":
         x = np.concatenate([-x[x > 0][::-1], [0.0], x[x > 0]])
-    elif loss.family.endswith("_reversed"):
+    elif is_reverse(loss):
         x = -x[::-1]
     if seen.anchor is not None:
         x = np.append(x[x < float(seen.anchor)], float(seen.anchor))

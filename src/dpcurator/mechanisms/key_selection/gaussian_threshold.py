@@ -24,8 +24,8 @@ from dpcurator.mechanisms.key_selection import rule
 from dpcurator.mechanisms.noise.discrete_gaussian import DiscreteGaussian
 from dpcurator.numbers import Enclosure, positive, rational, whole
 from dpcurator.numbers.arb import Ball, precision
-from dpcurator.privacy import discrete_gaussian as law
 from dpcurator.privacy import zcdp
+from dpcurator.privacy.families import discrete_gaussian_sums as law
 
 NAME = "gaussian_threshold"
 

@@ -28,7 +28,7 @@ from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, positive
 from dpcurator.numbers.arb import Ball, ball, precision
-from dpcurator.privacy.discrete_gaussian import narrow, surely_at_most
+from dpcurator.privacy.narrow import narrow, surely_at_most
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

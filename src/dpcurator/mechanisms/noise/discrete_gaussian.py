@@ -6,7 +6,7 @@ Promise     If neighbours move a vector of integers by at most l2 (Euclidean), t
             shift are those of the continuous law, and at no order more. One answer moved by at most `sensitivity` is
             (eps, delta)-DP with the delta of this very law, and no smaller one. There is no pure eps. The continuous
             curve is another: delta may be above it, and need not fall as the variance grows (see
-            privacy/discrete_gaussian.py).
+            privacy/families/discrete_gaussian_sums.py).
 Source      Canonne, Kamath, Steinke, NeurIPS 2020 (arXiv 2004.00010), theorems 4 and 7.
 Checked     tests/mechanisms/test_discrete_gaussian.py (loss, law, error), tests/samplers (law of the sample).
 """
@@ -23,9 +23,10 @@ from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, positive, rational, whole
 from dpcurator.numbers.arb import Ball, ball, precision
-from dpcurator.privacy import discrete_gaussian as law
 from dpcurator.privacy.calibration import Calibration, Given, Made, whole_shift
+from dpcurator.privacy.families import discrete_gaussian_sums as law
 from dpcurator.privacy.loss import Loss
+from dpcurator.privacy.narrow import narrow, surely_at_most
 
 if TYPE_CHECKING:  # a quote draws nothing, and starts faster without numpy
     from numpy.typing import NDArray
@@ -88,12 +89,12 @@ class DiscreteGaussian:
             with precision(bits + int(k * k / self.variance).bit_length()):
                 return (-ball(k * k / (2 * self.variance))).exp() / total
 
-        found = law.narrow(mass, 128)
+        found = narrow(mass, 128)
         return Enclosure(max(found.lo, Fraction(0)), min(found.hi, Fraction(1)))
 
     def tail(self, m: int) -> Enclosure:
         """P(|Z| > m), unitless, m >= 0; relative width under 2**-64 down to 2**-60000."""
-        found = law.narrow(lambda bits: self._tail(m, bits), 128)
+        found = narrow(lambda bits: self._tail(m, bits), 128)
         return Enclosure(max(found.lo, Fraction(0)), min(found.hi, Fraction(1)))
 
     def _tail(self, m: int, bits: int) -> Ball:
@@ -122,7 +123,7 @@ class DiscreteGaussian:
 @lru_cache(maxsize=256)  # a quote asks for the same one several times
 def _error(noise: DiscreteGaussian, beta: Fraction) -> int:
     def enough(m: int) -> bool:
-        return m >= 0 and law.surely_at_most(lambda bits: noise._tail(m, bits), beta, 96)
+        return m >= 0 and surely_at_most(lambda bits: noise._tail(m, bits), beta, 96)
 
     high = low = _guess(noise.variance, beta)
     step = 1 + (low >> 48)

@@ -33,10 +33,10 @@ from dpcurator.mechanisms.parameters import parameters
 from dpcurator.numbers import Enclosure, positive, rational
 from dpcurator.numbers.decimal_search import decimal_at, least_place, place_of
 from dpcurator.numbers.rational import Spelled
-from dpcurator.privacy import discrete_gaussian as law
 from dpcurator.privacy import zcdp
 from dpcurator.privacy.calibration import Calibration, Given, Made
-from dpcurator.privacy.gaussian import gaussian_epsilon, gaussian_sigma
+from dpcurator.privacy.families import discrete_gaussian_sums as law
+from dpcurator.privacy.families.gaussian import gaussian_epsilon, gaussian_sigma
 from dpcurator.privacy.loss import Loss
 
 if TYPE_CHECKING:  # a quote draws nothing, and starts faster without numpy

@@ -5,6 +5,8 @@ Definition  With e = epsilon and d = delta, on four outcomes
             So L is infinite with chance d, and else e or -e as in randomised response.
 Promise     delta(x) = d + (1-d) (e**e - e**x)/(1+e**e) for x <= e, and d beyond. With d = 0, KL = e tanh(e/2), which no
             eps-DP pair exceeds; with d > 0 it is infinite. Renyi (d = 0): that of the two-point pair. rho = e**2/2.
+            ln E e**(z L) without what is infinite is ln(cosh(e w)/cosh(e/2)) with w = z + 1/2. The trade-off is
+            max(0, 1 - d - e**e alpha, e**-e (1 - d - alpha)).
             A group of k is (k e, d (e**(k e) - 1)/(e**e - 1)), the second rounded up; refused where that reaches 1.
 Proof       Kairouz, Oh, Viswanath 2015, theorem 1: whatever is (e, d)-DP is a post-processing of this pair, and no
             divergence grows by post-processing. Groups: privacy/group.py. rho: Bun, Steinke 2016, proposition 1.4.
@@ -13,14 +15,29 @@ Checked     tests/privacy/test_families.py.
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
 from dpcurator.errors import Refusal
-from dpcurator.numbers import Enclosure, decimal_text
-from dpcurator.numbers.arb import Ball, ball
+from dpcurator.numbers import Enclosure, decimal_text, exp_neg
+from dpcurator.numbers.arb import Ball, ball, precision
+from dpcurator.numbers.enclosure import bracket
 from dpcurator.privacy.distribution import ZERO, Atom, Distribution
-from dpcurator.privacy.families.family import Family, Given, Named, Pair, at_least_0, below_1
+from dpcurator.privacy.families.family import (
+    Family,
+    FloatTails,
+    Given,
+    Lattice,
+    MomentFunction,
+    Moments,
+    Named,
+    Pair,
+    as_given,
+    at_least_0,
+    below_1,
+)
+from dpcurator.privacy.families.grids import atoms_in_doubles
 from dpcurator.privacy.group import growth
 from dpcurator.privacy.narrow import enclosed
 
@@ -50,7 +67,9 @@ def _delta(given: Given, eps: Fraction) -> Enclosure:
 
 
 def _kl(given: Given) -> Enclosure:
-    epsilon, _ = _parts(given)
+    epsilon, delta = _parts(given)
+    if delta:
+        raise Refusal("approximate has no finite mean known here.", cure="Read its delta at an epsilon.")
     return ZERO if epsilon == 0 else enclosed(lambda bits: ball(epsilon) * (ball(epsilon) / 2).tanh())
 
 
@@ -107,23 +126,114 @@ def _group(given: Given, k: int) -> Named:
     return "approximate", {"epsilon": k * epsilon, "delta": grown}
 
 
+def _simplest(given: Given) -> Named | None:
+    epsilon, delta = _parts(given)
+    if delta:
+        return "approximate", given
+    return ("pure", {"epsilon": epsilon}) if epsilon else None
+
+
+def _apart(given: Given) -> tuple[Fraction, Named]:
+    return given["delta"], ("pure", {"epsilon": given["epsilon"]})
+
+
+def _tradeoff(given: Given, alpha: Fraction) -> Enclosure:
+    epsilon, delta = _parts(given)
+    room = 1 - delta - alpha
+    if room <= 0:
+        return Enclosure.exactly(0)
+    if alpha == 0:
+        return Enclosure.exactly(1 - delta)
+    less = exp_neg(epsilon)
+    flat = less * room
+    if less.hi * (1 - delta) <= alpha:
+        return flat  # e**epsilon alpha is at least 1 - delta
+    with precision(192 + int(epsilon).bit_length()):
+        steep = bracket(ball(1 - delta) - ball(epsilon).exp() * ball(alpha))
+    return Enclosure(max(flat.lo, steep.lo), min(max(flat.hi, steep.hi), Fraction(1)))
+
+
+def _lattice(given: Given) -> Lattice:
+    epsilon = given["epsilon"]
+    return Lattice(epsilon, 2 * epsilon or None, 2 * epsilon or None)
+
+
+def _float_tails(given: Given) -> FloatTails:
+    import numpy as np
+
+    e, rest = float(given["epsilon"]), 1 - float(given.get("delta", 0))
+    likelier, lie = rest / (1 + math.exp(-e)), rest / (1 + math.exp(e)) if e < 700 else 0.0
+    return atoms_in_doubles(np.array([e, -e]), np.array([likelier, lie]), np.array([lie, likelier]), 1 - rest)
+
+
+def _moments(e: Any) -> Moments:
+    import numpy as np
+
+    def log(z: Any) -> Any:
+        return e * z + np.log((1 + np.exp(-2 * e * (z + 0.5))) / (1 + np.exp(-e)))
+
+    def falls(c: float, t: float, end: float) -> Any:
+        flat = 2 * np.exp(-e[:, 0] * (c + 0.5)) / (1 + np.exp(-2 * e[:, 0] * (c + 0.5)))  # 1 / cosh
+        once = e[:, 0] * end <= math.pi / 2 * (1 + 1e-9)
+        return np.where(once, np.log1p(-np.minimum((flat * np.sin(e[:, 0] * t)) ** 2, 0.999)) / 2, 0.0)
+
+    return Moments(log, falls, e)
+
+
+_MOMENTS = MomentFunction(lambda given: (float(given["epsilon"]),) if given["epsilon"] else None, _moments)
 PURE = Family(
     ranges={"epsilon": at_least_0},
     pair=_pair,
     group=_group,
+    spellings={"pure": as_given("epsilon"), "randomised_response": as_given("epsilon")},
     pure_epsilon=_epsilon,
     rho=lambda given: given["epsilon"] ** 2 / 2,
     renyi=_renyi,
     delta=_delta,
+    backward=None,
     reach=_epsilon,
     kl=_kl,
     law=_law,
+    together=None,
+    reverse=None,
+    sample=None,
+    neighbours=None,
+    simplest=_simplest,
+    attained=None,
+    apart=None,
+    mu_squared=None,
+    interval=None,
+    tradeoff=_tradeoff,
+    lattice=_lattice,
+    float_tails=_float_tails,
+    tails_on_grid=None,
+    moments=_MOMENTS,
 )
 APPROXIMATE = Family(
     ranges={"epsilon": at_least_0, "delta": below_1},
     pair=_pair,
     group=_group,
+    spellings={"approximate": as_given("epsilon", "delta")},
+    pure_epsilon=None,
+    rho=None,
+    renyi=None,
     delta=_delta,
+    backward=None,
     reach=_epsilon,
+    kl=_kl,
     law=_law,
+    together=None,
+    reverse=None,
+    sample=None,
+    neighbours=None,
+    simplest=_simplest,
+    attained=None,
+    apart=_apart,
+    mu_squared=None,
+    interval=None,
+    tradeoff=_tradeoff,
+    lattice=_lattice,
+    float_tails=_float_tails,
+    tails_on_grid=None,
+    moments=_MOMENTS,
 )

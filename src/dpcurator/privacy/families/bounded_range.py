@@ -5,13 +5,18 @@ Definition  For t in [0, eps] the pair of two outcomes whose log-ratios are t an
 Promise     delta(x) = (e**(eps/2) - e**(x/2))**2 / (e**eps - 1) for x <= eps, then 0: the supremum over t, at
             t = (eps+x)/2. It is never above that of pure eps: at 0 about half of it. kl is the supremum of KL over t,
             ln((e**eps-1)/eps) - 1 + eps/(e**eps-1), at e**t = (e**eps-1)/eps. rho = eps**2/8.
+            Renyi is the supremum over t too: with E = e**eps and r = E**(1-alpha), ln(u**(alpha-1) (E-r)/(alpha (E-1)))
+            / (alpha-1), at u = e**t = (alpha-1) (E-r)/(alpha (1-r)).
+            ln E e**(z L) of the law is ln(sinh(eps w)/(2 w sinh(eps/2))) with w = z + 1/2.
             The law is that of the one pair whose delta is this curve at every x: density
             e**((eps+x)/2) / (2 (e**eps-1)) on [-eps, eps]. It dominates every mechanism of the range, and so its mean,
             eps coth(eps/2) - 2, is above kl: no single one is the worst at all x.
 Proof       For a set of chances p, q the range gives p <= e**t q and 1-p >= e**(t-eps) (1-q). p - e**x q is linear
             and that region convex, so the largest is at its corner, the pair above, where it is
             (e**eps - e**t)(1 - e**(x-t))/(e**eps-1); deriving by e**t gives t. KL: L = -ln y with y in
-            [e**-t, e**(eps-t)] of mean 1 under P; -ln is convex, so y is at the ends. The law: H(w) = delta(ln w) is
+            [e**-t, e**(eps-t)] of mean 1 under P; -ln is convex, so y is at the ends. Renyi: y**(1-alpha) is convex
+            too, so the pair's p u**(alpha-1) + (1-p) (u/E)**(alpha-1) = [u**(alpha-1) (E-r) - u**alpha (1-r)]/(E-1) is
+            the most, greatest at that u, which is in [1, E] by Bernoulli's inequality. The law: H(w) = delta(ln w) is
             convex, falling, 1-w up to e**-eps and 0 from e**eps, so it is the profile of a pair with Q(L > x) =
             -H'(e**x) (Zhu, Dong, Wang 2022). A group of k is of range k eps: the intervals add up.
 Source      Dong, Durfee, Rogers, ICML 2020 (arXiv 1909.13830); rho: Cesar, Rogers 2021 (arXiv 2004.07223).
@@ -20,13 +25,27 @@ Checked     tests/privacy/test_families.py.
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
 from dpcurator.numbers import Enclosure, decimal_text
 from dpcurator.numbers.arb import Ball, ball
 from dpcurator.privacy.distribution import ONE, ZERO, Atom, Distribution
-from dpcurator.privacy.families.family import Family, Given, Named, Pair, at_least_0
+from dpcurator.privacy.families.family import (
+    Family,
+    FloatTails,
+    Given,
+    Lattice,
+    MomentFunction,
+    Moments,
+    Named,
+    Pair,
+    Tails,
+    as_given,
+    at_least_0,
+)
+from dpcurator.privacy.families.grids import powers, within
 from dpcurator.privacy.narrow import enclosed
 
 
@@ -91,14 +110,90 @@ def _group(given: Given, k: int) -> Named:
     return "bounded_range", {"epsilon": k * given["epsilon"]}
 
 
+def _renyi(given: Given, alpha: Fraction) -> Enclosure:
+    epsilon = given["epsilon"]
+    if epsilon == 0:
+        return ZERO
+
+    def divergence(bits: int) -> Ball:
+        """E is taken out of E - r and E - 1, so that a large epsilon writes no large number."""
+        shrunk, less_r = -(-ball(epsilon)).expm1(), -(-ball((alpha - 1) * epsilon)).expm1()
+        most = -(-ball(alpha * epsilon)).expm1()
+        log_u = ball(epsilon) + (ball((alpha - 1) / alpha) * most / less_r).log()
+        return log_u + (most / (ball(alpha) * shrunk)).log() / ball(alpha - 1)
+
+    return enclosed(divergence)
+
+
+def _attained(given: Given) -> Named:
+    """The coin of t = eps/2. The law above dominates all mechanisms of the range and is none of them, and many of them
+    together are cheaper than many of it."""
+    return "pure", {"epsilon": given["epsilon"] / 2}
+
+
+def _simplest(given: Given) -> Named | None:
+    return ("bounded_range", given) if given["epsilon"] else None
+
+
+def _float_tails(given: Given) -> FloatTails:
+    import numpy as np
+
+    e = float(given["epsilon"])
+
+    def both(x: Any) -> tuple[Any, Any]:
+        inside = np.clip(x, -e, e)
+        first = np.expm1((inside - e) / 2) / math.expm1(-e)
+        return first, np.exp(-(e + inside) / 2) * first
+
+    return both
+
+
+def _tails_on_grid(given: Given, start: Fraction, step: Fraction, n: int) -> list[Tails] | None:
+    e = given["epsilon"]
+
+    def between(x: Fraction, count: int) -> list[Tails]:
+        whole = -(-ball(e)).expm1()
+        first = [(1 - power) / whole for power in powers(x - e, step, count)]
+        return [(one, one * power) for one, power in zip(first, powers(-x - e, -step, count), strict=True)]
+
+    return within(-e, e, start, step, n, between) if e else None
+
+
+def _moments(e: Any) -> Moments:
+    import numpy as np
+
+    def log(z: Any) -> Any:
+        w = z + 0.5
+        return e * z + np.log(np.expm1(-2 * e * w) / (2 * w * np.expm1(-e)))
+
+    return Moments(log, lambda c, t, end: np.log((c + 0.5) / (t * np.tanh(e[:, 0] * (c + 0.5)))), e)
+
+
 FAMILY = Family(
     ranges={"epsilon": at_least_0},
     pair=_pair,
     group=_group,
+    spellings={"exponential": as_given("epsilon"), "bounded_range": as_given("epsilon")},
     pure_epsilon=_epsilon,
     rho=lambda given: given["epsilon"] ** 2 / 8,
+    renyi=_renyi,
     delta=_delta,
+    backward=None,
     reach=_epsilon,
     kl=_kl,
     law=_law,
+    together=None,
+    reverse=None,
+    sample=None,
+    neighbours=None,
+    simplest=_simplest,
+    attained=_attained,
+    apart=None,
+    mu_squared=None,
+    interval=_epsilon,
+    tradeoff=None,
+    lattice=lambda given: Lattice(given["epsilon"], None, given["epsilon"] or None),
+    float_tails=_float_tails,
+    tails_on_grid=_tails_on_grid,
+    moments=MomentFunction(lambda given: (float(given["epsilon"]),), _moments),
 )

@@ -14,6 +14,8 @@ Proof       {L > x} is {k <= m} with m = ceil((s - b x)/2) - 1 for -s/b <= x < s
             1 - delta = p**j = exp((eps - s/b)/2); taking j = sum j_i with 0 <= j_i <= s_i makes the product p**j too.
             Between such eps both deltas are linear in e**eps, as every loss is one of them. So the l1 sensitivity is
             the shift. rho: eps**2/2 with eps = s/b, as of anything eps-DP (Bun, Steinke 2016, proposition 1.4).
+            ln E e**(z L) is ln(e**(-a/2)/(1+p) [2 cosh(a w) + (1-p) sinh((s-1) q w)/sinh(q w)]) with w = z + 1/2,
+            q = 1/b and a = s q.
 Source      Ghosh, Roughgarden, Sundararajan, STOC 2009 (the law).
 Checked     tests/privacy/test_families.py, tests/laws/test_every_mechanism.py.
 """
@@ -27,7 +29,19 @@ from typing import Any
 from dpcurator.numbers import Enclosure, decimal_text
 from dpcurator.numbers.arb import Ball, ball
 from dpcurator.privacy.distribution import ZERO, Atom, Distribution
-from dpcurator.privacy.families.family import Family, Given, Named, Pair, above_0, whole_number
+from dpcurator.privacy.families.family import (
+    Family,
+    FloatTails,
+    Given,
+    Lattice,
+    MomentFunction,
+    Moments,
+    Named,
+    Pair,
+    above_0,
+    noise,
+    whole_number,
+)
 from dpcurator.privacy.narrow import enclosed
 
 
@@ -131,15 +145,75 @@ def _group(given: Given, k: int) -> Named:
     return "discrete_laplace", {**given, "shift": given["shift"] * k}
 
 
+def _simplest(given: Given) -> Named | None:
+    return ("discrete_laplace", given) if given["shift"] else None
+
+
+def _float_tails(given: Given) -> FloatTails:
+    import numpy as np
+
+    shift, scale = float(given["shift"]), float(given["scale"])
+    p = math.exp(-1 / scale)
+
+    def both(x: Any) -> tuple[Any, Any]:
+        m = np.clip(np.ceil((shift - scale * x) / 2 - 1e-9) - 1, -1, shift)
+        first, second = 1 - np.exp(-(m + 1) / scale) / (1 + p), np.exp(-(shift - m) / scale) / (1 + p)
+        slack = 1e-12 * (1 + shift / scale)
+        none, every = (m < 0) | (x >= shift / scale - slack), x < -shift / scale - slack
+        return np.where(none, 0, np.where(every, 1, first)), np.where(none, 0, np.where(every, 1, second))
+
+    return both
+
+
+def _moments(shift: Any, q: Any) -> Moments:
+    import numpy as np
+
+    a, less_p = shift * q, -np.expm1(-q)
+
+    def log(z: Any) -> Any:
+        w = z + 0.5
+        step = np.exp(-2 * q * w)
+        between = less_p * step * np.expm1(-2 * (shift - 1) * q * w) / np.expm1(-2 * q * w)
+        return a * z + np.log((1 + np.exp(-2 * a * w) + between) / (2 - less_p))
+
+    def falls(c: float, t: float, end: float) -> Any:
+        r = c + 0.5
+        up = [1 + sign * np.exp(-2 * (shift[:, 0] - 1) * q[:, 0] * r) for sign in (1, -1)]  # cosh, sinh
+        ends, step = 1 + np.exp(-2 * a[:, 0] * r), less_p[:, 0] * np.exp(-q[:, 0] * r)
+        small = np.exp(-q[:, 0] * r)
+        low = (1 - small * small) / 2 / small  # sinh(q r)
+        here = np.sqrt(low * low + np.sin(np.minimum(q[:, 0] * t, math.pi / 2)) ** 2)
+        found = np.log((ends + step * up[0] / 2 / here) / (ends + step * up[1] / 2 / low))
+        return np.where(q[:, 0] * end <= math.pi / 2 * (1 + 1e-9), found, 0.0)
+
+    return Moments(log, falls, a)
+
+
 FAMILY = Family(
     ranges={"scale": above_0, "shift": whole_number},
     pair=_pair,
     group=_group,
+    spellings={"discrete_laplace": {("scale", "sensitivity?"): noise("scale", 1, "scale")}},
     pure_epsilon=epsilon,
     rho=lambda given: epsilon(given) ** 2 / 2,
     renyi=_renyi,
     delta=_delta,
+    backward=None,
     reach=epsilon,
     kl=_kl,
     law=_law,
+    together=None,
+    reverse=None,
+    sample=None,
+    neighbours=None,
+    simplest=_simplest,
+    attained=None,
+    apart=None,
+    mu_squared=None,
+    interval=None,
+    tradeoff=None,
+    lattice=lambda given: Lattice(epsilon(given), 2 / given["scale"], 2 * epsilon(given)),
+    float_tails=_float_tails,
+    tails_on_grid=None,
+    moments=MomentFunction(lambda given: (float(given["shift"]), float(1 / given["scale"])), _moments),
 )

@@ -6,7 +6,8 @@ Definition  (P, Q) is the pair of the mechanism on m rows, one of them replaced,
             two laws exchanged; and the rest, L = 0, has all the mass that is left.
 Promise     It dominates the mechanism on the m rows, alike both ways, so it may be composed as it is. delta at ln(1 +
             q (e**x - 1)) is q d(x) for x >= 0; the pure epsilon is ln(1 + q (e**e - 1)).
-Limits      For some mechanisms it is not attained: no lower bound is read from it (accounting/pld/lattice.py).
+Limits      For some mechanisms it is not attained: no lower bound is read from it. But a row that counts, where no
+            other does, against one that does not, has the pair of a Poisson sample of the same rate, forward.
 Proof       The replaced row is x in one table and y in the other. Given that it is not taken, the output is K for both;
             given that it is, N or O. For an event A, E = e**eps >= 1 and E' = 1 + (E-1)/q:
                 (1-q) K(A) + q N(A) - E ((1-q) K(A) + q O(A)) = q (N(A) - (E'-1) (1-q) K(A) - E O(A)),
@@ -30,15 +31,22 @@ from typing import Any
 from dpcurator.numbers import Enclosure, decimal_text, exp_neg
 from dpcurator.numbers.arb import Ball
 from dpcurator.privacy.distribution import ZERO, Atom, Distribution
-from dpcurator.privacy.families.family import Family, Given, Pair
+from dpcurator.privacy.families.family import Family, FloatTails, Given, Lattice, Pair, Sample, Tails
 from dpcurator.privacy.families.poisson import (
     RATE,
+    ROUNDED,
     amplified_of,
     delta_of,
+    forward_in_doubles,
     mixed,
     of_all_rows,
+    sampled_apart,
+    sampled_attained,
     sampled_group,
     sampled_ranges,
+    sampled_simplest,
+    tails_of_gaussian,
+    two_atoms,
     without_rate,
 )
 from dpcurator.privacy.narrow import enclosed
@@ -97,19 +105,75 @@ def _pair(base: Family, given: Given) -> Pair:
     return Pair(mixture, one.second, f"{one.where}; or the same two exchanged, whichever is worse at each epsilon")
 
 
+def _lattice(base: Family, given: Given) -> Lattice:
+    """There is an atom at 0; the largest loss is irrational, and the anchor a little above."""
+    if base.reach is None:
+        return Lattice(None, None, None)
+    top = _law(base, given, 1).ends[0].hi
+    if top <= ROUNDED:
+        return Lattice(top, None, None)
+    less = top - ROUNDED
+    return Lattice(top, less if two_atoms(base, given) else None, less)
+
+
+def _float_tails(base: Family, given: Given) -> FloatTails:
+    assert base.float_tails is not None
+    forward = forward_in_doubles(base.float_tails(without_rate(given)), float(given[RATE]))
+
+    def both(x: Any) -> tuple[Any, Any]:
+        import numpy as np
+
+        up = x > -1e-13
+        above, below = forward(np.where(up, x, 0.0)), forward(np.where(up, 1.0, -x), -1.0)
+        return np.where(up, above[0], 1 - below[1]), np.where(up, above[1], 1 - below[0])
+
+    return both
+
+
+def _tails_on_grid(base: Family, given: Given, start: Fraction, step: Fraction, n: int) -> list[Tails] | None:
+    """The forward tails of a Poisson sample from 0 on, and below 0 what is left of them at -x, exchanged."""
+    assert base.mu_squared is not None
+    if base.mu_squared(without_rate(given)) == 0:
+        return None
+    below = min(max(-int(start // step), 0), n)  # the first point that is not below 0
+    last = -(start + (below - 1) * step)
+    mirrored = tails_of_gaussian(base, given, last, step, below, backward=False) if below else []
+    above = tails_of_gaussian(base, given, start + below * step, step, n - below, backward=False)
+    return [(1 - second, 1 - first) for first, second in reversed(mirrored)] + above
+
+
 def fixed_size(name: str, base: Family) -> dict[str, Family]:
     """The family on a sample of fixed size. name: of the family on all rows."""
 
     whole, pure = f"fixed_size_{name}", amplified_of(base.pure_epsilon)
     family = Family(
         ranges=sampled_ranges(base),
-        together=of_all_rows(base.together),
         pair=lambda given: _pair(base, given),
         group=sampled_group(base, whole),
+        spellings={},
         pure_epsilon=pure,
         rho=None if pure is None else lambda given: pure(given) ** 2 / 2,
+        renyi=None,
         delta=lambda given, eps: delta_of(base, given, eps, backward=False),
+        backward=None,
         reach=amplified_of(base.reach),
+        kl=None,
         law=lambda given, most: _law(base, given, most),
+        together=of_all_rows(base.together),
+        reverse=None,
+        sample=Sample("fixed_size", name),
+        neighbours="replace-one",
+        simplest=sampled_simplest(base, "fixed_size_{}".format),
+        attained=sampled_attained(base, name, "poisson_{}".format),
+        apart=sampled_apart(base),
+        mu_squared=None,
+        interval=None,
+        tradeoff=None,
+        lattice=lambda given: _lattice(base, given),
+        float_tails=lambda given: _float_tails(base, given),
+        tails_on_grid=None
+        if base.mu_squared is None
+        else lambda given, start, step, n: _tails_on_grid(base, given, start, step, n),
+        moments=None,
     )
     return {whole: family}

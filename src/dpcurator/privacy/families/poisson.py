@@ -36,11 +36,22 @@ from dpcurator.numbers import Enclosure, decimal_text
 from dpcurator.numbers.arb import Ball, ball, precision
 from dpcurator.numbers.enclosure import bracket
 from dpcurator.privacy.distribution import ZERO, Atom, Distribution
-from dpcurator.privacy.families.family import Family, Given, Named, Pair, chance
+from dpcurator.privacy.families.family import (
+    Family,
+    FloatTails,
+    Given,
+    Lattice,
+    Named,
+    Pair,
+    Sample,
+    Tails,
+    chance,
+)
 from dpcurator.privacy.narrow import enclosed
 
 RATE = "rate"
-Law = Callable[[Given, int], Distribution]
+ROUNDED = Fraction(1, 2**116)  # no less than what an irrational loss is rounded by
+_LARGE = 600.0  # of a loss whose exponential is taken in doubles
 
 
 def without_rate(given: Given) -> dict[str, Fraction]:
@@ -238,24 +249,179 @@ def _pair(base: Family, given: Given, *, backward: bool) -> Pair:
     return Pair(first, second, one.where)
 
 
-def _way(base: Family, name: str, other: str, *, backward: bool) -> Family:
+def sampled_simplest(base: Family, name: Callable[[str], str]) -> Callable[[Given], Named | None]:
+    """name: from a family on all rows to that on the sample."""
+
+    def simplest(given: Given) -> Named | None:
+        assert base.simplest is not None
+        found = base.simplest(without_rate(given))
+        return None if found is None else (name(found[0]), {**found[1], RATE: given[RATE]})
+
+    return simplest
+
+
+def sampled_attained(base: Family, own: str, name: Callable[[str], str]) -> Callable[[Given], Named]:
+    """own: the family on all rows."""
+
+    def attained(given: Given) -> Named:
+        family, inner = (own, without_rate(given)) if base.attained is None else base.attained(without_rate(given))
+        return name(family), {**inner, RATE: given[RATE]}
+
+    return attained
+
+
+def sampled_apart(base: Family) -> Callable[[Given], tuple[Fraction, Named]] | None:
+    """A sample of an (e, d)-DP mechanism is (ln(1 + q (e**e - 1)), q d)-DP, either way.
+
+    Balle, Barthe, Gaboardi 2018, theorems 8 and 9; of the formulas above: at that epsilon the threshold is e forward;
+    backward it is at least e, by the product there, and 1 - (1-q) E is at most q.
+    """
+    if base.apart is None:
+        return None
+
+    def apart(given: Given) -> tuple[Fraction, Named]:
+        assert base.apart is not None
+        infinite, (_, rest) = base.apart(without_rate(given))
+        epsilon, rate = rest["epsilon"], given[RATE]
+        return rate * infinite, ("pure", {"epsilon": amplified(epsilon, rate) if epsilon else Fraction(0)})
+
+    return apart
+
+
+def may_be_infinite(base: Family, given: Given) -> bool:
+    return base.apart is not None and base.apart(without_rate(given))[0] > 0
+
+
+def two_atoms(base: Family, given: Given) -> bool:
+    """Has the loss on all rows two atoms and nothing else?"""
+    assert base.lattice is not None
+    whole = base.lattice(without_rate(given))
+    return whole.gap is not None and whole.gap == whole.wide and not may_be_infinite(base, given)
+
+
+def _lattice(base: Family, given: Given, backward: bool) -> Lattice:
+    """The two ends are irrational: the anchor is a little above, and so is the point that is to hold the lower one."""
+    if base.reach is None:
+        return Lattice(None, None, None)
+    ends = mixed(base, given, 1, backward=backward).ends
+    top = ends[0].hi
+    wide = top - ends[-1].hi - ROUNDED
+    if wide <= ROUNDED:
+        return Lattice(top, None, None)
+    return Lattice(top, wide if two_atoms(base, given) else None, wide, ends[-1].lo)
+
+
+def forward_in_doubles(inner: FloatTails, q: float) -> Callable[..., tuple[Any, Any]]:
+    """A hair higher for side 1, lower for -1, where atoms lie."""
+
+    def forward(x: Any, side: float = 1.0) -> tuple[Any, Any]:
+        import numpy as np
+
+        t, here = _threshold_in_doubles(x, q, side)
+        p, other = inner(t)
+        return np.where(here, (1 - q) * other + q * p, 1.0), np.where(here, other, 1.0)
+
+    return forward
+
+
+def _threshold_in_doubles(x: Any, q: float, side: float) -> tuple[Any, Any]:
+    """Where L passes x forward, and whether it does."""
+    import numpy as np
+
+    with np.errstate(all="ignore"):
+        small = np.minimum(x, _LARGE)
+        ratio = np.expm1(small) / q
+        here = ratio > -1
+        steep = np.where(here, np.exp(small) / (q * (1 + ratio)), 0.0)
+        t = np.where(here, np.log1p(np.maximum(ratio, -1)) + (x - small), 0.0)
+        return t + side * 1e-13 * (1 + np.abs(x)) * np.minimum(steep, 1e9), here
+
+
+def _float_tails(base: Family, given: Given, backward: bool) -> FloatTails:
+    assert base.float_tails is not None
+    inner, q = base.float_tails(without_rate(given)), float(given[RATE])
+
+    def both(x: Any) -> tuple[Any, Any]:
+        import numpy as np
+
+        t, here = _threshold_in_doubles(-x, q, -1.0)
+        p, other = inner(-t)
+        return np.where(here, p, 0.0), np.where(here, (1 - q) * p + q * other, 0.0)
+
+    return both if backward else forward_in_doubles(inner, q)
+
+
+def tails_of_gaussian(
+    base: Family, given: Given, start: Fraction, step: Fraction, n: int, *, backward: bool
+) -> list[Tails]:
+    """At x_i = start + i step: with v_i = e**x_i, by products, the threshold is t_i = ln((v_i - 1 + q)/q) forward and
+    -ln((1/v_i - 1 + q)/q) backward. Where a ball cannot tell on which side of 0 v - 1 + q lies, the law is asked."""
+    from flint import ctx
+
+    assert base.mu_squared is not None
+    square, sign = base.mu_squared(without_rate(given)), -1 if backward else 1
+    spread, middle = ball(2 * square).sqrt(), ball(square / 2)
+    q, less = ball(given[RATE]), ball(1 - given[RATE])
+    worth, ratio, outside = ball(sign * start).exp(), ball(sign * step).exp(), ball(0 if backward else 1)
+    found, law = list[Tails](), None
+    for i in range(n):
+        odds = worth - less
+        worth = worth * ratio
+        if odds > 0:
+            t = sign * (odds / q).log()
+            first, second = ((t - middle) / spread).erfc() / 2, ((t + middle) / spread).erfc() / 2
+            mixed_one = less * first + q * second if backward else less * second + q * first
+            found.append((first, mixed_one) if backward else (mixed_one, second))
+        elif odds < 0:
+            found.append((outside, outside))
+        else:
+            law = law or mixed(base, given, 1, backward=backward)
+            found.append(law.survival(law.place(start + i * step), ctx.prec))
+    return found
+
+
+def _way(base: Family, own: str, *, backward: bool) -> Family:
     pure = amplified_of(base.pure_epsilon)
+
+    def name(family: str) -> str:
+        return f"poisson_{family}" + "_reversed" * backward
+
+    def tails_on_grid(given: Given, start: Fraction, step: Fraction, n: int) -> list[Tails] | None:
+        assert base.mu_squared is not None
+        no_noise = base.mu_squared(without_rate(given)) == 0
+        return None if no_noise else tails_of_gaussian(base, given, start, step, n, backward=backward)
+
     return Family(
         ranges=sampled_ranges(base),
-        together=of_all_rows(base.together),
         pair=lambda given: _pair(base, given, backward=backward),
-        group=sampled_group(base, name),
+        group=sampled_group(base, name(own)),
+        spellings={},
         pure_epsilon=pure,
         rho=None if pure is None else lambda given: pure(given) ** 2 / 2,
+        renyi=None,
         delta=lambda given, eps: delta_of(base, given, eps, backward=backward),
         backward=lambda given, eps: delta_of(base, given, eps, backward=not backward),
         reach=amplified_of(base.reach),
+        kl=None,
         law=lambda given, most: mixed(base, given, most, backward=backward),
-        reverse=other,
+        together=of_all_rows(base.together),
+        reverse=f"poisson_{own}" + "_reversed" * (not backward),
+        sample=Sample("poisson", own, backward),
+        neighbours="add-remove",
+        simplest=sampled_simplest(base, name),
+        attained=sampled_attained(base, own, name),
+        apart=sampled_apart(base),
+        mu_squared=None,
+        interval=None,
+        tradeoff=None,
+        lattice=lambda given: _lattice(base, given, backward),
+        float_tails=lambda given: _float_tails(base, given, backward),
+        tails_on_grid=None if base.mu_squared is None else tails_on_grid,
+        moments=None,
     )
 
 
 def poisson(name: str, base: Family) -> dict[str, Family]:
     """The family on a Poisson sample, and the same with its directions exchanged. name: of the family on all rows."""
-    one, other = f"poisson_{name}", f"poisson_{name}_reversed"
-    return {one: _way(base, one, other, backward=False), other: _way(base, other, one, backward=True)}
+    ways = {"": False, "_reversed": True}
+    return {f"poisson_{name}{end}": _way(base, name, backward=backward) for end, backward in ways.items()}

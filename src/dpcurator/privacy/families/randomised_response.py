@@ -6,6 +6,7 @@ Definition  P has masses (t, l) and Q has (l, t) on two values; on everything el
 Promise     L is ln(t/l) with mass t, minus that with mass l, and else 0. Then delta(eps) = max(t - e**eps l, 0),
             KL = (t-l) ln(t/l), and Renyi ln(t**a l**(1-a) + l**a t**(1-a) + 1-t-l) / (a-1). Where lying is
             likelier than the truth, the two change places. rho: eps**2/2 (Bun, Steinke 2016, proposition 1.4).
+            ln E e**(z L) is ln(t e**(z x) + l e**(-z x) + 1-t-l), x = ln(t/l).
             A group of k records is pure, of epsilon k ln(t/l): k separate answers, each of that loss at most.
 Proof       Read off the masses; t - e**eps l is not 0 unless t = l, as e**eps is not rational (Lindemann).
 Source      Warner 1965; Kairouz, Bonawitz, Ramage 2016; Wang et al. 2017 (unary encoding).
@@ -14,6 +15,7 @@ Checked     tests/privacy/test_families.py.
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -21,8 +23,23 @@ from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, decimal_text, ln
 from dpcurator.numbers.arb import Ball, ball, precision
 from dpcurator.privacy.distribution import ONE, ZERO, Atom, Distribution
-from dpcurator.privacy.families.family import Family, Given, Named, Pair, chance
+from dpcurator.privacy.families.family import (
+    Family,
+    FloatTails,
+    Given,
+    Lattice,
+    MomentFunction,
+    Moments,
+    Named,
+    Pair,
+    Spellings,
+    as_given,
+    chance,
+)
+from dpcurator.privacy.families.grids import atoms_in_doubles
 from dpcurator.privacy.narrow import enclosed
+
+_ROUNDED = Fraction(1, 2**116)  # no less than what an irrational loss is rounded by
 
 
 def two_chances(given: Given) -> tuple[Fraction, Fraction]:
@@ -118,21 +135,96 @@ def _group(given: Given, k: int) -> Named:
     return "pure", {"epsilon": k * epsilon(given)}
 
 
-def _family(*names: str) -> Family:
+def _simplest(given: Given) -> Named | None:
+    truth, lie = two_chances(given)
+    return ("randomised_response", {"lie": lie, "truth": truth}) if truth > lie else None
+
+
+def _lattice(given: Given) -> Lattice:
+    most = epsilon(given)
+    if most == 0:
+        return Lattice(most, None, None)
+    less = most - _ROUNDED  # so that the points below are not below the atoms, which would share a cell
+    return Lattice(most, 2 * less if sum(two_chances(given)) == 1 else less, 2 * less)
+
+
+def _float_tails(given: Given) -> FloatTails:
+    import numpy as np
+
+    truth, lie = (float(part) for part in two_chances(given))
+    e, middle = math.log(truth / lie), max(1 - truth - lie, 0.0)
+    return atoms_in_doubles(np.array([e, 0.0, -e]), np.array([truth, middle, lie]), np.array([lie, middle, truth]), 0.0)
+
+
+def _numbers(given: Given) -> tuple[float, ...]:
+    truth, lie = two_chances(given)
+    return float(truth), float(lie), float(1 - truth - lie)
+
+
+def _moments(truth: Any, lie: Any, middle: Any) -> Moments:
+    import numpy as np
+
+    loss = np.log(truth / lie)
+
+    def log(z: Any) -> Any:
+        less = np.exp(-loss * z)
+        return loss * z + np.log(truth + middle * less + lie * less * less)
+
+    def falls(c: float, t: float, end: float) -> Any:
+        """|K|**2 is a convex function of cos(u x), largest at an end."""
+        less = np.exp(-loss[:, 0] * c)
+        a, b, d = truth[:, 0], middle[:, 0] * less, lie[:, 0] * less * less
+
+        def part(u: Any) -> Any:
+            square = (a - d) ** 2 + b * b + 2 * b * (a + d) * u + 4 * a * d * u * u
+            return np.log(np.maximum(square, 1e-300)) / 2 - np.log(a + b + d)
+
+        if not math.isfinite(end):
+            return 0 * a
+        once = loss[:, 0] * end <= np.where(middle[:, 0] > 0, math.pi, math.pi / 2) * (1 + 1e-9)
+        worst = np.maximum(part(np.cos(loss[:, 0] * t)), part(np.cos(loss[:, 0] * end)))
+        return np.where(once, worst, 0.0)
+
+    return Moments(log, falls, loss)
+
+
+def _of_truth(given: Given) -> Given:
+    return {"truth": given["truth"], "lie": given.get("lie", 1 - given["truth"])}
+
+
+_MOMENTS = MomentFunction(_numbers, _moments)
+
+
+def _family(*names: str, spellings: Spellings) -> Family:
     return Family(
         ranges=dict.fromkeys(names, chance),
-        together=two_chances,
         pair=_pair,
         group=_group,
+        spellings=spellings,
         pure_epsilon=epsilon,
         rho=lambda given: epsilon(given) ** 2 / 2,
         renyi=_renyi,
         delta=_delta,
+        backward=None,
         reach=epsilon,
         kl=_kl,
         law=lambda given, most: two_sided(*two_chances(given), _kl(given)),
+        together=two_chances,
+        reverse=None,
+        sample=None,
+        neighbours="replace-one",
+        simplest=_simplest,
+        attained=None,
+        apart=None,
+        mu_squared=None,
+        interval=None,
+        tradeoff=None,
+        lattice=_lattice,
+        float_tails=_float_tails,
+        tails_on_grid=None,
+        moments=_MOMENTS,
     )
 
 
-FAMILY = _family("truth", "lie")
-UNARY = _family("p", "q")
+FAMILY = _family("truth", "lie", spellings={"randomised_response": {("truth", "lie?"): _of_truth}})
+UNARY = _family("p", "q", spellings={"unary_encoding": as_given("p", "q")})

@@ -25,16 +25,13 @@ Checked     tests/mechanisms/test_discrete_gaussian.py.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 
 from dpcurator.numbers import Enclosure
 from dpcurator.numbers.arb import Ball, ball, precision
-from dpcurator.numbers.enclosure import bracket
+from dpcurator.privacy.narrow import narrow, surely_at_most
 
 _FIGURES = 32  # binary figures of a variance on the grid of `least_variance`
-_LAST = 1 << 14  # bits at which a comparison still open counts as failed
-_NOTHING = Fraction(1, 2**60000)
 
 
 def upper(variance: Fraction, m: int, bits: int) -> Ball:
@@ -109,27 +106,6 @@ def delta(variance: Fraction, shift: int, eps: Fraction) -> Enclosure:
     m = best(variance, shift, eps)
     found = narrow(lambda bits: gain(variance, shift, eps, m, bits), 128 + 2 * math.ceil(variance).bit_length())
     return Enclosure(max(found.lo, Fraction(0)), min(found.hi, Fraction(1)))
-
-
-def narrow(value: Callable[[int], Ball], bits: int) -> Enclosure:
-    """A positive number to a relative width under 2**-64 (or below 2**-60000); `value` makes it at so many bits."""
-    while True:
-        found = bracket(value(bits))
-        if found.width * 2**64 <= found.lo or found.hi <= _NOTHING:
-            return found
-        bits *= 2
-
-
-def surely_at_most(value: Callable[[int], Ball], limit: Fraction, bits: int) -> bool:
-    """Is it proved that the number is at most `limit`? Only two numbers that agree to 16,000 bits go undecided."""
-    while bits <= _LAST:
-        found = value(bits)
-        with precision(bits + 64):
-            line = ball(limit)
-            if found <= line or found > line:
-                return bool(found <= line)
-        bits *= 2
-    return False
 
 
 def least_variance(eps: Fraction, delta: Fraction, shift: int) -> Fraction:
