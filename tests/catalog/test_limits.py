@@ -4,6 +4,7 @@ import pytest
 
 from dpcurator.catalog.limits import LARGEST_FILE, LONGEST_NAME, LONGEST_TEXT, MOST, MOST_COLUMNS, MOST_TABLES
 from dpcurator.catalog.load import load
+from dpcurator.engines import limits as engines
 from dpcurator.errors import Misconfigured
 
 FILE = """\
@@ -39,9 +40,24 @@ def test_a12_a_number_above_its_limit_is_told_with_its_line_and_the_cure_works(f
     load("\n".join(lines) + "\n")
 
 
+def test_a12_what_a_catalog_may_declare_no_engine_refuses():
+    assert MOST["max_rows"] == MOST["max_total"] == engines.MAX_ROWS
+    assert MOST["max_total"] < engines.MAX_TOTAL
+    assert MOST["max_groups"] == engines.MAX_KEYS
+    assert MOST["units"] == MOST["expected_units"] == engines.MAX_TABLE_ROWS
+
+
 def test_a12_the_public_number_of_units_has_a_limit():
     text = FILE.replace('"patients"', f'"patients"\nneighbours = "replace-one"\nunits = {MOST["units"] + 1}')
     assert "curator.toml:4: units is above its limit, 281,474,976,710,656." in refused(text)
+
+
+@pytest.mark.parametrize("amount", ['"1e-25"', '"1e16"', "1e300", '"1/10000000000000000000000000"'])
+def test_a12_the_budget_has_limits(amount):
+    told = refused(FILE.replace("epsilon = 4", f"epsilon = {amount}"))
+    assert told == "curator.toml:4: epsilon is outside its limits, 1e-24 and 1e15. Write epsilon = 4."
+    rho = FILE.replace("epsilon = 4", f'rho = {amount}\ndelta = "1e-8"')
+    assert "curator.toml:4: rho is outside its limits" in refused(rho)
 
 
 def test_a12_a_number_of_thousands_of_digits_is_refused_with_its_line():

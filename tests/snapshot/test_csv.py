@@ -1,5 +1,6 @@
 """CSV: what is wrong with a line stays with that line, and files that cannot be used are refused in words."""
 
+import csv as csv_module
 import gzip
 import os
 
@@ -266,3 +267,14 @@ def test_c4_files_of_other_kinds_are_refused_when_declared(declared, name):
         declared({"x": "integer"}, file=name)
     assert "file is not read" in str(caught.value)
     assert caught.value.cure
+
+
+def test_a3_a_limit_that_the_program_set_for_its_own_files_decides_nothing(refreshed, tmp_path):
+    (tmp_path / "d.csv").write_text(f"a,b\n{'x' * 131_072},1\n{'x' * 131_073},2\n")
+    before = csv_module.field_size_limit(10)
+    try:
+        rows, _ = refreshed({"b": "integer"}, file="d.csv")
+        assert csv_module.field_size_limit() == 10
+    finally:
+        csv_module.field_size_limit(before)
+    assert rows == [(1,)]

@@ -6,6 +6,7 @@ Checked in tests/catalog/test_limits.py.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Final
 
 from dpcurator.catalog.positions import Path
@@ -20,7 +21,13 @@ MOST_TABLES: Final = 1_000
 MOST_COLUMNS: Final = 10_000  # of one table
 MOST_KEYS: Final = 1_000_000  # of one column, and entries of any list
 DEEPEST: Final = 8  # tables and lists inside one another
-MOST: Final = {"max_rows": 10**9, "max_groups": 10**9, "max_total": 10**9, "units": 2**48, "expected_units": 2**48}
+MOST: Final = {  # what the engines' integers allow: `engines.limits` derives these numbers
+    "max_rows": 2**20, "max_groups": 2**26, "max_total": 2**20, "units": 2**48, "expected_units": 2**48,
+}  # fmt: skip
+
+
+LEAST_BUDGET: Final = Fraction(1, 10**24)  # of epsilon or rho: a hundredth of it can still be charged
+GREATEST_BUDGET: Final = 10**15
 
 
 def within_limits(raw: Mapping[str, object], problems: Problems) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import get_args
 
-from dpcurator.catalog.limits import number_of
+from dpcurator.catalog.limits import GREATEST_BUDGET, LEAST_BUDGET, number_of
 from dpcurator.catalog.model import Neighbours, Table
 from dpcurator.catalog.problems import Problems, nearest, text
 from dpcurator.catalog.schema import CuratorFields, LedgerFields
@@ -99,6 +99,9 @@ def _budget(fields: LedgerFields | None, problems: Problems) -> tuple[Fraction, 
             amounts[name] = positive(getattr(fields, name), name=name)
         except Refusal as error:
             problems.refusal(("ledger", name), error)
+            continue
+        if not LEAST_BUDGET <= amounts[name] <= GREATEST_BUDGET:
+            problems.add(("ledger", name), f"{name} is outside its limits, 1e-24 and 1e15.", f"Write {name} = 4.")
     delta = _delta(fields, problems)
     if given == ["rho"] and delta == 0 and not problems.covers(("ledger", "delta")):
         place = ("ledger", "rho" if fields.delta is None else "delta")

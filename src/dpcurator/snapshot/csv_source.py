@@ -3,7 +3,7 @@
 Python's csv module in strict mode parses; nothing is sniffed or guessed. A record that breaks the dialect is set aside
 by its *first line only*: reading goes on at the next line, so a stray quote does not swallow the rows after it (unless
 they happen to close it as one well-formed field, which no reader can tell). Rows with too few or too many fields, lines
-past 4 MiB and fields past the csv module's limit are set aside likewise; an undecodable byte sets aside its row when
+past 4 MiB and fields past 131,072 characters are set aside likewise; an undecodable byte sets aside its row when
 it is in a declared column.
 
 A header that names two columns alike is refused with both positions. Messages about headers show only names that are
@@ -19,7 +19,7 @@ import gzip
 import zlib
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
@@ -35,6 +35,7 @@ from dpcurator.snapshot.report import TableReport
 BATCH: Final = 50_000  # records
 LONGEST_LINE: Final = 4 * 2**20  # characters
 BYTE_ORDER_MARKS: Final = ("\ufeff", "\xef\xbb\xbf")  # and that of UTF-8, read as Latin-1
+LONGEST_FIELD: Final = 131_072  # characters
 LONGEST_RECORD: Final = 10_000  # lines of one record, quoted line breaks included
 
 
@@ -123,7 +124,7 @@ def read_csv(
 ) -> Iterator[Batch]:
     """Batches of the declared columns of one file. Raises Misconfigured for a file or header that cannot be used."""
     try:
-        with _opened(path, options.encoding) as file:
+        with _opened(path, options.encoding) as file, _field_limit():
             yield from _read(file, path.name, options, columns, report, where)
     except FileNotFoundError:
         raise Misconfigured(f"There is no file {text(path.name)}.", where=where,
@@ -139,6 +140,16 @@ def read_csv(
         raise Misconfigured(f"{text(path.name)} cannot be read{' to its end' if broken else ''}.", where=where,
                             cure="Check that it is a whole gzip file." if broken
                             else "Check its permissions.") from None  # fmt: skip
+
+
+@contextmanager
+def _field_limit() -> Iterator[None]:
+    """The csv module's limit of a field is the whole process's: a caller may have set another one for its own files."""
+    before = csv.field_size_limit(LONGEST_FIELD)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
 
 
 def _opened(path: Path, encoding: str) -> TextIO:
