@@ -167,9 +167,9 @@ def test_num_01_huge_integers(case):
 def test_use_03_a_forgotten_cap_is_named_with_its_line():
     text = '[curator]\nprotects = "p"\n[ledger]\nepsilon = 1\n[tables.t]\nunit = "u"\n[tables.t.columns]\nu = "text"\n'
     found = check(load(text), PublicFacts(1))
-    assert [finding.paste for finding in found] == ["max_rows = 1", "max_groups = 1"]
+    assert [finding.paste for finding in found] == ["max_total = 20"]
     assert found[0].where == "curator.toml:5"
-    assert "how many rows one unit may add to a group" in found[0].what
+    assert "how many rows one unit may add" in found[0].what
 
 
 @pytest.mark.parametrize("spelled", [0.1, "0.1", "1/10"])

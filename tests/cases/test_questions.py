@@ -413,9 +413,9 @@ def test_use_01_privacy_parameters_are_by_name_only():
 
 def test_use_03_a_forgotten_cap_is_asked_for_in_words():
     table = Table("t", (U, Column("g", "text", keys=("a",))), "u")
-    with pytest.raises(Refusal, match="declares no max_rows") as refused:
+    with pytest.raises(Refusal, match="declares no cap on how many rows") as refused:
         planned("SELECT g, COUNT(*) FROM t GROUP BY g", catalog_with(table))
-    assert "max_rows = 5" in str(refused.value)
+    assert "max_total = 20" in str(refused.value)
     assert "Rows(" not in str(refused.value)  # no dump of a plan
 
 
