@@ -169,7 +169,7 @@ def test_use_03_a_forgotten_cap_is_named_with_its_line():
     found = check(load(text), PublicFacts(1))
     assert [finding.paste for finding in found] == ["max_total = 20"]
     assert found[0].where == "curator.toml:5"
-    assert "how many rows one unit may add" in found[0].what
+    assert "how many rows of one unit count in an answer" in found[0].what
 
 
 @pytest.mark.parametrize("spelled", [0.1, "0.1", "1/10"])
