@@ -19,6 +19,7 @@ from dpcurator.catalog.load import load
 from dpcurator.catalog.model import Catalog, Column, Table
 from dpcurator.curator import rehearsal
 from dpcurator.curator.opening import refresh_all, rehearsing
+from dpcurator.engines import stored_engine
 from dpcurator.engines.reference import Reference
 from dpcurator.errors import Fault, Misconfigured, Refusal
 from dpcurator.release.answer import MADE_UP
@@ -222,7 +223,7 @@ def test_numbers_are_humped_and_pass_their_bounds_now_and_then():
 def test_the_engine_says_what_the_reference_says(name, monkeypatch):
     """The rows are few enough for both, and mean the same to both."""
     sums: list[tuple[Exact, Exact]] = []
-    real = rehearsal.DuckDB.from_tables
+    real = stored_engine().from_tables
 
     class Both:
         def __init__(self, *given):
@@ -233,7 +234,7 @@ def test_the_engine_says_what_the_reference_says(name, monkeypatch):
             sums.append((one, two))
             return one
 
-    monkeypatch.setattr(rehearsal.DuckDB, "from_tables", lambda *given: Both(*given))
+    monkeypatch.setattr(stored_engine(), "from_tables", lambda *given: Both(*given))
     for question in QUESTIONS:
         curator(CATALOGS[name]).rehearse(question)
     assert sums
@@ -285,7 +286,7 @@ def test_a_question_that_the_engine_cannot_do_is_refused_not_a_fault(monkeypatch
     def fails(*_: object) -> None:
         raise Fault
 
-    monkeypatch.setattr(rehearsal.DuckDB, "evaluate", fails)
+    monkeypatch.setattr(stored_engine(), "evaluate", fails)
     asked = curator()
     with pytest.raises(Refusal, match="even on made-up rows"):
         asked.rehearse(QUESTIONS[0])

@@ -6,3 +6,12 @@ from pathlib import Path
 SUPPORT = str(Path(__file__).parent.parent / "support")
 if SUPPORT not in sys.path:
     sys.path.insert(0, SUPPORT)
+
+import pytest  # noqa: E402
+from engine_words import hear  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def engine_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What an engine said of an error is printed with a test that fails."""
+    hear(monkeypatch)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from engine_mistakes import MISTAKES, mistaken
+from engine_rows import EVERY
 
 from dpcurator.engines.duckdb import engine
 from dpcurator.engines.duckdb.engine import DuckDB
-from dpcurator.engines.reference import Reference
 from dpcurator.language import rows
 from dpcurator.plan.core import (
     ONE,
@@ -29,7 +28,6 @@ from dpcurator.plan.core import (
     Total,
 )
 
-ENGINES: list[Callable[[Any], Any]] = [Reference, DuckDB.from_tables]
 ALL = (Sum("rows"), Sum("units"), Sum("present"), Sum("values"))
 GROUPS = tuple((f"g{i}",) for i in range(7))
 # user, group, value: the data of the cases CON-01 and COM-16
@@ -55,12 +53,12 @@ def table(units: list[Any], places: list[Any], values: list[Any]) -> dict[str, d
     return {"t0": {"c0": units, "c1": places, "c2": values}}
 
 
-def evaluate(engine: Callable[[Any], Any], tables: Any, core: CorePlan) -> tuple[tuple[int, ...], ...]:
-    found: tuple[tuple[int, ...], ...] = engine(tables).evaluate(core).open_for_release()
+def evaluate(engine: Any, tables: Any, core: CorePlan) -> tuple[tuple[int, ...], ...]:
+    found: tuple[tuple[int, ...], ...] = engine.from_tables(tables).evaluate(core).open_for_release()
     return found
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", EVERY)
 class TestByHand:
     def test_the_cap_is_enforced_CON_01(self, engine: Any) -> None:
         """min(10,2)+2+1+1+2 = 8 rows; user 1's sum 55 scaled by 2/10 is 11, and 7, 5, 6, 15 stay whole: 44."""
@@ -208,7 +206,7 @@ def test_a_mistake_in_the_query_fails_a_table(mistake: str, monkeypatch: pytest.
 
     def run() -> None:
         for check in plain:
-            check(DuckDB.from_tables)
+            check(DuckDB)
 
     with pytest.raises(AssertionError):
         run()

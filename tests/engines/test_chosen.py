@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 from engine_mistakes import mistaken
-from engine_rows import opened
+from engine_rows import EVERY, opened
 
 from dpcurator.engines.duckdb import engine
 from dpcurator.engines.duckdb.engine import DuckDB
-from dpcurator.engines.reference import Reference
 from dpcurator.language import rows
 from dpcurator.plan.core import (
     ONE,
@@ -30,7 +29,6 @@ from dpcurator.plan.core import (
 
 KINDS: Any = {"t0": {"c0": "text", "c1": "text", "c2": "integer"}}
 SCAN = Scan("t0", (Source("c0", "text"), Source("c1", "text"), Source("c2", "integer")))
-ENGINES = [lambda tables: Reference(tables), lambda tables: DuckDB.from_tables(tables, KINDS)]
 TEXTS = ["", None, "a", "é", "e\u0301", "a\0", "\0", "1:a", "t1:a", "n0:", "😀", "n0", "i1:1", ":", "x" * 300, "é" * 50]
 NUMBERS = [None, 0, -1, 10, -(2**63), 2**63 - 1, 7, -12345678901]
 KEYS = [(text, number) for text in TEXTS for number in NUMBERS]
@@ -47,14 +45,15 @@ def table(units: list[Any], texts: list[Any], numbers: list[Any]) -> Any:
 
 
 def found(engine: Any, tables: Any, plan: Any) -> dict[Any, Any]:
-    return {tuple(value for _, value in key): row for key, row in opened(engine(tables).evaluate(plan)).items()}
+    rows_ = opened(engine.from_tables(tables, KINDS).evaluate(plan))
+    return {tuple(value for _, value in key): row for key, row in rows_.items()}
 
 
 def test_key_bytes_by_hand() -> None:
     assert key_bytes("s", 7, ("é", None, "", -1)) == "t1:si1:7t2:én0:t0:i2:-1".encode()
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", EVERY)
 class TestChosen:
     @pytest.mark.parametrize("unit", ["u", "", "é:\0", "t1:a"])
     @pytest.mark.parametrize("salt", ["", "salt", "é\0:"])
@@ -97,9 +96,9 @@ def test_a_mistake_in_choosing_fails_a_table(mistake: str, monkeypatch: pytest.M
     monkeypatch.setattr(engine, "statement", lambda core: mistaken(mistake, core))
 
     def run() -> None:
-        TestChosen().test_one_key_more_is_dropped_and_the_others_stay_whole(ENGINES[1])
+        TestChosen().test_one_key_more_is_dropped_and_the_others_stay_whole(DuckDB)
         for most in (1, 5, 127):
-            TestChosen().test_a_unit_keeps_its_first_keys_by_md5(ENGINES[1], "u", "salt", most)
+            TestChosen().test_a_unit_keeps_its_first_keys_by_md5(DuckDB, "u", "salt", most)
 
     with pytest.raises(AssertionError):
         run()

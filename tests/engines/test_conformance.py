@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
-from engine_rows import opened
+from engine_rows import OTHERS, opened
 from engine_strategies import Case, cases
 from hypothesis import HealthCheck, given, settings
 
@@ -17,29 +22,55 @@ ORDINARY = settings(max_examples=60, derandomize=True, deadline=None, database=N
                     suppress_health_check=list(HealthCheck))  # fmt: skip
 
 SHARED = {"__init__", "__pycache__", "limits", "limits_rows"}
-OTHERS = [constructor() for name, constructor in ENGINES if name != "reference"]
 
 
 def test_the_tuple_names_every_engine_in_the_folder() -> None:
     """An engine's file or folder has its name; the other files are what engines share."""
     files = {path.stem for path in Path(engines.__file__).parent.iterdir()}
-    assert {name for name, _ in ENGINES} == files - SHARED
+    assert {one.name for one in ENGINES} == files - SHARED
 
 
-def check(case: Case) -> None:
+def check(engine: Any, case: Case) -> None:
     expected = opened(Reference(case.tables).evaluate(case.core))
-    for engine in OTHERS:
-        assert opened(engine.from_tables(case.tables, case.kinds).evaluate(case.core)) == expected
+    assert opened(engine.from_tables(case.tables, case.kinds).evaluate(case.core)) == expected
 
 
+@pytest.mark.parametrize("engine", OTHERS)
 @given(cases())
 @ORDINARY
-def test_every_engine_gives_the_integers_of_the_reference(case: Case) -> None:
-    check(case)
+def test_every_engine_gives_the_integers_of_the_reference(engine: Any, case: Case) -> None:
+    check(engine, case)
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("engine", OTHERS)
 @given(cases())
 @settings(ORDINARY, max_examples=3_000)
-def test_every_engine_gives_the_integers_of_the_reference_at_length(case: Case) -> None:
-    check(case)
+def test_every_engine_gives_the_integers_of_the_reference_at_length(engine: Any, case: Case) -> None:
+    check(engine, case)
+
+
+def test_the_product_opens_the_engine_of_the_tuple(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No file outside the engines' folder names an engine that opens snapshots; the tuple says which it is."""
+    for path in (Path(engines.__file__).parents[1]).rglob("*.py"):
+        if "engines" not in path.parts:
+            assert "duckdb.engine" not in path.read_text("utf-8"), path
+    other: Any = type("Other", (), {})
+    monkeypatch.setattr(engines, "ENGINES", (engines.Known("other", lambda: other, lambda: other), *ENGINES))
+    assert engines.stored_engine() is other
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("suite", [
+    "engines/test_by_hand.py", "engines/test_vectors.py", "engines/test_chosen.py", "engines/test_functions.py",
+    "engines/test_conformance.py", "engines/test_patterns.py", "laws/test_heart.py",
+])  # fmt: skip
+def test_an_engine_that_is_off_by_one_fails_every_suite(suite: str) -> None:
+    tests = Path(__file__).parents[1]
+    called = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "off_by_one", str(tests / suite)]
+    done = subprocess.run([*called, "-m", "not slow", "-k", "off_by_one and not suite"], capture_output=True, text=True,
+                          env=os.environ | {"PYTHONPATH": os.pathsep.join([*sys.path, str(tests / "support")])},
+                          cwd=tests.parent, check=False)  # fmt: skip
+    last = done.stdout.strip().splitlines()[-1]
+    assert re.search(r"\d+ failed", last), done.stdout[-2000:] + done.stderr[-2000:]
+    assert "passed" not in last or " 1 passed" in last  # a plan without keys has no sum to be wrong in

@@ -163,3 +163,18 @@ def test_no_step_for_units_and_none_for_groups_where_they_cannot_bind() -> None:
     assert statement(CORE).sql.count("GROUP BY") == 2
     two = Listed((0,), (("a",), ("b",)))
     assert statement((*CORE[:2], two, *CORE[3:])).sql.count("GROUP BY") == 3
+
+
+def test_only_a_test_hears_what_an_engine_says(snapshot: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any) -> None:
+    """This folder's fixture prints an engine's own error; without it the same error is nowhere."""
+    failing = Statement("SELECT 0, CAST(c0 AS BIGINT) FROM snapshot.main.t0", [], 1, 1)
+    monkeypatch.setattr("dpcurator.engines.duckdb.engine.statement", lambda core: failing)
+    with pytest.raises(Fault):
+        DuckDB(snapshot).evaluate(CORE)
+    assert "the engine said: ConversionException" in (heard := capfd.readouterr().err)
+    assert failing.sql in heard
+    monkeypatch.undo()
+    monkeypatch.setattr("dpcurator.engines.duckdb.engine.statement", lambda core: failing)
+    with pytest.raises(Fault):
+        DuckDB(snapshot).evaluate(CORE)
+    assert capfd.readouterr() == ("", "")

@@ -12,10 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from engine_rows import count
+from engine_rows import EVERY, wrong
 
-from dpcurator.engines.duckdb.engine import DuckDB
-from dpcurator.engines.reference import Reference
 from dpcurator.language import rows
 from dpcurator.language.evaluate import value
 from dpcurator.language.functions import BY_NAME, FUNCTIONS
@@ -67,9 +65,8 @@ def test_in_python(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", VECTORS)
-@pytest.mark.parametrize("engine", [Reference, DuckDB.from_tables])
+@pytest.mark.parametrize("engine", EVERY)
 def test_on_every_engine(name: str, engine: Any) -> None:
     for compute, lines in by_shape(name):
-        if count(engine, compute, lines) != len(lines):
-            wrong = [parts for parts, result in lines if count(engine, compute, [(parts, result)]) != 1]
-            pytest.fail(f"{compute.function}{compute.literals}: {str(wrong)[:300]}")
+        found = wrong(engine, compute, lines)
+        assert not found, f"{compute.function}{compute.literals}: {str(found)[:300]}"

@@ -1,9 +1,12 @@
-"""In how many rows an engine finds the value that is expected of an expression."""
+"""The engines of the list, and the rows in which one does not find the value that is expected of an expression."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from dpcurator.engines import ENGINES
 from dpcurator.engines.reference import Reference
 from dpcurator.language import rows
 from dpcurator.plan.core import (
@@ -22,25 +25,33 @@ from dpcurator.plan.core import (
 )  # fmt: skip
 from dpcurator.values import Exact
 
+EVERY = [pytest.param(one.load(), id=one.name) for one in ENGINES]  # their classes, for `parametrize`
+OTHERS = [pytest.param(one.load(), id=one.name) for one in ENGINES if one.load() is not Reference]
 
-def count(engine: Any, compute: rows.Compute, lines: list[tuple[list[Any], Any]]) -> int:
-    """In how many rows the engine finds what is expected, which it reads from a last column."""
-    names = [f"c{index}" for index in range(len(compute.parts) + 1)]
-    kinds = dict(zip(names, [*(part.kind for part in compute.parts), compute.kind], strict=True))
-    table = {name: [(*parts, result)[index] for parts, result in lines] for index, name in enumerate(names)}
-    expected, found = rows.Field(len(compute.parts), compute.kind), rows.Field(len(names), compute.kind)
+
+def wrong(engine: Any, compute: rows.Compute, lines: list[tuple[list[Any], Any]]) -> list[list[Any]]:
+    """The rows in which an engine does not find what is expected of it, all in one statement.
+
+    The parts, what is expected and the row's number are its columns; the keys are the numbers. Each row counts 1 where
+    the condition is true of it, once as a filter and once as a computed column.
+    """
+    kinds: list[Any] = [*(part.kind for part in compute.parts), compute.kind, "integer"]
+    names = [f"c{index}" for index in range(len(kinds))]
+    numbered = [(*parts, result, n) for n, (parts, result) in enumerate(lines)]
+    table = {name: [line[index] for line in numbered] for index, name in enumerate(names)}
+    made = engine.from_tables({"t0": table}, {"t0": dict(zip(names, kinds, strict=True))})
+    scan = Scan("t0", tuple(Source(name, kind) for name, kind in zip(names, kinds, strict=True)))
+    expected, number = rows.Field(len(names) - 2, compute.kind), len(names) - 1
     right = rows.AnyOf((rows.Compare("=", compute, expected),
                         rows.AllOf((rows.IsMissing(compute), rows.IsMissing(expected)))))  # fmt: skip
     again = rows.Choose((rows.When(right, rows.Constant(1, "integer")),), rows.Missing("integer"), "integer")
-    core: Any = (
-        Scan("t0", tuple(Source(name, kind) for name, kind in kinds.items())), Project((compute, again)), Owner(None),
-        Listed((found.index + 1,), ((1,),)), Measure(()), PerUnit(), ScaleDown(1, 1, 1), Total((Sum("rows"),)),
-    )  # fmt: skip
-    filtered = (core[0], Filter(right), Owner(None), Listed((), ((),)), *core[4:])
-    made = Reference({"t0": table}) if engine is Reference else engine({"t0": table}, {"t0": kinds})
-    (projected,), (kept,) = (made.evaluate(plan).open_for_release()[0] for plan in (core, filtered))
-    assert projected == kept
-    return int(kept)
+    rest = (Measure(()), PerUnit(), ScaleDown(1, 1, 1), Total((Sum("rows"),)))
+    numbers = tuple((n,) for n in range(len(lines)))
+    filtered: Any = (scan, Filter(right), Owner(None), Listed((number,), numbers), *rest)
+    projected: Any = (scan, Project((compute, again)), Owner(None),
+                      Listed((number, len(names) + 1), tuple((n, 1) for (n,) in numbers)), *rest)  # fmt: skip
+    kept, computed = (made.evaluate(core).open_for_release() for core in (filtered, projected))
+    return [parts for (parts, _), one, other in zip(lines, kept, computed, strict=True) if one != (1,) or other != (1,)]
 
 
 def selected(engine: Any, conditions: list[rows.Predicate], size: int) -> list[set[int]]:

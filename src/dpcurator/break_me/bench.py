@@ -1,8 +1,8 @@
-"""The bench of `break-me`: a declaration's questions over made-up rows, by both engines and by whole curators.
+"""The bench of `break-me`: a declaration's questions over made-up rows, by every engine and by whole curators.
 
 Definition  `Bench` is the probe that `search` is handed. Of one question it compares, on a made-up table and each of
             its neighbours, the exact integers of the reference engine with the sensitivity that the quote claims, some
-            of them with DuckDB's, and now and then all that whole curators show.
+            of them with those of the other engines, and now and then all that whole curators show.
 Promise     Nothing of the steward's is read but the declaration (and the public lists that a refresh made public): no
             snapshot, no row, no ledger. The curators asked have a ledger in memory, thrown away, and tables of a few
             made-up units. Integers without noise are opened of those alone, by an entrance of their own.
@@ -23,16 +23,17 @@ from dpcurator.break_me.search import Broken, Rows, Tried, break_me
 from dpcurator.break_me.sensitivity import Exactly, Reading, apart, disagreement
 from dpcurator.catalog.declaration import Declaration
 from dpcurator.curator.opening import opening_of, rehearsing
-from dpcurator.engines.duckdb.engine import DuckDB
+from dpcurator.engines import ENGINES, Engine
 from dpcurator.engines.reference import Reference
 from dpcurator.errors import DpcuratorError, Fault, Misconfigured, Refusal
 from dpcurator.ledger import Ledger, MemoryStore
+from dpcurator.plan.core import CorePlan
 from dpcurator.plan.stability import selection_reach
 from dpcurator.pricing.quote import Quote
 from dpcurator.release.release import open_made_up_rows
 from dpcurator.values import Exact
 
-_CONFORM = 1  # neighbours of a table that both engines evaluate
+_CONFORM = 1  # neighbours of a table that all engines evaluate
 _WHOLE = 3  # one question in so many goes through whole curators, receipts and all
 
 
@@ -62,12 +63,12 @@ def search(
 @dataclass
 class Bench:
     """Asks one question over made-up tables: exact readings by the reference engine, what is shown by whole curators,
-    and the same integers from DuckDB."""
+    and the same integers from every other engine."""
 
     declaration: Declaration
     curator: Any  # of `rehearsing`: a catalog and nothing behind it
     _asked: int = 0
-    _engine: tuple[Rows, Any] | None = None  # DuckDB over the tables of one world, which several questions share
+    _others: tuple[Rows, dict[str, Engine]] | None = None  # over the tables of one world, which questions share
 
     def __call__(self, asked: Question, table: Described, rows: Rows, others: Sequence[Rows]) -> Tried:
         try:
@@ -97,24 +98,22 @@ class Bench:
             largest, readings = max(largest, share), readings + len(quote.priced) * bool(place)
             if broken:
                 return Tried(readings=readings, pairs=place, largest=largest, broken=(max(place - 1, 0), tuple(broken)))
-        engine = self._duckdb(table, tables[: 1 + _CONFORM])
-        for place in range(len(tables[: 1 + _CONFORM])):
-            scan: Any = quote.lowered.core[0]
-            core = (replace(scan, table=f"t{place}"), *quote.lowered.core[1:])
-            try:
-                again = exactly(quote, engine.evaluate(core))
-            except DpcuratorError as failed:
-                return Tried(broken=(max(place - 1, 0), (_failed("DuckDB", failed),)))
-            if differ := disagreement(found[place], again, ("the reference engine", "DuckDB")):
-                return Tried(broken=(max(place - 1, 0), tuple(differ)))
+        for name, engine in self._compared(table, tables[: 1 + _CONFORM]).items():
+            for place, honest in enumerate(found[: 1 + _CONFORM]):
+                if differ := _differs(quote, place, honest, name, engine):
+                    return Tried(broken=(max(place - 1, 0), tuple(differ)))
         return Tried(readings=readings, pairs=len(others), engines=len(tables[: 1 + _CONFORM]), largest=largest)
 
-    def _duckdb(self, table: Described, tables: Sequence[Rows]) -> Any:
-        if self._engine is None or self._engine[0] is not tables[0] or len(tables) < 1 + _CONFORM:
+    def _compared(self, table: Described, tables: Sequence[Rows]) -> dict[str, Engine]:
+        """Every engine but the reference, over these rows."""
+        if self._others is None or self._others[0] is not tables[0] or len(tables) < 1 + _CONFORM:
             kinds: Any = {f"c{number}": column.kind for number, column in enumerate(table.columns)}
             made = {f"t{place}": stored(table, rows) for place, rows in enumerate(tables)}
-            self._engine = (tables[0], DuckDB.from_tables(made, dict.fromkeys(made, kinds)))
-        return self._engine[1]
+            others = [one for one in ENGINES if one.load() is not Reference]
+            self._others = (
+                tables[0], {one.name: one.load().from_tables(made, dict.fromkeys(made, kinds)) for one in others}
+            )  # fmt: skip
+        return self._others[1]
 
     def _shown(self, asked: Question, table: Described, rows: Rows, other: Rows) -> list[Mismatch]:
         one, two = (self._opened(table, each) for each in (rows, other))
@@ -131,6 +130,17 @@ class Bench:
 def stored(table: Described, rows: Rows) -> dict[str, list[Any]]:
     """Rows as an engine's table."""
     return {f"c{number}": [row[number] for row in rows] for number in range(len(table.columns))}
+
+
+def _differs(quote: Quote, place: int, honest: Exactly, name: str, engine: Engine) -> Sequence[Mismatch]:
+    """Where an engine's integers over table number `place` are not those of the reference."""
+    scan: Any = quote.lowered.core[0]
+    core: CorePlan = (replace(scan, table=f"t{place}"), *quote.lowered.core[1:])
+    try:
+        again = exactly(quote, engine.evaluate(core))
+    except DpcuratorError as failed:
+        return [_failed(f"the engine {name}", failed)]
+    return disagreement(honest, again, ("the reference engine", f"the engine {name}"))
 
 
 def _failed(engine: str, failed: Exception) -> Mismatch:

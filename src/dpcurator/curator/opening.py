@@ -18,6 +18,7 @@ from dpcurator.catalog.bind import PublicFacts, catalog_of
 from dpcurator.catalog.declaration import Declaration
 from dpcurator.catalog.load import load
 from dpcurator.curator.curator import Curator
+from dpcurator.engines import Engine, stored_engine
 from dpcurator.errors import Misconfigured
 from dpcurator.ledger import Ledger, Opening, SqliteStore
 from dpcurator.ledger import keys as signing
@@ -84,18 +85,16 @@ def _alive(pid: int) -> bool:
 
 def curator_of(declaration: Declaration) -> Curator:
     """The curator over the snapshot in force. Raises Misconfigured when there is none, or the ledger disagrees."""
-    from dpcurator.engines.duckdb.engine import DuckDB
-
     found = open_snapshot(declaration)
     catalog = catalog_of(declaration, found.facts)
-    engines: dict[int, DuckDB] = {}  # by process: after a fork a child opens its own, before it charges
+    engines: dict[int, Engine] = {}  # by process: after a fork a child opens its own, before it charges
 
-    def engine() -> DuckDB:
+    def engine() -> Engine:
         mine = engines.get(os.getpid())
         if mine is not None:
             return mine
         spill = declaration.state / f"{SPILL}{os.getpid()}"  # large questions use disk, beside the snapshot itself
-        return engines.setdefault(os.getpid(), DuckDB(found.path, spill=spill))
+        return engines.setdefault(os.getpid(), stored_engine()(found.path, spill=spill))
 
     key = _key(declaration.state, make=False)
     return Curator(catalog, ledger_of(declaration, key), key, engine)

@@ -22,7 +22,7 @@ from itertools import accumulate
 from typing import Final
 
 from dpcurator.catalog.model import EACH_ROW, Catalog, Column, Table, Value
-from dpcurator.engines.duckdb.engine import DuckDB
+from dpcurator.engines import stored_engine
 from dpcurator.entropy import Entropy
 from dpcurator.errors import Fault, Refusal
 from dpcurator.language.days import DAY, FIRST_DAY, FIRST_MOMENT, LAST_DAY, LAST_MOMENT
@@ -73,7 +73,7 @@ def rehearsed(quote: Quote, entropy: Entropy) -> Rehearsed:
     made = made_up(quote.catalog, table, {source.name for source in scan.columns} or {"c0"})
     kinds = {f"c{number}": column.kind for number, column in enumerate(table.columns)}
     try:
-        exact = DuckDB.from_tables({scan.table: made}, {scan.table: kinds}).evaluate(quote.lowered.core)
+        exact = stored_engine().from_tables({scan.table: made}, {scan.table: kinds}).evaluate(quote.lowered.core)
     except Fault:  # of rows that are nobody's, so this may be told
         raise Refusal("the engine fails on this question, even on made-up rows.",
                       cure="Ask it in other words, and report it: it would fail on data too.") from None  # fmt: skip

@@ -10,11 +10,12 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
 from dpcurator.catalog.model import Value
+from dpcurator.engines import Kinds, Tables
 from dpcurator.engines.limits import check_core
 from dpcurator.language.evaluate import Row, truth, value
 from dpcurator.plan.core import (
@@ -38,7 +39,6 @@ from dpcurator.plan.merge import apart, merged
 from dpcurator.values import Exact
 
 Key = tuple[Value, ...]
-Tables = Mapping[str, Mapping[str, Sequence[Value]]]
 
 __all__ = ["Reference", "measure", "truth"]
 
@@ -48,6 +48,11 @@ class Reference:
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
+
+    @classmethod
+    def from_tables(cls, tables: Tables, kinds: Kinds | None = None) -> Self:
+        """The same; a value is of the kind it has."""
+        return cls(tables)
 
     def evaluate(self, core: CorePlan) -> Exact:
         """Python ints, one row a key, one column a sum; chosen keys in the order found. Raises Refusal where

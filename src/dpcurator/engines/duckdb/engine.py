@@ -14,12 +14,13 @@ import ctypes
 import os
 import threading
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
 from dpcurator.catalog.duckdb_options import write_down
 from dpcurator.catalog.model import Kind, Value
+from dpcurator.engines import Kinds, Tables
 from dpcurator.engines.duckdb.levels import TYPES
 from dpcurator.engines.duckdb.sql import Statement, statement
 from dpcurator.engines.duckdb.together import Together, together
@@ -56,11 +57,7 @@ class DuckDB:
         self._start(lambda: _attach(path, spill))
 
     @classmethod
-    def from_tables(
-        cls,
-        tables: Mapping[str, Mapping[str, Sequence[Value]]],
-        kinds: Mapping[str, Mapping[str, Kind]] | None = None,
-    ) -> Self:
+    def from_tables(cls, tables: Tables, kinds: Kinds | None = None) -> Self:
         """The same engine over Python lists, for tests and rehearsals. kinds: where None, guessed from its values."""
         engine = cls.__new__(cls)
         engine._start(lambda: _load(tables, kinds or {}))
@@ -169,9 +166,7 @@ def _attach(path: Path, spill: str | os.PathLike[str] | None) -> DuckDBPyConnect
     return _locked(connection)
 
 
-def _load(
-    tables: Mapping[str, Mapping[str, Sequence[Value]]], kinds: Mapping[str, Mapping[str, Kind]]
-) -> DuckDBPyConnection:
+def _load(tables: Tables, kinds: Kinds) -> DuckDBPyConnection:
     connection = _open(None)
     connection.execute("ATTACH ':memory:' AS snapshot")
     for table, columns in tables.items():
