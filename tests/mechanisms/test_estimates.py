@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from dpcurator.errors import Refusal
-from dpcurator.mechanisms.local.estimates import Estimates, chance_of, planned_error
+from dpcurator.mechanisms.local.estimates import Estimates, planned_error
+from dpcurator.mechanisms.parameters import error_level
 
 OWN, OTHER = Fraction(3, 4), Fraction(1, 4)
 
@@ -85,7 +86,7 @@ def test_no_beta(bad: Any) -> None:
         with pytest.raises(Refusal, match="beta"):
             ask(bad)
     with pytest.raises(Refusal, match="beta"):
-        chance_of(bad)
+        error_level(bad)
 
 
 @pytest.mark.parametrize("bad", [0, -1, 2.5, float("nan"), True, None, "many"])

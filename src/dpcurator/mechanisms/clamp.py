@@ -17,13 +17,27 @@ from typing import Any
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import rational
+from dpcurator.numbers.rational import Spelled
 
 
-def clamp(value: Any, low: object, high: object) -> Any:
-    """A released answer within [low, high]: of the kind it was (float, int, Fraction, or an array of floats or ints).
+def clamp(value: Any, low: Spelled, high: Spelled) -> Any:
+    """Clamps a released answer to a public range, for free: min(max(answer, low), high).
 
-    low, high: public constants, low <= high, in the answer's unit; a float or an array meets the doubles nearest to
-    them. Raises Refusal for others.
+    A function of the released answer and of public constants reveals nothing more (post-processing). An answer whose
+    truth lies in the range only comes nearer to it. The noise itself may not be cut off, nor drawn again.
+
+    Parameters:
+        value: a released answer: float, int, Fraction, or an array of floats or ints of any shape.
+        low, high: numbers, public constants, low <= high, in the answer's unit; a float or an array meets the doubles
+            nearest to them.
+
+    Returns the same kind and shape. Raises Refusal for other values.
+
+    >>> import dpcurator as dp
+    >>> dp.clamp(-3.7, 0, 100), dp.clamp(12, 0, 100)
+    (0.0, 12)
+
+    Source: Dwork, Roth 2014, proposition 2.1.
     """
     least, most = rational(low, name="low"), rational(high, name="high")
     if least > most:

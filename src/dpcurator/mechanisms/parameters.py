@@ -9,12 +9,24 @@ that lists the parameters there are. What the values may be is checked in each m
 from __future__ import annotations
 
 from dataclasses import MISSING, dataclass, fields
+from fractions import Fraction
 from functools import wraps
 from typing import Any, TypeVar, dataclass_transform
 
 from dpcurator.errors import Refusal
+from dpcurator.numbers import positive
 
 T = TypeVar("T")
+
+
+def error_level(beta: object) -> Fraction:
+    """beta, the probability that an error bar misses, as an exact rational in (0, 1). Raises Refusal for any other."""
+    exact = positive(beta, name="beta")
+    if exact >= 1:
+        raise Refusal(
+            "beta, the probability that the error bar misses, must be below 1.", cure="Write beta as in 0.05."
+        )
+    return exact
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)

@@ -1,4 +1,5 @@
-"""Exact draws from discrete laws, one law a file; the only inputs are rational parameters and entropy."""
+"""Exact draws from discrete distributions, one distribution a file; the only inputs are rational parameters and
+entropy."""
 
 from dpcurator.samplers.bernoulli import bernoulli, bernoulli_exp
 from dpcurator.samplers.discrete_gaussian import discrete_gaussian

@@ -1,9 +1,10 @@
-"""Bernoulli draws: a rational chance, or exp(-x) for a rational x.
+"""Bernoulli draws: a rational probability, or exp(-x) for a rational x.
 
 Definition  `bernoulli(c)` is True with probability c; `bernoulli_exp(x)` with probability exp(-x).
-Promise     The law is exact. A 64-bit word w is True when every real in [w, w+1] / 2**64 is below the chance, False
-            when none is; the word that straddles it (chance 2**-64) is settled with further bits.
-Source      the uniform compared with the binary digits of the chance, von Neumann 1951.
+Promise     The distribution is exact. A 64-bit word w is True when every real in [w, w+1] / 2**64 is below the
+            probability, False when none is; the word that straddles it (probability 2**-64) is settled with further
+            bits.
+Source      the uniform compared with the binary digits of the probability, von Neumann 1951.
 Checked     tests/samplers/test_bernoulli.py.
 """
 
@@ -40,12 +41,12 @@ def bernoulli_exp(x: Fraction, size: None = None, entropy: Entropy | None = None
 @overload
 def bernoulli_exp(x: Fraction, size: int, entropy: Entropy | None = None) -> NDArray[np.bool_]: ...
 def bernoulli_exp(x: Fraction, size: int | None = None, entropy: Entropy | None = None) -> bool | NDArray[np.bool_]:
-    """One bool, or `size` independent ones, True with chance exp(-x). x: Fraction >= 0; any other is a Refusal."""
+    """One bool, or `size` independent ones, True with probability exp(-x). x: Fraction >= 0; any other is a Refusal."""
     return _toss(_exp_coin(rational(x, name="x")), size, source(entropy))
 
 
 class Coin:
-    """chance: a function giving a ball that holds the chance, at the working precision. Holds constants only."""
+    """chance: a function giving a ball that holds the probability, at the working precision. Holds constants only."""
 
     __slots__ = ("_false_from", "_true_below", "chance")
     _false_from: int
@@ -75,7 +76,7 @@ class Coin:
         return result
 
     def _below(self, w: int, bits: int) -> bool | None:
-        """Is the real that begins with w below the chance?"""
+        """Is the real that begins with w below the probability?"""
         with precision(bits + 64):
             chance = self.chance()
             if ball(Fraction(w + 1, 1 << bits)) <= chance:
@@ -95,17 +96,17 @@ def _toss(coin: Coin, size: int | None, entropy: Entropy) -> bool | NDArray[np.b
 @lru_cache(maxsize=256)
 def _rational_coin(chance: Fraction) -> Coin:
     if not 0 <= chance <= 1:
-        raise Refusal("chance must lie between 0 and 1.", cure="Write chance as in 0.25.")
+        raise Refusal("chance, a probability, must lie between 0 and 1.", cure="Write chance as in 0.25.")
     return Coin(lambda: ball(chance))
 
 
 @lru_cache(maxsize=256)
 def _exp_coin(x: Fraction) -> Coin:
     if x < 0:
-        raise Refusal("x must be at least 0, since exp(-x) is a chance.", cure="Write x as in 0.5.")
+        raise Refusal("x must be at least 0, since exp(-x) is a probability.", cure="Write x as in 0.5.")
     return Coin(lambda: (-ball(x)).exp())
 
 
 def logistic_coin(scale: Fraction) -> Coin:
-    """True with probability p/(1+p), p = exp(-1/scale): the chance that a discrete Laplace is negative."""
+    """True with probability p/(1+p), p = exp(-1/scale): the probability that a discrete Laplace is negative."""
     return Coin(lambda: 1 / (1 + ball(1 / scale).exp()))

@@ -1,23 +1,24 @@
 """Discrete Gaussian draws with a rational variance parameter.
 
 Definition  P(Z = k) proportional to f(k) = exp(-k**2 / (2 variance)) for all integers k. `variance` is sigma squared,
-            the parameter of the law (its second moment is a little less).
-Promise     The law is exact for every rational variance > 0. Up to 2**14 it is one inversion by a table (`bell`).
-            Above, with L = 2**m the least power of two for which variance / L**2 <= 2**14: a signed block b is drawn
-            with chance proportional to f(j L), j = b for b >= 0 and -1 - b below (a `bell` once more); Z = b L + d, d
-            uniform on 0 .. L - 1, is kept with chance f(Z) / f(j L), else all is drawn again. What is kept has chance
-            proportional to f(j L) (1/L) f(Z) / f(j L), that is to f(Z). Since j L <= |Z| <= (j+1) L in every block,
-            the chance is at most 1 and at least f((j+1) L) / f(j L): a V below that is kept at once. Under 1.3 % look
-            further, under .7 % are drawn again. int64 up to variance 2**108, Python ints above, by the variance and
-            never by the draw; int64 cannot hold the law's far end (see `bell`).
+            the parameter of the distribution (its second moment is a little less).
+Promise     The distribution is exact for every rational variance > 0. Up to 2**14 it is one inversion by a table
+            (`bell`). Above, with L = 2**m the least power of two for which variance / L**2 <= 2**14: a signed block b
+            is drawn with probability proportional to f(j L), j = b for b >= 0 and -1 - b below (a `bell` once more); Z
+            = b L + d, d uniform on 0 .. L - 1, is kept with probability f(Z) / f(j L), else all is drawn again. What is
+            kept has probability proportional to f(j L) (1/L) f(Z) / f(j L), that is to f(Z). Since j L <= |Z| <= (j+1)
+            L in every block, the probability is at most 1 and at least f((j+1) L) / f(j L): a V below that is kept at
+            once. Under 1.3 % look further, under .7 % are drawn again. int64 up to variance 2**108, Python ints above,
+            by the variance and never by the draw; int64 cannot hold the distribution's far end (see `bell`).
 
 Proof of the margin, for draws that look further. V is r = 64 - m bits, then 64 more. Let e = 2**-53, s**2 = variance /
 L**2, u = (|Z| - j L) / L, so that f(Z) / f(j L) = exp(-g), g = u (2j + u) / (2 s**2). u is an exact float; 2j + u, two
 products and the float of 1/(2 s**2) each err by e, so g <= 1/4 errs by less than 1.1 e. The Taylor polynomial of degree
 13 drops under 2**-62; by Horner's rule with rounded coefficients it errs by at most 28 e exp(1/4) / (1 - 28 e) < 37 e
 (Higham 2002, section 5.1). V in floats errs by 3 e, and its bracket is narrower than e. Together under 43 e; the margin
-is 128 e = 2**-46. g > 1/4 (which no draw within a table's reach has) and V within the margin (chance 2**-45 among those
-that look further) are settled in ball arithmetic. Nothing is assumed of a library: there are IEEE sums and products.
+is 128 e = 2**-46. g > 1/4 (which no draw within a table's reach has) and V within the margin (probability 2**-45 among
+those that look further) are settled in ball arithmetic. Nothing is assumed of a library: there are IEEE sums and
+products.
 Source      the law: Canonne, Kamath, Steinke, NeurIPS 2020 (arXiv 2004.00010); blocks under steps: Devroye 1986, II.3.
 Checked     tests/samplers/test_discrete_gaussian.py.
 """

@@ -1,12 +1,12 @@
 """Discrete Laplace draws with a rational scale.
 
 Definition  P(Z = k) = (1-p)/(1+p) * p**|k| for all integers k, with p = exp(-1/scale).
-Promise     The law is exact for every rational scale > 0. Up to 2**15, |Z| is one inversion of P(|Z| >= j) = 2 p**j /
-            (1+p) and the sign a bit of the same word; both signs of 0 are the one 0 whose mass that law already
-            counts. Above, Z = G, or -1 - G with probability p/(1+p), for a geometric G: both halves then have mass
-            (1-p)/(1+p) p**|k| and 0 belongs to the first alone. int64 up to scale 2**54, Python ints above, by the
+Promise     The distribution is exact for every rational scale > 0. Up to 2**15, |Z| is one inversion of P(|Z| >= j) = 2
+            p**j / (1+p) and the sign a bit of the same word; both signs of 0 are the one 0 whose mass that distribution
+            already counts. Above, Z = G, or -1 - G with probability p/(1+p), for a geometric G: both halves then have
+            mass (1-p)/(1+p) p**|k| and 0 belongs to the first alone. int64 up to scale 2**54, Python ints above, by the
             scale and never by the draw (see `geometric`).
-Source      Ghosh, Roughgarden, Sundararajan 2009 (the law); inversion with a proved margin in `tail`.
+Source      Ghosh, Roughgarden, Sundararajan 2009 (the distribution); inversion with a proved margin in `tail`.
 Checked     tests/samplers/test_discrete_laplace.py.
 """
 

@@ -1,15 +1,16 @@
-"""Many coins at once, the i-th heads with chance exp(-rate * gap_i), where gap_i is how far value_i is below the top.
+"""Many coins at once, the i-th heads with probability exp(-rate * gap_i), where gap_i is how far value_i is below the
+top.
 
-Promise     The law is exact, and the tosses independent. A 64-bit word w says U in [w, w+1] / 2**64; a toss is heads if
-            U < exp(-x). Floats decide only what no real U that begins with the word could change; further bits and
-            ball arithmetic settle the others, under one in 2**38.
+Promise     The distribution is exact, and the tosses independent. A 64-bit word w says U in [w, w+1] / 2**64; a toss is
+            heads if U < exp(-x). Floats decide only what no real U that begins with the word could change; further bits
+            and ball arithmetic settle the others, under one in 2**38.
 Proof of the margin. x = rate * gap: gap is exact as uint64 or one float subtraction, so with two roundings more and the
 float of the rate, x has relative error under 2**-50 (or it is one rounded Fraction). Where x <= 64 that moves exp(-x)
 by under 2**-43 of itself; **assumed of the library's exp: relative error at most 2**-45** (numpy documents under 4
 units in the last place). The float of w / 2**64 is within 2**-53 of it, relatively, and U within 2**-64 more. So with e
 the float of exp(-x): u + 2**-62 < e (1 - 2**-40) proves heads, u > e (1 + 2**-40) + 2**-62 tails. Where x > 64, exp(-x)
 and e are below 2**-90, and u > 2**-62 proves tails; heads are not proved, since e < 2**-62.
-Checked     tests/mechanisms/test_permute_and_flip.py: words at the boundary of each chance.
+Checked     tests/mechanisms/test_permute_and_flip.py: words at the boundary of each probability.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 Definition  With p = exp(-1/scale): P(k >= j) = factor * p**j for integers j >= 1. `factor` is 1 for a geometric, and
             2/(1+p) for the absolute value of a discrete Laplace (so that 0 is not counted twice).
-Promise     The law is exact. A float64 decides k only when no real U that begins with the word could give another k;
-            the other words are settled in ball arithmetic with further bits. 2**-20 <= scale <= 2**15 for the floats;
-            a smaller scale is treated below. A draw is settled slowly with chance under 2**-31.
+Promise     The distribution is exact. A float64 decides k only when no real U that begins with the word could give
+            another k; the other words are settled in ball arithmetic with further bits. 2**-20 <= scale <= 2**15 for
+            the floats; a smaller scale is treated below. A draw is settled slowly with probability under 2**-31.
 
 Proof of the margin. Let e = 2**-53, v >= 1 the 63 bits drawn, so U = x / 2**63 with v <= x <= v+1; L = ln(factor), in
 [0, 1); z* = L - ln(v / 2**63) >= 0, which is at least |ln(v / 2**63)|. In floats u = v * 2**-63 has relative error at
@@ -16,7 +16,8 @@ is within t (2**-49 + 4 e) + 3 e scale of scale * z*. Moving x over [v, v+1] mov
 ln(1 + 1/v) <= scale / v. The margin used, t 2**-48 + scale 2**-51 + scale / v, exceeds the sum by t 2**-50 + scale e,
 and at v < 8 by 1/v - ln(1 + 1/v) > .007 more, which covers the rounding of the margin itself (4 e of it). t - rint(t)
 is exact. Hence if |t - rint(t)| > margin, no integer lies among the possible true values, and floor(t) is right for
-all of them. The chance of a doubt is under scale (2**-47 + 2**-49) + 2**-45 (t has mean about scale), so under 2**-31.
+all of them. The probability of a doubt is under scale (2**-47 + 2**-49) + 2**-45 (t has mean about scale), so under
+2**-31.
 
 A scale under 2**-20 is replaced by 2**-20 in the floats alone: for v >= 1 both have scale * z* < 2**-20 * 45 < 1, so k
 = 0 for both. v = 0 is always settled slowly, with the true scale.

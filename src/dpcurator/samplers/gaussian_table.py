@@ -3,8 +3,8 @@
 Definition  For a variance up to 2**14 and integers j >= 0, P(J = j) is proportional to exp(-j**2 / (2 variance)), the
             weight of 0 halved when `folded`. A fair side makes it signed: -J when folded, so that both signs of 0 are
             the one 0; ~J = -1 - J otherwise, so that each side has its own.
-Promise     The law is exact: only whole numbers are compared, and no float occurs. A word is refined with further bits,
-            in ball arithmetic, with chance at most 2**-51.
+Promise     The distribution is exact: only whole numbers are compared, and no float occurs. A word is refined with
+            further bits, in ball arithmetic, with probability at most 2**-51.
 
 Proof. The top bit is the side; the other 63 are v: U is in [v, v+1] / 2**63. Let C_j = P(J <= j), and e_j = floor(lo)
 for a ball [lo, hi] that holds 2**63 C_j and is narrower than 1: e_j <= 2**63 C_j < e_j + 2. If v < e_j then U <= C_j;
@@ -66,7 +66,7 @@ class Bell:
         return j if word <= _TOP else -j if self.folded else ~j
 
     def many(self, words: NDArray[np.uint64], entropy: Entropy) -> NDArray[np.int64]:
-        """The signed outcome for each word. Raises OverflowError, chance under 2**-11000."""
+        """The signed outcome for each word. Raises OverflowError, probability under 2**-11000."""
         guessed = self._guide[(words >> np.uint64(64 - _GUIDE)).view(np.int64)]
         result = guessed.astype(np.int64)
         unknown = np.flatnonzero(guessed == _UNKNOWN)

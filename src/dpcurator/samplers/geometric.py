@@ -1,11 +1,11 @@
 """Geometric draws with a rational scale.
 
 Definition  P(G = k) = (1-p) * p**k for integers k >= 0, with p = exp(-1/scale).
-Promise     The law is exact for every rational scale > 0. Up to 2**15 it is one inversion (`tail`); above, G's binary
-            digits are drawn in independent blocks: a tail of scale in (2**14, 2**15], then up to 18 digits by
-            inversion, then the digits that are uniform but for a chance of 2**-32 (`digits`). int64 up to scale 2**54,
-            Python ints above, whatever is drawn. int64 cannot hold the law's far end: a draw 512 scales out (chance
-            e**-512 < 2**-738) raises OverflowError.
+Promise     The distribution is exact for every rational scale > 0. Up to 2**15 it is one inversion (`tail`); above, G's
+            binary digits are drawn in independent blocks: a tail of scale in (2**14, 2**15], then up to 18 digits by
+            inversion, then the digits that are uniform but for a probability of 2**-32 (`digits`). int64 up to scale
+            2**54, Python ints above, whatever is drawn. int64 cannot hold the distribution's far end: a draw 512 scales
+            out (probability e**-512 < 2**-738) raises OverflowError.
 Source      inversion: Devroye 1986, ch. III; blocks of digits: `digits`.
 Checked     tests/samplers/test_geometric.py.
 """
@@ -86,7 +86,7 @@ class Blocks:
 
 @lru_cache(maxsize=256)
 def blocks(scale: Fraction) -> Blocks:
-    """The split for this scale: constants of the law alone. 2**(e-1) < scale <= 2**e decides where to cut."""
+    """The split for this scale: constants of the distribution alone. 2**(e-1) < scale <= 2**e decides where to cut."""
     positive(scale, name="scale")
     if scale <= LARGEST:
         return Blocks(np.int64, Tail(scale, two_sided=False), None, None)

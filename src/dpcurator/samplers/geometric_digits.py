@@ -5,8 +5,8 @@ Definition  For G with P(G = k) proportional to exp(-k/scale) and any split G = 
             with scale / 2**m, and d is truncated geometric, P(d) proportional to exp(-d/scale) on 0 .. 2**m - 1.
             `Middle` draws d by inversion: floor(-scale * ln(1 - U q)), q = 1 - exp(-2**m / scale). `Low`, for 2**m /
             scale <= 2**-32, draws d uniformly and keeps it with probability exp(-d/scale), else again.
-Promise     Both laws are exact; words are settled slowly with chance at most 2**(m-49) (Middle, m <= 18: 2**-31) and
-            2**-32.
+Promise     Both distributions are exact; words are settled slowly with probability at most 2**(m-49) (Middle, m <= 18:
+            2**-31) and 2**-32.
 
 Proof of Middle's margin, for q <= 2**-14. Let e = 2**-53. x = fl(v) * fl(q 2**-63), rounded, has relative error at
 most 3 e. y = x (1 + x (1/2 + x (1/3 + x/4))) drops less than x * 2**-58 of -ln(1-x); its inner sum is below 2**-14 so

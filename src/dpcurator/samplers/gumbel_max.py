@@ -1,12 +1,13 @@
-"""A choice with chances proportional to exp(rate * value): the winner of a race, or the first `places` of it.
+"""A choice with probabilities proportional to exp(rate * value): the winner of a race, or the first `places` of it.
 
 Definition  Candidate i arrives at E_i / (size_i exp(rate * value_i)), with E_i independent exponentials: E = -ln(1-X),
-            X uniform. The first is i with chance proportional to size_i exp(rate * value_i); the next likewise among
-            the others, and so on. In logarithms the greatest key K_i = rate * value_i + ln size_i - ln E_i wins.
-Promise     The law is exact. Each X_i begins as one word of 32 bits, drawn for every candidate whatever the data. IEEE
-            sums and products alone, no library's logarithm or exponential, tell who cannot be among the first; the few
-            others get their keys enclosed in ball arithmetic, and further bits until the order is certain. No candidate
-            is given up for being far behind: a word of 0 leaves its key without a bound above, and gets further bits.
+            X uniform. The first is i with probability proportional to size_i exp(rate * value_i); the next likewise
+            among the others, and so on. In logarithms the greatest key K_i = rate * value_i + ln size_i - ln E_i wins.
+Promise     The distribution is exact. Each X_i begins as one word of 32 bits, drawn for every candidate whatever the
+            data. IEEE sums and products alone, no library's logarithm or exponential, tell who cannot be among the
+            first; the few others get their keys enclosed in ball arithmetic, and further bits until the order is
+            certain. No candidate is given up for being far behind: a word of 0 leaves its key without a bound above,
+            and gets further bits.
 
 Proof. The race: Plackett-Luce. Units: log2 times 2**23; A = rate 2**23 / ln 2; gap_i = top - value_i, where top is the
 value that is the `places`-th greatest: no lower one is far ahead of those that matter, however far the greatest are, so
@@ -25,8 +26,8 @@ thus at least t - 2**-48 (|t| + 2**38). Else gap_i < 0, and key_i >= A |gap_i| -
 error. Hence only those whose float is, or whose w = 0, need a ball; the two units and the half of the margin that are
 left cover the rounding of that bound. Products that overflow are inf, which is kept, or -inf, and past any bound above
 -2**1000; with a lower bound than that everybody needs a ball. Where A or a gap itself passes the range of doubles, gaps
-are multiplied exactly, then rounded once. Expected: under two candidates in balls for one place; a word of 0 has chance
-2**-32.
+are multiplied exactly, then rounded once. Expected: under two candidates in balls for one place; a word of 0 has
+probability 2**-32.
 Source      exponential races, Efraimidis and Spirakis 2006; linear log2, Mitchell 1962; lazy bits,
             samplers/lazy_uniform.py.
 Checked     tests/samplers/test_gumbel_max.py: words of 2 and 3 bits enumerated, the floats against balls, chi-square.

@@ -1,9 +1,9 @@
 """A uniform real that is drawn only as far as it is looked at.
 
 U in [0, 1) begins as a word w of some bits, which says U is in [w, w+1] / 2**bits. Whatever is asked of U is answered
-from that bracket if it can be, else 64 more bits are appended and it is asked again: so the answer has the law of one
-exact real U, though finitely many bits are ever drawn. Almost every draw is decided by its first word, in floats whose
-error is bounded in the module that uses them; the rest (under 2**-30 of draws) come here.
+from that bracket if it can be, else 64 more bits are appended and it is asked again: so the answer has the distribution
+of one exact real U, though finitely many bits are ever drawn. Almost every draw is decided by its first word, in floats
+whose error is bounded in the module that uses them; the rest (under 2**-30 of draws) come here.
 Checked in tests/samplers.
 """
 

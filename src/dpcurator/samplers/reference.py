@@ -1,8 +1,9 @@
-"""The laws of the samplers once more, bit by bit and slowly: the oracle that the fast ones are compared with.
+"""The distributions of the samplers once more, bit by bit and slowly: the oracle that the fast ones are compared with.
 
 Definition  Only fair bits and whole numbers: uniform below m by rejection; Bernoulli of a rational by its digits; of
             exp(-x), x <= 1, as the parity of how far the chain of Bernoulli(x/1), Bernoulli(x/2), ... runs, whose
-            chance is the series 1 - x + x**2/2! - ...; geometric, discrete Laplace and discrete Gaussian from those.
+            probability is the series 1 - x + x**2/2! - ...; geometric, discrete Laplace and discrete Gaussian from
+            those.
 Promise     Exact by construction, with no float and no ball; time grows with the size of the draw, so it is never used
             for a release.
 Source      Canonne, Kamath, Steinke, NeurIPS 2020 (arXiv 2004.00010), section 5: algorithms 1 to 3.
@@ -26,7 +27,7 @@ def uniform_below(m: int, entropy: Entropy) -> int:
 
 
 def bernoulli(chance: Fraction, entropy: Entropy) -> bool:
-    """chance: Fraction in [0, 1]. A uniform's binary digits against the chance's own, until one differs."""
+    """chance: Fraction in [0, 1]. A uniform's binary digits against the probability's own, until one differs."""
     rest, whole = chance.numerator, chance.denominator
     while 0 < rest < whole:
         digit = 2 * rest >= whole
@@ -44,7 +45,8 @@ def bernoulli_exp(x: Fraction, entropy: Entropy) -> bool:
 
 
 def _bernoulli_exp_short(x: Fraction, entropy: Entropy) -> bool:
-    """0 <= x <= 1. The chain reaches k with chance x**(k-1)/(k-1)!; it stops at an odd k with chance exp(-x)."""
+    """0 <= x <= 1. The chain reaches k with probability x**(k-1)/(k-1)!; it stops at an odd k with probability
+    exp(-x)."""
     k = 1
     while bernoulli(x / k, entropy):
         k += 1

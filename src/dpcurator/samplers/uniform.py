@@ -1,7 +1,7 @@
 """Uniform integers below any bound.
 
 Definition  P(X = k) = 1/m for 0 <= k < m.
-Promise     The law is exact for every int m >= 1. For m <= 2**64 a word w is kept when it is below the largest
+Promise     The distribution is exact for every int m >= 1. For m <= 2**64 a word w is kept when it is below the largest
             multiple of m that a word can reach, and gives w mod m: each k is then the remainder of equally many words.
             Larger m take the fewest bits that reach m - 1, kept when below m. Words not kept are drawn again. int64
             for m <= 2**63, Python ints above, by m and never by the draw.

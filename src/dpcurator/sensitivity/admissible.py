@@ -36,7 +36,7 @@ _PLACES = 32  # binary figures of beta
 
 @dataclass(frozen=True, slots=True)
 class Admissible:
-    """The noise is S / alpha times Z of this law, S being beta-smooth."""
+    """The noise is S / alpha times Z of this distribution, S being beta-smooth."""
 
     law: str
     alpha: Fraction
@@ -44,7 +44,7 @@ class Admissible:
 
 
 def admissible(law: str, epsilon: Fraction, delta: Fraction, smoothing: Fraction) -> Admissible:
-    """What a law needs for (epsilon, delta). smoothing: the share of epsilon that beta may take, in (0, 1).
+    """What a distribution needs for (epsilon, delta). smoothing: the share of epsilon that beta may take, in (0, 1).
 
     cauchy and student take no delta; for laplace beta is the largest of 32 binary figures that the condition allows.
     """

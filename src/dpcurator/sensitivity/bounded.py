@@ -50,7 +50,23 @@ class Moves:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bounded:
-    """Calling it on a list of rows gives a tuple of Fractions; `dp.sensitivity_of` says how far neighbours are."""
+    """A function of a list of rows whose sensitivity follows from how it is made: counts, sums, means, histograms.
+
+    Made by Bounded.count, .sum, .mean, .variance, .smallest, .largest and .histogram, each row's value being clamped to
+    public bounds first, and combined by +, -, *, `clamp`, `map` and `stack`. Calling it on a list of rows gives a tuple
+    of exact Fractions, which are as private as the rows; `dp.sensitivity_of` says how far neighbours move it.
+
+    Raises Refusal for bounds that are no bounds, and for combinations whose sensitivity is not known.
+
+    >>> import dpcurator as dp
+    >>> total = dp.Bounded.sum(lower=0, upper=100)
+    >>> total([30, 250, None])  # 250 counts as 100, a missing value as 0
+    (Fraction(130, 1),)
+    >>> dp.sensitivity_of(total, neighbours="add-remove").l1
+    Fraction(100, 1)
+
+    Source: Dwork, McSherry, Nissim, Smith 2006.
+    """
 
     name: str
     size: int  # how many numbers it gives
@@ -216,8 +232,24 @@ class Bounded:
         return cls(f"({', '.join(part.name for part in parts)})", sum(part.size for part in parts), value, moves)
 
 
-def sensitivity_of(function: Bounded, *, neighbours: str, n: object = None) -> Moves:
-    """How far neighbours move the function at most: l1, l2_squared, linf. n: the public number of rows, if it is so."""
+def sensitivity_of(function: Bounded, *, neighbours: str, n: int | None = None) -> Moves:
+    """The sensitivity of a function made by dp.Bounded: how far neighbours move it, in l1, l2 and linf.
+
+    Parameters:
+        function: a dp.Bounded.
+        neighbours: "add-remove" (one row more or less) or "replace-one".
+        n: int >= 1, the number of rows where that is public; a mean and a variance need it.
+
+    Returns `l1`, `l2_squared` and `linf`, Fractions in the function's unit (the square of it for l2_squared). Raises
+    Refusal for any other function, and where the sensitivity is not bounded for these neighbours.
+
+    >>> import dpcurator as dp
+    >>> mean = dp.Bounded.mean(lower=30, upper=150)
+    >>> dp.sensitivity_of(mean, neighbours="replace-one", n=1000).l1
+    Fraction(3, 25)
+
+    Source: Dwork, McSherry, Nissim, Smith 2006.
+    """
     if not isinstance(function, Bounded):
         raise Refusal(
             "The sensitivity of a function follows only from how it was made.",

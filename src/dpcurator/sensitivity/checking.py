@@ -21,6 +21,7 @@ from typing import Any
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, decimal_text, rational, whole
+from dpcurator.numbers.rational import Spelled
 from dpcurator.sensitivity.exactly import DISTANCES, Vector, distance, ends, finite, root
 from dpcurator.sensitivity.neighbours import Index, bases, how_many, relation, with_row
 from dpcurator.sensitivity.progress import Progress, telling
@@ -102,19 +103,37 @@ def check_sensitivity(
     n: int,
     neighbours: str,
     distance: str = "l1",
-    claim: object = None,
+    claim: Spelled | None = None,
     ordered: bool = True,
     least: int = 0,
-    seconds: object | None = 60,
+    seconds: Spelled | None = 60,
     progress: Progress | bool | None = None,
 ) -> Checked:
-    """The largest change of f between neighbouring datasets of rows of `domain`, with the pair that attains it.
+    """The largest change of a function between neighbouring datasets of a small domain, with a pair that attains it.
 
-    f takes a tuple of rows and gives a number or a sequence of numbers. n: the number of rows (replace-one), or the
-    largest one (add-remove, from `least` up). ordered=False: f does not depend on the order of rows, which saves a
-    factor of up to n!; it is believed. seconds: the time to take, None for all it needs. progress: called with
-    (done, of how many); True shows a bar, False none, and None shows one on a terminal. Raises Refusal for what is no
-    such question, or for more than 5,000,000 datasets.
+    Every dataset of at most n rows of `domain` is tried against every neighbour of it: a proof for these datasets, and
+    nothing said of others.
+
+    Parameters:
+        f: takes a tuple of rows, gives a number or a sequence of numbers.
+        domain: the rows that a dataset may be made of.
+        n: int >= 1, the number of rows (replace-one), or the largest (add-remove, from `least` up).
+        neighbours: "add-remove" or "replace-one".
+        distance: "l1", "l2" or "linf"; of one number all are alike.
+        claim: number, a sensitivity to look for a counterexample to; None for the largest change.
+        ordered: False says that f does not depend on the order of rows, which is believed and saves a factor up to n!.
+        least: int >= 0, the smallest number of rows under add-remove.
+        seconds: number > 0, the time to take; None for all it needs.
+        progress: called with (done, of how many); True shows a bar, False none, None shows one on a terminal.
+
+    Raises Refusal for what is no such question, and for more than 5,000,000 datasets.
+
+    >>> import dpcurator as dp
+    >>> found = dp.check_sensitivity(max, domain=[0, 3, 10], n=3, neighbours="replace-one", progress=False)
+    >>> found.sensitivity
+    Fraction(10, 1)
+
+    Source: the definition of global sensitivity, Dwork, McSherry, Nissim, Smith 2006.
     """
     rows, relate = tuple(domain), relation(neighbours)
     size, smallest = whole(n, name="n", least=1), whole(least, name="least")

@@ -19,6 +19,7 @@ from typing import Any
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import rational, whole
+from dpcurator.numbers.rational import Spelled
 from dpcurator.sensitivity.exactly import finite, same
 from dpcurator.sensitivity.function import Function, Grid
 from dpcurator.sensitivity.neighbours import Index, bases, how_many
@@ -68,15 +69,30 @@ def enumerated(
     f: Callable[[tuple[Any, ...]], Any],
     *,
     domain: Sequence[Any],
-    n: object,
-    lower: object,
-    upper: object,
-    grid: object,
+    n: int,
+    lower: Spelled,
+    upper: Spelled,
+    grid: Spelled,
 ) -> Enumerated:
-    """A function for dp.Smooth and dp.ProposeTestRelease, of n rows of a short list. n is public.
+    """A function of a few rows, with its local sensitivity at every distance found by trying all datasets.
 
-    f: of a tuple of rows, symmetric, giving one rational number. lower, upper, grid: as for dp.order_statistic; the
-    answers of f need not be on the grid. Raises Refusal for what is no such function, or over 200,000 datasets.
+    For dp.Smooth and dp.ProposeTestRelease, where a function is none of the known ones. One row is replaced, and the
+    number of rows is public.
+
+    Parameters:
+        f: of a tuple of rows, symmetric, giving one rational number.
+        domain: the rows that a dataset may be made of. n: int >= 1, the number of rows.
+        lower, upper: numbers, public bounds to which values are clamped, multiples of `grid`.
+        grid: number > 0, the public step to which values and answers are rounded.
+
+    Raises Refusal for what is no such function, and for more than 200,000 datasets.
+
+    >>> import dpcurator as dp
+    >>> spread = dp.enumerated(lambda rows: max(rows) - min(rows), domain=[0, 1, 5], n=3, lower=0, upper=5, grid=1)
+    >>> dp.Smooth(function=spread, epsilon=1).release([0, 1, 5]) in range(6)
+    True
+
+    Source: Nissim, Raskhodnikova, Smith 2007.
     """
     rows, size = tuple(domain), whole(n, name="n", least=1)
     public = Grid(rational(lower, name="lower"), rational(upper, name="upper"), rational(grid, name="grid"))
@@ -122,8 +138,21 @@ def _replaced(index: Index, rows: int) -> Iterator[Index]:
                 yield tuple(moved)
 
 
-def check_local(function: Function, *, domain: Sequence[Any], n: object) -> None:
-    """Try what `function` promises of itself on all replace-one neighbours of n rows of a domain. Raises Refusal."""
+def check_local(function: Function, *, domain: Sequence[Any], n: int) -> None:
+    """Checks what a function claims of its own local sensitivity, on all neighbours of n rows of a domain.
+
+    Parameters:
+        function: as made by dp.order_statistic, or one of your own with the same methods.
+        domain: the rows that a dataset may be made of. n: int >= 1, the number of rows.
+
+    Gives None where every claim holds for these datasets. Raises Refusal where one is false, with the dataset.
+
+    >>> import dpcurator as dp
+    >>> median = dp.order_statistic("1/2", lower=0, upper=4, grid=1)
+    >>> dp.check_local(median, domain=[0, 1, 4], n=3)
+
+    Source: Nissim, Raskhodnikova, Smith 2007, definition 2.1.
+    """
     rows, size = tuple(domain), whole(n, name="n", least=1)
 
     def read(index: Index) -> Any:

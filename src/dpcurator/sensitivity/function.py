@@ -53,7 +53,7 @@ class Grid:
         return int(self.upper / self.step)
 
     def every(self) -> range:
-        """Every step, for laws that are listed. Raises Refusal above a million."""
+        """Every step, for distributions that are listed. Raises Refusal above a million."""
         if self.high - self.low >= _LISTED:
             raise Refusal(f"The grid has more than {_LISTED:,} steps to list.", cure="Take a coarser grid for study.")
         return range(self.low, self.high + 1)
@@ -102,8 +102,25 @@ def function_of(value: Any) -> Function:
     return value  # type: ignore[no-any-return]
 
 
-def local_sensitivity(function: Function, data: Sequence[Any], distance: object = 0) -> LocalSensitivity:
-    """A_k of the data at k = distance: sealed, since it is as private as the data."""
+def local_sensitivity(function: Function, data: Sequence[Any], distance: int = 0) -> LocalSensitivity:
+    """The local sensitivity of a function at the data, or the largest within so many changed rows: sealed.
+
+    A_k(x), the largest change that replacing one row makes to the function at any data within k rows of x. It is as
+    private as the data: what is returned shows no number, and is for mechanisms alone.
+
+    Parameters:
+        function: as made by dp.order_statistic, dp.trimmed_mean, dp.bounded_mean or dp.enumerated.
+        data: a list of rows. distance: int >= 0, k.
+
+    Raises Refusal for anything else.
+
+    >>> import dpcurator as dp
+    >>> median = dp.order_statistic("1/2", lower=0, upper=100, grid=1)
+    >>> dp.local_sensitivity(median, [20, 40, 53])
+    <LocalSensitivity: sealed>
+
+    Source: Nissim, Raskhodnikova, Smith 2007.
+    """
     known, k = function_of(function), whole(distance, name="distance")
     rows = known.rows(data)
     return LocalSensitivity(known.local_sensitivity_at(rows, k), known.unit(rows), k)

@@ -22,6 +22,7 @@ from typing import Any
 
 from dpcurator.numbers import exp_neg, positive
 from dpcurator.numbers.arb import Ball, ball, precision
+from dpcurator.numbers.rational import Spelled
 from dpcurator.sensitivity.function import Function, function_of
 from dpcurator.sensitivity.sealed import SmoothSensitivity
 
@@ -35,8 +36,26 @@ def shrink(beta: Fraction) -> Fraction:
     return min(Fraction(math.ceil(exp_neg(beta, places + 8).hi * 2**places), 2**places), Fraction(1))
 
 
-def smooth_sensitivity(function: Function, data: Sequence[Any], beta: object) -> SmoothSensitivity:
-    """The beta-smooth sensitivity of the data: sealed. beta: a rational above 0."""
+def smooth_sensitivity(function: Function, data: Sequence[Any], beta: Spelled) -> SmoothSensitivity:
+    """The beta-smooth sensitivity of a function at the data: sealed.
+
+    S(x) = max over k >= 0 of exp(-beta k) A_k(x), A_k the local sensitivity within k changed rows: the least bound on
+    it that neighbours change by a factor of at most e**beta. As private as the data: what is returned shows no number,
+    and dp.Smooth uses it.
+
+    Parameters:
+        function: as made by dp.order_statistic, dp.trimmed_mean, dp.bounded_mean or dp.enumerated.
+        data: a list of rows. beta: number > 0.
+
+    Raises Refusal for anything else.
+
+    >>> import dpcurator as dp
+    >>> median = dp.order_statistic("1/2", lower=0, upper=100, grid=1)
+    >>> dp.smooth_sensitivity(median, [20, 40, 53], beta="0.1")
+    <SmoothSensitivity: sealed>
+
+    Source: Nissim, Raskhodnikova, Smith 2007.
+    """
     known, rate = function_of(function), positive(beta, name="beta")
     return of_rows(known, known.rows(data), rate)
 

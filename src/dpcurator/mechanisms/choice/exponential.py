@@ -2,7 +2,7 @@
 
 Definition  P(i) proportional to exp(epsilon u_i / (2 s)) for scores u and sensitivity s; to exp(epsilon u_i / s) where
             the scores are declared `monotone`: between any neighbours all of them rise, or all of them fall, or stay.
-Promise     If neighbours move each score by at most s, every log-ratio of chances lies in an interval of length
+Promise     If neighbours move each score by at most s, every log-ratio of probabilities lies in an interval of length
             epsilon: bounded range epsilon, so epsilon-DP and rho-zCDP with rho = epsilon**2 / 8. With `monotone` the
             same is true, if the scores are. With a `grid`, s is rounded up to a multiple of it
             (mechanisms/choice/scores.py).
@@ -11,11 +11,11 @@ Accuracy    With R candidates of which R_opt have the best score: P(best - u >= 
 
 Proof of the promise. ln P(i) - ln P'(i) = c (u_i - u'_i) - ln(Z / Z') with one Z / Z' for all i, so the log-ratios span
 c (max - min of u_i - u'_i). That is at most c 2 s with c = epsilon / (2 s). Monotone differences all lie in [0, s] or
-all in [-s, 0], so they span at most c s with c = epsilon / s. As both laws sum to 1, the interval holds 0: epsilon-DP.
-Proof of the accuracy. Each candidate so far below the best has weight at most exp(c best) (R_opt / R) exp(-t); there
-are fewer than R of them, and the best ones alone weigh R_opt exp(c best).
+all in [-s, 0], so they span at most c s with c = epsilon / s. As both distributions sum to 1, the interval holds 0:
+epsilon-DP. Proof of the accuracy. Each candidate so far below the best has weight at most exp(c best) (R_opt / R)
+exp(-t); there are fewer than R of them, and the best ones alone weigh R_opt exp(c best).
 Source      McSherry, Talwar, FOCS 2007; bounded range: Durfee, Rogers, NeurIPS 2019; rho: Cesar, Rogers, ALT 2021.
-Checked     tests/mechanisms/test_exponential.py, tests/samplers/test_gumbel_max.py (law of the choice).
+Checked     tests/mechanisms/test_exponential.py, tests/samplers/test_gumbel_max.py (distribution of the choice).
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms.choice.monotone import apart
 from dpcurator.mechanisms.choice.scores import Scores, grid_sensitivity, read_scores, settle
-from dpcurator.mechanisms.parameters import parameters
-from dpcurator.numbers import Enclosure, ln, positive, whole
+from dpcurator.mechanisms.parameters import error_level, parameters
+from dpcurator.numbers import Enclosure, ln, whole
 from dpcurator.numbers.arb import ball, precision
 from dpcurator.numbers.enclosure import bracket
 from dpcurator.numbers.rational import Spelled
@@ -45,11 +45,30 @@ Candidate = TypeVar("Candidate", bound=Hashable)
 
 @parameters
 class Exponential:
-    """sensitivity: Fraction > 0, how far neighbours move one score at most. epsilon: Fraction > 0.
+    """Exponential mechanism: chooses one of finitely many public candidates by private scores; epsilon-DP.
 
-    monotone: bool, whether between neighbours all scores move the same way; only then may it be True. grid: Fraction
-    > 0, or None to take scores as they are. nan: the score of a candidate whose score is nan or infinite; None refuses
-    such scores, which tells of the data. Any other is a Refusal.
+    P(i) is proportional to exp(epsilon u_i / (2 s)) for scores u of sensitivity s; to exp(epsilon u_i / s) where
+    `monotone` is declared.
+
+    Promise: if neighbours move each score by at most s, the choice has bounded range epsilon: it is epsilon-DP, and
+    rho-zCDP with rho = epsilon**2 / 8.
+
+    Parameters (any other value raises Refusal, with a way to mend it):
+        sensitivity: number > 0, how far neighbours move one score at most, in the scores' unit.
+        epsilon: number > 0, of one choice.
+        monotone: bool, True only if between any two neighbours no two scores move in opposite directions, as counts of
+            one vote each under add-remove; it halves the noise.
+        grid: number > 0 to which scores are rounded, or None to take them as they are.
+        nan: the score that stands for one that is no finite number; None refuses such scores, which tells of the data.
+
+    >>> import dpcurator as dp
+    >>> best = dp.Exponential(sensitivity=1, epsilon=2)
+    >>> best.select([3, 20, 2]) in range(3)
+    True
+    >>> [f"{float(p.lo):.3f}" for p in best.probabilities([3, 2, 2])]  # as private as the scores
+    ['0.576', '0.212', '0.212']
+
+    Source: McSherry, Talwar 2007; bounded range, Durfee, Rogers 2019; rho, Cesar, Rogers 2021.
     """
 
     calibration: ClassVar[Calibration] = BY_EPSILON
@@ -87,7 +106,7 @@ class Exponential:
         return read_scores(scores, grid=self.grid, nan=self.nan)
 
     def select(self, scores: object, entropy: Entropy | None = None) -> int:
-        """The index of one candidate, equal scores having equal chances.
+        """The index of one candidate, equal scores having equal probabilities.
 
         scores: list, tuple or one-dimensional array of ints, floats, Fractions, Decimals. Raises Refusal for no scores,
         for what is no number, and for one that is not finite unless `nan` was declared.
@@ -121,15 +140,13 @@ class Exponential:
         return shares(self.read(scores), self.rate)
 
     def error(self, beta: Spelled, *, candidates: int, optimal: int = 1) -> Fraction:
-        """How far below the best score the choice is with chance at most beta: P(best - u >= error) <= beta.
+        """How far below the best score the choice is with probability at most beta: P(best - u >= error) <= beta.
 
         (2 s / epsilon) (ln(candidates / optimal) + ln(1 / beta)), without the 2 where monotone, rounded up. beta:
         Fraction in (0, 1); candidates: int >= 1; optimal: int, how many surely have the best score. In scores as read:
         a grid that scores are not on already adds at most one step of itself.
         """
-        chance = positive(beta, name="beta")
-        if chance >= 1:
-            raise Refusal("beta, the chance that the error bar misses, must be below 1.", cure="Write beta as in 0.05.")
+        chance = error_level(beta)
         n, best = whole(candidates, name="candidates", least=1), whole(optimal, name="optimal", least=1)
         if best > n:
             raise Refusal("optimal counts candidates, so it is at most their number.")
@@ -164,7 +181,7 @@ def distinct(candidates: Sequence[Candidate]) -> list[Candidate]:
     except TypeError:
         raise Refusal("A candidate cannot be hashed.", cure="Use texts, numbers or tuples as candidates.") from None
     if different < len(known):
-        raise Refusal("A candidate is listed twice.", cure="List each candidate once; twice doubles its chance.")
+        raise Refusal("A candidate is listed twice.", cure="List each candidate once; twice doubles its probability.")
     return known
 
 

@@ -11,7 +11,7 @@ Proof       len is a distance to a set, so neighbours move it by at most 1: the 
             values: a draw chooses among at most 2 n + 1 runs of the grid, each weighted by how many steps it holds,
             then a step of it.
 Source      Asi, Duchi, NeurIPS 2020 (arXiv 2005.10630); McSherry, Talwar, FOCS 2007.
-Checked     tests/mechanisms/test_inverse_sensitivity.py: len and the law by enumeration of small worlds.
+Checked     tests/mechanisms/test_inverse_sensitivity.py: len and the distribution by enumeration of small worlds.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
-from dpcurator.mechanisms.parameters import parameters
+from dpcurator.mechanisms.parameters import error_level, parameters
 from dpcurator.numbers import Enclosure, ln, positive
 from dpcurator.numbers.arb import ball, precision
 from dpcurator.numbers.enclosure import bracket
@@ -37,7 +37,28 @@ Run = tuple[int, int, int]  # first step, how many steps, len of each
 
 @parameters
 class InverseSensitivity:
-    """function: of dp.order_statistic, with replace-one neighbours. epsilon: Fraction > 0. Any other is a Refusal."""
+    """Inverse sensitivity mechanism: an order statistic, by how few rows would have to change; epsilon-DP.
+
+    P(t) is proportional to exp(-epsilon len(x, t) / 2) over the multiples t of the grid in the bounds; len(x, t) is the
+    least number of rows of x to replace so that the order statistic is t.
+
+    Promise: bounded range epsilon where one row is replaced and the number of rows is public: epsilon-DP, and rho-zCDP
+    with rho = epsilon**2 / 8.
+
+    Parameters (any other value raises Refusal, with a way to mend it):
+        function: a function made by dp.order_statistic, with replace-one neighbours.
+        epsilon: number > 0, of one release.
+
+    >>> import dpcurator as dp
+    >>> median = dp.order_statistic("1/2", lower=0, upper=10, grid=1)
+    >>> private = dp.InverseSensitivity(function=median, epsilon=1)
+    >>> 0 <= private.release([3, 4, 4, 5, 9]) <= 10
+    True
+    >>> private.error("0.05")  # rows
+    11
+
+    Source: Asi, Duchi 2020; McSherry, Talwar 2007.
+    """
 
     calibration: ClassVar[Calibration] = BY_EPSILON
 
@@ -92,7 +113,7 @@ class InverseSensitivity:
         return [run for run in runs if run[1] > 0]
 
     def probabilities(self, data: Sequence[Any]) -> dict[Fraction, Enclosure]:
-        """The law of the release for this data; as private as the data: for study and for tests."""
+        """The distribution of the release for this data; as private as the data: for study and for tests."""
         self.function.grid.every()  # refuses what is too long to list
         runs = self._runs(data)
         with precision(192):
@@ -106,14 +127,12 @@ class InverseSensitivity:
         }
 
     def error(self, beta: Spelled) -> int:
-        """How many rows would have to change to make the answer right, at most, but for a chance beta: an int.
+        """How many rows would have to change to make the answer right, at most, but for a probability beta: an int.
 
         (2 / epsilon) ln(R / beta), rounded up, R the number of steps of the grid (Asi, Duchi 2020): an error
         in rank, from public facts alone; how far that is in the unit of the values depends on the data.
         """
-        chance = positive(beta, name="beta")
-        if chance >= 1:
-            raise Refusal("beta, the chance that the error bar misses, must be below 1.", cure="Write beta as in 0.05.")
+        chance = error_level(beta)
         steps = self.function.grid.high - self.function.grid.low + 1
         return (2 * ln(steps / chance).hi / self.epsilon).__ceil__()
 

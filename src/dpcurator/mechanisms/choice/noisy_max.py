@@ -18,9 +18,10 @@ Proof       Fix j and the noises of the others. j is chosen exactly if Z_j >= m,
             P(Z_j >= m) <= exp(2S/scale) P(Z_j >= m') = e**epsilon P(Z_j >= m'). Average over the noises of the others.
             S must be whole: ceil(sensitivity/grid), by mechanisms/grid.py. Ties between scores off a grid would break
             otherwise under the neighbour.
-            Attained: of two, the first is chosen from d steps behind with chance p**d / (1 + p) by geometric noises.
-On a fine grid the geometric noise makes this permute-and-flip (mechanisms/choice/permute_and_flip.py), whose law is
-that of exponential noise on the real line (Ding and others 2021).
+            Attained: of two, the first is chosen from d steps behind with probability p**d / (1 + p) by geometric
+            noises.
+On a fine grid the geometric noise makes this permute-and-flip (mechanisms/choice/permute_and_flip.py), whose
+distribution is that of exponential noise on the real line (Ding and others 2021).
 Source      Dwork, Roth 2014, section 3.3 (Laplace, exponential, and why monotone scores cost half).
 Checked     tests/mechanisms/test_noisy_max.py.
 """
@@ -37,7 +38,7 @@ from dpcurator.mechanisms.choice.monotone import apart, declared
 from dpcurator.mechanisms.choice.scores import Scores, read_scores
 from dpcurator.mechanisms.grid import l1_steps, step_of
 from dpcurator.mechanisms.noise.discrete_laplace import DiscreteLaplace
-from dpcurator.mechanisms.parameters import parameters
+from dpcurator.mechanisms.parameters import error_level, parameters
 from dpcurator.numbers import Enclosure, ln, positive, rational, whole
 from dpcurator.numbers.geometric_sums import Step, chance, total
 from dpcurator.privacy.calibration import BY_EPSILON, Calibration
@@ -54,13 +55,32 @@ MOST = 32  # candidates of which `probabilities` gives the law
 
 @parameters
 class NoisyMax:
-    """sensitivity: Fraction > 0, how far neighbours move one score at most. epsilon: Fraction > 0, for the index.
+    """Report noisy max: the index of the greatest score, each with noise of its own; epsilon-DP.
 
-    noise: "laplace" or "exponential". monotone: bool, do all scores of two neighbours move in one direction? Of counts
-    with one vote each, say, under add-remove. value_epsilon: Fraction > 0, on top, for the chosen score; see
-    `with_value`. grid: Fraction > 0, a finite decimal, by itself under a millionth of sensitivity and scale; ties are
-    common on a coarse one, and favour low indices. nan: the score of a candidate whose score is no finite number; None
-    refuses those. Any other is a Refusal.
+    The index of the greatest u_i + Z_i is given, the lowest if several have it; Z_i independent, discrete Laplace or
+    geometric, of scale 2 sensitivity / epsilon, or half of that where `monotone` is declared.
+
+    Promise: if neighbours move each score by at most `sensitivity`, the index is epsilon-DP. The noisy score itself is
+    no part of the answer; `with_value` measures it anew for an epsilon on top.
+
+    Parameters (any other value raises Refusal, with a way to mend it):
+        sensitivity: number > 0, how far neighbours move one score at most, in the scores' unit.
+        epsilon: number > 0, of the index.
+        noise: "laplace" or "exponential" (geometric noise, which makes better choices).
+        value_epsilon: number > 0, on top, for the chosen score; None for the index alone.
+        monotone: bool, True only if between any two neighbours no two scores move in opposite directions, as counts of
+            one vote each under add-remove; it halves the noise.
+        grid: number > 0, a finite decimal; by itself under a millionth of the sensitivity and of the noise's scale.
+        nan: the score that stands for one that is no finite number; None refuses such scores, which tells of the data.
+
+    >>> import dpcurator as dp
+    >>> votes = dp.NoisyMax(sensitivity=1, epsilon=2, noise="exponential", monotone=True)
+    >>> votes.select([300, 20, 2])  # P(another) < 1e-200
+    0
+    >>> float(votes.error("0.05", candidates=3)) < 3
+    True
+
+    Source: Dwork, Roth 2014, section 3.3.
     """
 
     calibration: ClassVar[Calibration] = BY_EPSILON
@@ -163,15 +183,14 @@ class NoisyMax:
             raise Refusal(f"probabilities gives the law of at most {MOST} candidates.", cure="Leave some out.")
         return [choice_chance(values, j, self.scale, self.noise) for j in range(len(values))]
 
-    def error(self, beta: object, *, candidates: int) -> Fraction:
-        """How far below the best score the chosen one is, with chance at most beta: P(best - chosen > error) <= beta.
+    def error(self, beta: Spelled, *, candidates: int) -> Fraction:
+        """How far below the best score the chosen one is, with probability at most beta: P(best - chosen > error) <=
+        beta.
 
-        beta: Fraction in (0, 1); candidates: int >= 1. The union bound over the others, each by the exact law of two
-        noises: the least for two candidates, not for more. In the scores' unit, as rounded to the grid.
+        beta: Fraction in (0, 1); candidates: int >= 1. The union bound over the others, each by the exact distribution
+        of two noises: the least for two candidates, not for more. In the scores' unit, as rounded to the grid.
         """
-        most, others = positive(beta, name="beta"), whole(candidates, name="candidates", least=1) - 1
-        if most >= 1:
-            raise Refusal("beta, the chance that the error bar misses, must be below 1.", cure="Write beta as in 0.05.")
+        most, others = error_level(beta), whole(candidates, name="candidates", least=1) - 1
         if not others:
             return Fraction(0)
 

@@ -1,4 +1,4 @@
-"""Permute-and-flip: go through the candidates in random order, and stop at i with chance exp(-rate (best - u_i)).
+"""Permute-and-flip: go through the candidates in random order, and stop at i with probability exp(-rate (best - u_i)).
 
 Definition  rate = epsilon / (2 s) for scores u of sensitivity s, epsilon / s where they are `monotone`. It is the same
             to flip every candidate's coin first and to give one of those that came up heads, all equally likely: the
@@ -13,7 +13,7 @@ Proof       As a noisy max: given the others' E_i, j is chosen if E_j is above s
             exp(-rate) a unit. The two definitions agree: P(j) = w_j times the integral over y in (0, 1) of the product
             of 1 - w_i y over the others. With y uniform that is a heads for j and none of the others before it in a
             random order.
-Error       The chance of a choice more than t below is greatest when one candidate is best and the other n - 1 are
+Error       The probability of a choice more than t below is greatest when one candidate is best and the other n - 1 are
             just that far below: raising a candidate beyond t, or putting one from within t there, can only help those
             beyond (couple the E_i). Then P(best) = E[1 / (1 + K)] with K binomial, (1 - (1 - w)**n) / (n w).
 Source      McKenna, Sheldon, NeurIPS 2020 (arXiv 2010.12603); exponential noise: Ding and others 2021.
@@ -32,8 +32,8 @@ from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms.choice.monotone import apart
 from dpcurator.mechanisms.choice.scores import Scores, grid_sensitivity, read_scores, settle
-from dpcurator.mechanisms.parameters import parameters
-from dpcurator.numbers import Enclosure, ln, positive, whole
+from dpcurator.mechanisms.parameters import error_level, parameters
+from dpcurator.numbers import Enclosure, ln, whole
 from dpcurator.numbers.arb import Ball, ball, precision
 from dpcurator.numbers.geometric_sums import chance
 from dpcurator.privacy.calibration import BY_EPSILON, Calibration
@@ -47,11 +47,28 @@ MOST = 200  # candidates of which `probabilities` gives the law
 
 @parameters
 class PermuteAndFlip:
-    """sensitivity: Fraction > 0, how far neighbours move one score at most. epsilon: Fraction > 0.
+    """Permute-and-flip: chooses a candidate by private scores, never worse than the exponential mechanism; epsilon-DP.
 
-    monotone: bool, do all scores of two neighbours move in one direction? grid: Fraction > 0 to round the scores to, or
-    None to take them as they are. nan: the score of a candidate whose score is no finite number; None refuses those.
-    Any other is a Refusal.
+    Candidates are visited in random order, and i is chosen with probability exp(-rate (best - u_i)); rate = epsilon /
+    (2 sensitivity), twice that where `monotone` is declared. The same as the greatest score with exponential noise.
+
+    Promise: if neighbours move each score by at most `sensitivity`, the choice is epsilon-DP, which two candidates
+    attain; so rho = epsilon**2 / 2, and not the epsilon**2 / 8 of the exponential mechanism.
+
+    Parameters (any other value raises Refusal, with a way to mend it):
+        sensitivity: number > 0, how far neighbours move one score at most, in the scores' unit.
+        epsilon: number > 0, of one choice.
+        monotone: bool, True only if between any two neighbours no two scores move in opposite directions, as counts of
+            one vote each under add-remove; it halves the noise.
+        grid: number > 0 to which scores are rounded, or None to take them as they are.
+        nan: the score that stands for one that is no finite number; None refuses such scores, which tells of the data.
+
+    >>> import dpcurator as dp
+    >>> choice = dp.PermuteAndFlip(sensitivity=1, epsilon=2)
+    >>> [f"{float(p.lo):.3f}" for p in choice.probabilities([3, 2, 2])]
+    ['0.677', '0.161', '0.161']
+
+    Source: McKenna, Sheldon 2020; exponential noise, Ding and others 2021.
     """
 
     calibration: ClassVar[Calibration] = BY_EPSILON
@@ -86,7 +103,7 @@ class PermuteAndFlip:
         return read_scores(scores, grid=self.grid, nan=self.nan)
 
     def select(self, scores: object, entropy: Entropy | None = None) -> int:
-        """The index chosen; equal scores have equal chances.
+        """The index chosen; equal scores have equal probabilities.
 
         scores: list, tuple or one-dimensional array of ints, floats, Fractions, Decimals. Raises Refusal for no scores,
         for what is no number, and for one that is not finite unless `nan` was declared.
@@ -109,15 +126,13 @@ class PermuteAndFlip:
         found = {value: chance(partial(_chance, exact, value, self.rate), 128) for value in set(exact)}
         return [found[value] for value in exact]
 
-    def error(self, beta: object, *, candidates: int) -> Fraction:
-        """How far below the best score the choice is with chance at most beta: P(best - chosen > error) <= beta.
+    def error(self, beta: Spelled, *, candidates: int) -> Fraction:
+        """How far below the best score the choice is with probability at most beta: P(best - chosen > error) <= beta.
 
         beta: Fraction in (0, 1); candidates: int >= 1. The least such, but for a rounding upwards of one in 2**32 of
         the greatest it can be. In scores as read: a grid that scores are not on already adds at most one step of it.
         """
-        most, n = positive(beta, name="beta"), whole(candidates, name="candidates", least=1)
-        if most >= 1:
-            raise Refusal("beta, the chance that the error bar misses, must be below 1.", cure="Write beta as in 0.05.")
+        most, n = error_level(beta), whole(candidates, name="candidates", least=1)
         if n == 1:
             return Fraction(0)
         low, high = 0, 2**32  # of `unit`; at the upper end (n - 1) w / 2 <= beta / 2, which bounds the chance
@@ -131,7 +146,8 @@ class PermuteAndFlip:
 
 
 def _chance(scores: Sequence[Fraction], value: Fraction, rate: Fraction) -> Ball:
-    """P of one candidate with this score: the law of K is the product of (1 - w) + w t, without cancellation."""
+    """P of one candidate with this score: the distribution of K is the product of (1 - w) + w t, without
+    cancellation."""
     from flint import arb_poly
 
     best, law = max(scores), arb_poly([1])

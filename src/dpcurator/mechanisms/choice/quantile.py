@@ -4,8 +4,8 @@ Definition  Each record is moved to the nearest candidate, a map of that record 
             (mechanisms/choice/nearest_candidate.py). For a candidate r let `below`, `above` be the numbers of records <
             r, > r, among n. The q-quantiles are the r with below <= q n and above <= (1-q) n; a candidate misses by
                 d(r) = max(0, below - q n, above - (1-q) n)   records,
-            and is chosen with chance proportional to exp(-epsilon d(r) / (2 s)). A missing record (nan, None) is left
-            out, or is the declared constant `nan`; the infinities are moved to the ends like any other value.
+            and is chosen with probability proportional to exp(-epsilon d(r) / (2 s)). A missing record (nan, None) is
+            left out, or is the declared constant `nan`; the infinities are moved to the ends like any other value.
 Promise     Bounded range epsilon: epsilon-DP, rho = epsilon**2 / 8. s = max(q, 1-q) where neighbours differ in a record
             added or removed, s = 1 where one is replaced. No smaller s holds for d. Several quantiles get epsilon / k
             each and are put in order; together they again have bounded range epsilon. No data makes it fail.
@@ -18,7 +18,7 @@ above a candidate with f >= 0 replaced by one below it (1).
 Several: given the data the choices are independent, log-ratios add, and k intervals of length epsilon / k add to one.
 A candidate with d = 0 exists when records lie on candidates, so the accuracy theorem bounds d itself.
 Groups      Candidates between two occupied ones have equal d; large grids race in such groups, a group's size times the
-            weight of one, then one of it uniformly. That is the same law.
+            weight of one, then one of it uniformly. That is the same distribution.
 Source      Smith, STOC 2011 (the utility); McSherry, Talwar, FOCS 2007.
 Checked     tests/mechanisms/test_quantile.py.
 """
@@ -35,7 +35,7 @@ from dpcurator.errors import Refusal
 from dpcurator.mechanisms.choice.exponential import shares
 from dpcurator.mechanisms.choice.nearest_candidate import Nearest
 from dpcurator.mechanisms.choice.scores import Scores
-from dpcurator.mechanisms.parameters import parameters
+from dpcurator.mechanisms.parameters import error_level, parameters
 from dpcurator.numbers import Enclosure, ln, positive, rational
 from dpcurator.numbers.rational import Spelled
 from dpcurator.privacy.calibration import BY_EPSILON, Calibration
@@ -52,11 +52,31 @@ _RANGE = "Write lower=0, upper=100, step=1, or candidates=[...]."
 
 @parameters
 class Quantile:
-    """q: Fraction in [0, 1], or a list of them; epsilon: Fraction > 0, for all of them together.
+    """Private quantiles by the exponential mechanism over public candidates; epsilon-DP.
 
-    Candidates are lower, lower + step, ... up to upper, or listed in `candidates` (numbers, each once); public, in the
-    query's unit. neighbours: "add-remove" or "replace-one". nan: what a missing record counts as; None leaves it out.
-    Any other is a Refusal.
+    A candidate r misses the q-quantile of n records by d(r) = max(0, below - q n, above - (1-q) n) records, and is
+    chosen with probability proportional to exp(-epsilon d(r) / (2 s)), s = max(q, 1-q) under add-remove, 1 where a
+    record is replaced.
+
+    Promise: bounded range epsilon, for all the quantiles together: epsilon-DP, and rho-zCDP with rho = epsilon**2 / 8.
+
+    Parameters (any other value raises Refusal, with a way to mend it):
+        q: number in [0, 1], or a list of different ones.
+        epsilon: number > 0, of all the quantiles together.
+        lower, upper, step: numbers, in the records' unit: the candidates are lower, lower + step, ... up to upper; or
+        candidates: a list of different numbers, in their place. At most 2**50 candidates.
+        neighbours: "add-remove" or "replace-one".
+        nan: the number that a missing record counts as; None leaves missing records out.
+
+    >>> import dpcurator as dp
+    >>> median = dp.Quantile(q="1/2", epsilon=1, lower=0, upper=100, step=1)
+    >>> ages = [34, 41, 29, 56, 38] * 400
+    >>> median.release(ages) in range(101)
+    True
+    >>> float(median.error("0.05")) < 8  # records
+    True
+
+    Source: Smith 2011; McSherry, Talwar 2007.
     """
 
     calibration: ClassVar[Calibration] = BY_EPSILON
@@ -136,9 +156,7 @@ class Quantile:
 
     def error(self, beta: Spelled) -> Fraction:
         """By how many records an answer may miss: P(any d >= error) <= beta, rounded up. beta: Fraction in (0, 1)."""
-        chance = positive(beta, name="beta")
-        if chance >= 1:
-            raise Refusal("beta, the chance that the error bar misses, must be below 1.", cure="Write beta as in 0.05.")
+        chance = error_level(beta)
         k = len(self.levels)
         s = max(self.sensitivity(q) for q in self.levels)
         return 2 * s * k / self.epsilon * ln(self.count * k / chance).hi

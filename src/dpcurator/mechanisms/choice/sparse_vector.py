@@ -39,7 +39,7 @@ from dpcurator.mechanisms.choice.monotone import apart, declared
 from dpcurator.mechanisms.grid import l1_steps, step_of
 from dpcurator.mechanisms.grid_rounding import Reals, declared_constants
 from dpcurator.mechanisms.noise.discrete_laplace import DiscreteLaplace
-from dpcurator.mechanisms.parameters import parameters
+from dpcurator.mechanisms.parameters import error_level, parameters
 from dpcurator.numbers import Enclosure, positive, rational, whole
 from dpcurator.numbers.geometric_sums import Step, chance, total
 from dpcurator.privacy.calibration import BY_EPSILON, Calibration
@@ -53,11 +53,30 @@ MOST = 12  # questions of which `probabilities` lists every sequence of answers
 
 @parameters
 class SparseVector:
-    """sensitivity: Fraction > 0, of each question, its unit. epsilon: Fraction > 0, for all tests together.
+    """Sparse vector technique: which of many queries are above a threshold; epsilon-DP however many are below.
 
-    threshold: Fraction, the questions' unit. positives: int >= 1, answers "above" before it stops. monotone: bool, do
-    all questions of two neighbours move in one direction? values_epsilon: Fraction > 0, on top, for a number with each
-    "above"; None for none. grid, bounds, nan: as for Laplace. Any other is a Refusal.
+    A noisy threshold is drawn once; query i is "above" when value + noise >= it. Both noises are discrete Laplace, of
+    scales sensitivity / eps1 and 2 positives sensitivity / eps2 (half where `monotone`), eps1 + eps2 = epsilon, split
+    so that the variance is least. After `positives` answers "above" it stops. With positives=1 this is AboveThreshold.
+
+    Promise: the whole sequence of answers to adaptively chosen queries is epsilon-DP, if neighbours move each query by
+    at most `sensitivity`. A number with each "above" costs `values_epsilon` on top.
+
+    Parameters (any other value raises Refusal, with a way to mend it):
+        sensitivity: number > 0, of each query, in its unit.
+        epsilon: number > 0, of all the tests together.
+        threshold: number, in the queries' unit.
+        positives: int >= 1, how many answers "above" are given before it stops.
+        monotone: bool, True only if between any two neighbours no two queries move in opposite directions.
+        values_epsilon: number > 0, on top, for a number with each "above"; None for none.
+        grid, bounds, nan: as for dp.Laplace.
+
+    >>> import dpcurator as dp
+    >>> run = dp.SparseVector(sensitivity=1, epsilon=1, threshold=1000, positives=2).start()
+    >>> [run.ask(count) for count in (3, 5, 2000, 4)], run.left  # P(otherwise) < 1e-50
+    ([False, False, True, False], 1)
+
+    Source: Lyu, Su, Li 2017, algorithm 1; Dwork, Roth 2014, section 3.6.
     """
 
     calibration: ClassVar[Calibration] = BY_EPSILON
@@ -152,13 +171,14 @@ class SparseVector:
             raise Refusal("A question has one number.", cure="Ask for one value at a time.")
         return found - self.values.rounded(self.threshold)
 
-    def error(self, beta: object, *, questions: int) -> Fraction:
-        """A distance from the threshold, in the questions' unit, beyond which no answer is wrong, but with chance beta.
+    def error(self, beta: Spelled, *, questions: int) -> Fraction:
+        """A distance from the threshold, in the questions' unit, beyond which no answer is wrong, but with probability
+        beta.
 
         For up to `questions` in all. By the union bound over the noises, so not the least; values and threshold off the
         grid are besides rounded by half a step each.
         """
-        each, many = positive(beta, name="beta"), whole(questions, name="questions", least=1)
+        each, many = error_level(beta), whole(questions, name="questions", least=1)
         steps = self.threshold_noise.error(each / 2) + self.query_noise.error(each / (2 * many)) + 1
         return steps * self.values.step
 

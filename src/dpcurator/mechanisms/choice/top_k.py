@@ -1,7 +1,7 @@
 """Top-k: the k candidates of the greatest scores with Gumbel noise, in order; an exponential mechanism peeled k times.
 
-Definition  i_1 is chosen with chance proportional to exp(rate u_i), i_2 likewise from the others, and so on: rate =
-            epsilon / (2 k s) for scores u of sensitivity s, epsilon / (k s) where they are `monotone`. It is the same
+Definition  i_1 is chosen with probability proportional to exp(rate u_i), i_2 likewise from the others, and so on: rate
+            = epsilon / (2 k s) for scores u of sensitivity s, epsilon / (k s) where they are `monotone`. It is the same
             to add independent Gumbel noise of scale 1/rate to every score once, and to give the k greatest, in order.
 Promise     epsilon in all, epsilon/k for each of the k, if neighbours move each score by at most s, and all in one
             direction where `monotone` is declared (mechanisms/choice/monotone.py). Each choice, given the earlier ones,
@@ -13,7 +13,7 @@ Proof       Each choice is an exponential mechanism over the candidates left (me
             which are left is known from the answer so far: adaptive composition. One-shot: the order of independent
             exponential arrivals is that of choosing one after another (Plackett-Luce; samplers/gumbel_max.py).
 Source      Durfee, Rogers, NeurIPS 2019 (arXiv 1905.04273), lemma 4.2; rho: Cesar, Rogers, ALT 2021.
-Checked     tests/mechanisms/test_top_k.py, tests/samplers/test_gumbel_max.py (law of the order).
+Checked     tests/mechanisms/test_top_k.py, tests/samplers/test_gumbel_max.py (distribution of the order).
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms.choice.monotone import apart
 from dpcurator.mechanisms.choice.scores import Scores, grid_sensitivity, read_scores, settle
-from dpcurator.mechanisms.parameters import parameters
-from dpcurator.numbers import Enclosure, ln, positive, whole
+from dpcurator.mechanisms.parameters import error_level, parameters
+from dpcurator.numbers import Enclosure, ln, whole
 from dpcurator.numbers.arb import Ball, ball
 from dpcurator.numbers.geometric_sums import chance
 from dpcurator.privacy.calibration import BY_EPSILON, Calibration
@@ -43,11 +43,32 @@ MOST = 10_000  # orders that `probabilities` lists
 
 @parameters
 class TopK:
-    """sensitivity: Fraction > 0, how far neighbours move one score at most. epsilon: Fraction > 0, for all k together.
+    """Top-k selection: the k candidates of the greatest noisy scores, in order; epsilon-DP in all.
 
-    k: int >= 1. monotone: bool, do all scores of two neighbours move in one direction? grid: Fraction > 0 to round the
-    scores to, or None to take them as they are. nan: the score of a candidate whose score is no finite number; None
-    refuses those. Any other is a Refusal.
+    The exponential mechanism k times without replacement, each with epsilon / k: P(next is i) is proportional to
+    exp(rate u_i) over the candidates left, rate = epsilon / (2 k sensitivity), twice that where `monotone` is declared.
+    The same as adding Gumbel noise of scale 1 / rate to every score once.
+
+    Promise: if neighbours move each score by at most `sensitivity`, the ordered choice is epsilon-DP, and rho-zCDP with
+    rho = epsilon**2 / (8 k); `losses` are those of the k choices.
+
+    Parameters (any other value raises Refusal, with a way to mend it):
+        sensitivity: number > 0, how far neighbours move one score at most, in the scores' unit.
+        epsilon: number > 0, of all k choices together.
+        k: int >= 1, how many candidates are chosen.
+        monotone: bool, True only if between any two neighbours no two scores move in opposite directions, as counts of
+            one vote each under add-remove; it halves the noise.
+        grid: number > 0 to which scores are rounded, or None to take them as they are.
+        nan: the score that stands for one that is no finite number; None refuses such scores, which tells of the data.
+
+    >>> import dpcurator as dp
+    >>> best = dp.TopK(sensitivity=1, epsilon=4, k=2)
+    >>> sorted(best.select([900, 800, 2, 1]))  # P(another) < 1e-300
+    [0, 1]
+    >>> best.rho, best.loss.pure_epsilon()
+    (Fraction(1, 1), Fraction(4, 1))
+
+    Source: Durfee, Rogers 2019; rho, Cesar, Rogers 2021.
     """
 
     calibration: ClassVar[Calibration] = BY_EPSILON
@@ -137,15 +158,13 @@ class TopK:
             left.remove(i)
         return result
 
-    def error(self, beta: object, *, candidates: int) -> Fraction:
-        """How far a choice is below the best of those left then, at most, for all k at once but with chance beta.
+    def error(self, beta: Spelled, *, candidates: int) -> Fraction:
+        """How far a choice is below the best of those left then, at most, for all k at once but with probability beta.
 
         ln(candidates k / beta) / rate, rounded up: the exponential mechanism's bound for each. beta: Fraction in
         (0, 1); candidates: int >= k. In scores as read: a grid that they are not on already adds at most one step.
         """
-        most, n = positive(beta, name="beta"), whole(candidates, name="candidates", least=self.k)
-        if most >= 1:
-            raise Refusal("beta, the chance that the error bar misses, must be below 1.", cure="Write beta as in 0.05.")
+        most, n = error_level(beta), whole(candidates, name="candidates", least=self.k)
         return ln(n * self.k / most).hi / self.rate
 
 

@@ -1,7 +1,7 @@
 """Keys whose noisy number of units reaches a threshold; the noise is discrete Gaussian.
 
 Definition  A key of n >= 1 units is kept when n + Z >= T, Z discrete Gaussian of variance groups / (2 rho). T is the
-            least integer for which a unit's added keys (n = 1) are all dropped with chance at least 1 - delta.
+            least integer for which a unit's added keys (n = 1) are all dropped with probability at least 1 - delta.
 Promise     The kept keys and their noisy counts are together delta-approximately rho-zCDP when one unit, in at most
             `groups` keys, is added or taken out; and (eps, delta_of(rho, eps) + delta)-DP at every eps >= 0. One draw
             serves for the selection and for a released COUNT(DISTINCT unit).

@@ -1,12 +1,12 @@
 """Keys whose noisy number of units reaches a threshold; the noise is discrete Laplace.
 
 Definition  A key of n >= 1 units is kept when n + Z >= T, Z discrete Laplace of scale groups/eps. T is the least
-            integer for which a unit's added keys (n = 1) are all dropped with chance at least 1 - delta.
+            integer for which a unit's added keys (n = 1) are all dropped with probability at least 1 - delta.
 Promise     The kept keys and their noisy counts are together (eps, delta)-DP when one unit, in at most `groups` keys,
             is added or taken out: one draw serves for the selection and for a released COUNT(DISTINCT unit). Hence
             delta-approximately eps**2/2-zCDP.
-Source      Korolova et al. 2009, with the integer law and `>=`: at a tie the key is kept, and is counted in t; proof in
-            `rule`, where the common keys move by at most `groups` in l1.
+Source      Korolova et al. 2009, with the integer distribution and `>=`: at a tie the key is kept, and is counted in t;
+            proof in `rule`, where the common keys move by at most `groups` in l1.
 Checked     tests/mechanisms/test_key_selection.py.
 """
 

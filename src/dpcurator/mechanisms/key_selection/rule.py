@@ -1,18 +1,18 @@
 """What every selection of keys promises, and what the two thresholds share.
 
 Definition  A key has n distinct units; one unit is in at most `groups` keys, and moves the n of each of them by 1. A
-            rule keeps each key with a chance that depends on n alone, independently, and never one of n = 0: such a key
-            is not known to exist.
+            rule keeps each key with a probability that depends on n alone, independently, and never one of n = 0: such
+            a key is not known to exist.
             A threshold keeps n + Z >= T for integer noise Z. Of the keys that one unit adds, all of which have n = 1,
-            each is kept with chance t = P(1 + Z >= T), so some is with chance at most 1 - (1-t)**groups.
+            each is kept with probability t = P(1 + Z >= T), so some is with probability at most 1 - (1-t)**groups.
 Promise     Let c = 1 - (1-t)**groups, and the noisy counts of all keys that both neighbours have be (eps, d)-DP, or
             rho-zCDP, for the distance of their vector. Then the kept keys *and their noisy counts* are (eps, d + c)-DP,
             and c-approximately rho-zCDP, in both directions.
-Proof       Let S be a set of outputs, p the chance of it without the unit, p' that of S on the common keys with it,
-            and f <= groups the number of added keys. With the unit, S has at most c + (1-t)**f p' <= c + e**eps p + d,
-            and at least (1-t)**f p' >= (1-c) p'. Without it, p = (1-c) p + c p <= (1-c) (e**eps p' + d) + c, which is
-            at most e**eps (1-c) p' + d + c. For rho, condition on no added key being kept, of chance at least 1 - c:
-            the two laws are then those of the common keys (Bun, Steinke 2016, definition 8.1).
+Proof       Let S be a set of outputs, p the probability of it without the unit, p' that of S on the common keys with
+            it, and f <= groups the number of added keys. With the unit, S has at most c + (1-t)**f p' <= c + e**eps p +
+            d, and at least (1-t)**f p' >= (1-c) p'. Without it, p = (1-c) p + c p <= (1-c) (e**eps p' + d) + c, which
+            is at most e**eps (1-c) p' + d + c. For rho, condition on no added key being kept, of probability at least 1
+            - c: the two distributions are then those of the common keys (Bun, Steinke 2016, definition 8.1).
 Source      Korolova, Kenthapadi, Mishra, Ntoulas, WWW 2009 (thresholds); Desfontaines, Voss, Gipson, Mandayam, PoPETs
             2022(1) (the rest).
 Checked     tests/mechanisms/test_key_selection.py.
@@ -80,7 +80,7 @@ def chance_below_1(delta: object) -> Fraction:
 
 
 def least_threshold(noise: Noise, tail: Tail, delta: Fraction, groups: int) -> int:
-    """The least T for which some added key is kept with chance at most delta."""
+    """The least T for which some added key is kept with probability at most delta."""
 
     def enough(threshold: int) -> bool:
         return surely_at_most(lambda bits: any_of(tail(threshold - 1, bits), groups, bits), delta, 128)
@@ -99,7 +99,7 @@ def least_threshold(noise: Noise, tail: Tail, delta: Fraction, groups: int) -> i
 
 
 def any_of(chance: Ball, groups: int, bits: int) -> Ball:
-    """1 - (1 - chance)**groups, to the relative accuracy of the chance."""
+    """1 - (1 - probability)**groups, to the relative accuracy of the probability."""
     with precision(bits + 64):
         return -(groups * (-chance).log1p()).expm1() if chance < 1 else ball(1)
 
@@ -112,7 +112,7 @@ def chance_at(tail: Tail, threshold: int, n: int) -> Enclosure:
 
 
 def as_chance(value: Callable[[int], Ball]) -> Enclosure:
-    """A chance above 0, narrow, and cut to [0, 1]."""
+    """A probability above 0, narrow, and cut to [0, 1]."""
     found = narrow(value, 128)
     return Enclosure(min(max(found.lo, Fraction(0)), Fraction(1)), min(found.hi, Fraction(1)))
 

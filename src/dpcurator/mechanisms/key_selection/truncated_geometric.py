@@ -1,14 +1,15 @@
-"""Keys kept by the greatest chance that (eps, delta) allows for each number of units: optimal partition selection.
+"""Keys kept by the greatest probability that (eps, delta) allows for each number of units: optimal partition selection.
 
-Definition  With e = eps/groups and d = delta/groups for each key, the chance of keeping a key of n units is pi(0) = 0,
-                pi(n+1) = min(e**e pi(n) + d,  1 - e**-e (1 - pi(n) - d),  1).
+Definition  With e = eps/groups and d = delta/groups for each key, the probability of keeping a key of n units is pi(0)
+                = 0, pi(n+1) = min(e**e pi(n) + d,  1 - e**-e (1 - pi(n) - d),  1).
             The first is the less while pi(n) <= (1-d) / (e**e + 1), which is n < n1; so with x = e**e, c = d / (x-1),
                 pi(n) = d (x**n - 1) / (x - 1)                  up to n1 = 1 + floor(ln(1 + (1/d - 1) tanh(e/2)) / e),
                 1 - pi(n) = max(0, x**-m (1 - pi(n1) + c) - c)  for n = n1 + m beyond.
-Promise     A key is kept exactly with chance pi(n): it is an enclosure, refined as far as the draw needs. For n against
-            n + 1 the chances of keeping and of dropping are each within (e, d), both ways, and no rule keeps a key of
-            any n more often. So a unit's keys together are (eps, delta)-DP, by composition over at most `groups` of
-            them; hence delta-approximately eps**2/2-zCDP. Nothing else is shown: a released count needs its own noise.
+Promise     A key is kept exactly with probability pi(n): it is an enclosure, refined as far as the draw needs. For n
+            against n + 1 the probabilities of keeping and of dropping are each within (e, d), both ways, and no rule
+            keeps a key of any n more often. So a unit's keys together are (eps, delta)-DP, by composition over at most
+            `groups` of them; hence delta-approximately eps**2/2-zCDP. Nothing else is shown: a released count needs its
+            own noise.
 Proof       n1 is decided by refining, which ends: an n with x**n = 1 + (1/d - 1) (x-1)/(x+1) would make x algebraic,
             and a rational power of e is not (Lindemann); as polynomials the sides differ when d < 1. Beyond n1 the
             complement without its max(0, .) falls, so that once it is 0 it stays so. 1 - pi(n) may be 0 to every
@@ -149,7 +150,7 @@ def _parts(eps: Fraction, delta: Fraction, first: int) -> tuple[Ball, Ball]:
 
 @lru_cache(maxsize=256)
 def law(eps: Fraction, delta: Fraction) -> Law:
-    """The law for a key that is (eps, delta)-DP."""
+    """The distribution for a key that is (eps, delta)-DP."""
     bits = 128 + _log(1 / eps) + _log(delta / eps)
     while True:
         with precision(bits):

@@ -1,14 +1,14 @@
 """How many of n reports support a value when t people hold it, and what a count of supports says of t.
 
-Definition  Holders support their own value with chance p, the others with chance q < p, independently, so the count is
-            C = Bin(t, p) + Bin(n - t, q). n, p and q are public; t is asked for.
-Promise     For every t, the interval of `interval` misses t with chance at most beta, over the randomness of the
+Definition  Holders support their own value with probability p, the others with probability q < p, independently, so the
+            count is C = Bin(t, p) + Bin(n - t, q). n, p and q are public; t is asked for.
+Promise     For every t, the interval of `interval` misses t with probability at most beta, over the randomness of the
             reports alone: t is a number of people, not a share of some population they were drawn from.
 Proof       C grows with t (exchanging a q-coin for a p-coin only adds), so P_t(C >= c) does. The t with P_t(C >= c) >
             beta/2 reach up from some least one; the true t is below it only if C is so high that P_t(C >= C) <= beta/2,
-            which has chance at most beta/2 (the ordinary argument of Clopper and Pearson). The other end is the same
-            statement of the n - t others, n - C and the chances 1-q > 1-p. A t is left out only when an upper bound
-            of its tail is at most beta/2, so whatever is unsure stays in.
+            which has probability at most beta/2 (the ordinary argument of Clopper and Pearson). The other end is the
+            same statement of the n - t others, n - C and the probabilities 1-q > 1-p. A t is left out only when an
+            upper bound of its tail is at most beta/2, so whatever is unsure stays in.
             `exact`: the tail is the sum over j of P(Bin(t, p) = j) P(Bin(n-t, q) >= c - j), over windows of j and of
             the other count, in balls; what lies outside a window is 1 less the mass inside, and is added whole.
             `chernoff`: E exp(sC) = (1-p+p e**s)**t (1-q+q e**s)**(n-t), so P_t(C >= c) <= exp(A + tB) with A = n
@@ -53,7 +53,7 @@ def radius(n: int, p: Fraction, q: Fraction, beta: Fraction) -> Fraction:
 
 
 def chernoff(n: int, c: int, p: Fraction, q: Fraction, chance: Fraction) -> int:
-    """A t, 0 <= t <= n, below which every t has P_t(C >= c) <= chance."""
+    """A t, 0 <= t <= n, below which every t has P_t(C >= c) <= probability."""
     if c <= n * q:
         return 0
     log, gap, below = _log(chance), float(p - q), float(q)
@@ -78,7 +78,8 @@ def chernoff(n: int, c: int, p: Fraction, q: Fraction, chance: Fraction) -> int:
 
 
 def exact(n: int, c: int, p: Fraction, q: Fraction, chance: Fraction) -> int:
-    """The least t with P_t(C >= c) > chance, but for ties within 2**-100; that of `chernoff` past ten million or so."""
+    """The least t with P_t(C >= c) > probability, but for ties within 2**-100; that of `chernoff` past ten million or
+    so."""
     low = chernoff(n, c, p, q, chance)  # every t below `low` is left out
     reach = _reach(n, max(float(p * (1 - p)), float(q * (1 - q))), chance)
     if c <= 0 or 2 * min(reach, n) > _WIDEST:
@@ -105,7 +106,7 @@ def exact(n: int, c: int, p: Fraction, q: Fraction, chance: Fraction) -> int:
 
 
 def _tail_at_most(n: int, t: int, c: int, p: Fraction, q: Fraction, chance: Fraction, reach: int) -> bool:
-    """Is P_t(C >= c) <= chance, surely?"""
+    """Is P_t(C >= c) <= probability, surely?"""
     with precision(_BITS):
         start, holders = _masses(t, p, reach)
         first, others = _masses(n - t, q, reach)
@@ -139,13 +140,14 @@ def _log(chance: Fraction) -> float:
 
 
 def _reach(n: int, variance: float, chance: Fraction) -> int:
-    """Far enough that by Bernstein about exp(-50) of the chance lies beyond; what does lie there is added anyway."""
+    """Far enough that by Bernstein about exp(-50) of the probability lies beyond; what does lie there is added
+    anyway."""
     log = 50 - _log(chance)
     return math.ceil(math.sqrt(2 * n * variance * log) + log)
 
 
 def _guess(n: int, c: int, p: Fraction, q: Fraction, chance: Fraction) -> int:
-    """About where a normal law has this tail; only where the search begins."""
+    """About where a normal distribution has this tail; only where the search begins."""
     x = math.sqrt(max(-2 * _log(chance), 0.0))
     away = (2.30753 + 0.27061 * x) / (1 + x * (0.99229 + 0.04481 * x)) - x  # Abramowitz, Stegun 26.2.22
     gap, above, one, other = float(p - q), float(c - n * q) - 0.5, float(p * (1 - p)), float(q * (1 - q))

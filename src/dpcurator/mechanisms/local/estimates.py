@@ -1,13 +1,13 @@
 """What reports say of how many people hold each value: unbiased estimates, their standard errors and intervals.
 
-Definition  A report supports some values. Holders of v send a report that supports v with chance `own`, the others
-            with chance `other` < `own`, each independently. With C supports of v in n reports, the estimate of the
+Definition  A report supports some values. Holders of v send a report that supports v with probability `own`, the others
+            with probability `other` < `own`, each independently. With C supports of v in n reports, the estimate of the
             number t of holders is (C - n other) / (own - other).
 Promise     Unbiased, exactly: E C = t own + (n - t) other. `count` and `proportion` are exact rationals; the arrays are
-            their nearest doubles. `interval` and `intervals` miss the true t of one value with chance at most beta over
-            the randomness of the reports, whatever t is; `simultaneous` makes that of all values together (a union
+            their nearest doubles. `interval` and `intervals` miss the true t of one value with probability at most beta
+            over the randomness of the reports, whatever t is; `simultaneous` makes that of all values together (a union
             bound). They say nothing of people who did not report or lied, nor of a population that the people were
-            drawn from. A standard error is itself an estimate: the law's, with the estimate in place of t.
+            drawn from. A standard error is itself an estimate: the distribution's, with the estimate in place of t.
 Source      Warner, JASA 1965; Wang, Blocki, Li, Jha, USENIX Security 2017 ("pure" protocols).
 Checked     tests/mechanisms/test_estimates.py; the intervals' proof and tests are those of two_coins.
 """
@@ -23,7 +23,9 @@ from typing import TYPE_CHECKING
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms.local import binomial_interval
 from dpcurator.mechanisms.local.public_values import Values, named
-from dpcurator.numbers import positive, whole
+from dpcurator.mechanisms.parameters import error_level
+from dpcurator.numbers import whole
+from dpcurator.numbers.rational import Spelled
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,7 +34,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Estimates:
-    """values: what was asked of. reports: n. supports: int64, one a value. own, other: the chances of a support."""
+    """values: what was asked of. reports: n. supports: int64, one a value. own, other: the probabilities of a
+    support."""
 
     reports: int
     own: Fraction
@@ -45,7 +48,7 @@ class Estimates:
             raise Refusal("There are no reports to estimate from.", cure="Give at least one report.")
 
     def __add__(self, more: Estimates) -> Estimates:
-        """The estimates of both batches of reports together. Raises Refusal where chances or values differ."""
+        """The estimates of both batches of reports together. Raises Refusal where probabilities or values differ."""
         if not isinstance(more, Estimates):
             return NotImplemented
         if (self.own, self.other, self.values) != (more.own, more.other, more.values):
@@ -78,16 +81,16 @@ class Estimates:
         """Of the count, in people."""
         return self._standard_error(self._supports(value))
 
-    def interval(self, value: object, beta: object) -> tuple[int, int]:
-        """How few and how many may hold `value`: the exact law inverted. beta: in (0, 1)."""
-        c, chance = self._supports(value), chance_of(beta)
+    def interval(self, value: object, beta: Spelled) -> tuple[int, int]:
+        """How few and how many may hold `value`: the exact distribution inverted. beta: in (0, 1)."""
+        c, chance = self._supports(value), error_level(beta)
         return binomial_interval.interval(self.reports, c, self.own, self.other, chance, binomial_interval.exact)
 
-    def intervals(self, beta: object, *, simultaneous: bool = False) -> NDArray[np.int64]:
+    def intervals(self, beta: Spelled, *, simultaneous: bool = False) -> NDArray[np.int64]:
         """(from, to) of every value, int64, shape (values, 2), by Chernoff's bound: about 1.4 times as wide."""
         import numpy as np
 
-        chance = chance_of(beta) / (len(self.supports) if simultaneous else 1)
+        chance = error_level(beta) / (len(self.supports) if simultaneous else 1)
         seen, which = np.unique(self.supports, return_inverse=True)
         found = [
             binomial_interval.interval(self.reports, c, self.own, self.other, chance, binomial_interval.chernoff)
@@ -95,9 +98,10 @@ class Estimates:
         ]  # fmt: skip
         return np.array(found, dtype=np.int64)[which.reshape(-1)]
 
-    def error(self, beta: object) -> Fraction:
-        """No estimate of one count is further off than this but with chance beta, in people, whatever the truth is."""
-        return binomial_interval.radius(self.reports, self.own, self.other, chance_of(beta))
+    def error(self, beta: Spelled) -> Fraction:
+        """No estimate of one count is further off than this but with probability beta, in people, whatever the truth
+        is."""
+        return binomial_interval.radius(self.reports, self.own, self.other, error_level(beta))
 
     def _supports(self, value: object) -> int:
         return int(self.supports[named(self.values, value)])
@@ -118,14 +122,6 @@ class Estimates:
         return np.array([one(c) for c in seen.tolist()], dtype=np.float64)[which.reshape(-1)]
 
 
-def chance_of(beta: object) -> Fraction:
-    """beta as an exact rational in (0, 1). Raises Refusal for any other."""
-    exact = positive(beta, name="beta")
-    if exact >= 1:
-        raise Refusal("beta, the chance that the error bar misses, must be below 1.", cure="Write beta as in 0.05.")
-    return exact
-
-
-def planned_error(own: Fraction, other: Fraction, *, reports: object, beta: object) -> Fraction:
+def planned_error(own: Fraction, other: Fraction, *, reports: object, beta: Spelled) -> Fraction:
     """`Estimates.error` before there are any: of so many reports."""
-    return binomial_interval.radius(whole(reports, name="reports", least=1), own, other, chance_of(beta))
+    return binomial_interval.radius(whole(reports, name="reports", least=1), own, other, error_level(beta))

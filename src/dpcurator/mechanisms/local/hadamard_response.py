@@ -1,16 +1,16 @@
 """Hadamard response: a report of one number below K, and estimates of a million values by one fast transform.
 
 Definition  K is the least power of two above k. The value x, 0 <= x < k, has the set S_x of the y below K for which
-            y & (x+1) has an even number of ones: half of all y. A report is uniform over S_x with chance p = R/(R+1),
-            else uniform over the other half; R is just below e**epsilon.
+            y & (x+1) has an even number of ones: half of all y. A report is uniform over S_x with probability p =
+            R/(R+1), else uniform over the other half; R is just below e**epsilon.
 Promise     Each report is eps-DP in the local model, e**eps = R = p/(1-p), exactly. Estimates are unbiased, exactly.
             Order-optimal for epsilon up to about 1; its error does not fall below that of one coin as epsilon grows,
             where RandomisedResponse, UnaryEncoding and LocalHashing do better.
 Proof       y is in S_x where row x+1 of Sylvester's matrix has +1 in column y. The rows of x != x' multiply to row
             (x+1)^(x'+1), which is not row 0 and so is balanced: S_x and S_x' agree on half of all y, and each quarter
-            of the four is as large. A report of x supports x' with chance 1/2, therefore, and x with chance p. The pair
-            is "randomised_response" with p/2 and (1-p)/2, the rest being the same under both.
-            The draw: y uniform below K and an exact coin of chance p; where y is on the wrong side, its bit at the
+            of the four is as large. A report of x supports x' with probability 1/2, therefore, and x with probability
+            p. The pair is "randomised_response" with p/2 and (1-p)/2, the rest being the same under both.
+            The draw: y uniform below K and an exact coin of probability p; where y is on the wrong side, its bit at the
             lowest one of x+1 is flipped, which maps either half onto the other one to one.
             C_x = (n + sum of the row of x over all reports)/2, all of them by one Walsh-Hadamard transform of whole
             numbers of at most n.
@@ -30,6 +30,7 @@ from dpcurator.mechanisms.local.estimates import Estimates, planned_error
 from dpcurator.mechanisms.local.public_values import REFUSED
 from dpcurator.mechanisms.local.rational_odds import epsilon_of, odds
 from dpcurator.mechanisms.parameters import parameters
+from dpcurator.numbers.rational import Spelled
 from dpcurator.privacy.calibration import BY_EPSILON, Calibration
 from dpcurator.privacy.loss import Loss
 
@@ -42,14 +43,37 @@ LARGEST = 2**24  # values; the transform holds twice as many whole numbers
 
 @parameters
 class HadamardResponse:
-    """epsilon: Fraction, what one report spends. values: a list of distinct public values, or k for 0 to k-1.
-    otherwise: the value that stands for one not declared."""
+    """Hadamard response: each person reports one number, estimates take one fast transform; local epsilon-DP.
+
+    With K the least power of two above k, a report is uniform over the half of the numbers below K that row x + 1 of
+    Sylvester's Hadamard matrix marks, with probability R / (R + 1), else over the other half; R just below e**epsilon.
+
+    Promise: each report is epsilon-DP in the local model, exactly. Order-optimal for epsilon up to about 1; estimates
+    of a million values take one Walsh-Hadamard transform.
+
+    Parameters (any other value raises Refusal, with a way to mend it):
+        epsilon: number >= 2**-40, of one report.
+        values: a list of 2 or more different public values, in an order that everybody shares; or an int k >= 2 for
+            0, 1, ..., k-1.
+        otherwise: the declared value that stands for one not declared; unless given, such values are refused.
+
+    >>> import dpcurator as dp
+    >>> response = dp.HadamardResponse(epsilon=1, values=["n", "e", "s", "w"])
+    >>> response.size, response.respond("s") in range(8)
+    (8, True)
+
+    Source: Acharya, Sun, Zhang 2019.
+    """
 
     calibration: ClassVar[Calibration] = BY_EPSILON
 
     epsilon: Fraction
     values: Sequence[Any] | int
     otherwise: object = REFUSED
+
+    if TYPE_CHECKING:  # each is given as people write it, and kept as the exact number
+
+        def __init__(self, *, epsilon: Spelled, values: Sequence[Any] | int, otherwise: object = REFUSED) -> None: ...
 
     def __post_init__(self) -> None:
         public_values.settle(self, most=LARGEST)
@@ -62,7 +86,7 @@ class HadamardResponse:
 
     @property
     def truth(self) -> Fraction:
-        """p, the chance that a report supports the value held; another one it supports with chance 1/2."""
+        """p, the probability that a report supports the value held; another one it supports with probability 1/2."""
         ratio = odds(self.epsilon)
         return ratio / (ratio + 1)
 
@@ -108,8 +132,9 @@ class HadamardResponse:
         supports = (len(read) + sums[1 : len(self._values) + 1]) >> 1
         return Estimates(len(read), self.truth, Fraction(1, 2), self._values, supports)
 
-    def error(self, beta: object, *, reports: int) -> Fraction:
-        """How far off one count from so many reports may be but with chance beta, in people, whatever the truth is."""
+    def error(self, beta: Spelled, *, reports: int) -> Fraction:
+        """How far off one count from so many reports may be but with probability beta, in people, whatever the truth
+        is."""
         return planned_error(self.truth, Fraction(1, 2), reports=reports, beta=beta)
 
     def _read(self, reports: object) -> NDArray[np.int64]:

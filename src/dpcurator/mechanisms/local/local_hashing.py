@@ -7,13 +7,13 @@ Definition  P is the least prime from k on; a report's function is a pair (a, b)
 Promise     Each report is eps-DP in the local model, e**eps = truth/lie, exactly. Reports are two whole numbers
             whatever k is. Estimates are unbiased, exactly, though the hash is only nearly universal.
 Proof       For x != y, (a, b) -> (a x + b, a y + b) mod P is one-to-one onto the pairs of distinct residues, so x and
-            y share a bucket with the same chance c for every pair: the number of ordered pairs of distinct residues in
-            one bucket, over P(P-1). With m = floor(P/g) and r = P mod g, r buckets hold m+1 residues and g-r hold m:
-            c = (r (m+1) m + (g-r) m (m-1)) / (P(P-1)), exactly. A report (function, bucket) supports v where v's
-            bucket is the one reported: with chance truth if v is held, else c truth + (1-c) lie. Estimates use that c.
-            The function is independent of the value. Given one that parts x and y the pair is (truth, lie), else
-            nothing differs; so the pair is "randomised_response" with (1-c) truth and (1-c) lie, with nothing lost.
-            g: e**epsilon is no rational (Lindemann), so never a tie, and brackets decide it.
+            y share a bucket with the same probability c for every pair: the number of ordered pairs of distinct
+            residues in one bucket, over P(P-1). With m = floor(P/g) and r = P mod g, r buckets hold m+1 residues and
+            g-r hold m: c = (r (m+1) m + (g-r) m (m-1)) / (P(P-1)), exactly. A report (function, bucket) supports v
+            where v's bucket is the one reported: with probability truth if v is held, else c truth + (1-c) lie.
+            Estimates use that c. The function is independent of the value. Given one that parts x and y the pair is
+            (truth, lie), else nothing differs; so the pair is "randomised_response" with (1-c) truth and (1-c) lie,
+            with nothing lost. g: e**epsilon is no rational (Lindemann), so never a tie, and brackets decide it.
 Source      Wang, Blocki, Li, Jha, USENIX Security 2017 (OLH); Carter, Wegman 1979 (the family).
 Checked     tests/mechanisms/test_local_hashing.py.
 """
@@ -33,6 +33,7 @@ from dpcurator.mechanisms.local.public_values import REFUSED
 from dpcurator.mechanisms.local.rational_odds import epsilon_of, odds
 from dpcurator.mechanisms.parameters import parameters
 from dpcurator.numbers import exp_neg
+from dpcurator.numbers.rational import Spelled
 from dpcurator.privacy.calibration import BY_EPSILON, Calibration
 from dpcurator.privacy.loss import Loss
 
@@ -46,14 +47,38 @@ _CHUNK = 2**16  # reports looked at together, within the cache
 
 @parameters
 class LocalHashing:
-    """epsilon: Fraction, what one report spends. values: a list of distinct public values, or k for 0 to k-1.
-    otherwise: the value that stands for one not declared."""
+    """Optimised local hashing: each person reports a random hash of their value; local epsilon-DP.
+
+    A hash function into g = round(e**epsilon) + 1 buckets is drawn for each report, and the bucket of the value is
+    reported by randomised response over the g buckets, with the function.
+
+    Promise: each report is epsilon-DP in the local model, exactly, and two whole numbers whatever the number of values.
+    Estimates of counts are unbiased.
+
+    Parameters (any other value raises Refusal, with a way to mend it):
+        epsilon: number >= 2**-40, of one report.
+        values: a list of 2 or more different public values, in an order that everybody shares; or an int k >= 2 for
+            0, 1, ..., k-1.
+        otherwise: the declared value that stands for one not declared; unless given, such values are refused.
+
+    >>> import dpcurator as dp
+    >>> pages = dp.LocalHashing(epsilon=1, values=10_000)
+    >>> function, bucket = pages.respond(1234)
+    >>> pages.buckets, bucket in range(4)
+    (4, True)
+
+    Source: Wang, Blocki, Li, Jha 2017; the hash functions, Carter, Wegman 1979.
+    """
 
     calibration: ClassVar[Calibration] = BY_EPSILON
 
     epsilon: Fraction
     values: Sequence[Any] | int
     otherwise: object = REFUSED
+
+    if TYPE_CHECKING:  # each is given as people write it, and kept as the exact number
+
+        def __init__(self, *, epsilon: Spelled, values: Sequence[Any] | int, otherwise: object = REFUSED) -> None: ...
 
     def __post_init__(self) -> None:
         public_values.settle(self, most=LARGEST)
@@ -69,22 +94,22 @@ class LocalHashing:
 
     @property
     def truth(self) -> Fraction:
-        """The chance that the bucket reported is the value's own."""
+        """The probability that the bucket reported is the value's own."""
         return _chances(self.epsilon, len(self._values))[0]
 
     @property
     def lie(self) -> Fraction:
-        """The chance of each other bucket."""
+        """The probability of each other bucket."""
         return _chances(self.epsilon, len(self._values))[1]
 
     @property
     def collision(self) -> Fraction:
-        """The chance that two given values share a bucket, over the function."""
+        """The probability that two given values share a bucket, over the function."""
         return _chances(self.epsilon, len(self._values))[2]
 
     @property
     def other(self) -> Fraction:
-        """The chance that a report supports a given value that is not held."""
+        """The probability that a report supports a given value that is not held."""
         truth, lie, collision = _chances(self.epsilon, len(self._values))
         return collision * truth + (1 - collision) * lie
 
@@ -153,8 +178,9 @@ class LocalHashing:
                 supports[position] += np.count_nonzero(residues - first < width)  # below `first` it wraps, and is large
         return Estimates(len(read), self.truth, self.other, values, supports)
 
-    def error(self, beta: object, *, reports: int) -> Fraction:
-        """How far off one count from so many reports may be but with chance beta, in people, whatever the truth is."""
+    def error(self, beta: Spelled, *, reports: int) -> Fraction:
+        """How far off one count from so many reports may be but with probability beta, in people, whatever the truth
+        is."""
         return planned_error(self.truth, self.other, reports=reports, beta=beta)
 
     def _residues(self, functions: NDArray[np.int64], wanted: list[int] | None) -> Iterator[NDArray[np.uint32]]:

@@ -1,4 +1,4 @@
-"""Randomised response: each person answers for themselves, truly with a known chance, else with another value.
+"""Randomised response: each person answers for themselves, truly with a known probability, else with another value.
 
 Definition  P(report = x | x) = truth and P(report = y | x) = lie = (1 - truth)/(k - 1) for each of the k - 1 values y
             other than x; truth > lie. Warner's coin is k = 2.
@@ -8,9 +8,9 @@ Promise     Each report is eps-DP in the local model: whatever two values one pe
             From `epsilon`, truth/lie is the rational `odds` below e**epsilon. A second report of the same value costs
             its epsilon again.
             Estimates are unbiased, exactly (estimates.py).
-Proof       A report's chances under x and x' differ at x (truth against lie) and at x' (lie against truth) alone.
-            The draw: an exact coin of chance `truth`, and a uniform one of the k - 1 others, which is shown where the
-            coin says so.
+Proof       A report's probabilities under x and x' differ at x (truth against lie) and at x' (lie against truth) alone.
+            The draw: an exact coin of probability `truth`, and a uniform one of the k - 1 others, which is shown where
+            the coin says so.
 Source      Warner, JASA 1965; k values: Kairouz, Bonawitz, Ramage, ICML 2016.
 Checked     tests/mechanisms/test_randomised_response.py.
 """
@@ -29,6 +29,7 @@ from dpcurator.mechanisms.local.public_values import REFUSED
 from dpcurator.mechanisms.local.rational_odds import epsilon_of, odds
 from dpcurator.mechanisms.parameters import parameters
 from dpcurator.numbers import rational
+from dpcurator.numbers.rational import Spelled
 from dpcurator.privacy.calibration import BY_EPSILON, Calibration
 from dpcurator.privacy.loss import Loss
 
@@ -40,8 +41,29 @@ LARGEST = 2**24  # values; the aggregator counts each
 
 @parameters
 class RandomisedResponse:
-    """values: a list of distinct public values, or k for 0 to k-1. epsilon or truth: Fraction, what one report spends,
-    or the chance of a true one, in (1/k, 1). otherwise: the value that stands for one not declared."""
+    """Randomised response: each person reports their value truly with a known probability; local epsilon-DP.
+
+    P(report = x | x) = truth, P(report = y | x) = lie = (1 - truth) / (k - 1) for each of the k - 1 other values.
+
+    Promise: each report is epsilon-DP in the local model with e**epsilon = truth / lie, exactly: nobody is trusted.
+    From `epsilon`, truth / lie is the rational just below e**epsilon. Estimates of counts are unbiased.
+
+    Parameters (any other value raises Refusal, with a way to mend it):
+        values: a list of 2 or more different public values, in an order that everybody shares; or an int k >= 2 for
+            0, 1, ..., k-1.
+        epsilon: number >= 2**-40, of one report; or
+        truth: number in (1/k, 1), the probability of a true report, in its place.
+        otherwise: the declared value that stands for one not declared; unless given, such values are refused.
+
+    >>> import dpcurator as dp
+    >>> coin = dp.RandomisedResponse.with_truth(truth="3/4", values=["no", "yes"])
+    >>> coin.respond("yes") in ("no", "yes")
+    True
+    >>> coin.estimate(["yes"] * 60 + ["no"] * 40).count("yes")
+    Fraction(70, 1)
+
+    Source: Warner 1965; k values, Kairouz, Bonawitz, Ramage 2016.
+    """
 
     calibration: ClassVar[Calibration] = BY_EPSILON
 
@@ -49,6 +71,13 @@ class RandomisedResponse:
     epsilon: Fraction | None = None
     truth: Fraction | None = None
     otherwise: object = REFUSED
+
+    if TYPE_CHECKING:  # each is given as people write it, and kept as the exact number
+
+        def __init__(
+            self, *, values: Sequence[Any] | int, epsilon: Spelled | None = None, truth: Spelled | None = None,
+            otherwise: object = REFUSED,
+        ) -> None: ...  # fmt: skip
 
     def __post_init__(self) -> None:
         values = public_values.settle(self, most=LARGEST)
@@ -70,24 +99,24 @@ class RandomisedResponse:
             )
         if not Fraction(1, k) < truth < 1:
             raise Refusal(
-                f"truth, the chance of a true report, must lie above 1/{k} and below 1.",
+                f"truth, the probability of a true report, must lie above 1/{k} and below 1.",
                 cure='Write truth as in "3/4".',
             )
         return truth
 
     @classmethod
-    def with_truth(cls, *, truth: object, values: Sequence[Any] | int, otherwise: object = REFUSED) -> Self:
-        """A report is true with chance `truth`, else any other value, all alike."""
-        return cls(values=values, truth=truth, otherwise=otherwise)  # type: ignore[arg-type]
+    def with_truth(cls, *, truth: Spelled, values: Sequence[Any] | int, otherwise: object = REFUSED) -> Self:
+        """A report is true with probability `truth`, else any other value, all alike."""
+        return cls(values=values, truth=truth, otherwise=otherwise)
 
     @property
     def lie(self) -> Fraction:
-        """The chance of each one value that is not held."""
+        """The probability of each one value that is not held."""
         return (1 - self._truth) / (len(self._values) - 1)
 
     @property
     def loss(self) -> Loss:
-        """Exact, of one report: the pair (truth, lie), the rest of the chance being the same under both."""
+        """Exact, of one report: the pair (truth, lie), the rest of the probability being the same under both."""
         return Loss("randomised_response", (("truth", self._truth), ("lie", self.lie)))
 
     def reports(self) -> Iterable[Hashable]:
@@ -124,8 +153,9 @@ class RandomisedResponse:
         supports = np.bincount(seen, minlength=len(self._values)).astype(np.int64)
         return Estimates(len(seen), self._truth, self.lie, self._values, supports)
 
-    def error(self, beta: object, *, reports: int) -> Fraction:
-        """How far off one count from so many reports may be but with chance beta, in people, whatever the truth is."""
+    def error(self, beta: Spelled, *, reports: int) -> Fraction:
+        """How far off one count from so many reports may be but with probability beta, in people, whatever the truth
+        is."""
         return planned_error(self._truth, self.lie, reports=reports, beta=beta)
 
     @property

@@ -1,8 +1,8 @@
 """How much likelier a true report may be than another, for an epsilon: a short rational just below e**epsilon.
 
 Definition  odds(epsilon) = R, a dyadic rational.
-Promise     R < e**epsilon, and R - 1 is within a factor 1 - 2**-64 of e**epsilon - 1. So the least epsilon of chances
-            in the ratio R, read as ln R and rounded up, is at most the epsilon asked for.
+Promise     R < e**epsilon, and R - 1 is within a factor 1 - 2**-64 of e**epsilon - 1. So the least epsilon of
+            probabilities in the ratio R, read as ln R and rounded up, is at most the epsilon asked for.
 Proof       Let the steps be 2**-j, 2**-67 (e**epsilon - 1) < 2**-j <= 2**-66 (e**epsilon - 1). R is the floor of
             (a bracket below) e**epsilon in steps, less one step: at most two steps and 2**-200 under e**epsilon, and
             at least one step. From there ln R <= epsilon - 2**-j / e**epsilon <= epsilon - 2**-67 (1 - e**-epsilon),

@@ -1,16 +1,16 @@
 """Unary encoding: a vector of one bit a value, each flipped by its own coin before it is sent.
 
-Definition  Bit v of the report is 1 with chance p where v is the value held, else with chance q < p, independently.
-            `optimised`: p = 1/2, q = 1/(R+1), R just below e**epsilon. `symmetric`: p = S/(S+1), q = 1/(S+1), S just
-            below e**(epsilon/2) (basic RAPPOR).
+Definition  Bit v of the report is 1 with probability p where v is the value held, else with probability q < p,
+            independently. `optimised`: p = 1/2, q = 1/(R+1), R just below e**epsilon. `symmetric`: p = S/(S+1), q =
+            1/(S+1), S just below e**(epsilon/2) (basic RAPPOR).
 Promise     Each report is eps-DP in the local model with e**eps = p(1-q)/(q(1-p)), exactly: two values change the
-            chances of two bits, and the reports with 1 at the one and 0 at the other attain it.
+            probabilities of two bits, and the reports with 1 at the one and 0 at the other attain it.
             The error of a count does not grow with the number of values. Estimates are unbiased, exactly.
-Proof       The other bits have the same law under both and cancel. Of the two bits, 10 has chance p(1-q) under the
-            one and q(1-p) under the other, 01 the reverse, and 00 and 11 are alike under both: the pair
+Proof       The other bits have the same distribution under both and cancel. Of the two bits, 10 has probability p(1-q)
+            under the one and q(1-p) under the other, 01 the reverse, and 00 and 11 are alike under both: the pair
             "unary_encoding", with nothing lost.
             The draw: 16 uniform bits u, true for u < floor(2**16 c), an exact coin of the rest 2**16 c - floor(2**16 c)
-            for u equal to it, so true with chance (floor + rest)/2**16 = c.
+            for u equal to it, so true with probability (floor + rest)/2**16 = c.
 Source      Erlingsson, Pihur, Korolova, CCS 2014; Wang, Blocki, Li, Jha, USENIX Security 2017 (optimised).
 Checked     tests/mechanisms/test_unary_encoding.py.
 """
@@ -31,6 +31,7 @@ from dpcurator.mechanisms.local.public_values import REFUSED
 from dpcurator.mechanisms.local.rational_odds import epsilon_of, odds
 from dpcurator.mechanisms.parameters import parameters
 from dpcurator.numbers import rational
+from dpcurator.numbers.rational import Spelled
 from dpcurator.privacy.calibration import Calibration, Given, Made
 from dpcurator.privacy.loss import Loss
 
@@ -49,8 +50,30 @@ def _at_epsilon(cls: Any, epsilon: Fraction, given: Given) -> Made:
 
 @parameters
 class UnaryEncoding:
-    """values: a list of distinct public values, or k for 0 to k-1. p, q: Fraction, the chances of a 1 at the value held
-    and at each other, 0 < q < p < 1. otherwise: the value that stands for one not declared."""
+    """Unary encoding (basic RAPPOR and its optimised form): one randomised bit a value; local epsilon-DP.
+
+    Bit v of a report is 1 with probability p where v is the value held, and q < p elsewhere, independently.
+    `UnaryEncoding.optimised(epsilon=...)`: p = 1/2, q = 1 / (e**epsilon + 1). `symmetric`: each bit is flipped with
+    probability 1 / (e**(epsilon/2) + 1).
+
+    Promise: each report is epsilon-DP in the local model with e**epsilon = p (1-q) / (q (1-p)), exactly. The error of
+    an estimated count does not grow with the number of values.
+
+    Parameters (any other value raises Refusal, with a way to mend it):
+        values: a list of 2 or more different public values, in an order that everybody shares; or an int k >= 2 for
+            0, 1, ..., k-1.
+        p, q: numbers, 0 < q < p < 1, the probability of a 1 at the value held and at each other.
+        otherwise: the declared value that stands for one not declared; unless given, such values are refused.
+
+    >>> import dpcurator as dp
+    >>> encoding = dp.UnaryEncoding.optimised(epsilon=1, values=["tram", "bus", "foot"])
+    >>> encoding.respond("bus").shape
+    (3,)
+    >>> 0.9999 < float(encoding.loss.pure_epsilon()) <= 1
+    True
+
+    Source: Erlingsson, Pihur, Korolova 2014; Wang, Blocki, Li, Jha 2017 (optimised).
+    """
 
     calibration: ClassVar[Calibration] = Calibration("epsilon", _at_epsilon)
 
@@ -59,23 +82,29 @@ class UnaryEncoding:
     q: Fraction
     otherwise: object = REFUSED
 
+    if TYPE_CHECKING:  # each is given as people write it, and kept as the exact number
+
+        def __init__(
+            self, *, values: Sequence[Any] | int, p: Spelled, q: Spelled, otherwise: object = REFUSED
+        ) -> None: ...
+
     def __post_init__(self) -> None:
         public_values.settle(self, most=LARGEST)
         p, q = rational(self.p, name="p"), rational(self.q, name="q")
         if not 0 < q < p < 1:
-            raise Refusal("The chances of a 1 must be 0 < q < p < 1.", cure='Write p="1/2", q="1/4".')
+            raise Refusal("The probabilities of a 1 must be 0 < q < p < 1.", cure='Write p="1/2", q="1/4".')
         for name, value in (("p", p), ("q", q)):
             object.__setattr__(self, name, value)
 
     @classmethod
-    def optimised(cls, *, epsilon: object, values: Sequence[Any] | int, otherwise: object = REFUSED) -> Self:
+    def optimised(cls, *, epsilon: Spelled, values: Sequence[Any] | int, otherwise: object = REFUSED) -> Self:
         """Of all p and q that spend epsilon, those with the least error for values that few hold."""
         ratio = odds(epsilon_of(epsilon))
         return cls(values=values, p=Fraction(1, 2), q=1 / (ratio + 1), otherwise=otherwise)
 
     @classmethod
-    def symmetric(cls, *, epsilon: object, values: Sequence[Any] | int, otherwise: object = REFUSED) -> Self:
-        """Each bit is flipped with the same chance."""
+    def symmetric(cls, *, epsilon: Spelled, values: Sequence[Any] | int, otherwise: object = REFUSED) -> Self:
+        """Each bit is flipped with the same probability."""
         ratio = odds(epsilon_of(epsilon) / 2)
         return cls(values=values, p=ratio / (ratio + 1), q=1 / (ratio + 1), otherwise=otherwise)
 
@@ -120,8 +149,9 @@ class UnaryEncoding:
         supports = bits.sum(axis=0, dtype="int64")
         return Estimates(len(bits), self.p, self.q, self._values, supports)
 
-    def error(self, beta: object, *, reports: int) -> Fraction:
-        """How far off one count from so many reports may be but with chance beta, in people, whatever the truth is."""
+    def error(self, beta: Spelled, *, reports: int) -> Fraction:
+        """How far off one count from so many reports may be but with probability beta, in people, whatever the truth
+        is."""
         return planned_error(self.p, self.q, reports=reports, beta=beta)
 
     def _bits(self, reports: object) -> NDArray[np.bool_]:

@@ -3,12 +3,13 @@
 Definition  P(Z = k) proportional to exp(-k**2 / (2 variance)) for integers k.
 Promise     If neighbours move a vector of integers by at most l2 (Euclidean), then the vector with independent noise
             is rho-zCDP with rho = l2**2 / (2 variance), exactly: at whole orders the Renyi divergences of an integer
-            shift are those of the continuous law, and at no order more. One answer moved by at most `sensitivity` is
-            (eps, delta)-DP with the delta of this very law, and no smaller one. There is no pure eps. The continuous
-            curve is another: delta may be above it, and need not fall as the variance grows (see
-            privacy/families/discrete_gaussian_sums.py).
+            shift are those of the continuous distribution, and at no order more. One answer moved by at most
+            `sensitivity` is (eps, delta)-DP with the delta of this very distribution, and no smaller one. There is no
+            pure eps. The continuous curve is another: delta may be above it, and need not fall as the variance grows
+            (see privacy/families/discrete_gaussian_sums.py).
 Source      Canonne, Kamath, Steinke, NeurIPS 2020 (arXiv 2004.00010), theorems 4 and 7.
-Checked     tests/mechanisms/test_discrete_gaussian.py (loss, law, error), tests/samplers (law of the sample).
+Checked     tests/mechanisms/test_discrete_gaussian.py (loss, distribution, error), tests/samplers (distribution of the
+            sample).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
+from dpcurator.mechanisms.parameters import error_level
 from dpcurator.numbers import Enclosure, positive, rational, whole
 from dpcurator.numbers.arb import Ball, ball, precision
 from dpcurator.privacy.calibration import Calibration, Given, Made, whole_shift
@@ -46,7 +48,26 @@ def _at_point(cls: Any, epsilon: Fraction, delta: Fraction, given: Given) -> Mad
 
 @dataclass(frozen=True, slots=True)
 class DiscreteGaussian:
-    """variance: Fraction > 0, the law's sigma squared, in the square of the query's unit; any other is a Refusal."""
+    """Discrete Gaussian noise for whole numbers; rho-zCDP, and (epsilon, delta)-DP by its own curve.
+
+    P(Z = k) is proportional to exp(-k**2 / (2 variance)) for integers k.
+
+    Promise: if neighbours move a vector of integers by at most l2, the vector with independent noise is rho-zCDP with
+    rho = l2**2 / (2 variance), exactly. One answer is besides (epsilon, delta)-DP with the delta of this distribution,
+    which `loss` encloses. There is no pure epsilon.
+
+    Parameters (any other value raises Refusal):
+        variance: number > 0, sigma squared, in the square of the query's unit. `spending_rho` chooses it for a rho,
+            `spending` for an epsilon and a delta.
+
+    >>> from fractions import Fraction
+    >>> import dpcurator as dp
+    >>> noise = dp.DiscreteGaussian.spending_rho(Fraction(1, 8), l2_squared=1)
+    >>> noise.variance, noise.loss(1).rho(), noise.error(Fraction(1, 20))
+    (Fraction(4, 1), Fraction(1, 8), 4)
+
+    Source: Canonne, Kamath, Steinke 2020, theorems 4 and 7.
+    """
 
     calibration: ClassVar[Calibration] = Calibration("rho", _at_rho, curve=_at_point)
 
@@ -111,11 +132,9 @@ class DiscreteGaussian:
     def error(self, beta: Fraction) -> int:
         """Smallest m with P(|Z| > m) <= beta, query's unit; beta: Fraction in (0, 1). Raises Refusal for any other.
 
-        The continuous quantile says where to begin; the exact law decides, by doubling steps and bisection.
+        The continuous quantile says where to begin; the exact distribution decides, by doubling steps and bisection.
         """
-        beta = positive(beta, name="beta")
-        if beta >= 1:
-            raise Refusal("beta, the chance that the error bar misses, must be below 1.", cure="Write beta as in 0.05.")
+        beta = error_level(beta)
 
         return _error(self, beta)
 

@@ -5,7 +5,8 @@ Promise     If neighbours move the answer by at most `sensitivity`, then answer 
             eps-DP with eps = sensitivity/scale, exactly; no smaller eps holds.
             For a vector with independent noise the same is true of its l1 sensitivity.
 Source      Ghosh, Roughgarden, Sundararajan, STOC 2009 (mechanism).
-Checked     tests/mechanisms/test_discrete_laplace.py (loss, law, error), tests/samplers (law of the sample).
+Checked     tests/mechanisms/test_discrete_laplace.py (loss, distribution, error), tests/samplers (distribution of the
+            sample).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from dpcurator.entropy import Entropy
-from dpcurator.errors import Refusal
+from dpcurator.mechanisms.parameters import error_level
 from dpcurator.numbers import Enclosure, exp_neg, positive, whole
 from dpcurator.numbers.arb import ball, common_floor, precision
 from dpcurator.privacy.calibration import Calibration, Given, Made, whole_shift
@@ -34,7 +35,26 @@ def _at_epsilon(cls: Any, epsilon: Fraction, given: Given) -> Made:
 
 @dataclass(frozen=True, slots=True)
 class DiscreteLaplace:
-    """scale: Fraction > 0, in the query's unit. Typical size of the noise. Raises Refusal for any other."""
+    """Discrete Laplace noise for whole numbers (two-sided geometric); epsilon-DP.
+
+    P(Z = k) = (1-p) / (1+p) p**|k| for integers k, with p = exp(-1/scale).
+
+    Promise: if neighbours move an integer answer by at most d, answer + Z is epsilon-DP with epsilon = d / scale, and
+    no smaller epsilon holds; for a vector with independent noise, d is its l1 sensitivity.
+
+    Parameters (any other value raises Refusal):
+        scale: number > 0, in the query's unit. `DiscreteLaplace.spending(epsilon, sensitivity=d)` chooses it.
+
+    >>> from fractions import Fraction
+    >>> import dpcurator as dp
+    >>> noise = dp.DiscreteLaplace.spending(Fraction(1, 2), sensitivity=1)
+    >>> noise.scale, noise.loss(1).pure_epsilon(), noise.error(Fraction(1, 20))
+    (Fraction(2, 1), Fraction(1, 2), 6)
+    >>> noise.sample(3).shape
+    (3,)
+
+    Source: Ghosh, Roughgarden, Sundararajan 2009.
+    """
 
     calibration: ClassVar[Calibration] = Calibration("epsilon", _at_epsilon)
 
@@ -71,9 +91,7 @@ class DiscreteLaplace:
         That product is no whole number j, or 2 p**j = beta (1+p) would make p algebraic; exp(-1/scale) is not
         (Lindemann). So m is its floor, and the search for enough bits ends.
         """
-        beta = positive(beta, name="beta")
-        if beta >= 1:
-            raise Refusal("beta, the chance that the error bar misses, must be below 1.", cure="Write beta as in 0.05.")
+        beta = error_level(beta)
         bits = 64 + math.ceil(self.scale).bit_length()
         while True:
             with precision(bits):

@@ -5,10 +5,10 @@ Definition  The value is rounded to the grid (mechanisms/grid.py, mechanisms/gri
             grid).
 Promise     If neighbours move the value by at most `sensitivity` in l2, and in at most `coordinates` coordinates, the
             answer is rho-zCDP, or (epsilon, delta)-DP, whichever was asked; rounding is counted, exactly. Where one
-            coordinate moves, (epsilon, delta) is by the discrete law itself, epsilon 0 included; where several do, by
-            its rho (privacy/zcdp.py), since vectors of one length have not one delta, and that takes a little more
-            noise. Neither formula of the continuous law is used. The sensitivity is declared for the value *after*
-            `nan` and `bounds` have been applied to it.
+            coordinate moves, (epsilon, delta) is by the discrete distribution itself, epsilon 0 included; where several
+            do, by its rho (privacy/zcdp.py), since vectors of one length have not one delta, and that takes a little
+            more noise. Neither formula of the continuous distribution is used. The sensitivity is declared for the
+            value *after* `nan` and `bounds` have been applied to it.
 Source      Canonne, Kamath, Steinke, NeurIPS 2020 (arXiv 2004.00010); what it replaces: Balle, Wang, ICML 2018.
 Proof       One coordinate: the shift is at most ceil(s/g), and delta grows with the shift d, since each event's gain,
             P(Z >= m) - e**eps P(Z >= m + d), does. Several: theorem 4, with the integer l2 of mechanisms/grid.py.
@@ -61,14 +61,35 @@ def _at_point(cls: Any, epsilon: Fraction, delta: Fraction, given: Given) -> Mad
 
 @parameters
 class Gaussian:
-    """sensitivity: Fraction > 0, in l2 and the query's unit, of the value as mapped. Then either
-    epsilon: Fraction in [0, 10000] and delta: Fraction in (0, 1), or rho: Fraction > 0.
+    """Gaussian mechanism on a grid, for a real answer or a vector; (epsilon, delta)-DP or rho-zCDP.
 
-    grid: the step, a finite decimal > 0, query's unit; by itself under a millionth of sigma and sensitivity.
-    coordinates: int >= 1, how many coordinates of a vector may move at most between neighbours (all of them, unless the
-    query says otherwise: a histogram by add-remove moves 1); undeclared, a vector is refused. bounds: (low, high), to
-    which every value is clamped, the infinities too. nan: the number that a missing value stands for. Any other is a
-    Refusal.
+    P(answer = x) is proportional to exp(-(x - value)**2 / (2 sigma**2)) over the points x of the grid, independently in
+    each coordinate, with the least sigma that keeps the promise.
+
+    Promise: if neighbours move the value by at most `sensitivity` in l2, the answer is (epsilon, delta)-DP or rho-zCDP,
+    whichever was asked, rounding to the grid included; for one coordinate by the exact delta of this discrete
+    distribution, for several by their rho.
+
+    Parameters (any other value raises Refusal, with a way to mend it):
+        sensitivity: number > 0, the l2 sensitivity in the query's unit, after `bounds` and `nan` have been applied.
+        epsilon, delta: numbers in [0, 10000] and (0, 1), of one release; or
+        rho: number > 0, of one release, in their place.
+        grid: the step of the answers, a finite decimal > 0 in the query's unit; by itself under a millionth of the
+            noise's size and of the sensitivity.
+        coordinates: int >= 1, in how many coordinates of a vector neighbours may differ (a histogram under add-remove
+            differs in 1, a mean of vectors in all); None for one number, with which a vector is refused.
+        bounds: (low, high), to which each value is clamped, infinities too; or None.
+        nan: the number that stands for a missing value; None refuses missing values.
+
+    >>> import dpcurator as dp
+    >>> noise = dp.Gaussian(sensitivity=1, epsilon=1, delta="1e-6")
+    >>> f"{float(noise.sigma):.4f}"
+    '4.2247'
+    >>> counts = dp.Gaussian(sensitivity=1, rho="0.1", grid=1, coordinates=1).release([3, 5, 8])
+    >>> counts.shape
+    (3,)
+
+    Source: Canonne, Kamath, Steinke 2020; calibration by the curve itself, Balle, Wang 2018.
     """
 
     calibration: ClassVar[Calibration] = Calibration("rho", _at_rho, curve=_at_point)
@@ -133,9 +154,10 @@ class Gaussian:
 
     @property
     def sigma(self) -> Fraction:
-        """The root of the law's variance, query's unit; rounded up by under 2**-64 where it is no rational.
+        """The root of the distribution's variance, query's unit; rounded up by under 2**-64 where it is no rational.
 
-        `noise` is the law in steps of the grid. Its standard deviation is a little less where sigma is below a step.
+        `noise` is the distribution in steps of the grid. Its standard deviation is a little less where sigma is below a
+        step.
         """
         variance = self.noise.variance * self.step**2
         top, bottom = math.isqrt(variance.numerator), math.isqrt(variance.denominator)
@@ -146,7 +168,7 @@ class Gaussian:
 
     @property
     def loss(self) -> Loss:
-        """Exact: of one coordinate, its whole law; of several, their rho."""
+        """Exact: of one coordinate, its whole distribution; of several, their rho."""
         squared = l2_squared_steps(self.sensitivity, self.step, self.coordinates or 1)
         one = self.coordinates in (None, 1)
         return self.noise.loss(math.isqrt(squared)) if one else self.noise.vector_loss(squared)
@@ -201,10 +223,10 @@ class Gaussian:
         return release.chance(self.values, self.noise, outcome, value)
 
     def tail(self, t: object) -> Enclosure:
-        """P(|noise| > t), unitless, by the exact law. t: at least 0, query's unit; else a Refusal."""
+        """P(|noise| > t), unitless, by the exact distribution. t: at least 0, query's unit; else a Refusal."""
         return self.noise.tail(release.within(self.values, t))
 
-    def error(self, beta: object) -> Fraction:
+    def error(self, beta: Spelled) -> Fraction:
         """Least m on the grid with P(|noise| > m) <= beta, query's unit; beta in (0, 1), else a Refusal.
 
         A value off the grid is besides rounded by at most half a step.
@@ -228,7 +250,8 @@ def _price(epsilon: object, delta: object, rho: object) -> tuple[Fraction | None
 
 def _least(eps: Fraction, delta: Fraction, shift: int) -> DiscreteGaussian:
     """The least noise for one coordinate. On a fine grid the continuous curve is so near that a billionth more than its
-    variance will do, and then that is taken: it was proved by the discrete law, and the search for the least is saved.
+    variance will do, and then that is taken: it was proved by the discrete distribution, and the search for the least
+    is saved.
     """
     if shift >= _FINE:
         near = gaussian_sigma(sensitivity=shift, epsilon=eps, delta=delta)

@@ -36,13 +36,32 @@ if TYPE_CHECKING:  # a quote draws nothing, and starts faster without numpy
 
 @parameters
 class Laplace:
-    """sensitivity: Fraction > 0, in l1 and the query's unit, of the value as mapped. epsilon: Fraction > 0.
+    """Laplace mechanism on a grid, for a real answer or a vector; epsilon-DP.
 
-    grid: the step, a finite decimal > 0, query's unit; by itself under a millionth of scale and sensitivity.
-    coordinates: int >= 1, how many coordinates of a vector may move at most between neighbours (all of them, unless the
-    query says otherwise: a histogram by add-remove moves 1); undeclared, a vector is refused. bounds: (low, high), to
-    which every value is clamped, the infinities too. nan: the number that a missing value stands for. Any other is a
-    Refusal.
+    P(answer = x) is proportional to exp(-|x - value| / scale) over the points x of the grid, scale = sensitivity /
+    epsilon. A vector has independent noise in each coordinate.
+
+    Promise: if neighbours move the value by at most `sensitivity` in l1, the answer is epsilon-DP, exactly, rounding to
+    the grid included. `loss` is the exact privacy loss.
+
+    Parameters (any other value raises Refusal, with a way to mend it):
+        sensitivity: number > 0, the l1 sensitivity in the query's unit, after `bounds` and `nan` have been applied.
+        epsilon: number > 0, of one release.
+        grid: the step of the answers, a finite decimal > 0 in the query's unit; by itself under a millionth of the
+            noise's size and of the sensitivity.
+        coordinates: int >= 1, in how many coordinates of a vector neighbours may differ (a histogram under add-remove
+            differs in 1, a mean of vectors in all); None for one number, with which a vector is refused.
+        bounds: (low, high), to which each value is clamped, infinities too; or None.
+        nan: the number that stands for a missing value; None refuses missing values.
+
+    >>> import dpcurator as dp
+    >>> noise = dp.Laplace(sensitivity=10, epsilon="0.5", grid="0.01")
+    >>> noise.scale, float(noise.error("0.05"))  # with probability 0.95 the noise is at most this far
+    (Fraction(20, 1), 59.91)
+    >>> isinstance(noise.release(2807.5), float)
+    True
+
+    Source: Dwork, McSherry, Nissim, Smith 2006; on integers, Ghosh, Roughgarden, Sundararajan 2009.
     """
 
     calibration: ClassVar[Calibration] = BY_EPSILON
@@ -94,7 +113,7 @@ class Laplace:
 
     @property
     def scale(self) -> Fraction:
-        """The noise's scale, query's unit. `noise` is its law in steps of the grid."""
+        """The noise's scale, query's unit. `noise` is its distribution in steps of the grid."""
         return self.noise.scale * self.step
 
     @property
@@ -129,11 +148,11 @@ class Laplace:
         return release.chance(self.values, self.noise, outcome, value)
 
     def tail(self, t: object) -> Enclosure:
-        """P(|noise| > t), unitless, by the exact law. t: at least 0, query's unit; else a Refusal."""
+        """P(|noise| > t), unitless, by the exact distribution. t: at least 0, query's unit; else a Refusal."""
         beyond, scale = release.within(self.values, t) + 1, self.noise.scale
         return 2 * exp_neg(beyond / scale) / (1 + exp_neg(1 / scale))
 
-    def error(self, beta: object) -> Fraction:
+    def error(self, beta: Spelled) -> Fraction:
         """Least m on the grid with P(|noise| > m) <= beta, query's unit; beta in (0, 1), else a Refusal.
 
         A value off the grid is besides rounded by at most half a step.

@@ -1,7 +1,7 @@
 """A real answer on a grid, whatever whole-number noise is added: what Laplace and Gaussian have in common.
 
 The value is rounded to a whole number of steps (reals.py), if it may be (grid.py); the noise is added in whole numbers,
-so that nothing is lost; what is shown or asked about comes from the noise's exact law in steps.
+so that nothing is lost; what is shown or asked about comes from the noise's exact distribution in steps.
 Checked in tests/mechanisms/test_laplace.py and tests/mechanisms/test_gaussian.py.
 """
 
@@ -15,7 +15,9 @@ from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms.grid import may_release
 from dpcurator.mechanisms.grid_rounding import Reals
-from dpcurator.numbers import Enclosure, positive, rational
+from dpcurator.mechanisms.parameters import error_level
+from dpcurator.numbers import Enclosure, rational
+from dpcurator.numbers.rational import Spelled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,7 +32,7 @@ class Sampler(Protocol):
 
 
 class Noise(Protocol):
-    """Its exact law, in steps."""
+    """Its exact distribution, in steps."""
 
     def pmf(self, k: int) -> Enclosure: ...
 
@@ -66,7 +68,7 @@ def chance(values: Reals, noise: Noise, outcome: object, value: Any) -> Enclosur
     """P(answer = outcome) when one `value` is the truth; 0 off the grid. Raises Refusal for a vector."""
     place, truth = values.place(outcome), values.steps(value)
     if not isinstance(truth, int):
-        raise Refusal("pmf takes one value, not a vector.", cure="Multiply the chances of the coordinates.")
+        raise Refusal("pmf takes one value, not a vector.", cure="Multiply the probabilities of the coordinates.")
     return Enclosure.exactly(0) if place is None else noise.pmf(place - truth)
 
 
@@ -78,6 +80,6 @@ def within(values: Reals, t: object) -> int:
     return math.floor(exact / values.step)
 
 
-def reach(values: Reals, noise: Noise, beta: object) -> Fraction:
+def reach(values: Reals, noise: Noise, beta: Spelled) -> Fraction:
     """Least m on the grid with P(|noise| > m) <= beta, query's unit; beta in (0, 1), else a Refusal."""
-    return noise.error(positive(beta, name="beta")) * values.step
+    return noise.error(error_level(beta)) * values.step

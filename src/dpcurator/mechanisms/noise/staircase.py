@@ -38,7 +38,7 @@ from dpcurator.mechanisms.grid import l1_steps, moving, step_of
 from dpcurator.mechanisms.grid_rounding import Reals, declared_constants
 from dpcurator.mechanisms.local.rational_odds import epsilon_of, odds
 from dpcurator.mechanisms.noise import release
-from dpcurator.mechanisms.parameters import parameters
+from dpcurator.mechanisms.parameters import error_level, parameters
 from dpcurator.numbers import Enclosure, positive, rational, whole
 from dpcurator.numbers.arb import Ball, ball, precision
 from dpcurator.privacy.calibration import BY_EPSILON, Calibration
@@ -110,11 +110,7 @@ class Stairs:
 
     def error(self, beta: Fraction) -> int:
         """The least m >= 0 with P(|Z| > m) <= beta, in steps; beta: Fraction in (0, 1), else a Refusal."""
-        beta = positive(beta, name="beta")
-        if beta >= 1:
-            raise Refusal(
-                "beta, the probability that the error bar misses, must be below 1.", cure="Write beta as in 0.05."
-            )
+        beta = error_level(beta)
         low, high = 0, 1  # P(|Z| >= high) is at most beta in the end, P(|Z| >= low) is not, or low is 0
         while not self._at_most(high, beta):
             low, high = high, 2 * high
@@ -332,7 +328,7 @@ class Staircase:
         """P(|noise| > t), unitless, exactly enclosed. t: at least 0, query's unit; else a Refusal."""
         return self.noise.tail(release.within(self.values, t))
 
-    def error(self, beta: object) -> Fraction:
+    def error(self, beta: Spelled) -> Fraction:
         """Least m on the grid with P(|noise| > m) <= beta, query's unit; beta in (0, 1), else a Refusal.
 
         A value off the grid is besides rounded by at most half a step.

@@ -11,7 +11,8 @@ Proof       D differs by at most 1 between neighbours, as A_k(x) <= A_{k+1}(y), 
             together are (eps_1 + eps_2)-DP, with no delta. If D(x) = D(y) = 0, then 'no answer' is equally likely under
             both, and an answer has probability P(Z > T) <= delta under each: (0, delta).
 Source      Dwork, Lei, STOC 2009 (there with Laplace noise, and (2 eps, delta)).
-Checked     tests/mechanisms/test_propose_test_release.py: both laws of every pair of neighbours in small worlds.
+Checked     tests/mechanisms/test_propose_test_release.py: both distributions of every pair of neighbours in small
+            worlds.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms.noise.discrete_laplace import DiscreteLaplace
-from dpcurator.mechanisms.parameters import parameters
+from dpcurator.mechanisms.parameters import error_level, parameters
 from dpcurator.numbers import Enclosure, exp_neg, positive, rational
 from dpcurator.numbers.rational import Spelled
 from dpcurator.privacy.calibration import BY_EPSILON, Calibration
@@ -36,9 +37,27 @@ from dpcurator.sensitivity.windows import order_statistic
 
 @parameters
 class ProposeTestRelease:
-    """function: as of dp.order_statistic; bound: the proposed sensitivity, in the unit of the values, at least a step.
+    """Propose-test-release: little noise if the data are far from any that need more; (epsilon, delta)-DP.
 
-    epsilon > 0 in all, of which the share `test_share`, in (0, 1), pays for the test; delta in (0, 1).
+    D(x) is how many rows must change before the local sensitivity passes `bound`. If D(x) + Z > T, Z discrete Laplace
+    of scale 1 / eps1 and P(Z > T) <= delta, the answer is f(x) with discrete Laplace noise of scale bound / eps2,
+    clamped to the public bounds; else there is no answer.
+
+    Promise: (epsilon, delta)-DP for the function's neighbours, epsilon = eps1 + eps2; both are charged, answer or none.
+
+    Parameters (any other value raises Refusal, with a way to mend it):
+        function: as made by dp.order_statistic, dp.trimmed_mean, dp.bounded_mean or dp.enumerated.
+        bound: number, the proposed local sensitivity, in the values' unit; at least one step of the function.
+        epsilon: number > 0, of test and answer together. delta: number in (0, 1).
+        test_share: number in (0, 1), the share of epsilon that pays for the test.
+
+    >>> import dpcurator as dp
+    >>> median = dp.order_statistic("1/2", lower=0, upper=100, grid=1)
+    >>> private = dp.ProposeTestRelease(function=median, bound=1, epsilon=2, delta="1e-12")
+    >>> private.release([10, 90]) is None  # far apart: the test passes with probability 1e-12
+    True
+
+    Source: Dwork, Lei 2009.
     """
 
     calibration: ClassVar[Calibration] = replace(BY_EPSILON, needs_delta=True)
@@ -112,7 +131,8 @@ class ProposeTestRelease:
         return low
 
     def probabilities(self, data: Sequence[Any]) -> dict[Fraction | None, Enclosure]:
-        """The law of the release for this data, None being no answer; as private as the data: for study and tests."""
+        """The distribution of the release for this data, None being no answer; as private as the data: for study and
+        tests."""
         rows = self.function.rows(data)
         unit, grid = self.function.unit(rows), self.function.grid
         noise, answer = self.noise(unit), self.function.answer(rows)
@@ -138,7 +158,7 @@ class ProposeTestRelease:
         grid = self.function.grid
         rows = self.function.rows([grid.lower] * (1 if n is None else n))
         unit = self.function.unit(rows)
-        return min(self.noise(unit).error(positive(beta, name="beta")) * unit, grid.upper - grid.lower)
+        return min(self.noise(unit).error(error_level(beta)) * unit, grid.upper - grid.lower)
 
 
 def _above(scale: Fraction, m: int) -> Enclosure:

@@ -1,6 +1,6 @@
 """Noise as large as the data at hand need: scaled by smooth sensitivity.
 
-Definition  f(x) + (S(x) / alpha) Z, a real; S is the beta-smooth sensitivity of `function`, Z has a law of
+Definition  f(x) + (S(x) / alpha) Z, a real; S is the beta-smooth sensitivity of `function`, Z has a distribution of
             `sensitivity/admissible`. Released is that real rounded to the function's public grid, halves upward, then
             clamped to its public bounds.
 Promise     eps-DP (student, cauchy: no delta), or (eps, delta)-DP (laplace), for the function's neighbours. Nothing
@@ -8,10 +8,10 @@ Promise     eps-DP (student, cauchy: no delta), or (eps, delta)-DP (laplace), fo
 Proof       The real is private by `admissible`, with |f(x) - f(y)| <= LS(x) <= S(x) and the same of y; rounding and
             clamping are post-processing. S is not rounded: rounding it would break smoothness. Which cell the real is
             in is decided exactly: it is at or above an edge e when U >= P(Z <= (e - f) alpha / S), for a uniform U that
-            is drawn as far as needed, the chance held in balls that are refined with it. S = 0 only if all bounded
+            is drawn as far as needed, the probability held in balls that are refined with it. S = 0 only if all bounded
             values are one, and then so is f.
 Source      Nissim, Raskhodnikova, Smith, STOC 2007.
-Checked     tests/mechanisms/test_smooth_noise.py: every output law of small worlds against every neighbour's.
+Checked     tests/mechanisms/test_smooth_noise.py: every output distribution of small worlds against every neighbour's.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
-from dpcurator.mechanisms.parameters import parameters
+from dpcurator.mechanisms.parameters import error_level, parameters
 from dpcurator.numbers import Enclosure, positive, rational, whole
 from dpcurator.numbers.arb import Ball, ball, precision
 from dpcurator.numbers.enclosure import bracket
@@ -39,10 +39,28 @@ from dpcurator.sensitivity.windows import Window, order_statistic
 
 @parameters
 class Smooth:
-    """function: as of dp.order_statistic; epsilon > 0. delta: none for Student noise, in (0, 1) for Laplace noise.
+    """Noise scaled by smooth sensitivity: as little as the data at hand need; epsilon-DP, or (epsilon, delta)-DP.
 
-    noise: "student" (the default without delta), "cauchy", or "laplace" (with delta). smoothing: the share of epsilon
-    that pays for the change of S, in (0, 1); public, like all of these.
+    f(x) + (S(x) / alpha) Z, rounded to the function's grid and clamped to its bounds; S is the beta-smooth sensitivity
+    of f at the data x, Z has a Student, Cauchy or Laplace distribution.
+
+    Promise: epsilon-DP with Student or Cauchy noise, (epsilon, delta)-DP with Laplace noise, for the function's
+    neighbours. S is as private as the data, and nothing shows it but the release.
+
+    Parameters (any other value raises Refusal, with a way to mend it):
+        function: as made by dp.order_statistic, dp.trimmed_mean, dp.bounded_mean or dp.enumerated.
+        epsilon: number > 0, of one release.
+        delta: number in (0, 1) with Laplace noise, none with the others.
+        noise: "student", "cauchy" or "laplace"; by itself Laplace noise where there is a delta, else Student's.
+        smoothing: number in (0, 1), the share of epsilon that pays for the change of S; public.
+
+    >>> import dpcurator as dp
+    >>> median = dp.order_statistic("1/2", lower=0, upper=100, grid=1)
+    >>> private = dp.Smooth(function=median, epsilon=1)
+    >>> 0 <= private.release([34, 41, 29, 56, 38] * 100) <= 100
+    True
+
+    Source: Nissim, Raskhodnikova, Smith 2007; Student noise, Bun, Steinke 2019.
     """
 
     calibration: ClassVar[Calibration] = BY_EPSILON
@@ -99,8 +117,8 @@ class Smooth:
         return settle(randomness.bits(WORD), WORD, randomness, cells.of) * self.function.grid.step
 
     def probabilities(self, data: Sequence[Any]) -> dict[Fraction, Enclosure]:
-        """The law of the release for this data, of every multiple of the grid within the bounds. It is as private as
-        the data: for study and for tests."""
+        """The distribution of the release for this data, of every multiple of the grid within the bounds. It is as
+        private as the data: for study and for tests."""
         grid, cells = self.function.grid, _Cells(self, self.function.rows(data))
         below, law = Enclosure.exactly(0), {}
         for place in grid.every():
@@ -111,14 +129,13 @@ class Smooth:
         return law
 
     def error(self, beta: Spelled, *, n: int | None = None) -> Fraction:
-        """How far noise may move the answer, with chance at most beta of more, whatever the data: from public bounds.
+        """How far noise may move the answer, with probability at most beta of more, whatever the data: from public
+        bounds.
 
         It holds for the largest S there can be, so it is often the whole range; what the data at hand need is private.
         n: the public number of rows, with which a mean has a smaller one.
         """
-        beta = positive(beta, name="beta")
-        if beta >= 1:
-            raise Refusal("beta, the chance that the error bar misses, must be below 1.", cure="Write beta as in 0.05.")
+        beta = error_level(beta)
         grid = self.function.grid
         largest = grid.upper - grid.lower
         if n is None and not isinstance(self.function, Window):  # nothing is known of how large its S can be
