@@ -24,7 +24,7 @@ def _menu(curator: Any, question: str | None, asked: Asked, as_json: bool) -> No
     """The prices of a question that was given none. A delta alone is no price."""
     if asked.delta is not None:
         raise Refusal("--delta is no price by itself.", cure="Add --rho, --epsilon, --spend or --within.")
-    menu = curator.menu(question_text(question), **asked.reading())
+    menu = curator.menu(question_text(question), assume_count=asked.assume_count, confidence=asked.confidence)
     show_json(menu.as_json()) if as_json else show(menu)
 
 
@@ -69,7 +69,7 @@ def ask(
     if sys.stderr.isatty() and not as_json:
         print("answering ...", file=sys.stderr)
     answer = curator.ask(
-        question_text(question), **asked.price(), **asked.reading(), fresh=fresh, request_id=request_id
+        question_text(question), **asked.offer(), fresh=fresh, request_id=request_id
     )
     show_json(answer.as_json()) if as_json else show(answer)
     if receipt is not None and answer.receipt is not None:
@@ -78,8 +78,7 @@ def ask(
 
 def _batch(catalog: Path, questions: tuple[str, ...], asked: Asked, as_json: bool, **how: Any) -> None:
     """Several questions: one charge, one statement."""
-    price = {name: value for name, value in asked.price().items() if name != "within"}
-    answers = _curator(catalog).batch(questions, **price, confidence=asked.confidence, **how)
+    answers = _curator(catalog).batch(questions, **asked.batch_offer(), **how)
     if as_json:
         show_json([answer.as_json() for answer in answers])
         return
@@ -95,7 +94,7 @@ def _rehearse(catalog: Path, question: str | None, asked: Asked, as_json: bool, 
 
     if real:
         raise Refusal("a rehearsal is free and has no receipt.", cure="Leave out --fresh, --request-id and --receipt.")
-    answer = rehearsing(load(catalog)).rehearse(question_text(question), **asked.price(), **asked.reading())
+    answer = rehearsing(load(catalog)).rehearse(question_text(question), **asked.offer())
     show_json(answer.as_json()) if as_json else show(answer)
 
 
@@ -132,7 +131,7 @@ def quote(
     if asked.unpriced:
         _menu(curator, question, asked, as_json)
         return
-    found = curator.quote(question_text(question), **asked.price(), **asked.reading())
+    found = curator.quote(question_text(question), **asked.offer())
     if as_json:
         show_json(found.as_json())
     else:
@@ -144,8 +143,7 @@ def quote(
 def _quote_batch(curator: Any, questions: tuple[str, ...], asked: Asked, as_json: bool, *, as_one: bool) -> None:
     from dpcurator.cli.batch import batch_quote_text
 
-    price = {name: value for name, value in asked.price().items() if name != "within"}
-    batch = curator.quote_batch(questions, **price, confidence=asked.confidence, as_one=as_one)
+    batch = curator.quote_batch(questions, **asked.batch_offer(), as_one=as_one)
     if as_json:
         show_json(batch.as_json())
         return
@@ -165,8 +163,8 @@ def explain(
     from dpcurator.cli.layout import quote_text
 
     curator = _curator(catalog)
-    price = asked.price() | ({"spend": "1%"} if asked.unpriced else {})
-    found = curator.quote(question_text(question), **price, **asked.reading())
+    offer = asked.offer() | ({"spend": "1%"} if asked.unpriced else {})
+    found = curator.quote(question_text(question), **offer)
     if as_json:
         sql, values = engine_query(found)
         show_json(found.as_json() | {"engine": {"sql": sql, "parameters": values}})

@@ -15,11 +15,14 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
 from dpcurator.errors import Misconfigured, Refusal
+
+if TYPE_CHECKING:
+    from dpcurator.pricing.offers import Asking, BatchAsking
 
 Question = Annotated[
     str | None, typer.Argument(help="One SELECT, in quotes; - reads it from standard input.", metavar="SQL")
@@ -69,20 +72,22 @@ class Asked:
     def unpriced(self) -> bool:
         return (self.epsilon, self.rho, self.spend, self.within or None) == (None,) * 4
 
-    def price(self) -> dict[str, Any]:
-        """The price as `Curator.quote` and `Curator.ask` take it. Raises Refusal."""
+    def offer(self) -> Asking:
+        """The price and how error bars are read, as `Curator.quote` and `Curator.ask` take them. Raises Refusal."""
         targets: dict[str, str] = {}
         for target in self.within or []:
             name, equals, error = target.rpartition("=")
             if not equals or not name:
                 raise Refusal(f"--within takes column=error, not {target!r}.", cure="Write it as in --within n=50.")
             targets[name] = error
-        named = {"epsilon": self.epsilon, "rho": self.rho, "delta": self.delta, "spend": self.spend}
-        return {name: value for name, value in named.items() if value is not None} | {"within": targets or None}
+        return {**self.batch_offer(), "within": targets or None, "assume_count": self.assume_count}
 
-    def reading(self) -> dict[str, Any]:
-        """How error bars are to be read."""
-        return {"assume_count": self.assume_count, "confidence": self.confidence}
+    def batch_offer(self) -> BatchAsking:
+        """The same of several questions."""
+        return {
+            "epsilon": self.epsilon, "rho": self.rho, "delta": self.delta, "spend": self.spend,
+            "confidence": self.confidence,
+        }  # fmt: skip
 
 
 NOTHING = Asked()

@@ -10,11 +10,11 @@ Checked in tests/curator/test_curator.py, tests/attacks and tests/laws.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from dpcurator.aggregates import AGGREGATES
 from dpcurator.catalog.model import Catalog
@@ -28,14 +28,24 @@ from dpcurator.ledger import Ledger, Stored
 from dpcurator.ledger.canonical import canonical_text
 from dpcurator.ledger.keys import SigningKey
 from dpcurator.ledger.ledger import Entry
-from dpcurator.numbers import positive, whole
+from dpcurator.numbers.rational import Spelled
 from dpcurator.plan.bind import bind
 from dpcurator.plan.canonical import as_json, plan_of
 from dpcurator.plan.check_catalog import disagreement
 from dpcurator.plan.check_outputs import misfit
 from dpcurator.plan.nodes import Plan
-from dpcurator.pricing.menu import Menu, menu, price_for
-from dpcurator.pricing.offers import delta_of, expected_rows, level_of, offered
+from dpcurator.pricing.menu import Menu, menu
+from dpcurator.pricing.offers import (
+    Asking,
+    BatchAsking,
+    batch_offer_of,
+    expected_rows,
+    level_of,
+    offer_of,
+    rows_of,
+    takes,
+    unpriced,
+)
 from dpcurator.pricing.quote import CONFIDENCE, Quote, price
 from dpcurator.receipts import receipt as receipts
 from dpcurator.release.answer import Answer, answer_of
@@ -83,100 +93,61 @@ class Curator:
         asked = question.question() if isinstance(question, Frame) else parse(question)
         return bind(asked, self.catalog, AGGREGATES)
 
-    def quote(
-        self,
-        question: Question,
-        *,
-        epsilon: object = None,
-        rho: object = None,
-        delta: object = None,
-        spend: object = None,
-        within: Mapping[str, object] | None = None,
-        assume_count: object = None,
-        confidence: object = CONFIDENCE,
-    ) -> Quote:
+    @takes(Asking)
+    def quote(self, question: Question, **asked: Unpack[Asking]) -> Quote:
         """What a question would cost and how wrong its answer might be. Free; no data is looked at.
 
         One price: epsilon or rho (a number above 0; the ledger's other currency is converted), spend (a share of the
         whole budget, as "5%"), or within (a wanted error for each named column). delta: at most this much of the
-        ledger's delta, by default the same share of it. Raises Refusal.
+        ledger's delta, by default the same share of it. assume_count: how many rows a group has, for `within` a mean.
+        confidence: of the error bars. Numbers may be written 0.1, "0.1" or "1/10". Raises Refusal.
         """
-        level = level_of(confidence)
-        prices = {"epsilon": epsilon, "rho": rho, "spend": spend, "within": within or None}
-        given = [name for name, value in prices.items() if value is not None]
-        if len(given) != 1:
-            what = f"{' and '.join(given)} are two prices" if given else "a quote needs a price"
-            raise Refusal(f"{what}.", cure='Give one of epsilon="0.1", spend="5%" or within={"n": 50}.')
-        if within and not (isinstance(within, Mapping) and all(isinstance(title, str) for title in within)):
-            raise Refusal("within names columns, each with its error.", cure='Write it as in within={"n": 50}.')
-        plan = self.plan(question)
-        most = None if delta is None else delta_of(delta)
-        if within:
-            rows = None if assume_count is None else whole(assume_count, name="assume_count", least=1)
-            targets = {name: positive(error, name=f"the error of {name!r}") for name, error in within.items()}
-            quote = price_for(plan, self.catalog, targets, rows=rows, confidence=level, delta=most)
-        else:
-            quote = price(plan, offered(self.catalog, epsilon, rho, spend, most), self.catalog, confidence=level)
+        offer = offer_of(self.catalog, asked)
+        quote = offer.quote(self.plan(question), self.catalog)
         if not quote.free:
             check_core(quote.lowered.core)
         return quote
 
-    def menu(self, question: Question, *, assume_count: object = None, confidence: object = CONFIDENCE) -> Menu:
+    def menu(
+        self, question: Question, *, assume_count: int | str | None = None, confidence: Spelled = CONFIDENCE
+    ) -> Menu:
         """What each share of the budget would buy. Free; no data is looked at."""
         plan = self.plan(question)
-        named = None if assume_count is None else whole(assume_count, name="assume_count", least=1)
-        rows = expected_rows(plan, self.catalog) if named is None else named
+        rows = rows_of(assume_count) or expected_rows(plan, self.catalog)
         budget = self.budget()
         return menu(
             plan, self.catalog, budget.remaining, rows=rows, confidence=level_of(confidence),
             remaining_delta=budget.remaining_delta,
         )  # fmt: skip
 
+    @takes(Asking)
     def ask(
         self,
         question: Question,
         *,
-        epsilon: object = None,
-        rho: object = None,
-        delta: object = None,
-        spend: object = None,
-        within: Mapping[str, object] | None = None,
-        assume_count: object = None,
-        confidence: object = CONFIDENCE,
         fresh: bool = False,
         request_id: str | None = None,
         analyst: str = "local",
+        **asked: Unpack[Asking],
     ) -> Answer:
         """The answer, paid for. The same question at the same price again is free and gives the same numbers.
 
-        fresh: pay again for independent noise. request_id: names the request, so that a retry is never paid twice.
+        The price is as for `quote`. fresh: pay again for independent noise. request_id: names the request, so that a
+        retry is never paid twice.
         Raises Refusal (nothing charged), OverBudget, Misconfigured, or Fault (charged, and the curator is closed).
         """
-        quote = self.quote(
-            question, epsilon=epsilon, rho=rho, delta=delta, spend=spend, within=within, assume_count=assume_count,
-            confidence=confidence,
-        )  # fmt: skip
-        return self._paid(quote, fresh=fresh, request_id=request_id, analyst=analyst)
+        return self._paid(self.quote(question, **asked), fresh=fresh, request_id=request_id, analyst=analyst)
 
+    @takes(BatchAsking)
     def quote_batch(
-        self,
-        questions: Sequence[Question],
-        *,
-        epsilon: object = None,
-        rho: object = None,
-        delta: object = None,
-        spend: object = None,
-        confidence: object = CONFIDENCE,
-        as_one: bool = False,
+        self, questions: Sequence[Question], *, as_one: bool = False, **asked: Unpack[BatchAsking]
     ) -> Batch:
         """What several questions cost together: one price for all, shared equally. Free. Raises Refusal.
 
         as_one: in a ledger of epsilon and delta, charge them as one certified point at `delta` (by default, the price's
         share of the ledger's), where its epsilon is below the sum of the questions'.
         """
-        level, most = level_of(confidence), None if delta is None else delta_of(delta)
-        if sum(value is not None for value in (epsilon, rho, spend)) != 1:
-            raise Refusal("a batch needs one price.", cure='Give one of epsilon="0.1", rho="0.005" or spend="5%".')
+        shared, level = batch_offer_of(self.catalog, asked)
         if isinstance(questions, str) or not isinstance(questions, Iterable):
             raise Refusal("a batch is a list of questions.", cure='Write it as in batch(["SELECT COUNT(*) ..."]).')
         plans: list[Plan] = []
@@ -185,31 +156,32 @@ class Curator:
                 plans.append(self.plan(question))
             except Refusal as refused:
                 raise in_question(number, refused) from None
-        shared = offered(self.catalog, epsilon, rho, spend, most)
         return quote_batch(plans, shared, self.catalog, confidence=level, as_one=as_one)
 
+    @takes(BatchAsking)
     def batch(
         self,
         questions: Sequence[Question],
         *,
+        as_one: bool = False,
         fresh: bool = False,
         request_id: str | None = None,
         analyst: str = "local",
-        **price: Any,
+        **asked: Unpack[BatchAsking],
     ) -> tuple[Answer, ...]:
-        """The answers to several questions: one charge, one statement, all or nothing. price: as for `quote_batch`.
+        """The answers to several questions: one charge, one statement, all or nothing. Priced as by `quote_batch`.
 
         The same batch at the same price again is free and gives the same numbers. Raises as `ask` does.
         """
-        batch = self.quote_batch(questions, **price)
+        batch = self.quote_batch(questions, as_one=as_one, **asked)
         if not batch.paid:
             return tuple(self._public(quote) for quote in batch.asked)
-        asked = replace(
+        wanted = replace(
             self.request(batch.paid[0], request_id=request_id, analyst=analyst),
             plan=batch.digest, parameters=canonical_text(batch.parameters()),
             epsilon=batch.epsilon, rho=batch.rho, delta=batch.delta,
         )  # fmt: skip
-        text, _, repeated = self._settled(asked, lambda c, e: self._noisy_batch(batch, c, e, analyst), fresh=fresh)
+        text, _, repeated = self._settled(wanted, lambda c, e: self._noisy_batch(batch, c, e, analyst), fresh=fresh)
         stored: list[Json] = json.loads(text)["batch"]
         return tuple(
             self._public(quote) if place is None else self._told(stored[place], quote.cost, repeated=repeated)
@@ -224,18 +196,8 @@ class Curator:
         ]
         return canonical_text({"batch": parts})
 
-    def rehearse(
-        self,
-        question: Question,
-        *,
-        epsilon: object = None,
-        rho: object = None,
-        delta: object = None,
-        spend: object = None,
-        within: Mapping[str, object] | None = None,
-        assume_count: object = None,
-        confidence: object = CONFIDENCE,
-    ) -> Answer:
+    @takes(Asking)
+    def rehearse(self, question: Question, **asked: Unpack[Asking]) -> Answer:
         """The answer over rows made up from the catalog alone: free, without a receipt, marked `made_up`.
 
         The price, for the noise alone, is as for `quote`; without one, spend="5%". No data and no ledger is looked at,
@@ -243,14 +205,11 @@ class Curator:
         """
         from dpcurator.curator.rehearsal import rehearsal_notes, rehearsed
 
-        unpriced = (epsilon, rho, spend, within or None) == (None,) * 4
-        quote = self.quote(
-            question, epsilon=epsilon, rho=rho, delta=delta, spend="5%" if unpriced else spend, within=within,
-            assume_count=assume_count, confidence=confidence,
-        )  # fmt: skip
+        free = unpriced(asked)
+        quote = self.quote(question, **(asked | {"spend": "5%"} if free else asked))
         found = rehearsed(quote, self.entropy)
         shaped = self._shaped(quote, found.cells)
-        told = rehearsal_notes(quote, found, unpriced=unpriced)
+        told = rehearsal_notes(quote, found, unpriced=free)
         return replace(shaped, made_up=True, cost=Fraction(0), notes=(*told, *shaped.notes))
 
     def answer(

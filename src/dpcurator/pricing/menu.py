@@ -28,7 +28,7 @@ _HIGHEST: Final = 30  # an amount of 10**30 or more is no price
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class MenuRow:
     """One row of a menu."""
 
     percent: int
@@ -42,7 +42,7 @@ class Offer:
 class Menu:
     """What spending 1 %, 2 %, 5 % ... of the whole budget would buy. Free to look at."""
 
-    offers: tuple[Offer, ...]
+    offers: tuple[MenuRow, ...]
     total: Fraction
     remaining: Fraction
     confidence: Fraction
@@ -97,14 +97,14 @@ def menu(
     remaining_delta: Fraction | None = None,
 ) -> Menu:
     """The offers that the remaining budget still allows. remaining_delta: Fraction; None for all of the ledger's."""
-    offers: list[Offer] = []
+    offers: list[MenuRow] = []
     first = price(plan, catalog.budget, catalog, confidence=confidence)
     delta_left = catalog.delta if remaining_delta is None else remaining_delta
     for percent in SHARES:
         quote = for_bars(first, share_of(catalog, Fraction(percent, 100)))
         if quote.cost <= remaining and quote.delta <= delta_left:
             amount = catalog.budget * percent / 100
-            offers.append(Offer(percent, amount, quote.delta, remaining - quote.cost, bars(quote, rows)))
+            offers.append(MenuRow(percent, amount, quote.delta, remaining - quote.cost, bars(quote, rows)))
     return Menu(tuple(offers), catalog.budget, remaining, confidence, catalog.currency)
 
 

@@ -1,23 +1,142 @@
-"""What a caller offers to pay, read into exact values: a price, a delta, a confidence, and the rows they expect.
+"""What a caller offers to pay, read once into exact values: a price, a delta, a confidence, and the rows they expect.
 
-A number or text means the same here as everywhere (`numbers`): 0.1, "0.1" and Fraction(1, 10) are one tenth. All of it
-follows from the words of the call and the catalog; no data is looked at. Checked in tests/curator/test_curator.py.
+`Asking` and `BatchAsking` are the keywords, declared once for all methods that take them. A number or text means the
+same here as everywhere (`numbers`): 0.1, "0.1" and Fraction(1, 10) are one tenth. All of it follows from the words of
+the call and the catalog; no data is looked at. Checked in tests/pricing/test_offers.py.
 """
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any, Final, TypedDict, TypeVar
 
 from dpcurator.catalog.model import Catalog
 from dpcurator.errors import Refusal
-from dpcurator.numbers import positive, rational
+from dpcurator.numbers import positive, rational, whole
+from dpcurator.numbers.rational import Spelled
 from dpcurator.plan.nodes import Plan
-from dpcurator.pricing.menu import ROWS
+from dpcurator.pricing.menu import ROWS, price_for
 from dpcurator.pricing.prices import Price, epsilon_of, rho_of, share_of
+from dpcurator.pricing.quote import CONFIDENCE, Quote, price
+
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-def offered(catalog: Catalog, epsilon: object, rho: object, spend: object, delta: Fraction | None) -> Price:
+class BatchAsking(TypedDict, total=False):
+    """The keywords by which several questions are priced together: one of epsilon, rho and spend."""
+
+    epsilon: Spelled | None
+    rho: Spelled | None
+    delta: Spelled | None
+    spend: str | None
+    confidence: Spelled
+
+
+class Asking(BatchAsking, total=False):
+    """The keywords by which a question is priced: one of epsilon, rho, spend and within."""
+
+    within: Mapping[str, Spelled] | None
+    assume_count: int | str | None
+
+
+PRICES: Final = ("epsilon", "rho", "spend", "within")
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What was offered. price: None where `targets` say what is wanted instead: an error (Fraction > 0) for each named
+    column. delta: the most that may be spent, None for the price's share. rows: that a group is assumed to have."""
+
+    price: Price | None
+    targets: Mapping[str, Fraction]
+    delta: Fraction | None
+    rows: int | None
+    confidence: Fraction
+
+    def quote(self, plan: Plan, catalog: Catalog) -> Quote:
+        """The plan at what is offered. Raises Refusal."""
+        if self.price is not None:
+            return price(plan, self.price, catalog, confidence=self.confidence)
+        return price_for(
+            plan, catalog, self.targets, rows=self.rows, confidence=self.confidence, delta=self.delta
+        )  # fmt: skip
+
+
+def offer_of(catalog: Catalog, given: Asking) -> Offer:
+    """The offer for one question. Raises Refusal, and TypeError for a keyword that is none."""
+    _known(given, Asking)
+    level, within = level_of(given.get("confidence", CONFIDENCE)), given.get("within") or None
+    named = [name for name in PRICES if (within if name == "within" else given.get(name)) is not None]
+    if len(named) != 1:
+        what = f"{' and '.join(named)} are two prices" if named else "a quote needs a price"
+        raise Refusal(f"{what}.", cure='Give one of epsilon="0.1", spend="5%" or within={"n": 50}.')
+    delta, rows = _delta(given), rows_of(given.get("assume_count"))
+    if within is None:
+        return Offer(_price(catalog, given, delta), {}, delta, rows, level)
+    if not (isinstance(within, Mapping) and all(isinstance(title, str) for title in within)):
+        raise Refusal("within names columns, each with its error.", cure='Write it as in within={"n": 50}.')
+    targets = {name: positive(error, name=f"the error of {name!r}") for name, error in within.items()}
+    return Offer(None, targets, delta, rows, level)
+
+
+def batch_offer_of(catalog: Catalog, given: BatchAsking) -> tuple[Price, Fraction]:
+    """The price of a batch, and the confidence of its error bars. Raises Refusal, and TypeError as `offer_of`."""
+    _known(given, BatchAsking)
+    level = level_of(given.get("confidence", CONFIDENCE))
+    if sum(given.get(name) is not None for name in PRICES) != 1:
+        raise Refusal("a batch needs one price.", cure='Give one of epsilon="0.1", rho="0.005" or spend="5%".')
+    return _price(catalog, given, _delta(given)), level
+
+
+def unpriced(given: Asking) -> bool:
+    """Whether no price is among the keywords."""
+    return not given.get("within") and all(given.get(name) is None for name in PRICES if name != "within")
+
+
+def takes(asking: type) -> Callable[[Method], Method]:
+    """For a method with `**asked: Unpack[asking]`: `help` and `inspect` show each keyword by its name."""
+
+    def shown(method: Method) -> Method:
+        signature = inspect.signature(method)
+        keywords = [
+            inspect.Parameter(
+                name, inspect.Parameter.KEYWORD_ONLY, annotation=getattr(hint, "__forward_arg__", hint),
+                default=float(CONFIDENCE) if name == "confidence" else None,
+            )
+            for name, hint in asking.__annotations__.items()
+        ]  # fmt: skip
+        plain = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
+        first = [one for one in plain if one.kind is not inspect.Parameter.KEYWORD_ONLY]
+        method.__signature__ = signature.replace(  # type: ignore[attr-defined]
+            parameters=[*first, *keywords, *(one for one in plain if one not in first)]
+        )
+        return method
+
+    return shown
+
+
+def _known(given: Mapping[str, Any], asking: type) -> None:
+    for name in given:
+        if name not in asking.__annotations__:
+            raise TypeError(f"there is no keyword {name!r} here: a price takes {', '.join(asking.__annotations__)}")
+
+
+def _delta(given: BatchAsking) -> Fraction | None:
+    delta = given.get("delta")
+    return None if delta is None else delta_of(delta)
+
+
+def rows_of(assume_count: int | str | None) -> int | None:
+    """The number of rows a group is assumed to have, if any. Raises Refusal."""
+    return None if assume_count is None else whole(assume_count, name="assume_count", least=1)
+
+
+def _price(catalog: Catalog, given: BatchAsking, delta: Fraction | None) -> Price:
     """The price of the one that is given: epsilon, rho, or a share of the whole budget. Raises Refusal."""
+    epsilon, rho, spend = given.get("epsilon"), given.get("rho"), given.get("spend")
     if epsilon is not None:
         return epsilon_of(catalog, positive(epsilon, name="epsilon"), delta)
     if rho is not None:
