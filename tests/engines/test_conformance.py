@@ -67,7 +67,7 @@ def test_the_product_opens_the_engine_of_the_tuple(monkeypatch: pytest.MonkeyPat
 ])  # fmt: skip
 def test_an_engine_that_is_off_by_one_fails_every_suite(suite: str) -> None:
     tests = Path(__file__).parents[1]
-    called = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "off_by_one", str(tests / suite)]
+    called = [sys.executable, "-m", "pytest", "--tb=no", "-p", "no:cacheprovider", "-p", "off_by_one", str(tests / suite)]
     done = subprocess.run([*called, "-m", "not slow", "-k", "off_by_one and not suite"], capture_output=True, text=True,
                           env=os.environ | {"PYTHONPATH": os.pathsep.join([*sys.path, str(tests / "support")])},
                           cwd=tests.parent, check=False)  # fmt: skip
