@@ -67,10 +67,10 @@ def test_the_product_opens_the_engine_of_the_tuple(monkeypatch: pytest.MonkeyPat
 ])  # fmt: skip
 def test_an_engine_that_is_off_by_one_fails_every_suite(suite: str) -> None:
     tests = Path(__file__).parents[1]
-    called = [sys.executable, "-m", "pytest", "--tb=no", "-p", "no:cacheprovider", "-p", "off_by_one", str(tests / suite)]
-    done = subprocess.run([*called, "-m", "not slow", "-k", "off_by_one and not suite"], capture_output=True, text=True,
+    called = [sys.executable, "-m", "pytest", "--tb=no", "-p", "no:cacheprovider", "-p", "off_by_one"]
+    done = subprocess.run([*called, str(tests / suite), "-m", "not slow", "-k", "off_by_one and not suite"],
                           env=os.environ | {"PYTHONPATH": os.pathsep.join([*sys.path, str(tests / "support")])},
-                          cwd=tests.parent, check=False)  # fmt: skip
+                          cwd=tests.parent, check=False, capture_output=True, text=True)  # fmt: skip
     last = done.stdout.strip().splitlines()[-1]
     assert re.search(r"\d+ failed", last), done.stdout[-2000:] + done.stderr[-2000:]
     assert "passed" not in last or " 1 passed" in last  # a plan without keys has no sum to be wrong in
