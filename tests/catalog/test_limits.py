@@ -69,7 +69,10 @@ def test_a12_names_and_texts_have_a_limit():
     assert f"a name of 201 letters; the limit is {LONGEST_NAME}" in refused(FILE + f'{"x" * 201} = "text"\n')
     told = refused(FILE + f'city = {{ type = "text", keys = ["{"x" * 10_001}"] }}\n')
     assert told == f"curator.toml:12: a text of 10,001 letters; the limit is {LONGEST_TEXT:,}. Shorten it."
-    load(FILE + f'city = {{ type = "text", keys = ["{"x" * 10_000}"] }}\n')
+    key = f'city = {{ type = "text", keys = ["{"x" * 8_000}"] }}\n'
+    cure = "curator.toml:12: a text here has 8,000 letters, and max_length is 500. Write max_length = 8000."
+    assert refused(FILE + key) == cure
+    load(FILE + key.replace("keys", "max_length = 8000, keys"))
 
 
 def test_a12_there_is_a_limit_of_tables_columns_and_keys(monkeypatch):

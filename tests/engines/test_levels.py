@@ -42,7 +42,11 @@ DEEP = {
     "powers": deep(lambda part: rows.Compute("power", (part, HALF), "float"), X, 37),
     "choices": deep(chosen, X, 10),
     "days": deep(lambda part: rows.Compute("date_add", (part,), "integer", (1, 1)), DAY),
-    "texts": deep(lambda part: rows.Compute("replace", (part,), "text", ("a", "aa")), TEXT),
+    "texts": deep(
+        lambda part: rows.Compute(
+            "substring", (rows.Compute("replace", (part,), "text", ("a", "aa")),), "text", (1, 20)
+        ), TEXT, 15,
+    ),
     "a zone": rows.Compute("local_of_time", (DAY,), "integer", ("Europe/Berlin",)),
 }
 

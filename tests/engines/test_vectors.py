@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from engine_rows import EVERY, wrong
 
+from dpcurator.catalog.model import MAX_LENGTH
 from dpcurator.language import rows
 from dpcurator.language.evaluate import value
 from dpcurator.language.functions import BY_NAME, FUNCTIONS
@@ -25,6 +26,14 @@ VECTORS = {name: found for path in FILES for name, found in json.loads(path.read
 
 def long(value: Any) -> Any:
     return value["repeat"][0] * value["repeat"][1] if isinstance(value, dict) else value
+
+
+def ordinary(lines: list[tuple[list[Any], Any]]) -> list[tuple[list[Any], Any]]:
+    """Without those that have texts no accepted plan reads or makes beside another (engines/allowance.py)."""
+    return [
+        (parts, result) for parts, result in lines
+        if all(len(one) <= MAX_LENGTH for one in (*parts, result) if isinstance(one, str))
+    ]  # fmt: skip
 
 
 def kinds_of(name: str, count: int) -> tuple[Any, Any]:
@@ -68,5 +77,5 @@ def test_in_python(name: str) -> None:
 @pytest.mark.parametrize("engine", EVERY)
 def test_on_every_engine(name: str, engine: Any) -> None:
     for compute, lines in by_shape(name):
-        found = wrong(engine, compute, lines)
+        found = wrong(engine, compute, ordinary(lines))
         assert not found, f"{compute.function}{compute.literals}: {str(found)[:300]}"

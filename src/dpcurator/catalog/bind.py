@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from dpcurator.catalog.columns import in_order
 from dpcurator.catalog.declaration import Declaration
-from dpcurator.catalog.model import Catalog, Column, Table, Value
+from dpcurator.catalog.model import MAX_LENGTH, Catalog, Column, Table, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +68,9 @@ def _with_public_keys(table: Table, declaration: Declaration, facts: PublicFacts
 
 
 def schema_fingerprint(declaration: Declaration) -> str:
-    """sha256 of table names, column names and types, in order: what a snapshot must have been made for."""
-    return _sha256([[table.name, [[c.name, c.type] for c in table.columns]] for table in declaration.tables])
+    """sha256 of table names, column names, types and lengths of texts, in order: what a snapshot must be made for."""
+    tables = [[table.name, [[c.name, c.type, c.letters] for c in table.columns]] for table in declaration.tables]
+    return _sha256(tables)
 
 
 def _public(catalog: Catalog) -> dict[str, Any]:
@@ -95,11 +96,18 @@ def _public_table(table: Table) -> dict[str, Any]:
             "keys": "unknown" if column.unknown_keys else _keys(column),
             "missing": json_value(column.missing),
         }
+        | _length(column)
         for column in table.columns
     ]
     caps = {"max_rows": table.max_rows, "max_groups": table.max_groups, "expected_units": table.expected_units}
     caps |= {} if table.max_total is None else {"max_total": table.max_total}
     return {"name": table.name, "unit": table.unit, "columns": columns} | caps
+
+
+def _length(column: Column) -> dict[str, int]:
+    """Only where one is declared that is not the default: digests of catalogs from before there was one do not move,
+    and a default is a fact of the version, which receipts name."""
+    return {} if column.max_length == MAX_LENGTH else {"max_length": column.max_length}
 
 
 def _keys(column: Column) -> list[Any] | None:

@@ -14,7 +14,7 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from dpcurator.catalog.declaration import Reading
-from dpcurator.catalog.model import Column, Value
+from dpcurator.catalog.model import MAX_LENGTH, Column, Value
 from dpcurator.catalog.parts import read
 from dpcurator.catalog.positions import Path
 from dpcurator.catalog.problems import Problems, nearest, text, toml
@@ -39,6 +39,7 @@ SAMPLE_BOUNDS: Final = {
     "integer": "[0, 100]", "float": "[0, 100]", "date": '["2020-01-01", "2024-12-31"]',
     "timestamp": '["2020-01-01T00:00Z", "2024-12-31T23:59Z"]',
 }  # fmt: skip
+LARGEST_LENGTH: Final = 8000  # a question may read such a text and compute another from it (engines/allowance.py)
 _GREATEST_DOUBLE = Fraction(1.7976931348623157e308)
 
 
@@ -71,12 +72,15 @@ def declare_column(name: str, raw: object, decimal: str, path: Path, problems: P
     given = raw if isinstance(raw, Mapping) else {"type": fields.type}
     reading = replace(reading, fields=tuple((str(field), toml(value)) for field, value in given.items()))
     catalog_spelling = replace(reading.spelling, date_format=None)  # `format` is the file's; the catalog writes ISO
+    max_length = _max_length(fields, path, problems)
     lower, upper = _bounds(fields, catalog_spelling, path, problems)
     keys, keys_from = _keys(fields, catalog_spelling, path, problems)
     column = Column(
         name=name, type=fields.type, lower=lower, upper=upper, keys=keys,
         missing=_fill(fields, catalog_spelling, path, problems), unknown_keys=fields.keys == "unknown",
+        max_length=max_length,
     )  # fmt: skip
+    _no_longer(column, path, problems)
     return DeclaredColumn(column, reading, keys_from, fields.keys_include_missing, guessed)
 
 
@@ -86,6 +90,29 @@ def _without_question(raw: object) -> tuple[object, bool]:
     if not isinstance(given, str) or given not in [f"{type}?" for type in TYPES]:
         return raw, False
     return ({**raw, "type": given[:-1]} if isinstance(raw, Mapping) else given[:-1]), True
+
+
+def _max_length(fields: ColumnFields, path: Path, problems: Problems) -> int:
+    given = fields.max_length
+    if given is None:
+        return MAX_LENGTH
+    if fields.type != "text":
+        problems.add((*path, "max_length"), f"max_length is for text columns, not {fields.type}.", "Leave it out.")
+    elif type(given) is not int or not 1 <= given <= LARGEST_LENGTH:
+        problems.add((*path, "max_length"), f"max_length must be a whole number from 1 to {LARGEST_LENGTH:,}.",
+                     f"Write max_length = {MAX_LENGTH}.")  # fmt: skip
+    else:
+        return given
+    return MAX_LENGTH
+
+
+def _no_longer(column: Column, path: Path, problems: Problems) -> None:
+    """Keys and a fill within max_length: a longer one would be no value of the column."""
+    for name, values in (("keys", column.keys or ()), ("missing", (column.missing,))):
+        longest = max((len(one) for one in values if isinstance(one, str)), default=0)
+        if longest > column.letters:
+            problems.add((*path, name), f"a text here has {longest:,} letters, and max_length is {column.letters:,}.",
+                         f"Write max_length = {longest}." if longest <= LARGEST_LENGTH else "Shorten it.")  # fmt: skip
 
 
 def _reading(fields: ColumnFields, decimal: str, path: Path, problems: Problems) -> Reading:

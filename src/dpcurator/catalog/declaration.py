@@ -77,6 +77,8 @@ class Declaration:
     public_keys: tuple[PublicKeys, ...]
     lines: Mapping[tuple[str, ...], int]  # of tables and columns, for later messages
     rho: Fraction = Fraction(0)  # in a ledger of (rho, delta), where epsilon is 0
+    threads: int = 4  # of the engine, and the MiB it may use: the steward's, in no digest
+    memory: int = 1536
     salt: str = ""  # 32 hexadecimal digits; empty only where no column has unknown keys
 
     @property

@@ -100,6 +100,7 @@ def _declare(raw: Mapping[str, Any], problems: Problems, directory: Path) -> Dec
     curator = read(CuratorFields, section(raw, "curator", problems), ("curator",), problems)
     ledger = read(LedgerFields, section(raw, "ledger", problems), ("ledger",), problems)
     promise = declare_promise(curator, ledger, problems)
+    threads, memory = _resources(curator, problems)
     declared = declare_tables(section(raw, "tables", problems), problems)
     unknown_keys_are_paid_for(promise, declared.tables, problems)
     problems.raise_all()
@@ -108,8 +109,26 @@ def _declare(raw: Mapping[str, Any], problems: Problems, directory: Path) -> Dec
         name=problems.name, directory=Path(directory), protects=promise.protects, neighbours=promise.neighbours,
         units=promise.units, epsilon=promise.epsilon, delta=promise.delta, tables=declared.tables,
         sources=declared.sources, public_keys=declared.public_keys, rho=promise.rho, salt=promise.salt,
+        threads=threads, memory=memory,
         lines={_short(path): line for path, line in places.items() if line and len(path) in (2, 4)},
     )  # fmt: skip
+
+
+def _resources(fields: CuratorFields | None, problems: Problems) -> tuple[int, int]:
+    """Threads of the engine and the MiB it may use."""
+    if fields is None:
+        return 4, 1536
+    threads, memory = fields.threads, fields.memory
+    if type(threads) is not int or not 1 <= threads <= 256:
+        problems.add(("curator", "threads"), "threads must be a whole number from 1 to 256.", "Write threads = 4.")
+        threads = 4
+    least = 512 + 240 * threads  # MiB; engines/settings.py says why, and refuses less
+    memory = max(1536, least) if memory is None else memory
+    if type(memory) is not int or not least <= memory <= 2**30:
+        problems.add(("curator", "memory"), f"memory must be a whole number of MiB, at least {least:,} with "
+                     f"{threads} threads.", f"Write memory = {max(1536, least)}.")  # fmt: skip
+        memory = max(1536, least)
+    return threads, memory
 
 
 def _short(path: tuple[str | int, ...]) -> tuple[str, ...]:

@@ -33,6 +33,8 @@ KINDS: Final[dict[str, Kind]] = {
     "float": "float", "text": "text", "uuid": "text",
 }  # fmt: skip
 EACH_ROW: Final = "each row"
+MAX_LENGTH: Final = 500  # letters of a text where none is declared: an address or a remark; 40 such texts in a question
+UUID_LETTERS: Final = 36
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,12 @@ class Column:
     keys: tuple[Value, ...] | None = None
     missing: Value = None
     unknown_keys: bool = False
+    max_length: int = MAX_LENGTH  # letters of a text; a longer one cannot be read
+
+    @property
+    def letters(self) -> int:
+        """Code points of a value that is a text, at most; a public fact."""
+        return UUID_LETTERS if self.type == "uuid" else self.max_length
 
     @property
     def kind(self) -> Kind:

@@ -37,6 +37,13 @@ class CuratorFields(Section):
         str | None,
         Field(description="32 hexadecimal digits that `init` draws; needed for unknown keys. Public; never changed."),
     ] = None
+    threads: Annotated[
+        Any, Field(description="Threads of the engine, from 1 to 256. Default 4; questions do not depend on it.")
+    ] = 4
+    memory: Annotated[
+        Any,
+        Field(description="MiB the engine may use before the disk: 512 and 240 a thread, or more. Default 1536."),
+    ] = None
 
 
 class LedgerFields(Section):
@@ -93,6 +100,10 @@ class ColumnFields(Section):
         Literal["missing", "set-aside"],
         Field(description='A value that cannot be read is "missing", or its row is set aside ("set-aside").'),
     ] = "missing"
+    max_length: Annotated[
+        Any,
+        Field(description="Letters (code points) of a text, 1 to 8000; longer ones cannot be read. Default 500."),
+    ] = None
     zone: Annotated[
         str | None,
         Field(description='Zone of timestamps without an offset: "UTC", "Europe/Paris". Absent: they are unreadable.'),

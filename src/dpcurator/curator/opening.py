@@ -85,6 +85,8 @@ def _alive(pid: int) -> bool:
 
 def curator_of(declaration: Declaration) -> Curator:
     """The curator over the snapshot in force. Raises Misconfigured when there is none, or the ledger disagrees."""
+    from dpcurator.engines.settings import Settings
+
     found = open_snapshot(declaration)
     catalog = catalog_of(declaration, found.facts)
     engines: dict[int, Engine] = {}  # by process: after a fork a child opens its own, before it charges
@@ -94,7 +96,8 @@ def curator_of(declaration: Declaration) -> Curator:
         if mine is not None:
             return mine
         spill = declaration.state / f"{SPILL}{os.getpid()}"  # large questions use disk, beside the snapshot itself
-        return engines.setdefault(os.getpid(), stored_engine()(found.path, spill=spill))
+        settings = Settings(declaration.threads, declaration.memory * 2**20, spill)
+        return engines.setdefault(os.getpid(), stored_engine()(found.path, settings=settings))
 
     key = _key(declaration.state, make=False)
     return Curator(catalog, ledger_of(declaration, key), key, engine)

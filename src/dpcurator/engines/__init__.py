@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, Self
 
 from dpcurator.catalog.model import Kind, Value
 from dpcurator.plan.core import CorePlan
 from dpcurator.values import Exact
+
+if TYPE_CHECKING:
+    from dpcurator.engines.settings import Settings
 
 Tables = Mapping[str, Mapping[str, Sequence[Value]]]  # {physical table: {physical column: values}}
 Kinds = Mapping[str, Mapping[str, Kind]]
@@ -36,9 +39,9 @@ class Engine(Protocol):
 
 
 class StoredEngine(Engine, Protocol):
-    """An engine that also opens a snapshot. spill: a private directory for temporary files; None: memory alone."""
+    """An engine that also opens a snapshot. settings: what it may use."""
 
-    def __init__(self, snapshot: str | os.PathLike[str], *, spill: str | os.PathLike[str] | None = None) -> None: ...
+    def __init__(self, snapshot: str | os.PathLike[str], *, settings: Settings = ...) -> None: ...
 
 
 class Known(NamedTuple):

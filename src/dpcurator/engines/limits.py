@@ -31,10 +31,13 @@ from fractions import Fraction
 from typing import Final
 
 from dpcurator.catalog.model import Kind
+from dpcurator.engines import allowance
+from dpcurator.engines.allowance import expressions_of
 from dpcurator.engines.limits_rows import Rows, kind_of
 from dpcurator.errors import Refusal
 from dpcurator.language import rows
 from dpcurator.language.functions import BY_NAME
+from dpcurator.language.functions.function import LONGEST
 from dpcurator.language.rows import check_value, is_double, is_unicode, require
 from dpcurator.plan.core import (
     Chosen,
@@ -91,7 +94,9 @@ class Parts:
 
 
 def check_core(core: CorePlan) -> Parts:
-    """The plan's parts. Raises Refusal when it is not a core plan, or when an integer could pass 127 bits."""
+    """The plan's parts. Raises Refusal when it is not a core plan, when an integer could pass 127 bits, or when its
+    expressions could need more memory than is allowed (`allowance.py`)."""
+    whole = core
     predicate: rows.Predicate | None = None
     computed: tuple[rows.Operand, ...] = ()
     match core:
@@ -130,19 +135,14 @@ def check_core(core: CorePlan) -> Parts:
         _listed(keys, kinds)
     else:
         _chosen(keys, kinds, sums, scale)
+    allowance.check(allowance.need_of([whole]))
     return Parts(scan, predicate, tuple(computed), owner, keys, grids, scale, sums)
 
 
 def weight(core: CorePlan) -> int:
     """How many parts a plan's expressions have, those that are long in an engine's words counted as many. For several
     plans that are run as one: together they are held to MAX_PARTS too."""
-    found: list[rows.Expression] = []
-    for step in core:
-        if isinstance(step, Filter):
-            found.append(step.predicate)
-        elif isinstance(step, Project):
-            found += step.parts
-    parts = (part for one in found for part in rows.walk(one) if not isinstance(part, rows.Constant))
+    parts = (part for one in expressions_of(core) for part in rows.walk(one) if not isinstance(part, rows.Constant))
     return sum(BY_NAME[part.function].weight if isinstance(part, rows.Compute) else 1 for part in parts)
 
 
@@ -156,6 +156,7 @@ def _source(source: Source) -> None:
     require(COLUMN_NAME.fullmatch(source.name) is not None, "A stored column is named c0, c1, ...")
     require(source.kind in ("integer", "float", "text"), "A stored column is integer, float or text.")
     check_value(source.fill, source.kind)
+    require(type(source.letters) is int and 1 <= source.letters <= LONGEST, f"A text has at most {LONGEST:,} letters.")
 
 
 def _listed(listed: Listed, kinds: tuple[Kind, ...]) -> None:

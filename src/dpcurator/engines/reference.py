@@ -109,11 +109,13 @@ def scan(step: Scan, tables: Tables) -> list[Row]:
 
 
 def canonical(source: Source, value: Value) -> Value:
-    """NaN is missing, -0.0 is 0.0, then missing becomes the fill."""
+    """NaN and a text that is too long are missing, -0.0 is 0.0, then missing becomes the fill."""
     if source.kind == "float" and value is not None:
         assert not isinstance(value, str)
         value = float(value)
         value = None if math.isnan(value) else value + 0.0  # -0.0 + 0.0 is 0.0
+    if isinstance(value, str) and len(value) > source.letters:
+        value = None
     return source.fill if value is None else value
 
 

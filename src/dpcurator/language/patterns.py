@@ -75,6 +75,12 @@ def simple(pattern: tuple[Token, ...]) -> tuple[str, ...] | None:
     return tuple(found)
 
 
+def quick(pattern: tuple[Token, ...]) -> bool:
+    """Whether an engine needs no automaton for it: a whole text, a beginning, an end, or one text inside."""
+    parts = simple(pattern)
+    return parts is not None and (len(parts) <= 2 or (len(parts) == 3 and parts[0] == parts[2] == ""))
+
+
 def regular(pattern: tuple[Token, ...]) -> str:
     """The pattern as a regular expression of RE2, to be matched with a whole text: ASCII letters and digits stand for
     themselves, every other code point is spelled by its number, `.` is any code point, a line break too."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from dpcurator.catalog.model import Kind, Value
+from dpcurator.catalog.model import MAX_LENGTH, Kind, Value
 from dpcurator.language.rows import Operand, Predicate
 
 ONE: Final = 2**16  # one whole row, in the unit in which n' and S' are counted (semantics 2.5)
@@ -22,11 +22,13 @@ ONE: Final = 2**16  # one whole row, in the unit in which n' and S' are counted 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A stored column, read canonically: NaN is missing, -0.0 is 0.0, then missing becomes `fill` unless None."""
+    """A stored column, read canonically: NaN is missing, -0.0 is 0.0, a text of more than `letters` code
+    points is missing, then missing becomes `fill` unless None."""
 
     name: str  # the snapshot's physical column name: c0, c1, ...; never a user's spelling
     kind: Kind
     fill: Value = None
+    letters: int = MAX_LENGTH  # the column's public max_length; plays no part where it is no text
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from dpcurator.catalog.model import Catalog, Column, Table, Value
+from dpcurator.catalog.model import MAX_LENGTH, Catalog, Column, Table, Value
 from dpcurator.errors import Misconfigured, Refusal
 from dpcurator.language.rows import (
     AllOf,
@@ -154,7 +154,8 @@ def _stored(plan: Plan, catalog: Catalog) -> tuple[int, Table]:
 
 def _source(index: int, column: Column, unit_index: int | None) -> Source:
     """A stored column; a missing unit stays missing whatever its column declares, for its rows are dropped."""
-    return Source(f"c{index}", column.kind, None if index == unit_index else column.missing)
+    fill = None if index == unit_index else column.missing
+    return Source(f"c{index}", column.kind, fill, column.letters if column.kind == "text" else MAX_LENGTH)
 
 
 def _measured(asks: tuple[Ask, ...]) -> tuple[Measured, ...]:

@@ -120,6 +120,8 @@ def _store(draft: Draft, i: int, table: Table, source: Source, batch: Batch, rep
         else:
             read, bad = read_typed(cells, column.type, reading.spelling)
         values.append(read)
+        if column.kind == "text":
+            bad = [*bad, *_too_long(read, column.letters)]
         for position, reason in bad:
             if reading.set_aside:
                 aside.setdefault(position, f"{column.name!r} is {reason}")
@@ -142,6 +144,16 @@ def _keep_unread(draft: Draft, i: int, table: Table, report: TableReport) -> Non
     for start in range(0, report.set_aside.count, BATCH):
         rows = min(BATCH, report.set_aside.count - start)
         _append(draft, i, table, [[None] * rows for _ in table.columns], report)
+
+
+def _too_long(values: list[Any], most: int) -> list[tuple[int, str]]:
+    """Take texts of more than so many code points out: they cannot be read. Their positions, and why."""
+    if max(map(len, filter(None, values)), default=0) <= most:
+        return []
+    found = [position for position, value in enumerate(values) if value is not None and len(value) > most]
+    for position in found:
+        values[position] = None
+    return [(position, f"longer than {most:,} letters, the column's max_length") for position in found]
 
 
 def _append(draft: Draft, i: int, table: Table, values: list[Sequence[Any]], report: TableReport) -> None:

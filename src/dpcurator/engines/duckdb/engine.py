@@ -16,15 +16,16 @@ import threading
 import weakref
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from dpcurator.catalog.duckdb_options import write_down
 from dpcurator.catalog.model import Kind, Value
 from dpcurator.engines import Kinds, Tables
 from dpcurator.engines.duckdb.levels import TYPES
 from dpcurator.engines.duckdb.sql import Statement, statement
-from dpcurator.engines.duckdb.together import Together, together
+from dpcurator.engines.duckdb.together import Together, in_turns, together
 from dpcurator.engines.limits import COLUMN_NAME, TABLE_NAME
+from dpcurator.engines.settings import MIB, Settings
 from dpcurator.errors import Fault, Misconfigured
 from dpcurator.plan.core import CorePlan, Scan
 from dpcurator.plan.merge import apart, merged
@@ -33,7 +34,7 @@ from dpcurator.values import Exact
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-SETTINGS: Final = (
+LOCK: Final = (
     "SET enable_progress_bar = false",
     "SET python_enable_replacements = false",
     "SET autoinstall_known_extensions = false",
@@ -44,17 +45,18 @@ SETTINGS: Final = (
     "SET enable_external_access = false",
     "SET lock_configuration = true",
 )
+SETTINGS: Final = Settings()
 _ENGINES: Final[weakref.WeakSet[DuckDB]] = weakref.WeakSet()  # what a forked child has to abandon
 
 
 class DuckDB:
-    """An engine over one snapshot file. spill: a private directory for temporary files, or None for memory alone."""
+    """An engine over one snapshot file. settings: what it may use; by default memory alone, and no file."""
 
-    def __init__(self, snapshot: str | os.PathLike[str], *, spill: str | os.PathLike[str] | None = None) -> None:
+    def __init__(self, snapshot: str | os.PathLike[str], *, settings: Settings = SETTINGS) -> None:
         path = Path(snapshot).resolve()
         if not path.is_file():
             raise Misconfigured("There is no snapshot.", where=str(path), cure="Run `dpcurator refresh`.")
-        self._start(lambda: _attach(path, spill))
+        self._start(lambda: _attach(path, settings))
 
     @classmethod
     def from_tables(cls, tables: Tables, kinds: Kinds | None = None) -> Self:
@@ -64,7 +66,7 @@ class DuckDB:
         return engine
 
     def _start(self, connect: Callable[[], DuckDBPyConnection]) -> None:
-        self._connect, self._lock = connect, threading.Lock()
+        self._connect, self._lock, self._turn = connect, threading.Lock(), threading.Lock()
         self._connection: DuckDBPyConnection | None = None
         _ENGINES.add(self)
         cursor = self._cursor()
@@ -83,7 +85,7 @@ class DuckDB:
         """In a forked child: forget the parent's connection without ever destroying it (its threads are not here, so
         that would abort the child), and a lock that another thread may have held. The next cursor opens anew."""
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._connection))
-        self._connection, self._lock = None, threading.Lock()
+        self._connection, self._lock, self._turn = None, threading.Lock(), threading.Lock()
 
     def explain(self, core: CorePlan) -> Statement:
         """The query that `evaluate` runs, from the plan alone."""
@@ -100,33 +102,38 @@ class DuckDB:
         raise found()  # here and not where it was caught, so that nothing is attached to it
 
     def evaluate_all(self, cores: Sequence[CorePlan]) -> tuple[Exact, ...]:
-        """One statement, in which plans of the same groups share one reading. Raises as `evaluate` does."""
-        query = together([one.core for one in merged(cores)])
+        """Plans of the same groups share one reading; what fits into the allowance together is one statement. Raises as
+        `evaluate` does."""
+        queries = [together(some) for some in in_turns([one.core for one in merged(cores)])]
         if any(missing not in self._columns for core in cores for missing in _read(core)):
             raise Misconfigured("The snapshot lacks a column of this plan.", cure="Run `dpcurator refresh`.")
-        found = self._run_all(query)
-        if isinstance(found, tuple):
-            return apart(cores, found)
-        raise found()
+        totals: list[Exact] = []
+        for query in queries:
+            found = self._run_all(query)
+            if not isinstance(found, tuple):
+                raise found()
+            totals += found
+        return apart(cores, totals)
+
+    def _fetched(self, sql: str, parameters: list[Any]) -> list[Any]:
+        """The rows. One statement at a time: what a question may use is counted for one."""
+        with self._turn:
+            cursor = self._cursor()
+            try:
+                return cursor.execute(sql, parameters).fetchall()
+            finally:
+                cursor.close()
 
     def _run_all(self, query: Together) -> tuple[Exact, ...] | type[Fault] | type[KeyboardInterrupt]:
         try:
-            cursor = self._cursor()
-            try:
-                return query.exact(cursor.execute(query.sql, query.parameters).fetchall())
-            finally:
-                cursor.close()
+            return query.exact(self._fetched(query.sql, query.parameters))
         except Exception as error:
             return KeyboardInterrupt if _interrupted(error) else Fault
 
     def _run(self, query: Statement) -> Exact | type[Fault] | type[KeyboardInterrupt]:
         """The totals by key; what to raise when the engine failed, whatever it said."""
         try:
-            cursor = self._cursor()
-            try:
-                found = cursor.execute(query.sql, query.parameters).fetchall()
-            finally:
-                cursor.close()
+            found = self._fetched(query.sql, query.parameters)
             totals = [[int(digits) for digits in row[query.columns :]] for row in found]
             if query.keys is None:
                 return Exact(totals, [row[: query.columns] for row in found])
@@ -152,8 +159,8 @@ def _interrupted(error: Exception) -> bool:
     )
 
 
-def _attach(path: Path, spill: str | os.PathLike[str] | None) -> DuckDBPyConnection:
-    connection = _open(spill)
+def _attach(path: Path, settings: Settings) -> DuckDBPyConnection:
+    connection = _open(settings)
     try:
         connection.execute(f"ATTACH {_quoted(path)} AS snapshot (TYPE duckdb, READ_ONLY)")
     except Exception:
@@ -167,7 +174,7 @@ def _attach(path: Path, spill: str | os.PathLike[str] | None) -> DuckDBPyConnect
 
 
 def _load(tables: Tables, kinds: Kinds) -> DuckDBPyConnection:
-    connection = _open(None)
+    connection = _open(SETTINGS)
     connection.execute("ATTACH ':memory:' AS snapshot")
     for table, columns in tables.items():
         assert TABLE_NAME.fullmatch(table)
@@ -185,16 +192,19 @@ def _guess(values: Sequence[Value]) -> Kind:
     return "float" if any(isinstance(value, float) for value in values) else "integer"
 
 
-def _open(spill: str | os.PathLike[str] | None) -> DuckDBPyConnection:
+def _open(settings: Settings) -> DuckDBPyConnection:
+    """A connection in memory that may use so much; before anything is attached, loaded or locked."""
     import duckdb
 
     connection = write_down(duckdb.connect(":memory:"))
-    connection.execute(f"SET temp_directory = {_quoted(spill or '')}")
+    connection.execute(f"SET threads = {settings.threads:d}")
+    connection.execute(f"SET memory_limit = '{settings.memory // MIB:d} MiB'")
+    connection.execute(f"SET temp_directory = {_quoted(settings.spill or '')}")
     return connection
 
 
 def _locked(connection: DuckDBPyConnection) -> DuckDBPyConnection:
-    for setting in SETTINGS:
+    for setting in LOCK:
         connection.execute(setting)
     return connection
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
+from dpcurator.engines import allowance
 from dpcurator.engines.duckdb import rows
 from dpcurator.engines.duckdb.levels import Levels, Parameters
 from dpcurator.engines.duckdb.sql import (
@@ -45,6 +46,9 @@ def can_share(cores: Sequence[CorePlan]) -> bool:
             for operand in one.computed:
                 together.operand(operand)
     except Refusal:
+        return False
+    every = [expression for core in cores for expression in allowance.expressions_of(core)]
+    if not allowance.fits(allowance.needed(parts[0].scan.columns, every)):
         return False
     return len(cores) > 1 and parts[0].owner is not None
 

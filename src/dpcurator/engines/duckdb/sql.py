@@ -132,6 +132,9 @@ def _canonical(source: Source, parameters: Parameters) -> str:
     text = f"TRY_CAST({source.name} AS {TYPES[source.kind]})"
     if source.kind == "float":  # -0.0 needs nothing: it equals 0.0 here in every comparison, join and group
         text = f"CASE WHEN isnan({text}) THEN NULL ELSE {text} END"
+    elif source.kind == "text":  # strlen counts bytes and costs nothing
+        most = source.letters
+        text = f"CASE WHEN strlen({text}) <= {most:d} OR length({text}) <= {most:d} THEN {text} END"
     return text if source.fill is None else f"coalesce({text}, {parameters.constant(source.fill, source.kind)})"
 
 

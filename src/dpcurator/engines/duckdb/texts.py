@@ -47,14 +47,23 @@ _FEW: Final = 256  # letters: 8 MB for the 2,048 texts that DuckDB computes at o
 
 
 def _concat(levels: Levels, parts: tuple[Term, ...], _: tuple[Value, ...]) -> Term:
+    """By one call, since each of a row of || makes a text of its own. CONCAT passes over missing parts, but then their
+    size is missing, and so is the result."""
     size = levels.let(" + ".join(["length({})"] * len(parts)), *parts)
-    joined = " || ".join(f"{{{number + 1}}}" for number in range(len(parts)))
-    return levels.let(f"CASE WHEN {{0}} <= {LONGEST} THEN {joined} END", size, *parts)
+    joined = ", ".join(f"{{{number + 1}}}" for number in range(len(parts)))
+    return levels.let(f"CASE WHEN {{0}} <= {LONGEST} THEN concat({joined}) END", size, *parts)
 
 
 def _replace(levels: Levels, parts: tuple[Term, ...], literals: tuple[Value, ...]) -> Term:
+    """Missing where it would be too long, which is known from how often `what` is there, before it is made."""
     what, by = (levels.constant(literal, "text") for literal in literals)
-    return levels.let("replace({}, {}, {})", short(levels, parts[0]), what, by)
+    grows = len(str(literals[1])) - len(str(literals[0]))
+    text = short(levels, parts[0])
+    if grows > 0:
+        left = levels.let("length(replace({}, {}, ''))", text, what)
+        size = levels.let(f"length({{0}}) + (length({{0}}) - {{1}}) // {len(str(literals[0]))} * {grows}", text, left)
+        text = levels.let(f"CASE WHEN {{1}} <= {LONGEST} THEN {{0}} END", text, size)
+    return levels.let("replace({}, {}, {})", text, what, by)
 
 
 def _integer_of_text(levels: Levels, parts: tuple[Term, ...], _: tuple[Value, ...]) -> Term:

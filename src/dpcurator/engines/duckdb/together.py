@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dpcurator.engines import allowance
 from dpcurator.engines.duckdb.levels import Parameters
 from dpcurator.engines.duckdb.shared import MOST, can_share, shared
 from dpcurator.engines.duckdb.sql import Query, query
@@ -33,6 +34,17 @@ class Together:
         for number, key, sums in rows:
             of[number].append((key, [int(digits) for digits in sums]))
         return tuple(branch.exact(mine) for branch, mine in zip(self.branches, of, strict=True))
+
+
+def in_turns(cores: Sequence[CorePlan]) -> list[list[CorePlan]]:
+    """The plans, in order, in as few statements as the allowance holds: their rows in flight are counted together."""
+    turns: list[list[CorePlan]] = []
+    for core in cores:
+        if turns and allowance.fits(allowance.need_of([*turns[-1], core])):
+            turns[-1].append(core)
+        else:
+            turns.append([core])
+    return turns
 
 
 def together(cores: Sequence[CorePlan], *, schema: str = "snapshot.main") -> Together:

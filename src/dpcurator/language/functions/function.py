@@ -28,7 +28,7 @@ from dpcurator.language.rows import is_unicode
 from dpcurator.language.spans import Rule, anywhere
 from dpcurator.language.typed import Parts, Typed
 
-LONGEST: Final = 65_536  # code points of a computed text
+LONGEST: Final = 8192  # code points of a text: what a thread has room for twice (engines/allowance.py)
 INT64: Final = range(-(2**63), 2**63)
 MANY: Final = 64
 KINDS: Final[dict[str, Kind]] = {"i": "integer", "f": "float", "t": "text"}

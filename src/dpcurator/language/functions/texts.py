@@ -52,7 +52,8 @@ def letters_cut(letters: tuple[int, ...], literals: tuple[Any, ...]) -> int:
 
 
 def letters_replaced(letters: tuple[int, ...], literals: tuple[Any, ...]) -> int:
-    return letters[0] * max(1, len(str(literals[1])))
+    what, by = (len(str(literal)) for literal in literals)
+    return letters[0] + max(0, by - what) * (letters[0] // what)
 
 
 # --- functions -------------------------------------------------------------------------------------------------------
