@@ -88,9 +88,7 @@ def main(sizes: list[int]) -> None:
             curator.ledger.close()
 
 
-def measure(
-    curator: dp.Curator, plain: duckdb.DuckDBPyConnection, size: int, name: str, conditions: list[str]
-) -> None:
+def measure(curator: dp.Curator, plain: duckdb.DuckDBPyConnection, size: int, name: str, conditions: list[str]) -> None:
     asked = [
         f"SELECT place, {what} FROM visits {where} GROUP BY place"
         for what, where in zip(MEASURES, conditions, strict=True)

@@ -62,12 +62,12 @@ _NAMES = {
     "bayes_risk": ("dpcurator.accounting.tradeoff", "bayes_risk"),
     "posterior": ("dpcurator.accounting.tradeoff", "posterior"),
     "explain_loss": ("dpcurator.accounting.explain_loss", "explain_loss"),
-    "audit": ("dpcurator.audit", "audit"),
-    "exact_law": ("dpcurator.audit.exact.laws", "exact_law"),
-    "replay": ("dpcurator.audit.replay.replay", "replay"),
-    "Pure": ("dpcurator.audit.claims", "Pure"),
-    "Approximate": ("dpcurator.audit.claims", "Approximate"),
-    "Zcdp": ("dpcurator.audit.claims", "Zcdp"),
+    "audit": ("dpcurator.auditing.run", "audit"),
+    "exact_law": ("dpcurator.auditing.exact.laws", "exact_law"),
+    "replay": ("dpcurator.auditing.replay.replay", "replay"),
+    "Pure": ("dpcurator.auditing.claims", "Pure"),
+    "Approximate": ("dpcurator.auditing.claims", "Approximate"),
+    "Zcdp": ("dpcurator.auditing.claims", "Zcdp"),
     "group_privacy": ("dpcurator.privacy.group", "group_privacy"),
     "explain_delta": ("dpcurator.privacy.explain", "explain_delta"),
     "DpcuratorError": ("dpcurator.errors", "DpcuratorError"),
@@ -91,12 +91,12 @@ if TYPE_CHECKING:
     from dpcurator.accounting.tradeoff import bayes_risk as bayes_risk
     from dpcurator.accounting.tradeoff import posterior as posterior
     from dpcurator.accounting.tradeoff import tradeoff as tradeoff
-    from dpcurator.audit.claims import Approximate as Approximate
-    from dpcurator.audit.claims import Pure as Pure
-    from dpcurator.audit.claims import Zcdp as Zcdp
-    from dpcurator.audit.exact.laws import exact_law as exact_law
-    from dpcurator.audit.replay.replay import replay as replay
-    from dpcurator.audit.run import audit as audit
+    from dpcurator.auditing.claims import Approximate as Approximate
+    from dpcurator.auditing.claims import Pure as Pure
+    from dpcurator.auditing.claims import Zcdp as Zcdp
+    from dpcurator.auditing.exact.laws import exact_law as exact_law
+    from dpcurator.auditing.replay.replay import replay as replay
+    from dpcurator.auditing.run import audit as audit
     from dpcurator.curator.curator import Curator as Curator
     from dpcurator.curator.opening import open_curator
     from dpcurator.curator.opening import rehearsing as rehearsing

@@ -33,8 +33,6 @@ EXCESS = Aggregate(  # by how much values pass the middle of their bounds, summe
 )  # fmt: skip
 
 
-
-
 @pytest.fixture
 def added(monkeypatch):
     monkeypatch.setattr(room, "AGGREGATES", (*AGGREGATES, EXCESS))

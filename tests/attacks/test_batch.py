@@ -225,9 +225,7 @@ def test_row_18_two_processes_pay_one_batch_once(tmp_path):
         "print(json.dumps([[a.rows, a.receipt] for a in c.batch(told['batch'], epsilon=1)]))"
     )
     told = json.dumps({"catalog": catalog(), "place": str(tmp_path / "c"), "batch": BATCH})
-    both = [
-        subprocess.Popen([sys.executable, "-c", script, told], stdout=subprocess.PIPE, text=True) for _ in range(2)
-    ]
+    both = [subprocess.Popen([sys.executable, "-c", script, told], stdout=subprocess.PIPE, text=True) for _ in range(2)]
     shown = [json.loads(one.communicate(timeout=120)[0]) for one in both]
     assert shown[0] == shown[1]
     curator = dp.open(catalog(), directory=tmp_path / "c")

@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from dpcurator.audit.draws.batches import binned, blocks, by_bin, codes, size
-from dpcurator.audit.draws.classifiers import learned
-from dpcurator.audit.draws.features import Ordered
-from dpcurator.audit.outcomes import ABSENT, Labels, encode
+from dpcurator.auditing.draws.batches import binned, blocks, by_bin, codes, size
+from dpcurator.auditing.draws.classifiers import learned
+from dpcurator.auditing.draws.features import Ordered
+from dpcurator.auditing.outcomes import ABSENT, Labels, encode
 
 
 @pytest.mark.parametrize("edges", [[], [0.0], [-1.0, 0.0, 2.5], [*range(24)], [*range(150)]], ids=len)

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import dpcurator as dp
-from dpcurator.audit.draws.blackbox import Sampler, count, tally
-from dpcurator.audit.draws.bound import lower, upper
-from dpcurator.audit.draws.classifiers import learned
-from dpcurator.audit.draws.features import Ordered
-from dpcurator.audit.draws.search import Event
-from dpcurator.audit.outcomes import Drawn
-from dpcurator.audit.pairs import Pair
+from dpcurator.auditing.draws.blackbox import Sampler, count, tally
+from dpcurator.auditing.draws.bound import lower, upper
+from dpcurator.auditing.draws.classifiers import learned
+from dpcurator.auditing.draws.features import Ordered
+from dpcurator.auditing.draws.search import Event
+from dpcurator.auditing.outcomes import Drawn
+from dpcurator.auditing.pairs import Pair
 
 VALUE = Ordered("the outcome", lambda drawn: drawn.part(0))
 

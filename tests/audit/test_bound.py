@@ -8,7 +8,7 @@ from fractions import Fraction as F
 import numpy as np
 import pytest
 
-from dpcurator.audit.draws.bound import deviations, limits, lower, upper
+from dpcurator.auditing.draws.bound import deviations, limits, lower, upper
 
 
 def tail(k: int, n: int, p: F) -> F:

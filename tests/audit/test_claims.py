@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dpcurator as dp
-from dpcurator.audit.claims import claim_of
+from dpcurator.auditing.claims import claim_of
 
 
 def test_pure_is_the_logarithm_of_the_ratio_rounded_down():

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dpcurator as dp
-from dpcurator.audit.copies import canonical, fresh, kept, printed
+from dpcurator.auditing.copies import canonical, fresh, kept, printed
 from dpcurator.errors import Refusal
 
 

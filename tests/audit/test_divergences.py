@@ -9,8 +9,8 @@ from fractions import Fraction as F
 import pytest
 
 import dpcurator as dp
-from dpcurator.audit.exact.divergences import compare, hockey_stick, law, max_divergence, renyi
-from dpcurator.audit.pairs import Pair
+from dpcurator.auditing.exact.divergences import compare, hockey_stick, law, max_divergence, renyi
+from dpcurator.auditing.pairs import Pair
 from dpcurator.numbers import Enclosure
 
 COIN = law({"yes": F(3, 4), "no": F(1, 4)}), law({"yes": F(1, 4), "no": F(3, 4)})

@@ -7,12 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from dpcurator.audit.claims import Pure
-from dpcurator.audit.draws.bound import deviations
-from dpcurator.audit.draws.classifiers import learned
-from dpcurator.audit.draws.features import Keyed, Ordered, features, grain_and_binade, say_grain
-from dpcurator.audit.draws.search import Ranking, search
-from dpcurator.audit.outcomes import Labels, encode
+from dpcurator.auditing.claims import Pure
+from dpcurator.auditing.draws.bound import deviations
+from dpcurator.auditing.draws.classifiers import learned
+from dpcurator.auditing.draws.features import Keyed, Ordered, features, grain_and_binade, say_grain
+from dpcurator.auditing.draws.search import Ranking, search
+from dpcurator.auditing.outcomes import Labels, encode
 
 RANKING = Ranking(Pure(0), 10_000, deviations(1e-6))
 

@@ -9,8 +9,8 @@ import pytest
 from worlds import worlds
 
 import dpcurator as dp
-from dpcurator.audit.claims import claim_of
-from dpcurator.audit.exact.laws import enumerate_bits
+from dpcurator.auditing.claims import claim_of
+from dpcurator.auditing.exact.laws import enumerate_bits
 from dpcurator.samplers import reference
 
 WORLDS = [world for world in worlds() if claim_of(world.loss) is not None]

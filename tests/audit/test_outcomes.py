@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import dpcurator as dp
-from dpcurator.audit.draws.features import say_whole, whole
-from dpcurator.audit.outcomes import Labels, Raised, encode
+from dpcurator.auditing.draws.features import say_whole, whole
+from dpcurator.auditing.outcomes import Labels, Raised, encode
 
 DIFFERENT = [
     0, 1, -1, 0.5, 2**40, None, True, False, "", "a", "b", math.nan, math.inf, -math.inf, -0.0, [], [0], [0, 0], (1, 2),

@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 import dpcurator as dp
-from dpcurator.audit.pairs import Pair, propose
+from dpcurator.auditing.pairs import Pair, propose
 
 
 def rows(data):

@@ -14,8 +14,8 @@ import pytest
 from house import COUNT, opened, steady
 
 import dpcurator as dp
-from dpcurator.audit import probes
-from dpcurator.audit.probes.randomness import untempered
+from dpcurator.auditing import probes
+from dpcurator.auditing.probes.randomness import untempered
 from dpcurator.entropy import SystemEntropy
 
 LOTS = "1000000000"

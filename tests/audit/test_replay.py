@@ -19,10 +19,10 @@ from worlds import MOVES
 
 import dpcurator as dp
 from dpcurator import mechanisms as m
-from dpcurator.audit.equality import differences
-from dpcurator.audit.replay.arguments import MOVED, PRIVATE, PUBLIC
-from dpcurator.audit.replay.recording import Frozen, Recorder, classes, heard
-from dpcurator.audit.replay.replay import FOUND, NOTHING, replay
+from dpcurator.auditing.equality import differences
+from dpcurator.auditing.replay.arguments import MOVED, PRIVATE, PUBLIC
+from dpcurator.auditing.replay.recording import Frozen, Recorder, classes, heard
+from dpcurator.auditing.replay.replay import FOUND, NOTHING, replay
 
 TEN = [0.5] * 9 + [1.0]
 PAIR = (TEN, TEN[:-1])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dpcurator as dp
-from dpcurator.audit.report import figure
+from dpcurator.auditing.report import figure
 
 
 def coin(x):

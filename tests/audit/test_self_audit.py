@@ -18,7 +18,7 @@ from worlds import World, worlds
 
 import dpcurator as dp
 from dpcurator import mechanisms
-from dpcurator.audit.claims import claim_of
+from dpcurator.auditing.claims import claim_of
 from dpcurator.break_me.bench import search
 from dpcurator.break_me.search import FOUND, NOTHING, Broken
 from dpcurator.engines import reference

@@ -9,9 +9,9 @@ from fractions import Fraction as F
 import pytest
 
 import dpcurator as dp
-from dpcurator.audit.pairs import Pair, propose
-from dpcurator.audit.report import Finding
-from dpcurator.audit.shrink import cost, shrink, simpler
+from dpcurator.auditing.pairs import Pair, propose
+from dpcurator.auditing.report import Finding
+from dpcurator.auditing.shrink import cost, shrink, simpler
 
 
 def finding(pair):

@@ -18,7 +18,7 @@ from schemas import SCHEMAS, declared
 from shell import run
 
 import dpcurator as dp
-from dpcurator.audit.replay.curators import replay_curators, shown
+from dpcurator.auditing.replay.curators import replay_curators, shown
 from dpcurator.break_me import bench
 from dpcurator.break_me.bench import Bench, search
 from dpcurator.break_me.questions import Question, literal, question, quoted
@@ -55,8 +55,9 @@ def caps_ignored(monkeypatch):
 
 
 def groups_ignored(monkeypatch):
-    monkeypatch.setattr(reference, "_share", lambda step, rows, values: SHARE(replace(step, max_groups=len(rows)), rows,
-    values))
+    monkeypatch.setattr(
+        reference, "_share", lambda step, rows, values: SHARE(replace(step, max_groups=len(rows)), rows, values)
+    )
 
 
 def clamp_left_out(monkeypatch):

@@ -147,9 +147,7 @@ def test_a6_a_draft_without_a_header_is_by_position_and_loads(tmp_path):
     assert "ann" not in text
 
 
-@pytest.mark.parametrize(
-    "header", ["no,t,f,yes", "visit 1,visit 2,x", "a,b,c", "größe,年齢,Datum (ISO)", "id,age65,q"]
-)
+@pytest.mark.parametrize("header", ["no,t,f,yes", "visit 1,visit 2,x", "a,b,c", "größe,年齢,Datum (ISO)", "id,age65,q"])
 def test_a6_names_are_not_taken_for_rows(tmp_path, header):
     (tmp_path / "d.csv").write_text(header + "\n" + ",".join("10" for _ in header.split(",")) + "\n", encoding="utf-8")
     assert '"integer?"' in draft(tmp_path / "d.csv")

@@ -250,7 +250,7 @@ def test_c1_a_blank_is_a_bare_question_mark_where_a_value_is_wanted():
     assert declared.tables[0].columns[0].missing == "?"
     for line in ('x = "?"', 'x = { type = "?" }', 'x = { type = "text", keys = "?" }',
                  'x = { type = "integer", bounds = ["?", "?"] }', 'x = { type = "date", format = "?" }'):  # fmt: skip
-        with pytest.raises(Misconfigured, match='still blank'):
+        with pytest.raises(Misconfigured, match="still blank"):
             load(head + table + line + "\n")
 
 

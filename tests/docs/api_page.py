@@ -26,7 +26,7 @@ ROOMS = {
     "sensitivity": "Sensitivity of functions",
     "privacy": "Privacy losses",
     "accounting": "Accounting, filters and calibration",
-    "audit": "Audits",
+    "auditing": "Audits",
     "plots": "Charts",
     "errors": "Errors",
 }
@@ -53,8 +53,7 @@ def api() -> str:
 
 
 def _room(value: Any) -> str:
-    module = getattr(value, "__module__", None) or value.__name__
-    return str(module.split(".")[1])
+    return str(value.__module__.split(".")[1])
 
 
 def _entry(name: str, value: Any) -> Iterator[str]:

@@ -1,8 +1,8 @@
 """The rows of docs/guarantees, and a contributor's command that runs the tests a row names.
 
-    python tests/docs/guarantee.py              lists the rows: id, page, claim
-    python tests/docs/guarantee.py S3 M16       shows these rows and runs their tests
-    python tests/docs/guarantee.py X6 -m slow   what is left goes to pytest
+python tests/docs/guarantee.py              lists the rows: id, page, claim
+python tests/docs/guarantee.py S3 M16       shows these rows and runs their tests
+python tests/docs/guarantee.py X6 -m slow   what is left goes to pytest
 """
 
 from __future__ import annotations

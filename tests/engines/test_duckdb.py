@@ -69,6 +69,7 @@ def test_the_connection_reaches_nothing_else(snapshot: Path, text: str) -> None:
 
 def test_a_fault_tells_nothing(snapshot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An engine error that quotes a cell becomes constant words with no cause, context or note."""
+
     def failing(core: Any) -> Statement:
         return Statement("SELECT 0, CAST(c0 AS BIGINT) FROM snapshot.main.t0", [], 1, 1)
 

@@ -169,8 +169,9 @@ COMPUTED = {
 def frames(draw: st.DrawFn) -> Frame[Any, Any, Any]:
     """Steps that end in a plan."""
     keys = draw(st.lists(st.sampled_from(("city", "day", "smoker", "ward")), unique=True, max_size=2))
-    titles = draw(st.lists(st.sampled_from(("n", "age", "a b", 'q"', "select", "年")), unique=True, min_size=1,
-    max_size=3))
+    titles = draw(
+        st.lists(st.sampled_from(("n", "age", "a b", 'q"', "select", "年")), unique=True, min_size=1, max_size=3)
+    )
     computed = draw(st.lists(st.sampled_from(tuple(COMPUTED)), unique=True, max_size=1))
     frame = VISITED.where(*draw(st.lists(_conditions(LEAVES), max_size=2))).group_by(*keys)
     frame = frame.group_by(**{title: COMPUTED[title] for title in computed})
@@ -230,10 +231,12 @@ def curator(tmp_path_factory: pytest.TempPathFactory) -> dp.Curator:
 def asked(draw: st.DrawFn) -> Any:
     """Steps over the clinic of `house`, as a function of the frame they start from."""
     keys = draw(st.lists(st.sampled_from(("city", "day", "dose")), unique=True, max_size=2))
-    where = draw(st.sampled_from((age > 30, dp.col("seen") & (city != "Hull"), dp.col("gain") < 0.1,
-    city.is_missing())))
-    calls = draw(st.lists(st.sampled_from((n, dp.mean("age"), dp.sum("gain"), dp.count_units())), min_size=1,
-    max_size=3))
+    where = draw(
+        st.sampled_from((age > 30, dp.col("seen") & (city != "Hull"), dp.col("gain") < 0.1, city.is_missing()))
+    )
+    calls = draw(
+        st.lists(st.sampled_from((n, dp.mean("age"), dp.sum("gain"), dp.count_units())), min_size=1, max_size=3)
+    )
     return lambda frame: frame.where(where).group_by(*keys).agg(**{f"c{i}": one / 2 for i, one in enumerate(calls)})
 
 
@@ -284,8 +287,14 @@ def test_a_refused_frame_costs_nothing(curator):
 def test_each_step_is_a_new_frame_and_the_old_ones_stay():
     first = VISITED.group_by("city").agg(n=n)
     before = first.sql()
-    others = [first.where(age > 1), first.group_by("ward"), first.agg(m=n), first.having(n > 1), first.order_by("n"),
-    first.limit(1)]
+    others = [
+        first.where(age > 1),
+        first.group_by("ward"),
+        first.agg(m=n),
+        first.having(n > 1),
+        first.order_by("n"),
+        first.limit(1),
+    ]
     assert first.sql() == before
     assert len({other.sql() for other in others} | {before}) == 7
     assert first == VISITED.group_by("city").agg(n=n)

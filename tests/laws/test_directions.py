@@ -28,7 +28,7 @@ MAY: dict[str, set[str]] = {
     "accounting": {"privacy"},
     "sensitivity": set(),
     "mechanisms": {"entropy", "privacy", "samplers", "sensitivity"},
-    "audit": {"entropy", "mechanisms", "privacy"},
+    "auditing": {"entropy", "mechanisms", "privacy"},
     "catalog": set(),
     "snapshot": {"catalog"},
     "language": {"catalog"},
@@ -44,10 +44,10 @@ MAY: dict[str, set[str]] = {
     "standalone": set(),
     "curator": {"accounting", "aggregates", "catalog", "engines", "entropy", "fronts", "language", "ledger", "plan",
                 "pricing", "privacy", "receipts", "release", "snapshot"},
-    "break_me": {"audit", "catalog", "curator", "engines", "ledger", "plan", "pricing", "release"},
-    "plots": {"accounting", "audit", "mechanisms", "privacy", "release"},
+    "break_me": {"auditing", "catalog", "curator", "engines", "ledger", "plan", "pricing", "release"},
+    "plots": {"accounting", "auditing", "mechanisms", "privacy", "release"},
     "__main__": {"cli"},
-    "cli": {"accounting", "audit", "break_me", "catalog", "curator", "engines", "fronts", "ledger", "mechanisms",
+    "cli": {"accounting", "auditing", "break_me", "catalog", "curator", "engines", "fronts", "ledger", "mechanisms",
             "plan", "plots", "pricing", "privacy", "receipts", "release", "snapshot", "standalone"},
 }  # fmt: skip
 NEVER = [
@@ -55,7 +55,7 @@ NEVER = [
     ("samplers", {"engines", "ledger", "snapshot", "catalog", "language", "plan", "pricing"}),
     ("mechanisms", {"accounting"}),
     ("privacy", {"accounting", "mechanisms"}),
-    ("audit", {"accounting", "pricing", "curator", "ledger", "engines", "language", "plan"}),
+    ("auditing", {"accounting", "pricing", "curator", "ledger", "engines", "language", "plan"}),
     ("curator", {"break_me", "cli"}),
     ("plots", {"engines", "ledger", "snapshot", "curator", "receipts"}),
     ("ledger", {"engines", "snapshot", "pricing", "release", "plan", "catalog"}),
@@ -74,8 +74,8 @@ ENTROPY_USERS = {
     "release/release.py",
     "curator/curator.py",
     "curator/rehearsal.py",
-    "audit/exact/laws.py",
-    "audit/run.py",
+    "auditing/exact/laws.py",
+    "auditing/run.py",
 }
 
 
@@ -128,12 +128,12 @@ def test_what_must_never_be_in_reach(one, others):
 
 def test_what_break_me_judges_by_is_independent_of_what_it_judges():
     """Its bench drives curators and engines; what it asks, over which rows, and how it compares what comes back, is in
-    files that import no pricing, plan, engine or curator: they are the witness, as `audit` is."""
+    files that import no pricing, plan, engine or curator: they are the witness, as `auditing` is."""
     folder = ROOT / "break_me"
     assert {path.name for path in folder.glob("*.py")} == WITNESS | {"bench.py", "__init__.py"}
     for path in (folder / name for name in WITNESS):
         for other, name in imported(path):
-            assert other in {"audit"} | ALL or name.removeprefix("dpcurator.break_me.") + ".py" in WITNESS, name
+            assert other in {"auditing"} | ALL or name.removeprefix("dpcurator.break_me.") + ".py" in WITNESS, name
 
 
 def test_the_directions_have_no_circle():
@@ -162,7 +162,7 @@ def test_no_other_randomness_is_imported():
             "cli/demo.py", "curator/rehearsal.py", "break_me/search.py", "break_me/questions.py",
             "break_me/worst_case_tables.py",
         )  # fmt: skip
-        if path in [ROOT / name for name in (*made_up, "audit/probes/randomness.py")]:
+        if path in [ROOT / name for name in (*made_up, "auditing/probes/randomness.py")]:
             continue
         text = path.read_text("utf-8")
         for node in nodes(path):

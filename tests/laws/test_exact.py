@@ -108,11 +108,7 @@ def test_noise_is_left_out_over_made_up_rows_alone():
     """The release step is called by the curator and by rehearsals, and always adds noise. `break-me` alone has the
     other entrance, without noise: there no snapshot and no private row is in reach, only tables that it made up."""
     whole = [
-        alias.name
-        for path, nodes in parsed()
-        for node in nodes
-        if isinstance(node, ast.Import)
-        for alias in node.names
+        alias.name for path, nodes in parsed() for node in nodes if isinstance(node, ast.Import) for alias in node.names
     ]
     assert not [name for name in whole if name.startswith("dpcurator.")]  # so that names tell who uses what
     assert users_of("release") == {"curator/curator.py", "curator/rehearsal.py"}

@@ -15,8 +15,8 @@ import pytest
 
 import dpcurator as dp
 from dpcurator import mechanisms
-from dpcurator.audit.exact.laws import _LISTED_BY
-from dpcurator.audit.replay.arguments import MOVED
+from dpcurator.auditing.exact.laws import _LISTED_BY
+from dpcurator.auditing.replay.arguments import MOVED
 from dpcurator.mechanisms import ROWS, key_selection, row_of
 from dpcurator.privacy.calibration import Calibration
 

@@ -135,8 +135,22 @@ def test_the_same_question_in_other_words_is_the_same_plan():
 
 
 def test_column_names_of_any_spelling_bind():
-    names = ("select", "net gain", 'a"b', "two\nlines", "größe", "年齢", "rate %", "rate $", "1st", "a.b", "--", "'",
-    " ", "e\u0301")
+    names = (
+        "select",
+        "net gain",
+        'a"b',
+        "two\nlines",
+        "größe",
+        "年齢",
+        "rate %",
+        "rate $",
+        "1st",
+        "a.b",
+        "--",
+        "'",
+        " ",
+        "e\u0301",
+    )
     table = Table("group", (Column("u", "text"), *(Column(n, "integer", F(0), F(9)) for n in names)), "u", max_rows=1)
     for number, name in enumerate(names):
         quoted = '"' + name.replace('"', '""') + '"'

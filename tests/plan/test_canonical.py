@@ -96,8 +96,9 @@ def test_what_is_no_plan_is_refused(value):
     assert refused.value.__cause__ is None
 
 
-@pytest.mark.parametrize("path", [("source", "max_rows"), ("source", "max_groups"), ("source", "source",
-"columns", 0, "count")])
+@pytest.mark.parametrize(
+    "path", [("source", "max_rows"), ("source", "max_groups"), ("source", "source", "columns", 0, "count")]
+)
 def test_a_plan_whose_caps_would_hide_a_unit_is_none(path):
     for new in (-1, 0 if path[-1] != "count" else -5, True, "4", 4.0, None):
         with pytest.raises(Refusal):

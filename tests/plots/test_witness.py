@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import dpcurator as dp
-from dpcurator.audit.report import Bar
+from dpcurator.auditing.report import Bar
 from dpcurator.plots.witness import draw_witness
 
 

@@ -31,8 +31,8 @@ def whole(lower, upper) -> Measured:
 
 
 @pytest.mark.parametrize(
-    ("scale", "k"), [(F(1), 44), (F(2) ** 44, 0), (F(2) ** 50, -6), (F(3), 43), (F(1, 3), 46), (F(5), 42),
-    (F(7, 8), 45)]
+    ("scale", "k"),
+    [(F(1), 44), (F(2) ** 44, 0), (F(2) ** 50, -6), (F(3), 43), (F(1, 3), 46), (F(5), 42), (F(7, 8), 45)],
 )
 def test_the_finest_step_is_a_44th_power_below_the_noise(scale, k):
     assert finest(scale) == k

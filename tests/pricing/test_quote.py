@@ -113,8 +113,9 @@ def test_a_quote_for_machines_is_json_at_any_price(text, epsilon):
                          "keys", "plan"}  # fmt: skip
 
 
-@pytest.mark.parametrize(("bounds", "refused"), [((-(10**25), 10**25), False),
-((F(-17) * 10**307, F(17) * 10**307), False)])
+@pytest.mark.parametrize(
+    ("bounds", "refused"), [((-(10**25), 10**25), False), ((F(-17) * 10**307, F(17) * 10**307), False)]
+)
 def test_wide_bounds_are_quoted_without_overflow(bounds, refused):
     catalog = catalog_with(with_column(VISITS, "cost", lower=F(bounds[0]), upper=F(bounds[1])))
     quote = quoted("SELECT SUM(cost), AVG(cost) FROM visits", F(1, 10**20), catalog)

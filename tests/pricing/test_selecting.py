@@ -40,8 +40,11 @@ def quoted(catalog: Catalog, text: str = QUESTION, amount: F = F(1)) -> Quote:
     return price(planned(text, catalog), amount, catalog)
 
 
-@given(st.sampled_from(ALL), st.fractions(min_value=F(1, 10**4), max_value=F(20)), st.fractions(min_value=F(1, 10**12),
-       max_value=F(1, 10**2)))
+@given(
+    st.sampled_from(ALL),
+    st.fractions(min_value=F(1, 10**4), max_value=F(20)),
+    st.fractions(min_value=F(1, 10**12), max_value=F(1, 10**2)),
+)
 @settings(derandomize=True, deadline=None, max_examples=80)
 def test_the_rules_promise_is_within_what_is_charged(catalog, amount, delta):
     quote = quoted(catalog)

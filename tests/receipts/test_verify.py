@@ -95,8 +95,19 @@ def test_a_receipt_holds_by_itself_and_against_everything(told):
         outside = {"catalog": CATALOG, "ledger": made.ledger, "public_key": KEY.public, "answer": answer.core_json()}
         found = verify(receipt, **outside)
         assert found.holds
-        names = ["form", "signature", "plan", "sensitivity", "noise", "cost", "batch", "choice", "catalog", "answer",
-                 "ledger"]
+        names = [
+            "form",
+            "signature",
+            "plan",
+            "sensitivity",
+            "noise",
+            "cost",
+            "batch",
+            "choice",
+            "catalog",
+            "answer",
+            "ledger",
+        ]
         assert [step.name for step in found.steps] == names
 
 

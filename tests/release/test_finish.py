@@ -166,7 +166,7 @@ def test_cells_round_outward_and_no_infinity_is_shown():
     assert F(cell.high) >= F(1, 3) + F(1, 10)
     huge = shown_cell(third, Interval(F(10) ** 400, F(10) ** 399, F(10) ** 401))
     assert huge == Cell(nearest_double(F(10) ** 400), None, nearest_double(F(10) ** 400), None)
-    assert nearest_double(-F(10) ** 400) == -nearest_double(F(10) ** 400) < -1.7e308
+    assert nearest_double(-(F(10) ** 400)) == -nearest_double(F(10) ** 400) < -1.7e308
     assert shown_cell(third, Interval(None, None, None)) == Cell(None)
     whole = shown_cell(Output("n", Result(0), "whole"), Interval.around(F(5, 2), F(1)))
     assert whole == Cell(3, 1.5, 1.5, 3.5)

@@ -74,10 +74,39 @@ def maybe(strategy: Any) -> Any:
 LETTERS = {"i": "integer", "f": "float", "t": "text"}
 ZONES = ("UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Pacific/Apia", "Africa/Casablanca")
 DAYS = (0, -1, days.FIRST_DAY, days.LAST_DAY, days.FIRST_DAY - 1, days.LAST_DAY + 1, 11016, 19782, 19783)
-MOMENTS = (0, -1, days.FIRST_MOMENT, days.LAST_MOMENT, days.FIRST_MOMENT - 1, days.LAST_MOMENT + 1,
-           1_711_846_800_000_000, 1_711_846_799_999_999, 1_730_000_000_000_000, 1_729_996_200_000_000, 9 * 10**18)
-SPELLED = ("12", " -7 ", "+1.5e3", "1e400", "1e-400", ".5", "5.", "nan", "2024-02-29", "2023-02-29", "0000-01-01",
-           "9223372036854775808", "1_0", "2.4703282292062327e-324", "9007199254740993", "  a b ", "aBcA", "%_\\")
+MOMENTS = (
+    0,
+    -1,
+    days.FIRST_MOMENT,
+    days.LAST_MOMENT,
+    days.FIRST_MOMENT - 1,
+    days.LAST_MOMENT + 1,
+    1_711_846_800_000_000,
+    1_711_846_799_999_999,
+    1_730_000_000_000_000,
+    1_729_996_200_000_000,
+    9 * 10**18,
+)
+SPELLED = (
+    "12",
+    " -7 ",
+    "+1.5e3",
+    "1e400",
+    "1e-400",
+    ".5",
+    "5.",
+    "nan",
+    "2024-02-29",
+    "2023-02-29",
+    "0000-01-01",
+    "9223372036854775808",
+    "1_0",
+    "2.4703282292062327e-324",
+    "9007199254740993",
+    "  a b ",
+    "aBcA",
+    "%_\\",
+)
 months = st.integers(-30, 30) | st.integers(-(10**6), 10**6)
 literals: dict[str, Any] = {
     "floordiv_i": st.tuples(st.integers(1, 10) | st.integers(1, 2**63 - 1)),

@@ -45,6 +45,7 @@ class Vectors:
     readings: list[dict[Key, int]]
     votes: dict[Key, int] | None
 
+
 # Column number: what is declared. The names include one that must be quoted.
 NAMES = ("who", "city", "floor", "dose", "seen", "age", "net gain", "gain", "day")
 TYPES = ("", "text", "integer", "float", "boolean", "integer", "float", "float", "date")

@@ -207,7 +207,7 @@ def in_part(nodeid: str, part: tuple[int, int]) -> bool:
 
 
 def part_of(text: str) -> tuple[int, int]:
-    """"3/8" as (3, 8)."""
+    """ "3/8" as (3, 8)."""
     number, _, parts = text.partition("/")
     if not (number.isdigit() and parts.isdigit() and int(parts) > 0):
         raise ValueError("--part takes two numbers, as in --part 3/8")

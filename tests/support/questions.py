@@ -103,8 +103,18 @@ _CALLS = ("COUNT(*)", "COUNT(age)", "COUNT(note)", "COUNT(DISTINCT patient)", "S
           "SUM(CLIP(cost / 100, 0, 9))", "SUM(LENGTH(TRIM(city)) > 4)",
           "SUM(CAST(smoker AS INTEGER))", "COUNT(CAST(code AS TEXT))", "AVG(CAST(age AS BOOLEAN))",
           "SUM(CAST(cost AS INTEGER))", "COUNT(CAST(at AS DATE))", "COUNT(CAST(note AS DATE))")  # fmt: skip
-_KEYS = ("city", "day", "smoker", "ward", "FLOOR(age / 50) * 50", "LEFT(city, 1)", "DATE_TRUNC('year', day)",
-         "CAST(ward AS TEXT)", "CAST(day AS TIMESTAMP)", "CAST(age > 9 AS INTEGER)")
+_KEYS = (
+    "city",
+    "day",
+    "smoker",
+    "ward",
+    "FLOOR(age / 50) * 50",
+    "LEFT(city, 1)",
+    "DATE_TRUNC('year', day)",
+    "CAST(ward AS TEXT)",
+    "CAST(day AS TIMESTAMP)",
+    "CAST(age > 9 AS INTEGER)",
+)
 _CONDITIONS = ("age > 30", "age <= 64.5", "cost < 0.1", "city = 'Leeds'", "city IN ('York', 'Hull', NULL)",
                "note IS NULL", "day >= '2022-01-08'", "NOT smoker", "age BETWEEN 3 AND 99",
                "at < TIMESTAMP '2024-01-01T00:00:00Z'",

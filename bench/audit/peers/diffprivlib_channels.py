@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from peer import Row, diffprivlib
 
-from dpcurator.audit import probes
+from dpcurator.auditing import probes
 
 
 def rows() -> Iterator[Row]:

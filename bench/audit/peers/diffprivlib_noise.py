@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from peer import Row, diffprivlib, one_by_one
 
-from dpcurator.audit import probes
+from dpcurator.auditing import probes
 
 
 def rows() -> Iterator[Row]:

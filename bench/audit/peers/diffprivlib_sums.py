@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from peer import Row, diffprivlib
 
-from dpcurator.audit import probes
+from dpcurator.auditing import probes
 
 
 def summed(low: Any, high: Any, verb: str = "sum", dtype: Any = float) -> Callable[[list[Any]], Any]:

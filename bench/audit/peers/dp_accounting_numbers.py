@@ -6,7 +6,7 @@ from dp_accounting import NeighboringRelation, dp_event, pld
 from peer import Row
 
 import dpcurator as dp
-from dpcurator.audit.probes import Probed
+from dpcurator.auditing.probes import Probed
 
 
 def rows() -> Iterator[Row]:

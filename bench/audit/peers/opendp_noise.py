@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import opendp.prelude as odp
 from peer import Row
 
-from dpcurator.audit import probes
+from dpcurator.auditing import probes
 
 
 def rows() -> Iterator[Row]:

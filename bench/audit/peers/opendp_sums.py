@@ -6,7 +6,7 @@ from typing import Any
 import opendp.prelude as odp
 from peer import Row
 
-from dpcurator.audit import probes
+from dpcurator.auditing import probes
 
 
 def summed(low: Any, high: Any, atoms: Any, *before: Any) -> tuple[Any, float]:

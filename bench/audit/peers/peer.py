@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from dpcurator.audit.probes import Probed
+from dpcurator.auditing.probes import Probed
 
 Row = tuple[str, Probed]  # what was probed, and what was found
 

@@ -15,8 +15,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dpcurator.audit.replay.curators import replay_curators
-from dpcurator.audit.replay.replay import Mismatch
+from dpcurator.auditing.replay.curators import replay_curators
+from dpcurator.auditing.replay.replay import Mismatch
 from dpcurator.break_me.questions import Question
 from dpcurator.break_me.questions import Table as Described
 from dpcurator.break_me.search import Broken, Rows, Tried, break_me

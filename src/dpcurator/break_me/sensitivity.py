@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
-from dpcurator.audit.replay.arguments import Move
-from dpcurator.audit.replay.replay import Mismatch
+from dpcurator.auditing.replay.arguments import Move
+from dpcurator.auditing.replay.replay import Mismatch
 
 Key = tuple[Any, ...]
 Integers = Mapping[Key, int]

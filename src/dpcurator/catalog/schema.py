@@ -26,7 +26,7 @@ class CuratorFields(Section):
         str,
         Field(
             description='"add-remove" (default): neighbours differ by one unit\'s rows, there or not. "replace-one": '
-            "by one unit\'s rows exchanged for another\'s."
+            "by one unit's rows exchanged for another's."
         ),
     ] = "add-remove"
     units: Annotated[

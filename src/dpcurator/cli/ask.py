@@ -68,9 +68,7 @@ def ask(
         raise Misconfigured("the file for the receipt exists already.", where=str(receipt), cure="Name a new file.")
     if sys.stderr.isatty() and not as_json:
         print("answering ...", file=sys.stderr)
-    answer = curator.ask(
-        question_text(question), **asked.offer(), fresh=fresh, request_id=request_id
-    )
+    answer = curator.ask(question_text(question), **asked.offer(), fresh=fresh, request_id=request_id)
     show_json(answer.as_json()) if as_json else show(answer)
     if receipt is not None and answer.receipt is not None:
         _write(receipt, answer.receipt)

@@ -23,7 +23,7 @@ from dpcurator.errors import Refusal
 from dpcurator.numbers import positive
 
 if TYPE_CHECKING:
-    from dpcurator.audit.claims import Claim
+    from dpcurator.auditing.claims import Claim
 
 _VIOLATED = 3
 Target = Annotated[str, typer.Argument(help="The function: module:name or file.py:name.", metavar="FUNCTION")]
@@ -64,7 +64,7 @@ def audit(
     as_json: AsJson = False,
 ) -> None:
     """Look for a counterexample to what a function of one number or one list of rows claims."""
-    from dpcurator.audit.run import audit as looking
+    from dpcurator.auditing.run import audit as looking
 
     limit = float(positive(seconds, name="seconds"))
     with progress(_so_far, quiet=as_json) as told, quiet(), within(2 * limit + 10):
@@ -79,7 +79,7 @@ def audit(
 
 
 def _claim(epsilon: str | None, delta: str | None, rho: str | None) -> Claim:
-    from dpcurator.audit.claims import Approximate, Zcdp
+    from dpcurator.auditing.claims import Approximate, Zcdp
 
     if (epsilon is None) == (rho is None) or (rho is not None and delta is not None):
         raise Refusal("Say what is claimed.", cure="Write --epsilon 1, --epsilon 1 --delta 1e-6, or --rho 0.5.")

@@ -50,8 +50,10 @@ def quote_text(quote: Quote, budget: Budget, assume_count: str | None, *, of_bat
         share = f"epsilon {decimal_text(one.epsilon)}" if one.epsilon else f"rho {decimal_text(one.rho)}"
         lines += ["", f"reading {number} of {len(quote.priced)}, for {share}:"]
         lines += [f"  {printable(step)}" for step in one.derivation]
-        law = "discrete Laplace noise of scale" if isinstance(one.mechanism, DiscreteLaplace) else (
-            "discrete Gaussian noise of standard deviation"
+        law = (
+            "discrete Laplace noise of scale"
+            if isinstance(one.mechanism, DiscreteLaplace)
+            else ("discrete Gaussian noise of standard deviation")
         )
         keys = "key" if quote.reach.chosen else f"{one.reading.coordinates} keys"
         each = f", independently for each{' ' if quote.reach.chosen else ' of '}{keys}"

@@ -83,9 +83,9 @@ class LocalReport(Mechanism, Protocol):
         """How far off one estimated count may be, with probability at least 1 - beta, from so many reports."""
 
 
-# How the data that a verb takes are compared between neighbours (audit/replay/arguments.py measures each):
+# How the data that a verb takes are compared between neighbours (auditing/replay/arguments.py measures each):
 Moves = Literal["nothing", "l1", "l2", "scores", "query", "values", "records", "person", "people"]
-# What a mechanism's outcomes are, for whoever lists their probabilities (audit/exact/laws.py):
+# What a mechanism's outcomes are, for whoever lists their probabilities (auditing/exact/laws.py):
 Outcomes = Literal["whole noise", "grid noise", "listed", "reports"]
 
 

@@ -181,9 +181,7 @@ def _order(part: Syntax, scope: Scope, outputs: tuple[Output, ...]) -> Post:
     return post(part, _lookup(scope, aliases="first" if isinstance(part, Name) else "after keys"))[0]
 
 
-def _lookup(
-    scope: Scope, *, aliases: Literal["first", "after keys"] | None = None
-) -> Look:
+def _lookup(scope: Scope, *, aliases: Literal["first", "after keys"] | None = None) -> Look:
     """How `post` resolves keys, names (of keys, or aliases where SQL lets them be used) and aggregate calls.
 
     As in SQL, a name alone in ORDER BY is an alias first; in HAVING and in expressions a grouping column comes first.

@@ -89,7 +89,7 @@ def _options(draw: Callable[..., Chart]) -> set[str]:
 def _kinds(thing: Any) -> Mapping[str, Callable[..., Chart]]:
     """The kinds of chart there are of it, each with the function that draws it; the first is drawn by itself."""
     from dpcurator.accounting.composition import Composition
-    from dpcurator.audit.report import Report
+    from dpcurator.auditing.report import Report
     from dpcurator.mechanisms import row_of
     from dpcurator.privacy.loss import Loss
     from dpcurator.release.answer import Answer

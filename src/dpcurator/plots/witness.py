@@ -15,7 +15,7 @@ from dpcurator.plots.chart import Chart
 from dpcurator.plots.drawing import COLOURS, chart, drawn, linear
 
 if TYPE_CHECKING:
-    from dpcurator.audit.report import Bar
+    from dpcurator.auditing.report import Bar
 
 
 def draw_witness(bars: Sequence[Bar], *, event: str, verdict: str, feature: str = "outcome") -> Chart:

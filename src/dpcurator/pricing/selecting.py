@@ -65,7 +65,7 @@ def selecting(reach: Reach, *, epsilon: Fraction, rho: Fraction, delta: Fraction
     groups = reach.groups or 1
     replaced = reach.neighbours == "replace-one"
     pure = epsilon or pure_epsilon(rho)
-    one, small = (_halved(pure, delta) if replaced else (pure, delta))
+    one, small = _halved(pure, delta) if replaced else (pure, delta)
     rules: list[KeySelection] = [
         TruncatedGeometric.spending(one, small, groups=groups),
         LaplaceThreshold.spending(one, small, groups=groups),

@@ -200,9 +200,7 @@ def grid_text(grid: Grid, parameters: Parameters) -> str:
     else:
         bounds = float(grid.clamp_lower), float(grid.clamp_upper)
         least, most = (math.floor(bound * 2.0**grid.exponent + 0.5) for bound in bounds)
-        low, high, scale, half = (
-            parameters.constant(value, "float") for value in (*bounds, 2.0**grid.exponent, 0.5)
-        )
+        low, high, scale, half = (parameters.constant(value, "float") for value in (*bounds, 2.0**grid.exponent, 0.5))
         wide = _wide(least, most, grid.lower, grid.upper)
         steps = f"CAST(floor({_clamp(x, low, high)} * {scale} + {half}) AS {wide})"
         if least < grid.lower or most > grid.upper:  # each of the float64 operations is monotone, so else it is clamped

@@ -1,8 +1,8 @@
 """`audit`: from a mechanism and a claim to a report.
 
-Definition  Laws that are known are compared exactly (audit/exact/by_laws.py), others are drawn from
-            (audit/draws/by_draws.py); what each of them promises is said there. A plain function is replayed first, see
-            `_replayed`.
+Definition  Distributions that are known are compared exactly (auditing/exact/by_laws.py), others are drawn from
+            (auditing/draws/by_draws.py); what each of them promises is said there. A plain function is replayed first,
+            see `_replayed`.
 Checked     tests/audit/test_run.py, tests/audit/test_known_mistakes.py, tests/audit/test_copies.py.
 """
 
@@ -13,15 +13,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from dpcurator.audit.claims import Claim, claim_of
-from dpcurator.audit.draws.blackbox import takes
-from dpcurator.audit.draws.by_draws import by_draws
-from dpcurator.audit.exact.by_laws import Unsteady, by_laws
-from dpcurator.audit.exact.laws import ExactLaw, law_for
-from dpcurator.audit.limits import Limits, Progress
-from dpcurator.audit.pairs import Pair, propose
-from dpcurator.audit.replay.replay import refuse_coroutine, replay
-from dpcurator.audit.report import NOTHING, Report
+from dpcurator.auditing.claims import Claim, claim_of
+from dpcurator.auditing.draws.blackbox import takes
+from dpcurator.auditing.draws.by_draws import by_draws
+from dpcurator.auditing.exact.by_laws import Unsteady, by_laws
+from dpcurator.auditing.exact.laws import ExactLaw, law_for
+from dpcurator.auditing.limits import Limits, Progress
+from dpcurator.auditing.pairs import Pair, propose
+from dpcurator.auditing.replay.replay import refuse_coroutine, replay
+from dpcurator.auditing.report import NOTHING, Report
 from dpcurator.entropy import SystemEntropy
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms import row_of
@@ -58,7 +58,7 @@ def audit(
     exception is an outcome too, by the name of its type.
 
     pair: (input, neighbouring input), or a Pair. Without one `neighbours` and `domain` say what to try: see
-    audit/pairs.py. claim: dp.Pure(1), dp.Approximate(1, 1e-6), dp.Zcdp(0.5); by itself what the mechanism's own loss
+    auditing/pairs.py. claim: dp.Pure(1), dp.Approximate(1, 1e-6), dp.Zcdp(0.5); by itself what the mechanism's own loss
     says, if it has one. samples: draws of each input that events are counted on; about as many again, at most, are used
     to choose events. seconds: a limit; draws that do not fit are not made, and the report says how many were.
     confidence: that all the report states holds. hostile: also try rows outside the bounds. units: rows are
@@ -101,9 +101,9 @@ def audit(
 
 
 def _replayed(mechanism: Any, pairs: Sequence[Pair], until: float) -> Iterator[str]:
-    """What a plain function does otherwise on a neighbour while its mechanisms give the same (audit/replay/replay.py).
+    """What a plain function does otherwise on a neighbour while its mechanisms give the same (replay/replay.py).
 
-    Certain, but of the code and not of a chance, so a note and no verdict. What is random by itself tells nothing here.
+    Certain, but of the code and not of a probability, so a note and no verdict. What is random tells nothing here.
     """
     if row_of(mechanism) is not None or isinstance(mechanism, ExactLaw):
         return

@@ -18,7 +18,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from dpcurator.audit.copies import printed
+from dpcurator.auditing.copies import printed
 from dpcurator.errors import Refusal
 
 if TYPE_CHECKING:

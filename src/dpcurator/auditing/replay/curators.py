@@ -14,8 +14,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from dpcurator.audit.equality import differences
-from dpcurator.audit.replay.replay import Mismatch
+from dpcurator.auditing.equality import differences
+from dpcurator.auditing.replay.replay import Mismatch
 from dpcurator.errors import DpcuratorError
 
 VARIES: Final = ("answer_sha256", "signature", "head", "time", "public_key")

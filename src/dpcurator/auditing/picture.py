@@ -10,15 +10,15 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from dpcurator.audit.copies import printed
-from dpcurator.audit.draws.features import Keyed, Ordered
-from dpcurator.audit.exact.divergences import Law
-from dpcurator.audit.pairs import Pair
-from dpcurator.audit.report import Bar, Finding
+from dpcurator.auditing.copies import printed
+from dpcurator.auditing.draws.features import Keyed, Ordered
+from dpcurator.auditing.exact.divergences import Law
+from dpcurator.auditing.pairs import Pair
+from dpcurator.auditing.report import Bar, Finding
 
 if TYPE_CHECKING:
-    from dpcurator.audit.draws.blackbox import Sampler
-    from dpcurator.audit.draws.search import Event
+    from dpcurator.auditing.draws.blackbox import Sampler
+    from dpcurator.auditing.draws.search import Event
 
 _BARS, _DRAWS = 24, 20_000
 

@@ -6,7 +6,7 @@ Definition  `law_for(mechanism)` is a function of two inputs that gives the law 
 Promise     `enumerate_bits`: the function is run on every string of bits, shortest first, asking for more bits where it
             draws more. An outcome's chance is at least the weight 2**-bits of the runs that gave it, and at most that
             and what is left unexplored. An exception is an outcome, by the name of its type; of `exact_law` it is
-            none, but refused. Outcomes that are shown alike are one (audit/copies.py).
+            none, but refused. Outcomes that are shown alike are one (auditing/copies.py).
 Proof       Runs that end have read disjoint strings, each of chance 2**-length; the other strings are the rest.
 Checked     tests/audit/test_laws.py.
 """
@@ -20,12 +20,12 @@ from fractions import Fraction
 from itertools import islice
 from typing import Any, Final
 
-from dpcurator.audit.claims import Pure
-from dpcurator.audit.copies import canonical, fresh
-from dpcurator.audit.draws.blackbox import takes
-from dpcurator.audit.exact.divergences import Law, compare, law
-from dpcurator.audit.outcomes import Raised
-from dpcurator.audit.pairs import Pair
+from dpcurator.auditing.claims import Pure
+from dpcurator.auditing.copies import canonical, fresh
+from dpcurator.auditing.draws.blackbox import takes
+from dpcurator.auditing.exact.divergences import Law, compare, law
+from dpcurator.auditing.outcomes import Raised
+from dpcurator.auditing.pairs import Pair
 from dpcurator.entropy import TapeEntropy, TapeExhausted
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms import row_of

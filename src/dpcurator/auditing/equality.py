@@ -13,7 +13,7 @@ from fractions import Fraction
 from itertools import zip_longest
 from typing import Any, Final
 
-from dpcurator.audit.copies import printed
+from dpcurator.auditing.copies import printed
 from dpcurator.numbers import decimal_text
 
 MOST: Final = 8  # differences told of one pair of values

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from dpcurator.audit.probes.probed import Probed
+from dpcurator.auditing.probes.probed import Probed
 
 ODD = (math.nan, math.inf, -math.inf, 0, -1, 2**63, 10**400, 1e308, 5e-324, None, "", "odd", b"\xff", True)
 

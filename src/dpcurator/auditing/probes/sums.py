@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from dpcurator.audit.probes.probed import Probed
+from dpcurator.auditing.probes.probed import Probed
 
 Total = Callable[[list[Any]], Any]
 ODD = (math.nan, math.inf, -math.inf, 1e308, -1e308)

@@ -28,9 +28,9 @@ from fractions import Fraction
 from itertools import islice
 from typing import Any, Final
 
-from dpcurator.audit.equality import differences, shape
-from dpcurator.audit.replay.arguments import MOVED, PRIVATE, Move
-from dpcurator.audit.replay.recording import Call, Recorder, Replayer, Stopped, copied, heard
+from dpcurator.auditing.equality import differences, shape
+from dpcurator.auditing.replay.arguments import MOVED, PRIVATE, Move
+from dpcurator.auditing.replay.recording import Call, Recorder, Replayer, Stopped, copied, heard
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms import ROWS
 from dpcurator.numbers import whole
@@ -131,12 +131,12 @@ def replay(
     first run that finds something is the last. Raises Refusal if on the same D it does not do the same twice.
 
     questions: then the function opens a curator over the data, and these are asked of both at this price (epsilon,
-    rho or spend): see audit/replay/curators.py for what is compared.
+    rho or spend): see auditing/replay/curators.py for what is compared.
     """
     if isinstance(pair, str | bytes) or not hasattr(pair, "__len__") or len(pair) != 2:
         raise Refusal("pair is two neighbouring data sets.", cure="Write pair=([1, 2, 3], [1, 2]).")
     if questions is not None:
-        from dpcurator.audit.replay.curators import replay_curators
+        from dpcurator.auditing.replay.curators import replay_curators
 
         one, other = (function(copied(data)) for data in pair)
         found = Replay(asked=len(questions))

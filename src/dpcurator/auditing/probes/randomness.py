@@ -12,8 +12,8 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dpcurator.audit.probes.children import told_by_child
-from dpcurator.audit.probes.probed import Probed
+from dpcurator.auditing.probes.children import told_by_child
+from dpcurator.auditing.probes.probed import Probed
 
 Draw = Callable[[], Any]
 

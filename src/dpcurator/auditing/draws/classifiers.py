@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from dpcurator.audit.draws.batches import blocks, by_bin, codes, of_marks, size
-from dpcurator.audit.draws.features import Keyed, Ordered, kinds, say_whole
-from dpcurator.audit.outcomes import ABSENT, Drawn
+from dpcurator.auditing.draws.batches import blocks, by_bin, codes, of_marks, size
+from dpcurator.auditing.draws.features import Keyed, Ordered, kinds, say_whole
+from dpcurator.auditing.outcomes import ABSENT, Drawn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

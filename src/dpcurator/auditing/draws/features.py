@@ -16,7 +16,7 @@ from functools import partial
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
-from dpcurator.audit.outcomes import ABSENT, Drawn
+from dpcurator.auditing.outcomes import ABSENT, Drawn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -4,7 +4,7 @@ Definition  `Sampler` draws outcomes of the audited function on one input: in lo
             one. `count` counts m chosen events on fresh draws of both inputs; each count is bounded at alpha / (2 m).
 Promise     All bounds of one call of `count` hold together, but for chance alpha, if the draws are independent and of
             one law for each input. How many are counted was fixed before the first of them was drawn.
-Proof       Each of the 2 m limits fails with chance at most alpha/(2m) (audit/draws/bound.py), whatever the events,
+Proof       Each of the 2 m limits fails with chance at most alpha/(2m) (auditing/draws/bound.py), whatever the events,
             since these were chosen from other draws. The union bound.
 Weaker      A function that keeps state from call to call, or that notices that it is watched, has no law to bound.
 Checked     tests/audit/test_blackbox.py.
@@ -19,13 +19,13 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from dpcurator.audit.claims import Claim
-from dpcurator.audit.copies import fresh, kept
-from dpcurator.audit.draws.bound import lower, upper
-from dpcurator.audit.draws.search import Event
-from dpcurator.audit.outcomes import Drawn, Labels, Raised, encode
-from dpcurator.audit.pairs import Pair
-from dpcurator.audit.report import Finding
+from dpcurator.auditing.claims import Claim
+from dpcurator.auditing.copies import fresh, kept
+from dpcurator.auditing.draws.bound import lower, upper
+from dpcurator.auditing.draws.search import Event
+from dpcurator.auditing.outcomes import Drawn, Labels, Raised, encode
+from dpcurator.auditing.pairs import Pair
+from dpcurator.auditing.report import Finding
 
 LOT = 250_000  # outcomes drawn at a time
 Told = Callable[[int, int], None]

@@ -16,8 +16,8 @@ from fractions import Fraction
 from html import escape
 from typing import Any
 
-from dpcurator.audit.claims import Claim, Least
-from dpcurator.audit.pairs import Pair, shown
+from dpcurator.auditing.claims import Claim, Least
+from dpcurator.auditing.pairs import Pair, shown
 
 CERTAIN, FOUND, NOTHING = "violation found (certain)", "violation found", "no violation found"
 _FLOOR = Context(prec=4, rounding=ROUND_FLOOR)
@@ -108,7 +108,7 @@ class Report:
     @property
     def epsilon(self) -> Least:
         """What epsilon cannot be below, at the claim's delta (0 if it has none); for a claim of rho, at delta 0."""
-        from dpcurator.audit.claims import Approximate
+        from dpcurator.auditing.claims import Approximate
 
         if self.measure == "epsilon":
             return self.at_least
@@ -184,7 +184,6 @@ class Report:
     def _repr_html_(self) -> str:
         rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in self._rows())
         return f"<table><caption>{escape(f'{self.name}: {self.verdict}')}</caption>{rows}</table>"
-
 
 
 def figure(value: Least, *, up: bool = False) -> str:

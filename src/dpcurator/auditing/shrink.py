@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from dpcurator.audit.pairs import Pair
-from dpcurator.audit.report import Finding
+from dpcurator.auditing.pairs import Pair
+from dpcurator.auditing.report import Finding
 
 _TRIES = 40
 _ONE_BY_ONE = 12  # rows that are tried by themselves

@@ -2,7 +2,7 @@
 
 Promise     "Certain" is said of laws that came out the same twice: what surely differs from itself has no law, and the
             audit goes by draws instead (`Unsteady`). What a law does not list is said, and nothing is said of it.
-Proof       audit/exact/divergences.py: divergences of laws, in enclosures.
+Proof       auditing/exact/divergences.py: divergences of laws, in enclosures.
 Checked     tests/audit/test_laws.py, tests/audit/test_divergences.py, tests/audit/test_copies.py.
 """
 
@@ -11,15 +11,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from dpcurator.audit.claims import Claim, Pure
-from dpcurator.audit.exact.divergences import Law, compare, rest
-from dpcurator.audit.exact.laws import LawOf, guarded, unsteady
-from dpcurator.audit.limits import Limits
-from dpcurator.audit.outcomes import Raised, nothing_else
-from dpcurator.audit.pairs import Pair
-from dpcurator.audit.picture import bars_of_laws
-from dpcurator.audit.report import CERTAIN, NOTHING, Finding, Report
-from dpcurator.audit.shrink import shrink as smaller_witness
+from dpcurator.auditing.claims import Claim, Pure
+from dpcurator.auditing.exact.divergences import Law, compare, rest
+from dpcurator.auditing.exact.laws import LawOf, guarded, unsteady
+from dpcurator.auditing.limits import Limits
+from dpcurator.auditing.outcomes import Raised, nothing_else
+from dpcurator.auditing.pairs import Pair
+from dpcurator.auditing.picture import bars_of_laws
+from dpcurator.auditing.report import CERTAIN, NOTHING, Finding, Report
+from dpcurator.auditing.shrink import shrink as smaller_witness
 
 
 def by_laws(

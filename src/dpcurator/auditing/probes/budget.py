@@ -9,8 +9,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from dpcurator.audit.probes.children import told_by_child
-from dpcurator.audit.probes.probed import Probed
+from dpcurator.auditing.probes.children import told_by_child
+from dpcurator.auditing.probes.probed import Probed
 
 
 def race(ask: Callable[[], bool], *, allowed: int, askers: int = 32) -> Probed:

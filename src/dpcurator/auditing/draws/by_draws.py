@@ -6,7 +6,7 @@ Promise     All that is stated holds together, but for chance alpha = 1 - confid
             the time cuts short is thrown away whole, so how long a draw takes chooses no counts.
             What was found by draws in a row is drawn one by one too, and refused where the two contradict each other:
             then draws are not independent, and no limit holds. The refusal takes nothing from what is stated.
-Proof       audit/draws/blackbox.py, of one count; shares of alpha add up (Bonferroni).
+Proof       auditing/draws/blackbox.py, of one count; shares of alpha add up (Bonferroni).
 Checked     tests/audit/test_run.py, tests/audit/test_blackbox.py, tests/audit/test_copies.py.
 """
 
@@ -17,17 +17,17 @@ from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-from dpcurator.audit.claims import Claim, Least, Pure
-from dpcurator.audit.draws.blackbox import OutOfTime, Sampler, count, tally
-from dpcurator.audit.draws.bound import deviations, lower, upper
-from dpcurator.audit.draws.features import GRAIN, LOW_BITS
-from dpcurator.audit.draws.search import Event, Ranking, again, best, search
-from dpcurator.audit.limits import Limits
-from dpcurator.audit.outcomes import nothing_else
-from dpcurator.audit.pairs import Pair
-from dpcurator.audit.picture import bars_of_draws
-from dpcurator.audit.report import FOUND, NOTHING, Finding, Report
-from dpcurator.audit.shrink import shrink as smaller_witness
+from dpcurator.auditing.claims import Claim, Least, Pure
+from dpcurator.auditing.draws.blackbox import OutOfTime, Sampler, count, tally
+from dpcurator.auditing.draws.bound import deviations, lower, upper
+from dpcurator.auditing.draws.features import GRAIN, LOW_BITS
+from dpcurator.auditing.draws.search import Event, Ranking, again, best, search
+from dpcurator.auditing.limits import Limits
+from dpcurator.auditing.outcomes import nothing_else
+from dpcurator.auditing.pairs import Pair
+from dpcurator.auditing.picture import bars_of_draws
+from dpcurator.auditing.report import FOUND, NOTHING, Finding, Report
+from dpcurator.auditing.shrink import shrink as smaller_witness
 from dpcurator.errors import Refusal
 
 Candidate = tuple[Pair, Event]

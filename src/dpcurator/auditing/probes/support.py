@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dpcurator.audit.probes.probed import Probed
+from dpcurator.auditing.probes.probed import Probed
 
 LEAST = 200  # times seen on one side
 

@@ -18,10 +18,10 @@ from collections.abc import Hashable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from dpcurator.audit.claims import ORDERS, Claim, Least, Zcdp
-from dpcurator.audit.copies import printed
-from dpcurator.audit.pairs import Pair
-from dpcurator.audit.report import Finding
+from dpcurator.auditing.claims import ORDERS, Claim, Least, Zcdp
+from dpcurator.auditing.copies import printed
+from dpcurator.auditing.pairs import Pair
+from dpcurator.auditing.report import Finding
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, rational
 from dpcurator.numbers.arb import ball, precision
@@ -71,7 +71,7 @@ def hockey_stick(p: Law, q: Law, eps: object) -> Enclosure:
 
 def max_divergence(p: Law, q: Law) -> Least:
     """The greatest ln P(x)/Q(x) over outcomes listed, rounded down; math.inf where Q(x) is surely 0."""
-    from dpcurator.audit.claims import Pure
+    from dpcurator.auditing.claims import Pure
 
     left, pure = _unlisted(p, q), Pure(0)
     return max((pure.at_least(c.lo, q.get(x, left).hi) for x, c in p.items()), default=Fraction(0))

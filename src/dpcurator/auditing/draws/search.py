@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from dpcurator.audit.claims import Claim
-from dpcurator.audit.draws.bound import limits
-from dpcurator.audit.draws.classifiers import learned
-from dpcurator.audit.draws.features import Keyed, Ordered, features
-from dpcurator.audit.outcomes import Drawn
+from dpcurator.auditing.claims import Claim
+from dpcurator.auditing.draws.bound import limits
+from dpcurator.auditing.draws.classifiers import learned
+from dpcurator.auditing.draws.features import Keyed, Ordered, features
+from dpcurator.auditing.outcomes import Drawn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

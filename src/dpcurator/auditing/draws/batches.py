@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from dpcurator.audit.outcomes import ABSENT, Drawn
+from dpcurator.auditing.outcomes import ABSENT, Drawn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

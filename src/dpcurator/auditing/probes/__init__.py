@@ -10,12 +10,12 @@ says that this probe found nothing, not that the thing is private; `dp.audit` lo
     channels    errors, keys, bounds, order, cost and size of what is shown, on neighbouring rows
 """
 
-from dpcurator.audit.probes.budget import crash, race
-from dpcurator.audit.probes.channels import errors, shown
-from dpcurator.audit.probes.probed import Probed
-from dpcurator.audit.probes.randomness import foretold, forked, seeded
-from dpcurator.audit.probes.sums import not_finite, one_record, order, overflow
-from dpcurator.audit.probes.support import porous
+from dpcurator.auditing.probes.budget import crash, race
+from dpcurator.auditing.probes.channels import errors, shown
+from dpcurator.auditing.probes.probed import Probed
+from dpcurator.auditing.probes.randomness import foretold, forked, seeded
+from dpcurator.auditing.probes.sums import not_finite, one_record, order, overflow
+from dpcurator.auditing.probes.support import porous
 
 __all__ = [
     "Probed", "crash", "errors", "foretold", "forked", "not_finite", "one_record", "order", "overflow", "porous",
