@@ -64,6 +64,8 @@ class Request:
     delta: Fraction
     request_id: str | None = None  # None: derived from all of the above, so the same question again is the same request
     rho: Fraction = Fraction(0)
+    owners: tuple[tuple[str, str], ...] = ()  # (private table, its unit) of what it reads; not part of its identity
+    asked: str = ""  # the question as SQL, for the log; not part of its identity
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from dpcurator.errors import Misconfigured, OverBudget, Refusal
 from dpcurator.ledger.canonical import canonical, digest, ratio
 from dpcurator.ledger.events import Charged, Row
 from dpcurator.ledger.states import CURATOR, Impossible, step
-from dpcurator.numbers import rational
+from dpcurator.numbers import decimal_text, rational
 from dpcurator.values import Currency, Request
 
 _LARGEST_PRICE = 2**512  # of numerator and denominator
@@ -26,6 +26,8 @@ _LARGEST_TOTAL = 2**1024
 _GRID = 10**150
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
 _DERIVED = re.compile(r"[0-9a-f]{64}")
+MOST_CHARGES = 10**6  # what the budget is enough for: no price is below this share of it
+_LONGEST_ASKED = 10_000  # letters of a question that the log keeps
 _LONGEST = 1_000_000  # characters of what a request is bound to
 
 
@@ -43,6 +45,7 @@ class Standing:
     spent: Fraction
     spent_delta: Fraction
     currency: Currency = "epsilon"
+    owners: tuple[tuple[str, str], ...] = ()  # whose rows the tables hold that were read so far
 
 
 def decide(
@@ -74,6 +77,7 @@ def decide(
         )
     if known is not None:
         return known
+    _worth_a_line(standing, price, request.delta)
     spent = _affordable(standing.currency, price, standing.spent, standing.total)
     spent_delta = _affordable("delta", request.delta, standing.spent_delta, standing.delta)
     in_rho, nothing = standing.currency == "rho", Fraction(0)
@@ -90,6 +94,19 @@ def decide(
         spent_delta=spent_delta,
         rho=request.rho,
         spent_rho=spent if in_rho else nothing,
+        asked=request.asked[:_LONGEST_ASKED],
+    )
+
+
+def _worth_a_line(standing: Standing, price: Fraction, delta: Fraction) -> None:
+    """Raises Refusal for a price so small that a budget of it would fill disks: each charge is kept for ever."""
+    least, least_delta = standing.total / MOST_CHARGES, standing.delta / MOST_CHARGES
+    if price >= least or (price == 0 and delta >= least_delta > 0):
+        return
+    name = standing.currency
+    raise Refusal(
+        f"{name} = {decimal_text(price)} is less than a question costs at least here: a millionth of the budget.",
+        cure=f"Nothing was charged. Write {name} = {decimal_text(least)} or more.",
     )
 
 

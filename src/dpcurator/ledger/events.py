@@ -62,11 +62,20 @@ class Charged:
     spent_delta: Fraction
     rho: Fraction = Fraction(0)
     spent_rho: Fraction = Fraction(0)
+    asked: str = ""  # the question as SQL, for the steward's log; nothing rests on it
 
     @property
     def spent(self) -> Fraction:
         """The total after it in the ledger's currency, whichever that is."""
         return self.spent_rho or self.spent_epsilon
+
+
+@dataclass(frozen=True, slots=True)
+class Owned:
+    """A question is about to read private tables that none read before: whose rows they hold is fixed from here on."""
+
+    NAME: ClassVar[str] = "owned"
+    owners: tuple[tuple[str, str], ...]  # of all tables so far, as in Opened
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +102,10 @@ class Reopened:
     NAME: ClassVar[str] = "reopened"
 
 
-Event = Opened | Charged | Answered | Closed | Reopened
-EVENTS: dict[str, type[Event]] = {kind.NAME: kind for kind in (Opened, Charged, Answered, Closed, Reopened)}
+Event = Opened | Charged | Owned | Answered | Closed | Reopened
+EVENTS: dict[str, type[Event]] = {kind.NAME: kind for kind in (Opened, Charged, Owned, Answered, Closed, Reopened)}
 _AMOUNTS = frozenset({"epsilon", "delta", "rho", "spent_epsilon", "spent_delta", "spent_rho"})
+_LATER = {"asked": ""}  # fields that older events have not: left out where they say nothing
 _FIELDS = {name: tuple(field.name for field in fields(kind)) for name, kind in EVENTS.items()}
 
 
@@ -129,6 +139,8 @@ def seal(event: Event, *, position: int, time: str, previous: str) -> Row:
     said: dict[str, object] = {"event": event.NAME, "position": position, "time": time}
     for name in _FIELDS[event.NAME]:
         value = getattr(event, name)
+        if name in _LATER and value == _LATER[name]:
+            continue
         said[name] = ratio(value) if name in _AMOUNTS else value
     body = canonical_text(said)
     return Row(position, event.NAME, body, chained(previous, body), previous)

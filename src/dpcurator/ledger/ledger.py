@@ -27,6 +27,7 @@ from dpcurator.ledger.events import (
     Closed,
     Event,
     Kind,
+    Owned,
     Reopened,
     Row,
     kind_of,
@@ -117,8 +118,9 @@ class Ledger:
             standing, decision, known = self._decided(page, request, request_id, derived, fresh)
             if known is not None:
                 return known
-            head = self._begun(page, standing)
-            row = self._append(page, head, decision, self._clock())
+            time = self._clock()
+            head = self._owned(page, self._begun(page, standing), standing, request, time)
+            row = self._append(page, head, decision, time)
             page.enter(request_id, row.position)
         self._saw(row)
         return self._charge(decision, row)
@@ -232,6 +234,10 @@ class Ledger:
                 return counts
             after = rows[-1].position
 
+    def last_version(self) -> int:
+        """The greatest data version that a charge names; 0 when there is none."""
+        return max((entry.event.data_version for entry in self.events() if isinstance(entry.event, Charged)), default=0)
+
     def verify(self, known_heads: Iterable[Head] = ()) -> Verdict:
         """Recomputes everything: the chain, the totals, each request's states, each stored answer's hash."""
         with self._store.reading() as page:
@@ -289,6 +295,12 @@ class Ledger:
         if standing.life != "new":
             return standing.head
         return self._append(page, None, self._opening.event(self._random_id()), self._clock())
+
+    def _owned(self, page: Page, head: Row | None, standing: Standing, request: Request, time: str) -> Row | None:
+        """The last row, after recording whose rows the tables hold that this question is the first to read."""
+        known = standing.owners if standing.life != "new" else self._opening.owners
+        new = tuple(pair for pair in request.owners if pair[0] not in dict(known))
+        return self._append(page, head, Owned((*known, *new)), time) if new else head
 
     def _charge(self, charged: Charged, row: Row) -> Charge:
         return Charge(

@@ -81,8 +81,8 @@ class Opening:
     def event(self, ledger: str) -> Opened:
         return Opened(ledger, **{name: getattr(self, name) for name in _WORDS}, owners=self.owners)
 
-    def agrees(self, opened: Opened, place: str) -> None:
-        """Raises Misconfigured, naming both values, at the first that differs."""
+    def agrees(self, opened: Opened, place: str, owners: tuple[tuple[str, str], ...] | None = None) -> None:
+        """Raises Misconfigured, naming both values, at the first that differs. owners: recorded since then."""
         for name, words in _WORDS.items():
             here, recorded = getattr(self, name), getattr(opened, name)
             if here != recorded:
@@ -97,10 +97,9 @@ class Opening:
                     where=place,
                     cure=f"{cure} Other data, or another promise, needs a ledger of its own.",
                 )
-        self._owners_agree(opened, place)
+        self._owners_agree(dict(opened.owners if owners is None else owners), place)
 
-    def _owners_agree(self, opened: Opened, place: str) -> None:
-        recorded: dict[str, str] = dict(opened.owners)
+    def _owners_agree(self, recorded: dict[str, str], place: str) -> None:
         by_row = _EACH_ROW in recorded.values()
         for table, unit in self.owners:
             alike = not recorded or by_row == (unit == _EACH_ROW)
@@ -113,6 +112,18 @@ class Opening:
                     cure="Write the unit back in the catalog: the first question fixed it for ever. Another promise "
                     "needs a ledger of its own.",
                 )
+        here = dict(self.owners)
+        gone = sorted(set(recorded) - set(here))
+        renamed = sorted(table for table in set(here) - set(recorded) if here[table] not in recorded.values())
+        if gone and renamed:
+            raise Misconfigured(
+                f'The catalog and the ledger disagree on whose rows there are: table "{gone[0]}" is no longer declared, '
+                f'and "{renamed[0]}" is new, with another unit column, "{here[renamed[0]]}" instead of '
+                f'"{recorded[gone[0]]}".',
+                where=place,
+                cure=f'If "{renamed[0]}" is the old table under a new name, name its unit column as before. If it is '
+                f'another table, keep "{gone[0]}" declared beside it. Another promise needs a ledger of its own.',
+            )
 
 
 def _shown(value: object) -> str:

@@ -16,14 +16,14 @@ from dpcurator.errors import Misconfigured
 from dpcurator.ledger import trouble
 from dpcurator.ledger.canonical import digest, text_bytes
 from dpcurator.ledger.decide import Standing, question
-from dpcurator.ledger.events import Answered, Charged, Event, Opened, Row, read
+from dpcurator.ledger.events import Answered, Charged, Event, Opened, Owned, Row, read
 from dpcurator.ledger.opening import Opening
 from dpcurator.ledger.states import CURATOR, LIFE_EVENTS, settled_by
 from dpcurator.ledger.stores import Kept, Page
 
 Head = tuple[int, str]  # (position, hash): fixes the history up to there
 Paid = tuple[Charged, Row]
-_E = TypeVar("_E", Opened, Charged, Answered)
+_E = TypeVar("_E", Opened, Charged, Owned, Answered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,10 @@ class Reader:
         if head is None:
             return Standing("new", None, opening.total, opening.delta, Fraction(0), Fraction(0), opening.counts_in)
         self.sound(head)
-        opening.agrees(self.event(1, self.page.row(1), Opened), self.place)
+        opened = self.event(1, self.page.row(1), Opened)
+        known = self.page.last(Owned.NAME)
+        owners = opened.owners if known is None else self.event(known.position, known, Owned).owners
+        opening.agrees(opened, self.place, owners)
         life = self.page.last(*LIFE_EVENTS)
         paid = self.page.last(Charged.NAME)
         last = None if paid is None else self.event(paid.position, paid, Charged)
@@ -53,6 +56,7 @@ class Reader:
             spent=last.spent if last else Fraction(0),
             spent_delta=last.spent_delta if last else Fraction(0),
             currency=opening.counts_in,
+            owners=owners,
         )
 
     def holds(self, head: Head) -> None:

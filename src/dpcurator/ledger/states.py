@@ -19,6 +19,7 @@ REQUEST: Table = {
 
 CURATOR: Table = {
     ("new", "opened"): "open",
+    ("open", "owned"): "open",
     ("open", "charged"): "open",
     ("open", "answered"): "open",
     ("open", "closed"): "closed",
