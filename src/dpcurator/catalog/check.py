@@ -5,6 +5,7 @@ Findings rest on the catalog and public facts alone, so anyone may see them. Che
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import asdict, dataclass
 from typing import Literal
 
@@ -51,12 +52,37 @@ def check(declaration: Declaration, facts: PublicFacts = NO_FACTS) -> list[Findi
         for column, reading in zip(table.columns, source.readings, strict=True) if table.private else ():
             if column.name != table.unit:
                 findings += _column(declaration, table, column, reading, column.name in keyed)
-    return findings + _delta(declaration) + _replace_one(declaration)
+    return findings + _tracked(declaration) + _delta(declaration) + _replace_one(declaration)
 
 
 def ready(findings: list[Finding]) -> bool:
     """Can questions be answered?"""
     return not any(finding.level == "blocks" for finding in findings)
+
+
+def _tracked(declaration: Declaration) -> list[Finding]:
+    """What of the private files a version control system keeps, and so hands to whoever clones it."""
+    import shutil
+    import subprocess
+
+    git = shutil.which("git")
+    places = [declaration.state.name]
+    places += [source.place for table, source in zip(declaration.tables, declaration.sources, strict=True)
+               if table.private and source.kind != "frame"]  # fmt: skip
+    if git is None:
+        return []
+    found: list[Finding] = []
+    for place in places:
+        command = [git, "-C", str(declaration.directory), "ls-files", "--", f":(literal){place}"]
+        try:
+            listed = subprocess.run(command, capture_output=True, timeout=10, check=False)
+        except (OSError, ValueError, subprocess.TimeoutExpired):
+            return found
+        if listed.returncode == 0 and listed.stdout:
+            what = f"git keeps {text(place)}, which is private: whoever has the repository has it too."
+            cure = f"git rm -r --cached {shlex.quote(place)}"
+            found.append(Finding("advice", declaration.name, what, cure))
+    return found
 
 
 def _caps(declaration: Declaration, table: Table) -> list[Finding]:

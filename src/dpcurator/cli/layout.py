@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from dpcurator.catalog.check import Finding
 from dpcurator.ledger.events import Answered, Charged, Opened
@@ -16,6 +16,8 @@ from dpcurator.pricing.bars import bars, describe
 from dpcurator.pricing.menu import ROWS
 from dpcurator.pricing.quote import Quote, typical
 from dpcurator.values import Budget
+
+WIDEST: Final = 100  # letters of a question in `log`
 
 
 def priced_text(quote: Any, budget: Budget) -> list[str]:
@@ -94,9 +96,20 @@ def log_text(entries: list[Entry]) -> str:
         return "no question has been asked yet"
     opened = next((entry.event for entry in entries if isinstance(entry.event, Opened)), None)
     currencies = _counted(opened) if opened else ()
-    rows = [[str(e.position), _when(e.time), e.event.NAME, *_words(e, opened, currencies)] for e in entries]
-    titles = ["", "time (UTC)", "event", "request", *(title for name in currencies for title in (name, "left"))]
-    return table_text(titles, rows, [True, False, False, False, *[True] * (2 * len(currencies))])
+    rows = [
+        [str(e.position), _when(e.time), e.event.NAME, *_words(e, opened, currencies), *_question(e)] for e in entries
+    ]
+    amounts = [title for name in currencies for title in (name, "left")]
+    titles = ["", "time (UTC)", "event", "request", *amounts, "analyst", "question"]
+    return table_text(titles, rows, [True, False, False, False, *[True] * len(amounts), False, False])
+
+
+def _question(entry: Entry) -> tuple[str, str]:
+    """Who asked, and what, as SQL cut to one line; JSON has it whole, and `receipt` takes the request's first digits."""
+    if not isinstance(entry.event, Charged):
+        return "", ""
+    asked = printable(entry.event.asked)
+    return printable(entry.event.analyst), asked if len(asked) <= WIDEST else f"{asked[: WIDEST - 1]}…"
 
 
 def _counted(opened: Opened) -> tuple[str, ...]:

@@ -33,7 +33,7 @@ from dpcurator.plan.bind import bind
 from dpcurator.plan.canonical import as_json, plan_of
 from dpcurator.plan.check_catalog import disagreement
 from dpcurator.plan.check_outputs import misfit
-from dpcurator.plan.nodes import Plan
+from dpcurator.plan.nodes import Plan, owners_of
 from dpcurator.pricing.menu import Menu, menu
 from dpcurator.pricing.offers import (
     Asking,
@@ -62,6 +62,15 @@ if TYPE_CHECKING:
     Question = str | Frame[Any, Any, Any]
 
 ROOM: Final = 700  # calls inside one another that any answer may need: its largest expressions are 150 deep, 4 a level
+
+
+def words_of(question: Question) -> str:
+    """A question as canonical SQL."""
+    from dpcurator.fronts.frame import Frame
+    from dpcurator.fronts.render import render
+    from dpcurator.fronts.sql import parse
+
+    return render(question.question() if isinstance(question, Frame) else parse(question))
 
 
 @dataclass
@@ -136,7 +145,9 @@ class Curator:
         retry is never paid twice.
         Raises Refusal (nothing charged), OverBudget, Misconfigured, or Fault (charged, and the curator is closed).
         """
-        return self._paid(self.quote(question, **asked), fresh=fresh, request_id=request_id, analyst=analyst)
+        return self._paid(
+            self.quote(question, **asked), fresh=fresh, request_id=request_id, analyst=analyst, asked=words_of(question)
+        )
 
     @takes(BatchAsking)
     def quote_batch(
@@ -179,7 +190,8 @@ class Curator:
         wanted = replace(
             self.request(batch.paid[0], request_id=request_id, analyst=analyst),
             plan=batch.digest, parameters=canonical_text(batch.parameters()),
-            epsilon=batch.epsilon, rho=batch.rho, delta=batch.delta,
+            epsilon=batch.epsilon, rho=batch.rho, delta=batch.delta, asked="; ".join(map(words_of, questions)),
+            owners=tuple(dict.fromkeys(pair for quote in batch.paid for pair in owners_of(quote.plan))),
         )  # fmt: skip
         text, _, repeated = self._settled(wanted, lambda c, e: self._noisy_batch(batch, c, e, analyst), fresh=fresh)
         stored: list[Json] = json.loads(text)["batch"]
@@ -238,11 +250,13 @@ class Curator:
             check_core(own.lowered.core)
         return own
 
-    def _paid(self, quote: Quote, *, fresh: bool, request_id: str | None, analyst: str) -> Answer:
+    def _paid(
+        self, quote: Quote, *, fresh: bool, request_id: str | None, analyst: str, asked: str = ""
+    ) -> Answer:
         if quote.free:
             return self._public(quote)
-        asked = self.request(quote, request_id=request_id, analyst=analyst)
-        text, charge, repeated = self._settled(asked, lambda c, e: self._noisy(quote, c, e, analyst), fresh=fresh)
+        request = self.request(quote, request_id=request_id, analyst=analyst, asked=asked)
+        text, charge, repeated = self._settled(request, lambda c, e: self._noisy(quote, c, e, analyst), fresh=fresh)
         cost = charge.rho if self.catalog.currency == "rho" else charge.epsilon
         return self._told(json.loads(text), cost, repeated=repeated)
 
@@ -262,8 +276,10 @@ class Curator:
         stored = self.ledger.answer(charged, text)
         return stored, charged, stored != text
 
-    def request(self, quote: Quote, *, request_id: str | None = None, analyst: str = "local") -> Request:
-        """What the ledger is asked to charge for a quote."""
+    def request(
+        self, quote: Quote, *, request_id: str | None = None, analyst: str = "local", asked: str = ""
+    ) -> Request:
+        """What the ledger is asked to charge for a quote. asked: the question as SQL, for the log."""
         return Request(
             analyst=analyst,
             plan=quote.plan_digest,
@@ -274,6 +290,8 @@ class Curator:
             delta=quote.delta,
             rho=quote.rho,
             request_id=request_id,
+            owners=owners_of(quote.plan),
+            asked=asked,
         )
 
     def _evaluate(self, work: Callable[[], str]) -> str:

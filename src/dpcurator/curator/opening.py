@@ -1,7 +1,8 @@
 """`dpcurator.open`: a catalog file and what lies beside it, as a Curator.
 
-Beside `curator.toml` is the directory `.dpcurator`: the snapshots, the ledger, the signing key. The key is made with
-the first refresh, before there is a ledger; a ledger without its key is refused. Checked in
+Beside `curator.toml` is the directory `.dpcurator`: the snapshots, the ledger, the signing key. Ledger and key are made
+with the first refresh; one without the other is refused, as a fresh budget under an old key would be. A new data
+version is above every one that the ledger names, so that restored folders give no old answers for new data. Checked in
 tests/curator/test_opening.py.
 """
 
@@ -20,7 +21,7 @@ from dpcurator.catalog.load import load
 from dpcurator.curator.curator import Curator
 from dpcurator.engines import Engine, stored_engine
 from dpcurator.errors import Misconfigured
-from dpcurator.ledger import Ledger, Opening, SqliteStore
+from dpcurator.ledger import Ledger, Opening, SqliteStore, last_version
 from dpcurator.ledger import keys as signing
 from dpcurator.snapshot.refresh import Progress, refresh
 from dpcurator.snapshot.report import Report
@@ -59,7 +60,9 @@ def refresh_all(
     declaration: Declaration, frames: Mapping[str, Any] | None = None, progress: Progress | None = None
 ) -> Report:
     """`refresh`, and the signing key if there is none yet. The report is for the steward alone."""
-    report = refresh(declaration, frames, progress)
+    ledger = declaration.state / LEDGER
+    spent = last_version(SqliteStore(ledger)) if ledger.exists() else 0  # stored answers are of data up to this version
+    report = refresh(declaration, frames, progress, after=spent)
     _clear_spill(declaration.state)
     _key(declaration.state, make=True)
     return report
@@ -163,15 +166,28 @@ def opening_of(declaration: Declaration, key: signing.SigningKey) -> Opening:
 
 
 def _key(state: Path, *, make: bool) -> signing.SigningKey:
-    path = state / KEY
+    path, ledger = state / KEY, state / LEDGER
     if path.exists():
+        if not ledger.exists():
+            raise Misconfigured(
+                "The signing key is here and its ledger is not: what was spent under it would be forgotten.",
+                where=str(ledger),
+                cure=f"Restore the ledger from a backup. If no question was ever asked here, remove {KEY} instead and "
+                "run `dpcurator refresh`.",
+            )
         return signing.load(path)
-    if (state / LEDGER).exists():
+    store = SqliteStore(ledger)
+    with store.reading() as page:
+        begun = page.head() is not None
+    if begun:
         raise Misconfigured(
             "The ledger is here and its signing key is not.", where=str(path), cure="Restore the key from a backup."
         )
     if not make:
         raise Misconfigured("There is no signing key yet.", where=str(path), cure="Run `dpcurator refresh`.")
+    with store.writing():
+        pass  # an empty ledger, made before the key: a key is never without one
+    store.close()
     try:
         return signing.create(path)
     except Misconfigured:

@@ -9,7 +9,7 @@ rows, `ledger` joins them, `verify` recomputes all of it, `keys` signs.
 """
 
 from dpcurator.ledger.canonical import canonical
-from dpcurator.ledger.ledger import Entry, Ledger, Stored
+from dpcurator.ledger.ledger import Entry, Ledger, Stored, last_version
 from dpcurator.ledger.opening import Opening
 from dpcurator.ledger.reading import Head
 from dpcurator.ledger.stores import STORES, MemoryStore, SqliteStore, Store
@@ -27,4 +27,5 @@ __all__ = [
     "Stored",
     "Verdict",
     "canonical",
+    "last_version",
 ]

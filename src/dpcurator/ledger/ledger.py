@@ -208,16 +208,7 @@ class Ledger:
 
     def events(self) -> Iterator[Entry]:
         """The history from the first event on. For the steward: it shows every analyst's questions."""
-        after = 0
-        while True:
-            with self._store.reading() as page:
-                reader, rows = Reader(page, self._store.place), page.rows(after, _PAGE)
-            for row in rows:
-                event, time = reader.parsed(row)
-                yield Entry(row.position, time, event, row.hash)
-            if len(rows) < _PAGE:
-                return
-            after = rows[-1].position
+        return events_of(self._store)
 
     def tally(self) -> dict[Kind, int]:
         """How often each kind of charge was made: for whoever adds up the history by another measure."""
@@ -233,10 +224,6 @@ class Ledger:
             if len(rows) < _PAGE:
                 return counts
             after = rows[-1].position
-
-    def last_version(self) -> int:
-        """The greatest data version that a charge names; 0 when there is none."""
-        return max((entry.event.data_version for entry in self.events() if isinstance(entry.event, Charged)), default=0)
 
     def verify(self, known_heads: Iterable[Head] = ()) -> Verdict:
         """Recomputes everything: the chain, the totals, each request's states, each stored answer's hash."""
@@ -331,3 +318,22 @@ class Ledger:
     def _saw(self, row: Row) -> None:
         if row.position > self._seen[0]:
             self._seen = (row.position, row.hash)
+
+
+def events_of(store: Store) -> Iterator[Entry]:
+    """What a store holds, whatever the catalog beside it says."""
+    after = 0
+    while True:
+        with store.reading() as page:
+            reader, rows = Reader(page, store.place), page.rows(after, _PAGE)
+        for row in rows:
+            event, time = reader.parsed(row)
+            yield Entry(row.position, time, event, row.hash)
+        if len(rows) < _PAGE:
+            return
+        after = rows[-1].position
+
+
+def last_version(store: Store) -> int:
+    """The greatest data version that a charge names; 0 when there is none."""
+    return max((entry.event.data_version for entry in events_of(store) if isinstance(entry.event, Charged)), default=0)

@@ -117,8 +117,8 @@ class Opening:
         renamed = sorted(table for table in set(here) - set(recorded) if here[table] not in recorded.values())
         if gone and renamed:
             raise Misconfigured(
-                f'The catalog and the ledger disagree on whose rows there are: table "{gone[0]}" is no longer declared, '
-                f'and "{renamed[0]}" is new, with another unit column, "{here[renamed[0]]}" instead of '
+                f'The catalog and the ledger disagree on whose rows there are: table "{gone[0]}" is no longer '
+                f'declared, and "{renamed[0]}" is new, with another unit column, "{here[renamed[0]]}" instead of '
                 f'"{recorded[gone[0]]}".',
                 where=place,
                 cure=f'If "{renamed[0]}" is the old table under a new name, name its unit column as before. If it is '

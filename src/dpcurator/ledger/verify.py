@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from dpcurator.ledger.canonical import digest, text_bytes
 from dpcurator.ledger.decide import question, total
-from dpcurator.ledger.events import GENESIS, Answered, Charged, Event, Opened, Row, read, seal
+from dpcurator.ledger.events import GENESIS, Answered, Charged, Event, Opened, Owned, Row, read, seal
 from dpcurator.ledger.opening import CURRENCIES
 from dpcurator.ledger.reading import Head
 from dpcurator.ledger.states import CURATOR, REQUEST, Impossible, step
@@ -48,6 +48,7 @@ class _History:
     page: Page
     life: str = "new"
     opened: Opened | None = None
+    owners: tuple[tuple[str, str], ...] = ()
     spent: tuple[Fraction, Fraction, Fraction] = (Fraction(0), Fraction(0), Fraction(0))  # epsilon, delta, rho
     states: dict[str, str] = field(default_factory=dict)
     questions: dict[str, str] = field(default_factory=dict)
@@ -62,6 +63,11 @@ class _History:
             self.opened = event
         elif isinstance(event, Charged):
             self._charged(event, position)
+        elif isinstance(event, Owned):
+            assert self.opened is not None
+            if dict(self.owners or self.opened.owners).items() - dict(event.owners).items():
+                raise _Wrong("it takes back whose rows a table holds")
+            self.owners = event.owners
         elif isinstance(event, Answered):
             self._answered(event, position)
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Final, Literal
 
-from dpcurator.catalog.model import KINDS, Kind, Neighbours
+from dpcurator.catalog.model import EACH_ROW, KINDS, Kind, Neighbours
 from dpcurator.language.rows import Field, Operand, Predicate
 
 LATER: Final[dict[str, Any]] = {"later": True}  # a field that older plans have not: left out where it is the default
@@ -233,3 +233,10 @@ class Plan:
     order: tuple[Order, ...] = ()
     limit: int | None = None
     offset: int = 0
+
+
+def owners_of(plan: Plan) -> tuple[tuple[str, str], ...]:
+    """(private table, the column that owns its rows, or "each row") of what a plan reads."""
+    rows = plan.source.source.source
+    scanned = rows.source if isinstance(rows, Where) else rows
+    return ((scanned.table, scanned.unit or EACH_ROW),)

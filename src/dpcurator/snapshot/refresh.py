@@ -31,16 +31,17 @@ MOST_KEYS: Final = 1_000_000  # of one public column
 
 
 def refresh(
-    declaration: Declaration, frames: Mapping[str, Any] | None = None, progress: Progress | None = None
+    declaration: Declaration, frames: Mapping[str, Any] | None = None, progress: Progress | None = None, *,
+    after: int = 0,
 ) -> Report:
     """Read everything into a new snapshot and put it in force. The report is for the steward alone.
 
-    frames: a data frame for each table that declares no file. Raises Misconfigured when a source cannot be used; the
-    previous snapshot then stays in force.
+    frames: a data frame for each table that declares no file. after: the new version is above this one. Raises
+    Misconfigured when a source cannot be used; the previous snapshot then stays in force.
     """
     given = dict(frames or {})
     _match_frames(declaration, given)
-    with drafting(declaration) as draft:
+    with drafting(declaration, after) as draft:
         reports = []
         for i, (table, source) in enumerate(zip(declaration.tables, declaration.sources, strict=True)):
             report = TableReport(table.name, unreadable={column.name: Trouble() for column in table.columns})

@@ -111,7 +111,7 @@ def _facts(state: Path) -> dict[str, Any] | None:
 class Draft:
     """A snapshot being written: nothing sees it until `publish`, and leaving without that removes it."""
 
-    def __init__(self, declaration: Declaration) -> None:
+    def __init__(self, declaration: Declaration, after: int = 0) -> None:
         import duckdb
 
         self.declaration, self.state = declaration, declaration.state
@@ -119,7 +119,7 @@ class Draft:
         before = _facts(self.state)
         self.previous: int = before["version"] if before else 0
         taken = [int(found[1]) for entry in self.state.iterdir() if (found := _NAME.fullmatch(entry.name))]
-        self.version = max([self.previous, *taken]) + 1
+        self.version = max([self.previous, after, *taken]) + 1
         _clear(self.state)
         self.path = self.state / f"draft-{self.version:04d}.duckdb"
         self.connection = write_down(duckdb.connect(str(self.path.absolute())))
@@ -184,19 +184,27 @@ def _sync(path: Path) -> None:
         os.close(descriptor)
 
 
+def _ignore_itself(state: Path) -> None:
+    """Key, ledger and rows are in this folder: no `git add .` takes them along."""
+    ignoring = state / ".gitignore"
+    if not ignoring.exists():
+        ignoring.write_text("*\n", encoding="ascii")
+
+
 @contextlib.contextmanager
-def drafting(declaration: Declaration) -> Iterator[Draft]:
+def drafting(declaration: Declaration, after: int = 0) -> Iterator[Draft]:
     """A draft in the state directory, by one refresh at a time. Raises Misconfigured when another is running."""
     try:
         declaration.state.mkdir(mode=0o700, parents=True, exist_ok=True)
         declaration.state.chmod(0o700)
+        _ignore_itself(declaration.state)
         lock = os.open(declaration.state / "refresh.lock", os.O_RDWR | os.O_CREAT, 0o600)
     except OSError:
         raise Misconfigured("The directory .dpcurator cannot be written.", where=declaration.name,
                             cure="Check the permissions beside the catalog file.") from None  # fmt: skip
     try:
         _hold(lock)
-        draft = Draft(declaration)
+        draft = Draft(declaration, after)
         try:
             yield draft
         except draft.write_errors:
