@@ -66,17 +66,69 @@ def test_a_frame_that_does_not_fit_is_misconfigured_and_leaves_nothing_in_force(
         dp.open(catalog(), directory=tmp_path)
 
 
-def test_opening_makes_no_ledger_and_the_first_question_does(tmp_path):
+def test_opening_begins_no_ledger_and_the_first_question_does(tmp_path):
+    """A refresh makes an empty file; what the budget is, is fixed by the first question."""
     curator = opened(tmp_path / "c")
-    ledger = tmp_path / "c" / ".dpcurator" / "ledger.db"
     curator.quote(COUNT, epsilon=1)
     curator.menu(COUNT)
     assert curator.budget().remaining == 10
     with pytest.raises(dp.Refusal):
         curator.ask("SELECT who FROM visits", epsilon=1)
-    assert not ledger.exists()
+    assert curator.ledger.life() == "new"
+    assert list(curator.ledger.events()) == []
     curator.ask(COUNT, epsilon=1)
-    assert ledger.exists()
+    assert curator.ledger.life() == "open"
+
+
+def test_a10_a_key_without_its_ledger_is_no_fresh_budget(place):
+    refresh_all(load(place / "curator.toml"))
+    dp.open(place / "curator.toml").ask(COUNT, epsilon=1)
+    for file in (place / ".dpcurator").glob("ledger.db*"):
+        file.unlink()
+    for attempt in (lambda: dp.open(place / "curator.toml"), lambda: refresh_all(load(place / "curator.toml"))):
+        with pytest.raises(dp.Misconfigured, match="its ledger is not") as told:
+            attempt()
+        assert "Restore the ledger" in told.value.cure
+    (place / ".dpcurator" / "signing.key").unlink()  # the cure where no question was asked
+    refresh_all(load(place / "curator.toml"))
+    assert dp.open(place / "curator.toml").budget().spent == 0
+
+
+def test_a10_a_ledger_with_questions_and_no_key_is_refused_and_an_empty_one_is_not(place):
+    refresh_all(load(place / "curator.toml"))
+    key = place / ".dpcurator" / "signing.key"
+    key.unlink()
+    refresh_all(load(place / "curator.toml"))
+    dp.open(place / "curator.toml").ask(COUNT, epsilon="0.1")
+    key.unlink()
+    with pytest.raises(dp.Misconfigured, match="signing key is not"):
+        refresh_all(load(place / "curator.toml"))
+
+
+def test_a11_a_restored_ledger_gives_no_old_answers_for_new_data(place, tmp_path_factory):
+    declaration, state, kept = load(place / "curator.toml"), place / ".dpcurator", tmp_path_factory.mktemp("backup")
+    for _ in range(3):
+        refresh_all(declaration)
+    old = dp.open(place / "curator.toml").ask(COUNT, epsilon="0.1")
+    for file in ("ledger.db", "ledger.db-wal", "signing.key"):
+        if (state / file).exists():
+            shutil.copy2(state / file, kept / file)
+    shutil.rmtree(state)
+    state.mkdir(mode=0o700)
+    for file in kept.iterdir():
+        shutil.copy2(file, state / file.name)
+    (place / "visits.csv").write_text("who\n" + "\n".join(f"p{n}" for n in range(500)) + "\n")
+    refresh_all(declaration)
+    again = dp.open(place / "curator.toml")
+    assert again.catalog.data_version == 4
+    new = again.ask(COUNT, epsilon="0.1")
+    assert not new.repeated
+    assert new.spent == 2 * old.spent
+
+
+def test_a8_the_folder_is_no_part_of_a_repository(place):
+    refresh_all(load(place / "curator.toml"))
+    assert (place / ".dpcurator" / ".gitignore").read_text() == "*\n"
 
 
 def test_everything_beside_the_catalog_is_its_owners_alone(tmp_path):

@@ -228,3 +228,14 @@ def test_the_budget_holds_and_a_refusal_changes_nothing(opening, ask, currency, 
         assert spent.spent == sum(price for price, _ in paid.values()) <= spent.total
         assert spent.spent_delta == sum(delta for _, delta in paid.values()) <= spent.delta
         assert ledger.verify().sound
+
+
+def test_a13_no_price_is_so_small_that_a_budget_of_it_fills_disks(ask, standing, currency):
+    """A hundred questions at 1e-29 cost 6 KB each, for ever; the least is a millionth of the budget, or the rest."""
+    least = F(1, 10**6)
+    assert decide(standing(F(0)), ask("p", least), "id").spent == least
+    for price in ("1e-29", least - F(1, 10**12)):
+        with pytest.raises(Refusal, match="a millionth of the budget") as refused:
+            decide(standing(F(0)), ask("p", price), "id")
+        assert f"Write {currency} = 0.000001 or more" in refused.value.cure
+    assert decide(standing(1 - F(1, 10**9)), ask("p", F(1, 10**9)), "id").spent == 1

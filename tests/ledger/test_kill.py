@@ -62,7 +62,7 @@ def test_what_was_printed_is_in_the_ledger_after_any_kill(seed, tmp_path, openin
     path = tmp_path / "ledger.db"
     luck = random.Random(seed)
     running, waiting = [begin(child(), path)], child()
-    ledger = Ledger.open(SqliteStore(path, patience=60), opening(1_000_000))
+    ledger = Ledger.open(SqliteStore(path, patience=60), opening(100_000))
     charges = answers = 0
     for turn in range(KILLS):
         running.append(begin(waiting, path))
@@ -90,14 +90,14 @@ def test_what_was_printed_is_in_the_ledger_after_any_kill(seed, tmp_path, openin
     assert verdict.problem is None
     assert charges >= answers > 0
     ledger.close()
-    assert Ledger.open(SqliteStore(path), opening(1_000_000)).head() == (verdict.position, verdict.head)
+    assert Ledger.open(SqliteStore(path), opening(100_000)).head() == (verdict.position, verdict.head)
 
 
 def test_the_end_at_every_single_statement(tmp_path, opening, ask, forked):
     """The same, without luck: the process ends just before each SQL statement of a charge and of an answer in turn.
     Whatever is there afterwards is whole, and asking again comes to one charge and one answer."""
     path = tmp_path / "ledger.db"
-    ledger = Ledger.open(SqliteStore(path), opening(1_000_000))
+    ledger = Ledger.open(SqliteStore(path), opening(100_000))
     ledger.charge(ask("first"))
 
     def work(plan: str, last: int) -> str:
@@ -139,7 +139,7 @@ def test_the_journal_left_by_a_kill_is_taken_in(tmp_path, opening, ask):
     victim.communicate(timeout=60)
     journal = Path(f"{path}-wal")
     assert journal.stat().st_size > 0
-    ledger = Ledger.open(SqliteStore(path), opening(1_000_000))
+    ledger = Ledger.open(SqliteStore(path), opening(100_000))
     last = [line for line in lines if line[0] == "charged"][-1]
     assert ledger.find(last[1])
     assert ledger.verify([(int(last[2]), last[3])]).sound
@@ -155,7 +155,7 @@ def test_a_lost_journal_shows_against_a_known_head(tmp_path, opening):
     victim.kill()
     victim.communicate(timeout=60)
     Path(f"{path}-wal").unlink()
-    ledger = Ledger.open(SqliteStore(path), opening(1_000_000))
+    ledger = Ledger.open(SqliteStore(path), opening(100_000))
     verdict = ledger.verify([(int(charged[2]), charged[3])])
     assert "was seen before" in str(verdict.problem)
     ledger.close()

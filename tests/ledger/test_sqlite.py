@@ -158,7 +158,7 @@ def test_odd_prices_keep_events_short(sqlite_store, opening, ask, monkeypatch):
     ledger = Ledger.open(sqlite_store, opening(1))
     exact = Fraction(0)
     for n in range(300):
-        price = Fraction(1, 10**30 + 2 * n + 1)
+        price = Fraction(1, 10**4) + Fraction(1, 10**30 + 2 * n + 1)
         ledger.charge(ask(n, price))
         exact += price
     assert 0 <= ledger.budget().spent - exact < Fraction(1, 10**147)

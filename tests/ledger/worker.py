@@ -84,7 +84,7 @@ def fire(threads: int, forks: int) -> None:
 def kill() -> None:
     say("ready")
     path = sys.stdin.readline().strip()
-    ledger = opened(path, "1000000")
+    ledger = opened(path, "100000")
     for n in range(1_000_000):
         charge = ledger.charge(request(f"{os.getpid()} {n}", "1/7"))
         say("charged", charge.request_id, charge.position, charge.head)

@@ -105,7 +105,7 @@ def log_text(entries: list[Entry]) -> str:
 
 
 def _question(entry: Entry) -> tuple[str, str]:
-    """Who asked, and what, as SQL cut to one line; JSON has it whole, and `receipt` takes the request's first digits."""
+    """Who asked, and what, as SQL cut to one line; JSON has it whole, and `receipt` takes the request."""
     if not isinstance(entry.event, Charged):
         return "", ""
     asked = printable(entry.event.asked)

@@ -99,9 +99,10 @@ def decide(
 
 
 def _worth_a_line(standing: Standing, price: Fraction, delta: Fraction) -> None:
-    """Raises Refusal for a price so small that a budget of it would fill disks: each charge is kept for ever."""
+    """Raises Refusal for a price so small that a budget of it would fill disks: each charge is kept for ever. The last
+    of the budget may be less."""
     least, least_delta = standing.total / MOST_CHARGES, standing.delta / MOST_CHARGES
-    if price >= least or (price == 0 and delta >= least_delta > 0):
+    if price >= least or 0 < price == standing.total - standing.spent or (price == 0 and delta >= least_delta > 0):
         return
     name = standing.currency
     raise Refusal(

@@ -189,6 +189,7 @@ def _ignore_itself(state: Path) -> None:
     ignoring = state / ".gitignore"
     if not ignoring.exists():
         ignoring.write_text("*\n", encoding="ascii")
+        ignoring.chmod(0o600)
 
 
 @contextlib.contextmanager
