@@ -287,7 +287,9 @@ class Ledger:
         """The last row, after recording whose rows the tables hold that this question is the first to read."""
         known = standing.owners if standing.life != "new" else self._opening.owners
         new = tuple(pair for pair in request.owners if pair[0] not in dict(known))
-        return self._append(page, head, Owned((*known, *new)), time) if new else head
+        if not new or not self._opening.owners:  # an opening that names no tables says nothing of any
+            return head
+        return self._append(page, head, Owned((*known, *new)), time)
 
     def _charge(self, charged: Charged, row: Row) -> Charge:
         return Charge(
