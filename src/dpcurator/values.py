@@ -6,6 +6,7 @@ is opened by `release` alone (tests/laws/test_exact.py holds that to one place i
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -122,3 +123,24 @@ class Cell:
 
 
 Json = dict[str, Any]
+
+
+def read_json(text: str) -> Any:
+    """The value of a JSON text. Raises ValueError where it has none, or more than one: a name given twice, of which one
+    reader takes the first and another the last; NaN and Infinity, which are no JSON; too many levels to be read."""
+    try:
+        return json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> Json:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"the name {next(name for name in names if names.count(name) > 1)!r} is given twice")
+    return found
+
+
+def _no_number(text: str) -> Any:
+    raise ValueError(f"{text} is no number of JSON")

@@ -355,7 +355,7 @@ def test_row_22_what_is_private_costs(tmp_path):
         with pytest.raises(dp.Refusal):
             curator.ask(COUNT, epsilon=price)
     free = curator.ask("SELECT city FROM visits GROUP BY city", epsilon=1)
-    assert free.receipt is None
+    assert free.public
     assert free.cost == 0
     assert "public" in str(free)
     constant = opened(tmp_path / "d", columns={"age": {"type": "integer", "bounds": [0, 0]}})

@@ -91,12 +91,13 @@ def test_receipts_are_printed_by_number_or_all_and_verify(clinic, capsys):
     every = run(capsys, "verify", "all.json")
     assert every.code == 0
     assert "ok  1: ledger" in every.out
-    assert "ok  2: answer" in every.out
+    assert "ok  2: price: no private data" in every.out
+    assert "ok  3: answer" in every.out
     answers[2]["rows"][0][0]["value"] += 1
     Path("all.json").write_text(json.dumps(answers))
     lied = run(capsys, "verify", "all.json")
     assert lied.code == 1
-    assert "NO  2: answer" in lied.out
+    assert "NO  3: answer" in lied.out
     assert "NO  1" not in lied.out
 
 

@@ -80,9 +80,9 @@ def test_what_is_public_costs_the_others_nothing():
     table = with_column(VISITS, "age", lower=F(0), upper=F(0))
     made = curator(catalog_with(table, CATALOG.tables[1]))
     free, paid = made.batch(["SELECT SUM(age) FROM visits", "SELECT COUNT(*) FROM visits"], epsilon=1)
-    assert (free.rows, free.receipt, free.cost, paid.cost) == ([(0,)], None, 0, 1)
+    assert (free.rows, free.public, free.cost, paid.cost) == ([(0,)], True, 0, 1)
     only = made.batch(["SELECT SUM(age) FROM visits"], epsilon=1)
-    assert only[0].receipt is None
+    assert only[0].public
     assert made.budget().spent == 1
 
 

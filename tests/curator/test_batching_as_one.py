@@ -14,7 +14,7 @@ from dpcurator.entropy import SystemEntropy
 from dpcurator.errors import Misconfigured, OverBudget, Refusal
 from dpcurator.ledger.decide import Standing, decide
 from dpcurator.pricing.joint_guarantee import rounded_up
-from dpcurator.pricing.losses import losses_of
+from dpcurator.receipts.loss import losses_of
 from dpcurator.receipts.verification import verify
 from dpcurator.values import Request
 from receipts import CATALOGS, KEY, at, changed, curator, json_of, leaves, others, signed
@@ -117,10 +117,10 @@ def test_a_question_twice_counts_once_and_what_is_public_not_at_all():
     assert more.point == once.point is not None
     answers = asked(made, twice)
     assert [answer.rows for answer in answers[:20]] == [answer.rows for answer in answers[40:60]]
-    assert answers[-1].receipt is None
+    assert answers[-1].public
     assert made.budget().spent == once.epsilon
     free = asked(made, twice[-1:])
-    assert free[0].receipt is None
+    assert free[0].public
     assert made.budget().spent == once.epsilon
 
 

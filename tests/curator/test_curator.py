@@ -107,7 +107,7 @@ def test_a_public_answer_reads_nothing_and_costs_nothing(curator):
     poisoned = replace(curator, engine=lambda: pytest.fail("the data was opened"))
     answer = poisoned.ask("SELECT city, 1 + 1 AS two FROM visits GROUP BY city", epsilon=1)
     assert answer.rows == [("Hull", 2), ("Leeds", 2), ("York", 2)]
-    assert answer.receipt is None
+    assert answer.public
     assert poisoned.budget().spent == 0
 
 

@@ -12,9 +12,9 @@ from dpcurator.accounting.composition import compose
 from dpcurator.curator.history import KINDS, USUAL, together
 from dpcurator.errors import OverBudget, Refusal
 from dpcurator.ledger.events import Kind, kind_of
-from dpcurator.pricing.losses import losses_of
 from dpcurator.privacy.loss import Loss
 from dpcurator.privacy.zcdp import epsilon_of
+from dpcurator.receipts.loss import losses_of
 from dpcurator.values import Request
 from receipts import CATALOGS, curator
 

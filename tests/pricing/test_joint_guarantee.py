@@ -13,8 +13,8 @@ from questions import CATALOG
 from dpcurator.accounting.bracket import bracket
 from dpcurator.accounting.composition import compose
 from dpcurator.pricing.joint_guarantee import FIGURES, MOST, as_pure, point_of, rounded_up
-from dpcurator.pricing.losses import losses_of
 from dpcurator.privacy.loss import Loss
+from dpcurator.receipts.loss import losses_of
 from receipts import CATALOGS, curator
 
 D = F(1, 10**9)

@@ -224,7 +224,7 @@ def test_other_lies_are_named(told):
 @pytest.mark.parametrize(
     "facts",
     [("age", {"lower": F(-1)}), ("age", {"upper": F(111)}), ("city", {"keys": ("Hull", "Leeds")}),
-    ("city", {"type": "uuid"}),
+    ("city", {"type": "date"}),
      ("city", {"keys": ("Hull", "Leeds", "Bath")}), ("age", {"type": "float"}), ("age", {"name": "years"})],
 )  # fmt: skip
 def test_a_catalog_that_declares_otherwise_is_told(told, facts):

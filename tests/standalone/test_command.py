@@ -59,6 +59,7 @@ def clinic(tmp_path_factory: pytest.TempPathFactory) -> Path:
     three = made.batch(["SELECT SUM(age) FROM visits", "SELECT COUNT(DISTINCT patient) FROM visits"], epsilon=0.5)
     for name, answer in (("one", one), ("two", two), ("three", three[0]), ("four", three[1])):
         (place / f"{name}.json").write_text(json.dumps(dict(answer.receipt)))
+        (place / f"{name}.answer").write_text(json.dumps(answer.as_json()))
     (place / "alone").mkdir()
     shutil.copy(alone.__file__, place / "alone" / "verifying.py")
     (place / "key").write_text(made.key.public)
@@ -105,10 +106,13 @@ def test_exit_codes(clinic, arguments, code):
 
 def test_answers_printed_as_json_are_read_too(clinic):
     (clinic / "answers.json").write_text(
-        json.dumps([{"rows": [], "receipt": receipt(clinic, n)} for n in ("one", "two")])
+        json.dumps([json.loads((clinic / f"{name}.answer").read_text()) for name in ("one", "two")])
     )
     done = verified(clinic, "answers.json")
-    assert (done.returncode, done.stdout.count("ok  signature")) == (0, 2)
+    assert (done.returncode, done.stdout.count("signature: signed with")) == (0, 2)
+    assert "ok  2: answer: the one whose hash was signed" in done.stdout
+    (clinic / "answers.json").write_text(json.dumps([{"rows": [], "receipt": receipt(clinic)}]))
+    assert verified(clinic, "answers.json").returncode == 1
 
 
 def test_a_name_given_twice_is_refused(clinic):
@@ -297,7 +301,7 @@ def test_the_product_calls_it_and_does_not_hold_without_it(clinic, capsys, monke
         fine = run(capsys, "verify", "one.json", *extra)
         assert fine.code == 0
         assert "ok  independent check: all its" in fine.out
-    monkeypatch.setattr(verifying, "steps", lambda *_, **__: [("cost", False, "the cost is not the sum of the losses")])
+    monkeypatch.setattr(verifying, "file_steps", lambda *_: [("cost", False, "the cost is not the sum of the losses")])
     lied = run(capsys, "verify", "one.json")
     assert lied.code == 1
     assert "NO  independent check: cost: the cost is not the sum of the losses" in lied.out

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,6 +11,7 @@ import typer
 from dpcurator.cli.application import AsJson, command, show, show_json
 from dpcurator.cli.progress import progress
 from dpcurator.errors import Refusal
+from dpcurator.values import read_json
 
 if TYPE_CHECKING:
     from dpcurator.accounting import Composition
@@ -81,7 +81,7 @@ def _read(losses: str | None, file: Path | None) -> Composition:
         return spelled(losses)
     assert file is not None
     try:
-        return Composition.from_json(json.loads(file.read_text("utf-8-sig")))
+        return Composition.from_json(read_json(file.read_text("utf-8-sig")))
     except (OSError, ValueError):
         raise Refusal("The file cannot be read as JSON.", where=str(file)) from None
 

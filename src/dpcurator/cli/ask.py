@@ -105,7 +105,9 @@ def _write(path: Path, receipt: dict[str, Any]) -> None:
         raise Misconfigured(
             "the receipt could not be written; the answer is paid and stored.",
             where=str(path),
-            cure=f"Print it with `dpcurator receipt {receipt['request'][:8]}`.",
+            cure=f"Print it with `dpcurator receipt {receipt['request'][:8]}`." if "request" in receipt else (
+                "Ask again: it is free."
+            ),
         ) from None
 
 
@@ -230,6 +232,6 @@ def verify(
             show(f"{'ok ' if sound else 'NO '} ledger: {words}")
         )
         raise typer.Exit(0 if sound else 1)
-    found, aside = verify_receipt(file, key, None if alone else catalog)
-    show_json(found.as_json() | {"not_checked": aside}) if as_json else show("\n".join([str(found), *aside]))
+    found = verify_receipt(file, key, None if alone else catalog)
+    show_json(found.as_json()) if as_json else show(found)
     raise typer.Exit(0 if found.holds else 1)

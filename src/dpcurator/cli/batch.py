@@ -5,7 +5,6 @@ Checked in tests/cli/test_batches.py.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -16,7 +15,7 @@ from dpcurator.ledger import Ledger, Stored
 from dpcurator.numbers import decimal_text
 from dpcurator.numbers.text_table import printable
 from dpcurator.release.answer import Answer
-from dpcurator.values import Budget
+from dpcurator.values import Budget, read_json
 
 
 def batch_text(questions: Sequence[str], answers: Sequence[Answer]) -> str:
@@ -33,11 +32,11 @@ def _asked(number: int, question: str) -> str:
 
 
 def _told(answer: Answer) -> list[str]:
-    return ["public: no private data was read"] if answer.receipt is None else [*answer.notes]
+    return ["public: no private data was read"] if answer.public else [*answer.notes]
 
 
 def _foot(answers: Sequence[Answer]) -> str:
-    paid = {answer.receipt["batch"]["index"]: answer for answer in answers if answer.receipt is not None}
+    paid = {a.receipt["batch"]["index"]: a for a in answers if a.receipt is not None and not a.public}
     left = f"(left {decimal_text(answers[0].remaining)})"
     if not paid:
         return f"public: no private data was read, nothing was spent {left}"
@@ -77,7 +76,7 @@ def receipt_named(ledger: Ledger, name: str) -> Any:
         found = [(one, int(number)) for one in ledger.find(start) if isinstance(one, Stored)]
     if len(found) > 1:
         raise _unnamed(f"there are {len(found)} answers whose receipt begins with {name!r}.")
-    receipts = [_receipts(json.loads(one.answer), at) for one, at in found]
+    receipts = [_receipts(read_json(one.answer), at) for one, at in found]
     if receipts in ([], [None]):
         raise _unnamed(f"no receipt {name!r}.")
     return receipts[0]

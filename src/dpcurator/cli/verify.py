@@ -1,23 +1,27 @@
-"""`verify`: find what a receipt can be checked against, and check it; twice.
+"""`verify`: read a file of receipts, find what it can be checked against, and check it; twice.
 
-The second time by `standalone/verify.py`, a file that shares no code with the rest; the ledger it leaves to the first.
-Both must hold.
+The second time by `standalone/verify.py`, a file that shares no code with the rest, from the file's bytes; the ledger
+it leaves to the first. Both must hold. Checked in tests/receipts/test_printed.py and tests/cli/test_batches.py.
 """
 
 from __future__ import annotations
 
-import json
 import tomllib
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from dpcurator.errors import DpcuratorError, Misconfigured
 from dpcurator.ledger.verify import Verdict
-from dpcurator.receipts.charges import one_charge
-from dpcurator.receipts.steps import Step, Verification
+from dpcurator.receipts.answers import is_printed
+from dpcurator.receipts.charges import absent, one_charge
+from dpcurator.receipts.form import Step, Verification
+from dpcurator.receipts.receipt import FORMAT
 from dpcurator.receipts.verification import verify
-from dpcurator.standalone.verify import steps
+from dpcurator.standalone.verify import LARGEST, file_steps
+from dpcurator.values import read_json
+
+_PRINT: Final = "Print one with `dpcurator receipt ID > receipt.json`, or an answer with `dpcurator ask ... --json`."
 
 
 def verify_ledger(catalog: Path) -> Verdict:
@@ -29,56 +33,64 @@ def verify_ledger(catalog: Path) -> Verdict:
     return ledger_of(declaration, key_of(declaration)).verify()
 
 
-def verify_receipt(file: Path, key: str | None, catalog: Path | None) -> tuple[Verification, list[str]]:
-    """The steps, and what could not be checked here, in words."""
-    content = _read(file)
-    found_catalog = found_ledger = None
-    aside: list[str] = []
-    again: dict[str, Any] = {"key": key}
+def verify_receipt(file: Path, key: str | None, catalog: Path | None) -> Verification:
+    """The steps for each receipt in the file, and what could not be checked here, in words."""
+    data = _bytes(file)
+    content = _value(file, data)
+    found = declared = ledger = None
+    aside = ["the catalog and the ledger (no catalog file here)"]
     if catalog is not None and catalog.exists():
-        found_catalog, found_ledger, aside = _beside(catalog)
-        again["catalog"] = tomllib.loads(catalog.read_text("utf-8-sig"))
-    else:
-        aside.append("not checked: the catalog and the ledger (no catalog file here)")
+        found, ledger, aside = _beside(catalog)
+        declared = tomllib.loads(catalog.read_text("utf-8-sig"))
     if key is None:
-        aside.append("not checked: whose key it is (give the steward's public key with --key)")
-    outside = {"catalog": found_catalog, "ledger": found_ledger, "public_key": key}
-    if not isinstance(content, list) or not content:
-        return _verified(content, outside, again), aside
-    paid = [one for one in content if not _public(one)]  # a batch
-    each = [_verified(one, outside, again) for one in paid]
-    steps = [replace(step, name=f"{n}: {step.name}") for n, one in enumerate(each, 1) for step in one.steps]
-    if len(paid) > 1:
-        steps.append(one_charge([_parts(one)[0] for one in paid]))
-    return Verification(tuple(steps)), aside
+        aside.append("whose key it is (give the steward's public key with --key)")
+    twice = verify_content(content, data, declared, key, catalog=found, ledger=ledger)
+    return replace(twice, not_checked=(*twice.not_checked, *aside))
 
 
-def _public(content: Any) -> bool:
-    """An answer that cost nothing has no receipt."""
-    if not isinstance(content, dict) or content.get("made_up"):
-        return False
-    return "rows" in content and content.get("receipt", 0) is None
+def verify_content(content: Any, data: bytes, declared: Any, key: str | None, **outside: Any) -> Verification:
+    """The same of what a file holds. data: its bytes, as the second verifier reads them. declared: the catalog's TOML.
+
+    outside: `catalog` and `ledger`, as for `verify`.
+    """
+    each = content if isinstance(content, list) else [content]
+    found = [_verified(one, public_key=key, **outside) for one in each]
+    steps = [step for one in found for step in one.steps]
+    unchecked = [what for one in found for what in one.not_checked]
+    if len(each) > 1:
+        steps = [replace(step, name=f"{n}: {step.name}") for n, one in enumerate(found, 1) for step in one.steps]
+        unchecked.append("whether a list is whole, in its order, and has each answer once")
+    paid = [receipt for receipt, _ in map(_parts, each) if _is_paid(receipt)]
+    steps += [one_charge(paid)] if len(paid) > 1 else []
+    independent = _independent(file_steps(data, key, declared))
+    unchecked += absent(paid) if isinstance(content, list) else []
+    return Verification((*steps, independent), tuple(dict.fromkeys(unchecked)))
 
 
-def _verified(content: Any, outside: dict[str, Any], again: dict[str, Any]) -> Verification:
-    """A receipt, or an answer printed with --json, which holds one."""
+def _verified(content: Any, **outside: Any) -> Verification:
+    """Of a receipt, or of an answer printed with --json, which holds one."""
     receipt, answer = _parts(content)
-    found = verify(receipt, **outside, answer=answer)
-    return Verification((*found.steps, _independent(receipt, again)))
+    if answer is None or isinstance(receipt, dict):
+        return verify(receipt, **outside, answer=answer)
+    made_up = "this is the answer of a rehearsal: its rows are made up, it has no receipt"
+    words = made_up if answer.get("made_up") else "there is no receipt, and nothing else vouches for an answer"
+    return Verification((Step("form", False, words),))
 
 
 def _parts(content: Any) -> tuple[Any, dict[str, Any] | None]:
-    """The receipt, and the answer where it is there."""
-    if not isinstance(content, dict) or not isinstance(content.get("receipt"), dict):
-        return content, None
-    return content["receipt"], {name: content.get(name) for name in ("columns", "shown", "rows", "confidence", "notes")}
+    """The receipt, and the answer around it where it is an answer."""
+    return (content.get("receipt"), content) if is_printed(content) else (content, None)
 
 
-def _independent(receipt: Any, again: dict[str, Any]) -> Step:
-    """What the file that stands alone says of it, in one step."""
-    each = steps(receipt, **again)
+def _is_paid(receipt: Any) -> bool:
+    return isinstance(receipt, dict) and receipt.get("format") == FORMAT
+
+
+def _independent(each: list[tuple[str, bool, str]]) -> Step:
+    """What the file that stands alone says of all, in one step."""
     wrong = next((f"{name}: {words}" for name, holds, words in each if not holds), None)
-    return Step("independent check", wrong is None, wrong or f"all its {len(each)} steps hold (standalone/verify.py)")
+    words = f"all its {len(each)} steps hold (standalone/verify.py)" if each else "it found nothing to check"
+    return Step("independent check", wrong is None and bool(each), wrong or words)
 
 
 def _beside(catalog: Path) -> tuple[Any, Any, list[str]]:
@@ -94,15 +106,32 @@ def _beside(catalog: Path) -> tuple[Any, Any, list[str]]:
     except DpcuratorError as error:
         if (declaration.state / "ledger.db").exists():
             raise
-        return found, None, [f"not checked: the ledger ({error.what.rstrip('.').lower()})"]
+        return found, None, [f"the ledger ({error.what.rstrip('.').lower()})"]
 
 
-def _read(file: Path) -> Any:
+def _bytes(file: Path) -> bytes:
     try:
-        return json.loads(file.read_text(encoding="utf-8"))
-    except OSError:
-        raise Misconfigured("the receipt cannot be opened.", where=str(file), cure="Check the file's name.") from None
-    except (ValueError, RecursionError):
+        with file.open("rb") as opened:
+            data = opened.read(LARGEST + 1)
+    except OSError as error:
         raise Misconfigured(
-            "this file is not JSON.", where=str(file), cure="Print one with `dpcurator receipt ID > receipt.json`."
-        ) from None
+            f"the receipt cannot be opened: {(error.strerror or 'no reason is given').lower()}.", where=str(file),
+            cure=f"Check the file's name. {_PRINT}",
+        ) from None  # fmt: skip
+    if len(data) > LARGEST:
+        raise Misconfigured("the file is larger than 16 MiB.", where=str(file), cure="Verify its answers in two files.")
+    return data
+
+
+def _value(file: Path, data: bytes) -> Any:
+    """What the file's JSON says. Raises Misconfigured."""
+    try:
+        return read_json(data.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        why, cure = "this file is not UTF-8 text.", f"Write it as UTF-8, or print it again. {_PRINT}"
+    except ValueError as error:
+        plain = str(error)
+        said = plain if plain.startswith(("the name", "NaN", "Infinity", "-Infinity", "it is nested")) else ""
+        why = f"this file is not JSON that says one thing: {said}." if said else "this file is not JSON."
+        cure = f"A program writes each name once, and numbers alone: print it again. {_PRINT}" if said else _PRINT
+    raise Misconfigured(why, where=str(file), cure=cure)

@@ -28,9 +28,9 @@ from dpcurator.plan.limits import Finishing, check, finishing, scanned
 from dpcurator.plan.merge import merged
 from dpcurator.plan.nodes import Plan
 from dpcurator.pricing.joint_guarantee import Point, point_of
-from dpcurator.pricing.losses import losses_of
 from dpcurator.pricing.prices import Price
 from dpcurator.pricing.quote import Quote, price
+from dpcurator.receipts.loss import losses_of
 from dpcurator.receipts.receipt import batch_digest
 from dpcurator.values import Json
 

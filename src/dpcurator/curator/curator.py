@@ -9,7 +9,6 @@ Checked in tests/curator/test_curator.py, tests/attacks and tests/laws.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -52,7 +51,7 @@ from dpcurator.release.answer import Answer, answer_of
 from dpcurator.release.finish import finish
 from dpcurator.release.notes import notes
 from dpcurator.release.release import Noisy, release
-from dpcurator.values import Budget, Charge, Exact, Json, Request
+from dpcurator.values import Budget, Charge, Exact, Json, Request, read_json
 
 if TYPE_CHECKING:
     from dpcurator.curator.history import Together
@@ -194,7 +193,7 @@ class Curator:
             owners=tuple(dict.fromkeys(pair for quote in batch.paid for pair in owners_of(quote.plan))),
         )  # fmt: skip
         text, _, repeated = self._settled(wanted, lambda c, e: self._noisy_batch(batch, c, e, analyst), fresh=fresh)
-        stored: list[Json] = json.loads(text)["batch"]
+        stored: list[Json] = read_json(text)["batch"]
         return tuple(
             self._public(quote) if place is None else self._told(stored[place], quote.cost, repeated=repeated)
             for quote, place in zip(batch.asked, batch.places, strict=True)
@@ -258,7 +257,7 @@ class Curator:
         request = self.request(quote, request_id=request_id, analyst=analyst, asked=asked)
         text, charge, repeated = self._settled(request, lambda c, e: self._noisy(quote, c, e, analyst), fresh=fresh)
         cost = charge.rho if self.catalog.currency == "rho" else charge.epsilon
-        return self._told(json.loads(text), cost, repeated=repeated)
+        return self._told(read_json(text), cost, repeated=repeated)
 
     def _settled(
         self, asked: Request, work: Callable[[Charge, Engine], str], *, fresh: bool
@@ -324,15 +323,16 @@ class Curator:
             self.ledger.close_after_fault()
 
     def _public(self, quote: Quote) -> Answer:
-        """Every value is a public constant: nothing is read, charged or signed."""
-        budget = self.budget()
+        """Every value is a public constant: nothing is read or charged. It is signed, at no price."""
         shaped = self._shaped(quote, finish(quote, None))
-        return shaped.paid(cost=Fraction(0), spent=budget.spent, receipt=None, repeated=False)
+        signed = receipts.write_public(quote, shaped.core_json(), key=self.key)
+        return shaped.paid(cost=Fraction(0), spent=self.budget().spent, receipt=signed, repeated=False)
 
     def _told(self, stored: Json, cost: Fraction, *, repeated: bool) -> Answer:
-        spent = self.budget().spent
+        receipt: Json = stored["receipt"]
+        spent = self.budget().spent if repeated else Fraction(receipt["ledger"]["spent"])
         shaped = answer_of(stored["answer"], total=self.catalog.budget, currency=self.catalog.currency)
-        return shaped.paid(cost=cost, spent=spent, receipt=stored["receipt"], repeated=repeated)
+        return shaped.paid(cost=cost, spent=spent, receipt=receipt, repeated=repeated)
 
     def _shaped(self, quote: Quote, cells: Any) -> Answer:
         return Answer(

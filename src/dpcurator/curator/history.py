@@ -2,7 +2,7 @@
 
 Definition  In a ledger of epsilon and delta, the certified epsilon, at the ledger's whole delta, of all losses charged
             so far as one composition. Each charge holds the parameters of its noise, and the losses are those
-            (pricing/losses.py); of a charge that holds others, its price alone, as (epsilon, delta).
+            (receipts/loss.py); of a charge that holds others, its price alone, as (epsilon, delta).
             In a ledger of rho and delta, the epsilon that the sum of rho means at the delta that is left.
 Promise     The first holds if the losses and their number were fixed before the first answer, as they are when every
             question and price was: what is fixed composes (Zhu, Dong, Wang 2022, theorem 10). What is chosen on the way
@@ -16,7 +16,6 @@ Checked     tests/curator/test_history.py.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -27,10 +26,10 @@ from dpcurator.ledger import Ledger
 from dpcurator.ledger.events import Kind
 from dpcurator.numbers import decimal_text, rational
 from dpcurator.pricing.joint_guarantee import least_epsilon, rounded_up
-from dpcurator.pricing.losses import losses_of
 from dpcurator.privacy import zcdp
 from dpcurator.privacy.loss import Loss
-from dpcurator.values import Budget, Json
+from dpcurator.receipts.loss import losses_of
+from dpcurator.values import Budget, Json, read_json
 
 KINDS: Final = 200  # of charges whose losses are taken apart
 WORK: Final = 200_000
@@ -105,7 +104,7 @@ def _least(kinds: Mapping[Kind, int], budget: Budget, at: Fraction) -> tuple[Fra
 def _losses(kind: Kind) -> Iterable[Loss]:
     """Of one charge: those of its noise, or its price."""
     try:
-        said: Any = json.loads(kind.parameters)
+        said: Any = read_json(kind.parameters)
         members = said.get("batch", [said])
         found = [loss for one in members for loss in losses_of(one)]
         if found:

@@ -9,7 +9,6 @@ Checked in tests/ledger/test_events.py.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -18,6 +17,7 @@ from hashlib import sha256
 from typing import ClassVar, NamedTuple
 
 from dpcurator.ledger.canonical import canonical_text, ratio
+from dpcurator.values import read_json
 
 GENESIS = "0" * 64
 FORMAT = 2
@@ -150,7 +150,7 @@ def seal(event: Event, *, position: int, time: str, previous: str) -> Row:
 def read(body: str) -> tuple[Event, int, str]:
     """(event, position, time) of a body. Raises ValueError for anything `seal` does not write."""
     try:
-        said = json.loads(body)
+        said = read_json(body)
         name, position, time = said.pop("event"), said.pop("position"), said.pop("time")
         for amount in _AMOUNTS & said.keys():
             said[amount] = Fraction(said[amount])
@@ -172,7 +172,7 @@ class Kind(NamedTuple):
 def kind_of(body: str) -> Kind:
     """Of a charge, as `seal` wrote it. Raises ValueError for another body. It reads no more than it needs to."""
     try:
-        said = json.loads(body)
+        said = read_json(body)
         return Kind(said["parameters"], said["epsilon"], said["delta"])
     except (KeyError, TypeError, RecursionError) as error:
         raise ValueError("not a charge") from error

@@ -7,9 +7,10 @@ it without the ledger. Checked in tests/ledger/test_keys.py.
 from __future__ import annotations
 
 import os
+import re
 import stat
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from dpcurator.errors import Misconfigured
 from dpcurator.ledger.canonical import canonical
@@ -17,7 +18,8 @@ from dpcurator.ledger.canonical import canonical
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-__all__ = ["SigningKey", "canonical", "create", "load", "verify"]
+__all__ = ["HEXADECIMAL", "SigningKey", "canonical", "create", "load", "verify"]
+HEXADECIMAL: Final = {size: re.compile(f"[0-9a-f]{{{2 * size}}}") for size in (32, 64)}  # bytes, in their one spelling
 
 
 class SigningKey:
@@ -97,11 +99,14 @@ def load(path: str | os.PathLike[str]) -> SigningKey:
 
 
 def verify(public: str, message: bytes, signature: str) -> bool:
-    """Whether `signature` is that of `message` under the public key; False for anything malformed."""
+    """Whether `signature` is that of `message` under the public key; False for anything malformed, such as capitals or
+    blanks among the digits of either."""
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
     try:
+        if not (HEXADECIMAL[32].fullmatch(public) and HEXADECIMAL[64].fullmatch(signature)):
+            return False
         Ed25519PublicKey.from_public_bytes(bytes.fromhex(public)).verify(bytes.fromhex(signature), message)
     except (InvalidSignature, ValueError, TypeError):
         return False

@@ -1,30 +1,49 @@
-"""An answer beside its receipt: the one whose hash was signed, with values that its plan can have.
+"""An answer beside its receipt: the one whose hash was signed, with values that its plan can have, and what is printed
+beside both.
 
-The hash alone would hold any answer that was signed; columns, notes, rows and intervals follow from the plan.
-Checked in tests/receipts/test_verify.py and tests/attacks/test_adversary_surface.py.
+The hash alone would hold any answer that was signed; columns, notes, rows and intervals follow from the plan, and of a
+public answer all values follow from plan and catalog. Cost, currency and budget are the receipt's. Checked in
+tests/receipts/test_verify.py, tests/receipts/test_printed.py and tests/attacks/test_adversary_surface.py.
 """
 
 from __future__ import annotations
 
-from dpcurator.plan.canonical import plan_of
+from typing import Any, Final
+
+from dpcurator.catalog.model import Catalog
+from dpcurator.ledger.keys import canonical
+from dpcurator.numbers import decimal_text
+from dpcurator.plan.check_catalog import disagreement
 from dpcurator.plan.nodes import Key, Plan
-from dpcurator.plan.stability import stability
+from dpcurator.pricing.quote import price
+from dpcurator.receipts.form import Parsed, amount_of, require
 from dpcurator.receipts.receipt import sha
-from dpcurator.receipts.spelling import amount_of
-from dpcurator.receipts.steps import require
+from dpcurator.release.finish import finish
 from dpcurator.release.notes import notes
 from dpcurator.values import Cell, Json
 
+CORE: Final = ("columns", "shown", "rows", "confidence", "notes")  # what the receipt's hash covers
+BESIDE: Final = ("currency", "cost", "spent", "budget", "left", "repeated", "made_up", "receipt")  # printed with it
 
-def check_answer(receipt: Json, answer: Json) -> str:
+
+def is_printed(content: Any) -> bool:
+    """Whether it is an answer, with its receipt or without, rather than a receipt."""
+    return isinstance(content, dict) and not {*CORE, *BESIDE}.isdisjoint(content) and "format" not in content
+
+
+def core_of(answer: Json) -> Json:
+    return {name: answer.get(name) for name in CORE}
+
+
+def check_answer(told: Parsed, answer: Json, catalog: Catalog | None) -> str:
     """It is the answer whose hash was signed; its columns, confidence, notes and rows are such as its plan has."""
+    receipt, plan = told.receipt, told.plan
     require(sha(answer) == receipt["answer_sha256"], "the answer's values differ from what the receipt says")
-    plan = plan_of(receipt["plan"])
     titles, ways = [output.title for output in plan.outputs], [output.shown for output in plan.outputs]
     require((answer["columns"], answer["shown"]) == (titles, ways), "the answer has other columns than the plan")
     require(answer["confidence"] == receipt["confidence"], "the answer has another confidence than was paid for")
-    told = list(notes(plan, stability(plan.source), amount_of(receipt["confidence"])))
-    require(answer["notes"] == told, "the answer's notes are not those of its plan")
+    expected = list(notes(plan, told.reach, amount_of(receipt["confidence"])))
+    require(answer["notes"] == expected, "the answer's notes are not those of its plan")
     rows, source = answer["rows"], plan.source.source
     require(plan.limit is None or len(rows) <= plan.limit, "the answer has more rows than LIMIT lets through")
     if source.listed:
@@ -34,6 +53,12 @@ def check_answer(receipt: Json, answer: Json) -> str:
     for row in rows:
         require(len(row) == len(titles) and all(map(_cell, row, ways)), "a value of the answer is malformed")
     _others(plan, rows)
+    if told.public and catalog is not None:
+        require(disagreement(plan, catalog) is None, "the plan is not the catalog's")
+        quote = price(plan, catalog.budget, catalog, confidence=amount_of(receipt["confidence"]))
+        found = [[cell.as_json() for cell in row] for row in finish(quote, None)]
+        require(canonical(found) == canonical(rows), "the values are not those that follow from the catalog")
+        return "the answer's values are those of the receipt, and follow from the catalog"
     return "the answer's values are those of the receipt"
 
 
@@ -68,3 +93,35 @@ def _cell(cell: Json, way: str) -> bool:
     error, low, high = ends
     within = (low is None or low <= value) and (high is None or value <= high)
     return type(value) in kinds[way] and (within or way == "whole") and (error is None or error >= 0)
+
+
+def check_beside(told: Parsed, answer: Json, catalog: Catalog | None) -> str:
+    """What is printed beside an answer and its receipt is what the receipt says; `unchecked` names the rest."""
+    unknown, lost = sorted(set(answer) - {*CORE, *BESIDE}), sorted({*CORE, *BESIDE} - set(answer))
+    require(not unknown, f"no answer has a field {unknown[:1]}")
+    require(not lost, f"the answer lacks its field {lost[:1]}")
+    require(answer["made_up"] is False, "it says of itself that it is made up, and a receipt is of data")
+    require(type(answer["repeated"]) is bool, "whether it is a repeat is not said")
+    currency = told.currency
+    said: Json = {"currency": currency, "cost": "0" if told.public else decimal_text(told.costs[currency])}
+    if not told.public:
+        said["budget"] = decimal_text(told.budget)
+        if not answer["repeated"]:
+            said |= dict(zip(("spent", "left"), map(decimal_text, told.standing), strict=True))
+    elif catalog is not None:
+        said["budget"] = decimal_text(catalog.budget)
+    for name, value in said.items():
+        require(answer[name] == value, f"{name} beside the receipt is not the {value} of the receipt")
+    require(all(isinstance(answer[name], str) for name in ("budget", "spent", "left")), "an amount is no text")
+    return f"{', '.join(said)} beside the receipt are what it says"
+
+
+def unchecked(told: Parsed, answer: Json, catalog: Catalog | None) -> list[str]:
+    """What nothing here tells of a printed answer."""
+    found = ["repeated (whether it had been paid for before)"]
+    if told.public:
+        found += ["spent and left (where the ledger stood when a public answer was printed)"]
+        found += [] if catalog is not None else ["budget, and the values of a public answer (give the catalog)"]
+    elif answer.get("repeated"):
+        found += ["spent and left (where the ledger stood when it was printed again)"]
+    return found

@@ -1,25 +1,80 @@
-"""The charge of a receipt: that receipts of one charge tell the same of it, and that the ledger holds it.
+"""The charge of a receipt: the batch it was in, that receipts of one charge agree, and that the ledger holds it.
 
-The ledger's chain of hashes is read whole, so the charge and the answer at its place are those that were written then.
-Checked in tests/receipts/test_verify.py, tests/curator/test_batching.py and tests/attacks/test_batch_as_one.py.
+By itself a receipt holds its own losses to be true, and a batch's point is certified for all that it lists; whether all
+receipts of a charge list the same is checked of them together, or beside the ledger. The ledger's chain of hashes is
+read whole, so the charge and the answer at its place are those that were written then. Checked in
+tests/receipts/test_verify.py, tests/curator/test_batching.py and tests/attacks/test_batch_as_one.py.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from fractions import Fraction
 from hashlib import sha256
-from typing import Any
+from typing import Any, Final
 
 from dpcurator.ledger import Ledger
 from dpcurator.ledger.events import Answered, Charged
 from dpcurator.ledger.keys import canonical
-from dpcurator.pricing.losses import losses_of
+from dpcurator.numbers import decimal_text
+from dpcurator.pricing.joint_guarantee import SLACK, point_of
+from dpcurator.privacy.loss import Loss
+from dpcurator.receipts.form import DIGEST, Parsed, Step, Wrong, amount_of, require, spelled
+from dpcurator.receipts.loss import PRICED, losses_of
 from dpcurator.receipts.receipt import batch_digest, sha
-from dpcurator.receipts.spelling import amount_of, price_of
-from dpcurator.receipts.steps import Step, Wrong, require
-from dpcurator.values import Json, Request
+from dpcurator.values import Json, Request, read_json
+
+MOST_LOSSES: Final = 5000  # of a batch: more do not fit in the parameters that a ledger takes
+_AS_ONE: Final = {"point", "losses"}  # of a batch that was charged as one point
+
+
+def check_batch(told: Parsed) -> str:
+    """One of a batch: the batch it names holds this very plan and cost; and no less was spent by then."""
+    receipt, spent = told.receipt, told.standing[0]
+    batch, currency = receipt["batch"], ("epsilon", "rho").index(told.currency)
+    if batch is None:
+        require(spent >= told.costs[told.currency], "it says that less was spent than it cost")
+        return "asked by itself"
+    require(set(batch) - _AS_ONE == {"index", "plans", "costs"} and type(batch["index"]) is int
+             and len(_AS_ONE & set(batch)) != 1, "a batch has other parts")  # fmt: skip
+    require(0 <= batch["index"] < len(batch["plans"]) == len(batch["costs"]), "it is not in its batch")
+    costs = [receipt[name] for name in ("epsilon", "rho", "delta")]
+    place, plans = batch["index"], batch["plans"]
+    require(plans[place] == receipt["plan_sha256"] and batch["costs"][place] == costs, "it is not in its batch")
+    require(all(len([amount_of(part) for part in one]) == 3 for one in batch["costs"]), "a cost is malformed")
+    require(all(spelled(DIGEST, plan) for plan in plans), "a plan is malformed")
+    least = sum((amount_of(one[currency]) for one in batch["costs"]), Fraction(0))
+    words = f"question {place + 1} of a batch of {len(batch['plans'])}, paid by one charge"
+    if "point" in batch:
+        apart, (least, delta) = least, _point(told)
+        require(least < apart, "its batch cost less one by one")
+        words += f" of epsilon {decimal_text(least)} and delta {decimal_text(delta)}, certified for all its losses"
+    require(spent >= least, "it says that less was spent than its batch cost")
+    return words
+
+
+def _point(told: Parsed) -> tuple[Fraction, Fraction]:
+    """The (epsilon, delta) that a batch was charged as one: certified again, of losses that hold this question's own.
+
+    The losses of the others are those of their receipts, each of which is checked in this way; and of the charge.
+    """
+    batch, price = told.receipt["batch"], told.price
+    require(set(batch["point"]) == {"epsilon", "delta"} and price.currency == "epsilon", "its point has other parts")
+    epsilon, delta = amount_of(batch["point"]["epsilon"]), amount_of(batch["point"]["delta"])
+    require([str(epsilon), str(delta)] == [batch["point"][name] for name in ("epsilon", "delta")],
+             "its point is spelled otherwise")  # fmt: skip
+    listed = [loss for one in batch["losses"] for loss in one]
+    require(len(listed) <= MOST_LOSSES and all(loss["family"] in PRICED for loss in listed), "it has other losses")
+    lost = [[Loss.from_json(loss) for loss in one] for one in batch["losses"]]
+    require([[loss.as_json() for loss in one] for one in lost] == batch["losses"], "its losses are spelled otherwise")
+    require(len(lost) == len(batch["plans"]), "its batch has losses of other questions")
+    own = losses_of({"mechanisms": told.mechanisms, "selection": told.receipt["selection"]})
+    require(lost[batch["index"]] == list(own), "its batch has other losses of this question")
+    require(2 * len(lost) * price.delta == delta, "its price is of another delta")
+    found = point_of([loss for one in lost for loss in one], delta)
+    require(found is not None and found.epsilon <= epsilon, "all losses of its batch lose more than its point")
+    require(found is not None and epsilon <= SLACK * found.epsilon, "its point is of more epsilon than its losses")
+    return epsilon, delta
 
 
 def one_charge(receipts: Sequence[Any]) -> Step:
@@ -40,7 +95,24 @@ def one_charge(receipts: Sequence[Any]) -> Step:
     return Step("charges", True, "receipts of one charge tell the same of it")
 
 
-def check_ledger(receipt: Json, ledger: Ledger, answer: Json | None) -> str:
+def absent(receipts: Sequence[Any]) -> list[str]:
+    """Of each batch that the receipts are of, which of its questions have none here, in words."""
+    found: dict[str, tuple[int, set[int]]] = {}
+    for receipt in receipts:
+        try:
+            batch, place = receipt["batch"], receipt["ledger"]["position"]
+            if batch is not None:
+                found.setdefault(f"{place}", (len(batch["plans"]), set()))[1].add(batch["index"] + 1)
+        except (LookupError, TypeError, AttributeError):
+            continue  # malformed: a step says so
+    return [
+        f"questions {', '.join(map(str, missing))} of the batch charged as event {place} (they are not in this file)"
+        for place, (size, seen) in found.items() if (missing := sorted(set(range(1, size + 1)) - seen))
+    ]  # fmt: skip
+
+
+def check_ledger(told: Parsed, ledger: Ledger, answer: Json | None) -> str:
+    receipt = told.receipt
     position, head = receipt["ledger"]["position"], receipt["ledger"]["head"]
     verdict = ledger.verify([(position, head)])
     require(verdict.sound, verdict.problem or "")
@@ -63,7 +135,7 @@ def check_ledger(receipt: Json, ledger: Ledger, answer: Json | None) -> str:
     prices = [str(charged.epsilon), str(charged.rho), str(charged.delta)]
     require(prices == costs, "the ledger charged another price")
     require(receipt["parameters_sha256"] == parameters, "the ledger holds other parameters under this request")
-    spent = charged.spent_rho if price_of(receipt).currency == "rho" else charged.spent_epsilon
+    spent = charged.spent_rho if told.currency == "rho" else charged.spent_epsilon
     standing = (str(spent), str(ledger.budget().total - spent), time)
     said = (receipt["ledger"]["spent"], receipt["ledger"]["remaining"], receipt["time"])
     require(said == standing, "the ledger had spent another amount, or it was at another time")
@@ -74,7 +146,7 @@ def check_ledger(receipt: Json, ledger: Ledger, answer: Json | None) -> str:
     else:  # the stored answer has its receipt beside it
         asked = (*held, charged.parameters, charged.epsilon, charged.delta, charged.request, charged.rho)
         stored = ledger.stored(Request(*asked))
-        kept = {} if stored is None else json.loads(stored.answer)
+        kept = {} if stored is None else read_json(stored.answer)
         kept = kept if batch is None else kept["batch"][batch["index"]]
         held_answer = answer is None or kept.get("answer") == answer
         require(kept.get("receipt") == receipt and held_answer, "the ledger holds another answer, or receipt of it")
@@ -91,7 +163,7 @@ def _charged_for(receipt: Json, charged: Charged) -> tuple[str, list[str], str]:
     index = batch["index"]
     require(len(batch["plans"]) == len(batch["costs"]) == len(set(batch["plans"])), "a batch has each plan once")
     totals = [str(sum(map(amount_of, column), Fraction(0))) for column in zip(*batch["costs"], strict=True)]
-    held = json.loads(charged.parameters)
+    held = read_json(charged.parameters)
     require(held.get("point") == batch.get("point"), "the ledger charged its batch in another way")
     if "point" in batch:
         totals = [batch["point"]["epsilon"], "0", batch["point"]["delta"]]

@@ -1,56 +1,198 @@
-"""The form of a receipt and its signature: the fields it has, how each is spelled, and who signed them.
+"""The form of a receipt: what a check is, how parts are spelled, which fields there are, and who signed them.
 
-Every other check may then read any field. What a field means is checked where it is derived again; what nothing else in
-a receipt implies has its spelling here. Checked in tests/receipts/test_verify.py and
-tests/attacks/test_adversary_surface.py.
+A check is a function that returns the words of what it found, or raises `Wrong` by `require`: none can fail and be
+passed over. A part with two spellings could be signed in one and read in another; so digests, keys, signatures and
+amounts have one each, and what is read is written back and compared. What a field means is checked where it is derived
+again (claims.py, loss.py, charges.py). Checked in tests/receipts/test_verify.py and tests/receipts/test_printed.py.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
 from typing import Any, Final
 
-from dpcurator.ledger.keys import canonical
+from dpcurator.ledger.keys import HEXADECIMAL, canonical
 from dpcurator.ledger.keys import verify as signed_by
-from dpcurator.receipts.receipt import FORMAT, PARTS
-from dpcurator.receipts.spelling import DIGEST, spelled
-from dpcurator.receipts.steps import require
-from dpcurator.values import Json
+from dpcurator.plan.canonical import as_json, plan_of
+from dpcurator.plan.nodes import Ask, Plan
+from dpcurator.plan.stability import Reach
+from dpcurator.pricing.prices import Price
+from dpcurator.pricing.resolve import Resolved, resolve
+from dpcurator.receipts.receipt import FORMAT, PARTS, PUBLIC
+from dpcurator.values import Currency, Json
 
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing checked: what it is, whether it holds, and what was found."""
+
+    name: str
+    holds: bool
+    words: str
+
+    def __str__(self) -> str:
+        return f"{'ok ' if self.holds else 'NO '} {self.name}: {self.words}"
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """All steps in order. `holds` only when there are some and every one of them does. not_checked: what was not."""
+
+    steps: tuple[Step, ...]
+    not_checked: tuple[str, ...] = field(default=(), compare=False)
+
+    @property
+    def holds(self) -> bool:
+        return bool(self.steps) and all(step.holds for step in self.steps)
+
+    def as_json(self) -> Json:
+        steps = [{"name": s.name, "holds": s.holds, "words": s.words} for s in self.steps]
+        return {"holds": self.holds, "steps": steps, "not_checked": list(self.not_checked)}
+
+    def __str__(self) -> str:
+        verdict = "the receipt holds" if self.holds else "the receipt does NOT hold"
+        return "\n".join([*map(str, self.steps), verdict, *(f"not checked: {what}" for what in self.not_checked)])
+
+
+class Wrong(Exception):
+    """Carries the words of a check that fails."""
+
+
+def require(holds: bool, words: str) -> None:
+    if not holds:
+        raise Wrong(words)
+
+
+def spelled(spelling: re.Pattern[str], text: object) -> bool:
+    return isinstance(text, str) and spelling.fullmatch(text) is not None
+
+
+def amount_of(text: object) -> Fraction:
+    """An exact amount in its one spelling."""
+    require(spelled(_AMOUNT, text), "an amount is malformed")
+    found = Fraction(str(text))
+    require(str(found) == text, "an amount is not in its one spelling")
+    return found
+
+
+class Parsed:
+    """A receipt with its parts read, each when it is first asked for. One that is malformed raises every time."""
+
+    def __init__(self, receipt: Json) -> None:
+        self.receipt = receipt
+
+    @property
+    def public(self) -> bool:
+        """Whether it says that no private data was read."""
+        return bool(self.receipt["format"] == PUBLIC)
+
+    @cached_property
+    def plan(self) -> Plan:
+        return plan_of(self.receipt["plan"])
+
+    @cached_property
+    def resolved(self) -> Resolved:
+        """What one unit can reach, and the readings that the plan needs."""
+        return resolve(self.plan)
+
+    @property
+    def reach(self) -> Reach:
+        return self.resolved.reach
+
+    @property
+    def currency(self) -> Currency:
+        found: Currency = self.receipt["price"]["currency"]
+        require(found in ("epsilon", "rho"), "its price is in no currency")
+        return found
+
+    @cached_property
+    def price(self) -> Price:
+        """What was offered."""
+        told = self.receipt["price"]
+        require(set(told) == {"currency", "amount", "delta"}, "the price has other parts")
+        return Price(told["currency"], amount_of(told["amount"]), amount_of(told["delta"]))
+
+    @cached_property
+    def claims(self) -> list[tuple[Ask, Json]]:
+        """The plan's readings, each with what the receipt says of it; the receipt must pay for all of them, once."""
+        asks, claims = self.resolved.asks, self.receipt["readings"]
+        require([as_json(ask) for ask in asks] == [claim["ask"] for claim in claims],
+                 "the readings paid for are not those the plan needs")  # fmt: skip
+        return list(zip(asks, claims, strict=True))
+
+    @cached_property
+    def mechanisms(self) -> list[Json]:
+        """As a quote's parameters hold them: what is said of each reading, without the words for it."""
+        return [{name: part for name, part in claim.items() if name != "derivation"} for _, claim in self.claims]
+
+    @cached_property
+    def costs(self) -> dict[str, Fraction]:
+        return {name: amount_of(self.receipt[name]) for name in ("epsilon", "rho", "delta")}
+
+    @cached_property
+    def standing(self) -> tuple[Fraction, Fraction]:
+        """What was spent and what was left of the ledger's budget right after the charge."""
+        place = self.receipt["ledger"]
+        return amount_of(place["spent"]), amount_of(place["remaining"])
+
+    @property
+    def budget(self) -> Fraction:
+        """The whole of it."""
+        spent, remaining = self.standing
+        return spent + remaining
+
+
+DIGEST: Final = HEXADECIMAL[32]
+_AMOUNT: Final = re.compile(r"[0-9]{1,1400}(/[0-9]{1,1400})?")
 _VERSION: Final = re.compile(r"[0-9A-Za-z.+_-]{1,60}|unknown")
 _SPELLINGS: Final = {  # of what nothing else in a receipt implies
     "request": re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}"), "analyst": re.compile(r"(?s).+"),
     "time": re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z"),
     "answer_sha256": DIGEST, "catalog_sha256": DIGEST, "plan_sha256": DIGEST, "parameters_sha256": DIGEST,
+    "public_key": HEXADECIMAL[32], "signature": HEXADECIMAL[64],
 }  # fmt: skip
 _PLACE: Final = {"position", "head", "spent", "remaining"}
-_FIELDS: Final = {
-    "format", "request", "analyst", "time", "protects", "neighbours", "plan", "plan_sha256", "reach", "readings",
-    "price", "batch", "selection", "epsilon", "rho", "delta", "confidence", "parameters_sha256", "answer_sha256",
-    "ledger", "catalog_sha256", "data_version", "software", "public_key", "signature",
+_OF_PUBLIC: Final = {
+    "format", "protects", "neighbours", "plan", "plan_sha256", "price", "confidence", "answer_sha256",
+    "catalog_sha256", "data_version", "software", "public_key", "signature",
+}  # fmt: skip
+FIELDS: Final = {
+    PUBLIC: _OF_PUBLIC,
+    FORMAT: _OF_PUBLIC | {
+        "request", "analyst", "time", "reach", "readings", "batch", "selection", "epsilon", "rho", "delta",
+        "parameters_sha256", "ledger",
+    },
 }  # fmt: skip
 
 
 def check_form(receipt: Any) -> str:
     require(isinstance(receipt, dict), "this is not a receipt")
     require(not receipt.get("made_up"), "this is the answer of a rehearsal: its rows are made up, it has no receipt")
-    require(receipt.get("format") == FORMAT, f"its format is not {FORMAT!r}")
-    require(set(receipt) == _FIELDS, "its fields are not those of a receipt")
+    told = str(receipt.get("format"))
+    require(told == receipt.get("format") and told in FIELDS, f"its format is not {FORMAT!r}, nor {PUBLIC!r}")
+    require(set(receipt) == FIELDS[told], "its fields are not those of a receipt")
     for name, spelling in _SPELLINGS.items():
-        require(spelled(spelling, receipt[name]), f"its {name} is not spelled as one")
-    version, place, parts = receipt["data_version"], receipt["ledger"], receipt["software"]
+        require(name not in receipt or spelled(spelling, receipt[name]), f"its {name} is not spelled as one")
+    version, parts = receipt["data_version"], receipt["software"]
     require(type(version) is int and version >= 0, "its data version is no number")
-    require(isinstance(place, dict) and set(place) == _PLACE, "its place in the ledger is malformed")
-    require(type(place["position"]) is int and place["position"] >= 2, "a charge is not the first event of a ledger")
-    require(spelled(DIGEST, place["head"]), "its head is no digest")
     require(isinstance(parts, dict) and set(parts) == {*PARTS, "python"}, "it names other software")
     require(all(spelled(_VERSION, part) for part in parts.values()), "a version of its software is none")
-    return FORMAT
+    if told == FORMAT:
+        place = receipt["ledger"]
+        require(isinstance(place, dict) and set(place) == _PLACE, "its place in the ledger is malformed")
+        require(type(place["position"]) is int and place["position"] >= 2, "a charge is not a ledger's first event")
+        require(spelled(DIGEST, place["head"]), "its head is no digest")
+    return told
 
 
 def check_signature(receipt: Json, public_key: str | None) -> str:
     body = {name: value for name, value in receipt.items() if name != "signature"}
     key = receipt["public_key"]
+    given = public_key is None or spelled(HEXADECIMAL[32], public_key)
+    require(given, "the key you gave is none: it is 64 digits and small letters a to f, as `dpcurator key` prints it")
     require(signed_by(key, canonical(body), receipt["signature"]), "the signature does not match the content")
     require(public_key in (None, key), f"it was signed with another key: {key}")
     known = "the key you gave" if public_key is not None else "the key it names: compare it with the steward's"

@@ -15,10 +15,12 @@ from typing import Final
 
 from dpcurator.ledger.keys import SigningKey, canonical
 from dpcurator.plan.canonical import as_json
+from dpcurator.plan.stability import Reach
 from dpcurator.pricing.quote import Quote
 from dpcurator.values import Charge, Json
 
 FORMAT: Final = "dpcurator receipt 2"
+PUBLIC: Final = "dpcurator public receipt 1"  # of an answer for which no private data was read
 PARTS: Final = ("dpcurator", "numpy", "python-flint", "duckdb")
 
 
@@ -36,24 +38,12 @@ def write(
     quote: Quote, charge: Charge, answer_core: Json, *, analyst: str, key: SigningKey, batch: Json | None = None
 ) -> Json:
     """The signed receipt of one answer. batch: what was paid with it by the same charge, see `batching`."""
-    catalog = quote.catalog
-    body: Json = {
+    body = _asked(quote, answer_core, key) | {
         "format": FORMAT,
         "request": charge.request_id,
         "analyst": analyst,
         "time": charge.time,
-        "protects": catalog.protects,
-        "neighbours": catalog.neighbours,
-        "plan": as_json(quote.plan),
-        "plan_sha256": quote.plan_digest,
-        "reach": {
-            "rows": quote.reach.rows,
-            "groups": quote.reach.groups,
-            "keys": quote.reach.keys,
-            "one": quote.reach.one,
-            "units": quote.reach.units,
-        }
-        | ({} if quote.reach.total is None else {"total": quote.reach.total}),
+        "reach": reach_json(quote.reach),
         "price": quote.parameters()["price"],
         "selection": quote.parameters()["selection"],
         "readings": [
@@ -63,9 +53,7 @@ def write(
         "epsilon": str(quote.epsilon),
         "rho": str(quote.rho),
         "delta": str(quote.delta),
-        "confidence": str(quote.confidence),
         "parameters_sha256": sha(quote.parameters()),
-        "answer_sha256": sha(answer_core),
         "ledger": {
             "position": charge.position,
             "head": charge.head,
@@ -73,12 +61,38 @@ def write(
             "remaining": str(charge.remaining),
         },
         "batch": batch,
+    }
+    return body | {"signature": key.sign(canonical(body))}
+
+
+def write_public(quote: Quote, answer_core: Json, *, key: SigningKey) -> Json:
+    """The signed receipt of an answer that follows from public facts: nothing was read or charged, so it names no
+    request, time or place in the ledger, and is the same each time."""
+    price = {"currency": quote.catalog.currency, "amount": "0", "delta": "0"}
+    body = _asked(quote, answer_core, key) | {"format": PUBLIC, "price": price}
+    return body | {"signature": key.sign(canonical(body))}
+
+
+def _asked(quote: Quote, answer_core: Json, key: SigningKey) -> Json:
+    """What receipts of both formats hold."""
+    catalog = quote.catalog
+    return {
+        "protects": catalog.protects,
+        "neighbours": catalog.neighbours,
+        "plan": as_json(quote.plan),
+        "plan_sha256": quote.plan_digest,
+        "confidence": str(quote.confidence),
+        "answer_sha256": sha(answer_core),
         "catalog_sha256": catalog.digest,
         "data_version": catalog.data_version,
         "software": {part: _version(part) for part in PARTS} | {"python": platform.python_version()},
         "public_key": key.public,
     }
-    return body | {"signature": key.sign(canonical(body))}
+
+
+def reach_json(reach: Reach) -> Json:
+    found = {"rows": reach.rows, "groups": reach.groups, "keys": reach.keys, "one": reach.one, "units": reach.units}
+    return found if reach.total is None else found | {"total": reach.total}
 
 
 def _version(part: str) -> str:

@@ -12,15 +12,11 @@ from typing import Any
 from dpcurator.catalog.model import Catalog
 from dpcurator.errors import DpcuratorError
 from dpcurator.ledger import Ledger
-from dpcurator.receipts.answers import check_answer
-from dpcurator.receipts.batches import check_batch
-from dpcurator.receipts.charges import check_ledger
-from dpcurator.receipts.cost import check_choice, check_cost
-from dpcurator.receipts.form import check_form, check_signature
-from dpcurator.receipts.noise import check_noise
-from dpcurator.receipts.plans import check_catalog, check_plan
-from dpcurator.receipts.sensitivity import check_sensitivity
-from dpcurator.receipts.steps import Step, Verification, Wrong
+from dpcurator.receipts.answers import check_answer, check_beside, core_of, unchecked
+from dpcurator.receipts.charges import check_batch, check_ledger
+from dpcurator.receipts.claims import check_catalog, check_nothing_read, check_plan, check_sensitivity
+from dpcurator.receipts.form import Parsed, Step, Verification, Wrong, check_form, check_signature
+from dpcurator.receipts.loss import check_choice, check_cost, check_noise
 from dpcurator.values import Json
 
 
@@ -32,8 +28,10 @@ def verify(
     public_key: str | None = None,
     answer: Json | None = None,
 ) -> Verification:
-    """Check a receipt. public_key: the steward's, hexadecimal, from elsewhere. answer: its `core_json`, to match."""
+    """Check a receipt. public_key: the steward's, hexadecimal, from elsewhere. answer: to match, its `core_json` or its
+    `as_json`, of which the fields beside the receipt are compared with it too."""
     steps: list[Step] = []
+    told = Parsed(receipt)
 
     def check(name: str, claim: Callable[[], str]) -> bool:
         try:
@@ -47,16 +45,24 @@ def verify(
     if not check("form", lambda: check_form(receipt)):
         return Verification(tuple(steps))
     check("signature", lambda: check_signature(receipt, public_key))
-    if check("plan", lambda: check_plan(receipt)):
-        check("sensitivity", lambda: check_sensitivity(receipt))
-        check("noise", lambda: check_noise(receipt))
-        check("cost", lambda: check_cost(receipt))
-        check("batch", lambda: check_batch(receipt))
-        check("choice", lambda: check_choice(receipt))
+    sound = check("plan", lambda: check_plan(told))
+    if sound:
+        if told.public:
+            check("price", lambda: check_nothing_read(told, catalog))
+        else:
+            check("sensitivity", lambda: check_sensitivity(told, catalog))
+            check("noise", lambda: check_noise(told))
+            check("cost", lambda: check_cost(told))
+            check("batch", lambda: check_batch(told))
+            check("choice", lambda: check_choice(told))
         if catalog is not None:
-            check("catalog", lambda: check_catalog(receipt, catalog))
+            check("catalog", lambda: check_catalog(told, catalog))
     if answer is not None:
-        check("answer", lambda: check_answer(receipt, answer))
-    if ledger is not None:
-        check("ledger", lambda: check_ledger(receipt, ledger, answer))
-    return Verification(tuple(steps))
+        core, whole = core_of(answer), "receipt" in answer
+        check("answer", lambda: check_answer(told, core, catalog if sound else None))
+        if whole:
+            check("beside", lambda: check_beside(told, answer, catalog))
+    if ledger is not None and not told.public:
+        check("ledger", lambda: check_ledger(told, ledger, None if answer is None else core_of(answer)))
+    left = () if answer is None or "receipt" not in answer else tuple(unchecked(told, answer, catalog))
+    return Verification(tuple(steps), left)

@@ -27,7 +27,7 @@ OTHER, NULL = "(other)", "NULL"  # what stands in a table for all keys that are 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What an analyst gets. `cells` holds values with errors; `receipt` is None when nothing private was read.
+    """What an analyst gets. `cells` holds values with errors; `receipt` vouches for them, and is None for a rehearsal.
 
     cost: what this question cost, in the ledger's currency; spent, total: the ledger after it. repeated: an answer
     already paid for. made_up: a rehearsal's, of rows that are nobody's; it has not looked at the ledger (spent is 0).
@@ -66,14 +66,19 @@ class Answer:
         return self.columns.index(column)
 
     @property
+    def public(self) -> bool:
+        """Whether all of it follows from public facts: no private data was read, and nothing was charged."""
+        return not self.made_up and (self.receipt is None or "ledger" not in self.receipt)
+
+    @property
     def remaining(self) -> Fraction:
         return self.total - self.spent
 
     @property
     def receipt_id(self) -> str | None:
         """The name of the receipt, as `dpcurator receipt` takes it: the start of the request's id; in a batch, whose
-        questions are one request, also a point and a number."""
-        if self.receipt is None:
+        questions are one request, also a point and a number. None for what is not in the ledger."""
+        if self.receipt is None or self.public:
             return None
         batch = self.receipt.get("batch")
         return _short(str(self.receipt["request"])) + ("" if batch is None else f".{batch['index'] + 1}")
@@ -142,7 +147,7 @@ class Answer:
         if self.made_up:
             return [MADE_UP, *self.notes]
         left = f"(left {decimal_text(self.remaining)})"
-        if self.receipt is None:
+        if self.public:
             return [f"public: no private data was read, nothing was spent {left}"]
         again = "a repeat: nothing was spent" if self.repeated else "the same question again is free"
         cost = decimal_text(Fraction(0) if self.repeated else self.cost)

@@ -27,6 +27,7 @@ from dpcurator.catalog.declaration import Declaration
 from dpcurator.catalog.duckdb_options import write_down
 from dpcurator.catalog.model import Kind
 from dpcurator.errors import Misconfigured
+from dpcurator.values import read_json
 
 FORMAT: Final = 1
 SQL_TYPES: Final[dict[Kind, str]] = {"integer": "BIGINT", "float": "DOUBLE", "text": "VARCHAR"}
@@ -96,7 +97,7 @@ def _public(found: dict[str, Any]) -> PublicFacts:
 
 def _facts(state: Path) -> dict[str, Any] | None:
     try:
-        found = json.loads((state / "facts.json").read_text("utf-8"))
+        found = read_json((state / "facts.json").read_text("utf-8"))
         usable = found["format"] == FORMAT and isinstance(found["version"], int) and isinstance(found["keys"], list)
     except FileNotFoundError:
         return None

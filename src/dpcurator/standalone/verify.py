@@ -1,12 +1,13 @@
-"""Check a dpcurator receipt without dpcurator: this one file, and the standard library of Python 3.11 or later.
+"""Check dpcurator receipts without dpcurator: this one file, and the standard library of Python 3.11 or later.
 
     python verify.py receipt.json --key HEX [--catalog curator.toml] [--receipt other.json ...]
 
-A receipt says: this was asked; one person could have moved the numbers so far; so much noise was added; so much of the
-budget was charged. Each of these is worked out again here from the question that the receipt holds, and told in words,
-a line a step: "ok" or "NO", and why. Exit code 0: all steps hold; 1: one does not; 2: the command is not understood.
-A *unit* is one of those who are protected, say a person. A *key* is one group of a GROUP BY. Nothing is rounded where
-it matters: numbers are exact fractions, and of e^x two fractions are used that have the true number between them.
+A file holds a receipt, an answer printed with its receipt, or a list of them. A receipt says: this was asked; one
+person could have moved the numbers so far; so much noise was added; so much of the budget was charged. Each of these is
+worked out again here from the question that the receipt holds, and told in words, a line a step: "ok" or "NO", and why.
+Exit code 0: all steps hold; 1: one does not; 2: the command is not understood. A *unit* is one of those who are
+protected, say a person. A *key* is one group of a GROUP BY. Nothing is rounded where it matters: numbers are exact
+fractions, and of e^x two fractions are used that have the true number between them.
 Read from the top: the form, the signature, how far one unit moves a number, the noise, the cost, what is known from
 elsewhere; `steps`, near the end, is the list of all that is checked. The ledger itself is read by `dpcurator verify`.
 
@@ -32,12 +33,14 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-FORMAT = "dpcurator receipt 2"
+FORMAT, PUBLIC = "dpcurator receipt 2", "dpcurator public receipt 1"  # the second: no private data was read
 LARGEST = 16 * 2**20  # bytes of a file with receipts
 NOT_CHECKED = """\
 not checked: the data, the program that read them and how the noise was drawn; whether dpcurator picks this grid, split
-and noise at this price; the bounds and keys that the catalog declares (values are clamped to the receipt's bounds); the
-answer; the ledger (`dpcurator verify` reads it); and what only --key, --catalog and --receipt tell, where not given"""
+and noise at this price; the bounds and keys that the catalog declares (values are clamped to the receipt's bounds); of
+an answer, whether it is `repeated`, and then `spent` and `left`; of a public one its values, `budget`, `spent` and
+`left`; whether a list is whole and in order; the ledger (`dpcurator verify` reads it); and what only --key, --catalog
+and --receipt tell, where not given"""
 NAMES = ("epsilon", "rho", "delta")
 Step = tuple[str, bool, str]  # what was checked, whether it holds, why
 
@@ -75,14 +78,20 @@ ROW_FUNCTIONS = set("""add_i sub_i mul_i mod_i neg_i abs_i sign_i floordiv_i rou
     abs_f sign_f sqrt exp ln power floor ceil round round_f to_f coalesce least greatest clip lower upper trim ltrim
     rtrim reverse substring length concat replace text_of_i i_of_text f_of_text text_of_date date_of_text date_part
     date_trunc date_add date_of_time time_of_date time_part time_trunc time_add local_of_time time_of_local""".split())
-RECEIPT = set("""format request analyst time protects neighbours plan plan_sha256 reach readings price batch selection
-    epsilon rho delta confidence parameters_sha256 answer_sha256 ledger catalog_sha256 data_version software public_key
-    signature""".split())
+BOTH = set("""format protects neighbours plan plan_sha256 price confidence answer_sha256 catalog_sha256 data_version
+    software public_key signature""".split())
+RECEIPT = BOTH | set("""request analyst time reach readings batch selection epsilon rho delta parameters_sha256
+    ledger""".split())
+CORE = ("columns", "shown", "rows", "confidence", "notes")  # of an answer: what the receipt's hash covers
+AMOUNTS = ("cost", "spent", "budget", "left")
+ANSWER = {*CORE, *AMOUNTS, "currency", "repeated", "made_up", "receipt"}
 
 def form(receipt: Any) -> str:
-    need(set(receipt) == RECEIPT and receipt["format"] == FORMAT, f"this is no {FORMAT}")
+    need(isinstance(receipt, dict), "there is no receipt, and nothing else vouches for an answer")
+    need(set(receipt) == {FORMAT: RECEIPT, PUBLIC: BOTH}.get(receipt["format"]), f"this is no {FORMAT}, nor {PUBLIC}")
+    need(set(receipt["price"]) == {"currency", "amount", "delta"}, "its price has other parts")
     need(receipt["price"]["currency"] in ("epsilon", "rho"), "its price is in no currency known here")
-    left = [receipt["plan"], *(claim["grid"] for claim in receipt["readings"])]
+    left = [receipt["plan"], *(claim["grid"] for claim in receipt.get("readings", []))]
     others = ({"exact"}, {"double"}, {"lower", "upper", "exponent"})  # numbers of the plan, and a grid
     while left:  # a list of what is still to be looked at, so that no depth is too much
         part = left.pop()
@@ -92,7 +101,7 @@ def form(receipt: Any) -> str:
             need(part.get("function") in ROW_FUNCTIONS or part.get("node") != "Compute", "a function is not known here")
         need(not isinstance(part, float) and (not isinstance(part, int) or abs(part) < 10**1400), "a number is none")
         left += part.values() if isinstance(part, dict) else part if isinstance(part, list) else []
-    return f"a {FORMAT}, and every part of its plan is of a kind known here"
+    return f"a {receipt['format']}, and every part of its plan is of a kind known here"
 
 def number(text: Any) -> Fraction:
     """An exact number in its one spelling: an amount, "1/2" or "3"; or one of a plan, {"exact": "-3/1"}."""
@@ -167,6 +176,7 @@ def signature(receipt: Any, key: str | None) -> str:
     body = {name: value for name, value in receipt.items() if name != "signature"}
     held, written = bytes.fromhex(receipt["public_key"]), bytes.fromhex(receipt["signature"])
     need((held.hex(), written.hex()) == (receipt["public_key"], receipt["signature"]), "they are spelled otherwise")
+    need(re.fullmatch("[0-9a-f]{64}", key or held.hex()), "the key given is none: 64 digits and small letters a to f")
     need(signed(held, canonical(body), written), "the signature does not match what was signed")
     need(key in (None, held.hex()), f"it was signed with another key: {held.hex()}")
     return f"signed with the key {'you gave' if key else 'that it names itself'} ({held.hex()[:16]}...)"
@@ -180,15 +190,16 @@ def reach_of(plan: Any) -> SimpleNamespace:
     kinds = [part["node"] for part in (plan, bounded, grouped, rows, *columns)]
     need(kinds == ["Plan", "Bounded", "Grouped", "Rows"] + ["KeyColumn"] * len(columns), "the plan is no plan")
     units, by_row, counts = rows["units"], rows["unit"] is None, [column["count"] for column in columns]
-    keys = None if None in counts else math.prod(counts)
+    chosen, keys = None in counts, None if None in counts else math.prod(counts)
     replaced, caps = rows["neighbours"] == "replace-one", [bounded["max_rows"], bounded["max_groups"]]
     total = bounded.get("max_total", caps[0] * caps[1])  # rows in all, said only where it is less than the two imply
-    need(None not in caps and all(type(one) is int and one >= 1 for one in [*caps, units, *counts] if one is not None)
+    need(all(type(one) is int and one >= 1 for one in [*caps, 1 if units is None else units])
+         and all(one is None or (type(one) is int and one >= 0) for one in counts)
          and (rows["neighbours"], units is not None) in (("add-remove", False), ("replace-one", True))
-         and by_row == (rows["unit_index"] is None) and not (grouped["other"] and keys)
+         and by_row == (rows["unit_index"] is None) and grouped["other"] <= chosen
          and type(total) is int and caps[0] <= total <= caps[0] * caps[1] - ("max_total" in bounded)
-         and (keys or caps[1] <= total or "max_total" not in bounded), "the plan contradicts itself")
-    listed = f"{keys} listed keys," if keys else "the keys are not public, those that occur are candidates;"
+         and (not chosen or caps[1] <= total or "max_total" not in bounded), "the plan contradicts itself")
+    listed = "the keys are not public, those that occur are candidates;" if chosen else f"{keys} listed keys,"
     more = "; those not shown are added up in one more" if grouped["other"] else ""
     most, groups = (1, 1) if by_row else (caps[0], min(caps[1], keys or caps[1]))
     total = None if by_row or total >= most * groups else total
@@ -199,7 +210,7 @@ def reach_of(plan: Any) -> SimpleNamespace:
         (not by_row, f"a unit owns any number of rows of {rows['table']} (by {rows['unit']})"),
         (where, "WHERE looks at one row at a time: a unit's rows only become fewer"),
         (columns, f"GROUP BY {', '.join(column['name'] for column in columns)}: {listed} a row has one{more}"),
-        (not by_row, (f"scaled down to {a} and {b}" if keys else f"{b} a unit chosen by a hash, scaled down to {a}")
+        (not by_row, (f"{b} a unit chosen by a hash, scaled down to {a}" if chosen else f"scaled down to {a} and {b}")
          + (f", and to {total} rows in all" if total else "")),
     ) if told]
     return SimpleNamespace(rows=most, groups=groups, total=total, keys=keys, one=1 if by_row else 2**16, units=units,
@@ -213,7 +224,7 @@ def always(reach: SimpleNamespace, column: Any) -> bool:
 def asked_of(plan: Any, reach: SimpleNamespace) -> list[Any]:
     """The numbers that must be read, each paid once. What public facts give is not read."""
     found = []
-    for call in plan["calls"]:
+    for call in plan["calls"] if reach.keys != 0 else []:
         column, function, public = call["column"], call["function"], reach.units and always(reach, call["column"])
         if function in ("SUM", "AVG"):
             constant = number(column["lower"]) == number(column["upper"])
@@ -278,13 +289,27 @@ def shown(number: Fraction) -> str:
     text = f"{Context(6, ROUND_HALF_UP).divide(*number.as_integer_ratio()).normalize():e}"
     return text if number > 1 and Fraction(text) == number else f"{text}..."
 
-def question(receipt: Any) -> str:
+def filled(column: Any, reach: SimpleNamespace, catalog: Any) -> None:
+    """Of a column said to be never missing. That a declared value stands for missing ones is done before the plan, and
+    lowers what noise must hide where `always`: only the catalog shows it, and of a bare column alone."""
+    need(column["part"]["node"] == "Field", "an expression has no declared value for missing ones")
+    need(catalog or not (reach.units and reach.whole), f"only --catalog shows that {column['name']} is never missing")
+    if catalog:
+        columns, name = catalog["tables"][reach.table["table"]]["columns"], column["name"]
+        value = columns[name].get("missing", "drop") if isinstance(columns[name], dict) else "drop"
+        need(list(columns).index(name) == column["part"]["index"] and name != reach.table["unit"]
+             and str(value) not in ("drop", "nan", "{'value': nan}"), f"the catalog fills no missing ones of {name}")
+
+def question(receipt: Any, catalog: Any) -> str:
     plan, reach = receipt["plan"], reach_of(receipt["plan"])
+    for column in (call["column"] for call in plan["calls"] if call["column"] and call["column"]["filled"]):
+        filled(column, reach, catalog)
     names = "rows groups keys one units" + " total" * bool(reach.total)
     claimed = {name: getattr(reach, name) for name in names.split()}
-    same([("the digest of the plan", digest(plan), receipt["plan_sha256"]), ("the reach", claimed, receipt["reach"]),
+    same([("the digest of the plan", digest(plan), receipt["plan_sha256"]),
+          ("the reach", claimed, receipt.get("reach", claimed)),
           ("the neighbours", reach.table["neighbours"], receipt["neighbours"]),
-          ("what is read", asked_of(plan, reach), [claim["ask"] for claim in receipt["readings"]])])
+          ("what is read", asked_of(plan, reach), [claim["ask"] for claim in receipt.get("readings", [])])])
     return "; ".join(reach.words)
 
 def reading(claim: Any, reach: SimpleNamespace, currency: str) -> str:
@@ -432,6 +457,28 @@ def cost(receipt: Any, reach: SimpleNamespace) -> str:
     same([("the digest of its parameters", digest(named | {"mechanisms": noises}), receipt["parameters_sha256"])])
     return " and ".join(f"{name} {shown(number(receipt[name]))}" for name in NAMES if receipt[name] != "0") + " in all"
 
+def unpaid(receipt: Any, reach: SimpleNamespace) -> str:
+    """A public receipt: nothing need be read to answer it, so nothing was charged."""
+    need(reach.keys is not None and 0 < number(receipt["confidence"]) < 1, "keys are read, or its confidence is none")
+    need((receipt["price"]["amount"], receipt["price"]["delta"]) == ("0", "0"), "it costs something")
+    return "no private data need be read to answer this, so nothing was charged"
+
+def answer(receipt: Any, printed: Any) -> str:
+    """It is the answer whose hash was signed; and what is printed beside it is what the receipt says."""
+    need(set(printed) == ANSWER, f"no answer has these fields, or it lacks them: {sorted(set(printed) ^ ANSWER)}")
+    paid, currency, ledger = receipt["format"] == FORMAT, receipt["price"]["currency"], receipt.get("ledger")
+    titles = [output["title"] for output in receipt["plan"]["outputs"]]
+    beside = [("currency", currency), ("made_up", False), ("cost", shown(number(receipt[currency])) if paid else "0")]
+    beside += [("budget", shown(budget(receipt)))] if paid else []
+    if paid and printed["repeated"] is False:
+        beside += [("spent", shown(number(ledger["spent"]))), ("left", shown(number(ledger["remaining"])))]
+    same([("its hash", digest({name: printed[name] for name in CORE}), receipt["answer_sha256"]),
+          ("its columns", titles, printed["columns"]), ("its confidence", receipt["confidence"], printed["confidence"]),
+          *((name, fact, printed[name]) for name, fact in beside)])
+    need(isinstance(printed["repeated"], bool) and all(isinstance(printed[one], str) for one in AMOUNTS),
+         "what is printed beside the receipt is malformed")
+    return f"the one whose hash was signed; {', '.join(name for name, _ in beside)} beside it are the receipt's"
+
 def charge(receipt: Any) -> Fraction:
     """What the ledger was charged in its currency, for this question or for the batch that it was asked in."""
     batch, currency = receipt["batch"], receipt["price"]["currency"]
@@ -469,13 +516,13 @@ def declared(receipt: Any, reach: SimpleNamespace, catalog: Any) -> str:
     """What the receipt rests on is what the catalog file declares."""
     curator, table, rows = catalog["curator"], catalog["tables"][reach.table["table"]], reach.table
     unit = None if table["unit"] == "each row" else table["unit"]
-    numbers = [curator.get("units", 0), catalog["ledger"][receipt["price"]["currency"]]]
+    whole = Fraction(str(catalog["ledger"][receipt["price"]["currency"]]).replace(" ", ""))
     same([("what is protected", curator["protects"], receipt["protects"]),
           ("the neighbours", curator.get("neighbours", "add-remove"), rows["neighbours"]),
           ("the unit and its column", [unit, unit and list(table["columns"]).index(unit)],
            [rows["unit"], rows["unit_index"]]),
-          ("of units and the budget", [str(Fraction(str(one).replace(" ", ""))) for one in numbers],
-           [str(one) for one in (reach.units or 0, budget(receipt))])])
+          ("of units", int(curator.get("units", 0)), reach.units or 0),
+          ("the budget", str(whole), str(budget(receipt) if receipt["format"] == FORMAT else whole))])
     return "the table is private; its unit and neighbours, and the budget, are those declared"
 
 def event(receipt: Any) -> Any:
@@ -487,7 +534,8 @@ def chain(receipt: Any, others: list[Any]) -> str:
     for one in others:
         form(one)
         signature(one, receipt["public_key"])
-    every = sorted([receipt, *others], key=lambda one: one["ledger"]["position"])
+    paid = [one for one in [receipt, *others] if one["format"] == FORMAT]  # a public one has no place
+    every = sorted(paid, key=lambda one: one["ledger"]["position"])
     need(len({one["ledger"]["head"] for one in every}) == len({one["ledger"]["position"] for one in every}),
          "a fork: an event was signed with two heads, or a head for two events")
     for before, after in pairwise(every):
@@ -498,25 +546,45 @@ def chain(receipt: Any, others: list[Any]) -> str:
     return f"it and {len(others)} other receipts are of one history, without a fork"
 
 # --- All steps --------------------------------------------------------------------------------------------------------
-def steps(receipt: Any, key: str | None = None, catalog: Any = None, others: Any = ()) -> list[Step]:
-    """What was checked of one receipt, in order; with `catalog` and `others` where they are at hand."""
+def steps(receipt: Any, key: str | None = None, catalog: Any = None, others: Any = (),
+          printed: Any = None) -> list[Step]:
+    """What was checked of one receipt, in order; with `catalog`, `others` and the `printed` answer where at hand."""
     found = [step("form", form, receipt)]
     if found[0][1]:
-        found += [step("signature", signature, receipt, key), step("question", question, receipt)]
+        found += [step("signature", signature, receipt, key), step("question", question, receipt, catalog)]
     if found[-1][:2] != ("question", True):  # what follows rests on it
         return found
     reach, currency = reach_of(receipt["plan"]), receipt["price"]["currency"]
-    found += [step(f"number {n}", reading, claim, reach, currency) for n, claim in enumerate(receipt["readings"], 1)]
-    found += [step("keys", selection, receipt["selection"], reach, currency)] if reach.keys is None else []
-    found += [step("cost", cost, receipt, reach), step("place", place, receipt)]
+    each = enumerate(receipt.get("readings", []), 1)
+    found += [step(f"number {n}", reading, claim, reach, currency) for n, claim in each]
+    if receipt["format"] == FORMAT:
+        found += [step("keys", selection, receipt["selection"], reach, currency)] if reach.keys is None else []
+        found += [step("cost", cost, receipt, reach), step("place", place, receipt)]
+    else:
+        found += [step("price", unpaid, receipt, reach)]
     found += [step("catalog", declared, receipt, reach, catalog)] if catalog is not None else []
+    found += [step("answer", answer, receipt, printed)] if printed is not None else []
     return found + ([step("other receipts", chain, receipt, others)] if others else [])
 
-def receipts_in(file: str) -> list[Any]:
-    """The receipts of a file: one, an answer with its receipt, or a list of answers."""
-    need(Path(file).stat().st_size <= LARGEST, "the file is too large")
-    found = read_json(Path(file).read_text("utf-8-sig"))
-    return [one.get("receipt", one) for one in (found if isinstance(found, list) else [found])]
+def entries_in(data: bytes) -> list[tuple[Any, Any]]:
+    """What the bytes of a file hold: receipts, each with the printed answer around it or None."""
+    need(len(data) <= LARGEST, "the file is too large")
+    found = read_json(data.decode("utf-8-sig"))
+    every = found if isinstance(found, list) else [found]
+    around = [isinstance(one, dict) and "format" not in one for one in every]
+    return [(one.get("receipt"), one) if answer else (one, None) for one, answer in zip(every, around, strict=True)]
+
+def file_steps(data: bytes, key: str | None = None, catalog: Any = None, others: Any = ()) -> list[Step]:
+    """Of all that a file holds, numbered where they are many; all its receipts, and the others, are of one history."""
+    try:
+        found, entries = [], entries_in(data)
+    except (ValueError, RecursionError, No) as why:
+        return [("file", False, f"it is no JSON of receipts: {why}".partition(" (")[0])]
+    for n, (receipt, printed) in enumerate(entries, 1):
+        each = steps(receipt, key, catalog, printed=printed)
+        found += [(f"{n}: {name}" if len(entries) > 1 else name, holds, words) for name, holds, words in each]
+    every = [receipt for receipt, _ in entries] + list(others)
+    return found + ([step("other receipts", chain, every[0], every[1:])] if len(every) > 1 else [])
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Check a dpcurator receipt by itself.", epilog=NOT_CHECKED)
@@ -527,12 +595,12 @@ def main() -> int:
     given = parser.parse_args()
     try:
         catalog = tomllib.loads(Path(given.catalog).read_text("utf-8-sig")) if given.catalog else None
-        receipts, others = receipts_in(given.receipt), [one for file in given.others for one in receipts_in(file)]
-        found = [one for receipt in receipts for one in steps(receipt, given.key, catalog, others)]
+        others = [one for file in given.others for one, _ in entries_in(Path(file).read_bytes())]
+        found = file_steps(Path(given.receipt).read_bytes(), given.key, catalog, others)
     except OSError as why:
         parser.error(f"{why.filename} cannot be read: {why.strerror}")
-    except (ValueError, AttributeError, RecursionError, No):
-        found = [("files", False, "one of them is no receipt, or no catalog")]
+    except (ValueError, RecursionError, No):
+        found = [("files", False, "one of --receipt is no receipt, or --catalog is none")]
     holds = all(good for _, good, _ in found) and bool(found)
     print(*(f"{'ok ' if good else 'NO '} {name}: {words}" for name, good, words in found), sep="\n")
     print("the receipt holds" if holds else "the receipt does NOT hold", NOT_CHECKED, sep="\n")

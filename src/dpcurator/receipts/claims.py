@@ -1,0 +1,131 @@
+"""What a receipt claims of its plan: that an engine runs it, how far one unit moves it, which public facts it rests on.
+
+A receipt's plan may be built by hand, so nothing it says of itself is believed: it is read, written back and typed anew
+(plan/check_outputs.py), and the stability fold of the plan alone (plan/stability.py) finds the same integers as the
+curator did. A public fact that an engine does not enforce is a catalog's only when the catalog is there to be asked.
+Checked in tests/receipts/test_verify.py, tests/plan/test_check_outputs.py and tests/attacks/test_adversary_surface.py.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dpcurator.aggregates import rule_of
+from dpcurator.catalog.model import Catalog
+from dpcurator.engines.limits_rows import Rows
+from dpcurator.language.rows import Field, walk
+from dpcurator.ledger.keys import canonical
+from dpcurator.numbers import decimal_text
+from dpcurator.plan.canonical import as_json, digest
+from dpcurator.plan.check_catalog import disagreement
+from dpcurator.plan.check_outputs import misfit
+from dpcurator.plan.nodes import Measured, Plan, Where
+from dpcurator.plan.stability import Steps, derivation, reading
+from dpcurator.pricing.grids import nearest
+from dpcurator.pricing.quote import SUMMED
+from dpcurator.receipts.form import Parsed, amount_of, require
+from dpcurator.receipts.receipt import reach_json
+from dpcurator.values import Json
+
+MOST_COLUMNS: Final = 10**6  # of a table that a plan speaks of
+
+
+def check_plan(told: Parsed) -> str:
+    plan, receipt = told.plan, told.receipt
+    require(as_json(plan) == receipt["plan"], "the plan is not in its one spelling")
+    require(digest(plan) == receipt["plan_sha256"], "the plan's digest is another")
+    wrong = misfit(plan)
+    require(wrong is None, wrong or "")
+    _runs(plan)
+    source = plan.source.source
+    rows = source.source.source.table if isinstance(source.source, Where) else source.source.table
+    keys = f"{source.keys}" if source.listed else "unknown"
+    return f"a question about {rows}, {keys} keys, {len(plan.calls)} aggregates"
+
+
+def _runs(plan: Plan) -> None:
+    """Its expressions of rows are such as an engine runs, of columns that are what the plan itself says they are."""
+    source, unit = plan.source.source, plan.source.source.source
+    condition = unit.predicate if isinstance(unit, Where) else None
+    read = [key.part for key in source.columns] + [call.column.part for call in plan.calls if call.column is not None]
+    every = [*([] if condition is None else [condition]), *read]
+    kinds = {part.index: part.kind for one in every for part in walk(one) if isinstance(part, Field)}
+    require(all(0 <= index < MOST_COLUMNS for index in kinds), "the plan reads a column that no table has")
+    checked = Rows(tuple(kinds.get(index, "text") for index in range(max(kinds, default=-1) + 1)))
+    if condition is not None:
+        checked.predicate(condition)
+    for part in dict.fromkeys(read):
+        checked.operand(part)
+    for call in plan.calls:
+        rule_of(call)
+
+
+def check_sensitivity(told: Parsed, catalog: Catalog | None) -> str:
+    receipt, reach = told.receipt, told.reach
+    require(receipt["neighbours"] == reach.neighbours, "the plan's sensitivity is that of other neighbours")
+    require(canonical(receipt["reach"]) == canonical(reach_json(reach)), "the reach is not what the plan implies")
+    _filled(told, catalog)
+    words: list[str] = []
+    for ask, claim in told.claims:
+        steps = _steps(claim["grid"])
+        _grid(ask.what, ask.column, steps)
+        bound = reading(ask, reach, steps)
+        for name in ("coordinates", "linf", "l1", "l2_squared"):
+            require(claim[name] == getattr(bound, name), f"{name} of a reading should be {getattr(bound, name)}")
+        require(claim["unit"] == str(bound.unit), "the unit of a reading is another")
+        require(claim["derivation"] == list(derivation(ask, reach, bound)), "the derivation is another")
+        words.append(decimal_text(bound.l1 * bound.unit))
+    return f"one unit moves the readings by at most {', '.join(words)} (l1), derived again from the plan"
+
+
+def _filled(told: Parsed, catalog: Catalog | None) -> None:
+    """That missing values are read as a declared one is done before an engine sees them, so no plan enforces it: where
+    a sensitivity is smaller for it, only the catalog shows that it is so (`check_catalog` compares all of them)."""
+    for column in (call.column for call in told.plan.calls if call.column is not None):
+        require(
+            told.reach.public_count(column) is None or catalog is not None,
+            f"that {column.name} is never missing lowers what its noise must hide, and only the catalog can show it",
+        )
+
+
+def _steps(grid: Json) -> Steps:
+    require(set(grid) == {"lower", "upper", "exponent"}, "a grid has other parts")
+    require(all(type(part) is int and abs(part) < 2**127 for part in grid.values()), "a grid is of integers")
+    require(abs(grid["exponent"]) <= 1000, "a grid's exponent is out of range")
+    return Steps(grid["lower"], grid["upper"], grid["exponent"])
+
+
+def _grid(what: str, column: Measured | None, steps: Steps) -> None:
+    """The grid is the column's bounds, rounded to its steps; a count has none."""
+    if column is None or what not in SUMMED or column.lower is None or column.upper is None:
+        require(steps == Steps(), "a count has no grid")
+        return
+    require(column.kind == "float" or steps.exponent == 0, "an integer column's grid is the integers")
+    rounded = (nearest(column.lower, steps.exponent), nearest(column.upper, steps.exponent))
+    require((steps.lower, steps.upper) == rounded, "a grid does not hold the column's bounds")
+
+
+def check_nothing_read(told: Parsed, catalog: Catalog | None) -> str:
+    """A public receipt's plan needs no reading and no selection of keys: its answer follows from public facts."""
+    free = {"currency": told.currency, "amount": "0", "delta": "0"}
+    require(told.receipt["neighbours"] == told.reach.neighbours, "the plan is of other neighbours")
+    require(not told.resolved.asks and told.plan.source.source.listed, "private data must be read to answer this")
+    require(told.receipt["price"] == free, "a public answer costs nothing")
+    require(0 < amount_of(told.receipt["confidence"]) < 1, "the confidence is out of range")
+    _filled(told, catalog)
+    return "no private data need be read to answer this, so nothing was charged"
+
+
+def check_catalog(told: Parsed, catalog: Catalog) -> str:
+    receipt = told.receipt
+    require(receipt["protects"] == catalog.protects, "it protects something else")
+    require(receipt["neighbours"] == catalog.neighbours, "its neighbours are others")
+    require(told.currency == catalog.currency, f"the catalog's budget is in {catalog.currency}")
+    wrong = disagreement(told.plan, catalog)
+    require(wrong is None, wrong or "")
+    if not told.public:
+        require(bool(catalog.delta) or told.costs["delta"] == 0, "the catalog has no delta to spend")
+        require(told.budget == catalog.budget, "what it says is spent and left is not the catalog's budget")
+    if catalog.data_version == receipt["data_version"]:
+        require(receipt["catalog_sha256"] == catalog.digest, "the catalog has changed since, in what it declares")
+    return "every public fact the sensitivity rests on is declared in the catalog"

@@ -1,0 +1,143 @@
+"""What the noise of a receipt loses at its sensitivity, what that costs, and that plan and price alone chose it.
+
+Definition  Discrete Laplace: P(z)/P(z + s) <= exp(l1/scale), so epsilon is l1/scale. Discrete Gaussian: rho is
+            l2^2/(2 variance); in a ledger of epsilon and delta it is converted by its rho, or a single number by its
+            own law. Unknown keys: the rule's promise (mechanisms/key_selection). Losses add up in epsilon and in rho.
+Checked     tests/receipts/test_verify.py, tests/pricing/test_joint_guarantee.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, Final
+
+from dpcurator.ledger.keys import canonical
+from dpcurator.mechanisms import DiscreteGaussian
+from dpcurator.mechanisms.key_selection import selection_of
+from dpcurator.numbers import decimal_text
+from dpcurator.plan.stability import selection_reach
+from dpcurator.pricing.quote import mechanism_json, priced_at
+from dpcurator.pricing.selecting import words
+from dpcurator.privacy import zcdp
+from dpcurator.privacy.loss import Loss
+from dpcurator.receipts.form import Parsed, amount_of, require
+from dpcurator.receipts.receipt import sha
+from dpcurator.values import Json
+
+PRICED: Final = ("approximate", "discrete_gaussian", "discrete_gaussian_vector", "discrete_laplace")  # all there are
+
+
+def check_noise(told: Parsed) -> str:
+    lost = [_loss(claim, told.currency) for _, claim in told.claims]
+    if told.receipt["selection"] is not None:
+        lost.append(_selection(told))
+    return f"{'; '.join(lost)}: from the exact laws"
+
+
+def _loss(claim: Json, currency: str) -> str:
+    """One reading's noise loses no more than it says."""
+    epsilon, rho = amount_of(claim["epsilon"]), amount_of(claim["rho"])
+    if claim["mechanism"] == "discrete_laplace":
+        scale = amount_of(claim["scale"])
+        require(scale > 0, "a noise scale is 0")
+        # ln P(z)/P(z + s) = (|z + s| - |z|)/scale <= |s|/scale for each coordinate, so l1/scale for the vector
+        lost = claim["l1"] / scale
+        if currency == "epsilon":
+            require(lost <= epsilon, f"noise of scale {claim['scale']} loses more than {claim['epsilon']}")
+            return f"discrete Laplace, epsilon {decimal_text(epsilon)}"
+        require(lost * lost / 2 <= rho, f"noise of scale {claim['scale']} loses more than rho {claim['rho']}")
+        return f"discrete Laplace, rho {decimal_text(rho)}"
+    require(claim["mechanism"] == "discrete_gaussian", "the mechanism is not one this version knows")
+    variance = amount_of(claim["variance"])
+    require(variance > 0, "a noise variance is 0")
+    # at rho 0 it is alone, and priced by its own law: see the cost
+    require(rho == 0 or claim["l2_squared"] / (2 * variance) <= rho, "Gaussian noise loses more than it says")
+    return f"discrete Gaussian, rho {decimal_text(rho)}" if rho else "discrete Gaussian by its own law"
+
+
+def _selection(told: Parsed) -> str:
+    """The rule for unknown keys promises what it is charged for, under the plan's neighbours."""
+    selection, reach = told.receipt["selection"], told.reach
+    require(set(selection) == {"rule", "epsilon", "rho", "delta"}, "the selection of keys has other parts")
+    rule = selection_of(selection["rule"])
+    require(reach.chosen and rule.groups == selection_reach(reach), "keys are selected for another number of groups")
+    epsilon, rho, delta = (amount_of(selection[name]) for name in ("epsilon", "rho", "delta"))
+    if reach.neighbours == "replace-one":
+        twice = zcdp.selection_under_replacement(*rule.promise)
+        promised = twice if epsilon else (zcdp.pure_to_rho(twice[0]), twice[1])
+    else:
+        promised = rule.promise if epsilon else rule.rho_promise
+    require(promised[0] <= (epsilon or rho) and promised[1] <= delta, "the selection of keys loses more than it says")
+    return f"keys by {words(rule)}, delta {decimal_text(delta)}"
+
+
+def check_cost(told: Parsed) -> str:
+    receipt, charged, claims = told.receipt, told.costs, [claim for _, claim in told.claims]
+    selection = receipt["selection"] or {"epsilon": "0", "rho": "0", "delta": "0"}
+    left = {name: charged[name] - amount_of(selection[name]) for name in charged}  # what the readings were charged
+    sums = {name: sum((amount_of(claim[name]) for claim in claims), Fraction(0)) for name in ("epsilon", "rho")}
+    gaussian = [claim for claim in claims if claim["mechanism"] == "discrete_gaussian"]
+    if told.currency == "rho":
+        right = left == {"epsilon": 0, "rho": sums["rho"], "delta": 0} and sums["epsilon"] == 0
+    elif not gaussian:
+        right = left == {"epsilon": sums["epsilon"], "rho": 0, "delta": 0}
+    else:
+        right = left["rho"] == 0 == sums["epsilon"] and len(gaussian) == len(claims) and _worth(claims, sums, left)
+    require(right, "the cost is not the sum of the losses")
+    named = ("price", "epsilon", "rho", "delta", "confidence", "selection")
+    parameters = {name: receipt[name] for name in named} | {"mechanisms": told.mechanisms}
+    require(sha(parameters) == receipt["parameters_sha256"], "the parameters' digest is another")
+    amounts = [f"{name} {decimal_text(amount)}" for name, amount in charged.items() if amount]
+    return f"{', '.join(amounts)} in all"
+
+
+def _worth(claims: list[Json], sums: dict[str, Fraction], left: dict[str, Fraction]) -> bool:
+    """Whether Gaussian readings are (epsilon, delta)-DP together: by their rho, or one number by its own law."""
+    if all(amount_of(claim["rho"]) for claim in claims):
+        return zcdp.delta_of(sums["rho"], left["epsilon"]) <= left["delta"]
+    claim = claims[0]
+    loss = DiscreteGaussian(amount_of(claim["variance"])).loss(claim["linf"])
+    return len(claims) == 1 and claim["coordinates"] == 1 and loss.delta(left["epsilon"]).hi <= left["delta"]
+
+
+def check_choice(told: Parsed) -> str:
+    """Grid, split and noise follow from plan and price alone (semantics 2.4, 5.1): none was picked from data."""
+    receipt, found = told.receipt, priced_at(told.plan, told.resolved, told.price)
+    require(canonical([mechanism_json(one) for one in found.priced]) == canonical(told.mechanisms),
+             "the plan at this price gets another grid, split or noise")  # fmt: skip
+    keys = None if found.selecting is None else found.selecting.as_json()
+    require(canonical(keys) == canonical(receipt["selection"]), "the plan at this price selects keys otherwise")
+    costs = [str(found.epsilon), str(found.rho), str(found.delta)]
+    require(costs == [receipt[name] for name in ("epsilon", "rho", "delta")], "the plan costs another amount")
+    require(0 < amount_of(receipt["confidence"]) < 1, "the confidence is out of range")
+    return "grid, split and noise are those the plan gets at this price"
+
+
+def losses_of(parameters: Mapping[str, Any]) -> tuple[Loss, ...]:
+    """The losses of a priced question in an (epsilon, delta) ledger, from the parameters that its quote, its receipt
+    and its charge all hold: `Quote.parameters()`, or anything with its "mechanisms" and "selection".
+
+    A reading with discrete Laplace noise loses "discrete_laplace" at its l1 sensitivity; with discrete Gaussian noise
+    "discrete_gaussian" where one number moves, else "discrete_gaussian_vector"; a selection of keys "approximate", as
+    it is charged. A reading that cannot move has noise as if it could move by 1 (semantics 3), and loses that here.
+    Together these dominate what the question releases, for one unit of the plan's neighbours. Raises Refusal,
+    ValueError, LookupError or TypeError where they are no such parameters.
+    """
+    found = [_reading(one) for one in parameters["mechanisms"]]
+    selection = parameters["selection"]
+    if selection is not None:
+        promise = (("epsilon", Fraction(selection["epsilon"])), ("delta", Fraction(selection["delta"])))
+        found.append(Loss("approximate", promise))
+    return tuple(found)
+
+
+def _reading(one: Mapping[str, Any]) -> Loss:
+    if one["mechanism"] == "discrete_laplace":
+        return Loss("discrete_laplace", (("scale", Fraction(one["scale"])), ("shift", max(1, one["l1"]))))
+    if one["mechanism"] != "discrete_gaussian":
+        raise ValueError("no mechanism of this version")
+    variance = ("variance", Fraction(one["variance"]))
+    if one["coordinates"] == 1:
+        return Loss("discrete_gaussian", (variance, ("shift", max(1, one["linf"]))))
+    return Loss("discrete_gaussian_vector", (variance, ("l2_squared", max(1, one["l2_squared"]))))
