@@ -124,7 +124,7 @@ def test_a_name_given_twice_is_refused(clinic):
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [("max_rows = 2", "max_rows = 3"), ("max_groups = 1", "max_groups = 2"), ('epsilon = "4"', "epsilon = 5"),
+    [('epsilon = "4"', "epsilon = 5"),
      ('protects = "patients"', 'protects = "dogs"'), ('unit = "patient"', 'unit = "city"'),
      ('protects = "patients"', 'protects = "patients"\nneighbours = "replace-one"\nunits = 40'),
      ('city = { type = "text", keys = ["Leeds", "York"] }\npatient = "text"', 'patient = "text"\ncity = "text"'),

@@ -516,13 +516,14 @@ def declared(receipt: Any, reach: SimpleNamespace, catalog: Any) -> str:
     """What the receipt rests on is what the catalog file declares."""
     curator, table, rows = catalog["curator"], catalog["tables"][reach.table["table"]], reach.table
     unit = None if table["unit"] == "each row" else table["unit"]
-    whole = Fraction(str(catalog["ledger"][receipt["price"]["currency"]]).replace(" ", ""))
+    numbers = [curator.get("units", 0), catalog["ledger"][receipt["price"]["currency"]]]
+    units, whole = (str(Fraction(str(one).replace(" ", ""))) for one in numbers)
     same([("what is protected", curator["protects"], receipt["protects"]),
           ("the neighbours", curator.get("neighbours", "add-remove"), rows["neighbours"]),
           ("the unit and its column", [unit, unit and list(table["columns"]).index(unit)],
            [rows["unit"], rows["unit_index"]]),
-          ("of units", int(curator.get("units", 0)), reach.units or 0),
-          ("the budget", str(whole), str(budget(receipt) if receipt["format"] == FORMAT else whole))])
+          ("of units", units, str(reach.units or 0)),
+          ("the budget", whole, str(budget(receipt)) if receipt["format"] == FORMAT else whole)])
     return "the table is private; its unit and neighbours, and the budget, are those declared"
 
 def event(receipt: Any) -> Any:
