@@ -379,3 +379,15 @@ def test_a_rehearsing_curator_has_no_data_to_ask(here):
     declared = {"curator": {"protects": "people"}, "ledger": {"epsilon": 1}, "tables": {"t": {
         "unit": "each row", "columns": {"x": {"type": "float", "bounds": [0, 1]}}}}}  # fmt: skip
     assert dp.rehearsing(declared).rehearse("SELECT AVG(x) FROM t").made_up
+
+
+def test_a1_long_keys_are_rehearsed_on_fewer_rows():
+    """A hundred thousand rows of the longest keys would be gigabytes, and free."""
+    long = tuple(sorted("k" * 7_999 + str(number) for number in range(5)))
+    note = Column("note", "text", keys=long, max_length=8000)
+    table = Table("t", (Column("who", "integer"), note), "who", max_rows=3, max_groups=2, expected_units=100_000)
+    made = rehearsal.made_up(catalog_with(table), table)
+    assert sum(len(str(text)) for text in made["c1"]) <= rehearsal.MOST_LETTERS
+    assert len(made["c1"]) > 1000
+    short = replace(table, columns=(table.columns[0], replace(table.columns[1], keys=("a", "b"))))
+    assert len(rehearsal.made_up(catalog_with(short), short)["c1"]) == rehearsal.MOST_ROWS

@@ -36,6 +36,7 @@ from dpcurator.values import Cell
 
 UNITS: Final = 1_000  # when the catalog does not say how many to expect
 MOST_ROWS: Final = 100_000  # so that a rehearsal answers within a second or so
+MOST_LETTERS: Final = 30_000_000  # in all rows: a rehearsal holds them in memory
 _MISSING: Final = 0.03
 _OFTEN: Final = 0.05  # how often a number is at an end of its bounds, or beyond
 _BEYOND: Final = 0.02  # how often a unit has more rows, or groups, than count
@@ -119,8 +120,16 @@ def _declared(catalog: Catalog, table: Table) -> int:
     return catalog.units or table.expected_units or UNITS
 
 
+def _most_rows(table: Table) -> int:
+    """MOST_ROWS, and fewer where listed keys are so long that all rows would be more than MOST_LETTERS."""
+    longest = sum(
+        max((len(key) for key in column.keys or () if isinstance(key, str)), default=0) for column in table.columns
+    )
+    return max(1, min(MOST_ROWS, MOST_LETTERS // max(1, longest)))
+
+
 def _units(catalog: Catalog, table: Table) -> int:
-    return min(_declared(catalog, table), MOST_ROWS)
+    return min(_declared(catalog, table), _most_rows(table))
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +145,11 @@ class _Places:
         if table.unit == EACH_ROW:
             return cls(list(range(units)), list(range(units)))
         luck = _luck(catalog, table, "")
-        each = MOST_ROWS * 0.7 / units  # rows that a unit may have, on average
+        most = _most_rows(table)
+        each = most * 0.7 / units  # rows that a unit may have, on average
         most_groups = max(1, min(table.max_groups or table.max_total or 1, int(4 * (each**0.5 - 1))))
         most_rows = max(1, min(table.max_rows or table.max_total or 1, int(4 * (each / (1 + most_groups / 4) - 1))))
-        spare = min(MOST_ROWS // 4, MOST_ROWS - units)  # rows for units with more than count
+        spare = min(most // 4, most - units)  # rows for units with more than count
         owners: list[int] = []
         rows: list[int] = []
         for unit in range(units):
@@ -152,7 +162,7 @@ class _Places:
                     count, spare = beyond, spare - beyond
                 rows += [len(owners)] * count
                 owners.append(unit)
-        return cls(owners, rows[:MOST_ROWS])
+        return cls(owners, rows[:most])
 
     def values(self, column: Column, luck: random.Random, *, owner: bool) -> list[Value]:
         """A column's value in each row."""
