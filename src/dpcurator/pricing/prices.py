@@ -17,6 +17,7 @@ from typing import Any
 from dpcurator.catalog.model import Catalog
 from dpcurator.errors import Refusal
 from dpcurator.numbers import decimal_text
+from dpcurator.numbers.roots import root_below, ten_to_figures
 from dpcurator.privacy import zcdp
 from dpcurator.values import Currency
 
@@ -100,5 +101,4 @@ def rho_of(catalog: Catalog, rho: Fraction, delta: Fraction | None = None) -> Pr
 
 def pure_epsilon(rho: Fraction) -> Fraction:
     """The greatest eps of 15 figures with eps**2 / 2 <= rho. rho: Fraction > 0."""
-    places = max(0, 15 + (rho.denominator.bit_length() - rho.numerator.bit_length()) // 6)
-    return Fraction(math.isqrt(math.floor(2 * rho * 10 ** (2 * places))), 10**places)
+    return root_below(2 * rho, ten_to_figures(rho, 15))

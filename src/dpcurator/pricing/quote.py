@@ -9,7 +9,6 @@ that. Checked in tests/pricing/test_quote.py.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,6 +18,7 @@ from dpcurator.catalog.model import Catalog
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms import DiscreteLaplace
 from dpcurator.numbers import decimal_text
+from dpcurator.numbers.roots import root_above, root_below, ten_to_figures
 from dpcurator.plan.canonical import as_json, digest
 from dpcurator.plan.core import Grid
 from dpcurator.plan.lower import Lowered, lower
@@ -159,8 +159,7 @@ def typical(one: Priced) -> Fraction:
     if isinstance(one.mechanism, DiscreteLaplace):
         return one.mechanism.scale * one.reading.unit
     variance = one.mechanism.variance * one.reading.unit**2
-    places = max(0, 18 + (variance.denominator.bit_length() - variance.numerator.bit_length()) // 6)
-    return Fraction(math.isqrt(math.floor(variance * 10 ** (2 * places))), 10**places)
+    return root_below(variance, ten_to_figures(variance, 18))
 
 
 def price(plan: Plan, asked: Price | Fraction, catalog: Catalog, *, confidence: Fraction = CONFIDENCE) -> Quote:
@@ -264,15 +263,9 @@ def _grids(asks: tuple[Ask, ...], reach: Reach, shares: Shares, max_rows: int) -
         if shares.epsilon is not None:
             least.append(rows * most / shares.epsilon)
         if shares.rho is not None:
-            least.append(max_rows * most / root_above(2 * shares.rho))
+            least.append(max_rows * most / root_above(2 * shares.rho, ten_to_figures(2 * shares.rho, 15)))
         sizes.setdefault(column, []).append(min(least))
     return {column: grid(column, found, max_rows) for column, found in sizes.items()}
-
-
-def root_above(value: Fraction) -> Fraction:
-    """A number at or above the square root, to 15 figures or more. value: Fraction > 0."""
-    places = max(0, 15 + (value.denominator.bit_length() - value.numerator.bit_length()) // 6)
-    return Fraction(math.isqrt(math.floor(value * 10 ** (2 * places))) + 1, 10**places)
 
 
 __all__ = ["CONFIDENCE", "PRICE_UNIT", "SUMMED", "Found", "Priced", "Quote", "for_bars",

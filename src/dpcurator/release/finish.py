@@ -17,6 +17,7 @@ from typing import Any, Final
 from dpcurator.catalog.model import Value
 from dpcurator.numbers.display import round_half_up
 from dpcurator.numbers.interval import Interval, replace_value
+from dpcurator.numbers.roots import root_above, root_below, ten_to_figures
 from dpcurator.plan.nodes import Apply, Given, Key, Post, Result
 from dpcurator.pricing.bars import beta_of
 from dpcurator.pricing.quote import Quote
@@ -214,14 +215,13 @@ def _extreme(choose: Callable[[list[Fraction]], Fraction]) -> Callable[..., Inte
 def _root(value: Interval) -> Interval:
     """The square root to 30 figures, its ends rounded outward; NULL of what is below 0, as x/0 is."""
 
-    def root(end: Fraction, up: int) -> Fraction:
-        places = 30 + max(0, end.denominator.bit_length() - end.numerator.bit_length()) // 6
-        return Fraction(math.isqrt(math.floor(end * 10 ** (2 * places))) + up, 10**places)
+    def n(end: Fraction) -> int:
+        return max(10**30, ten_to_figures(end, 30))
 
-    found = None if value.value is None or value.value < 0 else root(value.value, 0)
+    found = None if value.value is None or value.value < 0 else root_below(value.value, n(value.value))
     if value.low is None or value.high is None or value.low < 0:  # without the noise it might be NULL
         return Interval(found, None, None)
-    return Interval(found, root(value.low, 0), root(value.high, 1))
+    return Interval(found, root_below(value.low, n(value.low)), root_above(value.high, n(value.high)))
 
 
 _NUMERIC: dict[str, Callable[..., Interval]] = {

@@ -15,6 +15,7 @@ from typing import Any
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure
+from dpcurator.numbers.roots import exact_root, root_above, root_below
 
 Number = int | Fraction | Enclosure
 Vector = tuple[Number, ...]
@@ -88,16 +89,12 @@ def holds(value: Any) -> bool:
 
 
 def root(square: Fraction | int, bits: int = 128) -> Enclosure:
-    """The square root of a rational of at least 0: of width 0 where it is rational, else of relative width 2**-bits.
-
-    isqrt gives the floor of the root of a whole number, so floor and floor + 1 bracket it.
-    """
+    """The square root of a rational of at least 0: of width 0 where it is rational, else of relative width 2**-bits."""
     square = Fraction(square)
     if square < 0:
         raise Refusal("There is no square root of a number below 0.")
-    top, bottom = math.isqrt(square.numerator), math.isqrt(square.denominator)
-    if top * top == square.numerator and bottom * bottom == square.denominator:
-        return Enclosure.exactly(Fraction(top, bottom))
+    exact = exact_root(square)
+    if exact is not None:
+        return Enclosure.exactly(exact)
     shift = max(0, bits + 1 + (square.denominator.bit_length() - square.numerator.bit_length()) // 2)
-    below = math.isqrt((square.numerator << 2 * shift) // square.denominator)
-    return Enclosure(Fraction(below, 1 << shift), Fraction(below + 1, 1 << shift))
+    return Enclosure(root_below(square, 1 << shift), root_above(square, 1 << shift))

@@ -33,6 +33,7 @@ from dpcurator.mechanisms.parameters import parameters
 from dpcurator.numbers import Enclosure, positive, rational
 from dpcurator.numbers.decimal_search import decimal_at, least_place, place_of
 from dpcurator.numbers.rational import Spelled
+from dpcurator.numbers.roots import exact_root, root_above
 from dpcurator.privacy import zcdp
 from dpcurator.privacy.calibration import Calibration, Given, Made
 from dpcurator.privacy.families import discrete_gaussian_sums as law
@@ -160,11 +161,8 @@ class Gaussian:
         step.
         """
         variance = self.noise.variance * self.step**2
-        top, bottom = math.isqrt(variance.numerator), math.isqrt(variance.denominator)
-        if top**2 == variance.numerator and bottom**2 == variance.denominator:
-            return Fraction(top, bottom)
         shift = 80 + max(0, variance.denominator.bit_length() - variance.numerator.bit_length())
-        return Fraction(math.isqrt(math.floor(variance * 4**shift)) + 1, 2**shift)
+        return exact_root(variance) or root_above(variance, 1 << shift)
 
     @property
     def loss(self) -> Loss:
