@@ -24,7 +24,9 @@ def _menu(curator: Any, question: str | None, asked: Asked, as_json: bool) -> No
     """The prices of a question that was given none. A delta alone is no price."""
     if asked.delta is not None:
         raise Refusal("--delta is no price by itself.", cure="Add --rho, --epsilon, --spend or --within.")
-    menu = curator.menu(question_text(question), assume_count=asked.assume_count, confidence=asked.confidence)
+    menu = curator.menu(
+        question_text(question), assume_count=asked.assume_count, confidence=asked.confidence, **asked.caps()
+    )
     show_json(menu.as_json()) if as_json else show(menu)
 
 
@@ -60,15 +62,15 @@ def ask(
     if rehearse:
         _rehearse(catalog, question, asked, as_json, real=bool(fresh or request_id or receipt))
         return
-    curator = _curator(catalog)
-    if asked.unpriced:
-        _menu(curator, question, asked, as_json)
+    curator, text = _curator(catalog), question_text(question)
+    if asked.unpriced_by(text):
+        _menu(curator, text, asked, as_json)
         return
     if receipt is not None and receipt.exists():
         raise Misconfigured("the file for the receipt exists already.", where=str(receipt), cure="Name a new file.")
     if sys.stderr.isatty() and not as_json:
         print("answering ...", file=sys.stderr)
-    answer = curator.ask(question_text(question), **asked.offer(), fresh=fresh, request_id=request_id)
+    answer = curator.ask(text, **asked.offer(), fresh=fresh, request_id=request_id)
     show_json(answer.as_json()) if as_json else show(answer)
     if receipt is not None and answer.receipt is not None:
         _write(receipt, answer.receipt)
@@ -118,6 +120,9 @@ def quote(
     asked: Asked = NOTHING,
     file: File = None,
     as_one: AsOne = False,
+    caps: Annotated[
+        bool, typer.Option("--caps", help="Show the error bars under other contribution bounds, at the same price.")
+    ] = False,
     catalog: Catalog = HERE,
     as_json: AsJson = False,
 ) -> None:
@@ -128,10 +133,15 @@ def quote(
     if file is not None:
         _quote_batch(curator, questions_of(file, question, asked), asked, as_json, as_one=as_one)
         return
-    if asked.unpriced:
-        _menu(curator, question, asked, as_json)
+    text = question_text(question)
+    if caps:
+        other = curator.caps(text, **(asked.offer() | ({"spend": "5%"} if asked.unpriced_by(text) else {})))
+        show_json(other.as_json()) if as_json else show(other)
         return
-    found = curator.quote(question_text(question), **asked.offer())
+    if asked.unpriced_by(text):
+        _menu(curator, text, asked, as_json)
+        return
+    found = curator.quote(text, **asked.offer())
     if as_json:
         show_json(found.as_json())
     else:
@@ -163,8 +173,8 @@ def explain(
     from dpcurator.cli.layout import quote_text
 
     curator = _curator(catalog)
-    offer = asked.offer() | ({"spend": "1%"} if asked.unpriced else {})
-    found = curator.quote(question_text(question), **offer)
+    text = question_text(question)
+    found = curator.quote(text, **(asked.offer() | ({"spend": "1%"} if asked.unpriced_by(text) else {})))
     if as_json:
         sql, values = engine_query(found)
         show_json(found.as_json() | {"engine": {"sql": sql, "parameters": values}})

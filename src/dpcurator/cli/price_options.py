@@ -23,6 +23,7 @@ from dpcurator.errors import Misconfigured, Refusal
 
 if TYPE_CHECKING:
     from dpcurator.pricing.offers import Asking, BatchAsking
+    from dpcurator.pricing.offers import CapsAsking as Caps
 
 Question = Annotated[
     str | None, typer.Argument(help="One SELECT, in quotes; - reads it from standard input.", metavar="SQL")
@@ -53,6 +54,13 @@ Within = Annotated[
 Assume = Annotated[
     str | None, typer.Option("--assume-count", help="Rows you assume a group has, for averages.", metavar="N")
 ]
+MaxTotal = Annotated[
+    str | None, typer.Option("--max-total", help="Rows of one unit that count in this answer, in all.", metavar="N")
+]
+MaxRows = Annotated[
+    str | None, typer.Option("--max-rows", help="Rows of one unit that count in one group.", metavar="N")
+]
+MaxGroups = Annotated[str | None, typer.Option("--max-groups", help="Groups in which one unit counts.", metavar="N")]
 Confidence = Annotated[str, typer.Option(help="Of the error bars.", metavar="LEVEL")]
 
 
@@ -67,6 +75,9 @@ class Asked:
     within: Within = None
     assume_count: Assume = None
     confidence: Confidence = "0.95"
+    max_total: MaxTotal = None
+    max_rows: MaxRows = None
+    max_groups: MaxGroups = None
 
     @property
     def unpriced(self) -> bool:
@@ -86,8 +97,18 @@ class Asked:
         """The same of several questions."""
         return {
             "epsilon": self.epsilon, "rho": self.rho, "delta": self.delta, "spend": self.spend,
-            "confidence": self.confidence,
+            "confidence": self.confidence, **self.caps(),
         }  # fmt: skip
+
+    def caps(self) -> Caps:
+        """Contribution bounding of the question's own."""
+        return {"max_total": self.max_total, "max_rows": self.max_rows, "max_groups": self.max_groups}
+
+    def unpriced_by(self, question: str) -> bool:
+        """Whether neither these options nor the question itself says a price. Raises Refusal."""
+        from dpcurator.fronts.options import without_options
+
+        return self.unpriced and not without_options(question)[1].price
 
 
 NOTHING = Asked()

@@ -23,6 +23,8 @@ from dpcurator.engines import Engine
 from dpcurator.engines.limits import check_core
 from dpcurator.entropy import Entropy, SystemEntropy
 from dpcurator.errors import Fault, Misconfigured, Refusal
+from dpcurator.language.question import Caps
+from dpcurator.language.question import Question as Read
 from dpcurator.ledger import Ledger, Stored
 from dpcurator.ledger.canonical import canonical_text
 from dpcurator.ledger.keys import SigningKey
@@ -33,15 +35,18 @@ from dpcurator.plan.canonical import as_json, plan_of
 from dpcurator.plan.check_catalog import disagreement
 from dpcurator.plan.check_outputs import misfit
 from dpcurator.plan.nodes import Plan, owners_of
+from dpcurator.pricing.caps_menu import CapsMenu, caps_menu
 from dpcurator.pricing.menu import Menu, menu
 from dpcurator.pricing.offers import (
     Asking,
     BatchAsking,
     batch_offer_of,
+    capped,
     expected_rows,
     level_of,
     offer_of,
     rows_of,
+    said_by,
     takes,
     unpriced,
 )
@@ -63,13 +68,26 @@ if TYPE_CHECKING:
 ROOM: Final = 700  # calls inside one another that any answer may need: its largest expressions are 150 deep, 4 a level
 
 
-def words_of(question: Question) -> str:
-    """A question as canonical SQL."""
+def read(question: Question) -> Read:
+    """A question as its front reads it, an SQL text or a frame. Raises Refusal."""
     from dpcurator.fronts.frame import Frame
-    from dpcurator.fronts.render import render
     from dpcurator.fronts.sql import parse
 
-    return render(question.question() if isinstance(question, Frame) else parse(question))
+    return question.question() if isinstance(question, Frame) else parse(question)
+
+
+def words_of(question: Question, asked: BatchAsking) -> str:
+    """A question, under its caps, as canonical SQL."""
+    from dpcurator.fronts.render import render
+
+    return render(capped(read(question), asked))
+
+
+def _unpriced(question: Read) -> Read:
+    """A question of a batch, which has the batch's price. Raises Refusal."""
+    if question.price:
+        raise Refusal("a question of a batch has no price of its own.", cure="Give the batch one price for all.")
+    return question
 
 
 @dataclass
@@ -95,11 +113,10 @@ class Curator:
 
     def plan(self, question: Question) -> Plan:
         """What a question means: an SQL text, or a frame that `table` began. Raises Refusal."""
-        from dpcurator.fronts.frame import Frame
-        from dpcurator.fronts.sql import parse
+        return self._bound(read(question), {})
 
-        asked = question.question() if isinstance(question, Frame) else parse(question)
-        return bind(asked, self.catalog, AGGREGATES)
+    def _bound(self, question: Read, asked: BatchAsking) -> Plan:
+        return bind(capped(question, asked), self.catalog, AGGREGATES)
 
     @takes(Asking)
     def quote(self, question: Question, **asked: Unpack[Asking]) -> Quote:
@@ -108,25 +125,49 @@ class Curator:
         One price: epsilon or rho (a number above 0; the ledger's other currency is converted), spend (a share of the
         whole budget, as "5%"), or within (a wanted error for each named column). delta: at most this much of the
         ledger's delta, by default the same share of it. assume_count: how many rows a group has, for `within` a mean.
-        confidence: of the error bars. Numbers may be written 0.1, "0.1" or "1/10". Raises Refusal.
+        confidence: of the error bars. Numbers may be written 0.1, "0.1" or "1/10". max_total, max_rows, max_groups:
+        contribution bounding for this question, instead of the catalog's. Raises Refusal.
         """
-        offer = offer_of(self.catalog, asked)
-        quote = offer.quote(self.plan(question), self.catalog)
+        syntax = read(question)
+        offer = offer_of(self.catalog, said_by(syntax, asked))
+        quote = offer.quote(self._bound(syntax, asked), self.catalog)
         if not quote.free:
             check_core(quote.lowered.core)
         return quote
 
     def menu(
-        self, question: Question, *, assume_count: int | str | None = None, confidence: Spelled = CONFIDENCE
+        self, question: Question, *, assume_count: int | str | None = None, confidence: Spelled = CONFIDENCE,
+        max_total: int | str | None = None, max_rows: int | str | None = None, max_groups: int | str | None = None,
     ) -> Menu:
-        """What each share of the budget would buy. Free; no data is looked at."""
-        plan = self.plan(question)
+        """What each share of the budget would buy. Free; no data is looked at. The caps are as for `quote`."""
+        plan = self._bound(read(question), {"max_total": max_total, "max_rows": max_rows, "max_groups": max_groups})
         rows = rows_of(assume_count) or expected_rows(plan, self.catalog)
         budget = self.budget()
         return menu(
             plan, self.catalog, budget.remaining, rows=rows, confidence=level_of(confidence),
             remaining_delta=budget.remaining_delta,
         )  # fmt: skip
+
+    @takes(Asking)
+    def caps(self, question: Question, **asked: Unpack[Asking]) -> CapsMenu:
+        """What other contribution bounds (max_total) would do to the error bars at the same price. Free.
+
+        The price is as for `quote`, but for `within`. No data is looked at. Raises Refusal.
+        """
+        syntax = read(question)
+        given = said_by(syntax, asked)
+        if given.get("within"):
+            raise Refusal("bars under several caps need one price.", cure='Give epsilon="0.1" or spend="5%".')
+        offer = offer_of(self.catalog, given)
+
+        def quoted(caps: Caps | None) -> Quote:
+            plan = self._bound(syntax, asked) if caps is None else bind(
+                replace(syntax, caps=caps), self.catalog, AGGREGATES
+            )  # fmt: skip
+            return offer.quote(plan, self.catalog)
+
+        own = self._bound(syntax, asked)
+        return caps_menu(quoted, offer.rows or expected_rows(own, self.catalog))
 
     @takes(Asking)
     def ask(
@@ -145,8 +186,9 @@ class Curator:
         Raises Refusal (nothing charged), OverBudget, Misconfigured, or Fault (charged, and the curator is closed).
         """
         return self._paid(
-            self.quote(question, **asked), fresh=fresh, request_id=request_id, analyst=analyst, asked=words_of(question)
-        )
+            self.quote(question, **asked), fresh=fresh, request_id=request_id, analyst=analyst,
+            asked=words_of(question, asked),
+        )  # fmt: skip
 
     @takes(BatchAsking)
     def quote_batch(
@@ -163,7 +205,7 @@ class Curator:
         plans: list[Plan] = []
         for number, question in enumerate(questions, 1):
             try:
-                plans.append(self.plan(question))
+                plans.append(self._bound(_unpriced(read(question)), asked))
             except Refusal as refused:
                 raise in_question(number, refused) from None
         return quote_batch(plans, shared, self.catalog, confidence=level, as_one=as_one)
@@ -189,7 +231,8 @@ class Curator:
         wanted = replace(
             self.request(batch.paid[0], request_id=request_id, analyst=analyst),
             plan=batch.digest, parameters=canonical_text(batch.parameters()),
-            epsilon=batch.epsilon, rho=batch.rho, delta=batch.delta, asked="; ".join(map(words_of, questions)),
+            epsilon=batch.epsilon, rho=batch.rho, delta=batch.delta,
+            asked="; ".join(words_of(question, asked) for question in questions),
             owners=tuple(dict.fromkeys(pair for quote in batch.paid for pair in owners_of(quote.plan))),
         )  # fmt: skip
         text, _, repeated = self._settled(wanted, lambda c, e: self._noisy_batch(batch, c, e, analyst), fresh=fresh)
@@ -216,7 +259,7 @@ class Curator:
         """
         from dpcurator.curator.rehearsal import rehearsal_notes, rehearsed
 
-        free = unpriced(asked)
+        free = unpriced(asked) and not read(question).price
         quote = self.quote(question, **(asked | {"spend": "5%"} if free else asked))
         found = rehearsed(quote, self.entropy)
         shaped = self._shaped(quote, found.cells)

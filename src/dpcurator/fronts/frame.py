@@ -22,7 +22,20 @@ from dpcurator.fronts.sql import MAX_DEPTH
 from dpcurator.fronts.text import guard
 from dpcurator.fronts.values import text
 from dpcurator.language.names import find, nearest, quote, show
-from dpcurator.language.question import Call, Item, Name, Ordering, Question, Syntax, inside, weigh, with_parts
+from dpcurator.language.question import (
+    NO_CAPS,
+    Call,
+    Caps,
+    Item,
+    Name,
+    Ordering,
+    Question,
+    Syntax,
+    caps_of,
+    inside,
+    weigh,
+    with_parts,
+)
 from dpcurator.numbers import whole
 from dpcurator.plan.nodes import Plan
 
@@ -73,6 +86,7 @@ class Frame(Generic[Q, M, A]):
     most: int | None = None
     skipped: int = 0
     other: bool = False
+    bounds: Caps = NO_CAPS
 
     def where(self, *conditions: Expression) -> Frame[Q, M, A]:
         """Rows for which every condition is true. Raises Refusal."""
@@ -104,6 +118,13 @@ class Frame(Generic[Q, M, A]):
     def with_other(self) -> Frame[Q, M, A]:
         """One more row, for all keys that are not shown, where keys are unknown: SQL's GROUP BY WITH_OTHER(...)."""
         return replace(self, other=True)
+
+    def caps(
+        self, *, max_total: int | None = None, max_rows: int | None = None, max_groups: int | None = None
+    ) -> Frame[Q, M, A]:
+        """Contribution bounding for this question alone, instead of the catalog's: how many rows of one unit count in
+        all, in one group, and in how many groups. Smaller caps mean less noise and more left out. Raises Refusal."""
+        return replace(self, bounds=caps_of(max_total, max_rows, max_groups))
 
     def agg(self, /, *unnamed: object, **items: Expression) -> Frame[Q, M, A]:
         """Columns of the answer, each under its name. Raises Refusal."""
@@ -198,6 +219,7 @@ class Frame(Generic[Q, M, A]):
             order_by=tuple(replace(one, part=self._units(one.part)) for one in self.sorting),
             limit=self.most,
             offset=self.skipped,
+            caps=self.bounds,
         )
         guard(render(asked))
         return asked

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Final, Literal
 
 from dpcurator.errors import Refusal
+from dpcurator.fronts.options import written
 from dpcurator.fronts.sql_expressions import chain
 from dpcurator.language.question import (
     Binary,
@@ -38,7 +39,7 @@ _SIGNED, _ATOM, _CONDITION, _COMPARED, _TERM = 8, 9, 3, 4, 5  # comparisons, IN,
 
 def render(question: Question) -> str:
     """The text, on one line but for line breaks inside names and texts."""
-    clauses = [f"SELECT {', '.join(map(_item, question.items))}", f"FROM {_table(question)}"]
+    clauses = [f"SELECT{written(question.caps)} {', '.join(map(_item, question.items))}", f"FROM {_table(question)}"]
     if question.where is not None:
         clauses.append(f"WHERE {expression(question.where)}")
     if question.group_by:

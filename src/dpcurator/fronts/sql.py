@@ -9,10 +9,12 @@ generated from the core plan. Checked in tests/fronts/test_sql.py and tests/fron
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
 
 from dpcurator.errors import Refusal
+from dpcurator.fronts.options import without_options
 from dpcurator.fronts.sql_calls import PARSED
 from dpcurator.fronts.sql_expressions import MAX_DEPTH as MAX_DEPTH
 from dpcurator.fronts.sql_expressions import syntax_of
@@ -51,6 +53,7 @@ def trees(text: str) -> list[Any]:
 def parse(text: str) -> Question:
     """The question that an SQL text asks. Raises Refusal with the place and the cure."""
     guard(text)
+    text, options = without_options(text)
     from sqlglot.errors import SqlglotError
 
     try:
@@ -64,7 +67,7 @@ def parse(text: str) -> Question:
         what = "there is more than one statement" if found else "the question is empty"
         raise Refusal(f"{what}.", cure="Ask one SELECT at a time.")
     try:
-        return question_of(found[0], text)
+        return replace(question_of(found[0], text), caps=options.caps, price=options.price)
     except (AttributeError, KeyError, TypeError, ValueError, IndexError):  # a tree of a shape no test has met
         raise _unreadable() from None
 

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Final, Literal
 
 from dpcurator.errors import Refusal
+from dpcurator.numbers import whole
 
 Operator = Literal["+", "-", "*", "/", "%", "||", "=", "<>", "<", "<=", ">", ">=", "IS DISTINCT FROM", "AND", "OR"]
 MOST_PARTS: Final = 20_000  # of one clause's expression, counted where they stand
@@ -206,6 +207,15 @@ class Caps:
         return other if self == Caps() else self
 
 
+NO_CAPS: Final = Caps()
+
+
+def caps_of(max_total: object = None, max_rows: object = None, max_groups: object = None) -> Caps:
+    """Caps as somebody gives them, each None or a whole number of at least 1. Raises Refusal."""
+    given = {"max_total": max_total, "max_rows": max_rows, "max_groups": max_groups}
+    return Caps(**{name: whole(value, name=name, least=1) for name, value in given.items() if value is not None})
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     items: tuple[Item, ...]
@@ -219,5 +229,6 @@ class Question:
     order_by: tuple[Ordering, ...] = ()
     limit: int | None = None
     offset: int = 0
-    caps: Caps = Caps()  # the question's own, instead of the catalog's
+    caps: Caps = NO_CAPS  # the question's own, instead of the catalog's
+    price: tuple[tuple[str, str], ...] = ()  # epsilon and delta, where the question itself says them
     table_at: str = field(default="", compare=False)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Final, TypedDict, TypeVar
+from typing import Any, Final, TypedDict, TypeVar, cast
 
 from dpcurator.catalog.model import Catalog
 from dpcurator.errors import Refusal
+from dpcurator.language.question import Caps, Question, caps_of
 from dpcurator.numbers import positive, rational, whole
 from dpcurator.numbers.rational import Spelled
 from dpcurator.plan.nodes import Plan
@@ -25,8 +26,16 @@ from dpcurator.pricing.quote import CONFIDENCE, Quote, price
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-class BatchAsking(TypedDict, total=False):
-    """The keywords by which several questions are priced together: one of epsilon, rho and spend."""
+class CapsAsking(TypedDict, total=False):
+    """Contribution bounding for one question, or one batch, instead of the catalog's."""
+
+    max_total: int | str | None
+    max_rows: int | str | None
+    max_groups: int | str | None
+
+
+class BatchAsking(CapsAsking, total=False):
+    """The keywords by which several questions are priced together: one of epsilon, rho and spend; and their caps."""
 
     epsilon: Spelled | None
     rho: Spelled | None
@@ -89,6 +98,25 @@ def batch_offer_of(catalog: Catalog, given: BatchAsking) -> tuple[Price, Fractio
     if sum(given.get(name) is not None for name in PRICES) != 1:
         raise Refusal("a batch needs one price.", cure='Give one of epsilon="0.1", rho="0.005" or spend="5%".')
     return _price(catalog, given, _delta(given)), level
+
+
+def said_by(question: Question, given: Asking) -> Asking:
+    """The keywords with the price that the question itself says, where it says one. Raises Refusal."""
+    if not question.price:
+        return given
+    if not unpriced(given) or (given.get("delta") is not None and "delta" in dict(question.price)):
+        raise Refusal("the question says its price, and another is given.", cure="Leave out one of them.")
+    return cast(Asking, {**given, **dict(question.price)})
+
+
+def capped(question: Question, given: BatchAsking) -> Question:
+    """The question under the caps given beside it, where any is. Raises Refusal."""
+    caps = caps_of(given.get("max_total"), given.get("max_rows"), given.get("max_groups"))
+    if caps == Caps():
+        return question
+    if question.caps != Caps():
+        raise Refusal("the question says its caps, and others are given.", cure="Leave out one of them.")
+    return replace(question, caps=caps)
 
 
 def unpriced(given: Asking) -> bool:
