@@ -31,7 +31,7 @@ def filled(text):
     """As a steward does who finds all guesses right."""
     text = re.sub(r'"(\w+)\?"', r'"\1"', text).replace('zone = "?"', 'zone = "UTC"')
     text = text.replace('protects = "?"', 'protects = "patients"').replace('epsilon = "?"', "epsilon = 4")
-    text = re.sub(r'(max_rows|max_groups) = "\?"', r"\1 = 3", text).replace('unit = "?"', 'unit = "patient id"')
+    text = re.sub(r'(max_total) = "\?"', r"\1 = 3", text).replace('unit = "?"', 'unit = "patient id"')
     return re.sub(r'= "\?"$', '= "text"', text, flags=re.MULTILINE)  # a column without a value
 
 
@@ -51,8 +51,8 @@ def test_every_blank_is_told_with_its_line(source):
     with pytest.raises(Misconfigured) as caught:
         load(text)
     told = str(caught.value).splitlines()
-    blanks, guesses, without_value = told[:5], told[5], told[6]
-    assert [line.split()[1] for line in blanks] == ["protects", "epsilon", "unit", "max_rows", "max_groups"]
+    blanks, guesses, without_value = told[:4], told[4], told[5]
+    assert [line.split()[1] for line in blanks] == ["protects", "epsilon", "unit", "max_total"]
     assert 'The types of "patient id", "column 2", "age", "age 4", "when", "ok", "ref" are guesses' in guesses
     assert '"a\\nb" is still blank' in without_value
     for line in blanks:

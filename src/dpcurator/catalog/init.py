@@ -44,9 +44,9 @@ epsilon = "?"                 # the whole budget, for all questions ever: often 
 """
 _TABLE: Final = """\
 unit = "?"                    # the column that says whose a row is, or "each row". A wrong one breaks the promise.
-max_rows = "?"                # rows a person may add to one group. Choose from how the data came about: the largest
-max_groups = "?"              # number seen would reveal someone. Too small costs accuracy, never privacy.
-                              # (With unit = "each row", leave these two out.)
+max_total = "?"               # rows of one person that count in an answer, such as 20. Choose from how the data came
+                              # about: the largest number seen would reveal someone. Too small costs accuracy, never
+                              # privacy, and a question may name its own. (With unit = "each row", leave it out.)
 
 """
 _COLUMNS: Final = """\
