@@ -52,20 +52,27 @@ def test_work_stops_before_each_law_and_each_product():
                 work(Countdown(fewer))
 
 
-@pytest.mark.parametrize("asked", [{"delta": "1e-9"}, {"epsilon": 100}])
-def test_without_time_there_is_a_bracket_all_the_same(asked):
+@pytest.mark.parametrize("asked", [{"delta": "1e-9"}, {"epsilon": 1100}])
+def test_h11_without_time_the_first_grid_is_made_all_the_same(asked):
+    """H11, H2: whether there is a bound depends on no clock; a bracket says that it was stopped."""
     found = spelled(MANY).bracket(**asked, seconds="1e-9")
-    assert 0 <= found.lower <= found.upper
-    assert found.method != "pld"
-    assert found.upper > 0
+    assert 0 < found.lower < found.upper
+    assert found.method == "pld"
+    assert found.stopped
+    assert found.as_json()["stopped"] is True
+    rough = spelled(MANY).bracket(**asked, accuracy=1)
+    assert not rough.stopped
+    assert rough.lower <= found.upper
+    assert found.lower <= rough.upper
 
 
 def test_the_best_bounds_so_far_are_kept(monkeypatch):
     """Time ends in the second grid: the first one's bounds are returned."""
-    looks, right = [], pld._on_grid
+    looks, clocks, right = [], [], pld._on_grid
 
     def once(*given):
         looks.append(given[4])
+        clocks.append(given[-1])
         if len(looks) > 1:
             raise OutOfTime
         return right(*given)
@@ -76,6 +83,9 @@ def test_the_best_bounds_so_far_are_kept(monkeypatch):
     found = certified(parts(text), "epsilon", F("1e-3"), accuracy=1e-4, seconds=10**6)
     assert len(looks) == 2
     assert found.step == looks[0]
+    assert found.stopped
+    assert clocks[0] is no_clock
+    assert clocks[1] is not no_clock
     assert 0 < found.lower < found.upper
 
 
@@ -83,9 +93,9 @@ def test_a_grid_that_takes_too_long_is_made_coarser():
     loss = list(parts("1000 * laplace(epsilon=0.1)"))
     seen = pld._look(loss, "epsilon", F("1e-9"), 1e-4)
     fine = F(1, 10**5)
-    takes = seconds_for([1000], pld._windows(loss, "epsilon", F("1e-9"), fine, seen), fine, seen)
+    takes = seconds_for([1000], pld._windows(loss, fine, seen), fine, seen)
     assert afforded(loss, fine, seen, takes, takes) == fine
     coarser = afforded(loss, fine, seen, takes, takes / 10)
     assert F(1, 10**4) <= coarser < F(1, 2000)
-    again = seconds_for([1000], pld._windows(loss, "epsilon", F("1e-9"), coarser, seen), coarser, seen)
+    again = seconds_for([1000], pld._windows(loss, coarser, seen), coarser, seen)
     assert again < takes / 8

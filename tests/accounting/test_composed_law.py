@@ -12,7 +12,7 @@ from dpcurator.errors import Refusal
 
 
 def test_coins_are_the_binomial_law():
-    found, infinite = cells(spelled("10 * pure(epsilon=0.5)"))
+    found, infinite = cells(spelled("10 * pure(epsilon=0.5)").parts)
     p = math.exp(0.5) / (1 + math.exp(0.5))
     assert infinite == 0
     expected = {k: math.comb(10, k) * p**k * (1 - p) ** (10 - k) for k in range(11)}
@@ -24,7 +24,7 @@ def test_coins_are_the_binomial_law():
 
 
 def test_gaussians_are_one_gaussian():
-    found, _ = cells(spelled("4 * gaussian(sigma=2)"))
+    found, _ = cells(spelled("4 * gaussian(sigma=2)").parts)
 
     def below(x):
         return math.erfc((0.5 - x) / math.sqrt(2)) / 2
@@ -48,7 +48,7 @@ def test_gaussians_are_one_gaussian():
 )
 def test_all_of_it_is_drawn_and_its_mean_is_the_sum(text):
     one = spelled(text)
-    found, infinite = cells(one)
+    found, infinite = cells(one.parts)
     assert len(found) <= 60
     assert infinite == 0
     assert sum(mass for _, _, mass in found) == pytest.approx(1, abs=1e-4)
@@ -59,7 +59,7 @@ def test_all_of_it_is_drawn_and_its_mean_is_the_sum(text):
 
 
 def test_what_may_be_infinite_is_told():
-    found, infinite = cells(spelled("2 * approximate(epsilon=1, delta=0.1)"))
+    found, infinite = cells(spelled("2 * approximate(epsilon=1, delta=0.1)").parts)
     assert infinite == pytest.approx(0.19)
     assert sum(mass for _, _, mass in found) == pytest.approx(0.81)
 
@@ -67,4 +67,4 @@ def test_what_may_be_infinite_is_told():
 @pytest.mark.parametrize("text", ["pure(epsilon=0)", "discrete_gaussian_vector(variance=9, l2_squared=2)"])
 def test_what_has_no_law_or_loses_nothing_is_refused(text):
     with pytest.raises(Refusal):
-        cells(spelled(text))
+        cells(spelled(text).parts)

@@ -22,7 +22,7 @@ ALPHAS = (F(1, 100), F(1, 10), F(1, 2), F(9, 10))
 @pytest.mark.parametrize("alpha", ALPHAS)
 @pytest.mark.parametrize(("text", "mu"), [("4 * gaussian(sigma=2)", 1), ("9 * gaussian(sigma=1)", 3)])
 def test_it_holds_the_one_gaussian_that_many_are(text, mu, alpha):
-    found = both_ends(spelled(text), alpha)
+    found = both_ends(spelled(text).parts, alpha)
     exact = tradeoff(Loss("gaussian", {"variance": 1, "shift": mu}), alpha=alpha)
     assert found.lo <= exact.hi
     assert exact.lo <= found.hi
@@ -45,7 +45,7 @@ def coins(epsilon, count, alpha):
 @pytest.mark.parametrize("alpha", ALPHAS)
 @pytest.mark.parametrize(("epsilon", "count"), [("0.5", 4), ("0.1", 50)])
 def test_it_holds_the_best_test_between_coins(epsilon, count, alpha):
-    found = both_ends(spelled(f"{count} * pure(epsilon={epsilon})"), alpha)
+    found = both_ends(spelled(f"{count} * pure(epsilon={epsilon})").parts, alpha)
     exact = coins(float(epsilon), count, float(alpha))
     assert float(found.lo) - 1e-12 <= exact <= float(found.hi) + 1e-12
     assert found.width <= F(1, 1000)
@@ -74,10 +74,10 @@ def test_the_curve_falls_is_convex_and_agrees_with_delta(text):
 def test_the_other_way_round_is_the_same_curve(text):
     """Where alpha meets beta of one test, beta meets alpha of the other."""
     one = spelled(text)
-    found = both_ends(one, F(1, 10))
-    back = both_ends(one, found.hi)
+    found = both_ends(one.parts, F(1, 10))
+    back = both_ends(one.parts, found.hi)
     assert back.lo <= F(1, 10)
-    there = both_ends(one, found.lo) if found.lo else None
+    there = both_ends(one.parts, found.lo) if found.lo else None
     assert there is None or there.hi >= F(1, 10)
 
 
@@ -92,14 +92,39 @@ def test_the_bound_between_two_places_by_hand():
     assert _between(place[1:3], 0) == 1  # none at all
 
 
+@pytest.mark.parametrize("alpha", ["1/20", "1/3", "9/10"])
+def test_h3_a_sampled_composition_is_enclosed_by_the_better_of_both_ways(alpha):
+    """H3: four samples of a coin, by force: outcomes from the likeliest to be P on, the last one shared by a coin."""
+    one = spelled("poisson(0.3, pure(epsilon=0.7))").parts[0][0]
+    right = []
+    for way in (one, one.reversed):
+        atoms = [(float(atom.loss.lo), float(atom.mass.lo)) for atom in way.distribution().atoms]
+        joint = [(0.0, 1.0)]
+        for _ in range(4):
+            joint = [(x + y, p * m) for x, p in joint for y, m in atoms]
+        left, beta = float(F(alpha)), 0.0
+        for x, p in sorted(joint):  # said to be Q first where the loss is least
+            said = min(p, left)
+            left -= said
+            beta += (p - said) * math.exp(-x)
+        right.append(beta)
+    found = tradeoff(spelled("4 * poisson(0.3, pure(epsilon=0.7))"), alpha=alpha)
+    assert found.lo <= min(right) + 1e-9
+    assert min(right) - 1e-9 <= found.hi
+    assert found.width <= F(1, 1000)
+    single = tradeoff(one, alpha=alpha)
+    assert single.width < F(1, 10**6)
+    assert single.lo > found.hi
+
+
 def test_what_reveals_all_is_nearly_nothing_to_miss():
-    found = both_ends(spelled("400 * gaussian(sigma=1)"), F(1, 10))
+    found = both_ends(spelled("400 * gaussian(sigma=1)").parts, F(1, 10))
     assert found.hi < F(1, 10**6)
 
 
 def test_without_a_law_the_upper_end_is_that_of_no_test():
     vector = Loss("discrete_gaussian_vector", {"variance": 100, "l2_squared": 4})
-    assert both_ends(compose((vector, 3)), F(1, 10)) is None
+    assert both_ends(compose((vector, 3)).parts, F(1, 10)) is None
     found = tradeoff(compose((vector, 3)), alpha="0.1")
     assert found.hi == F("0.9")
     assert found.lo > F("0.6")

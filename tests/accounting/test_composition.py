@@ -1,7 +1,6 @@
 """Losses put together: as data, and the laws of their bounds. The rows that other software gets wrong are named."""
 
 import json
-import time
 from fractions import Fraction
 
 import pytest
@@ -86,13 +85,13 @@ class TestLaws:
 
     def test_no_time_and_no_accuracy_is_still_a_bracket(self):
         one = spelled("100 * laplace(epsilon=0.1) + 10 * laplace(epsilon=0.037)")
-        rough, fine = one.bracket(delta="1e-9", accuracy=1, seconds="1e-6"), one.bracket(delta="1e-9")
+        rough, fine = one.bracket(delta="1e-9", accuracy=1), one.bracket(delta="1e-9")
         assert rough.lower <= fine.upper
         assert fine.lower <= rough.upper
 
     def test_losses_in_the_thousands_have_both_bounds(self):
         """e**-5000 is no number to count many cells in: so a loss is left out below, or is looked at alone."""
-        found = spelled("gaussian(sigma=1/100) + pure(epsilon=1)").bracket(delta="1e-9", seconds=20)
+        found = spelled("gaussian(sigma=1/100) + pure(epsilon=1)").bracket(delta="1e-9")
         alone = spelled("gaussian(sigma=1/100)").epsilon(delta="1e-9")
         assert alone * F("0.9999") < found.lower <= found.upper < alone + 1 + F("0.01")
         two = spelled("2 * pure(epsilon=5000)").bracket(delta="1e-9")
@@ -101,7 +100,7 @@ class TestLaws:
 
     def test_the_grid_fits_the_atoms_of_most_losses_where_not_all_fit(self):
         text = "600 * unary_encoding(p=0.1, q=0.0003) + laplace(scale=918, sensitivity=8.4)"
-        found = spelled(text).bracket(delta="1e-30", seconds=1000)
+        found = spelled(text).bracket(delta="1e-30")
         assert found.upper - found.lower < found.upper / 10**4
 
     def test_a_vector_goes_by_its_rho(self):
@@ -181,13 +180,11 @@ class TestWhatOthersGotWrong:
         assert F("19.2") < found.lower <= found.upper <= F("19.4")
 
     def test_many_different_mechanisms_are_no_trouble(self):
-        start = time.monotonic()
         parts = [laplace(F(10 + i, 1000)) for i in range(60)] + [
             loss("gaussian", variance=100 + i, shift=1) for i in range(60)
         ]
         found = dp.compose(*parts).bracket(delta="1e-12", accuracy="1e-2")
         assert 0 < found.upper - found.lower < found.upper / 100
-        assert time.monotonic() - start < 60
 
 
 def test_a_group_of_a_composition_is_that_of_each_loss():

@@ -120,7 +120,7 @@ def test_both_sides_of_the_rule(text, delta, used):
 @pytest.mark.parametrize(("text", "delta", "used"), SIDES)
 def test_the_estimate_is_near_the_bracket_on_both(text, delta, used):
     one = spelled(text)
-    found = one.bracket(delta=delta, accuracy="1e-3", seconds=1)
+    found = one.bracket(delta=delta, accuracy="1e-3")
     assert float(found.lower) * (1 - 1e-6) <= one.estimate(delta=delta) <= float(found.upper) * (1 + 1e-6)
 
 

@@ -72,7 +72,7 @@ def holds(seed, most):
     """None, or what is outside the bracket."""
     parts, chance = some_composition(seed, most)
     delta = F(chance.randint(1, 9), 10) ** 2 if chance.random() < 0.2 else F(1, 10 ** chance.randint(1, 30))
-    found = certified(tuple(parts), "epsilon", delta, accuracy=1e-3)
+    found = certified(tuple(parts), "epsilon", delta, accuracy=0.3)
     if found.upper is not None and direct_sums.delta(parts, found.upper).lo > delta:
         return "epsilon above", parts, delta, found
     if found.lower > 0 and direct_sums.delta(parts, found.lower).hi < delta:
@@ -80,7 +80,7 @@ def holds(seed, most):
     if found.upper is None and direct_sums.delta(parts, F(10**4)).hi < delta:
         return "no epsilon", parts, delta, found
     eps = F(chance.randint(0, 300), 100)
-    found = certified(tuple(parts), "delta", eps, accuracy=1e-3)
+    found = certified(tuple(parts), "delta", eps, accuracy=0.3)
     right = direct_sums.delta(parts, eps)
     if not (found.lower <= right.hi and right.lo <= found.upper):
         return "delta", parts, eps, found, right

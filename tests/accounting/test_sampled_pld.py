@@ -160,7 +160,7 @@ def holds(seed, most):
     """None, or what is outside the bracket. Of a sample of fixed size the lower end is that of other mechanisms."""
     parts, chance = some_composition(seed, most)
     delta = F(1, 10 ** chance.choice([1, 2, 3, 6, 9, 15, 30]))
-    found = certified(tuple(parts), "epsilon", delta, accuracy=1e-3)
+    found = certified(tuple(parts), "epsilon", delta, accuracy=0.3)
     if found.upper is not None and direct_sampled.delta(parts, found.upper).lo > delta:
         return "epsilon above", parts, delta, found
     if found.lower > 0 and direct_sampled.delta(parts, found.lower).hi < delta:
@@ -168,7 +168,7 @@ def holds(seed, most):
     if found.upper is None and direct_sampled.delta(parts, F(10**4)).hi < delta:
         return "no epsilon", parts, delta, found
     eps = F(chance.randint(0, 200), chance.choice([100, 1000]))
-    found = certified(tuple(parts), "delta", eps, accuracy=1e-3)
+    found = certified(tuple(parts), "delta", eps, accuracy=0.3)
     right = direct_sampled.delta(parts, eps)
     if not (found.lower <= right.hi and right.lo <= found.upper):
         return "delta", parts, eps, found, right

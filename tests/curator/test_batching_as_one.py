@@ -42,7 +42,7 @@ def test_it_is_charged_the_certified_point_and_every_receipt_holds(name, questio
     point = batch.point
     assert point is not None
     losses = compose(*(loss for quote in batch.paid for loss in losses_of(quote.parameters())))
-    found = bracket(losses, delta=delta, accuracy="1e-3", seconds=10**9)
+    found = bracket(losses.parts, delta=delta, accuracy="1e-3", seconds=10**9)
     assert found.lower <= point.epsilon == rounded_up(found.upper) < batch.summed("epsilon") <= 9
     assert (batch.epsilon, batch.rho, batch.delta, batch.cost) == (point.epsilon, 0, delta, point.epsilon)
     answers = asked(made, questions, epsilon=9, delta=delta)

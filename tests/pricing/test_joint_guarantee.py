@@ -69,7 +69,7 @@ def test_it_is_the_brackets_upper_end_rounded_up_and_above_the_lower_one(parts):
     point = point_of(losses, F(1, 10**6))
     assert point == point_of(losses[::-1], F(1, 10**6))
     assert point is not None
-    made = bracket(compose(*losses), delta=F(1, 10**6), accuracy="1e-3", seconds=10**9)
+    made = bracket(compose(*losses).parts, delta=F(1, 10**6), accuracy="1e-3", seconds=10**9)
     assert made.lower <= point.epsilon
     if made.method not in ("sum", "own curve"):
         assert made.upper <= point.epsilon == rounded_up(made.upper) <= made.upper * F(1002, 1000)

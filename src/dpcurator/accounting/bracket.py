@@ -9,30 +9,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
-from dpcurator.accounting.closed.bounds import upper_bounds
+from dpcurator.accounting.closed.bounds import Parts, upper_bounds
 from dpcurator.accounting.pld.certified import Progress, certified
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, positive, rational
 from dpcurator.privacy.families import FAMILIES
 from dpcurator.privacy.loss import Loss
 
-if TYPE_CHECKING:
-    from dpcurator.accounting.composition import Composition
-
-SECONDS = 30.0  # of making finer grids, unless told otherwise
+SECONDS = 30.0  # of CPU time for finer grids, unless told otherwise; the first grid always finishes
 
 
 @dataclass(frozen=True, slots=True)
 class Bracket:
-    """quantity: "epsilon" or "delta", at the other's value `at`."""
+    """quantity: "epsilon" or "delta", at the other's value `at`. stopped: whether the time was over before it was as
+    narrow as was asked for."""
 
     quantity: str
     at: Fraction
     lower: Fraction
     upper: Fraction
     method: str
+    stopped: bool = False
 
     @property
     def enclosure(self) -> Enclosure:
@@ -47,11 +45,12 @@ class Bracket:
             "lower": str(self.lower),
             "upper": str(self.upper),
             "method": self.method,
+            "stopped": self.stopped,
         }
 
 
 def bracket(
-    composition: Composition,
+    parts: Parts,
     *,
     delta: object = None,
     epsilon: object = None,
@@ -64,43 +63,43 @@ def bracket(
     goal = float(positive(accuracy, name="accuracy"))
     limit = SECONDS if seconds is None else float(positive(seconds, name="seconds"))
     if quantity == "delta":
-        return _delta(composition, at, goal, limit, progress)
-    uppers = [(bound, name) for name, bound in upper_bounds(composition.parts, at)]
-    lower = largest_sum(composition) if at == 0 else Fraction(0)
-    if at > 0 and all(has_law(loss) for loss, _ in composition.parts):
-        found = certified(composition.parts, "epsilon", at, accuracy=goal, seconds=limit, progress=progress)
-        lower = found.lower
+        return _delta(parts, at, goal, limit, progress)
+    uppers = [(bound, name) for name, bound in upper_bounds(parts, at)]
+    lower, stopped = largest_sum(parts) if at == 0 else Fraction(0), False
+    if at > 0 and all(has_law(loss) for loss, _ in parts):
+        found = certified(parts, "epsilon", at, accuracy=goal, seconds=limit, progress=progress)
+        lower, stopped = found.lower, found.stopped
         if found.upper is not None:
             uppers.append((found.upper, "pld"))
     if not uppers:
         raise Refusal("No epsilon is known to have so small a delta.", cure="Ask at a larger delta.")
     upper, method = min(uppers, key=lambda bound: bound[0])
-    return Bracket("epsilon", at, min(lower, upper), upper, method)
+    return Bracket("epsilon", at, min(lower, upper), upper, method, stopped and upper > lower)
 
 
-def _delta(composition: Composition, at: Fraction, goal: float, limit: float, progress: Progress | None) -> Bracket:
-    uppers, lower = [(Fraction(1), "nothing")], Fraction(0)
-    total = pure_sum(composition)
+def _delta(parts: Parts, at: Fraction, goal: float, limit: float, progress: Progress | None) -> Bracket:
+    uppers, lower, stopped = [(Fraction(1), "nothing")], Fraction(0), False
+    total = pure_sum(parts)
     if total is not None and total <= at:
         uppers.append((Fraction(0), "sum"))
-    elif all(has_law(loss) for loss, _ in composition.parts):
-        found = certified(composition.parts, "delta", at, accuracy=goal, seconds=limit, progress=progress)
-        lower = found.lower
+    elif all(has_law(loss) for loss, _ in parts):
+        found = certified(parts, "delta", at, accuracy=goal, seconds=limit, progress=progress)
+        lower, stopped = found.lower, found.stopped
         if found.upper is not None:
             uppers.append((found.upper, "pld"))
     else:
-        uppers.append((_delta_by_search(composition, at), "closed"))
+        uppers.append((_delta_by_search(parts, at), "closed"))
     upper, method = min(uppers, key=lambda bound: bound[0])
-    return Bracket("delta", at, min(lower, upper), upper, method)
+    return Bracket("delta", at, min(lower, upper), upper, method, stopped and upper > lower)
 
 
-def _delta_by_search(composition: Composition, at: Fraction) -> Fraction:
+def _delta_by_search(parts: Parts, at: Fraction) -> Fraction:
     """The least power of ten, to two figures, at which a closed bound is at most this epsilon; 1 where none is."""
     from dpcurator.numbers.decimal_search import decimal_at, least_place
 
     def enough(place: int) -> bool:
         delta = decimal_at(place, 2)
-        return delta >= 1 or any(bound <= at for _, bound in upper_bounds(composition.parts, delta))
+        return delta >= 1 or any(bound <= at for _, bound in upper_bounds(parts, delta))
 
     lowest = -90 * 300
     return min(decimal_at(least_place(lambda place: place >= lowest and enough(place), -540), 2), Fraction(1))
@@ -126,19 +125,19 @@ def question(delta: object, epsilon: object) -> tuple[str, Fraction]:
     return "delta", at
 
 
-def largest_sum(composition: Composition) -> Fraction:
+def largest_sum(parts: Parts) -> Fraction:
     """A lower bound on the largest loss of all together, below which delta is not 0; the largest are attained."""
     total = Fraction(0)
-    for loss, count in composition.parts:
+    for loss, count in parts:
         reach = FAMILIES[loss.family].reach
         if reach is not None:
             total += count * (reach(loss.given) - Fraction(1, 2**110))  # a logarithm is rounded up by less
     return max(total, Fraction(0))
 
 
-def pure_sum(composition: Composition) -> Fraction | None:
+def pure_sum(parts: Parts) -> Fraction | None:
     """The sum of the pure epsilons, or None where a loss has none."""
     try:
-        return sum((count * loss.pure_epsilon() for loss, count in composition.parts), Fraction(0))
+        return sum((count * loss.pure_epsilon() for loss, count in parts), Fraction(0))
     except Refusal:
         return None

@@ -28,6 +28,7 @@ from fractions import Fraction
 from inspect import signature
 from typing import Any
 
+from dpcurator.accounting.bracket import Bracket
 from dpcurator.accounting.closed.bounds import each_bound, upper_bounds
 from dpcurator.accounting.composition import Composition
 from dpcurator.accounting.rounding import down
@@ -42,6 +43,8 @@ from dpcurator.privacy.loss import Loss
 _FIGURES, _TIGHT_FIGURES = 8, 4
 _MOST = Fraction(10**4)  # of the parameter varied: beyond, there is no noise to speak of
 _LEAST = Fraction(1, 10**400)  # what is not proved there either is refused
+_NEAR = Fraction(1, 250)  # between what is proved and what is not, on samples
+_WIDEST = 1 << 14  # places that the estimate may be off
 _UNPROVED = "No noise level could be certified to meet this target."
 
 
@@ -233,14 +236,40 @@ def _for_samples(dial: _Dial, epsilon: Fraction, delta: Fraction, count: int) ->
         except Refusal:  # no epsilon at all
             return True
 
-    place = place_of(_greatest(beyond, dial.start, _TIGHT_FIGURES), _TIGHT_FIGURES)
-    for back in (0, 2, 8, 32, 128):
-        made, loss = dial.make(decimal_at(place - back, _TIGHT_FIGURES))
-        bracket = Composition(((loss, count),)).bracket(delta=delta, accuracy=Fraction(1, 2000))
-        if bracket.upper <= epsilon:
-            proved["epsilon"] = bracket.upper
-            return Calibrated(mechanism=made, loss=loss, releases=count, proved=proved, by=bracket.method)
-    raise Refusal(_UNPROVED, cure="Ask for a larger epsilon or delta.")
+    near = place_of(_greatest(beyond, dial.start, _TIGHT_FIGURES), _TIGHT_FIGURES)
+    place, bracket = _least_proved(lambda place: _certified(dial, place, count, delta), epsilon, near)
+    proved["epsilon"] = bracket.upper
+    made, loss = dial.make(decimal_at(place, _TIGHT_FIGURES))
+    return Calibrated(mechanism=made, loss=loss, releases=count, proved=proved, by=bracket.method)
+
+
+def _certified(dial: _Dial, place: int, count: int, delta: Fraction) -> Bracket:
+    loss = dial.make(decimal_at(place, _TIGHT_FIGURES))[1]
+    return Composition(((loss, count),)).bracket(delta=delta, accuracy=Fraction(1, 2000))
+
+
+def _least_proved(bracket_at: Callable[[int], Bracket], epsilon: Fraction, near: int) -> tuple[int, Bracket]:
+    """The last place proved to meet epsilon, from `near` on, and its bracket: a little less noise was not proved to."""
+    known: dict[int, Bracket] = {}
+
+    def meets(place: int) -> bool:
+        if place not in known:
+            known[place] = bracket_at(place)
+        return known[place].upper <= epsilon
+
+    step, good, bad = 1, near, near
+    if meets(near):
+        while meets(bad := good + step) and step < _WIDEST:
+            good, step = bad, 2 * step
+    else:
+        while not meets(good := bad - step):
+            if step > _WIDEST:
+                raise Refusal(_UNPROVED, cure="Ask for a larger epsilon or delta.")
+            bad, step = good, 2 * step
+    while decimal_at(bad, _TIGHT_FIGURES) > decimal_at(good, _TIGHT_FIGURES) * (1 + _NEAR):
+        middle = (good + bad) // 2
+        good, bad = (middle, bad) if meets(middle) else (good, middle)
+    return good, known[good]
 
 
 def _for_rho(dial: _Dial, rho: Fraction, count: int) -> Calibrated:

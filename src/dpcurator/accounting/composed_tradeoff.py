@@ -1,8 +1,9 @@
 """The trade-off curve of a composition from both ends, by certified deltas at epsilons that are added where it helps.
 
 Definition  g(w) = 1 - H(w) - w alpha, H(w) the most by which P(S) can pass w Q(S), for every w > 0. beta(alpha) is the
-            supremum of g. H(e**eps) is delta(eps) for eps >= 0, and 1 - w + w delta(-eps) below, where the pair is the
-            same both ways. `both_ends` knows g, from brackets of delta, at some places.
+            supremum of g. H(e**eps) is delta(eps) for eps >= 0, and 1 - w + w delta'(-eps) below, delta' that of Q
+            against P: the same where the pair is alike both ways. `both_ends` knows g, from brackets of delta, at some
+            places. Where it is another backwards, both are taken, and the lesser beta: an attacker has either.
 Promise     `both_ends` encloses beta(alpha). It is narrowed until it is `accuracy` wide, or 60 deltas are known.
 Proof       Lower: every g(w) is at most the supremum (convex duality; tradeoff.py). Upper: H is a supremum of linear
             functions of w, so g is concave. Left of the place w1, g is below the line through (w2, g) and (w1, g), w2 >
@@ -20,13 +21,16 @@ Checked     tests/accounting/test_composed_tradeoff.py.
 from __future__ import annotations
 
 from bisect import insort
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpcurator.accounting.bracket import Bracket, has_law
-from dpcurator.accounting.composition import Composition
+from dpcurator.accounting.bracket import bracket, has_law
 from dpcurator.accounting.convert import alike
+from dpcurator.accounting.pld.certified import certified_ways
+from dpcurator.accounting.pld.lattice import attained, beyond_grids
 from dpcurator.numbers import Enclosure, exp_neg
+from dpcurator.privacy.loss import Loss
 
 ACCURACY = Fraction(1, 1000)
 _MOST = 60  # deltas
@@ -45,26 +49,52 @@ class _Place:
     high: Fraction
 
 
+Known = dict[tuple[bool, Fraction], Enclosure]
+Parts = tuple[tuple[Loss, int], ...]
+
+
 def both_ends(
-    composition: Composition,
+    parts: Parts,
     alpha: Fraction,
     *,
     accuracy: Fraction = ACCURACY,
     seconds: Fraction = Fraction(10),
-    known: dict[Fraction, Bracket] | None = None,
+    known: Known | None = None,
 ) -> Enclosure | None:
-    """beta at alpha in (0, 1), enclosed; None where the losses have no law, or another one backwards.
+    """beta at alpha in (0, 1), enclosed; None where the losses have no law, or one that is not attained.
 
-    seconds: of making finer grids, for each delta. known: deltas of this composition by their epsilon, which are
-    used and added to, so that several alphas share them.
+    seconds: of making finer grids, for each delta. known: deltas of these losses, by whether backward and by epsilon,
+    which are used and added to, so that several alphas share them.
     """
-    shared = {} if known is None else known
-    if not all(has_law(loss) and alike(loss) for loss, _ in composition.parts):
+    shared: Known = {} if known is None else known
+    if not all(has_law(loss) for loss, _ in parts):
         return None
+    if all(alike(loss) for loss, _ in parts):
+        return _one_way(lambda eps: _delta(parts, abs(eps), seconds, shared), alpha, accuracy)
+    if any(beyond_grids(loss) for loss, _ in parts) or attained(list(parts)) != list(parts):
+        return None
+    ways = [_one_way(_directed(parts, seconds, shared, back), alpha, accuracy) for back in (False, True)]
+    return Enclosure(min(way.lo for way in ways), min(way.hi for way in ways))
+
+
+def _directed(parts: Parts, seconds: Fraction, known: Known, backward: bool) -> Callable[[Fraction], Enclosure]:
+    """delta of P against Q at eps >= 0, of Q against P below; backward: the two exchanged."""
+
+    def delta(eps: Fraction) -> Enclosure:
+        if (False, abs(eps)) not in known:
+            found = certified_ways(parts, abs(eps), accuracy=float(_OF_DELTA), seconds=float(seconds))
+            for back, one in zip((False, True), found, strict=True):
+                known[back, abs(eps)] = Enclosure(min(one.lower, one.greatest()), one.greatest())
+        return known[(eps < 0) != backward, abs(eps)]
+
+    return delta
+
+
+def _one_way(delta: Callable[[Fraction], Enclosure], alpha: Fraction, accuracy: Fraction) -> Enclosure:
     places: list[_Place] = []
 
     def add(eps: Fraction) -> None:
-        insort(places, _place(_delta(composition, abs(eps), seconds, shared), alpha, eps))
+        insort(places, _place(delta(eps), alpha, eps))
 
     add(Fraction(0))
     both_errors = places[0].high + alpha  # 1 - delta(0), rounded up
@@ -91,14 +121,14 @@ def _rounded(low: Fraction, high: Fraction) -> Enclosure:
     return Enclosure(max(Fraction(low * _FINE // 1, _FINE), Fraction(0)), Fraction(-(-high * _FINE // 1), _FINE))
 
 
-def _delta(composition: Composition, eps: Fraction, seconds: Fraction, known: dict[Fraction, Bracket]) -> Bracket:
-    if eps not in known:
-        known[eps] = composition.bracket(epsilon=eps, accuracy=_OF_DELTA, seconds=seconds)
-    return known[eps]
+def _delta(parts: Parts, eps: Fraction, seconds: Fraction, known: Known) -> Enclosure:
+    if (False, eps) not in known:
+        known[False, eps] = bracket(parts, epsilon=eps, accuracy=_OF_DELTA, seconds=seconds).enclosure
+    return known[False, eps]
 
 
-def _place(found: Bracket, alpha: Fraction, eps: Fraction) -> _Place:
-    low, high = found.lower, found.upper
+def _place(found: Enclosure, alpha: Fraction, eps: Fraction) -> _Place:
+    low, high = found.lo, found.hi
     less = exp_neg(abs(eps))
     if eps >= 0:
         w = Enclosure(1 / less.hi, 1 / less.lo)

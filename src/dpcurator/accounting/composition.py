@@ -74,18 +74,19 @@ class Composition:
     def bracket(self, *, delta: object = None, epsilon: object = None, **limits: Any) -> Bracket:
         """Both certified bounds: on epsilon at a delta, or on delta at an epsilon.
 
-        limits: `accuracy` (relative width to work for, 1e-4), `seconds` (to stop at, with the best bracket so far), and
+        limits: `accuracy` (relative width to work for, 1e-4), `seconds` (of CPU time, after which it is
+        made no narrower: the bracket then says `stopped`), and
         `progress`, called after each grid with the best bounds so far (`lower`, `upper`) and seconds.
         """
         from dpcurator.accounting.bracket import bracket
 
-        return bracket(self, delta=delta, epsilon=epsilon, **limits)
+        return bracket(self.parts, delta=delta, epsilon=epsilon, **limits)
 
     def estimate(self, *, delta: object = None, epsilon: object = None) -> float:
         """A fast estimate of epsilon at a delta, or of delta at an epsilon, for planning; it bounds nothing."""
         from dpcurator.accounting.estimate.estimate import estimate
 
-        return estimate(self, delta=delta, epsilon=epsilon)
+        return estimate(self.parts, delta=delta, epsilon=epsilon)
 
     def for_group(self, size: int) -> Composition:
         """What the same releases reveal of a group of `size` units (int >= 1): of each loss, that of the group, whose

@@ -133,13 +133,10 @@ def plain(loss: Loss) -> Loss:
 def renyi_of(loss: Loss, alpha: Fraction) -> Fraction | None:
     """The divergence of order alpha, rounded up: in closed form, or else alpha rho; None where neither is known."""
     loss = plain(loss)
-    if not alike(loss):
-        return None
-    try:
+    if FAMILIES[loss.family].renyi is not None:
         return loss.renyi(alpha).hi
-    except Refusal:
-        rho = rho_of(loss)
-        return None if rho is None else alpha * rho
+    rho = rho_of(loss) if alike(loss) else None
+    return None if rho is None else alpha * rho
 
 
 def _short(value: Fraction) -> Fraction:

@@ -5,9 +5,9 @@ Definition  A test looks at the release and says "P" or "Q". alpha: the chance t
             variation. `bayes_risk`: the least chance of a wrong guess where P has a prior chance.
 Promise     `tradeoff` and `bayes_risk` bracket the value for the dominating pair; the lower end holds for everything
             that the loss stands for, with either neighbour as P. So it is for a composition, by certified deltas
-            (composed_tradeoff.py). Where the law of a loss is not known (a vector of discrete Gaussian noise) or is
-            another one backwards, the lower end is by its rho, or by deltas in closed form at some epsilons, and the
-            upper end is that of no test.
+            (composed_tradeoff.py). Where the pair is another one backwards, the value is that of the better of both.
+            Where the law of a loss is not known (a vector of discrete Gaussian noise) or is not attained, the lower end
+            is by its rho, or by deltas in closed form at some epsilons, and the upper end is that of no test.
 Proof       "Q where the loss is at most x" is a best test for each x (Neyman, Pearson), with alpha = P(L <= x) and
             beta = Q(L > x). A line of slope -exp(-x) through that point is below the curve, as
             beta + exp(-x) alpha is least there; and the curve is convex, so between two such points it is below the
@@ -60,8 +60,8 @@ def tradeoff(loss: object, *, alpha: object, accuracy: object = Fraction(1, 1000
     if one is None:
         together = compose(loss)
         if at == 0:
-            return Enclosure(1 - together.delta(epsilon=pure_sum(together) or 64), _ONE)
-        found = both_ends(together, at, accuracy=wide) if at < 1 else None
+            return Enclosure(1 - together.delta(epsilon=pure_sum(together.parts) or 64), _ONE)
+        found = both_ends(together.parts, at, accuracy=wide) if at < 1 else None
         return by_deltas(loss)(at) if found is None else found
     if _only_rho(one):
         return by_deltas(one)(at)
@@ -72,7 +72,11 @@ def tradeoff(loss: object, *, alpha: object, accuracy: object = Fraction(1, 1000
         law = one.distribution(atoms=1)
     except Refusal:
         return by_deltas(one)(at)
-    return _by_law(law, at) if alike(one) else by_deltas(one)(at)
+    found = _by_law(law, at)
+    if alike(one):
+        return found
+    back = _by_law(one.reversed.distribution(atoms=1), at)  # an attacker has either
+    return Enclosure(min(found.lo, back.lo), min(found.hi, back.hi))
 
 
 def by_deltas(loss: object) -> Callable[[Fraction], Enclosure]:

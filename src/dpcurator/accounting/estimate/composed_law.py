@@ -11,15 +11,12 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
+from dpcurator.accounting.closed.bounds import Parts
 from dpcurator.accounting.estimate.floats import dots
 from dpcurator.accounting.pld.grid_choice import Cumulants, aligned, coarse, exact_step, window
 from dpcurator.accounting.pld.lattice import reduced, shape
 from dpcurator.errors import Refusal
-
-if TYPE_CHECKING:
-    from dpcurator.accounting.composition import Composition
 
 Cell = tuple[float, float, float]
 CELLS = 60
@@ -27,17 +24,17 @@ _FINE, _MOST = 240, 1 << 18  # points a deviation; points of all
 _WIDE, _SEEN = 5, 1e-7  # deviations drawn; mass that is
 
 
-def cells(composition: Composition, *, count: int = CELLS) -> tuple[list[Cell], float]:
+def cells(losses: Parts, *, count: int = CELLS) -> tuple[list[Cell], float]:
     """Low, high and mass under P of `count` cells or fewer, rising, and the chance of an infinite loss.
 
     Raises Refusal for a loss without a law, and where nothing is lost.
     """
     import numpy as np
 
-    parts, _ = reduced(composition.parts)
+    parts, _ = reduced(losses)
     if not parts:
         raise Refusal("Nothing is lost here: the loss is 0.", cure="Draw a composition of losses above 0.")
-    _, mean, variance = Cumulants(coarse(parts, far=12.0)).at(0.0)
+    _, mean, variance = Cumulants(coarse(parts, -72.0)).at(0.0)
     spread = math.sqrt(variance)
     longest = max(float(seen.anchor or 0) for seen in (shape(loss) for loss, _ in parts))
     step = exact_step(parts, spread, _MOST // 32)

@@ -18,15 +18,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from dpcurator.accounting.bracket import pure_sum, question
-from dpcurator.accounting.closed.bounds import upper_bounds
+from dpcurator.accounting.closed.bounds import Parts, split, upper_bounds
 from dpcurator.accounting.estimate.contour import contour
 from dpcurator.accounting.estimate.floats import dots
 from dpcurator.accounting.pld.grid_choice import (
     Sight,
     aligned,
-    coarse,
     exact_step,
-    far_for,
     first_step,
     sight,
     window,
@@ -37,7 +35,6 @@ from dpcurator.privacy.families import FAMILIES
 from dpcurator.privacy.sampled import on_all_rows, way_of
 
 if TYPE_CHECKING:
-    from dpcurator.accounting.composition import Composition
     from dpcurator.privacy.loss import Loss
 
 ACCURACY = 1e-7  # relative, of epsilon; aimed at
@@ -46,21 +43,26 @@ MOST = 1 << 20  # points of the sum
 _WORK = 1 << 26  # points of all transforms
 
 
-def estimate(composition: Composition, *, delta: object = None, epsilon: object = None) -> float:
+def estimate(parts: Parts, *, delta: object = None, epsilon: object = None) -> float:
     """See Composition.estimate. Raises Refusal for a family without a law, or where no epsilon has so small a delta."""
     quantity, at = question(delta, epsilon)
-    parts, _ = reduced(composition.parts)
-    if not parts:
+    chance, finite = split(parts)
+    if quantity == "epsilon" and 0 < chance == at:  # nothing is left for the rest
+        total = pure_sum(finite)
+        if total is not None:
+            return float(total)
+    total = pure_sum(parts)
+    fewer, _ = reduced(parts)
+    if not fewer:
         return 0.0
-    total = pure_sum(composition)
     if quantity == "epsilon" and at == 0:
         if total is None:
             raise Refusal("No epsilon has a delta of 0.", cure="Ask at a delta above 0.")
         return float(total)
-    found = max(_one_way(way, quantity, at, total) for way in both_ways(parts))
+    found = max(_one_way(way, quantity, at, total) for way in both_ways(fewer))
     if quantity == "epsilon" and any(FAMILIES[on_all_rows(loss).family].interval is not None for loss, _ in parts):
         # many of a range are cheaper than the law that dominates each
-        found = min([found, *(float(bound) for _, bound in upper_bounds(composition.parts, at))])
+        found = min([found, *(float(bound) for _, bound in upper_bounds(parts, at))])
     return found if total is None or quantity == "delta" else min(found, float(total))
 
 
@@ -99,8 +101,7 @@ def transformed(parts: list[tuple[Loss, int]], quantity: str, at: float) -> floa
     What a grid adds is proportional to the square of its step, and losses on a sample have many points in their long
     tails; so two rough grids say what a fine one would.
     """
-    law = coarse(parts, far=far_for(at) + 4 if quantity == "epsilon" else 12.0)
-    seen = sight(law, quantity, at, ACCURACY)
+    seen = sight(parts, quantity, at, ACCURACY)
     most = min(MOST, _WORK // len(parts))
     reach = 24 * max(seen.spread, 1 / (1 + seen.tilt))
     step = exact_step(parts, seen.spread, most)
@@ -124,7 +125,7 @@ def _on_grid(
     transform: Any = np.ones(n // 2 + 1, dtype=complex)
     log_scale, middle, origin = 0.0, 0.0, 0.0
     for (loss, count), log in zip(parts, seen.logs, strict=True):
-        at_points = window(loss, count, step, s, float(log), min(seen.log_delta, 0.0) - 40)
+        at_points = window(loss, count, step, s, float(log), seen.log_tail)
         places = np.arange(at_points.first, at_points.last + 1)
         masses = dots(loss, float(at_points.anchor) + h * places)
         with np.errstate(divide="ignore"):

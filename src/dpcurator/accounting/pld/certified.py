@@ -1,7 +1,8 @@
 """The certificate of a composition from its whole loss distribution: a grid is chosen, and made finer until it serves.
 
-Promise     `certified` returns true bounds whatever was chosen and whenever it stops: the best of those it made. Time
-            is looked at between laws and between products, and the first grid is as coarse as it asks for.
+Promise     `certified` returns true bounds whatever was chosen and whenever it stops: the best of those it made. The
+            first grid is a coarse one and always finishes, so whether there is a bound depends on no clock. Only finer
+            ones stop, between two losses or two products, when so much CPU time is used; the bounds say so (`stopped`).
 Proof       accounting/pld/certificate.py, for each grid; the least of upper bounds is one. An epsilon is returned only
             once its certified delta is at most (for a lower bound: more than) the one asked for, and delta falls as
             epsilon grows.
@@ -21,19 +22,17 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpcurator.accounting.closed.bounded_range import MOST_SAME, range_delta_below, range_epsilon_below
 from dpcurator.accounting.pld.certificate import Certificate, certify
-from dpcurator.accounting.pld.clock import Clock, OutOfTime, afforded, clock, seconds_for
+from dpcurator.accounting.pld.clock import Clock, OutOfTime, afforded, clock, no_clock, seconds_for
 from dpcurator.accounting.pld.grid_choice import (
     Sight,
     Window,
     aligned,
-    coarse,
     exact_step,
-    far_for,
     first_step,
     fits,
     sight,
@@ -48,21 +47,23 @@ from dpcurator.privacy.families import FAMILIES
 from dpcurator.privacy.loss import Loss
 from dpcurator.privacy.sampled import way_of
 
-MOST = 1 << 19  # points of a composed row
-SINGLE = 1 << 15  # points of one loss
+MOST = 1 << 20  # points of a composed row
+SINGLE = 1 << 16  # points of one loss
 _LONG = 1.0  # seconds that the first grid is expected to take
+_COARSEST = 32  # times the step that is wanted
 ROUGH = 0.02  # relative width of the first grid, where a bound need not be near
 _WIDE, _FEW = 0.5, 16  # relative width from which on each of so few losses is looked at alone
-_SAFE = 30.0  # a window leaves out e**-_SAFE of delta
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """upper: None where no epsilon was certified. step: the finest grid that was used."""
+    """upper: None where no epsilon was certified. step: the finest grid that was used. stopped: by the time, before the
+    bounds were as near as was asked for."""
 
     lower: Fraction
     upper: Fraction | None
     step: Fraction | None = None
+    stopped: bool = False
 
     def greatest(self) -> Fraction:
         """That a delta can be."""
@@ -78,14 +79,18 @@ class Bounds:
             return False
         return max(abs(self.upper - other.upper), abs(self.lower - other.lower)) < share * float(other.upper)
 
+    def ended(self, accuracy: float) -> Bounds:
+        """These, when the time is over."""
+        return replace(self, stopped=self.width() > accuracy)
+
     def or_worse(self, other: Bounds) -> Bounds:
         """Of the greater of two numbers, one bounded by each."""
         upper = None if self.upper is None or other.upper is None else max(self.upper, other.upper)
-        return Bounds(max(self.lower, other.lower), upper, self.step)
+        return Bounds(max(self.lower, other.lower), upper, self.step, self.stopped or other.stopped)
 
     def and_also(self, other: Bounds) -> Bounds:
         uppers = [bound for bound in (self.upper, other.upper) if bound is not None]
-        return Bounds(max(self.lower, other.lower), min(uppers, default=None), other.step or self.step)
+        return Bounds(max(self.lower, other.lower), min(uppers, default=None), other.step or self.step, other.stopped)
 
 
 Progress = Callable[[Bounds, float], None]
@@ -121,8 +126,28 @@ def certified(
     else:
         least = _one_way(real, Fraction(0), quantity, at, accuracy, seconds / 2, None, progress)
         most = _both_ways(fewer, spare, quantity, at, accuracy, seconds / 2, progress)
-        found = Bounds(max(least.lower, _of_coins(fewer, quantity, at)), most.upper, most.step)
+        found = Bounds(max(least.lower, _of_coins(fewer, quantity, at)), most.upper, most.step, most.stopped)
     return found if found.width() < _WIDE else _each_alone(real, quantity, at, found)
+
+
+def certified_ways(
+    parts: tuple[tuple[Loss, int], ...], epsilon: Fraction, *, accuracy: float, seconds: float
+) -> tuple[Bounds, Bounds]:
+    """Bounds on delta at epsilon >= 0 of P against Q, and of Q against P; of losses that are attained together."""
+    fewer, spare = reduced(parts)
+    found = [_delta_of_way(way, spare, epsilon, accuracy, seconds) for way in both_ways(fewer)] if fewer else []
+    if not found:
+        found = [Bounds(Fraction(0), spare)]
+    return found[0], found[-1]
+
+
+def _delta_of_way(
+    way: list[tuple[Loss, int]], spare: Fraction, epsilon: Fraction, accuracy: float, seconds: float
+) -> Bounds:
+    if len(way) == 1 and way[0][1] == 1 and not spare:
+        found = way[0][0].delta_of("forward", epsilon)
+        return Bounds(found.lo, found.hi)
+    return _one_way(way, spare, "delta", epsilon, accuracy, seconds, None, None)
 
 
 def _of_coins(parts: list[tuple[Loss, int]], quantity: str, at: Fraction) -> Fraction:
@@ -148,7 +173,7 @@ def _by_variation(parts: list[tuple[Loss, int]], spare: Fraction, quantity: str,
 def _each_alone(parts: list[tuple[Loss, int]], quantity: str, at: Fraction, found: Bounds) -> Bounds:
     """All together reveal at least what any of them does."""
     lowers = [_single(loss, quantity, at).lower for loss, _ in parts[:_FEW]]
-    return Bounds(max(found.lower, *lowers), found.upper, found.step)
+    return Bounds(max(found.lower, *lowers), found.upper, found.step, found.stopped)
 
 
 def _both_ways(
@@ -180,7 +205,7 @@ def _one_way(
     progress: Progress | None,
 ) -> Bounds:
     """Of the pairs as they are, forward. enough: an upper bound than which none better is needed."""
-    start = time.monotonic()
+    start = time.process_time()
     check = clock(start + seconds)
     if quantity == "epsilon" and _infinite(fewer) > at:
         return Bounds(Fraction(0), None)
@@ -195,35 +220,38 @@ def _one_way(
         step = step if fits(fewer, step) else step / 3
     step = _coarsened(fewer, step, seen)
     counts = [count for _, count in fewer]
-    takes = seconds_for(counts, _windows(fewer, quantity, at, step, seen), step, seen)
-    exact, step = step, afforded(fewer, step, seen, takes, seconds / (1 if last else 3))
-    last = last and step == exact
-    try:
-        if takes > _LONG and not last:  # a rough answer first, in case time is up before a fine one
-            best = best.and_also(_on_grid(fewer, spare, quantity, at, aligned(fewer, 5 * step), seen, check))
-            if progress is not None:
-                progress(best, time.monotonic() - start)
-    except OutOfTime:
-        return best
+    takes = seconds_for(counts, _windows(fewer, step, seen), step, seen)
+    exact, step = step, afforded(fewer, step, seen, takes, max(seconds / (1 if last else 3), _LONG))
+    cut, last = step != exact, last and step == exact
+    at_first = no_clock
+
+    def told() -> None:
+        if progress is not None:
+            progress(best, time.process_time() - start)
+
+    if takes > _LONG and not last:
+        coarse = aligned(fewer, min(max(5, math.ceil(takes / _LONG)), _COARSEST) * step)
+        best = best.and_also(_on_grid(fewer, spare, quantity, at, coarse, seen, no_clock))
+        told()
+        at_first = check
     while True:
         if enough is not None and best.upper is not None and best.upper <= enough:
             return best
-        began = time.monotonic()
+        began = time.process_time()
         try:
-            found = _on_grid(fewer, spare, quantity, at, step, seen, check)
+            found = _on_grid(fewer, spare, quantity, at, step, seen, at_first)
         except OutOfTime:
-            return best
-        before, best = best, best.and_also(found)
-        now = time.monotonic()
-        if progress is not None:
-            progress(best, now - start)
+            return best.ended(accuracy)
+        before, best, at_first = best, best.and_also(found), check
+        now = time.process_time()
+        told()
         finer = aligned(fewer, step / 3)
         last = last or best.width() <= accuracy or before.near(best, accuracy / 3)
         last = last or (enough is not None and best.upper is not None and best.upper <= enough)
-        if last or now - start + 3.5 * (now - began) > seconds:
-            return best
-        if _coarsened(fewer, finer, seen) != finer:
-            return best
+        if last or _coarsened(fewer, finer, seen) != finer:
+            return best.ended(accuracy) if cut else best
+        if now - start + 3.5 * (now - began) > seconds:
+            return best.ended(accuracy)
         step = finer
 
 
@@ -254,9 +282,8 @@ def _infinite(parts: list[tuple[Loss, int]]) -> Fraction:
 
 def _look(parts: list[tuple[Loss, int]], quantity: str, at: Fraction, accuracy: float) -> Sight:
     if quantity == "epsilon":
-        wanted = math.log(at) if at > Fraction(1, 10**300) else -690.0
-        return sight(coarse(parts, far=far_for(wanted) + 4), quantity, wanted, accuracy)
-    return sight(coarse(parts, far=12.0), quantity, float(at), accuracy)
+        return sight(parts, quantity, math.log(at) if at > Fraction(1, 10**300) else -690.0, accuracy)
+    return sight(parts, quantity, float(at), accuracy)
 
 
 def _coarsened(parts: list[tuple[Loss, int]], step: Fraction, seen: Sight) -> Fraction:
@@ -271,15 +298,12 @@ def _reach(loss: Loss) -> Fraction:
     return shape(loss).anchor or Fraction(0)
 
 
-def _windows(parts: list[tuple[Loss, int]], quantity: str, at: Fraction, step: Fraction, seen: Sight) -> list[Window]:
+def _windows(parts: list[tuple[Loss, int]], step: Fraction, seen: Sight) -> list[Window]:
     count = sum(count for _, count in parts)
-    log_delta = math.log(at) if quantity == "epsilon" else max(seen.log_delta, -600.0)
-    log_tail = log_delta - _SAFE - math.log(count)
-
     windows = []
     for (loss, single), log in zip(parts, seen.logs, strict=True):
         apart = stride(loss, count, step, seen)
-        found = window(loss, single, apart * step, seen.tilt, float(log), log_tail)
+        found = window(loss, single, apart * step, seen.tilt, float(log), seen.log_tail)
         windows.append(Window(found.anchor, found.first, found.last, apart))
     return windows
 
@@ -294,7 +318,7 @@ def _on_grid(
     check: Clock,
 ) -> Bounds:
     """spare: a delta that comes to the upper one."""
-    windows = _windows(parts, quantity, at, step, seen)
+    windows = _windows(parts, step, seen)
     made = certify(parts, windows, step, seen.tilt, spare=spare, check=check)
     if quantity == "delta":
         return Bounds(made.delta_below(at), made.delta_above(at), step)

@@ -16,12 +16,14 @@ from typing import Any
 
 from dpcurator.accounting.estimate.floats import dots
 from dpcurator.accounting.pld.lattice import shape
-from dpcurator.accounting.pld.sampling import sampled_points, sampled_span
+from dpcurator.accounting.pld.sampling import far_for, sampled_points, sampled_span
 from dpcurator.privacy.loss import Loss
 from dpcurator.privacy.sampled import way_of
 
 FEW = 512  # atoms of a loss that are all kept, each at its own point
 COARSE = 96  # points of a first look at a law
+_SPARE = 8.0  # a window leaves out e**-_SPARE of what the accuracy is of delta
+_FIRST = 72.0  # -ln of the chance that is left out where delta is not yet known
 
 
 class Cumulants:
@@ -62,6 +64,17 @@ class Cumulants:
         bend = variance + 1 / s**2 + 1 / (1 + s) ** 2
         return value - s * eps - math.log(s) - math.log1p(s) - math.log(2 * math.pi * bend) / 2
 
+    def chernoff_rises(self, s: float, log_delta: float) -> bool:
+        """Does the epsilon that Chernoff's bound has at this delta, (K(s) - ln delta + s ln s - (1+s) ln(1+s))/s, rise
+        at s? It first falls and then rises. Where it is least the tilted law may have two modes (samples of few rows),
+        and much of it lies at either; but the bound is within some e**10 of delta there, as nowhere near is
+        `log_delta_at`, which falls by as much within a few percent of s."""
+        value, mean, _ = self.at(s)
+        return s * mean + log_delta + math.log1p(s) > value
+
+    def chernoff_epsilon(self, s: float, log_delta: float) -> float:
+        return (self.at(s)[0] - log_delta + s * math.log(s) - (1 + s) * math.log1p(s)) / s
+
     def tilt_for(self, quantity: str, at: float, accuracy: float) -> float:
         """The saddle point where epsilon, or ln delta, is about `at`; at least 1e-6, and no more than resolves epsilon
         so far below the largest loss: nearer to it delta is read from the heavy atoms there, whatever the tilt."""
@@ -71,7 +84,7 @@ class Cumulants:
         low, high = math.log(1e-6), math.log(max(4 / (accuracy * max(most, 1e-12)), 10.0))
 
         def passes(s: float) -> bool:
-            return self.epsilon_at(s) > at if quantity == "delta" else self.log_delta_at(s) < at
+            return self.epsilon_at(s) > at if quantity == "delta" else self.chernoff_rises(s, at)
 
         while high < math.log(1e5) and not passes(math.exp(high)) and self.at(math.exp(high))[1] < most / 2:
             high += 1.0  # far from the largest loss, as where rows are sampled
@@ -94,7 +107,10 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """tilt: s; eps and log_delta: about where the answer is; spread: the tilted deviation of the sum."""
+    """tilt: s; eps and log_delta: about where the answer is; spread: the tilted deviation of the sum; log_tail: ln of
+    the chance of each loss that is left out above. Tilts and windows must agree on that: where few rows are sampled,
+    e**(s L) weighs tails that matter to no delta more than all that does, and a tilt for the one is no use for the
+    other."""
 
     tilt: float
     eps: float
@@ -102,25 +118,38 @@ class Sight:
     spread: float
     logs: Any
     cumulants: Cumulants
+    log_tail: float
 
 
-def sight(laws: list[tuple[Any, Any, int]], quantity: str, at: float, accuracy: float) -> Sight:
+def sight(parts: list[tuple[Loss, int]], quantity: str, at: float, accuracy: float) -> Sight:
     """quantity: "epsilon" at ln delta, or "delta" at epsilon."""
-    known = Cumulants(laws)
+    spare = _SPARE - math.log(accuracy) + math.log(sum(count for _, count in parts))
+    if quantity == "epsilon":
+        return _sight(parts, quantity, at, accuracy, at - spare)
+    rough = _sight(parts, quantity, at, accuracy, -_FIRST)
+    return _sight(parts, quantity, at, accuracy, max(min(rough.log_delta, 0.0), -600.0) - spare)
+
+
+def _sight(parts: list[tuple[Loss, int]], quantity: str, at: float, accuracy: float, log_tail: float) -> Sight:
+    known = Cumulants(coarse(parts, log_tail))
     s = known.tilt_for(quantity, at, accuracy)
     logs, _, _ = known.each(s)
-    return Sight(s, known.epsilon_at(s), known.log_delta_at(s), math.sqrt(known.at(s)[2]), logs, known)
+    _, mean, variance = known.at(s)
+    if quantity == "epsilon":
+        return Sight(s, known.chernoff_epsilon(s, at), at, math.sqrt(variance), logs, known, log_tail)
+    eps, log_delta = mean - 1 / s - 1 / (1 + s), known.log_delta_at(s)
+    return Sight(s, eps, log_delta, math.sqrt(variance), logs, known, log_tail)
 
 
-def coarse(parts: list[tuple[Loss, int]], *, far: float) -> list[tuple[Any, Any, int]]:
-    """Each law on some points of its own. far: how many deviations of a Gaussian matter."""
+def coarse(parts: list[tuple[Loss, int]], log_tail: float) -> list[tuple[Any, Any, int]]:
+    """Each law on some points of its own, but for a tail of chance e**log_tail above."""
     import numpy as np
 
-    laws = []
+    laws, far = [], far_for(log_tail)
     for loss, count in parts:
         seen = shape(loss)
         if way_of(loss) is not None:
-            x = sampled_points(loss, far, 4 * COARSE)
+            x = sampled_points(loss, log_tail, 4 * COARSE)
         elif seen.bell is not None:
             mu = math.sqrt(seen.bell)
             middle, half = mu * mu / 2, far * mu
@@ -141,11 +170,6 @@ def coarse(parts: list[tuple[Loss, int]], *, far: float) -> list[tuple[Any, Any,
             x = reach + gap * np.arange(-points - 1, 1)
         laws.append((x, dots(loss, x), count))
     return laws
-
-
-def far_for(log_tail: float) -> float:
-    """How many deviations a Gaussian passes with a chance of e**log_tail, or a little less."""
-    return math.sqrt(max(-2 * log_tail, 1.0))
 
 
 def exact_step(parts: list[tuple[Loss, int]], spread: float, most: int) -> Fraction | None:
@@ -214,14 +238,14 @@ def window(loss: Loss, count: int, step: Fraction, tilt: float, log: float, log_
     h = float(step)
     least = (log - math.log(1e13 * count)) / tilt  # P(L <= x) e**(s x) is less than that share of the tilted mass
     if seen.anchor is None and way_of(loss) is not None:
-        low, high = sampled_span(loss, far_for(log_tail) + 0.5)
+        low, high = sampled_span(loss, log_tail)
         first = math.floor(min(max(least, low), high - h) / h) - 1
         return Window(Fraction(0), first, max(math.ceil(high / h), first + 2))
     if seen.bell is not None:
         mu = math.sqrt(seen.bell)
         anchor = seen.anchor if seen.anchor is not None else Fraction(0)
         gap = float(seen.gap) if seen.gap is not None else 0.0
-        high = mu * mu / 2 + (far_for(log_tail) + 0.5) * mu + 2 * gap
+        high = mu * mu / 2 + (far_for(log_tail)) * mu + 2 * gap
         lean = far_for(-math.log(1e13 * count))
         least = max(
             least, mu * mu * (0.5 + tilt) - lean * mu - 2 * gap, mu * mu / 2 - (far_for(log_tail) + 1) * mu - 2 * gap

@@ -26,9 +26,15 @@ def grown(loss: Any, rate: float) -> Any:
     return np.where(loss > _LARGE, loss + math.log(rate), small)
 
 
-def whole_span(loss: Loss, far: float) -> tuple[float, float]:
-    """Between which the loss on all rows lies, either way, but for tails of a Gaussian beyond `far` deviations."""
-    base = on_all_rows(loss)
+def far_for(log_tail: float) -> float:
+    """How many deviations a Gaussian passes with a chance of e**log_tail, or a little less."""
+    return math.sqrt(max(-2 * log_tail, 1.0))
+
+
+def whole_span(loss: Loss, log_tail: float) -> tuple[float, float]:
+    """Between which the loss on all rows lies, either way, but for a tail of chance e**log_tail on the sample: there it
+    is the rate times as likely."""
+    base, far = on_all_rows(loss), far_for(log_tail - math.log(rate_of(loss)))
     seen = shape(base)
     if seen.bell is None:
         assert seen.anchor is not None
@@ -38,9 +44,9 @@ def whole_span(loss: Loss, far: float) -> tuple[float, float]:
     return -high, high
 
 
-def sampled_span(loss: Loss, far: float) -> tuple[float, float]:
+def sampled_span(loss: Loss, log_tail: float) -> tuple[float, float]:
     """Between which the loss on the sample lies."""
-    low, high = whole_span(loss, far)
+    low, high = whole_span(loss, log_tail)
     q = float(rate_of(loss))
     if way_of(loss) == "fixed_size":
         return -float(grown(high, q)), float(grown(high, q))
@@ -49,11 +55,11 @@ def sampled_span(loss: Loss, far: float) -> tuple[float, float]:
     return float(grown(low, q)), float(grown(high, q))
 
 
-def sampled_points(loss: Loss, far: float, count: int) -> Any:
+def sampled_points(loss: Loss, log_tail: float, count: int) -> Any:
     """About so many rising points of the loss on the sample; the last is its largest, where it has one."""
     import numpy as np
 
-    low, high = whole_span(loss, far)
+    low, high = whole_span(loss, log_tail)
     q, seen = float(rate_of(loss)), shape(loss)
     x = grown(np.linspace(low, high, count), q)
     if way_of(loss) == "fixed_size":

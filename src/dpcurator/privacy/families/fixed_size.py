@@ -14,6 +14,8 @@ Proof       The replaced row is x in one table and y in the other. Given that it
             where (E'-1) (1-q) + E = E'; as a mean of N - E' K and N - E' O it is at most q times the greater of the
             suprema. A set with the row is one without it where another row takes its place, any other being equally
             likely: sets of m that differ in one row, like N's and O's. So both suprema are at most d(ln E') = h(eps)/q.
+            For a group of k rows the same holds with the chance that any of them is taken, at most k q, and sets that
+            differ in k rows.
             The same with the tables exchanged, which is E <= 1.
             A pair with this delta exists: H(E) = h(ln E) for E >= 1, and 1 - E + E H(1/E) below, falls convexly from 1
             to 0 and is at least 1 - E. Convexity at 1: there H falls with slope Q(l > 0) on the right, and on the left
@@ -149,7 +151,7 @@ def fixed_size(name: str, base: Family) -> dict[str, Family]:
     family = Family(
         ranges=sampled_ranges(base),
         pair=lambda given: _pair(base, given),
-        group=sampled_group(base, whole),
+        group=sampled_group(base, "fixed_size_{}".format, lambda rate, k: k * rate),
         spellings={},
         pure_epsilon=pure,
         rho=None if pure is None else lambda given: pure(given) ** 2 / 2,

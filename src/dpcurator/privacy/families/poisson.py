@@ -16,12 +16,18 @@ Proof       Fix the sample T of all other rows, which has one law on both tables
             So it holds at every E >= 0, given T; and on average over T, as the divergence is jointly convex. Such pairs
             may be composed (Zhu, Dong, Wang, theorem 10). The thresholds above are where L passes eps.
             Pure: eps = ln(1 + q (e**e - 1)) is the greatest L forward; backward it is -ln(1 - q + q e**-e), no more, as
-            (1-q + q e**e) (1-q + q e**-e) >= 1. A group of a pure loss is pure, of k times its epsilon; of another
-            nothing is known here.
+            (1-q + q e**e) (1-q + q e**-e) >= 1. A group of a pure loss is pure, of k times its epsilon. Of another,
+            given that some of the k rows are taken (chance q' = 1 - (1-q)**k), N is a mean of mechanisms that are no
+            further from M than that of k rows, so all of the above holds with q' and the pair of k rows. A greater rate
+            dominates a smaller one: put a draw of Q in place of the output now and then.
+            Renyi, of Gaussian noise: at whole orders n the moment is the binomial sum of (1-q)**(n-k) q**k e**(k (k-1)
+            mu**2/2), forward, and no less than backward; (alpha-1) times the divergence is convex in alpha, so between
+            whole orders it is below the chord and above the lines through its neighbours.
             An irrational threshold is in a ball; it meets an atom only at 0, as 1, e**x and e**l are linearly
             independent over the rationals for rational l and x that differ and are not 0 (Lindemann, Weierstrass), and
             so are 1 and e**x where e**l is rational.
-Source      Balle, Barthe, Gaboardi 2018 (arXiv 1807.01647); Zhu, Dong, Wang 2022 (arXiv 2106.08567), subsampling.
+Source      Mironov, Talwar, Zhang 2019 (arXiv 1908.10530), theorems 4 and 5; Balle, Barthe, Gaboardi 2018
+            (arXiv 1807.01647); Zhu, Dong, Wang 2022 (arXiv 2106.08567), subsampling.
 Checked     tests/privacy/test_sampled.py.
 """
 
@@ -29,9 +35,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
-from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, decimal_text
 from dpcurator.numbers.arb import Ball, ball, precision
 from dpcurator.numbers.enclosure import bracket
@@ -51,6 +57,8 @@ from dpcurator.privacy.narrow import enclosed
 
 RATE = "rate"
 ROUNDED = Fraction(1, 2**116)  # no less than what an irrational loss is rounded by
+_DIGITS = 20_000  # bits of an exact rate
+_ORDERS = 512  # whole orders of moments that are added up
 _LARGE = 600.0  # of a loss whose exponential is taken in doubles
 
 
@@ -233,13 +241,58 @@ def sampled_ranges(base: Family) -> Mapping[str, Callable[[Fraction, str], None]
     return {**base.ranges, RATE: chance}
 
 
-def sampled_group(base: Family, name: str) -> Callable[[Given, int], Named]:
+def sampled_group(
+    base: Family, name: Callable[[str], str], any_of: Callable[[Fraction, int], Fraction]
+) -> Callable[[Given, int], Named]:
+    """any_of: at least the chance that any of k rows is taken."""
+
     def group(given: Given, k: int) -> Named:
-        if base.pure_epsilon is None:
-            raise Refusal(f"{name} says nothing of groups here.", cure="Take its epsilon and delta to group_privacy.")
-        return "pure", {"epsilon": k * amplified(base.pure_epsilon(without_rate(given)), given[RATE])}
+        inner, rate = without_rate(given), given[RATE]
+        if base.pure_epsilon is not None:
+            return "pure", {"epsilon": k * amplified(base.pure_epsilon(inner), rate)}
+        (family, moved), some = base.group(inner, k), any_of(rate, k)
+        return (name(family), {**moved, RATE: some}) if some < 1 else (family, moved)
 
     return group
+
+
+def any_taken(rate: Fraction, k: int) -> Fraction:
+    """1 - (1-q)**k, or k q where that has very many digits."""
+    return 1 - (1 - rate) ** k if k * rate.denominator.bit_length() <= _DIGITS else k * rate
+
+
+def _renyi_of_gaussian(base: Family, given: Given, alpha: Fraction) -> Enclosure:
+    assert base.mu_squared is not None
+    square, n = base.mu_squared(without_rate(given)), int(alpha)
+    if square == 0:
+        return ZERO
+    if alpha > _ORDERS:
+        return Enclosure(Fraction(0), alpha * square / 2)  # that on all rows
+    low, high = _moment(square, given[RATE], n), _moment(square, given[RATE], n + 1)
+    if alpha == n:
+        return low * (1 / (alpha - 1))
+    share = alpha - n
+    before, after = _moment(square, given[RATE], n - 1), _moment(square, given[RATE], n + 2)
+    least = max(low.lo + share * (low.lo - before.hi), high.lo - (1 - share) * (after.hi - high.lo), Fraction(0))
+    most = low.hi + share * (high.hi - low.hi)
+    return Enclosure(min(least, most) / (alpha - 1), most / (alpha - 1))
+
+
+@lru_cache(maxsize=4096)
+def _moment(square: Fraction, rate: Fraction, n: int) -> Enclosure:
+    """ln of the n-th moment of P/Q under Q, forward."""
+    if n < 2:
+        return ZERO
+
+    def value(bits: int) -> Ball:
+        less, total, term = ball(1 - rate), ball(0), ball(1 - rate) ** n
+        odds = ball(rate) / less
+        for k in range(n + 1):
+            total += term * (ball(square) * (k * (k - 1) // 2)).exp()
+            term = term * odds * (n - k) / (k + 1)
+        return total.log()
+
+    return enclosed(value)
 
 
 def _pair(base: Family, given: Given, *, backward: bool) -> Pair:
@@ -394,11 +447,11 @@ def _way(base: Family, own: str, *, backward: bool) -> Family:
     return Family(
         ranges=sampled_ranges(base),
         pair=lambda given: _pair(base, given, backward=backward),
-        group=sampled_group(base, name(own)),
+        group=sampled_group(base, name, any_taken),
         spellings={},
         pure_epsilon=pure,
         rho=None if pure is None else lambda given: pure(given) ** 2 / 2,
-        renyi=None,
+        renyi=None if base.mu_squared is None else lambda given, alpha: _renyi_of_gaussian(base, given, alpha),
         delta=lambda given, eps: delta_of(base, given, eps, backward=backward),
         backward=lambda given, eps: delta_of(base, given, eps, backward=not backward),
         reach=amplified_of(base.reach),
