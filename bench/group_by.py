@@ -76,14 +76,14 @@ def measure(engine: DuckDB, plain: duckdb.DuckDBPyConnection, size: int, names: 
     grouped = f"SELECT {unit}, {key}, count(*) AS r, sum({value}) AS s FROM snapshot.main.t0 GROUP BY {unit}, {key}"
     base = best(lambda: plain.execute(f"SELECT count(*), sum(r), sum(s) FROM ({grouped})").fetchall())
     keys = tuple((number if key == "c2" else f"key{number}",) for number in range(100))
-    for max_rows, max_groups in ((4, 3), (1, 1)):
+    for max_rows, max_groups, max_total in ((4, 3, None), (1, 1, None), (4, 100, 8)):
         scan = Scan("t0", tuple(Source(name, KINDS[name]) for name in names))
         core = (scan, Owner(0), Listed((1,), keys), Measure((GRIDS[value],)), PerUnit(),
-                ScaleDown(max_rows, max_groups, ONE), Total(SUMS))  # fmt: skip
+                ScaleDown(max_rows, max_groups, ONE, max_total), Total(SUMS))  # fmt: skip
         ours = best(lambda core=core: engine.evaluate(core))  # type: ignore[misc]
         print(
             f"group_by rows {size:>9,} unit and key {KINDS[unit]:<7} value {KINDS[value]:<7} "
-            f"max_rows {max_rows} max_groups {max_groups}: plain {base:.3f} s, bounded {ours:.3f} s, "
+            f"max_rows {max_rows} max_groups {max_groups} max_total {max_total}: plain {base:.3f} s, bounded {ours:.3f} s, "
             f"ratio {ours / base:.2f}",
             flush=True,
         )

@@ -38,7 +38,7 @@ TARGETS = {  # name: (files under src/dpcurator, tests that hold them)
     ),
     "samplers": (["samplers/*.py"], ["tests/samplers"]),
     "mechanisms": (
-        ["mechanisms/*.py", "mechanisms/key_selection/*.py"],
+        ["mechanisms/*.py", "mechanisms/*/*.py"],
         ["tests/mechanisms", "tests/laws/test_every_mechanism.py"],
     ),
 }
@@ -46,7 +46,7 @@ CONFIG = """[cosmic-ray]
 module-path = "{module}"
 timeout = {timeout}
 excluded-modules = []
-test-command = "{python} -m pytest -x -q -p no:cacheprovider {tests}"
+test-command = "{python} -m pytest -x -q -n 0 -p no:cacheprovider {tests}"
 [cosmic-ray.distributor]
 name = "local"
 """
