@@ -205,7 +205,7 @@ def test_the_pair_is_told_in_words() -> None:
         (lambda: dp.Loss("poisson_gaussian", {"rate": 1, "shift": 1, "variance": 1}), "chance"),
         (lambda: dp.Loss("poisson_gaussian", {"shift": 1, "variance": 1}), "rate"),
         (lambda: BASES[0].sampled(poisson="1/2").rho(), "no rho"),
-        (lambda: BASES[0].sampled(poisson="1/2").renyi(F(2)), "no Renyi"),
+        (lambda: BASES[0].sampled(fixed_size="1/2").renyi(F(2)), "no Renyi"),
         (lambda: BASES[0].sampled(poisson="1/2").kl(), "known here"),
         (lambda: BASES[0].sampled(poisson="1/2").pure_epsilon(), "no pure"),
         (lambda: dp.compose(BASES[0].sampled(poisson="1/2"), BASES[0].sampled(fixed_size="1/2")), "neighbours"),
