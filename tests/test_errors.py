@@ -65,3 +65,11 @@ def test_a_fault_has_one_sentence_and_no_room_for_another():
     with pytest.raises(TypeError):
         Fault("the value was 7")  # type: ignore[call-arg]
     assert Fault().where == ""
+
+
+def test_f9_a_notebook_shows_an_error_as_its_own_lines():
+    """F9: IPython asks for `_render_traceback_`, and shows those lines in place of a traceback."""
+    refused = Refusal("there is no table.", where="line 1, column 18", cure="Did you mean visits?")
+    assert refused._render_traceback_() == ["refused: line 1, column 18: there is no table.", "Did you mean visits?"]
+    assert Misconfigured("what.")._render_traceback_() == ["set-up: what."]
+    assert len(Fault()._render_traceback_()) == 2

@@ -29,6 +29,11 @@ class DpcuratorError(Exception):
         located = f"{self.where}: {self.what}" if self.where else self.what
         return f"{located} {self.cure}".strip()
 
+    def _render_traceback_(self) -> list[str]:
+        """What a notebook shows in place of a traceback: IPython asks an error for its own lines by this name."""
+        located = f"{self.where}: {self.what}" if self.where else self.what
+        return [f"{self.title}: {located}", *([self.cure] if self.cure else [])]
+
     def __reduce__(self) -> tuple[object, ...]:
         return (_again, (type(self), self.what, self.where, self.cure))
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, NoReturn
 
+from dpcurator.numbers.readable import readable
+
 Currency = Literal["epsilon", "rho"]  # what a ledger counts in, besides delta
 
 
@@ -68,6 +70,8 @@ class Request:
     owners: tuple[tuple[str, str], ...] = ()  # (private table, its unit) of what it reads; not part of its identity
     asked: str = ""  # the question as SQL, for the log; not part of its identity
 
+    __repr__ = readable
+
 
 @dataclass(frozen=True, slots=True)
 class Charge:
@@ -83,6 +87,8 @@ class Charge:
     remaining: Fraction
     rho: Fraction = Fraction(0)
 
+    __repr__ = readable
+
 
 @dataclass(frozen=True, slots=True)
 class Budget:
@@ -93,6 +99,17 @@ class Budget:
     spent: Fraction
     spent_delta: Fraction
     currency: Currency = "epsilon"
+
+    def __repr__(self) -> str:
+        from dpcurator.numbers import decimal_text
+
+        amounts = [(self.currency, self.spent, self.total), ("delta", self.spent_delta, self.delta)]
+        told = [
+            f"{name}: {decimal_text(spent)} of {decimal_text(total)} spent, {decimal_text(total - spent)} left"
+            for name, spent, total in amounts
+            if total
+        ]
+        return f"Budget({'; '.join(told)})"
 
     @property
     def remaining(self) -> Fraction:

@@ -199,7 +199,7 @@ def test_what_has_nothing_to_vary_is_refused():
 
 def test_words():
     made = calibrate(dp.DiscreteLaplace, epsilon=1, releases=4, sensitivity=1)
-    assert str(made) == "DiscreteLaplace(scale=Fraction(4, 1)): epsilon 1 and delta 0 for 4 releases together, by sum."
+    assert str(made) == "DiscreteLaplace(scale=4): epsilon 1 and delta 0 for 4 releases together, by sum."
 
 
 def test_on_samples_the_target_is_met_and_a_little_less_noise_does_not():

@@ -4,6 +4,8 @@ A version with a new option or setting fails here: read what it does, then write
 """
 
 import contextlib
+import subprocess
+import sys
 
 import duckdb
 import pytest
@@ -85,3 +87,36 @@ def test_a3_settings_are_in_force_whatever_was_set_before(connection):
     assert [one[name] for name in SETTINGS if name in one] == [two[name] for name in SETTINGS if name in two]
     assert one["python_enable_replacements"] == "false"
     assert one["default_collation"] == ""
+
+
+IN_A_NOTEBOOK = """
+import sys, types
+class Shell: config = {"IPKernelApp": {}}
+kernel = types.ModuleType("IPython")
+kernel.get_ipython = Shell
+sys.modules["IPython"] = kernel            # as DuckDB's client looks for a notebook, when it is imported
+sys.modules["ipywidgets"] = None           # not installed
+import duckdb
+from dpcurator.catalog.duckdb_options import write_down
+from dpcurator.engines.duckdb.engine import DuckDB
+try:
+    duckdb.connect().execute("SET enable_progress_bar = false")
+except duckdb.Error:
+    print("a bare notebook")
+opened = write_down(duckdb.connect())
+print(opened.execute("SELECT current_setting('enable_progress_bar')").fetchone())
+print(type(DuckDB.from_tables({"t0": {"c0": [1, 2]}})).__name__)
+"""
+
+
+def test_f1_a_bare_notebook_opens_connections():
+    """F1: in a kernel without ipywidgets, DuckDB refuses to set the progress bar off, as it is."""
+    ran = subprocess.run([sys.executable, "-c", IN_A_NOTEBOOK], capture_output=True, text=True, timeout=60)
+    assert ran.stderr == ""
+    assert ran.stdout.splitlines() == ["a bare notebook", "(False,)", "DuckDB"]
+
+
+def test_f1_where_a_progress_bar_is_on_it_is_set_off():
+    with contextlib.closing(duckdb.connect()) as opened:
+        opened.execute("SET enable_progress_bar = true")
+        assert write_down(opened).execute("SELECT current_setting('enable_progress_bar')").fetchone() == (False,)

@@ -169,4 +169,4 @@ def test_it_is_shown_as_far_as_it_is_known() -> None:
     assert str(Enclosure.exactly(Fraction(3, 4))) == "0.75"
     assert f"{exp_neg(Fraction(10_000)):.3e}" == "1.135e-4343"  # no double goes so far
     assert f"{Enclosure.exactly(10**400):.0e}" == "1e+400"
-    assert repr(Enclosure.exactly(1)) == "Enclosure(lo=Fraction(1, 1), hi=Fraction(1, 1))"
+    assert repr(Enclosure.exactly(1)) == "Enclosure(1)"

@@ -14,6 +14,7 @@ from dpcurator.accounting.closed.bounds import Parts, upper_bounds
 from dpcurator.accounting.pld.certified import Progress, certified
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, positive, rational
+from dpcurator.numbers.readable import readable
 from dpcurator.privacy.families import FAMILIES
 from dpcurator.privacy.loss import Loss
 
@@ -31,6 +32,8 @@ class Bracket:
     upper: Fraction
     method: str
     stopped: bool = False
+
+    __repr__ = readable
 
     @property
     def enclosure(self) -> Enclosure:

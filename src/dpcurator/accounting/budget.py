@@ -75,7 +75,7 @@ class Meter:
 
     def __repr__(self) -> str:
         limits = (f"{name} {decimal_text(limit)}" for name, limit in self._limits.items() if limit is not None)
-        return f"<budget of {' and '.join(limits)}>"
+        return f"budget of {' and '.join(limits)}"
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
         raise Refusal("A budget cannot be copied: both copies would spend it.", cure="Make another, of its own budget.")

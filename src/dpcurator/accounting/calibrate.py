@@ -35,6 +35,7 @@ from dpcurator.accounting.rounding import down
 from dpcurator.errors import Refusal
 from dpcurator.numbers import decimal_text, positive, rational, whole
 from dpcurator.numbers.decimal_search import decimal_at, least_place, place_of
+from dpcurator.numbers.readable import readable
 from dpcurator.privacy import zcdp
 from dpcurator.privacy.calibration import Calibration
 from dpcurator.privacy.families.gaussian import gaussian_sigma
@@ -60,6 +61,8 @@ class Calibrated:
     releases: int
     proved: Mapping[str, Fraction]
     by: str
+
+    __repr__ = readable
 
     def __str__(self) -> str:
         what = " and ".join(f"{name} {decimal_text(value)}" for name, value in self.proved.items())

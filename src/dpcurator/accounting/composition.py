@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import whole
+from dpcurator.numbers.readable import readable
 from dpcurator.privacy.loss import Loss
 from dpcurator.privacy.sampled import is_reverse, neighbours_of
 
@@ -38,6 +39,8 @@ class Composition:
     """parts: (loss, count), count an int >= 1; equal losses are merged, and the order of the parts is theirs."""
 
     parts: tuple[tuple[Loss, int], ...]
+
+    __repr__ = readable
 
     def __post_init__(self) -> None:
         counts: dict[Loss, int] = {}

@@ -23,6 +23,7 @@ from dpcurator.numbers import decimal_text, rational
 from dpcurator.numbers.arb import ball, precision
 from dpcurator.numbers.display import error_text
 from dpcurator.numbers.enclosure import bracket
+from dpcurator.numbers.readable import readable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +38,8 @@ class LossExplained:
     right: Fraction
     alarms: Fraction
     found: Fraction
+
+    __repr__ = readable
 
     def __str__(self) -> str:
         but = f", but for a part of chance {decimal_text(self.delta)}" if self.delta else ""

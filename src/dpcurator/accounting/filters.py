@@ -58,6 +58,9 @@ class ApproximateFilter:
 
     __slots__ = ("_meter",)
 
+    def __repr__(self) -> str:
+        return f"<ApproximateFilter: {self._meter!r}>"
+
     def __init__(self, *, epsilon: object, delta: object = 0) -> None:
         limit = at_least_0(epsilon, name="epsilon")
         self._meter = Meter({"epsilon": limit, "delta": _below_1(delta)})
@@ -98,6 +101,9 @@ class ZcdpFilter:
     """rho: at least 0; delta: in [0, 1), the chance of the parts that have no rho. Any other is a Refusal."""
 
     __slots__ = ("_meter", "_rho")
+
+    def __repr__(self) -> str:
+        return f"<ZcdpFilter: {self._meter!r}>"
 
     def __init__(self, *, rho: object, delta: object = 0) -> None:
         self._rho = at_least_0(rho, name="rho")
@@ -140,6 +146,9 @@ class RenyiFilter:
 
     __slots__ = ("_meter", "alpha")
 
+    def __repr__(self) -> str:
+        return f"<RenyiFilter: {self._meter!r}>"
+
     def __init__(self, *, alpha: object, epsilon: object) -> None:
         self.alpha = order(alpha)
         self._meter = Meter({"divergence": at_least_0(epsilon, name="epsilon")})
@@ -174,6 +183,9 @@ class GaussianFilter:
     """
 
     __slots__ = ("_meter",)
+
+    def __repr__(self) -> str:
+        return f"<GaussianFilter: {self._meter!r}>"
 
     def __init__(self, *, mu: object) -> None:
         self._meter = Meter({"mu_squared": at_least_0(mu, name="mu") ** 2})

@@ -26,7 +26,7 @@ from dpcurator.accounting.composition import compose
 from dpcurator.accounting.convert import pure_epsilon_of, pure_rho, rho_of
 from dpcurator.accounting.rounding import ball_up, down
 from dpcurator.errors import Refusal
-from dpcurator.numbers import positive, rational
+from dpcurator.numbers import decimal_text, positive, rational
 from dpcurator.numbers.arb import ball, precision
 from dpcurator.numbers.enclosure import bracket
 from dpcurator.privacy.sampled import neighbours_of
@@ -46,6 +46,9 @@ class Odometer:
             )
         self._slope = None if tuned_to is None else self._line(positive(tuned_to, name="tuned_to"))
         self._meter = Meter({"epsilon": None, "rho": None, "without": None})
+
+    def __repr__(self) -> str:
+        return f"<Odometer: delta {decimal_text(self.delta)}>"
 
     def _line(self, rho: Fraction) -> Fraction:
         """l, near the root: any number above 0 is right."""

@@ -28,6 +28,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from fractions import Fraction
 from functools import cache
+from typing import NamedTuple
 
 from dpcurator.accounting.bracket import pure_sum
 from dpcurator.accounting.closed.bounds import one_gaussian, upper_deltas
@@ -115,7 +116,17 @@ def bayes_risk(loss: object, *, prior: object) -> Enclosure:
     return Enclosure(p * (1 - most), p * (1 - least))
 
 
-def posterior(prior: object, *, epsilon: object) -> tuple[Fraction, Fraction]:
+class Posterior(NamedTuple):
+    """What a belief can become: at least `least`, at most `greatest`; both exact, and shown to ten figures."""
+
+    least: Fraction
+    greatest: Fraction
+
+    def __repr__(self) -> str:
+        return f"Posterior(least={float(self.least):.10g}, greatest={float(self.greatest):.10g})"
+
+
+def posterior(prior: object, *, epsilon: object) -> Posterior:
     """The least and the greatest that `prior` can become by Bayes' rule, where no log-ratio passes epsilon >= 0.
 
     Rounded outward. prior: in [0, 1]. Odds are multiplied by at least exp(-epsilon) and at most exp(epsilon).
@@ -124,11 +135,11 @@ def posterior(prior: object, *, epsilon: object) -> tuple[Fraction, Fraction]:
     if eps < 0:
         raise Refusal("epsilon must be at least 0.", cure="Write epsilon as in 0.5.")
     if p in (0, 1):
-        return p, p
+        return Posterior(p, p)
     less = exp_neg(eps)
     low = p * less.lo / (p * less.lo + 1 - p)
     high = p / (p + (1 - p) * less.lo)
-    return max(low, Fraction(0)), min(high, _ONE)
+    return Posterior(max(low, Fraction(0)), min(high, _ONE))
 
 
 def _by_law(law: Distribution, alpha: Fraction) -> Enclosure:

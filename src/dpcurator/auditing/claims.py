@@ -27,6 +27,7 @@ from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, decimal_text, ln, positive, rational
 from dpcurator.numbers.arb import ball, precision
 from dpcurator.numbers.enclosure import bracket
+from dpcurator.numbers.readable import fraction_text, readable
 
 if TYPE_CHECKING:
     from dpcurator.numbers.rational import Spelled
@@ -68,6 +69,8 @@ class Approximate:
     epsilon: Fraction
     delta: Fraction
     measure: ClassVar[str] = "epsilon"
+
+    __repr__ = readable
 
     def __init__(self, epsilon: Spelled, delta: Spelled) -> None:
         eps, least = rational(epsilon, name="epsilon"), rational(delta, name="delta")
@@ -122,7 +125,7 @@ class Pure(Approximate):
         Approximate.__init__(self, epsilon, 0)
 
     def __repr__(self) -> str:
-        return f"Pure(epsilon={self.epsilon!r})"
+        return f"Pure(epsilon={fraction_text(self.epsilon)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +134,8 @@ class Zcdp:
 
     rho: Fraction
     measure: ClassVar[str] = "rho"
+
+    __repr__ = readable
 
     def __init__(self, rho: Spelled) -> None:
         object.__setattr__(self, "rho", positive(rho, name="rho"))

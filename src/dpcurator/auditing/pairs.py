@@ -21,6 +21,7 @@ from typing import Any
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import rational
+from dpcurator.numbers.readable import readable
 
 RELATIONS = ("add-remove", "replace-one", "vector", "number")
 _MANY = 1000  # rows of one unit
@@ -36,6 +37,8 @@ class Pair:
     why: str = "given"
     hostile: bool = False
     neighbours: str | None = None
+
+    __repr__ = readable
 
     def __str__(self) -> str:
         return f"{shown(self.first)} and {shown(self.second)}"

@@ -18,6 +18,7 @@ from typing import Any
 
 from dpcurator.auditing.claims import Claim, Least
 from dpcurator.auditing.pairs import Pair, shown
+from dpcurator.numbers.readable import readable
 
 CERTAIN, FOUND, NOTHING = "violation found (certain)", "violation found", "no violation found"
 _FLOOR = Context(prec=4, rounding=ROUND_FLOOR)
@@ -52,6 +53,8 @@ class Finding:
     counts: tuple[int, int] | None = None
     draws: int = 0
     outcomes: tuple[Hashable, ...] = field(default=(), repr=False, compare=False)
+
+    __repr__ = readable
 
     @property
     def never(self) -> bool:
@@ -91,6 +94,8 @@ class Report:
     found_on: Pair | None = None
     notes: tuple[str, ...] = ()
     picture: tuple[Bar, ...] | None = field(default=None, repr=False, compare=False)
+
+    __repr__ = readable
 
     @property
     def best(self) -> Finding | None:

@@ -75,11 +75,17 @@ SETTINGS: Final = {
 
 
 def write_down(connection: DuckDBPyConnection) -> DuckDBPyConnection:
-    """Set everything that touches rows on a connection, which is returned."""
-    known = {name for (name,) in connection.execute("SELECT name FROM duckdb_settings()").fetchall()}
+    """Set everything that touches rows on a connection, which is returned; and no progress bar is drawn.
+
+    In a notebook without ipywidgets there is no bar, and DuckDB then refuses every change of its setting, also to the
+    value that it has: so it is changed only where it is on.
+    """
+    known = dict(connection.execute("SELECT name, value FROM duckdb_settings()").fetchall())
     for name, value in SETTINGS.items():
         if name in known:
             connection.execute(f"SET {name} = {value}")
+    if known.get("enable_progress_bar") == "true":
+        connection.execute("SET enable_progress_bar = false")
     return connection
 
 

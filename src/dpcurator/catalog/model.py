@@ -24,6 +24,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, Literal
 
+from dpcurator.numbers.readable import readable
+
 Kind = Literal["integer", "float", "text"]
 Value = int | float | str | None  # a physical value; None is missing
 Neighbours = Literal["add-remove", "replace-one"]
@@ -62,6 +64,8 @@ class Column:
         """Code points of a value that is a text, at most; a public fact."""
         return UUID_LETTERS if self.type == "uuid" else self.max_length
 
+    __repr__ = readable
+
     @property
     def kind(self) -> Kind:
         """The physical kind, from the table above."""
@@ -79,6 +83,8 @@ class Table:
     max_groups: int | None = None
     max_total: int | None = None  # rows of a unit in all of one answer
     expected_units: int | None = None  # a public size hint, for error bars only
+
+    __repr__ = readable
 
     @property
     def private(self) -> bool:
@@ -101,6 +107,8 @@ class Catalog:
     data_version: int  # the snapshot this catalog was bound to by `refresh`; 0 when there is none yet
     rho: Fraction = Fraction(0)
     salt: str = ""
+
+    __repr__ = readable
 
     @property
     def currency(self) -> Literal["epsilon", "rho"]:

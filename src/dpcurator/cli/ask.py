@@ -27,7 +27,7 @@ def _menu(curator: Any, question: str | None, asked: Asked, as_json: bool) -> No
     menu = curator.menu(
         question_text(question), assume_count=asked.assume_count, confidence=asked.confidence, **asked.caps()
     )
-    show_json(menu.as_json()) if as_json else show(menu)
+    show_json(menu.as_json()) if as_json else show(menu.told(f"choose one with --spend, or --{menu.currency}"))
 
 
 @command(name="ask", epilog='Example: dpcurator ask "SELECT city, COUNT(*) AS n FROM visits GROUP BY city" --spend 5%')

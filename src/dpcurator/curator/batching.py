@@ -23,6 +23,8 @@ from dpcurator.catalog.model import Catalog
 from dpcurator.engines.limits import check_core, weight
 from dpcurator.engines.limits_rows import MAX_PARTS
 from dpcurator.errors import Refusal
+from dpcurator.numbers import decimal_text
+from dpcurator.numbers.text_table import pre_html
 from dpcurator.plan.canonical import digest
 from dpcurator.plan.limits import Finishing, check, finishing, scanned
 from dpcurator.plan.merge import merged
@@ -50,6 +52,20 @@ class Batch:
     digests: tuple[str, ...]
     places: tuple[int | None, ...]
     point: Point | None = None
+
+    def __repr__(self) -> str:
+        delta = f", delta {decimal_text(self.delta)}" if self.delta else ""
+        how = ", as one" if self.point is not None else ""
+        price = f"{self.asked[0].catalog.currency} {decimal_text(self.cost)}{delta}" if self.paid else "free"
+        return f"Batch({len(self.asked)} questions, {price}{how})"
+
+    def __str__(self) -> str:
+        """The price of all, then each question's share and error bars."""
+        told = [f"question {number}: {quote!r}" for number, quote in enumerate(self.asked, 1)]
+        return "\n".join([repr(self), *told])
+
+    def _repr_html_(self) -> str:
+        return pre_html(str(self))
 
     @property
     def epsilon(self) -> Fraction:

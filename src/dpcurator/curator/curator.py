@@ -29,7 +29,10 @@ from dpcurator.ledger import Ledger, Stored
 from dpcurator.ledger.canonical import canonical_text
 from dpcurator.ledger.keys import SigningKey
 from dpcurator.ledger.ledger import Entry
+from dpcurator.numbers import decimal_text
 from dpcurator.numbers.rational import Spelled
+from dpcurator.numbers.readable import part
+from dpcurator.numbers.text_table import pre_html
 from dpcurator.plan.bind import bind
 from dpcurator.plan.canonical import as_json, plan_of
 from dpcurator.plan.check_catalog import disagreement
@@ -60,6 +63,7 @@ from dpcurator.values import Budget, Charge, Exact, Json, Request, read_json
 
 if TYPE_CHECKING:
     from dpcurator.curator.history import Together
+    from dpcurator.curator.tables import Tables
     from dpcurator.fronts.frame import Frame
     from dpcurator.snapshot.report import Report
 
@@ -90,7 +94,7 @@ def _unpriced(question: Read) -> Read:
     return question
 
 
-@dataclass
+@dataclass(repr=False)
 class Curator:
     """Open one with `dpcurator.open`. Safe to share among threads; no budget is held in this object.
 
@@ -104,6 +108,23 @@ class Curator:
     engine: Callable[[], Engine]
     entropy: Entropy = field(default_factory=SystemEntropy)
     report: Report | None = field(default=None, repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        catalog = self.catalog
+        delta = f" and delta {decimal_text(catalog.delta)}" if catalog.delta else ""
+        tables = part([table.name for table in catalog.tables])
+        budget = f"{catalog.currency} {decimal_text(catalog.budget)}{delta}"
+        return f"<Curator: tables={tables}, protects={part(catalog.protects)}, budget {budget}>"
+
+    def _repr_html_(self) -> str:
+        return f"{pre_html(repr(self))}{self.tables._repr_html_()}"
+
+    @property
+    def tables(self) -> Tables:
+        """What can be asked of: each table with its columns, their types, bounds and keys, and what bounds a unit."""
+        from dpcurator.curator.tables import Tables
+
+        return Tables(self.catalog)
 
     def table(self, name: str) -> Frame[Quote, Menu, Answer]:
         """A table by its exact name, to ask in steps: `.where(...).group_by(...).agg(...)`. Raises Refusal."""

@@ -25,6 +25,7 @@ from dpcurator.errors import DpcuratorError, Refusal
 from dpcurator.ledger import Ledger
 from dpcurator.ledger.events import Kind
 from dpcurator.numbers import decimal_text, rational
+from dpcurator.numbers.readable import readable
 from dpcurator.pricing.joint_guarantee import least_epsilon, rounded_up
 from dpcurator.privacy import zcdp
 from dpcurator.privacy.loss import Loss
@@ -47,6 +48,8 @@ class Together:
     charges: int
     method: str
     adaptive: bool
+
+    __repr__ = readable
 
     def as_json(self) -> Json:
         """For machines; it says of itself that no question is refused for it."""

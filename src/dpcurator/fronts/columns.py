@@ -74,6 +74,10 @@ class Choice:
     branches: tuple[Branch, ...] = ()
     condition: Syntax | None = None
 
+    def __repr__(self) -> str:
+        made = f": {Expression(Case(self.branches, None))!r}" if self.branches else ""
+        return f"<a choice, not yet whole{made}>"
+
     def when(self, condition: Expression) -> Choice:
         """The next condition."""
         if self.condition is not None or not isinstance(condition, Expression):

@@ -21,6 +21,7 @@ from dpcurator.language.functions.function import RowFunction
 from dpcurator.language.question import Binary, Call, Cast, Fits, Literally, Operator, Syntax, Unary, Within
 from dpcurator.language.rows import COMPARISONS
 from dpcurator.numbers import whole
+from dpcurator.numbers.readable import cut
 
 _BRACKETS: Final = 'Put each comparison in brackets: (dp.col("age") > 65) & (dp.col("city") == "Leeds").'
 
@@ -36,7 +37,7 @@ class Expression:
     __array_ufunc__: ClassVar[None] = None  # numpy's scalars leave operators to this class
 
     def __repr__(self) -> str:
-        return expression(self.syntax) if depth(self.syntax, 64) <= 64 else "a deep expression"
+        return cut(expression(self.syntax)) if depth(self.syntax, 64) <= 64 else "a deep expression"
 
     # comparisons
     def __eq__(self, other: object) -> Expression:  # type: ignore[override]
@@ -264,6 +265,9 @@ class Sorted:
     part: Syntax
     descending: bool
     missing_first: bool
+
+    def __repr__(self) -> str:
+        return f"{Expression(self.part)!r}{' DESC' if self.descending else ''}"
 
 
 def literal(given: object, beside: str) -> Syntax:

@@ -37,6 +37,7 @@ from dpcurator.language.question import (
     with_parts,
 )
 from dpcurator.numbers import whole
+from dpcurator.numbers.readable import cut
 from dpcurator.plan.nodes import Plan
 
 MOST: Final = 10**18  # rows of a limit; beyond it all are the same
@@ -190,7 +191,7 @@ class Frame(Generic[Q, M, A]):
 
     def __repr__(self) -> str:
         try:
-            return self.sql()
+            return cut(self.sql())
         except Refusal:
             return f"a question of {quote(self.table)}, not yet whole"
 

@@ -39,6 +39,7 @@ from dpcurator.ledger.reading import Head, Reader
 from dpcurator.ledger.states import CURATOR, step
 from dpcurator.ledger.stores import Kept, Page, Store
 from dpcurator.ledger.verify import Verdict, verified
+from dpcurator.numbers import decimal_text
 from dpcurator.values import Budget, Charge, Request
 
 _PAGE = 1000  # rows fetched at a time
@@ -63,9 +64,20 @@ class Entry:
     event: Event
     hash: str
 
+    def __repr__(self) -> str:
+        told = [f"{self.position}, {self.time[:19]}, {self.event.NAME}"]
+        told += [f"{name} {getattr(self.event, name)[:8]}" for name in ("request",) if hasattr(self.event, name)]
+        for name in ("epsilon", "rho", "delta"):
+            amount = getattr(self.event, name, None)
+            told += [f"{name} {decimal_text(amount)}"] if amount else []
+        return f"Entry({', '.join(told)})"
+
 
 class Ledger:
     """Open with `Ledger.open`. Safe to share among threads and to carry across forks."""
+
+    def __repr__(self) -> str:
+        return f"<Ledger of {self._opening.protects}>"
 
     def __init__(
         self,

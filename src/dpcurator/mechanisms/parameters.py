@@ -15,6 +15,7 @@ from typing import Any, TypeVar, dataclass_transform
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import positive
+from dpcurator.numbers.readable import readable
 
 T = TypeVar("T")
 
@@ -32,6 +33,8 @@ def error_level(beta: object) -> Fraction:
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 def parameters(made: type[T]) -> type[T]:
     """The class as a frozen dataclass of keyword-only fields, whose constructor raises Refusal for other calls."""
+    if made.__repr__ is object.__repr__:
+        made.__repr__ = readable  # type: ignore[method-assign]
     frozen: Any = dataclass(frozen=True, kw_only=True)(made)
     plain = frozen.__init__
     known = [one.name for one in fields(frozen) if one.init]

@@ -16,6 +16,7 @@ from fractions import Fraction
 from typing import Self
 
 from dpcurator.numbers.arb import Ball, ball, precision
+from dpcurator.numbers.display import nearest_double
 
 _LONG = 512  # bits an endpoint's numerator or denominator may have before it is rounded outward
 _KEPT = 256  # significant bits it then keeps
@@ -64,12 +65,19 @@ class Enclosure:
 
     def __format__(self, spec: str) -> str:
         """The real in this format, where both ends round to the same text; else both, as in "0.1 to 0.3"."""
-        lo, hi = (format(_decimal(end), spec) for end in (self.lo, self.hi))
+        lo, hi = (format(_decimal(end), spec or ".10g") for end in (self.lo, self.hi))
         return lo if lo == hi else f"{lo} to {hi}"
 
     def __str__(self) -> str:
         """Of ten figures: what is known of the real at a glance. `lo` and `hi` say it exactly."""
         return format(self, ".10g")
+
+    def __repr__(self) -> str:
+        return f"Enclosure({self!s})"
+
+    def __float__(self) -> float:
+        """The double nearest to the middle: for display. No bound: `lo` and `hi` are."""
+        return nearest_double((self.lo + self.hi) / 2)
 
     def __neg__(self) -> Enclosure:
         return Enclosure(-self.hi, -self.lo)

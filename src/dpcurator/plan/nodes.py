@@ -18,6 +18,7 @@ from typing import Any, Final, Literal
 
 from dpcurator.catalog.model import EACH_ROW, KINDS, Kind, Neighbours
 from dpcurator.language.rows import Field, Operand, Predicate
+from dpcurator.numbers.readable import readable
 
 LATER: Final[dict[str, Any]] = {"later": True}  # a field that older plans have not: left out where it is the default
 
@@ -233,6 +234,8 @@ class Plan:
     order: tuple[Order, ...] = ()
     limit: int | None = None
     offset: int = 0
+
+    __repr__ = readable
 
 
 def owners_of(plan: Plan) -> tuple[tuple[str, str], ...]:

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpcurator.numbers.display import nearest_double
+from dpcurator.numbers.readable import readable
 from dpcurator.plan.nodes import Apply, Given, Key, Output, Post, Result
 from dpcurator.pricing.quote import Priced, Quote
 from dpcurator.pricing.resolve import PricedCall
@@ -24,6 +25,8 @@ class Bar:
     title: str
     error: Fraction | None
     rows: int | None
+
+    __repr__ = readable
 
     def as_json(self) -> dict[str, Any]:
         error = None if self.error is None else nearest_double(self.error)

@@ -16,6 +16,7 @@ from dpcurator.catalog.model import Catalog
 from dpcurator.errors import Refusal
 from dpcurator.language.names import nearest
 from dpcurator.numbers import decimal_text
+from dpcurator.numbers.readable import readable
 from dpcurator.plan.nodes import Plan
 from dpcurator.pricing.bars import Bar, bars, describe
 from dpcurator.pricing.prices import Price, amount_of, share_of
@@ -36,6 +37,8 @@ class MenuRow:
     delta: Fraction
     left: Fraction
     bars: tuple[Bar, ...]
+
+    __repr__ = readable
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,14 @@ class Menu:
         }
 
     def __str__(self) -> str:
+        """The offers, and how Python chooses one."""
+        amount = decimal_text(self.offers[0].amount) if self.offers else ""
+        return self.told(f'choose one with spend="5%", or {self.currency}={amount}')
+
+    __repr__ = __str__
+
+    def told(self, how: str) -> str:
+        """The offers as a table. how: to choose one, as the reader's own language says it."""
         from dpcurator.numbers.text_table import table_text
 
         if not self.offers:
@@ -77,7 +88,6 @@ class Menu:
             for o in self.offers
         ]
         percent = decimal_text(self.confidence * 100)
-        how = f"choose one with --spend, or --{self.currency}"
         note = f"error bars hold with {percent} % confidence for each value; {how}"
         return f"{table_text(heads, lines)}\n{note}"
 

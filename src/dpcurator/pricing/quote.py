@@ -18,7 +18,9 @@ from dpcurator.catalog.model import Catalog
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms import DiscreteLaplace
 from dpcurator.numbers import decimal_text
+from dpcurator.numbers.readable import cut, readable
 from dpcurator.numbers.roots import root_above, root_below, ten_to_figures
+from dpcurator.numbers.text_table import pre_html, printable
 from dpcurator.plan.canonical import as_json, digest
 from dpcurator.plan.core import Grid
 from dpcurator.plan.lower import Lowered, lower
@@ -50,6 +52,8 @@ class Priced:
     epsilon: Fraction
     rho: Fraction = Fraction(0)
 
+    __repr__ = readable
+
     def error(self, beta: Fraction) -> Fraction:
         """The noise passes this with probability at most beta, in the query's unit."""
         return self.mechanism.error(beta) * self.reading.unit
@@ -75,6 +79,33 @@ class Quote:
     confidence: Fraction
     catalog: Catalog
     selecting: Selecting | None = None
+
+    def __repr__(self) -> str:
+        if self.free:
+            return "Quote(free: every value is public)"
+        text = ", ".join([*self._charged(), *(f"{title}: {bar}" for title, bar in self._bars())])
+        return cut(f"Quote({text})")
+
+    def __str__(self) -> str:
+        """The price, then the error bar of each column."""
+        if self.free:
+            return "free: every value is public, no private data would be read"
+        percent = decimal_text(self.confidence * 100)
+        bars = [f"  {title}: {bar}" for title, bar in self._bars()]
+        price = f"price: {' and '.join(self._charged())}, of a budget of {decimal_text(self.catalog.budget)}"
+        return "\n".join([price, f"error bars, with {percent} % confidence for each value:", *bars])
+
+    def _repr_html_(self) -> str:
+        return pre_html(str(self))
+
+    def _charged(self) -> list[str]:
+        delta = [f"delta {decimal_text(self.delta)}"] if self.delta else []
+        return [f"{self.catalog.currency} {decimal_text(self.cost)}", *delta]
+
+    def _bars(self) -> list[tuple[str, str]]:
+        from dpcurator.pricing.bars import bars, describe
+
+        return [(printable(bar.title), describe(bar)) for bar in bars(self)]
 
     @property
     def plan_digest(self) -> str:

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, exp_neg, rational
 from dpcurator.numbers.arb import Ball
+from dpcurator.numbers.readable import readable
 from dpcurator.privacy.narrow import enclosed
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ class Atom:
 
     loss: Fraction | Enclosure
     mass: Enclosure
+
+    __repr__ = readable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +63,8 @@ class Distribution:
     smooth: Callable[[Ball], tuple[Ball, Ball]] | None = None
     reach: Fraction | None = None
     ends: tuple[Enclosure, ...] = ()
+
+    __repr__ = readable
 
     def mean(self) -> Enclosure:
         """The mean of L under P, which is the divergence of Kullback and Leibler. Raises Refusal where infinite."""

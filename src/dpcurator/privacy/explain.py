@@ -18,6 +18,7 @@ from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, decimal_text, rational, whole
 from dpcurator.numbers.arb import ball
 from dpcurator.numbers.display import value_text
+from dpcurator.numbers.readable import readable
 from dpcurator.privacy.narrow import enclosed
 
 
@@ -32,6 +33,8 @@ class DeltaExplained:
     somebody: Enclosure
     rows: Fraction
     warning: str
+
+    __repr__ = readable
 
     def __str__(self) -> str:
         if self.delta == 0:

@@ -21,6 +21,7 @@ from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, decimal_text, ln, rational, whole
 from dpcurator.numbers.arb import Ball, ball
 from dpcurator.numbers.display import error_text
+from dpcurator.numbers.readable import readable
 from dpcurator.privacy.narrow import enclosed
 
 
@@ -32,6 +33,8 @@ class GroupPrivacy:
     epsilon: Fraction
     tighter: Enclosure
     textbook: Enclosure
+
+    __repr__ = readable
 
     @property
     def delta(self) -> Fraction:

@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, positive, rational, whole
 from dpcurator.numbers.decimal_search import decimal_at, least_place, place_of
+from dpcurator.numbers.readable import fraction_text
 from dpcurator.privacy.distribution import Distribution
 from dpcurator.privacy.families import FAMILIES, Family
 from dpcurator.privacy.families.family import Pair, order
@@ -63,6 +64,10 @@ class Loss:
         object.__setattr__(self, "family", family)
         object.__setattr__(self, "parameters", tuple(sorted(exact.items())))
         FAMILIES[family].check(family, exact)
+
+    def __repr__(self) -> str:
+        given = "".join(f", {name}={fraction_text(value)}" for name, value in self.parameters)
+        return f"Loss({self.family!r}{given})"
 
     @classmethod
     def shifted(cls, family: str, *, scale: Fraction, shift: int) -> Self:

@@ -16,6 +16,8 @@ from typing import Any, Final
 
 from dpcurator.ledger.keys import HEXADECIMAL, canonical
 from dpcurator.ledger.keys import verify as signed_by
+from dpcurator.numbers.readable import part
+from dpcurator.numbers.text_table import pre_html
 from dpcurator.plan.canonical import as_json, plan_of
 from dpcurator.plan.nodes import Ask, Plan
 from dpcurator.plan.stability import Reach
@@ -43,6 +45,13 @@ class Verification:
 
     steps: tuple[Step, ...]
     not_checked: tuple[str, ...] = field(default=(), compare=False)
+
+    def __repr__(self) -> str:
+        wrong = [step.name for step in self.steps if not step.holds]
+        return f"Verification(holds={self.holds}, steps={len(self.steps)}{f', wrong={part(wrong)}' if wrong else ''})"
+
+    def _repr_html_(self) -> str:
+        return pre_html(str(self))
 
     @property
     def holds(self) -> bool:

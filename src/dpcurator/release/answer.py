@@ -7,6 +7,7 @@ Checked in tests/release/test_answer.py.
 from __future__ import annotations
 
 import html
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
@@ -19,13 +20,16 @@ from dpcurator.values import Cell, Currency, Json
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
+    import pyarrow as pa
 
 
 MADE_UP: Final = "MADE UP: a rehearsal over invented rows, not data"
+FIRST: Final = 60  # rows that a notebook shows
 OTHER, NULL = "(other)", "NULL"  # what stands in a table for all keys that are not shown, and for no value
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Answer:
     """What an analyst gets. `cells` holds values with errors; `receipt` vouches for them, and is None for a rehearsal.
 
@@ -61,8 +65,15 @@ class Answer:
         return [(row[self._index(column)].low, row[self._index(column)].high) for row in self.cells]
 
     def _index(self, column: str) -> int:
-        if column not in self.columns:
-            raise Refusal(f"the answer has no column {column!r}.", cure=f"Its columns are {', '.join(self.columns)}.")
+        if not isinstance(column, str) or column not in self.columns:
+            what = repr(column) if isinstance(column, str | int) else f"of type {type(column).__name__}"
+            raise Refusal(f"the answer has no column {what}.", cure=f"Its columns are {', '.join(self.columns)}.")
+        places = [str(place) for place, title in enumerate(self.columns, 1) if title == column]
+        if len(places) > 1:
+            raise Refusal(
+                f"columns {' and '.join(places)} of the answer are both called {column!r}.",
+                cure="Ask with a name for each, as in COUNT(*) AS n, SUM(age) AS total; or read answer.to_pandas().",
+            )
         return self.columns.index(column)
 
     @property
@@ -84,24 +95,50 @@ class Answer:
         return _short(str(self.receipt["request"])) + ("" if batch is None else f".{batch['index'] + 1}")
 
     def to_pandas(self) -> pd.DataFrame:
-        """A data frame with a column per value and, for noisy ones, a column 'x ±' of error bars.
+        """A pandas data frame: a column `n` for each value and, for noisy ones, `n ±`, `n_low` and `n_high`.
 
-        attrs: "made_up"; and "other", the numbers of the rows whose missing key stands for all keys not shown.
+        Whole numbers are exact, dates are dates (`release/frames.py`). attrs: "made_up"; and "other", the numbers of
+        the rows whose missing key stands for all keys not shown. Raises Refusal where pandas is not installed.
         """
-        import pandas as pd
+        from dpcurator.release.frames import to_pandas
 
-        data: dict[str, list[Any]] = {}
-        for index, title in enumerate(self.columns):
-            unique, number = title, index + 1
-            while unique in data or f"{unique} ±" in data:
-                unique, number = f"{title} ({number})", number + 1
-            data[unique] = [row[index].value for row in self.cells]
-            if any(row[index].error is not None for row in self.cells):
-                data[f"{unique} ±"] = [row[index].error for row in self.cells]
-        frame = pd.DataFrame(data)
-        frame.attrs["made_up"] = self.made_up
-        frame.attrs["other"] = [number for number, row in enumerate(self.cells) if any(cell.other for cell in row)]
-        return frame
+        return to_pandas(self)
+
+    def to_polars(self) -> pl.DataFrame:
+        """The same as a polars data frame; where there is such a row, the column `(other)` says which it is, and a
+        rehearsal has the column `made_up`. Raises Refusal where polars is not installed."""
+        from dpcurator.release.frames import to_polars
+
+        return to_polars(self)
+
+    def to_arrow(self) -> pa.Table:
+        """The same as an Arrow table, with the columns of `to_polars`. Raises Refusal without pyarrow."""
+        from dpcurator.release.frames import to_arrow
+
+        return to_arrow(self)
+
+    def __len__(self) -> int:
+        """How many rows it has."""
+        return len(self.cells)
+
+    def __iter__(self) -> Iterator[tuple[int | float | str | bool | None, ...]]:
+        """The rows, as in `rows`."""
+        return iter(self.rows)
+
+    def __getitem__(self, column: str) -> list[Any]:
+        """The values of a column, as in answer["n"]; also answer["n ±"], answer["n_low"] and answer["n_high"].
+
+        Dates are the texts that the receipt signs; the data frames have them as dates. Raises Refusal for a name that
+        no column has, and for one that two have.
+        """
+        from dpcurator.release.frames import NOISY
+
+        if isinstance(column, str) and column not in self.columns:
+            for title, shown in zip(self.columns, self.shown, strict=True):
+                ends = {f"{title} ±": "error", f"{title}_low": "low", f"{title}_high": "high"}
+                if shown in NOISY and column in ends:
+                    return [getattr(row[self._index(title)], ends[column]) for row in self.cells]
+        return [row[self._index(column)].value for row in self.cells]
 
     def as_json(self) -> Json:
         """Everything, for machines. Amounts are exact, as text."""
@@ -133,12 +170,23 @@ class Answer:
         head = [MADE_UP] if self.made_up else []
         return "\n".join([*head, self.table(), *self._footer()])
 
+    def __repr__(self) -> str:
+        """As printed, of the first rows."""
+        head = [MADE_UP] if self.made_up else []
+        table = table_text(self.columns, self._texts(FIRST), self._numeric())
+        return "\n".join([*head, table, *self._more("print(answer)"), *self._footer()])
+
     def table(self) -> str:
         """The rows alone, aligned."""
         return table_text(self.columns, self._texts(), self._numeric())
 
-    def _texts(self) -> list[list[str]]:
-        return [[_cell(cell, shown) for cell, shown in zip(row, self.shown, strict=True)] for row in self.cells]
+    def _texts(self, most: int | None = None) -> list[list[str]]:
+        rows = self.cells[:most]
+        return [[_cell(cell, shown) for cell, shown in zip(row, self.shown, strict=True)] for row in rows]
+
+    def _more(self, how: str) -> list[str]:
+        rows = len(self) - FIRST
+        return [f"... and {rows:,} more row{'s' if rows > 1 else ''}: {how}"] if rows > 0 else []
 
     def _numeric(self) -> list[bool]:
         return [shown in ("whole", "number", "integer", "float") for shown in self.shown]
@@ -158,9 +206,9 @@ class Answer:
         heads = "".join(f"<th>{html.escape(printable(title))}</th>" for title in self.columns)
         body = "".join(
             "<tr>" + "".join(f'<td style="text-align:right">{html.escape(text)}</td>' for text in row) + "</tr>"
-            for row in self._texts()
+            for row in self._texts(FIRST)
         )
-        foot = "<br>".join(html.escape(line) for line in self._footer())
+        foot = "<br>".join(html.escape(line) for line in [*self._more("answer.to_pandas()"), *self._footer()])
         caption = f"<caption><b>{MADE_UP}</b></caption>" if self.made_up else ""
         return f"<table>{caption}<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table><small>{foot}</small>"
 

@@ -28,6 +28,7 @@ from typing import Any
 from dpcurator.errors import Refusal
 from dpcurator.numbers import rational, whole
 from dpcurator.numbers.coerce import real_value
+from dpcurator.numbers.readable import readable
 from dpcurator.sensitivity.exactly import holds, root, same
 from dpcurator.sensitivity.neighbours import relation
 
@@ -41,6 +42,8 @@ class Moves:
     l1: Fraction
     l2_squared: Fraction
     linf: Fraction
+
+    __repr__ = readable
 
     @classmethod
     def one(cls, step: Fraction) -> Moves:
@@ -72,6 +75,8 @@ class Bounded:
     size: int  # how many numbers it gives
     _value: Callable[[Sequence[Any]], Values]
     _moves: Callable[[str, int | None], Moves]
+
+    __repr__ = readable
 
     def __call__(self, rows: Sequence[Any]) -> Values:
         return self._value(rows)

@@ -22,6 +22,7 @@ from typing import Any
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, decimal_text, rational, whole
 from dpcurator.numbers.rational import Spelled
+from dpcurator.numbers.readable import readable
 from dpcurator.sensitivity.exactly import DISTANCES, Vector, distance, ends, finite, root
 from dpcurator.sensitivity.neighbours import Index, bases, how_many, relation, with_row
 from dpcurator.sensitivity.progress import Progress, telling
@@ -46,6 +47,8 @@ class Checked:
     pairs: int
     complete: bool
     why: str = ""
+
+    __repr__ = readable
 
     @property
     def sensitivity(self) -> Fraction | float:

@@ -20,6 +20,7 @@ from typing import Any
 from dpcurator.errors import Refusal
 from dpcurator.numbers import rational, whole
 from dpcurator.numbers.rational import Spelled
+from dpcurator.numbers.readable import readable
 from dpcurator.sensitivity.exactly import finite, same
 from dpcurator.sensitivity.function import Function, Grid
 from dpcurator.sensitivity.neighbours import Index, bases, how_many
@@ -39,6 +40,8 @@ class Enumerated:
     values: dict[Index, int] = field(repr=False)
     reached: tuple[dict[Index, int], ...] = field(repr=False)  # A_k of every dataset, for k = 0, 1, ... until constant
     neighbours: str = "replace-one"
+
+    __repr__ = readable
 
     def rows(self, data: Sequence[Any]) -> Index:
         """The data as a multiset of positions in the domain. n is public, so another number of rows is a Refusal."""

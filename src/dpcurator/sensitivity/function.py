@@ -20,6 +20,7 @@ from typing import Any, Protocol
 from dpcurator.errors import Refusal
 from dpcurator.numbers import positive, rational, whole
 from dpcurator.numbers.coerce import real_value
+from dpcurator.numbers.readable import readable
 from dpcurator.sensitivity.sealed import LocalSensitivity
 
 _LISTED = 1_000_000
@@ -32,6 +33,8 @@ class Grid:
     lower: Fraction
     upper: Fraction
     step: Fraction
+
+    __repr__ = readable
 
     def __post_init__(self) -> None:
         lower, upper = rational(self.lower, name="lower"), rational(self.upper, name="upper")

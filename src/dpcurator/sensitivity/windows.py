@@ -33,6 +33,7 @@ from dpcurator.errors import Refusal
 from dpcurator.numbers import rational
 from dpcurator.numbers.coerce import unmasked
 from dpcurator.numbers.rational import Spelled
+from dpcurator.numbers.readable import readable
 from dpcurator.sensitivity.function import Grid
 from dpcurator.sensitivity.neighbours import relation
 
@@ -50,6 +51,8 @@ class Window:
     share: Fraction
     grid: Grid
     neighbours: str = "replace-one"
+
+    __repr__ = readable
 
     def rows(self, data: Sequence[Any]) -> NDArray[Any]:
         """Sorted steps of the grid, with lower before and upper after them."""

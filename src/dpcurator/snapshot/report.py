@@ -12,6 +12,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from dpcurator.numbers.readable import readable
+from dpcurator.numbers.text_table import pre_html
+
 SHOWN: Final = 5  # places kept per kind of trouble
 
 
@@ -73,6 +76,8 @@ class TableReport:
     outside: dict[str, OutsideKeys] = field(default_factory=dict)
     header: frozenset[str] | None = None  # the names in the first file, which later ones must share
 
+    __repr__ = readable
+
     def as_json(self) -> dict[str, Any]:
         return {
             "table": self.table,
@@ -129,6 +134,9 @@ class Report:
     version: int
     tables: tuple[TableReport, ...]
 
+    def __repr__(self) -> str:
+        return f"<Report of data version {self.version}, for the steward alone: print(report)>"
+
     @property
     def clean(self) -> bool:
         """Was everything read, and is no value a key but for its spelling?"""
@@ -145,6 +153,9 @@ class Report:
 
     def as_json(self) -> dict[str, Any]:
         return {"version": self.version, "tables": [table.as_json() for table in self.tables]}
+
+    def _repr_html_(self) -> str:
+        return pre_html(str(self))
 
     def __str__(self) -> str:
         head = f"Data version {self.version}. For the steward only: these counts are private."

@@ -34,6 +34,7 @@ from dpcurator.auditing.replay.recording import Call, Recorder, Replayer, Stoppe
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms import ROWS
 from dpcurator.numbers import whole
+from dpcurator.numbers.readable import readable
 
 FOUND: Final = "violation found (certain)"
 NOTHING: Final = "no violation found"
@@ -53,6 +54,8 @@ class Mismatch:
     where: str
     words: str
     move: Move | None = None
+
+    __repr__ = readable
 
     def __str__(self) -> str:
         return f"{self.where}: {self.words}"
@@ -78,6 +81,8 @@ class Replay:
     moved: int = 0
     largest: Fraction = Fraction(0)
     notes: list[str] = field(default_factory=list)
+
+    __repr__ = readable
 
     @property
     def found(self) -> bool:

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 LOCK: Final = (
-    "SET enable_progress_bar = false",
     "SET python_enable_replacements = false",
     "SET autoinstall_known_extensions = false",
     "SET autoload_known_extensions = false",

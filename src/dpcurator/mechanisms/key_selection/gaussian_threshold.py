@@ -24,6 +24,7 @@ from dpcurator.mechanisms.key_selection import rule
 from dpcurator.mechanisms.noise.discrete_gaussian import DiscreteGaussian
 from dpcurator.numbers import Enclosure, positive, rational, whole
 from dpcurator.numbers.arb import Ball, precision
+from dpcurator.numbers.readable import readable
 from dpcurator.privacy import zcdp
 from dpcurator.privacy.families import discrete_gaussian_sums as law
 
@@ -42,6 +43,8 @@ class GaussianThreshold:
     delta: Fraction
     groups: int
     eps: Fraction | None = None
+
+    __repr__ = readable
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rho", positive(self.rho, name="rho"))

@@ -23,6 +23,7 @@ from dpcurator.mechanisms.key_selection import rule
 from dpcurator.mechanisms.noise.discrete_laplace import DiscreteLaplace
 from dpcurator.numbers import Enclosure, positive, whole
 from dpcurator.numbers.arb import Ball, ball, precision
+from dpcurator.numbers.readable import readable
 from dpcurator.privacy.zcdp import pure_to_rho
 
 NAME = "laplace_threshold"
@@ -35,6 +36,8 @@ class LaplaceThreshold:
     eps: Fraction
     delta: Fraction
     groups: int
+
+    __repr__ = readable
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "eps", positive(self.eps, name="eps"))

@@ -32,6 +32,7 @@ from dpcurator.mechanisms.key_selection import rule
 from dpcurator.numbers import Enclosure, positive, whole
 from dpcurator.numbers.arb import Ball, ball, common_floor, precision
 from dpcurator.numbers.enclosure import bracket
+from dpcurator.numbers.readable import readable
 from dpcurator.privacy.zcdp import pure_to_rho
 
 if TYPE_CHECKING:  # a quote draws nothing, and starts faster without numpy
@@ -47,6 +48,8 @@ class TruncatedGeometric:
     eps: Fraction
     delta: Fraction
     groups: int
+
+    __repr__ = readable
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "eps", positive(self.eps, name="eps"))

@@ -26,6 +26,7 @@ from dpcurator.mechanisms.local.public_values import Values, named
 from dpcurator.mechanisms.parameters import error_level
 from dpcurator.numbers import whole
 from dpcurator.numbers.rational import Spelled
+from dpcurator.numbers.readable import readable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,6 +43,8 @@ class Estimates:
     other: Fraction
     values: Values = field(repr=False)
     supports: NDArray[np.int64] = field(repr=False)
+
+    __repr__ = readable
 
     def __post_init__(self) -> None:
         if self.reports < 1:

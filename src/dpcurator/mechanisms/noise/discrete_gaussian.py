@@ -25,6 +25,7 @@ from dpcurator.errors import Refusal
 from dpcurator.mechanisms.parameters import error_level
 from dpcurator.numbers import Enclosure, positive, rational, whole
 from dpcurator.numbers.arb import Ball, ball, precision
+from dpcurator.numbers.readable import readable
 from dpcurator.privacy.calibration import Calibration, Given, Made, whole_shift
 from dpcurator.privacy.families import discrete_gaussian_sums as law
 from dpcurator.privacy.loss import Loss
@@ -72,6 +73,8 @@ class DiscreteGaussian:
     calibration: ClassVar[Calibration] = Calibration("rho", _at_rho, curve=_at_point)
 
     variance: Fraction
+
+    __repr__ = readable
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "variance", positive(self.variance, name="variance"))

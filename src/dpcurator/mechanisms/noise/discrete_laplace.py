@@ -20,6 +20,7 @@ from dpcurator.entropy import Entropy
 from dpcurator.mechanisms.parameters import error_level
 from dpcurator.numbers import Enclosure, exp_neg, positive, whole
 from dpcurator.numbers.arb import ball, common_floor, precision
+from dpcurator.numbers.readable import readable
 from dpcurator.privacy.calibration import Calibration, Given, Made, whole_shift
 from dpcurator.privacy.loss import Loss
 
@@ -59,6 +60,8 @@ class DiscreteLaplace:
     calibration: ClassVar[Calibration] = Calibration("epsilon", _at_epsilon)
 
     scale: Fraction
+
+    __repr__ = readable
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scale", positive(self.scale, name="scale"))

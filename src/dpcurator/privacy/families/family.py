@@ -18,6 +18,7 @@ from typing import Any
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, decimal_text, rational
 from dpcurator.numbers.arb import Ball
+from dpcurator.numbers.readable import readable
 from dpcurator.privacy.distribution import Distribution
 
 Given = Mapping[str, Fraction]
@@ -59,6 +60,8 @@ class Pair:
     first: str
     second: str
     where: str
+
+    __repr__ = readable
 
     def __str__(self) -> str:
         return f"{self.first} against {self.second}, {self.where}"
