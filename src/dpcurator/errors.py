@@ -16,7 +16,24 @@ from typing import ClassVar
 
 
 class DpcuratorError(Exception):
-    """The parent of the four; catch it to catch everything this package raises on purpose."""
+    """The parent of every error that dpcurator raises on purpose: Refusal, OverBudget, Misconfigured, Fault.
+
+    A message says what is wrong, where, and how to mend it, and never contains data of a private table.
+
+    Parameters:
+        what: text, what is wrong: the rule that was broken.
+        where: text, the place in a file or question, or "".
+        cure: text, what to do instead, or "".
+
+    `exit_code` is that of the shell; `as_json()` gives the same words in fields.
+
+    >>> import dpcurator as dp
+    >>> try:
+    ...     dp.Laplace(sensitivity=1, epsilon=0)
+    ... except dp.DpcuratorError as error:
+    ...     print(error.what, error.cure, error.exit_code)
+    epsilon must be above 0, not 0. Write epsilon as in 0.1. 2
+    """
 
     exit_code: ClassVar[int] = 1
     title: ClassVar[str] = "error"
@@ -48,14 +65,37 @@ def _again(kind: type[DpcuratorError], what: str, where: str, cure: str) -> Dpcu
 
 
 class Refusal(DpcuratorError):
-    """Your question: refused from public facts alone, before anything was charged or read."""
+    """A question or a parameter that cannot be answered, refused before anything was charged.
+
+    Decided from public facts alone, so that a refusal tells nothing about the data. Exit code 2.
+
+    >>> import dpcurator as dp
+    >>> try:
+    ...     dp.compose("noise")
+    ... except dp.Refusal as error:
+    ...     print(error.what)
+    str has no loss by itself.
+    """
 
     exit_code = 2
     title = "refused"
 
 
 class OverBudget(Refusal):
-    """The price passes what is left. Amounts are exact, in `currency`: epsilon, rho or delta."""
+    """A Refusal because the price passes the remaining budget; nothing was charged. Exit code 3.
+
+    Parameters:
+        requested, remaining: Fractions, exact amounts; `short_by` is their difference.
+        currency: "epsilon", "rho" or "delta".
+
+    >>> import dpcurator as dp
+    >>> budget = dp.ApproximateFilter(epsilon="0.5")
+    >>> try:
+    ...     budget.spend(epsilon=1)
+    ... except dp.OverBudget as error:
+    ...     print(error.currency, error.requested, error.remaining, error.short_by)
+    epsilon 1 1/2 1/2
+    """
 
     exit_code = 3
     title = "over budget"
@@ -87,14 +127,31 @@ def _over_budget(requested: Fraction, remaining: Fraction, currency: str) -> Ove
 
 
 class Misconfigured(DpcuratorError):
-    """The setup: catalog, snapshot, key or ledger. The steward mends it; nothing was charged for it."""
+    """A fault of the set-up (catalog, snapshot, key or ledger), which the steward mends; nothing was charged.
+
+    Exit code 4.
+
+    >>> import dpcurator as dp
+    >>> try:
+    ...     dp.open("no-such-curator.toml")
+    ... except dp.Misconfigured as error:
+    ...     print(error.what)
+    There is no such catalog file.
+    """
 
     exit_code = 4
     title = "set-up"
 
 
 class Fault(DpcuratorError):
-    """Something failed after data was touched. Constant words: which failure it was may depend on data."""
+    """A failure after data was touched, told in constant words, since which failure it was may depend on data.
+
+    The charge stands, and the curator is closed until the steward runs `dpcurator reopen`. Exit code 5.
+
+    >>> import dpcurator as dp
+    >>> print(dp.Fault().what)
+    The question could not be completed.
+    """
 
     exit_code = 5
     title = "fault"

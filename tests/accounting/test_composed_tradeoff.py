@@ -150,7 +150,7 @@ def test_many_in_words():
     said = explain_loss(spelled("60 * laplace(epsilon=0.1)"), delta="1e-6", prior="0.01")
     words = str(said)
     assert "changes anybody's odds at most" in words
-    assert "but for a part of chance 0.000001" in words
+    assert "except with probability 0.000001" in words
     assert "of 100 guesses" in words.lower()
     assert said.right < F(7, 10)
     assert F(1, 20) < said.found < F(3, 10)

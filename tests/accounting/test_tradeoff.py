@@ -172,13 +172,13 @@ def test_words():
     said = explain_loss(loss("laplace", scale=1, shift=1), prior="0.1")
     assert str(said).splitlines() == [
         "Epsilon 1: seeing the release changes anybody's odds at most 2.719 times.",
-        "- Who believed something of one person with chance 10 % will believe it with 3.9 % to 23.2 %.",
-        "- Of 100 guesses which of two neighbouring tables it was, at even chances, the best attacker gets at most "
+        "- Who believed something of one person with probability 10 % will believe it with 3.9 % to 23.2 %.",
+        "- Of 100 guesses which of two neighbouring tables it was, at even odds, the best attacker gets at most "
         "69.7 right; 50 are right without the release.",
         "- A test that accuses wrongly 5 of 100 times finds at most 13.6 of 100.",
     ]
     with_delta = explain_loss(GAUSS, delta="1e-6")
-    assert "but for a part of chance 0.000001" in str(with_delta)
+    assert "except with probability 0.000001" in str(with_delta)
     assert with_delta.delta == F("1e-6")
     assert "not at all" in str(explain_loss(loss("pure", epsilon=0)))
     assert "protects nobody" in str(explain_loss(loss("pure", epsilon=50)))

@@ -45,7 +45,9 @@ DEEP = {
     "texts": deep(
         lambda part: rows.Compute(
             "substring", (rows.Compute("replace", (part,), "text", ("a", "aa")),), "text", (1, 20)
-        ), TEXT, 15,
+        ),
+        TEXT,
+        15,
     ),
     "a zone": rows.Compute("local_of_time", (DAY,), "integer", ("Europe/Berlin",)),
 }

@@ -46,7 +46,7 @@ def test_both_algorithms_are_0_delta_private(delta: F) -> None:
 def test_words_and_warning() -> None:
     risky = explain_delta(delta="0.001", n=1000)
     assert "Warning: delta is at least 1/n = 0.001" in str(risky)
-    assert "exposes somebody with chance 0.632305, and 1 row on average" in str(risky)
+    assert "exposes somebody with probability 0.632305, and 1 row on average" in str(risky)
     safe = explain_delta("1e-6", 1000)
     assert safe.warning == ""
     assert "0.0009995" in str(safe)

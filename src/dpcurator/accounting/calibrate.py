@@ -1,4 +1,4 @@
-"""The least noise that does: a mechanism for a wanted (epsilon, delta), rho or error, for one release or for k.
+"""Calibration: the least noise for a target (epsilon, delta), rho or error, for one release or for k.
 
 Definition  One privacy parameter of a mechanism is varied: its epsilon a release (Laplace, exponential, randomised
             response, ...) or its rho (the Gaussians), as its class declares (privacy/calibration.py). It is raised, by
@@ -26,7 +26,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from inspect import signature
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpcurator.accounting.bracket import Bracket
 from dpcurator.accounting.closed.bounds import each_bound, upper_bounds
@@ -40,6 +40,9 @@ from dpcurator.privacy import zcdp
 from dpcurator.privacy.calibration import Calibration
 from dpcurator.privacy.families.gaussian import gaussian_sigma
 from dpcurator.privacy.loss import Loss
+
+if TYPE_CHECKING:
+    from dpcurator.numbers.rational import Spelled
 
 _FIGURES, _TIGHT_FIGURES = 8, 4
 _MOST = Fraction(10**4)  # of the parameter varied: beyond, there is no noise to speak of
@@ -82,25 +85,48 @@ class _Dial:
 def calibrate(
     mechanism: Any,
     *,
-    epsilon: object = None,
-    delta: object = None,
-    rho: object = None,
-    error: object = None,
-    beta: object = Fraction(1, 20),
-    releases: object = 1,
-    sensitivity: object = None,
+    epsilon: Spelled | None = None,
+    delta: Spelled | None = None,
+    rho: Spelled | None = None,
+    error: Spelled | None = None,
+    beta: Spelled = Fraction(1, 20),
+    releases: int = 1,
+    sensitivity: Spelled | None = None,
     tight: bool = False,
     given: Mapping[str, object] | None = None,
     error_given: Mapping[str, object] | None = None,
-    poisson: object = None,
-    fixed_size: object = None,
+    poisson: Spelled | None = None,
+    fixed_size: Spelled | None = None,
 ) -> Calibrated:
-    """The least noise for one target: epsilon >= 0 (and delta in [0, 1), 0 unless given), or rho > 0, or error > 0.
+    """Calibrates a mechanism: the least noise that meets one target of privacy or of error.
 
-    mechanism: a class such as dp.Laplace, or "laplace", "gaussian". releases: int >= 1, all of them together.
-    sensitivity: of one release, where the mechanism has one. given: its other parameters. error: kept with probability
-    1 - beta; error_given: what else its `error` takes (reports, candidates). poisson, fixed_size: each release is of a
-    sample of the rows, as in Loss.sampled; towards an epsilon alone. Raises Refusal where no noise does.
+    One parameter of the mechanism, its epsilon or its rho, is raised by decimals of 8 figures as far as the target is
+    still proved for all releases together; for an error, lowered as far as the error is still kept.
+
+    Promise: what is returned was proved to meet the target; `proved` says what, and `by` names the bound.
+
+    Parameters:
+        mechanism: a class such as dp.Laplace, or "laplace" or "gaussian", continuous noise that has a loss only.
+        epsilon, delta: a target: epsilon >= 0 and delta in [0, 1), 0 unless given, not both 0.
+        rho: a target: number > 0.
+        error: a target: number > 0 in the query's unit, kept with probability at least 1 - beta.
+        beta: number in (0, 1).
+        releases: int >= 1; the target is for all of them together.
+        sensitivity: number > 0 of one release, in the query's unit, where the mechanism has one.
+        tight: whether to go on with the privacy loss distribution, which is slower and may need less noise.
+        given: the mechanism's other parameters, by name.
+        error_given: what else the mechanism's `error` takes (reports, candidates), by name.
+        poisson, fixed_size: each release is of a random sample of the rows, as in dp.Loss.sampled; for an epsilon.
+
+    Returns the mechanism, its loss and what is proved. Raises Refusal if there is not one target, the mechanism cannot
+    be calibrated, or no noise level could be certified.
+
+    >>> import dpcurator as dp
+    >>> found = dp.calibrate(dp.Laplace, epsilon=1, sensitivity=10, releases=4)
+    >>> found.mechanism.epsilon, found.proved["epsilon"], found.by
+    (Fraction(1, 4), Fraction(1, 1), 'sum')
+
+    Source: Balle, Wang 2018 (calibration by the curve itself).
     """
     count = whole(releases, name="releases", least=1)
     targets = [name for name, value in (("epsilon", epsilon), ("rho", rho), ("error", error)) if value is not None]

@@ -1,4 +1,4 @@
-"""Several releases together: what they reveal as one, as data, and the bounds on it.
+"""Composition: what several releases reveal together, as data, and certified bounds on it.
 
 Definition  A Composition is losses with counts, equal losses merged. Its delta at epsilon is the least for which the
             product of its pairs is (epsilon, delta)-indistinguishable, the worse of the two directions being taken
@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import whole
@@ -30,13 +30,34 @@ from dpcurator.privacy.sampled import is_reverse, neighbours_of
 
 if TYPE_CHECKING:
     from dpcurator.accounting.bracket import Bracket
+    from dpcurator.numbers.rational import Spelled
 
 _MOST = 10**9  # of all counts together
 
 
 @dataclass(frozen=True, slots=True)
 class Composition:
-    """parts: (loss, count), count an int >= 1; equal losses are merged, and the order of the parts is theirs."""
+    """The privacy losses of several releases together, each with how often it occurs; `dp.compose` makes it.
+
+    Its delta at an epsilon is the least for which the product of the dominating pairs is (epsilon, delta)-
+    indistinguishable, its epsilon at a delta the least that has at most this delta.
+
+    Promise: `epsilon` and `delta` are certified upper bounds for releases whose losses were fixed beforehand, also
+    where a later release looks at earlier answers (adaptive composition); `bracket` adds a certified lower bound.
+    Where later losses are chosen by earlier answers, use a filter (dp.ApproximateFilter).
+
+    Parameters:
+        parts: pairs (loss, count), loss a dp.Loss, count an int >= 0; equal losses are merged. At most 10**9 in all.
+
+    Raises Refusal if a part is no such pair, or the losses are for different neighbours.
+
+    >>> import dpcurator as dp
+    >>> together = dp.Composition(((dp.Loss("gaussian", sigma=2), 10),))
+    >>> together.size, float(together.epsilon(delta="1e-6")) < 8.4
+    (10, True)
+
+    Source: Zhu, Dong, Wang 2022, theorem 10; Dwork, Roth 2014, section 3.5.
+    """
 
     parts: tuple[tuple[Loss, int], ...]
 
@@ -63,18 +84,18 @@ class Composition:
         """How many losses, each as often as it counts."""
         return sum(count for _, count in self.parts)
 
-    def epsilon(self, *, delta: object) -> Fraction:
-        """A certified upper bound on the least epsilon at this delta. delta: a rational in [0, 1).
+    def epsilon(self, *, delta: Spelled) -> Fraction:
+        """A certified upper bound on the least epsilon at this delta. delta: number in [0, 1).
 
-        Raises Refusal where no epsilon is known to have so small a delta.
+        Raises Refusal if no epsilon is known to have so small a delta.
         """
         return self.bracket(delta=delta).upper
 
-    def delta(self, *, epsilon: object) -> Fraction:
-        """A certified upper bound on the least delta at this epsilon. epsilon: a rational of at least 0."""
+    def delta(self, *, epsilon: Spelled) -> Fraction:
+        """A certified upper bound on the least delta at this epsilon. epsilon: number >= 0."""
         return self.bracket(epsilon=epsilon).upper
 
-    def bracket(self, *, delta: object = None, epsilon: object = None, **limits: Any) -> Bracket:
+    def bracket(self, *, delta: Spelled | None = None, epsilon: Spelled | None = None, **limits: Any) -> Bracket:
         """Both certified bounds: on epsilon at a delta, or on delta at an epsilon.
 
         limits: `accuracy` (relative width to work for, 1e-4), `seconds` (of CPU time, after which it is
@@ -85,7 +106,7 @@ class Composition:
 
         return bracket(self.parts, delta=delta, epsilon=epsilon, **limits)
 
-    def estimate(self, *, delta: object = None, epsilon: object = None) -> float:
+    def estimate(self, *, delta: Spelled | None = None, epsilon: Spelled | None = None) -> float:
         """A fast estimate of epsilon at a delta, or of delta at an epsilon, for planning; it bounds nothing."""
         from dpcurator.accounting.estimate.estimate import estimate
 
@@ -93,7 +114,7 @@ class Composition:
 
     def for_group(self, size: int) -> Composition:
         """What the same releases reveal of a group of `size` units (int >= 1): of each loss, that of the group, whose
-        pair dominates each release. Raises Refusal where one has none."""
+        pair dominates each release. Raises Refusal if one has none."""
         return Composition(tuple((loss.for_group(size), count) for loss, count in self.parts))
 
     def as_json(self) -> list[dict[str, object]]:
@@ -102,7 +123,7 @@ class Composition:
 
     @classmethod
     def from_json(cls, data: object) -> Self:
-        """The inverse of `as_json`; a count of 1 may be left out. Raises Refusal for anything else."""
+        """The inverse of `as_json`; a count of 1 may be left out. Raises Refusal if the data are anything else."""
         if not isinstance(data, list | tuple) or not all(isinstance(part, Mapping) for part in data):
             raise Refusal("A composition is written as a list of losses with counts.")
         parts = []
@@ -112,10 +133,34 @@ class Composition:
         return cls(tuple(parts))
 
 
-def compose(*parts: object) -> Composition:
-    """Put together losses, mechanisms that know their loss, compositions, and pairs (part, count) of these.
+class HasLoss(Protocol):
+    """A mechanism that knows the loss of one release."""
 
-    A mechanism with `losses` counts for each of them. Raises Refusal for anything else.
+    @property
+    def loss(self) -> Loss: ...
+
+
+Releases = Loss | Composition | HasLoss | tuple["Releases", int]
+
+
+def compose(*parts: Releases) -> Composition:
+    """The composition of several releases: what they reveal together, to be bounded as one.
+
+    Promise: see dp.Composition; its epsilon is certified and never above the sum of the pure epsilons.
+
+    Parameters:
+        parts: each a dp.Loss, a mechanism whose `loss` is known (as dp.Laplace), a dp.Composition, or a pair (part,
+            count), count an int >= 0. A mechanism with several `losses` counts for each of them.
+
+    Returns a dp.Composition. Raises Refusal if a part has no loss by itself, or neighbours differ between the losses.
+
+    >>> import dpcurator as dp
+    >>> noise = dp.Laplace(sensitivity=1, epsilon="0.1")
+    >>> hundred = dp.compose((noise, 100))
+    >>> float(hundred.epsilon(delta=0)), float(hundred.epsilon(delta="1e-6")) < 4.7
+    (10.0, True)
+
+    Source: Dwork, Roth 2014, section 3.5; Zhu, Dong, Wang 2022.
     """
     return Composition(tuple(single for part in parts for single in _parts(part)))
 

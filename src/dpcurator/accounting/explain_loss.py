@@ -1,9 +1,10 @@
 """A loss in words: what somebody who sees the release can come to believe, and how often they guess right.
 
-Definition  With (epsilon, delta): odds = exp(epsilon). A prior chance p becomes at most p odds / (p odds + 1 - p) and
-            at least p / (p + (1-p) odds), but for a part of chance delta. `right`: of so many guesses which of two
-            neighbours it was, each as likely as the other, how many the best attacker gets right, (1 + advantage)/2
-            of them. `found`: what the best test finds that accuses wrongly with chance `alarms`.
+Definition  With (epsilon, delta): odds = exp(epsilon). With probability at least 1 - delta a prior probability p
+            becomes at most p odds / (p odds + 1 - p) and at least p / (p + (1-p) odds). `right`: of so many guesses
+            which of two neighbours it was, each as likely as the other, how many the best attacker gets right,
+            (1 + advantage)/2 of them. `found`: what the best test finds that accuses wrongly with probability
+            `alarms`.
 Promise     All are upper bounds for whoever knows everything else, rounded outward.
 Proof       Bayes' rule; accounting/tradeoff.py.
 Source      Wasserman, Zhou 2010; Kifer, Machanavajjhala 2014 (odds); Yeom et al. 2018 (advantage).
@@ -15,8 +16,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
-from dpcurator.accounting.composition import compose
+from dpcurator.accounting.composition import Releases, compose
 from dpcurator.accounting.tradeoff import advantage, posterior, tradeoff
 from dpcurator.errors import Refusal
 from dpcurator.numbers import decimal_text, rational
@@ -25,10 +27,15 @@ from dpcurator.numbers.display import error_text
 from dpcurator.numbers.enclosure import bracket
 from dpcurator.numbers.readable import readable
 
+if TYPE_CHECKING:
+    from dpcurator.numbers.rational import Spelled
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LossExplained:
-    """Exact, or rounded outward. odds: None where they pass 10**12. alarms: of the test that `found` is about."""
+    """What a loss means, in numbers and, by `str`, in words; exact, or rounded outward.
+
+    odds: None where they pass 10**12. alarms: of the test that `found` is about."""
 
     epsilon: Fraction
     delta: Fraction
@@ -42,7 +49,7 @@ class LossExplained:
     __repr__ = readable
 
     def __str__(self) -> str:
-        but = f", but for a part of chance {decimal_text(self.delta)}" if self.delta else ""
+        but = f", except with probability {decimal_text(self.delta)}" if self.delta else ""
         if self.odds is None:
             times = "over 1,000,000,000,000 times, which protects nobody"
         else:
@@ -51,9 +58,9 @@ class LossExplained:
         return "\n".join(
             (
                 f"Epsilon {decimal_text(self.epsilon)}: seeing the release changes anybody's odds {times}{but}.",
-                f"- Who believed something of one person with chance {_percent(self.prior)} will believe it with "
+                f"- Who believed something of one person with probability {_percent(self.prior)} will believe it with "
                 f"{_percent(low, up=False)} to {_percent(high)}.",
-                f"- Of 100 guesses which of two neighbouring tables it was, at even chances, the best attacker gets at "
+                f"- Of 100 guesses which of two neighbouring tables it was, at even odds, the best attacker gets at "
                 f"most {_count(self.right)} right; 50 are right without the release.",
                 f"- A test that accuses wrongly {_count(self.alarms)} of 100 times finds at most "
                 f"{_count(self.found)} of 100.",
@@ -62,10 +69,28 @@ class LossExplained:
 
 
 def explain_loss(
-    loss: object, *, delta: object = 0, prior: object = Fraction(1, 2), alarms: object = Fraction(1, 20)
+    loss: Releases, *, delta: Spelled = 0, prior: Spelled = Fraction(1, 2), alarms: Spelled = Fraction(1, 20)
 ) -> LossExplained:
-    """What a loss, a mechanism or a composition means. delta: in [0, 1), at which its epsilon is taken; prior, alarms:
-    in [0, 1]. Others are a Refusal, and so is a delta of 0 where there is no pure epsilon."""
+    """What a privacy loss means, in words and numbers: beliefs after the release, and how often guesses are right.
+
+    Promise: all numbers are upper bounds for whoever knows everything else, rounded outward.
+
+    Parameters:
+        loss: a dp.Loss, a mechanism that has one, or a dp.Composition.
+        delta: number in [0, 1), at which its epsilon is computed.
+        prior: number in [0, 1], the probability of something about one person before the release.
+        alarms: number in [0, 1], how often a test may accuse wrongly.
+
+    Returns the numbers; printed, it is text. Raises Refusal if a parameter is out of its range, or delta is 0 and there
+    is no pure epsilon.
+
+    >>> import dpcurator as dp
+    >>> told = dp.explain_loss(dp.Laplace(sensitivity=1, epsilon=1), prior="0.1")
+    >>> print(str(told).splitlines()[0])
+    Epsilon 1: seeing the release changes anybody's odds at most 2.719 times.
+
+    Source: Wasserman, Zhou 2010; Kifer, Machanavajjhala 2014; Yeom, Giacomelli, Fredrikson, Jha 2018.
+    """
     most, before, wrong = (rational(part, name=name) for part, name in ((delta, "delta"), (prior, "prior"),
                            (alarms, "alarms")))  # fmt: skip
     if not 0 <= most < 1:

@@ -1,15 +1,16 @@
-"""An odometer: the loss so far, bounded at every moment at once, where no budget was set beforehand.
+"""Privacy odometer: a bound on the loss so far, valid at every moment at once, where no budget was set beforehand.
 
 Definition  E is the sum of the pure epsilons so far, R that of rho. With `delta` and a rho to be tuned to, both fixed
             at the start, l = sqrt(ln(1/delta) / rho), and the bound is
                 the lesser of E and (1 + l) R + ln(1/delta) / l;        at R = rho: rho + 2 sqrt(rho ln(1/delta)).
             With delta 0 it is E.
-Promise     With chance at least 1 - delta over the answers, on either of two neighbours, at every moment the log-ratio
-            of everything seen so far is at most the bound then. Amounts may be chosen in the light of earlier answers,
-            and so may the moment of looking. Tuned to another rho than comes, the bound is larger, not wrong.
+Promise     With probability at least 1 - delta over the answers, on either of two neighbours, at every moment the
+            log-ratio of everything seen so far is at most the bound then. Amounts may be adaptively chosen, and so may
+            the moment of looking. Tuned to another rho than comes, the bound is larger, not wrong.
 Proof       Given the past, E exp(l L) <= exp(l (1+l) rho_i) for a loss L of rho_i (the divergence of order 1 + l). So
-            exp(l (sum of L) - l (1+l) R) is a supermartingale that starts at 1, and passes 1/delta ever with chance at
-            most delta (Ville). E bounds the log-ratio surely, so the lesser of the two holds on the same event.
+            exp(l (sum of L) - l (1+l) R) is a supermartingale that starts at 1, and passes 1/delta ever with
+            probability at most delta (Ville). E bounds the log-ratio surely, so the lesser of the two holds on the same
+            event.
 Limits      A loss that may be infinite (a delta) is refused: spend it from a filter. In memory, as a filter is.
 Source      Rogers, Roth, Ullman, Vadhan, NeurIPS 2016 (arXiv 1605.08294); the line: Whitehouse, Ramdas, Rogers, Wu,
             ICML 2023 (arXiv 2203.05481), after Ville 1939.
@@ -19,10 +20,11 @@ Checked     tests/accounting/test_filters.py.
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from dpcurator.accounting.budget import Meter, at_least_0
 from dpcurator.accounting.closed.bounds import split
-from dpcurator.accounting.composition import compose
+from dpcurator.accounting.composition import Releases, compose
 from dpcurator.accounting.convert import pure_epsilon_of, pure_rho, rho_of
 from dpcurator.accounting.rounding import ball_up, down
 from dpcurator.errors import Refusal
@@ -31,13 +33,39 @@ from dpcurator.numbers.arb import ball, precision
 from dpcurator.numbers.enclosure import bracket
 from dpcurator.privacy.sampled import neighbours_of
 
+if TYPE_CHECKING:
+    from dpcurator.numbers.rational import Spelled
+
 
 class Odometer:
-    """delta: in [0, 1). tuned_to: the rho at which it is tightest, above 0, with a delta above 0; else left out."""
+    """A privacy odometer: a bound on the privacy loss so far, where no budget was set beforehand.
+
+    With E the sum of the pure epsilons so far, R that of rho, and l = sqrt(ln(1/delta) / tuned_to), the bound is the
+    lesser of E and (1 + l) R + ln(1/delta) / l; with delta 0 it is E.
+
+    Promise: with probability at least 1 - delta, at every moment at once the privacy loss of everything released so far
+    is at most `epsilon`, also where amounts, and when to look, were chosen by what was seen before.
+
+    Parameters:
+        delta: number in [0, 1).
+        tuned_to: number > 0, the rho at which the bound is tightest, where delta is above 0; else None. Another rho
+            than comes makes the bound larger, not wrong.
+
+    Raises Refusal if only one of delta and tuned_to is given, or one is out of its range.
+
+    >>> import dpcurator as dp
+    >>> odometer = dp.Odometer()
+    >>> odometer.spend(dp.Laplace(sensitivity=1, epsilon="0.1"))
+    >>> odometer.spend(epsilon="0.2")
+    >>> odometer.epsilon
+    Fraction(3, 10)
+
+    Source: Rogers, Roth, Ullman, Vadhan 2016; Whitehouse, Ramdas, Rogers, Wu 2023 (the line).
+    """
 
     __slots__ = ("_meter", "_slope", "delta")
 
-    def __init__(self, *, delta: object = 0, tuned_to: object = None) -> None:
+    def __init__(self, *, delta: Spelled = 0, tuned_to: Spelled | None = None) -> None:
         self.delta = rational(delta, name="delta")
         if not 0 <= self.delta < 1 or (self.delta == 0) != (tuned_to is None):
             raise Refusal(
@@ -55,8 +83,13 @@ class Odometer:
         with precision(96):
             return down(bracket((-ball(self.delta).log() / ball(rho)).sqrt()).lo)
 
-    def spend(self, loss: object = None, *, epsilon: object = None, rho: object = None) -> None:
-        """An amount of epsilon or of rho; or what loses it: a loss, a mechanism, a composition. Else a Refusal."""
+    def spend(
+        self, loss: Releases | None = None, *, epsilon: Spelled | None = None, rho: Spelled | None = None
+    ) -> None:
+        """Count an amount of epsilon or of rho, or a loss, a mechanism or a composition.
+
+        Raises Refusal if none or several are given, and if the loss may be infinite (has a delta).
+        """
         if sum(part is not None for part in (loss, epsilon, rho)) != 1:
             raise Refusal("Give one of a loss, epsilon or rho.", cure="Write spend(loss).")
         pure: Fraction | None = None
@@ -67,7 +100,7 @@ class Odometer:
         elif epsilon is not None:
             pure = at_least_0(epsilon, name="epsilon")
             square = pure_rho(pure)
-        else:
+        elif loss is not None:
             together = compose(loss).parts
             neighbours = neighbours_of(one for one, _ in together)
             infinite, parts = split(together)

@@ -1,23 +1,23 @@
 """What an attacker can do: the errors of the best test between two neighbours, and how often the best guess is right.
 
-Definition  A test looks at the release and says "P" or "Q". alpha: the chance that it says Q under P; beta(alpha): the
-            least chance that it says P under Q. `advantage`: the most by which 1 - alpha - beta can pass 0, the total
-            variation. `bayes_risk`: the least chance of a wrong guess where P has a prior chance.
+Definition  A test looks at the release and says "P" or "Q". alpha: the probability that it says Q under P;
+            beta(alpha): the least probability that it says P under Q. `advantage`: the most by which 1 - alpha - beta
+            can pass 0, the total variation. `bayes_risk`: the least probability of a wrong guess at a prior of P.
 Promise     `tradeoff` and `bayes_risk` bracket the value for the dominating pair; the lower end holds for everything
             that the loss stands for, with either neighbour as P. So it is for a composition, by certified deltas
             (composed_tradeoff.py). Where the pair is another one backwards, the value is that of the better of both.
-            Where the law of a loss is not known (a vector of discrete Gaussian noise) or is not attained, the lower end
-            is by its rho, or by deltas in closed form at some epsilons, and the upper end is that of no test.
+            Where the distribution of a loss is not known (a vector of discrete Gaussian noise) or is not attained, the
+            lower end is by its rho, or by deltas in closed form at some epsilons, and the upper end is that of no test.
 Proof       "Q where the loss is at most x" is a best test for each x (Neyman, Pearson), with alpha = P(L <= x) and
             beta = Q(L > x). A line of slope -exp(-x) through that point is below the curve, as
             beta + exp(-x) alpha is least there; and the curve is convex, so between two such points it is below the
             chord (tests mixed by a coin). Bisection of x narrows both; at an atom they meet. Where delta(eps) is known,
             P(S) <= exp(eps) Q(S) + delta and the same with P and Q exchanged give
                 beta >= 1 - delta - exp(eps) alpha,     beta >= exp(-eps) (1 - delta - alpha)      at every eps >= 0,
-            and their supremum over eps is the curve (convex duality). rho: a test makes two coins of the
-            two laws, and their divergence of order a is at most a rho at every a > 1, both ways; where it is not at
-            some beta and a, no test has so small a beta, as it grows while beta falls. advantage: delta(0). Risk with
-            prior p <= 1/2 of one neighbour: p (1 - delta(ln((1-p)/p))), the least of p P(S) + (1-p) Q(not S).
+            and their supremum over eps is the curve (convex duality). rho: a test makes two coins of
+            the two distributions, and their divergence of order a is at most a rho at every a > 1, both ways; where it
+            is not at some beta and a, no test has so small a beta, as it grows while beta falls. advantage: delta(0).
+            Risk with prior p <= 1/2 of one neighbour: p (1 - delta(ln((1-p)/p))), the least of p P(S) + (1-p) Q(not S).
 Source      Wasserman, Zhou 2010; Dong, Roth, Su, JRSS B 2022 (arXiv 1905.02383), propositions 2.4 and 2.12; Kairouz,
             Oh, Viswanath 2015.
 Checked     tests/accounting/test_tradeoff.py.
@@ -28,12 +28,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from fractions import Fraction
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from dpcurator.accounting.bracket import pure_sum
 from dpcurator.accounting.closed.bounds import one_gaussian, upper_deltas
 from dpcurator.accounting.composed_tradeoff import both_ends
-from dpcurator.accounting.composition import compose
+from dpcurator.accounting.composition import Releases, compose
 from dpcurator.accounting.convert import alike, rho_of
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, exp_neg, ln, positive, rational
@@ -45,16 +45,37 @@ from dpcurator.privacy.families import FAMILIES
 from dpcurator.privacy.loss import Loss
 from dpcurator.privacy.narrow import enclosed
 
+if TYPE_CHECKING:
+    from dpcurator.numbers.rational import Spelled
+
 _STEPS = 90  # bisections of x
 _ONE = Fraction(1)
 _ORDERS = tuple(1 + Fraction(6, 5) ** k / 50 for k in range(48))  # of divergences, from 1.02 to about 100
 Point = tuple[Enclosure, Enclosure]  # alpha and beta of the test at one x
 
 
-def tradeoff(loss: object, *, alpha: object, accuracy: object = Fraction(1, 1000)) -> Enclosure:
-    """beta(alpha), enclosed. loss: a loss, a mechanism with one, or a composition. alpha: in [0, 1], else a Refusal.
+def tradeoff(loss: Releases, *, alpha: Spelled, accuracy: Spelled = Fraction(1, 1000)) -> Enclosure:
+    """The trade-off function of a release: the least false negative rate of a test with false positive rate alpha.
 
-    accuracy: how wide the enclosure of a composition may stay, above 0.
+    A test tells from the release on which of two neighbours it was made. beta(alpha) is the least probability that it
+    misses the second, where it accuses the first with probability alpha (f-DP).
+
+    Promise: an enclosure, rounded outward. Its lower end holds for every attacker who knows everything else; the upper
+    end is attained by a test on the dominating pair, or is the trivial 1 - alpha.
+
+    Parameters:
+        loss: a dp.Loss, a mechanism that has one, or a dp.Composition.
+        alpha: number in [0, 1], the false positive rate.
+        accuracy: number > 0, how wide the enclosure of a composition may stay.
+
+    Raises Refusal if a parameter is out of its range, or nothing has a loss.
+
+    >>> import dpcurator as dp
+    >>> noise = dp.Laplace(sensitivity=1, epsilon=1)
+    >>> round(float(dp.tradeoff(noise, alpha="0.05").lo), 3)  # with 5 % false alarms 86 % are missed
+    0.864
+
+    Source: Dong, Roth, Su 2022; Wasserman, Zhou 2010.
     """
     at, wide = _chance(alpha, name="alpha"), positive(accuracy, name="accuracy")
     one = _single(loss)
@@ -80,7 +101,7 @@ def tradeoff(loss: object, *, alpha: object, accuracy: object = Fraction(1, 1000
     return Enclosure(min(found.lo, back.lo), min(found.hi, back.hi))
 
 
-def by_deltas(loss: object) -> Callable[[Fraction], Enclosure]:
+def by_deltas(loss: Releases) -> Callable[[Fraction], Enclosure]:
     """beta at each alpha where only a lower end is known: by the sum of rho, if that is all there is, else by deltas in
     closed form, which all alphas share. The upper end is that of no test."""
     parts = compose(loss).parts
@@ -91,16 +112,51 @@ def by_deltas(loss: object) -> Callable[[Fraction], Enclosure]:
     return lambda alpha: Enclosure(_by_delta(alpha, delta), 1 - alpha)
 
 
-def advantage(loss: object) -> Enclosure:
-    """How far the sum of both errors of the best test is below 1: delta at epsilon 0, the total variation."""
+def advantage(loss: Releases) -> Enclosure:
+    """The advantage of the best membership test: how far the sum of its two error rates is below 1.
+
+    It is the total variation distance of the dominating pair, delta at epsilon 0; of guesses at even odds,
+    (1 + advantage) / 2 are right.
+
+    Promise: an enclosure, rounded outward, whose upper end holds for every attacker.
+
+    Parameters:
+        loss: a dp.Loss, a mechanism that has one, or a dp.Composition.
+
+    Raises Refusal if nothing has a loss.
+
+    >>> import dpcurator as dp
+    >>> round(float(dp.advantage(dp.Loss("pure", epsilon=1)).hi), 6)  # (e - 1) / (e + 1)
+    0.462117
+
+    Source: Yeom, Giacomelli, Fredrikson, Jha 2018; Kairouz, Oh, Viswanath 2015.
+    """
     one = _single(loss)
     if one is not None and not _only_rho(one):
         return one.delta(Fraction(0))
     return compose(loss).bracket(epsilon=0).enclosure
 
 
-def bayes_risk(loss: object, *, prior: object) -> Enclosure:
-    """The least chance of guessing wrong, where one neighbour has this prior chance in [0, 1]. Else a Refusal."""
+def bayes_risk(loss: Releases, *, prior: Spelled) -> Enclosure:
+    """The Bayes risk of an attacker: the least probability of guessing wrong which of two neighbours was used.
+
+    With p the lesser of prior and 1 - prior it is p (1 - delta(ln((1 - p) / p))).
+
+    Promise: an enclosure, rounded outward; no attacker with this prior is wrong less often than its lower end.
+
+    Parameters:
+        loss: a dp.Loss, a mechanism that has one, or a dp.Composition.
+        prior: number in [0, 1], the prior probability of one of the neighbours.
+
+    Raises Refusal if the prior is out of its range, or nothing has a loss.
+
+    >>> import dpcurator as dp
+    >>> noise = dp.Laplace(sensitivity=1, epsilon=1)
+    >>> round(float(dp.bayes_risk(noise, prior="0.5").lo), 3)  # 0.5 without the release
+    0.303
+
+    Source: Kairouz, Oh, Viswanath 2015.
+    """
     p = _chance(prior, name="prior")
     p = min(p, 1 - p)
     if p == 0:
@@ -126,10 +182,24 @@ class Posterior(NamedTuple):
         return f"Posterior(least={float(self.least):.10g}, greatest={float(self.greatest):.10g})"
 
 
-def posterior(prior: object, *, epsilon: object) -> Posterior:
-    """The least and the greatest that `prior` can become by Bayes' rule, where no log-ratio passes epsilon >= 0.
+def posterior(prior: Spelled, *, epsilon: Spelled) -> Posterior:
+    """The least and greatest posterior probability after an epsilon-DP release, by Bayes' rule.
 
-    Rounded outward. prior: in [0, 1]. Odds are multiplied by at least exp(-epsilon) and at most exp(epsilon).
+    Odds are multiplied by at least exp(-epsilon) and at most exp(epsilon), for whoever knows everything else.
+
+    Promise: both are rounded outward.
+
+    Parameters:
+        prior: number in [0, 1], what was believed before.
+        epsilon: number >= 0, the pure privacy loss.
+
+    Returns two Fractions. Raises Refusal if a parameter is out of its range.
+
+    >>> import dpcurator as dp
+    >>> [round(float(end), 4) for end in dp.posterior("0.01", epsilon=1)]
+    [0.0037, 0.0267]
+
+    Source: Kifer, Machanavajjhala 2014.
     """
     p, eps = _chance(prior, name="prior"), rational(epsilon, name="epsilon")
     if eps < 0:
@@ -251,7 +321,7 @@ def _too_far(beta: Fraction, alpha: Fraction, order: Fraction, rho: Fraction) ->
     return False
 
 
-def _curve(loss: object) -> Callable[[Fraction], Fraction]:
+def _curve(loss: Releases) -> Callable[[Fraction], Fraction]:
     """A valid delta at each epsilon."""
     one = _single(loss)
     if one is None:
@@ -269,7 +339,7 @@ def _only_rho(loss: Loss) -> bool:
     return FAMILIES[loss.family].delta is None
 
 
-def _single(loss: object) -> Loss | None:
+def _single(loss: Releases) -> Loss | None:
     """The one loss there is, also of several Gaussians, which are one; or None where there are more."""
     if isinstance(loss, Loss):
         return loss

@@ -1,8 +1,8 @@
-"""What a mechanism is said to promise, and when the chances of one event contradict it.
+"""Claims: what a mechanism is said to promise, and when the probabilities of one event contradict it.
 
-Definition  P and Q are the laws of the outcome on two neighbouring inputs, S an event. `Pure(epsilon)`: P(S) <= e**eps
-            Q(S). `Approximate(epsilon, delta)`: P(S) <= e**eps Q(S) + delta. `Zcdp(rho)`: D_a(P || Q) <= rho a for
-            every order a > 1. Each for every S and both ways round.
+Definition  P and Q are the distributions of the outcome on two neighbouring inputs, S an event. `Pure(epsilon)`: P(S)
+            <= e**eps Q(S). `Approximate(epsilon, delta)`: P(S) <= e**eps Q(S) + delta. `Zcdp(rho)`: D_a(P || Q) <= rho
+            a for every order a > 1. Each for every S and both ways round.
 Promise     Let p be at most P(S) and q at least Q(S). `at_least(p, q)` is a number that the claim's own parameter
             (epsilon, at the claim's delta; or rho) cannot be below, rounded down; `contradicted(p, q)` is True only
             where the two numbers prove the claim false.
@@ -55,16 +55,36 @@ class Claim(Protocol):
         """Do P(S) >= p and Q(S) <= q prove the claim false?"""
 
     def scores(self, p: Any, q: Any) -> Any:
-        """`at_least` in floats for arrays of chances: for choosing."""
+        """`at_least` in floats for arrays of probabilities: for choosing."""
 
-    def words(self) -> str: ...
+    def words(self) -> str:
+        """The claim as a text such as "epsilon 1"."""
 
-    def as_json(self) -> dict[str, str]: ...
+    def as_json(self) -> dict[str, str]:
+        """The parameters as texts such as "3/2"."""
 
 
 @dataclass(frozen=True, slots=True)
 class Approximate:
-    """(epsilon, delta)-DP. epsilon: Fraction >= 0. delta: Fraction in [0, 1)."""
+    """A claim for dp.audit: the mechanism is (epsilon, delta)-DP.
+
+    P(S) <= exp(epsilon) Q(S) + delta for every event S, P and Q being the distributions of the outcome on any two
+    neighbours, either way round.
+
+    Parameters:
+        epsilon: number >= 0.
+        delta: number in [0, 1).
+
+    Raises Refusal if a parameter is out of its range.
+
+    >>> from fractions import Fraction
+    >>> import dpcurator as dp
+    >>> claim = dp.Approximate(1, "1e-6")
+    >>> claim.contradicted(Fraction(1, 2), Fraction(1, 10))  # do P(S) >= 1/2 and Q(S) <= 1/10 prove it false?
+    True
+
+    Source: Dwork, Kenthapadi, McSherry, Mironov, Naor 2006.
+    """
 
     epsilon: Fraction
     delta: Fraction
@@ -119,7 +139,23 @@ class Approximate:
 
 @dataclass(frozen=True, slots=True)
 class Pure(Approximate):
-    """epsilon-DP. epsilon: Fraction >= 0."""
+    """A claim for dp.audit: the mechanism is epsilon-DP (pure differential privacy).
+
+    P(S) <= exp(epsilon) Q(S) for every event S, P and Q being the distributions of the outcome on any two neighbours,
+    either way round.
+
+    Parameters:
+        epsilon: number >= 0.
+
+    Raises Refusal if epsilon is out of its range.
+
+    >>> from fractions import Fraction
+    >>> import dpcurator as dp
+    >>> round(float(dp.Pure(1).at_least(Fraction(1, 2), Fraction(1, 10))), 3)  # ln 5: epsilon is at least that
+    1.609
+
+    Source: Dwork, McSherry, Nissim, Smith 2006.
+    """
 
     def __init__(self, epsilon: Spelled) -> None:
         Approximate.__init__(self, epsilon, 0)
@@ -130,7 +166,24 @@ class Pure(Approximate):
 
 @dataclass(frozen=True, slots=True)
 class Zcdp:
-    """rho-zCDP. rho: Fraction > 0."""
+    """A claim for dp.audit: the mechanism is rho-zCDP (zero-concentrated differential privacy).
+
+    D_a(P || Q) <= rho a for every order a > 1, P and Q being the distributions of the outcome on any two neighbours,
+    either way round, and D_a the Renyi divergence.
+
+    Parameters:
+        rho: number > 0.
+
+    Raises Refusal if rho is out of its range.
+
+    >>> from fractions import Fraction
+    >>> import dpcurator as dp
+    >>> claim = dp.Zcdp("0.5")
+    >>> claim.contradicted(Fraction(99, 100), Fraction(1, 10))  # do P(S) >= 0.99 and Q(S) <= 0.1 prove it false?
+    True
+
+    Source: Bun, Steinke 2016.
+    """
 
     rho: Fraction
     measure: ClassVar[str] = "rho"
@@ -211,7 +264,7 @@ def _log_ratio(p: Fraction, q: Fraction) -> Least:
 
 
 def _coins(p: Fraction, q: Fraction, order: Fraction) -> Fraction:
-    """D_order of a coin of chance p from one of q, over the order; rounded down. p, q in (0, 1)."""
+    """D_order of a coin of probability p from one of q, over the order; rounded down. p, q in (0, 1)."""
     with precision(256):
         a = ball(order)
         hit = a * ball(p).log() + (1 - a) * ball(q).log()

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpcurator.auditing.claims import Claim, claim_of
 from dpcurator.auditing.draws.blackbox import takes
@@ -27,6 +27,9 @@ from dpcurator.errors import Refusal
 from dpcurator.mechanisms import row_of
 from dpcurator.numbers import positive, whole
 
+if TYPE_CHECKING:
+    from dpcurator.numbers.rational import Spelled
+
 _REPLAYED = 4  # pairs replayed
 
 
@@ -37,34 +40,52 @@ def audit(
     claim: Claim | None = None,
     neighbours: str | None = None,
     domain: Any = None,
-    samples: object = 200_000,
-    seconds: object = 60,
-    confidence: object = "0.999999",
+    samples: Spelled = 200_000,
+    seconds: Spelled = 60,
+    confidence: Spelled = "0.999999",
     progress: Progress | None = None,
     hostile: bool = True,
     units: bool = False,
     shrink: bool = True,
     bits: bool = True,
 ) -> Report:
-    """Look for an event whose chances on two neighbouring inputs contradict the claim.
+    """Audits a mechanism: looks for an event whose probabilities on two neighbouring inputs contradict a claim.
 
-    mechanism, one of:
-        a mechanism of dpcurator with an exact law     every divergence exactly, no draws
-        `dp.exact_law(f)`, f(data) -> {outcome: chance}    the same
-        f(data, entropy) -> outcome                    every string of random bits is tried, as far as time allows
-        f(data, size) -> `size` outcomes, first axis   draws, in large lots
-        f(data) -> outcome                             draws, one by one
-    An outcome is a number, a text, None, a bool, nan, an infinity, or a list, tuple or array of such of any length. An
-    exception is an outcome too, by the name of its type.
+    Promise: what is reported as found holds with probability at least `confidence`, or for certain where it says so.
+    "No violation found" is no proof of privacy.
 
-    pair: (input, neighbouring input), or a Pair. Without one `neighbours` and `domain` say what to try: see
-    auditing/pairs.py. claim: dp.Pure(1), dp.Approximate(1, 1e-6), dp.Zcdp(0.5); by itself what the mechanism's own loss
-    says, if it has one. samples: draws of each input that events are counted on; about as many again, at most, are used
-    to choose events. seconds: a limit; draws that do not fit are not made, and the report says how many were.
-    confidence: that all the report states holds. hostile: also try rows outside the bounds. units: rows are
-    (unit, value). shrink: look for a smaller witness, where the pair was not given. bits: look at the bits of doubles
-    too; without, they are taken as real numbers. progress: called with (what, done, of how many). Raises Refusal for
-    what is no such question.
+    Parameters:
+        mechanism: one of
+            a mechanism of dpcurator with an exact distribution         every divergence exactly, no draws;
+            `dp.exact_law(f)`, f(data) -> {outcome: probability}        the same;
+            f(data, entropy) -> outcome                 every string of random bits is tried, as far as time allows;
+            f(data, size) -> `size` outcomes along the first axis       draws, in large batches;
+            f(data) -> outcome                                          draws, one by one.
+            An outcome is a number, a text, None, a bool, nan, an infinity, or a list, tuple or array of such of any
+            length. An exception is an outcome too, by the name of its type.
+        pair: (input, neighbouring input); without it, `neighbours` and `domain` say which pairs to try.
+        claim: dp.Pure(1), dp.Approximate(1, "1e-6") or dp.Zcdp("0.5"); by itself that of the mechanism's own loss.
+        neighbours: "add-remove" or "replace-one" for lists of rows; "vector" or "number" for answers that move by at
+            most 1.
+        domain: (low, high) of one row's value, or a list of values.
+        samples: int >= 100, draws of each input that events are counted on; about as many again choose the events.
+        seconds: number > 0, a limit; draws that do not fit are not made, and the report says how many were.
+        confidence: number in (0, 1), of all that the report states.
+        progress: called with (what, done, of how many).
+        hostile: whether to try rows outside the bounds too.
+        units: whether rows are pairs (unit, value).
+        shrink: whether to look for a smaller witness, where no pair was given.
+        bits: whether to look at the bits of doubles too; without, they are read as real numbers.
+
+    Returns a report, with `verdict`, `violated` and the event. Raises Refusal if the neighbours are not known, a
+    parameter is out of its range, or there is nothing to audit.
+
+    >>> import dpcurator as dp
+    >>> report = dp.audit(dp.RandomisedResponse(values=2, epsilon=1), pair=(0, 1), claim=dp.Pure("0.5"))
+    >>> report.verdict
+    'violation found (certain)'
+
+    Source: Ding, Wang, Wang, Zhang, Kifer 2018; Bichsel, Steffen, Bogunovic, Vechev 2021 (the search for events).
     """
     begun = time.monotonic()
     alpha = 1 - positive(confidence, name="confidence")
@@ -88,11 +109,11 @@ def audit(
         except Unsteady:
             if isinstance(mechanism, ExactLaw):
                 raise Refusal(
-                    "The exact law of one input came out in two ways.", cure="Compute it from the input alone."
+                    "The exact distribution of one input came out in two ways.", cure="Compute it from the input alone."
                 ) from None
             replayed = (
                 *replayed,
-                "on the same input and bits it did something else, so its law was not taken from them",
+                "on the same input and bits it did something else, so its distribution was not taken from them",
             )
     if report is None or (report.verdict == NOTHING and takes(mechanism, "entropy") and not _told_all(report)):
         function = _function(mechanism)

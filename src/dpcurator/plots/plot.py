@@ -40,8 +40,8 @@ def plot(
 ) -> Chart:
     """A chart of noise, a private choice, a privacy loss, a composition, an audit's report or an answer.
 
-    Every number in it comes from the exact distributions, as a float of nine figures; a chart claims nothing. Which
-    kinds there are, the first by itself, and which options each takes:
+    Every number in it comes from the exact distributions, as a float of nine figures; a chart claims nothing. For
+    each `thing`, the kinds of chart, the first unless `kind` is given, and which options each takes:
 
         noise (dp.Laplace, dp.DiscreteGaussian, ...): "law", how likely each amount of noise is; "loss", the privacy
             loss of each output; "distribution", how likely each loss is; "delta" at each epsilon. `sensitivity`: int

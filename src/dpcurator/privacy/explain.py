@@ -1,11 +1,11 @@
 """What a delta allows, in words and numbers: the two extreme algorithms that are (0, delta)-DP.
 
-Definition  'The whole table with chance delta' publishes everything with chance delta, and else nothing. 'Each row with
-            chance delta' publishes each row with that chance, by itself.
-Promise     Both are (0, delta)-DP. The second exposes somebody with chance 1 - (1-delta)**n, enclosed, and n delta
-            rows on average, exact. A delta of 1/n or more is warned about.
-Proof       Neighbours differ in one row. The first differs from itself only where it publishes, with chance delta; the
-            second only where that row is published. So no event's chances differ by more than delta.
+Definition  'The whole table with probability delta' publishes everything with probability delta, and else nothing.
+            'Each row with probability delta' publishes each row with that probability, independently.
+Promise     Both are (0, delta)-DP. The second exposes somebody with probability 1 - (1-delta)**n, enclosed, and
+            n delta rows on average, exact. A delta of 1/n or more is warned about.
+Proof       Neighbours differ in one row. The first differs from itself only where it publishes, with probability
+            delta; the second only where that row is published. So no event's probabilities differ by more than delta.
 Checked     tests/privacy/test_explain.py.
 """
 
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, decimal_text, rational, whole
@@ -21,11 +22,16 @@ from dpcurator.numbers.display import value_text
 from dpcurator.numbers.readable import readable
 from dpcurator.privacy.narrow import enclosed
 
+if TYPE_CHECKING:
+    from dpcurator.numbers.rational import Spelled
+
 
 @dataclass(frozen=True, slots=True)
 class DeltaExplained:
-    """whole_table: the chance that the first algorithm publishes everything. somebody: the chance that the second
-    exposes at least one row. rows: how many it exposes on average. warning: "" where delta is below 1/n."""
+    """What a delta allows, in numbers and, by `str`, in words.
+
+    whole_table: the probability that the first algorithm publishes everything. somebody: the probability that the
+    second exposes at least one row. rows: how many it exposes on average. warning: "" where delta is below 1/n."""
 
     delta: Fraction
     n: int
@@ -43,17 +49,32 @@ class DeltaExplained:
         rows = f"{decimal_text(self.rows, digits=6)} row{'' if self.rows == 1 else 's'}"
         lines = [
             f"A delta of {delta} on {people} is kept by both of these, each of them (0, delta)-DP:",
-            f"- with chance {delta} publish the whole table, and else nothing;",
-            f"- publish each row with chance {delta}, by itself. That exposes somebody with chance "
+            f"- with probability {delta} publish the whole table, and else nothing;",
+            f"- publish each row with probability {delta}, independently. That exposes somebody with probability "
             f"{_shown(self.somebody)}, and {rows} on average.",
         ]
         return "\n".join([*lines, self.warning] if self.warning else lines)
 
 
-def explain_delta(delta: object, n: object) -> DeltaExplained:
-    """What `delta` allows on a table of n rows. delta: in [0, 1]; n: int >= 1, a public number. Others are a Refusal.
+def explain_delta(delta: Spelled, n: int) -> DeltaExplained:
+    """What a delta allows on a table of n rows: two algorithms that publish rows and are (0, delta)-DP.
 
-    n is never counted from private data: its exact size would tell of one person.
+    One publishes the whole table with probability delta; the other publishes each row with probability delta,
+    independently, and so exposes somebody with probability 1 - (1 - delta)**n.
+
+    Parameters:
+        delta: number in [0, 1].
+        n: int >= 1, a public number of rows; never counted from private data, as it would tell of one person.
+
+    Returns the probabilities and the expected number of exposed rows, with a `warning` for a delta of 1/n or more; it
+    prints as text. Raises Refusal if a parameter is out of its range.
+
+    >>> import dpcurator as dp
+    >>> told = dp.explain_delta("1e-6", n=10_000)
+    >>> told.rows, round(float(told.somebody.hi), 6)
+    (Fraction(1, 100), 0.00995)
+
+    Source: Dwork, Roth 2014, section 2.3 (why a delta must be far below 1/n).
     """
     exact, rows = rational(delta, name="delta"), whole(n, name="n", least=1)
     if not 0 <= exact <= 1:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, decimal_text, ln, rational, whole
@@ -23,6 +24,9 @@ from dpcurator.numbers.arb import Ball, ball
 from dpcurator.numbers.display import error_text
 from dpcurator.numbers.readable import readable
 from dpcurator.privacy.narrow import enclosed
+
+if TYPE_CHECKING:
+    from dpcurator.numbers.rational import Spelled
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +53,25 @@ class GroupPrivacy:
         return f"{words} A delta of 1 promises nothing." if self.tighter.lo == 1 else words
 
 
-def group_privacy(*, epsilon: object, delta: object = 0, size: object) -> GroupPrivacy:
-    """What (epsilon, delta) for one unit promises a group of `size` units.
+def group_privacy(*, epsilon: Spelled, delta: Spelled = 0, size: int) -> GroupPrivacy:
+    """Group privacy: what (epsilon, delta)-DP for one unit promises a group of `size` units.
 
-    epsilon: >= 0; delta: in [0, 1]; size: int >= 1. Others are a Refusal.
+    A group of k units has (k epsilon, delta')-DP with delta' = delta (exp(k epsilon) - 1) / (exp(epsilon) - 1), which
+    is at most the textbook's k exp((k-1) epsilon) delta; both are cut at 1.
+
+    Parameters:
+        epsilon: number >= 0, for one unit.
+        delta: number in [0, 1], for one unit.
+        size: int >= 1, units in the group: rows of one person, or people of one household.
+
+    Returns `epsilon` and `delta` of the group, Fractions, delta rounded up; `tighter` and `textbook` enclose both
+    bounds. Raises Refusal if a parameter is out of its range.
+
+    >>> import dpcurator as dp
+    >>> print(dp.group_privacy(epsilon="0.5", delta="1e-6", size=4))
+    A group of 4 has epsilon 2 and delta 0.0000099 (the textbook's bound: 0.000018).
+
+    Source: Dwork, Roth 2014, theorem 2.2; Vadhan 2017, lemma 2.2.
     """
     eps, one, k = rational(epsilon, name="epsilon"), rational(delta, name="delta"), whole(size, name="size", least=1)
     if eps < 0:
@@ -62,7 +81,7 @@ def group_privacy(*, epsilon: object, delta: object = 0, size: object) -> GroupP
     return GroupPrivacy(k, k * eps, growth(eps, one, k), textbook(eps, one, k))
 
 
-def group_rho(*, rho: object, size: object) -> Fraction:
+def group_rho(*, rho: Spelled, size: int) -> Fraction:
     """What rho-zCDP for one unit is for a group of `size`: size**2 rho. rho: >= 0; size: int >= 1."""
     exact = rational(rho, name="rho")
     if exact < 0:

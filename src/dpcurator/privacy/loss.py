@@ -5,16 +5,17 @@ Definition  A Loss names a pair (P, Q) such that for any neighbours the release 
             with independent noise of one scale, `shift` is its l1 sensitivity. "discrete_gaussian" has `variance` and
             `shift`; "discrete_gaussian_vector" has `variance` and `l2_squared`, and stands for every integer shift of
             that length: these share their rho, and not their delta. "laplace" (scale, shift) and "gaussian" (variance,
-            shift) are the laws on the real line. "pure" (epsilon) is anything eps-DP, "bounded_range" (epsilon) is
-            anything whose log-ratios lie within an interval of that length, "approximate" (epsilon, delta) anything
-            that is (epsilon, delta)-DP. "randomised_response" has the chances `truth` of one's own value and `lie` of
-            one other value; "unary_encoding" the chances `p` and `q` of a 1 for one's own bit and for another.
+            shift) are the distributions on the real line. "pure" (epsilon) is anything eps-DP, "bounded_range"
+            (epsilon) is anything whose log-ratios lie within an interval of that length, "approximate" (epsilon, delta)
+            anything that is (epsilon, delta)-DP. "randomised_response" has the probabilities `truth` of one's own value
+            and `lie` of one other value; "unary_encoding" the probabilities `p` and `q` of a 1 for one's own bit and
+            for another.
 Promise     Frozen and exact, so it can be stored, compared and signed. Accountants read the family and its parameters;
             they never ask which mechanism made it. What is known of a family is one table of formulas in
             privacy/families; its argument is in that file. What is not known there is refused by name.
-Directions  "forward" is P against Q, "backward" is Q against P. `delta` is the worse of the two. All families here are
-            alike both ways, but those on a Poisson sample: forward a row is removed, backward one is added. They are
-            kept apart until everything is composed; `reversed` has the two exchanged.
+Directions  "forward" is P against Q, "backward" is Q against P. `delta` is the worse of the two. All families are
+            symmetric except Poisson-subsampled ones: forward a row is removed, backward one is added. The directions
+            are kept apart until everything is composed; `reversed` has the two exchanged.
 Source      dominating pairs: Zhu, Dong, Wang, AISTATS 2022.
 Checked     tests/privacy/test_loss.py, tests/privacy/test_families.py, tests/laws/test_every_mechanism.py.
 """
@@ -46,9 +47,32 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, init=False)
 class Loss:
-    """family: the law's name. parameters: a dict of names and numbers, or pairs of them, or by keyword; kept as (name,
-    Fraction) pairs in order of name. They are the family's own, or as `account` spells them: Loss("gaussian", sigma=2).
-    Raises Refusal for an unknown family, for other parameters and for impossible ones."""
+    """The privacy loss of one release, as data: a family of distributions and its exact parameters.
+
+    A family and parameters name a pair of distributions (P, Q) that dominates the release: its outputs on any two
+    neighbours are no easier to tell apart than P is from Q. The privacy loss is L = ln P(x)/Q(x), x drawn from P, and
+    delta(epsilon) = E[max(1 - exp(epsilon - L), 0)].
+
+    Promise: exact and frozen, so a loss can be stored, compared and signed; accountants read nothing else. Numbers
+    derived from it are exact, or enclosures that are rounded outward.
+
+    Parameters:
+        family: "laplace", "discrete_laplace", "gaussian", "discrete_gaussian", "randomised_response", "pure",
+            "bounded_range", "approximate" and others (docs/loss.md lists them).
+        parameters: a mapping of names to numbers, or pairs of them; kept as (name, Fraction) pairs in order of name.
+        by_keyword: the same as keywords, as in sigma=2 or epsilon="0.5".
+
+    Raises Refusal if the family is unknown, or a parameter is missing, unknown or out of its range.
+
+    >>> import dpcurator as dp
+    >>> loss = dp.Loss("gaussian", sigma=2)  # of a query of sensitivity 1
+    >>> loss.rho(), float(loss.epsilon("1e-6"))
+    (Fraction(1, 8), 2.25408465022)
+    >>> loss == dp.Loss("gaussian", variance=4, shift=1)
+    True
+
+    Source: Zhu, Dong, Wang 2022 (dominating pairs); Dwork, Roth 2014 (privacy loss).
+    """
 
     family: str
     parameters: tuple[tuple[str, Fraction], ...]
@@ -71,7 +95,7 @@ class Loss:
 
     @classmethod
     def shifted(cls, family: str, *, scale: Fraction, shift: int) -> Self:
-        """Noise of this family and scale, against itself moved by `shift` (int >= 0, the unit of the scale)."""
+        """The loss of such noise on a query of sensitivity `shift` (int >= 0, in the unit of the scale)."""
         step = Fraction(whole(shift, name="shift"))
         return cls(family, (("scale", positive(scale, name="scale")), ("shift", step)))
 
@@ -94,28 +118,28 @@ class Loss:
 
     def pure_epsilon(self) -> Fraction:
         """The least eps for which the pair is (eps, 0)-indistinguishable, rounded up by under 2**-120 where it is no
-        rational (a logarithm). Raises Refusal for a family that has none."""
+        rational (a logarithm). Raises Refusal if the family has none."""
         return self._formula(self._known.pure_epsilon, "pure epsilon", "Account for it with a delta.")(self.given)
 
     def rho(self) -> Fraction:
         """A rho for which the pair is rho-zCDP: the least for the Gaussian families, eps**2/2 for those that are pure,
-        eps**2/8 for a bounded range. Raises Refusal for a family that has none here."""
+        eps**2/8 for a bounded range. Raises Refusal if none is known for the family."""
         return self._formula(self._known.rho, "rho here", "Account for it with epsilon.")(self.given)
 
-    def renyi(self, alpha: Fraction) -> Enclosure:
-        """The Renyi divergence of order alpha > 1, in nats. Raises Refusal for a family that has no closed form."""
+    def renyi(self, alpha: Spelled) -> Enclosure:
+        """The Renyi divergence of order alpha > 1, in nats. Raises Refusal if the family has no closed form."""
         formula = self._formula(self._known.renyi, "Renyi divergence here", "Account for it with epsilon or rho.")
         return formula(self.given, order(alpha))
 
     def kl(self) -> Enclosure:
         """The mean of ln P/Q under P, in nats: the divergence of Kullback and Leibler (the largest there is, for a
-        family that stands for many pairs). Raises Refusal where it is infinite."""
+        family that stands for many pairs). Raises Refusal if it is infinite."""
         return self._formula(self._known.kl, "finite mean known here", "Read its delta at an epsilon.")(self.given)
 
-    def delta(self, eps: Fraction) -> Enclosure:
-        """The least delta for which the pair is (eps, delta)-indistinguishable, in both directions. eps: Fraction >= 0.
+    def delta(self, eps: Spelled) -> Enclosure:
+        """The least delta for which the pair is (eps, delta)-indistinguishable, in both directions. eps: number >= 0.
 
-        Raises Refusal for a family that has none here.
+        Raises Refusal if the family has none.
         """
         forward = self.delta_of("forward", eps)
         if self._known.backward is None:
@@ -123,7 +147,7 @@ class Loss:
         backward = self.delta_of("backward", eps)
         return Enclosure(max(forward.lo, backward.lo), max(forward.hi, backward.hi))
 
-    def delta_of(self, direction: str, eps: Fraction) -> Enclosure:
+    def delta_of(self, direction: str, eps: Spelled) -> Enclosure:
         """The least delta of one direction, "forward" (P against Q) or "backward" (Q against P)."""
         if direction not in DIRECTIONS:
             raise Refusal(f"A direction is {' or '.join(DIRECTIONS)}.")
@@ -132,11 +156,11 @@ class Loss:
         found, at = self._formula(formula, "delta of its own here", "Account for it by another measure."), _eps(eps)
         return found(self.given, at)
 
-    def epsilon(self, delta: Fraction) -> Fraction:
+    def epsilon(self, delta: Spelled) -> Fraction:
         """The least eps at which delta(eps) was proved to be at most `delta`: exact where it is the largest loss, else
-        of 12 figures, rounded up; 0 if that does, and else at least 1e-30. delta: Fraction in [0, 1).
+        of 12 figures, rounded up; 0 if that does, and else at least 1e-30. delta: number in [0, 1).
 
-        delta(eps) falls as eps grows, so the search ends at the least. Raises Refusal where no eps does.
+        delta(eps) falls as eps grows, so the search ends at the least. Raises Refusal if no eps does.
         """
         most = rational(delta, name="delta")
         if not 0 <= most < 1:
@@ -163,24 +187,29 @@ class Loss:
 
     @property
     def reversed(self) -> Loss:
-        """Q against P: itself, where the two are alike."""
+        """The pair (Q, P): itself, where the family is symmetric."""
         other = self._known.reverse
         return self if other is None else Loss(other, self.parameters)
 
-    def sampled(self, *, poisson: object = None, fixed_size: object = None, neighbours: str | None = None) -> Loss:
-        """The loss of the same mechanism on a sample of the rows, drawn anew for each release and told to nobody.
+    def sampled(
+        self, *, poisson: Spelled | None = None, fixed_size: Spelled | None = None, neighbours: str | None = None
+    ) -> Loss:
+        """Amplification by subsampling: the loss of the same mechanism on a secret random sample of the rows.
 
-        poisson: the chance q with which each row is taken, by itself, in (0, 1]; for neighbours that add or remove one
-        row, both here and in this loss. fixed_size: m/n, where m of n rows are taken, each set as likely as another;
-        for neighbours that replace one row. neighbours: "add-remove" or "replace-one", to be checked against that.
-        Raises Refusal where it does not apply.
+        The sample is drawn anew for each release. poisson: the probability q in (0, 1] with which each row is included,
+        independently; for neighbours that add or remove one row, both here and in this loss. fixed_size: m/n, where a
+        uniformly random set of m of n rows is drawn; for neighbours that replace one row. neighbours: "add-remove" or
+        "replace-one", to be checked against that. Raises Refusal if it does not apply to this loss.
         """
         from dpcurator.privacy.sampled import sampled
 
         return sampled(self, poisson=poisson, fixed_size=fixed_size, neighbours=neighbours)
 
     def distribution(self, *, atoms: int = 2000) -> Distribution:
-        """The law of ln P/Q under P, listing at most so many atoms (int >= 1). Raises Refusal where it is not known."""
+        """The privacy loss distribution (PLD): that of ln P/Q under P, listing at most so many atoms (int >= 1).
+
+        Raises Refusal if it is not known.
+        """
         law = self._formula(self._known.law, "distribution here", "Account for it by its rho.")
         return law(self.given, whole(atoms, name="atoms", least=1))
 
@@ -202,7 +231,7 @@ class Loss:
 
     @classmethod
     def from_json(cls, data: Mapping[str, object]) -> Self:
-        """The inverse of `as_json`. Raises Refusal for anything else."""
+        """The inverse of `as_json`. Raises Refusal if the data are anything else."""
         family, parameters = data.get("family"), data.get("parameters")
         if set(data) != {"family", "parameters"} or not isinstance(family, str) or not isinstance(parameters, Mapping):
             raise Refusal("A loss is written as a family and its parameters, and nothing else.")

@@ -39,7 +39,7 @@ _FAR = 40  # standard sizes of noise looked at
 
 
 class ExactLaw:
-    """A function of the data that gives the law of the outcome."""
+    """A function of the data that gives the distribution of the outcome; `dp.exact_law` makes it."""
 
     def __init__(self, f: Callable[[Any], Mapping[Any, Any]]) -> None:
         if not callable(f):
@@ -51,7 +51,23 @@ class ExactLaw:
 
 
 def exact_law(f: Callable[[Any], Mapping[Any, Any]]) -> ExactLaw:
-    """Mark f as giving the law of the outcome: {outcome: chance}, chances as ints, Fractions or Enclosures."""
+    """Marks a function as giving the exact distribution of a mechanism's outcome, for dp.audit.
+
+    Promise: with it, every divergence is compared exactly, and what `dp.audit` finds is certain.
+
+    Parameters:
+        f: called with an input; returns a mapping {outcome: probability}, probabilities as ints, Fractions or
+            Enclosures that can sum to 1.
+
+    Returns what `dp.audit` takes as a mechanism. Raises Refusal if f is no function; `dp.audit` does if what it returns
+    is no distribution.
+
+    >>> from fractions import Fraction
+    >>> import dpcurator as dp
+    >>> answer = dp.exact_law(lambda bit: {bit: Fraction(3, 4), 1 - bit: Fraction(1, 4)})  # randomised response
+    >>> dp.audit(answer, pair=(0, 1), claim=dp.Pure(1)).verdict  # ln 3 is more than 1
+    'violation found (certain)'
+    """
     return ExactLaw(f)
 
 

@@ -129,14 +129,29 @@ def replay(
     names: tuple[str, str] = ("D", "D'"),
     **price: Any,
 ) -> Replay:
-    """Run a function on a data set, and again on its neighbour with every mechanism's output frozen.
+    """Replays a function on a neighbouring data set with every mechanism's output frozen, and compares what it does.
 
-    function: called with the data alone; it may call any mechanisms of dpcurator. pair: (D, D'), which it does not
-    change (each run gets a copy). runs: with how many different outputs, as what it does may depend on these; the
-    first run that finds something is the last. Raises Refusal if on the same D it does not do the same twice.
+    What may differ between neighbours is the input of mechanisms, by at most the sensitivity that each declares. All
+    else (which mechanisms are called, with which parameters, what is returned) must follow from their outputs.
 
-    questions: then the function opens a curator over the data, and these are asked of both at this price (epsilon,
-    rho or spend): see auditing/replay/curators.py for what is compared.
+    Promise: what it finds is certain, of the code and not of a probability; finding nothing is no proof.
+
+    Parameters:
+        function: called with the data alone; it may call any mechanisms of dpcurator.
+        pair: (D, D'), two neighbouring inputs; each run gets a copy.
+        questions: then the function opens a curator over the data, and these are asked of both.
+        runs: int >= 1, with how many different outputs; the first run that finds something is the last.
+        names: two texts, what the inputs are called in the report.
+        price: epsilon, rho or spend of each of the questions.
+
+    Returns a report, with `found` and `mismatches`. Raises Refusal if on the same D the function does not do the same
+    twice, or a parameter is out of its range.
+
+    >>> import dpcurator as dp
+    >>> def total(rows):
+    ...     return dp.Laplace(sensitivity=1, epsilon=1).release(sum(rows))
+    >>> print(dp.replay(total, pair=([0, 1, 5], [0, 1])).mismatches[0])
+    call 1, Laplace.release: its input moved by 5 in l1, and 1 was declared
     """
     if isinstance(pair, str | bytes) or not hasattr(pair, "__len__") or len(pair) != 2:
         raise Refusal("pair is two neighbouring data sets.", cure="Write pair=([1, 2, 3], [1, 2]).")

@@ -14,8 +14,8 @@ Proof       b**2 = a**2 + 2 eps, so e**eps Phi(b) = exp(-a**2/2) U(1/2, 1/2, b**
             at most exp(-a**2/2) / 2, so delta is at most that (a < 0) or at least 1 less twice that (a > 0): this
             settles a**2 > 90,000. By e**eps phi(b) = phi(a), d delta / d mu = phi(a) > 0 and d delta / d eps =
             -e**eps Phi(b) < 0: delta falls as sigma or eps grows, so the least of either exists and bisection finds it.
-Limits      This is the law on the real line, which no computer draws. A release on a grid is priced by its own law
-            (discrete_gaussian.py), and `dpcurator.Gaussian` does that.
+Limits      This is the distribution on the real line, which no computer draws. A release on a grid is priced by its own
+            distribution (discrete_gaussian.py), and `dpcurator.Gaussian` does that.
 Source      Balle, Wang, ICML 2018 (arXiv 1805.06530), lemma 3 and theorem 8; Bun, Steinke 2016, proposition 1.6;
             Mironov 2017, proposition 7; the textbook's sigma: Dwork, Roth 2014, theorem A.1.
 Checked     tests/privacy/test_families.py, tests/privacy/test_gaussian.py, tests/cases/test_calibration.py.
@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, decimal_text, positive, rational
@@ -49,19 +49,59 @@ from dpcurator.privacy.families.family import (
 )
 from dpcurator.privacy.narrow import narrow, surely_at_most
 
+if TYPE_CHECKING:
+    from dpcurator.numbers.rational import Spelled
+
 _FIGURES = 14
 _FAR = 90_000  # of a**2: exp(-a**2/2) is then below 2**-64000
 _LEAST_EPS = Fraction(1, 10**30)  # the least epsilon returned that is not 0
 
 
-def gaussian_delta(*, sigma: object, sensitivity: object, epsilon: object) -> Enclosure:
-    """The least delta at `epsilon` >= 0 of Gaussian noise; sigma, sensitivity: > 0 and in one unit. Else a Refusal."""
+def gaussian_delta(*, sigma: Spelled, sensitivity: Spelled, epsilon: Spelled) -> Enclosure:
+    """The least delta of continuous Gaussian noise at an epsilon, certified (the analytic Gaussian mechanism).
+
+    delta = Phi(mu/2 - epsilon/mu) - exp(epsilon) Phi(-mu/2 - epsilon/mu), with mu = sensitivity / sigma.
+
+    Promise: an enclosure, rounded outward, of relative width below 2**-64. Noise on a grid has a loss of its own:
+    dp.Gaussian.
+
+    Parameters:
+        sigma: number > 0, the standard deviation, in the query's unit.
+        sensitivity: number > 0, the l2 sensitivity, in the query's unit.
+        epsilon: number >= 0.
+
+    Raises Refusal if a parameter is out of its range.
+
+    >>> import dpcurator as dp
+    >>> float(dp.gaussian_delta(sigma=4, sensitivity=1, epsilon=1).hi)
+    2.924272104856407e-06
+
+    Source: Balle, Wang 2018, theorem 8.
+    """
     spread, step = positive(sigma, name="sigma"), positive(sensitivity, name="sensitivity")
     return curve((step / spread) ** 2, _eps(epsilon))
 
 
-def gaussian_sigma(*, sensitivity: object, epsilon: object, delta: object) -> Fraction:
-    """The least sigma of 14 figures for (epsilon, delta), in the sensitivity's unit; epsilon >= 0, 0 < delta < 1."""
+def gaussian_sigma(*, sensitivity: Spelled, epsilon: Spelled, delta: Spelled) -> Fraction:
+    """The least standard deviation of continuous Gaussian noise for (epsilon, delta)-DP, certified.
+
+    The least sigma with gaussian_delta(sigma) <= delta, for every epsilon (the analytic Gaussian mechanism).
+
+    Promise: proved to be enough, and too large by less than one part in 10**13.
+
+    Parameters:
+        sensitivity: number > 0, the l2 sensitivity, in the query's unit.
+        epsilon: number >= 0.
+        delta: number in (0, 1).
+
+    Returns a Fraction of 14 figures, in the query's unit. Raises Refusal if a parameter is out of its range.
+
+    >>> import dpcurator as dp
+    >>> float(dp.gaussian_sigma(sensitivity=1, epsilon=1, delta="1e-6"))
+    4.2246788893269
+
+    Source: Balle, Wang 2018.
+    """
     step, eps, most = positive(sensitivity, name="sensitivity"), _eps(epsilon), _delta(delta)
 
     def enough(place: int) -> bool:
@@ -70,8 +110,26 @@ def gaussian_sigma(*, sensitivity: object, epsilon: object, delta: object) -> Fr
     return decimal_at(least_place(enough, place_of(step, _FIGURES)), _FIGURES)
 
 
-def gaussian_epsilon(*, sigma: object, sensitivity: object, delta: object) -> Fraction:
-    """The least epsilon of 14 figures at `delta`, 0 < delta < 1; 0 if that does, and else at least 1e-30."""
+def gaussian_epsilon(*, sigma: Spelled, sensitivity: Spelled, delta: Spelled) -> Fraction:
+    """The least epsilon of continuous Gaussian noise at a delta, certified.
+
+    The least epsilon with gaussian_delta(epsilon) <= delta.
+
+    Promise: proved to hold, and too large by less than one part in 10**13; exactly 0 where 0 does, else at least 1e-30.
+
+    Parameters:
+        sigma: number > 0, the standard deviation, in the query's unit.
+        sensitivity: number > 0, the l2 sensitivity, in the query's unit.
+        delta: number in (0, 1).
+
+    Returns a Fraction of 14 figures. Raises Refusal if a parameter is out of its range.
+
+    >>> import dpcurator as dp
+    >>> float(dp.gaussian_epsilon(sigma=4, sensitivity=1, delta="1e-6"))
+    1.0607018623283
+
+    Source: Balle, Wang 2018.
+    """
     spread, step, most = positive(sigma, name="sigma"), positive(sensitivity, name="sensitivity"), _delta(delta)
     ratio = (step / spread) ** 2
     if _at_most(ratio, Fraction(0), most):
@@ -84,11 +142,27 @@ def gaussian_epsilon(*, sigma: object, sensitivity: object, delta: object) -> Fr
     return decimal_at(least_place(enough, place_of(max(ratio / 2, _LEAST_EPS), _FIGURES)), _FIGURES)
 
 
-def textbook_sigma(*, sensitivity: object, epsilon: object, delta: object) -> Fraction:
-    """sqrt(2 ln(1.25/delta)) sensitivity / epsilon, rounded up by under 2**-64; 0 < epsilon < 1, else a Refusal.
+def textbook_sigma(*, sensitivity: Spelled, epsilon: Spelled, delta: Spelled) -> Fraction:
+    """The textbook's standard deviation of Gaussian noise for (epsilon, delta)-DP, valid for epsilon below 1.
 
-    For the notes' sake: `gaussian_sigma` is never larger. The formula is proved for an epsilon below 1 alone; at
-    epsilon 10 and delta 1e-5 its noise has a delta of 2.265e-5.
+    sigma = sqrt(2 ln(1.25/delta)) sensitivity / epsilon, rounded up by less than one part in 2**64.
+
+    For comparison: `gaussian_sigma` is never larger, and holds for every epsilon. The formula is proved for an epsilon
+    below 1 alone: at epsilon 10 and delta 1e-5 its noise has a delta of 2.265e-5.
+
+    Parameters:
+        sensitivity: number > 0, the l2 sensitivity, in the query's unit.
+        epsilon: number in (0, 1).
+        delta: number in (0, 1).
+
+    Returns a Fraction in the query's unit. Raises Refusal if a parameter is out of its range.
+
+    >>> import dpcurator as dp
+    >>> wanted = {"sensitivity": 1, "epsilon": "0.5", "delta": "1e-6"}
+    >>> float(dp.textbook_sigma(**wanted)), float(dp.gaussian_sigma(**wanted))
+    (10.597605053700947, 8.0576184807251)
+
+    Source: Dwork, Roth 2014, theorem A.1.
     """
     step, eps, most = positive(sensitivity, name="sensitivity"), positive(epsilon, name="epsilon"), _delta(delta)
     if eps >= 1:
