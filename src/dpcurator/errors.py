@@ -101,7 +101,7 @@ class OverBudget(Refusal):
     title = "over budget"
 
     def __init__(self, *, requested: Fraction, remaining: Fraction, currency: str = "epsilon") -> None:
-        from dpcurator.numbers import decimal_text
+        from dpcurator.numbers.decimals import decimal_text
 
         self.requested, self.remaining, self.short_by = requested, remaining, requested - remaining
         self.currency = currency

@@ -335,9 +335,9 @@ def test_a_catalog_that_contradicts_the_ledger(ready: Path, capsys: pytest.Captu
 
 
 def test_every_command_has_help_with_an_example(capsys: pytest.CaptureFixture[str]) -> None:
-    from dpcurator.cli.app import app
+    from dpcurator.cli import with_commands
 
-    for registered in app.registered_commands:
+    for registered in with_commands().registered_commands:
         assert registered.name
         told = run(capsys, registered.name, "--help")
         assert told.code == 0

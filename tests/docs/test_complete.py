@@ -31,9 +31,9 @@ def commands() -> dict[str, list[str]]:
     """Every command of the shell, those of groups too ("plot law"), with its long options."""
     import typer
 
-    from dpcurator.cli.app import app
+    from dpcurator.cli import with_commands
 
-    found, left = {}, list(typer.main.get_command(app).commands.items())
+    found, left = {}, list(typer.main.get_command(with_commands()).commands.items())
     while left:
         name, command = left.pop()
         if hasattr(command, "commands"):

@@ -173,3 +173,76 @@ def test_no_other_randomness_is_imported():
         if "urandom(" in text:
             users = ("entropy.py", "ledger/ledger.py", "ledger/keys.py", "catalog/init.py")
             assert str(path.relative_to(ROOT)) in users, path
+
+
+TYPES_ONLY = {
+    "pricing.bars pricing.quote":
+        "Quote shows its error bars, and they are computed from a quote",
+    "privacy.distribution privacy.families privacy.families.approximate privacy.families.bounded_range "
+    "privacy.families.discrete_gaussian privacy.families.discrete_laplace privacy.families.family "
+    "privacy.families.fixed_size privacy.families.gaussian privacy.families.grids privacy.families.laplace "
+    "privacy.families.poisson privacy.families.randomised_response privacy.families.spelling privacy.loss "
+    "privacy.sampled":
+        "a Loss looks its family up, and a distribution and a sample are of a Loss",
+    "release.answer release.frames":
+        "Answer has the methods that write it as a data frame, and they are given an answer",
+}  # fmt: skip
+
+
+def test_no_files_import_each_other_in_a_circle():
+    """Neither while they load nor inside functions: each file can be read, and imported, after those it rests on.
+
+    What a file names counts; that importing `a.b` also runs `a/__init__.py` does not.
+    """
+    assert circles(types=False) == set()
+
+
+def test_files_that_name_each_others_types_are_few():
+    """With imports under TYPE_CHECKING, which never run, these are left. The table may only become shorter."""
+    assert circles(types=True) == set(TYPES_ONLY)
+
+
+def test_a_circle_would_be_found():
+    assert components({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"d", "a"}}) == {"b c"}
+
+
+def circles(types: bool) -> set[str]:
+    return components({name: named_files(path, types) - {name} for name, path in by_name().items()})
+
+
+@cache
+def by_name() -> dict[str, Path]:
+    """Each file by its dotted name under the package; a room's face by the room's."""
+    names = (".".join(path.relative_to(ROOT).with_suffix("").parts) for path in files())
+    return {name.removesuffix(".__init__"): path for name, path in zip(names, files(), strict=True)}
+
+
+def named_files(path: Path, types: bool) -> set[str]:
+    """The package's files that a file's imports name, in functions too; under TYPE_CHECKING where types is true."""
+    guarded = [node for node in nodes(path) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    skipped = set() if types else {inner for node in guarded for one in node.body for inner in ast.walk(one)}
+    found: set[str] = set()
+    known = by_name().keys()
+    for node in nodes(path):
+        if isinstance(node, ast.Import) and node not in skipped:
+            found |= {alias.name.removeprefix("dpcurator.") for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node not in skipped:
+            module = str(node.module).removeprefix("dpcurator.")
+            inner = {alias.name if module == "dpcurator" else f"{module}.{alias.name}" for alias in node.names}
+            found |= {module, *inner} if inner - known else inner
+    return found & known
+
+
+def components(graph: dict[str, set[str]]) -> set[str]:
+    """The sets of two or more that reach each other, each as its sorted names."""
+    reach = {one: set(others) for one, others in graph.items()}
+    for middle in graph:
+        beyond = reach[middle]
+        for found in reach.values():
+            if middle in found:
+                found |= beyond
+    return {
+        " ".join(sorted({one} | {other for other in reach[one] if one in reach.get(other, ())}))
+        for one in graph
+        if any(one in reach.get(other, ()) for other in reach[one] - {one})
+    }

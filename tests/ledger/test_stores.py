@@ -8,7 +8,7 @@ import pytest
 import dpcurator.ledger.stores as stores
 from dpcurator.ledger import STORES
 from dpcurator.ledger.events import GENESIS, Answered, Closed, seal
-from dpcurator.ledger.stores import Kept
+from dpcurator.ledger.store import Kept
 
 
 def test_the_tuple_is_the_folder():

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import decimal_text, positive, rational, whole
-from dpcurator.numbers.rational import leading
+from dpcurator.numbers.decimals import leading
 
 TENTH = Fraction(1, 10)
 

@@ -12,8 +12,8 @@ from dpcurator.errors import Refusal
 from dpcurator.mechanisms import DiscreteGaussian
 from dpcurator.numbers import Enclosure
 from dpcurator.numbers.arb import ball, precision
+from dpcurator.numbers.decimals import leading
 from dpcurator.numbers.enclosure import bracket
-from dpcurator.numbers.rational import leading
 from dpcurator.privacy import zcdp
 
 RHOS = [Fraction(text) for text in ("1e-12", "1e-6", "1/200", "1/2", "3", "100", "1e4")]

@@ -23,10 +23,10 @@ class Ran:
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> Ran:
     """One command, in this process."""
-    from dpcurator.cli.app import app
+    from dpcurator.cli import with_commands
 
     capsys.readouterr()
     with pytest.raises(SystemExit) as end:
-        app(list(arguments), prog_name="dpcurator")
+        with_commands()(list(arguments), prog_name="dpcurator")
     out, err = capsys.readouterr()
     return Ran(int(end.value.code or 0), out, err)

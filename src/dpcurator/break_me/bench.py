@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dpcurator.auditing.replay.curators import replay_curators
-from dpcurator.auditing.replay.replay import Mismatch
+from dpcurator.auditing.replay.mismatch import Mismatch
 from dpcurator.break_me.questions import Question
 from dpcurator.break_me.questions import Table as Described
 from dpcurator.break_me.search import Broken, Rows, Tried, break_me

@@ -17,7 +17,8 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Final, Protocol
 
-from dpcurator.auditing.replay.replay import FOUND, NOTHING, Mismatch
+from dpcurator.auditing.replay.mismatch import Mismatch
+from dpcurator.auditing.replay.replay import FOUND, NOTHING
 from dpcurator.break_me.questions import Question, Table, question
 from dpcurator.break_me.shrink import smallest
 from dpcurator.break_me.worst_case_tables import EACH_ROW, Row, world

@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpcurator.auditing.replay.arguments import Move
-from dpcurator.auditing.replay.replay import Mismatch
+from dpcurator.auditing.replay.mismatch import Mismatch
 
 Key = tuple[Any, ...]
 Integers = Mapping[Key, int]

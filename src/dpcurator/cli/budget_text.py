@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from dpcurator.numbers import decimal_text
-from dpcurator.numbers.rational import leading
+from dpcurator.numbers.decimals import leading
 from dpcurator.values import Budget
 
 if TYPE_CHECKING:

@@ -7,14 +7,14 @@ the distribution of its privacy loss at epsilon 1. Checked in tests/cli/test_plo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from dpcurator.cli.application import AsJson, app, command, show, show_json
-from dpcurator.mechanisms import ROWS
+from dpcurator.cli.noise_names import LIST
 
 charts = typer.Typer(
     name="plot",
@@ -25,18 +25,10 @@ charts = typer.Typer(
 )
 app.add_typer(charts)
 
-
-def either(names: Iterable[str]) -> str:
-    """As in "a, b or c"."""
-    *rest, last = names
-    return f"{', '.join(rest)} or {last}" if rest else last
-
-
-_LIST = either(row.spelling for row in ROWS if row.spelling)
-Mechanism = Annotated[str, typer.Option(help=f"The noise: {_LIST}.", metavar="NAME")]
+Mechanism = Annotated[str, typer.Option(help=f"The noise: {LIST}.", metavar="NAME")]
 Mechanisms = Annotated[
     list[str] | None,
-    typer.Option("--mechanism", help=f"The noise: {_LIST}; default laplace and gaussian. May be repeated.",
+    typer.Option("--mechanism", help=f"The noise: {LIST}; default laplace and gaussian. May be repeated.",
                  metavar="NAME"),
 ]  # fmt: skip
 Scale = Annotated[str, typer.Option(help="Of the noise, in the unit of the answer: b or sigma.", metavar="NUMBER")]

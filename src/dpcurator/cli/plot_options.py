@@ -9,21 +9,14 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from dpcurator.cli.plot import either
+from dpcurator.cli.noise_names import LIST, SIZED, SPELLED
 from dpcurator.errors import Refusal
-from dpcurator.mechanisms import ROWS
 from dpcurator.mechanisms.protocol import Row, Sized
 from dpcurator.numbers import Enclosure, exp_neg, positive
 from dpcurator.numbers.decimal_search import decimal_at, place_of
 from dpcurator.privacy.calibration import Calibration
 from dpcurator.privacy.loss import Loss
 from dpcurator.privacy.zcdp import delta_of
-
-SPELLED = {row.spelling: row for row in ROWS if row.spelling}
-
-
-LIST = either(SPELLED)
-SIZED = either(name for name, row in SPELLED.items() if row.sized)
 
 
 def _sized(mechanism: str) -> Sized:

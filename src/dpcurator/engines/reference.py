@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Any, Self
 
 from dpcurator.catalog.model import Value
-from dpcurator.engines import Kinds, Tables
+from dpcurator.engines.engine import Kinds, Tables
 from dpcurator.engines.limits import check_core
 from dpcurator.language.evaluate import Row, truth, value
 from dpcurator.plan.core import (

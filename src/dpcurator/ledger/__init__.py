@@ -12,7 +12,8 @@ from dpcurator.ledger.canonical import canonical
 from dpcurator.ledger.ledger import Entry, Ledger, Stored, last_version
 from dpcurator.ledger.opening import Opening
 from dpcurator.ledger.reading import Head
-from dpcurator.ledger.stores import STORES, MemoryStore, SqliteStore, Store
+from dpcurator.ledger.store import Store
+from dpcurator.ledger.stores import STORES, MemoryStore, SqliteStore
 from dpcurator.ledger.verify import Verdict
 
 __all__ = [

@@ -37,7 +37,7 @@ from dpcurator.ledger.events import (
 from dpcurator.ledger.opening import Opening
 from dpcurator.ledger.reading import Head, Reader
 from dpcurator.ledger.states import CURATOR, step
-from dpcurator.ledger.stores import Kept, Page, Store
+from dpcurator.ledger.store import Kept, Page, Store
 from dpcurator.ledger.verify import Verdict, verified
 from dpcurator.numbers import decimal_text
 from dpcurator.values import Budget, Charge, Request

@@ -19,7 +19,7 @@ from dpcurator.ledger.decide import Standing, question
 from dpcurator.ledger.events import Answered, Charged, Event, Opened, Owned, Row, read
 from dpcurator.ledger.opening import Opening
 from dpcurator.ledger.states import CURATOR, LIFE_EVENTS, settled_by
-from dpcurator.ledger.stores import Kept, Page
+from dpcurator.ledger.store import Kept, Page
 
 Head = tuple[int, str]  # (position, hash): fixes the history up to there
 Paid = tuple[Charged, Row]

@@ -19,7 +19,7 @@ from dpcurator.ledger.events import GENESIS, Answered, Charged, Event, Opened, O
 from dpcurator.ledger.opening import CURRENCIES
 from dpcurator.ledger.reading import Head
 from dpcurator.ledger.states import CURATOR, REQUEST, Impossible, step
-from dpcurator.ledger.stores import Page
+from dpcurator.ledger.store import Page
 
 _ROWS = 1000  # fetched at a time
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from dpcurator.errors import Refusal
 from dpcurator.numbers import positive, whole
 from dpcurator.numbers.decimal_search import ten_to
-from dpcurator.numbers.rational import leading
+from dpcurator.numbers.decimals import leading
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

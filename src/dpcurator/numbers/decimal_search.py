@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-from dpcurator.numbers.rational import leading
+from dpcurator.numbers.decimals import leading
 
 
 def decimal_at(place: int, figures: int) -> Fraction:

@@ -11,7 +11,7 @@ import math
 import sys
 from fractions import Fraction
 
-from dpcurator.numbers.rational import leading
+from dpcurator.numbers.decimals import leading
 
 
 def place(error: Fraction) -> int:

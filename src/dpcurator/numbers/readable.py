@@ -15,7 +15,7 @@ from fractions import Fraction
 from types import FunctionType
 from typing import Any, Final
 
-from dpcurator.numbers.rational import decimal_text
+from dpcurator.numbers.decimals import decimal_text
 
 LONGEST: Final = 280
 _PART: Final = 120  # characters of one field

@@ -14,7 +14,7 @@ from typing import Any
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure
-from dpcurator.numbers.rational import leading
+from dpcurator.numbers.decimals import leading
 from dpcurator.plots.chart import Chart
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"  # a name; nothing is loaded from there

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpcurator.numbers.display import nearest_double
 from dpcurator.numbers.readable import readable
 from dpcurator.plan.nodes import Apply, Given, Key, Output, Post, Result
-from dpcurator.pricing.quote import Priced, Quote
 from dpcurator.pricing.resolve import PricedCall
+
+if TYPE_CHECKING:
+    from dpcurator.pricing.quote import Priced, Quote
 
 
 @dataclass(frozen=True, slots=True)

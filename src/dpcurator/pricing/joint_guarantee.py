@@ -26,7 +26,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from dpcurator.errors import Refusal
-from dpcurator.numbers.rational import leading
+from dpcurator.numbers.decimals import leading
 from dpcurator.privacy.loss import Loss
 
 if TYPE_CHECKING:

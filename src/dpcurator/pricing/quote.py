@@ -27,9 +27,10 @@ from dpcurator.plan.lower import Lowered, lower
 from dpcurator.plan.nodes import Ask, Measured, Plan
 from dpcurator.plan.reading import Reading
 from dpcurator.plan.stability import Reach, Steps, derivation, reading
+from dpcurator.pricing.bars import bars
 from dpcurator.pricing.grids import grid, steps
 from dpcurator.pricing.noise import NAMES, Mechanism, Noise, Shares, Split, longest, noise_for, splits
-from dpcurator.pricing.prices import PRICE_UNIT, Price, amount_of
+from dpcurator.pricing.prices import Price, amount_of
 from dpcurator.pricing.resolve import PricedCall, Resolved, resolve
 from dpcurator.pricing.selecting import Selecting, selecting
 
@@ -135,8 +136,6 @@ class Quote:
 
     def as_json(self) -> dict[str, Any]:
         """The quote for machines; holds public facts only."""
-        from dpcurator.pricing.bars import bars
-
         selection = self.selecting and self.selecting.as_json() | {
             "words": self.selecting.told(),
             "chances": [[n, decimal_text(chance)] for n, chance in self.selecting.chances()],
@@ -297,7 +296,3 @@ def _grids(asks: tuple[Ask, ...], reach: Reach, shares: Shares, max_rows: int) -
             least.append(max_rows * most / root_above(2 * shares.rho, ten_to_figures(2 * shares.rho, 15)))
         sizes.setdefault(column, []).append(min(least))
     return {column: grid(column, found, max_rows) for column, found in sizes.items()}
-
-
-__all__ = ["CONFIDENCE", "PRICE_UNIT", "SUMMED", "Found", "Priced", "Quote", "for_bars",
-           "mechanism_json", "price", "priced_at", "typical"]  # fmt: skip

@@ -8,13 +8,17 @@ families/fixed_size.py. Checked in tests/privacy/test_sampled.py.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import rational
 from dpcurator.privacy.families import FAMILIES
 from dpcurator.privacy.families.poisson import RATE, without_rate
-from dpcurator.privacy.loss import Loss
+
+if TYPE_CHECKING:
+    from dpcurator.privacy.loss import Loss
 
 WAYS = {"poisson": "add-remove", "fixed_size": "replace-one"}  # how rows are sampled, and for which neighbours
 
@@ -49,7 +53,9 @@ def sampled(loss: Loss, *, poisson: object = None, fixed_size: object = None, ne
         )
     if f"{way}_{loss.family}" not in FAMILIES:
         raise Refusal(f"{loss.family} has no law of its losses here.", cure="Sample a loss that has one.")
-    return loss if rate == 1 else Loss(f"{way}_{loss.family}", (*loss.parameters, (RATE, rate)))
+    if rate == 1:
+        return loss
+    return replace(loss, family=f"{way}_{loss.family}", parameters=(*loss.parameters, (RATE, rate)))
 
 
 def way_of(loss: Loss) -> str | None:
@@ -80,7 +86,7 @@ def on_all_rows(loss: Loss) -> Loss:
     sample = FAMILIES[loss.family].sample
     if sample is None:
         return loss
-    return Loss(sample.base, tuple(without_rate(loss.given).items()))
+    return replace(loss, family=sample.base, parameters=tuple(without_rate(loss.given).items()))
 
 
 def rate_of(loss: Loss) -> Fraction:

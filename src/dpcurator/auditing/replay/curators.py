@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from dpcurator.auditing.equality import differences
-from dpcurator.auditing.replay.replay import Mismatch
+from dpcurator.auditing.replay.mismatch import Mismatch
 from dpcurator.errors import DpcuratorError
 
 VARIES: Final = ("answer_sha256", "signature", "head", "time", "public_key")

@@ -30,6 +30,7 @@ from typing import Any, Final
 
 from dpcurator.auditing.equality import differences, shape
 from dpcurator.auditing.replay.arguments import MOVED, PRIVATE, Move
+from dpcurator.auditing.replay.mismatch import Mismatch
 from dpcurator.auditing.replay.recording import Call, Recorder, Replayer, Stopped, copied, heard
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms import ROWS
@@ -41,30 +42,6 @@ NOTHING: Final = "no violation found"
 RUNS: Final = 4
 _READ: Final = 10_000  # items of an iterator that a function returns
 SENSITIVITY: Final = "where a declared sensitivity does not hold, its loss does not; by how much is not said here"
-
-
-@dataclass(frozen=True, slots=True)
-class Mismatch:
-    """One certain fact. kind: calls, parameter, argument, shape, input, error, printed, returned or shown.
-
-    where: which call or which part of what is shown. words: what differs. move: how far, for an input.
-    """
-
-    kind: str
-    where: str
-    words: str
-    move: Move | None = None
-
-    __repr__ = readable
-
-    def __str__(self) -> str:
-        return f"{self.where}: {self.words}"
-
-    def as_json(self) -> dict[str, Any]:
-        far = {} if self.move is None else {
-            "moved": str(self.move.distance), "declared": str(self.move.declared), "norm": self.move.norm
-        }  # fmt: skip
-        return {"kind": self.kind, "where": self.where, "what": self.words} | far
 
 
 @dataclass

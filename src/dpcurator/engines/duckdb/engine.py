@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from dpcurator.catalog.duckdb_options import write_down
 from dpcurator.catalog.model import Kind, Value
-from dpcurator.engines import Kinds, Tables
 from dpcurator.engines.duckdb.levels import TYPES
 from dpcurator.engines.duckdb.sql import Statement, statement
 from dpcurator.engines.duckdb.together import Together, in_turns, together
+from dpcurator.engines.engine import Kinds, Tables
 from dpcurator.engines.limits import COLUMN_NAME, TABLE_NAME
 from dpcurator.engines.settings import MIB, Settings
 from dpcurator.errors import Fault, Misconfigured

@@ -1,86 +1,14 @@
-"""Where events are kept. A store knows rows, not budgets: it makes a transaction all-or-nothing, durable, and alone.
+"""Where events are kept: the files of `store.Store`.
 
 To add a store: write its file, add it to STORES, give it a fixture in tests/ledger/conftest.py; the conformance suite
-(tests/ledger/test_stores.py) then holds it to this protocol, and the fire tests to its word.
+(tests/ledger/test_stores.py) then holds it to that protocol, and the fire tests to its word.
 """
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from typing import Protocol
-
-from dpcurator.ledger.events import Row
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """A stored answer, under the position of its event."""
-
-    request: str
-    question: str  # decide.question of its charge: finds the same question under another id
-    position: int
-    hash: str  # sha256 of the text, hexadecimal
-    text: str
-
-
-class Page(Protocol):
-    """The ledger inside one transaction: one consistent state, and this transaction's own writes."""
-
-    def head(self) -> Row | None:
-        """The last row."""
-
-    def row(self, position: int) -> Row | None: ...
-
-    def last(self, *names: str) -> Row | None:
-        """The last row of those event names, found without a walk."""
-
-    def rows(self, after: int, limit: int) -> list[Row]:
-        """At most `limit` rows behind position `after`, in order."""
-
-    def charged(self, request: str) -> int | None:
-        """The position of the charge under this id."""
-
-    def answer(self, request: str) -> Kept | None: ...
-
-    def answered(self, question: str) -> Kept | None:
-        """The earliest stored answer of this question."""
-
-    def matching(self, prefix: str) -> list[str]:
-        """Request ids that begin so, or whose answer's hash does, in order."""
-
-    def counts(self) -> tuple[int, int]:
-        """(requests, answers), counted."""
-
-    def append(self, row: Row) -> None:
-        """Add a row at the end."""
-
-    def enter(self, request: str, position: int) -> None:
-        """Note that `request` was charged at `position`."""
-
-    def keep(self, kept: Kept) -> None: ...
-
-
-class Store(Protocol):
-    """Raises Misconfigured, and nothing else, when it cannot do its work; what was not committed then never was."""
-
-    @property
-    def place(self) -> str:
-        """For messages: the file, or what it is."""
-
-    def reading(self) -> AbstractContextManager[Page]:
-        """A consistent view. A ledger that does not exist yet reads as empty and is not created."""
-
-    def writing(self) -> AbstractContextManager[Page]:
-        """Alone among all threads and processes; durable when the block ends, undone when it raises."""
-
-    def close(self) -> None:
-        """Let go of files; the next use opens them again."""
-
-
-from dpcurator.ledger.stores.memory import MemoryStore  # noqa: E402  (the stores read the values above)
-from dpcurator.ledger.stores.sqlite import SqliteStore  # noqa: E402
+from dpcurator.ledger.stores.memory import MemoryStore
+from dpcurator.ledger.stores.sqlite import SqliteStore
 
 STORES: tuple[type[MemoryStore] | type[SqliteStore], ...] = (MemoryStore, SqliteStore)
 
-__all__ = ["STORES", "Kept", "MemoryStore", "Page", "SqliteStore", "Store"]
+__all__ = ["STORES", "MemoryStore", "SqliteStore"]

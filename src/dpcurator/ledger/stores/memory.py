@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 from dpcurator.errors import Misconfigured
 from dpcurator.ledger.events import Row
-from dpcurator.ledger.stores import Kept
+from dpcurator.ledger.store import Kept
 
 
 class MemoryPage:

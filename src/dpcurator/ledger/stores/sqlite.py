@@ -23,7 +23,7 @@ from dpcurator.ledger import forks, trouble
 from dpcurator.ledger.canonical import text_bytes
 from dpcurator.ledger.events import GENESIS, Row
 from dpcurator.ledger.sqlite_file import WatchedFile, create, require_ledger
-from dpcurator.ledger.stores import Kept
+from dpcurator.ledger.store import Kept
 from dpcurator.ledger.stores.memory import MemoryPage
 
 _ROW = (
