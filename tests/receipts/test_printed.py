@@ -380,6 +380,58 @@ def test_b5_signatures_and_keys_have_one_spelling(name):
             assert alone.steps(receipt, key=wrong)[1][1] is False
 
 
+# --- a curator that lies ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["an answer", "a batch"])
+def test_one_charge_does_not_pay_for_two_answers_to_one_question(kind):
+    """Noise drawn twice under one charge reveals twice as much: each answer has its own good signature."""
+    mine = copy.deepcopy(_flat(files()[kind])[0])
+    mine["rows"][0][1] = {"value": 12, "error": 3.0, "low": 9.0, "high": 15.0}
+    mine["receipt"] = signed(mine["receipt"] | {"answer_sha256": sha({name: mine[name] for name in CORE})})
+    assert holds(mine)
+    one, two, found = both([*_flat(files()[kind]), mine])
+    assert (one, two) == (False, False)
+    assert "one charge has two receipts for one question" in str(found)
+    assert both([*_flat(files()[kind]), *_flat(files()[kind])])[:2] == (True, True)  # the same ones printed twice
+
+
+@pytest.mark.parametrize("text", ["x\nok  ledger: fine\nit holds", "\x1b[2K", "\ud800", "x" * 10**5, "\u202ex"])
+def test_no_text_of_a_receipt_writes_a_line_of_its_own(text):
+    """A name of a table in a signed plan could end the line it stands in, or steer the terminal."""
+    receipt = changed(files()["an answer"]["receipt"], ("plan", "source", "source", "source", "table"), text)
+    receipt = signed(receipt | {"plan_sha256": sha(receipt["plan"])})
+    found = both(receipt)[2]
+    assert len(str(found).splitlines()) == len(found.steps) + 1 + len(found.not_checked)
+    assert all(len(line) < 5100 and line.isprintable() for line in str(found).splitlines())
+
+
+@pytest.mark.parametrize(
+    ("path", "new"),
+    [(("source", "source", "source", "unit_index"), -1), (("source", "source", "source", "unit_index"), "0"),
+     (("source", "source", "columns", 0, "digest"), "x"), (("source", "source", "columns", 0, "digest"), "")],
+)  # fmt: skip
+def test_a_plan_names_a_column_and_a_list_that_can_be(path, new):
+    receipt = changed(files()["an answer"]["receipt"], ("plan", *path), new)
+    assert both(signed(receipt | {"plan_sha256": sha(receipt["plan"])}))[:2] == (False, False)
+
+
+def test_an_answer_with_more_rows_than_keys_does_not_hold():
+    content = copy.deepcopy(files()["a public answer"])
+    content["rows"].append(content["rows"][0])
+    content["receipt"] = signed(content["receipt"] | {"answer_sha256": sha({name: content[name] for name in CORE})})
+    assert both(content)[:2] == (False, False)
+
+
+def test_fields_beside_an_answer_are_compared_when_it_is_given_to_verify():
+    content = files()["an answer"]
+    assert verify(content["receipt"], answer=content).holds
+    assert verify(content["receipt"], answer={name: content[name] for name in CORE}).holds
+    for lie in (content | {"cost": "0.001"}, {**content, "receipt": files()["a repeat"]}, content | {"mean": 3},
+                {name: one for name, one in content.items() if name != "receipt"}):  # fmt: skip
+        assert {step.name for step in verify(content["receipt"], answer=lie).steps if not step.holds} == {"beside"}
+
+
 # --- every change -----------------------------------------------------------------------------------------------------
 
 NAMED = {"repeated", "spent", "left", "budget"}  # not checked in some files; then named by both

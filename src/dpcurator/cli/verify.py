@@ -38,7 +38,10 @@ def verify_receipt(file: Path, key: str | None, catalog: Path | None) -> Verific
     data = _bytes(file)
     content = _value(file, data)
     found = declared = ledger = None
-    aside = ["the catalog and the ledger (no catalog file here)"]
+    aside = [
+        "the catalog and the ledger (no catalog file here)",
+        "that the unit, the neighbours and the number of units are those declared (the catalog tells)",
+    ]
     if catalog is not None and catalog.exists():
         found, ledger, aside = _beside(catalog)
         declared = tomllib.loads(catalog.read_text("utf-8-sig"))

@@ -100,6 +100,7 @@ def check_beside(told: Parsed, answer: Json, catalog: Catalog | None) -> str:
     unknown, lost = sorted(set(answer) - {*CORE, *BESIDE}), sorted({*CORE, *BESIDE} - set(answer))
     require(not unknown, f"no answer has a field {unknown[:1]}")
     require(not lost, f"the answer lacks its field {lost[:1]}")
+    require(answer["receipt"] == told.receipt, "it has another receipt beside it")
     require(answer["made_up"] is False, "it says of itself that it is made up, and a receipt is of data")
     require(type(answer["repeated"]) is bool, "whether it is a repeat is not said")
     currency = told.currency

@@ -78,11 +78,13 @@ def _point(told: Parsed) -> tuple[Fraction, Fraction]:
 
 
 def one_charge(receipts: Sequence[Any]) -> Step:
-    """Whether those that name one event of a ledger tell the same of it, and so list the same losses of their batch.
+    """Whether those that name one event of a ledger tell the same of it, and so list the same losses of their batch;
+    and each of its questions has one receipt, so that no charge pays for two answers to one question.
 
     A receipt alone holds only its own losses to be true; each of a whole batch holds its own, and these are all.
     """
     said: dict[bytes, bytes] = {}
+    each: dict[bytes, bytes] = {}
     try:
         for receipt in receipts:
             batch = {name: part for name, part in (receipt["batch"] or {}).items() if name != "index"}
@@ -90,6 +92,9 @@ def one_charge(receipts: Sequence[Any]) -> Step:
             event = canonical([receipt["public_key"], receipt["ledger"]["head"]])
             if said.setdefault(event, canonical(told | {"batch": batch})) != canonical(told | {"batch": batch}):
                 return Step("charges", False, "two receipts of one charge tell different things of it")
+            question = event + canonical((receipt["batch"] or {}).get("index"))
+            if each.setdefault(question, canonical(receipt)) != canonical(receipt):
+                return Step("charges", False, "one charge has two receipts for one question: it paid for one answer")
     except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
         return Step("charges", False, "a receipt is malformed")
     return Step("charges", True, "receipts of one charge tell the same of it")

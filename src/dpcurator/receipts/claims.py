@@ -23,7 +23,7 @@ from dpcurator.plan.nodes import Measured, Plan, Where
 from dpcurator.plan.stability import Steps, derivation, reading
 from dpcurator.pricing.grids import nearest
 from dpcurator.pricing.quote import SUMMED
-from dpcurator.receipts.form import Parsed, amount_of, require
+from dpcurator.receipts.form import DIGEST, Parsed, amount_of, require, spelled
 from dpcurator.receipts.receipt import reach_json
 from dpcurator.values import Json
 
@@ -50,7 +50,11 @@ def _runs(plan: Plan) -> None:
     read = [key.part for key in source.columns] + [call.column.part for call in plan.calls if call.column is not None]
     every = [*([] if condition is None else [condition]), *read]
     kinds = {part.index: part.kind for one in every for part in walk(one) if isinstance(part, Field)}
-    require(all(0 <= index < MOST_COLUMNS for index in kinds), "the plan reads a column that no table has")
+    own = (unit.source if isinstance(unit, Where) else unit).unit_index
+    places = [*kinds] if own is None else [*kinds, own]
+    require(all(0 <= index < MOST_COLUMNS for index in places), "the plan reads a column that no table has")
+    lists = [key.digest == "" if key.count is None else spelled(DIGEST, key.digest) for key in source.columns]
+    require(all(lists), "a list of keys has no digest")
     checked = Rows(tuple(kinds.get(index, "text") for index in range(max(kinds, default=-1) + 1)))
     if condition is not None:
         checked.predicate(condition)

@@ -17,7 +17,7 @@ from typing import Any, Final
 from dpcurator.ledger.keys import HEXADECIMAL, canonical
 from dpcurator.ledger.keys import verify as signed_by
 from dpcurator.numbers.readable import part
-from dpcurator.numbers.text_table import pre_html
+from dpcurator.numbers.text_table import pre_html, printable
 from dpcurator.plan.canonical import as_json, plan_of
 from dpcurator.plan.nodes import Ask, Plan
 from dpcurator.plan.stability import Reach
@@ -26,14 +26,19 @@ from dpcurator.pricing.resolve import Resolved, resolve
 from dpcurator.receipts.receipt import FORMAT, PARTS, PUBLIC
 from dpcurator.values import Currency, Json
 
+LONGEST: Final = 5000  # letters of what one step says
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing checked: what it is, whether it holds, and what was found."""
+    """One thing checked: what it is, whether it holds, and what was found; on one line, whatever the receipt holds."""
 
     name: str
     holds: bool
     words: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "words", printable(self.words[:LONGEST]))
 
     def __str__(self) -> str:
         return f"{'ok ' if self.holds else 'NO '} {self.name}: {self.words}"

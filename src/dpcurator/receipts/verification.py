@@ -12,7 +12,7 @@ from typing import Any
 from dpcurator.catalog.model import Catalog
 from dpcurator.errors import DpcuratorError
 from dpcurator.ledger import Ledger
-from dpcurator.receipts.answers import check_answer, check_beside, core_of, unchecked
+from dpcurator.receipts.answers import CORE, check_answer, check_beside, core_of, unchecked
 from dpcurator.receipts.charges import check_batch, check_ledger
 from dpcurator.receipts.claims import check_catalog, check_nothing_read, check_plan, check_sensitivity
 from dpcurator.receipts.form import Parsed, Step, Verification, Wrong, check_form, check_signature
@@ -58,11 +58,11 @@ def verify(
         if catalog is not None:
             check("catalog", lambda: check_catalog(told, catalog))
     if answer is not None:
-        core, whole = core_of(answer), "receipt" in answer
+        core = core_of(answer)
         check("answer", lambda: check_answer(told, core, catalog if sound else None))
-        if whole:
+        if set(answer) != set(CORE):
             check("beside", lambda: check_beside(told, answer, catalog))
     if ledger is not None and not told.public:
         check("ledger", lambda: check_ledger(told, ledger, None if answer is None else core_of(answer)))
-    left = () if answer is None or "receipt" not in answer else tuple(unchecked(told, answer, catalog))
+    left = () if answer is None or set(answer) == set(CORE) else tuple(unchecked(told, answer, catalog))
     return Verification(tuple(steps), left)

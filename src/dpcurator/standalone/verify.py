@@ -36,11 +36,11 @@ from typing import Any
 FORMAT, PUBLIC = "dpcurator receipt 2", "dpcurator public receipt 1"  # the second: no private data was read
 LARGEST = 16 * 2**20  # bytes of a file with receipts
 NOT_CHECKED = """\
-not checked: the data, the program that read them and how the noise was drawn; whether dpcurator picks this grid, split
-and noise at this price; the bounds and keys that the catalog declares (values are clamped to the receipt's bounds); of
-an answer, whether it is `repeated`, and then `spent` and `left`; of a public one its values, `budget`, `spent` and
-`left`; whether a list is whole and in order; the ledger (`dpcurator verify` reads it); and what only --key, --catalog
-and --receipt tell, where not given"""
+not checked: the data, the program that read them, how the noise was drawn and what was made of it; whether dpcurator
+picks this grid, split and noise at this price; the bounds and keys that the catalog declares (values are clamped to the
+receipt's bounds); of an answer, whether it is `repeated`, and then `spent` and `left`; of a public one its values,
+`budget`, `spent` and `left`; whether a list is whole and in order; the ledger (`dpcurator verify` reads it); without
+--catalog that unit, neighbours and number of units are those declared; without --key whose key it is"""
 NAMES = ("epsilon", "rho", "delta")
 Step = tuple[str, bool, str]  # what was checked, whether it holds, why
 
@@ -82,6 +82,7 @@ BOTH = set("""format protects neighbours plan plan_sha256 price confidence answe
     software public_key signature""".split())
 RECEIPT = BOTH | set("""request analyst time reach readings batch selection epsilon rho delta parameters_sha256
     ledger""".split())
+READING = set("ask grid coordinates linf l1 l2_squared unit mechanism epsilon rho derivation".split())
 CORE = ("columns", "shown", "rows", "confidence", "notes")  # of an answer: what the receipt's hash covers
 AMOUNTS = ("cost", "spent", "budget", "left")
 ANSWER = {*CORE, *AMOUNTS, "currency", "repeated", "made_up", "receipt"}
@@ -91,7 +92,9 @@ def form(receipt: Any) -> str:
     need(set(receipt) == {FORMAT: RECEIPT, PUBLIC: BOTH}.get(receipt["format"]), f"this is no {FORMAT}, nor {PUBLIC}")
     need(set(receipt["price"]) == {"currency", "amount", "delta"}, "its price has other parts")
     need(receipt["price"]["currency"] in ("epsilon", "rho"), "its price is in no currency known here")
-    left = [receipt["plan"], *(claim["grid"] for claim in receipt.get("readings", []))]
+    claims = receipt.get("readings", [])
+    need(all(set(claim) ^ READING in ({"scale"}, {"variance"}) for claim in claims), "a reading has other parts")
+    left = [receipt["plan"], *(claim["grid"] for claim in claims)]
     others = ({"exact"}, {"double"}, {"lower", "upper", "exponent"})  # numbers of the plan, and a grid
     while left:  # a list of what is still to be looked at, so that no depth is too much
         part = left.pop()
@@ -196,7 +199,8 @@ def reach_of(plan: Any) -> SimpleNamespace:
     need(all(type(one) is int and one >= 1 for one in [*caps, 1 if units is None else units])
          and all(one is None or (type(one) is int and one >= 0) for one in counts)
          and (rows["neighbours"], units is not None) in (("add-remove", False), ("replace-one", True))
-         and by_row == (rows["unit_index"] is None) and grouped["other"] <= chosen
+         and (rows["unit_index"] is None if by_row else rows["unit_index"] >= 0) and grouped["other"] <= chosen
+         and all(re.fullmatch("[0-9a-f]{64}" if one["count"] is not None else "", one["digest"]) for one in columns)
          and type(total) is int and caps[0] <= total <= caps[0] * caps[1] - ("max_total" in bounded)
          and (not chosen or caps[1] <= total or "max_total" not in bounded), "the plan contradicts itself")
     listed = "the keys are not public, those that occur are candidates;" if chosen else f"{keys} listed keys,"
@@ -420,6 +424,8 @@ def selection(told: Any, reach: SimpleNamespace, currency: str) -> str:
     """
     rule, given = told["rule"]["rule"], told["rule"]["parameters"]
     lost, delta = number(given.get("eps", "0")), number(given["delta"])
+    need(set(told) == {"rule", *NAMES} and set(told["rule"]) == {"rule", "parameters"}
+         and set(given) <= {"eps", "rho", "delta", "groups"}, "the selection of keys has other parts")
     need(number(given["groups"]) == reach.groups and 0 < delta < 1, "keys are selected for other caps")
     if rule == "gaussian_threshold":
         need(number(given["rho"]) and (lost or (currency == "rho" and not reach.replaced)), "it promises no epsilon")
@@ -475,6 +481,9 @@ def answer(receipt: Any, printed: Any) -> str:
     same([("its hash", digest({name: printed[name] for name in CORE}), receipt["answer_sha256"]),
           ("its columns", titles, printed["columns"]), ("its confidence", receipt["confidence"], printed["confidence"]),
           *((name, fact, printed[name]) for name, fact in beside)])
+    keys = receipt["plan"]["source"]["source"]["columns"]
+    most = math.inf if any(key["count"] is None for key in keys) else math.prod(key["count"] for key in keys)
+    need(len(printed["rows"]) <= most, "it has more rows than there are keys")
     need(isinstance(printed["repeated"], bool) and all(isinstance(printed[one], str) for one in AMOUNTS),
          "what is printed beside the receipt is malformed")
     return f"the one whose hash was signed; {', '.join(name for name, _ in beside)} beside it are the receipt's"
@@ -503,7 +512,7 @@ def place(receipt: Any) -> str:
     if batch is not None:
         at, plans, costs = batch["index"], batch["plans"], batch["costs"]
         need(set(batch) in ({"index", "plans", "costs"}, {"index", "plans", "costs", "point", "losses"})
-             and 0 <= at < len(plans) == len(costs) == len(set(plans)), "its batch is none")
+             and type(at) is int and 0 <= at < len(plans) == len(costs) == len(set(plans)), "its batch is none")
         own = [receipt["plan_sha256"], [receipt[name] for name in NAMES]]
         same([("its place in the batch", own, [plans[at], costs[at]])])
         words = f"as question {at + 1} of a batch of {len(plans)}, paid at once"
@@ -539,6 +548,8 @@ def chain(receipt: Any, others: list[Any]) -> str:
     every = sorted(paid, key=lambda one: one["ledger"]["position"])
     need(len({one["ledger"]["head"] for one in every}) == len({one["ledger"]["position"] for one in every}),
          "a fork: an event was signed with two heads, or a head for two events")
+    questions = {(one["ledger"]["position"], one["batch"] and one["batch"]["index"]) for one in every}
+    need(len({canonical(one) for one in every}) == len(questions), "one charge paid for two answers to one question")
     for before, after in pairwise(every):
         a, b = event(before), event(after)
         need(a == b or a["position"] != b["position"], f"event {a['position']} is given as two charges")
