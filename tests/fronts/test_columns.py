@@ -13,8 +13,8 @@ import pytest
 
 import dpcurator as dp
 from dpcurator.errors import Refusal
-from dpcurator.fronts.render import expression
 from dpcurator.language.functions import ROW_FUNCTIONS
+from dpcurator.language.render import expression
 
 age, city, n = dp.col("age"), dp.col("city"), dp.count()
 EAST = dt.timezone(dt.timedelta(hours=5, minutes=30))

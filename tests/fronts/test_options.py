@@ -8,9 +8,9 @@ from questions import CATALOG
 import dpcurator as dp
 from dpcurator.errors import Refusal
 from dpcurator.fronts.options import without_options
-from dpcurator.fronts.render import render
 from dpcurator.fronts.sql import parse
 from dpcurator.language.question import Caps
+from dpcurator.language.render import render
 from receipts import curator
 
 TEXT = "SELECT city, COUNT(*) AS n FROM visits GROUP BY city"

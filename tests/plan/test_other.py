@@ -10,8 +10,8 @@ from questions import planned
 import dpcurator as dp
 from dpcurator.entropy import SystemEntropy
 from dpcurator.errors import Refusal
-from dpcurator.fronts.render import render
 from dpcurator.fronts.sql import parse
+from dpcurator.language.render import render
 from dpcurator.plan.canonical import as_json, plan_of
 from dpcurator.plan.stability import stability
 from dpcurator.receipts.verification import verify

@@ -82,7 +82,7 @@ def read(question: Question) -> Read:
 
 def words_of(question: Question, asked: BatchAsking) -> str:
     """A question, under its caps, as canonical SQL."""
-    from dpcurator.fronts.render import render
+    from dpcurator.language.render import render
 
     return render(capped(read(question), asked))
 

@@ -17,7 +17,6 @@ from dpcurator.aggregates import functions
 from dpcurator.errors import Refusal
 from dpcurator.fronts.columns import UNITS, aggregates, measured, named, outside
 from dpcurator.fronts.expressions import Expression, Sorted
-from dpcurator.fronts.render import chain, depth, leaves, render
 from dpcurator.fronts.sql import MAX_DEPTH
 from dpcurator.fronts.text import guard
 from dpcurator.fronts.values import text
@@ -36,6 +35,7 @@ from dpcurator.language.question import (
     weigh,
     with_parts,
 )
+from dpcurator.language.render import chain, depth, leaves, render
 from dpcurator.numbers import whole
 from dpcurator.numbers.readable import cut
 from dpcurator.plan.nodes import Plan

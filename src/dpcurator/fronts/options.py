@@ -65,13 +65,6 @@ def without_options(text: str) -> tuple[str, Options]:
     return text[: found.end(1)] + blank + text[found.end() :], Options(Caps(**caps), price)
 
 
-def written(caps: Caps) -> str:
-    """The clause that says these caps, with a blank before it; nothing where none is said."""
-    said = [f"{name} = {value}" for name in ("max_total", "max_rows", "max_groups")
-            if (value := getattr(caps, name)) is not None]  # fmt: skip
-    return f" WITH DIFFERENTIAL_PRIVACY OPTIONS ({', '.join(said)})" if said else ""
-
-
 def _place(text: str, at: int) -> str:
     before = text[:at]
     return f"line {before.count(chr(10)) + 1}, column {at - (before.rfind(chr(10)) + 1) + 1}"

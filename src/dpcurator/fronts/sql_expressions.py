@@ -26,6 +26,7 @@ from dpcurator.language.question import (
     Syntax,
     Unary,
     Within,
+    chain,
 )  # fmt: skip
 from dpcurator.numbers import rational
 
@@ -64,14 +65,6 @@ def syntax_of(node: Any, depth: int = 0) -> Syntax:
     if kind not in CURES and is_function(node):
         return Call(node.sql_name(), at=place_of(node))  # `bind` refuses it, naming the functions there are
     raise unavailable(node)
-
-
-def chain(op: Operator, parts: list[Syntax]) -> Syntax:
-    """a AND b AND c ..., balanced, so that a long chain is not a deep one."""
-    if len(parts) == 1:
-        return parts[0]
-    half = len(parts) // 2
-    return Binary(op, chain(op, parts[:half]), chain(op, parts[half:]))
 
 
 def _column(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:

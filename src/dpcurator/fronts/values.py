@@ -16,8 +16,8 @@ from typing import Final
 from uuid import UUID
 
 from dpcurator.errors import Refusal
-from dpcurator.fronts.render import decimals
 from dpcurator.language.question import Binary, Literally, Syntax
+from dpcurator.language.render import decimals
 from dpcurator.numbers import rational
 
 _IS: Final = "Ask .is_missing(), or ~x.is_missing() for where it is present."

@@ -147,6 +147,14 @@ def with_parts(part: Syntax, parts: Sequence[Syntax]) -> Syntax:
     return part
 
 
+def chain(op: Operator, parts: list[Syntax]) -> Syntax:
+    """a AND b AND c ..., balanced, so that a long chain is not a deep one."""
+    if len(parts) == 1:
+        return parts[0]
+    half = len(parts) // 2
+    return Binary(op, chain(op, parts[:half]), chain(op, parts[half:]))
+
+
 def walk(part: Syntax) -> Iterator[Syntax]:
     """An expression and all within it, in order; without recursion."""
     left = [part]

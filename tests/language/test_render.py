@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from questions import planned, questions
 
 from dpcurator.errors import Refusal
-from dpcurator.fronts.render import chain, depth, expression, leaves, render
 from dpcurator.fronts.sql import MAX_DEPTH, parse
 from dpcurator.language.question import Binary, Branch, Call, Case, Cast, Fits, Literally, Name, Syntax, Unary, Within
+from dpcurator.language.render import chain, depth, expression, leaves, render
 
 SETTINGS = settings(derandomize=True, deadline=None, max_examples=300)
 X, Y, Z = Name("x", True), Name("y", True), Name("z", True)

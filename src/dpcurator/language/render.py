@@ -1,9 +1,9 @@
-"""A Question as SQL text: what `.sql()` of a frame shows.
+"""A Question as SQL text: what `.sql()` of a frame shows, and the words of the analyst in a message.
 
 Promise: the text parses back to a question with the same plan. Names keep their spelling and quotes, titles become
 aliases, and brackets stand wherever SQL would group otherwise; a chain of ANDs or ORs is written flat when `parse`
 balances it the same way. Right because text and depth are both made from one table of levels.
-Checked in tests/fronts/test_render.py.
+Checked in tests/language/test_render.py.
 """
 
 from __future__ import annotations
@@ -12,11 +12,10 @@ from fractions import Fraction
 from typing import Final, Literal
 
 from dpcurator.errors import Refusal
-from dpcurator.fronts.options import written
-from dpcurator.fronts.sql_expressions import chain
 from dpcurator.language.question import (
     Binary,
     Call,
+    Caps,
     Case,
     Cast,
     Fits,
@@ -28,6 +27,7 @@ from dpcurator.language.question import (
     Syntax,
     Unary,
     Within,
+    chain,
     inside,
 )  # fmt: skip
 
@@ -39,7 +39,7 @@ _SIGNED, _ATOM, _CONDITION, _COMPARED, _TERM = 8, 9, 3, 4, 5  # comparisons, IN,
 
 def render(question: Question) -> str:
     """The text, on one line but for line breaks inside names and texts."""
-    clauses = [f"SELECT{written(question.caps)} {', '.join(map(_item, question.items))}", f"FROM {_table(question)}"]
+    clauses = [f"SELECT{_options(question.caps)} {', '.join(map(_item, question.items))}", f"FROM {_table(question)}"]
     if question.where is not None:
         clauses.append(f"WHERE {expression(question.where)}")
     if question.group_by:
@@ -54,6 +54,13 @@ def render(question: Question) -> str:
     if question.offset:
         clauses.append(f"OFFSET {question.offset}")
     return " ".join(clauses)
+
+
+def _options(caps: Caps) -> str:
+    """The clause that says these caps, with a blank before it; nothing where none is said."""
+    said = [f"{name} = {value}" for name in ("max_total", "max_rows", "max_groups")
+            if (value := getattr(caps, name)) is not None]  # fmt: skip
+    return f" WITH DIFFERENTIAL_PRIVACY OPTIONS ({', '.join(said)})" if said else ""
 
 
 def _item(item: Item) -> str:
