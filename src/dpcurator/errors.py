@@ -11,8 +11,25 @@ Checked in tests/test_errors.py and tests/attacks/test_rows_system.py.
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Mend:
+    """A cure as a program can apply it; the sentence of the cure says the same to a person.
+
+    to: where `put` goes. "words": into the question, in the place of the words `over`, at or after the error's place;
+    "all words": wherever they stand. "group by": among what is grouped by; with an empty `put`, `over` is taken out of
+    there. "question": it is the whole question. "catalog": a line under the header `over`.
+
+    Checked in tests/plans/test_cures.py: applied, each leads to a question that is accepted.
+    """
+
+    put: str
+    over: str = ""
+    to: Literal["words", "all words", "group by", "question", "catalog"] = "words"
 
 
 class DpcuratorError(Exception):
@@ -38,8 +55,8 @@ class DpcuratorError(Exception):
     exit_code: ClassVar[int] = 1
     title: ClassVar[str] = "error"
 
-    def __init__(self, what: str, *, where: str = "", cure: str = "") -> None:
-        self.what, self.where, self.cure = what, where, cure
+    def __init__(self, what: str, *, where: str = "", cure: str = "", mends: tuple[Mend, ...] = ()) -> None:
+        self.what, self.where, self.cure, self.mends = what, where, cure, mends
         super().__init__(what, where, cure)
 
     def __str__(self) -> str:
@@ -52,16 +69,19 @@ class DpcuratorError(Exception):
         return [f"{self.title}: {located}", *([self.cure] if self.cure else [])]
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (_again, (type(self), self.what, self.where, self.cure))
+        return (_again, (type(self), self.what, self.where, self.cure, self.mends))
 
     def as_json(self) -> dict[str, object]:
         """What `--json` prints: the same words, in fields."""
-        return {"error": self.title, "what": self.what, "where": self.where, "cure": self.cure}
+        told: dict[str, object] = {"error": self.title, "what": self.what, "where": self.where, "cure": self.cure}
+        return told | ({"mends": [asdict(mend) for mend in self.mends]} if self.mends else {})
 
 
-def _again(kind: type[DpcuratorError], what: str, where: str, cure: str) -> DpcuratorError:
+def _again(
+    kind: type[DpcuratorError], what: str, where: str, cure: str, mends: tuple[Mend, ...]
+) -> DpcuratorError:
     """An error from its pickle, as when it crosses processes."""
-    return kind(what, where=where, cure=cure)
+    return kind(what, where=where, cure=cure, mends=mends)
 
 
 class Refusal(DpcuratorError):
@@ -79,6 +99,10 @@ class Refusal(DpcuratorError):
 
     exit_code = 2
     title = "refused"
+
+    def placed(self, where: str) -> Refusal:
+        """The same refusal of another place."""
+        return Refusal(self.what, where=where, cure=self.cure, mends=self.mends)
 
 
 class OverBudget(Refusal):

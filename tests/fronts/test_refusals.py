@@ -89,7 +89,7 @@ TABLE = [
     ("SELECT SUM(AVG(age)) FROM visits", "SUM holds AVG"), ("SELECT SUM(age + COUNT(*)) FROM visits",
     "SUM holds COUNT"),
     ("SELECT SUM(ward * 2) FROM visits", "SUM(ward * 2) has no bounds, for ward has none"),
-    ("SELECT SUM(1 / cost) FROM visits", "own bounds do not limit it. Write SUM(CLIP(1.0 / cost, 0, 100))"),
+    ("SELECT SUM(1 / cost) FROM visits", "own bounds do not limit it. Write SUM(CLIP(1 / cost, 0, 100))"),
     ("SELECT SUM(LN(cost)) FROM visits", "SUM(LN(cost)) has no bounds: its columns' own bounds do not limit it"),
     ("SELECT AVG(LENGTH(note) || 'x') FROM visits", "is text, not a number"),
     ("SELECT AVG(day - INTERVAL '1 day') FROM visits", "is date, not a number"),
@@ -189,7 +189,7 @@ TABLE = [
     "U+DFFF"),
     # GROUP BY, HAVING, ORDER BY, LIMIT
     ("SELECT note, COUNT(*) FROM visits GROUP BY note", "needs a public list of keys"),
-    ("SELECT patient, COUNT(*) FROM visits GROUP BY patient", "needs a public list of keys"),
+    ("SELECT patient, COUNT(*) FROM visits GROUP BY patient", "for each protected unit by itself. Take it out"),
     ("SELECT COUNT(*) FROM visits GROUP BY city, city", 'GROUP BY names "city" twice'),
     ("SELECT city AS c, COUNT(*) FROM visits GROUP BY c, city", "twice"), (f"{COUNT} GROUP BY cost + 1",
     "a computed float has no list of keys"),

@@ -221,7 +221,7 @@ def test_unknown_keys_are_taken_where_they_are_declared_and_delta_is_there(text)
 def test_keys_that_are_neither_listed_nor_declared_unknown_are_refused(text):
     with pytest.raises(Refusal, match=r"public list|no list") as refused:
         key_of(text, WITH_DELTA)
-    assert "keys = [...]" in refused.value.cure or "FLOOR" in refused.value.cure
+    assert any(way in refused.value.cure for way in ("keys = [", "CASE WHEN"))
 
 
 def test_many_values_of_one_column_need_bins():

@@ -201,4 +201,4 @@ def _quoted(number: int, plan: Plan, offered: Price, catalog: Catalog, confidenc
 def in_question(number: int, refused: Refusal) -> Refusal:
     """The refusal, saying which question of the batch it is of. number: from 1."""
     place = f"question {number}, {refused.where}" if refused.where else f"question {number}"
-    return Refusal(refused.what, where=place, cure=refused.cure)
+    return refused.placed(place)

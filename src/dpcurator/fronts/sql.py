@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
 
-from dpcurator.errors import Refusal
+from dpcurator.errors import Mend, Refusal
 from dpcurator.fronts.options import without_options
 from dpcurator.fronts.sql_calls import PARSED
 from dpcurator.fronts.sql_expressions import MAX_DEPTH as MAX_DEPTH
@@ -27,6 +27,17 @@ _CLAUSE_WORDS: Final = {
     "with_": "WITH (a common table expression)", "distinct": "SELECT DISTINCT", "joins": "JOIN", "laterals": "LATERAL",
     "windows": "a window", "qualify": "QUALIFY", "pivots": "PIVOT", "sample": "TABLESAMPLE", "into": "INTO",
     "operation_modifiers": "this modifier", "hint": "a hint", "kind": "SELECT AS", "locks": "FOR UPDATE",
+}  # fmt: skip
+
+
+_ONE_SELECT: Final = (
+    "A question is SELECT aggregates FROM one table WHERE ... GROUP BY ... HAVING ... ORDER BY ... LIMIT."
+)
+_CLAUSE_CURES: Final = {
+    "distinct": "Write GROUP BY with the same columns, as in SELECT city, COUNT(*) FROM visits GROUP BY city.",
+    "joins": "It is not built yet: a question is asked of one table. The steward can declare a joined file as a table.",
+    "with_": "It is not built yet. Write the condition of the inner question in the outer one.",
+    "qualify": "Use HAVING.", "sample": "Ask of all rows: a price buys the same error however many there are.",
 }  # fmt: skip
 
 
@@ -86,24 +97,26 @@ def _syntax(error: Any, text: str) -> Refusal:
     details = (getattr(error, "errors", None) or [{}])[0]
     line, column = details.get("line"), details.get("col")
     where = f"line {line}, column {column}" if line and column else ""
-    cure = 'Names that are not plain words go in double quotes, as in "net gain"; texts in single quotes.'
+    cure, mends = 'Names that are not plain words go in double quotes, as in "net gain"; texts in single quotes.', ()
     if "`" in text:
         cure = 'Write names in double quotes, as in "net gain", not in backticks.'
+        mends = (Mend(text.replace("`", '"'), to="question"),)
     near = str(details.get("highlight") or "").strip()
     shown = f" near {near!r}" if near and len(near) <= 40 and near.isprintable() else ""
-    return Refusal(f"the SQL cannot be read{shown}.", where=where, cure=cure)
+    return Refusal(f"the SQL cannot be read{shown}.", where=where, cure=cure, mends=mends)
 
 
 def _question(tree: Any) -> Question:
     if kind_of(tree) != "Select":
-        raise Refusal(f"only SELECT is answered, not {kind_of(tree).upper()}.", cure="Write SELECT ... FROM table.")
+        cure = "Ask one SELECT at a time, or several from a file: `dpcurator ask --file`."
+        raise Refusal(f"only SELECT is answered, not {kind_of(tree).upper()}.", cure=cure)
     args = {name: value for name, value in tree.args.items() if value not in (None, [], False)}
     for name in sorted(set(args) - _CLAUSES):
         word = _CLAUSE_WORDS.get(name, name.strip("_").upper())
-        raise Refusal(
-            f"{word} is not available.",
-            cure="A question is SELECT aggregates FROM one table WHERE ... GROUP BY ... HAVING ... ORDER BY ... LIMIT.",
-        )
+        cure, mends = _CLAUSE_CURES.get(name, _ONE_SELECT), ()
+        if name == "distinct" and args.get("from_") and not args.get("group"):
+            mends, cure = _grouped(tree, cure)
+        raise Refusal(f"{word} is not available.", cure=cure, mends=mends)
     if not args.get("expressions"):
         raise Refusal("the question asks for nothing.", cure="Write SELECT COUNT(*) FROM table.")
     if "from_" not in args:
@@ -128,14 +141,30 @@ def _question(tree: Any) -> Question:
     )
 
 
+def _grouped(tree: Any, cure: str) -> tuple[tuple[Mend, ...], str]:
+    """SELECT DISTINCT a, b as SELECT a, b ... GROUP BY a, b, where it asks for plain columns."""
+    if any(kind_of(one) != "Column" for one in tree.expressions):
+        return (), cure
+    plain = tree.copy()
+    plain.set("distinct", None)
+    put = plain.group_by(*(one.copy() for one in tree.expressions)).sql()
+    return (Mend(put, to="question"),), f"Write GROUP BY: {put}" if len(put) <= 200 else cure
+
+
 def _table(source: Any) -> tuple[str, bool, str | None]:
     known(source, "this")
     table = source.this
     if kind_of(table) != "Table" or kind_of(table.this) != "Identifier":
         word = "a subquery in FROM" if kind_of(table) == "Subquery" else "a function in FROM"
-        raise Refusal(f"{word} is not available.", cure="FROM takes the name of one table of the catalog.")
+        cure = "FROM takes the name of one table of the catalog."
+        if kind_of(table) == "Subquery":
+            cure = f"It is not built yet. {cure} Write the inner WHERE and GROUP BY in the question itself."
+        raise Refusal(f"{word} is not available.", cure=cure)
     if table.args.get("db") is not None or table.args.get("catalog") is not None:
-        raise Refusal("a table has no schema here.", where=place_of(table), cure="Write the table's name alone.")
+        raise Refusal(
+            "a table has no schema here.", where=place_of(table), cure=f"Write the table's name alone: {table.name}.",
+            mends=(Mend(table.name, f"{table.args['db'].sql()}.{table.this.sql()}"),),
+        )  # fmt: skip
     if table.args.get("joins"):
         raise Refusal("JOIN is not available.", where=place_of(table), cure="Ask of one table.")
     known(table, "this", "alias")

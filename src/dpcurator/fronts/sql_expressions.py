@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from dpcurator.errors import Refusal
+from dpcurator.errors import Mend, Refusal
 from dpcurator.fronts.sql_calls import NAMED, call, extract, filtered, is_function, substring, trim, zone
 from dpcurator.fronts.sql_nodes import CURES, kind_of, known, place_of, unavailable
 from dpcurator.language.question import (
@@ -71,7 +71,10 @@ def _column(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
     if kind_of(node.this) != "Identifier":
         raise unavailable(node.this)
     if node.args.get("db") is not None or node.args.get("catalog") is not None:
-        raise Refusal("a column has at most a table before it.", where=place_of(node), cure="Write table.column.")
+        raise Refusal(
+            "a column has at most a table before it.", where=place_of(node), cure="Write table.column.",
+            mends=(Mend(node.name, node.sql()),),
+        )  # fmt: skip
     known(node, "this", "table")
     table = node.args.get("table")
     return Name(
@@ -169,7 +172,10 @@ def _between(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
 
 def _in(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
     if node.args.get("query") is not None:
-        raise Refusal("a subquery is not available.", where=place_of(node), cure="List the values after IN.")
+        raise Refusal(
+            "a subquery is not available.", where=place_of(node),
+            cure="It is not built yet. List the values after IN, as in city IN ('Leeds', 'York').",
+        )  # fmt: skip
     known(node, "this", "expressions")
     if not node.expressions:
         raise Refusal("the list after IN is empty.", where=place_of(node), cure="List the values after IN.")

@@ -10,11 +10,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import Any, Final
 
-from dpcurator.errors import Refusal
+from dpcurator.errors import Mend, Refusal
 
+_SHARE: Final = "a share of the whole is AVG(CASE WHEN age > 65 THEN 1 ELSE 0 END)"
 CURES: Final = {
-    "Subquery": ("a subquery", "Ask of the table directly; WHERE and HAVING filter."),
-    "Window": ("a window function", "Window functions return single rows; use GROUP BY."),
+    "Subquery": ("a subquery", "It is not built yet. Write its WHERE in the question itself, as in SELECT AVG(age) "
+                 f"FROM visits WHERE age > 65; {_SHARE}."),
+    "Window": ("a window function", f"Use GROUP BY; {_SHARE}, or each group's COUNT(*) over the sum of the answer's."),
     "Star": ("* returns single rows, which never leave the curator, and so it", "Ask for COUNT(*) or an aggregate."),
     "Filter": ("FILTER here", "It goes with an aggregate, as in COUNT(*) FILTER (WHERE age > 65)."),
     "Is": ("IS with anything but NULL, TRUE or FALSE", "Write x IS NULL, x IS TRUE or x = y."),
@@ -44,7 +46,8 @@ def known(node: Any, *allowed: str) -> None:
 
 def unavailable(node: Any, word: str | None = None) -> Refusal:
     what, cure = CURES.get(kind_of(node), (kind_of(node).upper(), "Use columns, numbers, texts and aggregates."))
-    return Refusal(f"{word or what} is not available.", where=place_of(node), cure=cure)
+    mends = (Mend("COUNT(*)", "*"),) if kind_of(node) == "Star" else ()
+    return Refusal(f"{word or what} is not available.", where=place_of(node), cure=cure, mends=mends)
 
 
 def place_of(node: Any) -> str:

@@ -6,10 +6,11 @@ operators. The bounds are public constants, far above what people write. Checked
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import Any, Final
 
-from dpcurator.errors import Refusal
+from dpcurator.errors import Mend, Refusal
 
 MAX_LENGTH: Final = 20_000  # characters
 MAX_TOKENS: Final = 4_000
@@ -18,6 +19,23 @@ _OPEN: Final = {"(", "[", "{", "CASE"}
 _CLOSE: Final = {")", "]", "}", "END"}
 _PREFIX: Final = {"NOT", "-", "+", "~", "!"}
 _CLAUSES: Final = {"WHERE": 1, "GROUP_BY": 2, "HAVING": 3, "ORDER_BY": 4, "LIMIT": 5, "OFFSET": 5}
+_CHANGES: Final = "Only SELECT is answered; nothing can be changed through the curator."
+_LOOKS: Final = ("EXPLAIN", "DESCRIBE", "DESC")
+_OPENINGS: Final = {
+    "(": "Leave out the brackets around the question.",
+    "WITH": "WITH is not built yet. Write the condition of the inner question in the outer one, as in SELECT COUNT(*) "
+    "FROM visits WHERE age > 65, and its aggregates there too.",
+    "EXPLAIN": "Leave out EXPLAIN: `dpcurator explain` shows the plan of a question, and `dpcurator quote` its price.",
+    "DESCRIBE": "`dpcurator check` tells what is declared, and `dpcurator explain` the plan of a SELECT.",
+    "SHOW": "`dpcurator check` tells what is declared; a question names a table, as in SELECT COUNT(*) FROM visits.",
+    "FROM": "Write SELECT first, as in SELECT COUNT(*) FROM visits.",
+    "VALUES": "A question is asked of a table of the catalog, as in SELECT COUNT(*) FROM visits.",
+    "INSERT": f"{_CHANGES} The steward adds rows to the source, and runs `dpcurator refresh`.",
+    **dict.fromkeys(
+        ("UPDATE", "DELETE", "DROP", "CREATE", "ALTER", "TRUNCATE", "MERGE", "REPLACE", "COPY", "ATTACH", "DETACH",
+         "PRAGMA", "SET", "CALL", "GRANT", "REVOKE", "BEGIN", "COMMIT", "LOAD", "INSTALL"), _CHANGES,
+    ),
+}  # fmt: skip
 _UNDONE: Final = {("ASC", "DESC"), ("FIRST", "NULLS"), ("LAST", "NULLS")}
 _COMPARED: Final = {"EQ", "NEQ", "LT", "LTE", "GT", "GTE"}
 _ENDS: Final = {
@@ -40,16 +58,28 @@ def guard(text: object) -> None:
         raise Refusal(f"the question has {len(tokens):,} words; the limit is {MAX_TOKENS:,}.", cure="Shorten it.")
     words = [token.text.upper() if token.token_type.name not in ("STRING", "IDENTIFIER") else "'" for token in tokens]
     if words[0] != "SELECT":
+        cure = _OPENINGS.get(words[0].upper(), "Only SELECT is answered, as in SELECT COUNT(*) FROM visits.")
         raise Refusal(
             f"a question starts with SELECT, not {words[0][:20]!r}." if words[0].isprintable() else "not a SELECT.",
-            where=f"line {tokens[0].line}", cure="Only SELECT is answered; nothing can be changed through the curator.",
+            where=f"line {tokens[0].line}", cure=cure, mends=_without_opening(text, words, tokens),
         )  # fmt: skip
-    _top(tokens)
+    _top(text, tokens)
     _one(tokens)
     _nesting(words, tokens)
     _glued(tokens)
     _in_place(tokens)
     _two_readings(tokens)
+
+
+def _without_opening(text: str, words: list[str], tokens: list[Any]) -> tuple[Mend, ...]:
+    """The question behind EXPLAIN, or inside brackets, where that is one."""
+    inner = text
+    if words[0] == "(" and words[-1] == ")":
+        inner = text[tokens[0].end + 1 : tokens[-1].start]
+    elif words[0] in _LOOKS:
+        found = re.search(r"\bselect\b.*", text, re.IGNORECASE | re.DOTALL)
+        inner = found[0] if found else text
+    return (Mend(inner.strip(), to="question"),) if inner is not text else ()
 
 
 def _characters(text: str) -> None:
@@ -63,15 +93,18 @@ def _characters(text: str) -> None:
             )  # fmt: skip
 
 
-def _top(tokens: list[Any]) -> None:
+def _top(text: str, tokens: list[Any]) -> None:
     """SELECT TOP 5 x: another dialect's LIMIT, which no parser of this one says."""
     word, number = [*tokens, None, None][1:3]
     if word is None or number is None or word.token_type.name != "VAR" or word.text.upper() != "TOP":
         return
     if number.token_type.name in ("NUMBER", "L_PAREN"):
+        count = number.text if number.text.isdecimal() else "5"
+        rest = f"{text[: word.start]}{text[number.end + 1 :].rstrip().rstrip(';')} LIMIT {count}"
         raise Refusal(
-            "TOP is not available.", where=f"line {word.line}", cure="Write LIMIT 5 at the end of the question."
-        )
+            "TOP is not available.", where=f"line {word.line}", cure=f"Write LIMIT {count} at the end of the question.",
+            mends=(Mend(rest, to="question"),) if number.text.isdecimal() else (),
+        )  # fmt: skip
 
 
 def _one(tokens: list[Any]) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final
 
-from dpcurator.errors import Refusal
+from dpcurator.errors import Mend, Refusal
 from dpcurator.language.literals import INT64, mismatch, physical
 from dpcurator.language.patterns import ends_in_escape
 from dpcurator.language.question import Literally
@@ -49,10 +49,22 @@ def compare(op: Comparison, left: Typed, right: Typed) -> Predicate:
     if right.literal is not None:
         return _with_literal(op, left, right.literal)
     if _family(left.type) != _family(right.type):
+        put, over = _alike(left, right) or _alike(right, left) or ("", "")
         raise Refusal(
-            f"{left.said} and {right.said}: they cannot be compared.", cure="Compare values of one type, or CAST one."
+            f"{left.said} and {right.said}: they cannot be compared.",
+            cure=f"Compare values of one type, or CAST one{f': {put}' if put else ''}.",
+            mends=(Mend(put, over),) if put else (),
         )
     return Compare(op, _present(left), _present(right))
+
+
+def _alike(one: Typed, other: Typed) -> tuple[str, str] | None:
+    """A cast that makes the one like the other, and what is cast."""
+    wanted = {
+        ("timestamp", "date"): "DATE", ("local", "date"): "DATE", ("boolean", "integer"): "INTEGER",
+        ("text", "integer"): "INTEGER", ("text", "float"): "DOUBLE", ("text", "date"): "DATE", ("uuid", "text"): "TEXT",
+    }.get((one.type, other.type))  # fmt: skip
+    return None if wanted is None else (f"CAST({one.name} AS {wanted})", one.name)
 
 
 def _present(typed: Typed) -> Operand:
@@ -79,7 +91,7 @@ def _with_literal(op: Comparison, typed: Typed, literal: Literally) -> Predicate
 def _number(typed: Typed, literal: Literally) -> Fraction:
     if isinstance(literal.value, Fraction) and literal.type is None:
         return literal.value
-    raise mismatch(typed.name, "integer")
+    raise mismatch(typed.name, "integer", literal)
 
 
 def _whole(op: Comparison, operand: Operand, number: Fraction) -> Predicate:

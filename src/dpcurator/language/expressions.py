@@ -7,16 +7,18 @@ a boolean value where a value is wanted, and the other way round. Checked in tes
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from difflib import get_close_matches
 from typing import Final
 
 from dpcurator.catalog.model import Column, Table
-from dpcurator.errors import Refusal
+from dpcurator.errors import Mend, Refusal
 from dpcurator.language.comparing import all_of, among, any_of, compare, distinct, like, missing
 from dpcurator.language.functions import ROW_FUNCTIONS
 from dpcurator.language.functions.casts import cast
 from dpcurator.language.functions.numbers import arithmetic, negative
 from dpcurator.language.functions.texts import joined
 from dpcurator.language.question import Binary, Call, Case, Cast, Fits, Literally, Name, Syntax, Unary, Within, place
+from dpcurator.language.render import words
 from dpcurator.language.rows import (
     COMPARISONS,
     Among,
@@ -26,6 +28,7 @@ from dpcurator.language.rows import (
     Expression,
     Field,
     Not,
+    Operand,
     Predicate,
     Truth,
     When,
@@ -47,7 +50,8 @@ class Reader:
         aggregates: Collection[str] = (),
     ) -> None:  # fmt: skip
         self.resolve, self.inside, self.aggregates = resolve, inside, aggregates
-        self._spell: Spell = lambda part: spelled(part, table)
+        self._written: dict[int, Syntax] = {}  # what an operand was read from
+        self._spell: Spell = lambda part: self._words(part) or spelled(part, table)
         self._sizes: dict[int, tuple[int, int]] = {}
         self._kept: list[Expression] = []  # so that no id is used again
 
@@ -57,6 +61,8 @@ class Reader:
             made = self._value(part)
             if made.part is not None:
                 self._measure(made.part)
+                self._written[id(made.part)] = part
+                self._kept.append(made.part)
             return made
         except Refusal as refused:
             raise self._placed(refused, part) from None
@@ -70,8 +76,13 @@ class Reader:
         except Refusal as refused:
             raise self._placed(refused, part) from None
 
+    def _words(self, part: Operand) -> str | None:
+        """The analyst's own words for an operand, where they are short."""
+        written = self._written.get(id(part))
+        return None if written is None else words(written)
+
     def _placed(self, refused: Refusal, part: Syntax) -> Refusal:
-        return refused if refused.where else Refusal(refused.what, where=place(part), cure=refused.cure)
+        return refused if refused.where else refused.placed(place(part))
 
     def _value(self, part: Syntax) -> Typed:
         match part:
@@ -137,9 +148,12 @@ class Reader:
             raise self._of_many(part)
         known = ROW_FUNCTIONS.get(part.function)
         if known is None:
+            close = [] if part.function in _ELSE else get_close_matches(part.function, ROW_FUNCTIONS, n=1)
+            listed = "docs/sql.md lists those there are."
             raise Refusal(
                 f"the function {part.function} is not available on rows.", where=part.at,
-                cure=_ELSE.get(part.function, "docs/sql.md lists those there are."),
+                cure=f"Did you mean {close[0]}? {listed}" if close else _ELSE.get(part.function, listed),
+                mends=tuple(Mend(name, part.function) for name in close),
             )  # fmt: skip
         if part.distinct or part.star or not known.least <= len(part.arguments) <= known.most:
             raise Refusal(f"{part.function} takes {known.counted} values.", where=part.at, cure=f"Write {known.use}.")

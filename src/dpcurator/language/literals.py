@@ -11,32 +11,69 @@ from datetime import UTC, date, datetime
 from fractions import Fraction
 
 from dpcurator.catalog.model import Value
-from dpcurator.errors import Refusal
+from dpcurator.errors import Mend, Refusal
 from dpcurator.language.days import DAY
 from dpcurator.language.names import show
 from dpcurator.language.question import Literally
+from dpcurator.language.render import words
 
 INT64 = range(-(2**63), 2**63)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_CURES = {
-    "date": "Write it as in '2024-05-31'.",
-    "timestamp": "Write it as in '2024-05-31T12:00:00Z', with its zone.",
-    "local": "Write it as in TIMESTAMP '2024-05-31 12:00:00', without a zone.",
-    "text": "Write it in single quotes.",
-    "uuid": "Write its 36 characters in single quotes.",
-    "boolean": "Write TRUE or FALSE.",
-}
+_CURES = {  # what to write, then more about it
+    "date": ("'2024-05-31'", ""), "timestamp": ("'2024-05-31T12:00:00Z'", ", with its zone"),
+    "local": ("TIMESTAMP '2024-05-31 12:00:00'", ", without a zone"), "text": ("'x'", ", in single quotes"),
+    "uuid": ("'5f0c3a52-6d1e-4c7b-9d3a-0a4f8e2b1c66'", ", its 36 characters in single quotes"),
+    "boolean": ("TRUE", " or FALSE"), "integer": ("65", ""), "float": ("65", " or 0.5"),
+}  # fmt: skip
 _WORDS = {
     "float": "a number", "integer": "a number", "boolean": "TRUE or FALSE", "uuid": "a UUID", "date": "a date",
     "timestamp": "a timestamp with its zone", "local": "a timestamp without a zone", "text": "a text",
 }  # fmt: skip
 
 
-def mismatch(name: str, type: str) -> Refusal:
+def mismatch(name: str, type: str, literal: Literally) -> Refusal:
     """Something of this type met a literal that is none of it."""
-    cure = _CURES.get(type, "Write it as in 65 or 0.5.")
     said = "a wall clock" if type == "local" else type
-    return Refusal(f"{show(name)} is {said}; compare it with {_WORDS[type]}.", cure=cure)
+    cure, mends = instead(type, literal)
+    shown = name if name[:1] == '"' == name[-1:] else show(name)  # a name that is quoted is shown as it is
+    return Refusal(f"{shown} is {said}; compare it with {_WORDS[type]}.", cure=cure, mends=mends)
+
+
+def instead(type: str, literal: Literally, word: str = "") -> tuple[str, tuple[Mend, ...]]:
+    """The sentence that says how to write a literal of this type, `word` before it, and the same for a program."""
+    example, more = _CURES[type]
+    meant = _nearest(type, literal.value)
+    put, over = word + (meant or example), words(literal)
+    return f"Write it as {'' if meant else 'in '}{put}{more}.", () if over is None else (Mend(put, over),)
+
+
+def _nearest(type: str, value: Fraction | str | bool | None) -> str | None:
+    """The literal of this type that was meant, where the one that was written tells."""
+    text = value.strip() if isinstance(value, str) else ""
+    clock = _MOMENT.match(text)
+    day = text[:10] if _date(text[:10]) is not None and (len(text) == 10 or clock) else None
+    match type:
+        case "date" if isinstance(value, Fraction) and value.denominator == 1 and 1000 <= value <= 9999:
+            return f"'{int(value)}-01-01'"
+        case "date" if day:
+            return f"'{day}'"
+        case "timestamp" if day and clock:
+            return f"'{clock[0].replace(' ', 'T')}Z'" if _ZONE.fullmatch(text[clock.end() :]) is None else None
+        case "timestamp" if day:
+            return f"'{day}T00:00:00Z'"
+        case "local" if day:
+            return f"TIMESTAMP '{clock[0] if clock else f'{day} 00:00:00'}'"
+        case "integer" | "float" if re.fullmatch(r"[+-]?[0-9]{1,18}(\.[0-9]{1,18})?", text):
+            return text.lstrip("+")
+        case "integer" | "float" if isinstance(value, bool):
+            return str(int(value))
+        case "boolean":
+            truths = {"true": "TRUE", "t": "TRUE", "yes": "TRUE", "y": "TRUE", "1": "TRUE", "false": "FALSE",
+                      "f": "FALSE", "no": "FALSE", "n": "FALSE", "0": "FALSE"}  # fmt: skip
+            return truths.get(text.lower() if text else str(value))
+        case "text" if value is not None:
+            return words(Literally(text or str(words(Literally(value)) or "x")))
+    return None
 
 
 def physical(name: str, type: str, literal: Literally) -> Value:
@@ -59,7 +96,7 @@ def physical(name: str, type: str, literal: Literally) -> Value:
         case "timestamp" | "local" if isinstance(value, str) and wanted in (None, "timestamp"):
             found = moment(value, zoned=type == "timestamp")
     if found is None:
-        raise mismatch(name, type)
+        raise mismatch(name, type, literal)
     return found
 
 
@@ -88,11 +125,15 @@ def _date(text: str) -> int | None:
 
 
 _MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?")
-_ZONE = re.compile(r"Z|[+-][0-9]{2}:[0-9]{2}")
+_ZONE = re.compile(r"Z|[+-][0-9]{2}(:?[0-9]{2})?")
 
 
 def moment(text: str, *, zoned: bool) -> int | None:
-    """Microseconds of a moment, or of a wall clock's reading; None for a text that is none."""
+    """Microseconds of a moment, or of a wall clock's reading, midnight for a bare date; None for a text that is none.
+
+    A zone is Z or an offset as ISO 8601 and engines write it: +01:00, +0100 or +01."""
+    if not zoned and re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
+        text += "T00:00:00"
     clock = _MOMENT.match(text)
     rest = text[clock.end() :] if clock else ""
     if clock and (_ZONE.fullmatch(rest) if zoned else rest == ""):

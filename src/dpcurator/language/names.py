@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 
-from dpcurator.errors import Refusal
+from dpcurator.errors import Mend, Refusal
 
 LONGEST = 80  # characters of a name in a message
 
@@ -28,18 +28,32 @@ def find(name: str, quoted: bool, among: Sequence[str], *, what: str, where: str
         raise Refusal(
             f"{what} {show(name)} could be {spelled}.", where=where, cure="Put the one you mean in double quotes."
         )
-    raise Refusal(f"there is no {what} {show(name)}.", where=where, cure=nearest(name, among, what))
+    raise unknown(name, quoted, among, what=what, where=where)
+
+
+def unknown(name: str, quoted: bool, among: Sequence[str], *, what: str, where: str = "", kind: str = "") -> Refusal:
+    """No such name: the nearest ones are the cure. kind: what `among` holds, where that is not all `what` says."""
+    close = _close(name, among)
+    written = '"' + name.replace('"', '""') + '"' if quoted else name
+    return Refusal(
+        f"there is no {what} {show(name)}.", where=where, cure=nearest(name, among, kind or what),
+        mends=tuple(Mend(quote(other), written) for other in close[:1]),
+    )  # fmt: skip
 
 
 def nearest(name: str, among: Sequence[str], what: str) -> str:
     """A sentence offering the closest names, or all of them when they are few."""
-    lowered = {other.lower(): other for other in among}
-    close = [lowered[match] for match in difflib.get_close_matches(name.lower(), list(lowered), n=3, cutoff=0.6)]
+    close = _close(name, among)
     if close:
         return f"Did you mean {' or '.join(quote(other) for other in close)}?"
     if 0 < len(among) <= 12:
         return f"The {what}s are {', '.join(quote(other) for other in among)}."
     return f"`dpcurator check` lists every {what}." if among else f"No {what} is declared."
+
+
+def _close(name: str, among: Sequence[str]) -> list[str]:
+    lowered = {other.lower(): other for other in among}
+    return [lowered[match] for match in difflib.get_close_matches(name.lower(), list(lowered), n=3, cutoff=0.6)]
 
 
 def quote(name: str) -> str:

@@ -9,6 +9,7 @@ Checked in tests/language/test_render.py.
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import islice
 from typing import Final, Literal
 
 from dpcurator.errors import Refusal
@@ -29,10 +30,12 @@ from dpcurator.language.question import (
     Within,
     chain,
     inside,
+    walk,
 )  # fmt: skip
 
-__all__ = ["chain", "decimals", "depth", "expression", "leaves", "render"]
+__all__ = ["chain", "decimals", "depth", "expression", "leaves", "quoted", "render", "words"]
 
+LONGEST: Final = 100  # characters of an expression in a message
 _LEVEL: Final = {"OR": 1, "AND": 2, "NOT": 3, "||": 5, "+": 6, "-": 6, "*": 7, "/": 7, "%": 7}
 _SIGNED, _ATOM, _CONDITION, _COMPARED, _TERM = 8, 9, 3, 4, 5  # comparisons, IN, LIKE and IS are _COMPARED
 
@@ -66,12 +69,12 @@ def _options(caps: Caps) -> str:
 def _item(item: Item) -> str:
     if item.alias is None and isinstance(item.part, Name):
         return expression(item.part)
-    return f"{expression(item.part)} AS {_quoted(item.label if item.alias is None else item.alias)}"
+    return f"{expression(item.part)} AS {quoted(item.label if item.alias is None else item.alias)}"
 
 
 def _table(question: Question) -> str:
     name = _named(question.table, question.table_quoted)
-    return name if question.table_alias is None else f"{name} AS {_quoted(question.table_alias)}"
+    return name if question.table_alias is None else f"{name} AS {quoted(question.table_alias)}"
 
 
 def _ordering(one: Ordering) -> str:
@@ -81,12 +84,24 @@ def _ordering(one: Ordering) -> str:
     return text
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """A name in double quotes."""
     return '"' + name.replace('"', '""') + '"'
 
 
-def _named(name: str, quoted: bool) -> str:
-    return _quoted(name) if quoted else name
+def _named(name: str, is_quoted: bool) -> str:
+    return quoted(name) if is_quoted else name
+
+
+def words(part: Syntax) -> str | None:
+    """The text of an expression for a message and its cure; None where that is too long for one."""
+    if sum(1 for _ in islice(walk(part), LONGEST)) == LONGEST:
+        return None
+    try:
+        text = expression(part)
+    except Refusal:  # a number without a decimal form
+        return None
+    return text if len(text) <= LONGEST and text.isprintable() else None
 
 
 def expression(part: Syntax, least: int = 0) -> str:
@@ -97,9 +112,9 @@ def expression(part: Syntax, least: int = 0) -> str:
 
 def _text(part: Syntax) -> str:
     match part:
-        case Name(column, quoted, table, table_quoted):
+        case Name(column, is_quoted, table, table_quoted):
             before = "" if table is None else _named(table, table_quoted) + "."
-            return before + _named(column, quoted)
+            return before + _named(column, is_quoted)
         case Literally(value, wanted):
             return _literal(value, wanted)
         case Call(function, _, distinct, star):

@@ -12,8 +12,8 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpcurator.catalog.model import KINDS, Kind
-from dpcurator.errors import Refusal
-from dpcurator.language.literals import INT64, moment, physical
+from dpcurator.errors import Mend, Refusal
+from dpcurator.language.literals import INT64, instead, moment, physical
 from dpcurator.language.names import show
 from dpcurator.language.question import Literally
 from dpcurator.language.rows import Choose, Compare, Compute, Constant, Field, Missing, Not, Operand, Predicate, When
@@ -47,7 +47,8 @@ class Typed:
     @property
     def said(self) -> str:
         article = "a " if self.type in ("number", "text") and self.literal is not None else ""
-        return f"{show(self.name)} is {article}{WORDS.get(self.type, self.type)}"
+        shown = self.name if self.name[:1] == '"' == self.name[-1:] else show(self.name)
+        return f"{shown} is {article}{WORDS.get(self.type, self.type)}"
 
     def as_type(self, type: str) -> Operand:
         """The operand, once it is known to be of this type. Raises Refusal."""
@@ -96,8 +97,9 @@ def literal(written: Literally, spell: Spell) -> Typed:
         return Typed(Constant(clock, "integer"), "local", spell, written)
     try:
         return Typed(Constant(physical(value, wanted, written), "integer"), wanted, spell, written)
-    except Refusal as refused:
-        raise Refusal(f"{show(value)} is not a {wanted}.", cure=refused.cure) from None
+    except Refusal:
+        cure, mends = instead(wanted, written, f"{wanted.upper()} ")
+        raise Refusal(f"{show(value)} is not a {wanted}.", cure=cure, mends=mends) from None
 
 
 def whole(typed: Typed) -> int | None:
@@ -144,8 +146,15 @@ def number(typed: Typed, what: str) -> Typed:
     """The value, when it is a number. Raises Refusal."""
     if typed.type in NUMERIC or typed.type == "null":
         return typed
-    cure = "Write CASE WHEN ... THEN 1 ELSE 0 END." if typed.type == "boolean" else "Use it on numbers."
-    raise Refusal(f"{what} needs numbers, and {typed.said}.", cure=cure)
+    name = typed.name
+    put = {"boolean": f"CASE WHEN {name} THEN 1 ELSE 0 END", "text": f"CAST({name} AS DOUBLE)"}.get(typed.type)
+    if typed.literal is not None and typed.type == "text":
+        cure, mends = instead("integer", typed.literal)
+    elif put is not None:
+        cure, mends = f"Write {put}.", (Mend(put, typed.name),)
+    else:
+        cure, mends = "Use it on numbers.", ()
+    raise Refusal(f"{what} needs numbers, and {typed.said}.", cure=cure, mends=mends)
 
 
 def numbers(values: Sequence[Typed], what: str) -> tuple[str, tuple[Operand, ...]]:
@@ -162,7 +171,12 @@ def text(typed: Typed, what: str) -> Operand:
     """The value, when it is a text. Raises Refusal."""
     if typed.type in ("text", "null"):
         return typed.as_type("text")
-    raise Refusal(f"{what} needs texts, and {typed.said}.", cure="CAST it to TEXT first.")
+    put = f"CAST({f'ROUND({typed.name})' if typed.type == 'float' else typed.name} AS TEXT)"
+    castable = typed.type in ("integer", "float", "date", "boolean", "uuid") and typed.part is not None
+    raise Refusal(
+        f"{what} needs texts, and {typed.said}.", cure=f"CAST it to TEXT first: {put}." if castable else "Use a text.",
+        mends=(Mend(put, typed.name),) if castable else (),
+    )  # fmt: skip
 
 
 def plain_text(typed: Typed, what: str) -> str:
@@ -204,9 +218,14 @@ def _is_truth(operand: Operand) -> bool:
 
 def condition(typed: Typed) -> Predicate:
     """A boolean value as a condition. Raises Refusal."""
-    if typed.type not in ("boolean", "null"):
-        raise Refusal(f"a condition is needed, and {typed.said}.", cure="Compare it with something.")
-    return Compare("=", typed.as_type("boolean"), Constant(1, "integer"))
+    if typed.type in ("boolean", "null"):
+        return Compare("=", typed.as_type("boolean"), Constant(1, "integer"))
+    beside = {"integer": "> 0", "float": "> 0", "text": "= 'x'"}.get(typed.type, "IS NOT NULL")
+    put = f"{typed.name} {beside}"
+    raise Refusal(
+        f"a condition is needed, and {typed.said}.", cure=f"Compare it with something, as in {put}.",
+        mends=(Mend(put, typed.name),) if typed.literal is None else (),
+    )  # fmt: skip
 
 
 def is_field(operand: Operand | None) -> bool:

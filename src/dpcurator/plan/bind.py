@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from dpcurator.catalog.model import EACH_ROW, Catalog
-from dpcurator.errors import Refusal
-from dpcurator.language.names import find, nearest, quote, show
+from dpcurator.catalog.model import EACH_ROW, Catalog, Column
+from dpcurator.errors import Mend, Refusal
+from dpcurator.language.names import find, quote, show, unknown
 from dpcurator.language.question import (
     Binary,
     Call,
@@ -30,9 +30,10 @@ from dpcurator.language.question import (
     walk,
     weigh,
 )
+from dpcurator.language.render import expression
 from dpcurator.language.rows import Field, Operand, fields
 from dpcurator.language.typed import own_type
-from dpcurator.plan.calls import call
+from dpcurator.plan.calls import call, measuring
 from dpcurator.plan.caps import bounded
 from dpcurator.plan.keys import keyed
 from dpcurator.plan.limits import check, finishing
@@ -70,6 +71,7 @@ def bind(question: Question, catalog: Catalog, aggregates: tuple[AggregateRule, 
     for part in _clauses(question):
         weigh(part)
     source = _source(scope)
+    scope.max_rows = source.max_rows
     outputs = tuple(_output(item, scope) for item in question.items)
     if not scope.calls and not question.group_by:
         raise Refusal("the question has no aggregate.", cure="Ask for COUNT(*), SUM(x), AVG(x), or GROUP BY a column.")
@@ -208,12 +210,26 @@ def _lookup(scope: Scope, *, aliases: Literal["first", "after keys"] | None = No
         for position, key in enumerate(scope.keys):
             if key.part == Field(index, column.kind) and key.type == column.type:
                 return Key(position), column.type
-        raise Refusal(
-            f"{quote(column.name)} is a column of single rows, which never leave the curator.", where=part.at,
-            cure=f"Put it in an aggregate such as AVG({quote(column.name)}), or in GROUP BY.",
-        )  # fmt: skip
+        raise _single_rows(part, column, scope)
 
     return look
+
+
+def _single_rows(part: Name, column: Column, scope: Scope) -> Refusal:
+    """A column of rows stands where aggregates and keys do: it goes into an aggregate, or into GROUP BY if it may."""
+    written = expression(part)
+    inside = Mend(measuring(part, written, scope), written)
+    mends, cure = (inside,), f"Put it in an aggregate such as {inside.put}."
+    try:
+        keyed(part, scope.reader("GROUP BY").value(part), scope.table, scope.catalog)
+    except Refusal:
+        pass
+    else:
+        grouped = Mend(written, to="group by")
+        mends = (grouped, inside) if scope.calls or scope.keys or column.kind == "text" else (inside, grouped)
+        cure = f"Put it in an aggregate such as {inside.put}, or in GROUP BY: GROUP BY {written}."
+    what = f"{quote(column.name)} is a column of single rows, which never leave the curator."
+    return Refusal(what, where=part.at, cure=cure, mends=mends)
 
 
 def _key_of(part: Syntax, scope: Scope) -> tuple[Post, Shape] | None:
@@ -249,6 +265,4 @@ def _known(part: Name, scope: Scope) -> None:
     if any(_same(part, name) for name in names):
         return
     among = names + [_title(item) for item in scope.question.items]
-    raise Refusal(
-        f"there is no column or alias {show(part.column)}.", where=part.at, cure=nearest(part.column, among, "column")
-    )
+    raise unknown(part.column, part.quoted, among, what="column or alias", where=part.at, kind="column")

@@ -6,16 +6,21 @@ without them is refused. Checked in tests/plan/test_bind.py.
 
 from __future__ import annotations
 
+from difflib import get_close_matches
+from typing import Final
+
 from dpcurator.catalog.model import EACH_ROW, Table
-from dpcurator.errors import Refusal
+from dpcurator.errors import Mend, Refusal
 from dpcurator.language.functions import ROW_FUNCTIONS
 from dpcurator.language.intervals import bounds, unbounded
 from dpcurator.language.names import quote
-from dpcurator.language.question import Binary, Call, Literally, Name
+from dpcurator.language.question import Binary, Call, Literally, Name, Syntax
+from dpcurator.language.render import expression, words
 from dpcurator.language.rows import Compute, Constant, Field, Operand
 from dpcurator.language.spelling import spelled
 from dpcurator.language.typed import NUMERIC, Typed, is_field, own_type
 from dpcurator.plan.check_catalog import filled
+from dpcurator.plan.limits import fits
 from dpcurator.plan.nodes import AggregateCall, Measured, Post, Result
 from dpcurator.plan.outputs import FUNCTIONS, Shape
 from dpcurator.plan.scope import AggregateRule, Scope
@@ -33,10 +38,7 @@ def call(part: Call, scope: Scope) -> tuple[Post, Shape]:
 def _aggregate(call: Call, scope: Scope) -> tuple[AggregateCall, AggregateRule]:
     functions = sorted({function for function, _ in scope.rules})
     if call.function not in functions:
-        cure = f"Aggregates: {', '.join(functions)}. On answers: {', '.join(sorted(FUNCTIONS))}."
-        if call.function in ROW_FUNCTIONS:
-            cure = f"It is of single rows: put it inside an aggregate, or write GROUP BY {call.function}(...)."
-        raise Refusal(f"the function {call.function} is not available here.", where=call.at, cure=cure)
+        raise _no_aggregate(call, functions, scope)
     if call.distinct:
         return _count_distinct(call, scope)
     if call.star or (call.function == "COUNT" and _constant(call)):
@@ -61,6 +63,7 @@ def _aggregate(call: Call, scope: Scope) -> tuple[AggregateCall, AggregateRule]:
     if rule.argument == "number":
         _needs_number(call, typed)
         _needs_bounds(call, measured, scope.table)
+        _needs_room(call, measured, scope.max_rows)
     return AggregateCall(call.function, measured), rule
 
 
@@ -83,18 +86,19 @@ def type_of(type: str) -> str:
 def _unquoted(call: Call, scope: Scope) -> None:
     """AVG(net-gain), where the table has a column "net-gain": say that it needs quotes."""
     part = call.arguments[0] if len(call.arguments) == 1 else None
-    words: list[str] = []
+    names: list[str] = []
     while isinstance(part, Binary) and isinstance(part.right, Name):
-        words = [part.op, part.right.column, *words]
+        names = [part.op, part.right.column, *names]
         part = part.left
-    if not words or not isinstance(part, Name):
+    if not names or not isinstance(part, Name):
         return
-    spelled = "".join([part.column, *words])
+    spelled = "".join([part.column, *names])
     for column in scope.table.columns:
         if column.name.replace(" ", "").lower() == spelled.lower():
             raise Refusal(
                 f"{call.function}({spelled}) reads as arithmetic.", where=call.at,
                 cure=f"Put the column's name in double quotes: {call.function}({quote(column.name)}).",
+                mends=(Mend(f"{call.function}({quote(column.name)})", words(call) or ""),),
             )  # fmt: skip
 
 
@@ -115,8 +119,16 @@ def _count_distinct(call: Call, scope: Scope) -> tuple[AggregateCall, AggregateR
             index = [column.name for column in scope.table.columns].index(unit or "")
             if typed.part is not None and _names_unit(typed.part, index):
                 return AggregateCall(f"{call.function} DISTINCT", None), rule
-    cure = "Ask COUNT(*): each row is a unit." if unit == EACH_ROW else f"Ask COUNT(DISTINCT {quote(unit or '')})."
-    raise Refusal("DISTINCT is available only for counting the protected unit.", where=call.at, cure=cure)
+    over, named = words(call), words(call.arguments[0]) if len(call.arguments) == 1 else None
+    put = "COUNT(*)" if unit == EACH_ROW else f"COUNT(DISTINCT {quote(unit or '')})"
+    cure = f"Ask {put}: each row is a unit." if unit == EACH_ROW else f"Ask {put}."
+    if call.function != "COUNT" and named is not None:
+        put = f"{call.function}({named})"
+        cure = f"Write {put}."
+    elif call.arguments and isinstance(call.arguments[0], Name):
+        cure += f" For which values there are, write SELECT {named}, COUNT(*) with GROUP BY {named}."
+    what = "DISTINCT is available only for counting the protected unit."
+    raise Refusal(what, where=call.at, cure=cure, mends=_put(put, over))
 
 
 def _names_unit(part: Operand, unit: int) -> bool:
@@ -135,14 +147,70 @@ def _names_unit(part: Operand, unit: int) -> bool:
     return False
 
 
+def _no_aggregate(call: Call, functions: list[str], scope: Scope) -> Refusal:
+    """A function that is no aggregate stands where one is wanted; what comes nearest to it is the cure."""
+    what = f"the function {call.function} is not available here."
+    there = f"Aggregates: {', '.join(functions)}. On answers: {', '.join(sorted(FUNCTIONS))}."
+    over = words(call)
+    if call.function in ROW_FUNCTIONS:
+        put = None if over is None else measuring(call, over, scope)
+        such = "" if put is None else f" such as {put}"
+        return Refusal(
+            what, where=call.at, mends=_put(put, over),
+            cure=f"It is of single rows: put it inside an aggregate{such}, or write GROUP BY {call.function}(...).",
+        )  # fmt: skip
+    inner = call.arguments[0] if len(call.arguments) in (1, 2) else None
+    if inner is not None and over is not None and call.function in (*_SPREADS, *_VARIANCES):
+        square = expression(Binary("*", inner, inner))
+        variance = f"AVG({square}) - AVG({expression(inner)}) * AVG({expression(inner)})"
+        put = f"SQRT({variance})" if call.function in _SPREADS else f"({variance})"
+        return Refusal(what, where=call.at, cure=f"{there} Write {put}.", mends=_put(put, over))
+    if inner is not None and over is not None and call.function in _RANKS:
+        put = measuring(inner, expression(inner), scope)
+        cure = f"{there} It would give one row's own value; ask for {put}, or for counts by GROUP BY."
+        return Refusal(what, where=call.at, cure=cure, mends=_put(put, over))
+    close = get_close_matches(call.function, [*functions, *FUNCTIONS, *ROW_FUNCTIONS], n=1)
+    if close:
+        cure = f"Did you mean {close[0]}? {there}"
+        return Refusal(what, where=call.at, cure=cure, mends=_put(close[0], call.function))
+    return Refusal(what, where=call.at, cure=there)
+
+
+def measuring(part: Syntax, text: str, scope: Scope) -> str:
+    """The aggregate that suits the type of an expression: an average of numbers, a count of anything else."""
+    try:
+        typed = scope.reader("SELECT").value(part)
+    except Refusal:
+        return f"COUNT({text})"
+    if is_field(typed.part) and typed.part == unit_field(scope.table):
+        return f"COUNT(DISTINCT {text})"
+    return f"{'AVG' if typed.type in (*NUMERIC, 'boolean') else 'COUNT'}({text})"
+
+
+def unit_field(table: Table) -> Field | None:
+    """The column that names the protected unit, as expressions have it."""
+    named = [Field(n, column.kind) for n, column in enumerate(table.columns) if column.name == table.unit]
+    return named[0] if named else None
+
+
+def _put(put: str | None, over: str | None) -> tuple[Mend, ...]:
+    return () if put is None or over is None else (Mend(put, over),)
+
+
+_SPREADS: Final = ("STDDEV", "STDDEV_POP", "STDDEV_SAMP", "STDEV", "STD")
+_VARIANCES: Final = ("VARIANCE", "VAR", "VAR_POP", "VAR_SAMP")
+_RANKS: Final = ("MIN", "MAX", "MEDIAN", "MODE", "QUANTILE", "QUANTILE_CONT", "QUANTILE_DISC", "PERCENTILE",
+                 "ANY_VALUE", "FIRST", "LAST", "APPROX_QUANTILE", "PERCENTILE_CONT", "PERCENTILE_DISC")  # fmt: skip
+
+
 def _needs_number(call: Call, typed: Typed) -> None:
     if typed.type in (*NUMERIC, "boolean"):
         return
     said = "the column" if is_field(typed.part) else "the expression"
-    words = f"{call.function}({quote(typed.name) if is_field(typed.part) else typed.name})"
+    written = words(call.arguments[0]) or typed.name
     raise Refusal(
-        f"{words}: {said} is {typed.type}, not a number.", where=call.at,
-        cure=f"COUNT({quote(typed.name) if is_field(typed.part) else typed.name}) counts where it is present.",
+        f"{call.function}({written}): {said} is {typed.type}, not a number.", where=call.at,
+        cure=f"COUNT({written}) counts where it is present.", mends=_put(f"COUNT({written})", words(call)),
     )  # fmt: skip
 
 
@@ -150,18 +218,42 @@ def _needs_bounds(call: Call, measured: Measured, table: Table) -> None:
     if measured.lower is not None:
         return
     index = unbounded(measured.part, table)
-    name = quote(measured.name) if isinstance(measured.part, Field) else measured.name
-    what = f"{call.function}({name}) has no bounds"
+    written = words(call.arguments[0])
+    what = f"{call.function}({written or measured.name}) has no bounds"
+    clip = f"{call.function}(CLIP({written or 'x'}, 0, 100))"
+    mends = () if written is None else _put(clip, words(call))
     if index is None:
         raise Refusal(
             f"{what}: its columns' own bounds do not limit it.", where=call.at,
-            cure=f"Write {call.function}(CLIP({name}, 0, 100)), with ends from public knowledge.",
+            cure=f"Write {clip}, with ends from public knowledge.", mends=mends,
         )  # fmt: skip
     column = table.columns[index]
-    line = f'{quote(column.name)} = {{ type = "{column.type}", bounds = [0, 100] }}'
+    line = f'{quote(column.name)} = {{ type = "{column.type}", bounds = {_BOUNDS.get(column.type, "[0, 100]")} }}'
     because = "" if isinstance(measured.part, Field) else f", for {quote(column.name)} has none"
+    header = f"[tables.{quote(table.name)}.columns]"
     raise Refusal(
         f"{what}{because}.", where=call.at,
-        cure=f"The steward declares them in the catalog, under [tables.{table.name}.columns], from public knowledge, "
-        f"never from the data: {line}. Or write {call.function}(CLIP({name}, 0, 100)).",
+        cure=f"The steward declares them in the catalog, under {header}, from public knowledge, never from the data: "
+        f"{line}. Or write {clip}.",
+        mends=(*mends, Mend(line, header, "catalog")),
     )  # fmt: skip
+
+
+def _needs_room(call: Call, measured: Measured, max_rows: int) -> None:
+    """Refuse whole numbers so far apart that their sums could pass what an engine adds up exactly."""
+    lower, upper = measured.lower or 0, measured.upper or 0
+    if measured.kind != "integer" or fits(int(lower), int(upper), max_rows):
+        return
+    written = words(call.arguments[0])
+    ways = [f"{call.function}({form.format(written or 'x')})" for form in ("CLIP({}, 0, 100)", "CAST({} AS DOUBLE)")]
+    raise Refusal(
+        f"{call.function}({written or measured.name}) adds up whole numbers so large that a sum could pass 126 bits.",
+        where=call.at, mends=() if written is None else tuple(Mend(way, words(call) or "") for way in ways),
+        cure=f"Write {ways[0]} with ends that are nearer, or {ways[1]}; or the steward declares narrower bounds or a "
+        "smaller max_rows.",
+    )  # fmt: skip
+
+
+_BOUNDS: Final = {
+    "date": '["2000-01-01", "2030-12-31"]', "timestamp": '["2000-01-01T00:00:00Z", "2030-12-31T23:59:59Z"]',
+}  # fmt: skip

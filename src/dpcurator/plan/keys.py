@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from dpcurator.catalog.model import Catalog, Table, Value
-from dpcurator.errors import Refusal
+from dpcurator.errors import Mend, Refusal
 from dpcurator.language.names import quote
 from dpcurator.language.question import Syntax, place
+from dpcurator.language.render import words
 from dpcurator.language.rows import (
     AllOf,
     Among,
@@ -50,6 +51,7 @@ def keyed(part: Syntax, typed: Typed, table: Table, catalog: Catalog) -> KeyColu
     read = typed.as_type(type)
     operand = clamped(read, table)
     name = quote(spelled(operand, table)) if isinstance(read, Field) else spelled(operand, table)
+    name = words(part) or name
     keys = _image(operand, name, at, table)
     if isinstance(read, Field) and keys is not None and operand is not read and len(keys) > MOST_PLAIN:
         raise Refusal(
@@ -81,21 +83,40 @@ def _unknown(
         said = table.columns[read.index].name if isinstance(read, Field) else spelled(operand, table)
         return KeyColumn(said, part, own_type(typed), None, "")
     if typed.type == "float" and not isinstance(read, Field):
+        ways = [f"FLOOR({name})", f"CASE WHEN {name} < 10 THEN 'low' ELSE 'high' END"]
+        if _image(Compute("floor", (operand,), "integer"), name, at, table) is None:  # no bounds: edges alone will do
+            ways = ways[1:]
         raise Refusal(
-            f"GROUP BY {name}: a computed float has no list of keys.", where=at,
-            cure="Write FLOOR(x / 10) * 10, ROUND(x), or CASE WHEN x < 10 THEN 'low' ELSE 'high' END.",
+            f"GROUP BY {name}: a computed float has no list of keys.", where=at, cure=f"Write {' or '.join(ways)}.",
+            mends=tuple(Mend(way, name, "all words") for way in ways),
         )  # fmt: skip
     missing = [table.columns[index] for index in without_list(read, table)]
     missing = missing or [table.columns[index] for index in sorted(fields(read))]
-    column = missing[0]
-    ways = [f'{quote(column.name)} = {{ type = "{column.type}", keys = [...] }}']
+    if any(column.name == table.unit for column in missing):
+        raise Refusal(
+            f"GROUP BY {name} would answer for each protected unit by itself.", where=at,
+            cure=f"Take it out of GROUP BY; COUNT(DISTINCT {quote(table.unit or '')}) counts the units.",
+            mends=(Mend("", name, "group by"),),
+        )  # fmt: skip
+    column, header = missing[0], f"[tables.{quote(table.name)}.columns]"
+    ways = [f'{quote(column.name)} = {{ type = "{column.type}", keys = {_KEYS[column.type]} }}']
+    mends = [Mend(ways[0], header, "catalog")]
     if column.kind != "float":
-        ways.append(f'{quote(column.name)} = {{ type = "{column.type}", keys = "unknown" }} with a delta above 0')
+        ways.append(f'{quote(column.name)} = {{ type = "{column.type}", keys = "unknown" }}')
+        mends += [Mend(ways[1], header, "catalog")] if catalog.delta > 0 else []
+        ways[1] += " with a delta above 0"
     hint = " " + _bins(typed, name) if isinstance(read, Field) and typed.type in ("integer", "float", "date") else ""
     raise Refusal(
         f"GROUP BY {name} needs a public list of keys, and none is declared (which values occur is private).", where=at,
-        cure=f"The steward lists them in the catalog, under [tables.{table.name}.columns]: {', or '.join(ways)}.{hint}",
+        cure=f"The steward lists them in the catalog, under {header}: {', or '.join(ways)}.{hint}", mends=tuple(mends),
     )  # fmt: skip
+
+
+_KEYS: Final = {
+    "text": '["a", "b"]', "integer": "[0, 1]", "float": "[0.0, 0.5]", "boolean": "[true, false]",
+    "date": '["2024-01-01", "2024-01-02"]', "uuid": '["5f0c3a52-6d1e-4c7b-9d3a-0a4f8e2b1c66"]',
+    "timestamp": '["2024-01-01T00:00:00Z", "2024-01-01T01:00:00Z"]',
+}  # fmt: skip
 
 
 def _bins(typed: Typed, name: str) -> str:

@@ -19,6 +19,8 @@ from dpcurator.plan.nodes import Apply, Given, Key, Plan, Post, Where
 from dpcurator.plan.public_keys import image
 
 MOST_CELLS: Final = 5_000_000  # keys times what is computed for each: noise, cells, parts of expressions
+WIDTH: Final = 2**62  # of (U - L) max_rows, where whole numbers U and L are the ends of what is added up
+DEPTH: Final = 2**100  # of |L| and |U|
 UNLISTED: Final = 50_000  # as many keys are reckoned with where nobody listed them: how many there are is private
 
 
@@ -46,6 +48,11 @@ def finishing(plan: Plan, table: Table) -> Finishing:
         letters += each * (1 + sum(text == number for text in shown))
     letters += keys * sum(len(text) for text in shown if isinstance(text, str))
     return Finishing(keys * (parts + 2 * len(plan.outputs) + 2 * len(plan.calls)), letters)
+
+
+def fits(lower: int, upper: int, max_rows: int) -> bool:
+    """Whether an engine's integers hold every sum of whole numbers between these ends (`engines/limits.py`)."""
+    return (upper - lower) * max_rows <= WIDTH and max(abs(lower), abs(upper)) <= DEPTH
 
 
 def scanned(plan: Plan) -> str:

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Final
 
 from dpcurator.errors import Refusal
-from dpcurator.language.literals import double, physical
+from dpcurator.language.literals import double, instead, physical
 from dpcurator.language.names import show
 from dpcurator.language.question import Binary, Call, Case, Cast, Fits, Literally, Syntax, Unary, Within, place
 from dpcurator.language.rows import COMPARISONS
@@ -91,8 +91,9 @@ def _typed(literal: Literally, wanted: str) -> Post:
     """DATE '...' and TIMESTAMP '...' as the physical value they mean."""
     try:
         value = physical(wanted, wanted, literal)
-    except Refusal as refused:
-        raise Refusal(f"{show(str(literal.value))} is not a {wanted}.", cure=refused.cure) from None
+    except Refusal:
+        cure, mends = instead(wanted, literal, "" if literal.type is None else f"{wanted.upper()} ")
+        raise Refusal(f"{show(str(literal.value))} is not a {wanted}.", cure=cure, mends=mends) from None
     return Given(Fraction(value)) if isinstance(value, int) else Given(value if isinstance(value, str) else None)
 
 

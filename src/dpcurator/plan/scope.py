@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from dpcurator.catalog.model import Catalog, Column, Table
-from dpcurator.errors import Refusal
+from dpcurator.errors import Mend, Refusal
 from dpcurator.language.expressions import Reader
 from dpcurator.language.names import find, quote, show
 from dpcurator.language.question import Name, Question
+from dpcurator.language.render import expression, quoted
 from dpcurator.language.rows import Operand
 from dpcurator.plan.nodes import AggregateCall, Measured
 
@@ -47,6 +48,7 @@ class Scope:
     rules: Mapping[tuple[str, str], AggregateRule]
     keys: list[Keyed] = field(default_factory=list)
     calls: list[AggregateCall] = field(default_factory=list)
+    max_rows: int = 1  # of one unit in one group, once it is known
 
     def column(self, name: Name) -> tuple[int, Column]:
         """The column a name means, its qualifier checked. Raises Refusal."""
@@ -74,7 +76,8 @@ class Scope:
             return refused
         text = show(name.column)[1:-1].replace("'", "''")
         cure = f"If it is a text, write it in single quotes: '{text}'. {refused.cure}"
-        return Refusal(refused.what, where=refused.where, cure=cure)
+        mends = (Mend(f"'{text}'", quoted(name.column)),)
+        return Refusal(refused.what, where=refused.where, cure=cure, mends=mends)
 
     def _qualifier(self, name: Name) -> None:
         known = self.question.table_alias or self.table.name
@@ -83,4 +86,5 @@ class Scope:
             raise Refusal(
                 f"{show(name.table or '')} is not the table of this question.", where=name.at,
                 cure=f"Its columns are written {quote(known)}.{quote(name.column)}.",
+                mends=(Mend(f"{quote(known)}.{quote(name.column)}", expression(name)),),
             )  # fmt: skip

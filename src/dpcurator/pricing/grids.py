@@ -16,12 +16,11 @@ from typing import Final
 
 from dpcurator.errors import Refusal
 from dpcurator.plan.core import Grid
+from dpcurator.plan.limits import DEPTH, WIDTH, fits
 from dpcurator.plan.nodes import Measured
 from dpcurator.plan.stability import Steps
 
 FINE: Final = 44  # bits between the smallest noise scale and the grid
-WIDTH: Final = 2**62  # (U - L) * max_rows, in steps
-DEPTH: Final = 2**100  # |L| and |U|, in steps
 _EXPONENTS: Final = (-1000, 1000)  # so that 2.0**exponent is an ordinary double
 
 
@@ -74,5 +73,4 @@ def steps(found: Grid) -> Steps:
 
 
 def _fits(lower: Fraction, upper: Fraction, exponent: int, max_rows: int) -> bool:
-    low, high = nearest(lower, exponent), nearest(upper, exponent)
-    return (high - low) * max_rows <= WIDTH and max(abs(low), abs(high)) <= DEPTH
+    return fits(nearest(lower, exponent), nearest(upper, exponent), max_rows)

@@ -9,10 +9,11 @@ tests/engines/test_vectors.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from functools import partial
 from typing import Any, Final
 
-from dpcurator.errors import Refusal
+from dpcurator.errors import Mend, Refusal
 from dpcurator.language import days as calendar
 from dpcurator.language import zones
 from dpcurator.language.days import DAY, FIRST_DAY, FIRST_MOMENT, LAST_DAY, LAST_MOMENT, TIME_SIZES
@@ -134,9 +135,11 @@ def _later(moment: Typed, by: Typed, sign: int) -> Typed:
     if by.type == "interval" and by.literal is not None:
         months, days, us = (sign * one for one in interval(str(by.literal.value)))
         if moment.type == "date" and us:
+            put = f"CAST({moment.name} AS TIMESTAMP)"
             raise Refusal(
-                "a date has no time of day.", cure="Write CAST(day AS TIMESTAMP) + INTERVAL '1 hour', or use days."
-            )
+                "a date has no time of day.", cure=f"Write {put} + INTERVAL '1 hour', or use days.",
+                mends=(Mend(put, moment.name),),
+            )  # fmt: skip
         if moment.type == "date":
             return of_type([moment], compute("date_add", [operand], "integer", months, days), "date")
         return of_type([moment], compute("time_add", [operand], "integer", months, days * DAY + us), moment.type)
@@ -158,14 +161,25 @@ def day_of(part: Typed, what: str) -> Operand:
         return part.as_type("date")
     if part.type in TIMED:
         return compute("date_of_time", [part.as_type(part.type)], "integer")
-    raise Refusal(f"{what} needs a date or a timestamp, and {part.said}.", cure="CAST it to DATE first.")
+    put = f"DATE '{part.name}'" if part.literal is not None else f"CAST({part.name} AS DATE)"
+    if part.type != "text":
+        raise Refusal(f"{what} needs a date or a timestamp, and {part.said}.", cure="Use it on a date or a timestamp.")
+    raise Refusal(
+        f"{what} needs a date or a timestamp, and {part.said}.", cure=f"Write {put}.",
+        mends=(Mend(put, part.name if part.literal is None else f"'{part.name}'"),),
+    )  # fmt: skip
 
 
 def _unit(part: Typed, what: str, known: Sequence[str]) -> str:
     unit = plain_text(part, f"the unit of {what}").lower()
     unit = {"dayofweek": "dow", "dayofyear": "doy"}.get(unit, unit)
     if unit not in known:
-        raise Refusal(f"{what} has no unit {show(unit)}.", cure=f"Use {', '.join(known)}.")
+        close = get_close_matches(unit, known, n=1)
+        meant = f"Did you mean '{close[0]}'? " if close else ""
+        raise Refusal(
+            f"{what} has no unit {show(unit)}.", cure=f"{meant}Use {', '.join(known)}.",
+            mends=(Mend(f"'{close[0]}'", f"'{unit}'"),) if close else (),
+        )  # fmt: skip
     return unit
 
 
@@ -244,7 +258,13 @@ def at_zone(parts: Parts) -> Typed:
         return of_type(parts, compute("local_of_time", [part.as_type("timestamp")], "integer", zone), "local")
     if part.type == "local":
         return of_type(parts, compute("time_of_local", [part.as_type("local")], "integer", zone), "timestamp")
-    raise Refusal(f"AT TIME ZONE needs a timestamp, and {part.said}.", cure="CAST a date to TIMESTAMP first.")
+    put = f"CAST({part.name} AS TIMESTAMP)"
+    dated = part.type == "date" and part.literal is None
+    raise Refusal(
+        f"AT TIME ZONE needs a timestamp, and {part.said}.",
+        cure=f"CAST a date to TIMESTAMP first{f': {put}' if dated else ''}.",
+        mends=(Mend(put, part.name),) if dated else (),
+    )  # fmt: skip
 
 
 CALLS: Final = {

@@ -1,0 +1,84 @@
+"""E1: a law for cures. Every cure, pasted back, is accepted, or leads in one more step to what is.
+
+Over a generated family of mistakes (tests/support/cures.py). The counts are printed with `pytest -s`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+import pytest
+from cures import VALID, Declared, Mistake, asked, declared, mended, mistakes, refusal
+
+from dpcurator.errors import Mend, Refusal
+
+
+@dataclass
+class Outcome:
+    """How the refusal of each mistake ended."""
+
+    mistakes: Counter[str] = field(default_factory=Counter)
+    right: Counter[str] = field(default_factory=Counter)
+    cures: int = 0
+    refused: list[str] = field(default_factory=list)  # cures that lead to no accepted question
+    without: list[str] = field(default_factory=list)
+
+
+def leads(text: str, told: Declared, refused: Refusal, mend: Mend) -> str | None:
+    """The accepted question that a cure leads to in at most two steps."""
+    for _ in range(2):
+        text, told = mended(text, told, refused, mend)
+        again = refusal(text, told)
+        if again is None:
+            return text
+        if not again.mends or str(again) == str(refused):
+            return None
+        refused, mend = again, again.mends[0]
+    return None
+
+
+def outcome(family: list[Mistake]) -> Outcome:
+    found, told = Outcome(), declared()
+    for one in family:
+        refused = refusal(one.text, told)
+        if refused is None:  # the change made another valid question
+            continue
+        found.mistakes[one.kind] += 1
+        ends = [leads(one.text, told, refused, mend) for mend in refused.mends]
+        found.cures += len(ends)
+        pairs = zip(refused.mends, ends, strict=True)
+        found.refused += [f"{one.text} | {refused} | {mend}" for mend, end in pairs if end is None]
+        for mend in refused.mends:
+            assert mend.to == "question" or mend.put in refused.cure, "the sentence says what is pasted"
+        end = ends[0] if ends else None
+        if end and (one.meant is None or asked(end, told) == asked(one.meant, told)):
+            found.right[one.kind] += 1
+        else:
+            found.without.append(f"{one.kind}: {one.text} | {refused}")
+    return found
+
+
+def held(found: Outcome) -> None:
+    total, right = found.mistakes.total(), found.right.total()
+    for kind, count in found.mistakes.items():
+        print(f"{kind}: {found.right[kind]} of {count}")
+    print(f"in all {right} of {total} mistakes have the right cure; {found.cures} cures were pasted back")
+    print("\n".join(found.without))
+    assert found.refused == []
+    assert right >= 0.95 * total
+
+
+def test_what_the_mistakes_are_made_of_is_valid():
+    assert [refusal(text, declared()) for text in VALID] == [None] * len(VALID)
+
+
+def test_e1_every_cure_pasted_back_is_accepted():
+    found = outcome(mistakes())
+    assert found.mistakes.total() >= 300
+    held(found)
+
+
+@pytest.mark.slow
+def test_e1_every_cure_pasted_back_is_accepted_of_many_more():
+    held(outcome(mistakes(rounds=20)))
