@@ -64,13 +64,13 @@ def trees(text: str) -> list[Any]:
 def parse(text: str) -> Question:
     """The question that an SQL text asks. Raises Refusal with the place and the cure."""
     guard(text)
-    text, options = without_options(text)
+    whole, (text, options) = text, without_options(text)
     from sqlglot.errors import SqlglotError
 
     try:
         statements = trees(text)
     except SqlglotError as error:
-        raise _syntax(error, text) from None
+        raise _syntax(error, whole) from None
     except Exception:  # whatever a parser stumbles over, stack included, the text is at fault, and it is public
         raise _unreadable() from None
     found = [statement for statement in statements if kind_of(statement) != "Semicolon"]
@@ -79,6 +79,10 @@ def parse(text: str) -> Question:
         raise Refusal(f"{what}.", cure="Ask one SELECT at a time.")
     try:
         return replace(question_of(found[0], text), caps=options.caps, price=options.price)
+    except Refusal as refused:
+        if text == whole or all(mend.to != "question" for mend in refused.mends):
+            raise
+        raise Refusal(refused.what, where=refused.where, cure=refused.cure) from None  # its own options would be lost
     except (AttributeError, KeyError, TypeError, ValueError, IndexError):  # a tree of a shape no test has met
         raise _unreadable() from None
 
@@ -97,7 +101,8 @@ def _syntax(error: Any, text: str) -> Refusal:
     details = (getattr(error, "errors", None) or [{}])[0]
     line, column = details.get("line"), details.get("col")
     where = f"line {line}, column {column}" if line and column else ""
-    cure, mends = 'Names that are not plain words go in double quotes, as in "net gain"; texts in single quotes.', ()
+    cure = 'Names that are not plain words go in double quotes, as in "net gain"; texts in single quotes.'
+    mends: tuple[Mend, ...] = ()
     if "`" in text:
         cure = 'Write names in double quotes, as in "net gain", not in backticks.'
         mends = (Mend(text.replace("`", '"'), to="question"),)
@@ -113,7 +118,8 @@ def _question(tree: Any) -> Question:
     args = {name: value for name, value in tree.args.items() if value not in (None, [], False)}
     for name in sorted(set(args) - _CLAUSES):
         word = _CLAUSE_WORDS.get(name, name.strip("_").upper())
-        cure, mends = _CLAUSE_CURES.get(name, _ONE_SELECT), ()
+        cure = _CLAUSE_CURES.get(name, _ONE_SELECT)
+        mends: tuple[Mend, ...] = ()
         if name == "distinct" and args.get("from_") and not args.get("group"):
             mends, cure = _grouped(tree, cure)
         raise Refusal(f"{word} is not available.", cure=cure, mends=mends)

@@ -219,7 +219,8 @@ def _single_rows(part: Name, column: Column, scope: Scope) -> Refusal:
     """A column of rows stands where aggregates and keys do: it goes into an aggregate, or into GROUP BY if it may."""
     written = expression(part)
     inside = Mend(measuring(part, written, scope), written)
-    mends, cure = (inside,), f"Put it in an aggregate such as {inside.put}."
+    mends: tuple[Mend, ...] = (inside,)
+    cure = f"Put it in an aggregate such as {inside.put}."
     try:
         keyed(part, scope.reader("GROUP BY").value(part), scope.table, scope.catalog)
     except Refusal:

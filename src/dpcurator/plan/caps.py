@@ -14,8 +14,8 @@ cannot bind is left out, so that equal caps have one spelling. Checked in tests/
 
 from __future__ import annotations
 
-from dpcurator.errors import Refusal
-from dpcurator.language.names import show
+from dpcurator.errors import Mend, Refusal
+from dpcurator.language.names import quote, show
 from dpcurator.language.question import Caps
 from dpcurator.plan.nodes import Bounded, Grouped
 
@@ -23,13 +23,14 @@ from dpcurator.plan.nodes import Bounded, Grouped
 def bounded(grouped: Grouped, caps: Caps, table: str) -> Bounded:
     """The caps that a plan enforces. Raises Refusal where what is declared does not bound a unit's rows."""
     total, rows, groups = caps.max_total, caps.max_rows, caps.max_groups
+    mends = (Mend("max_total = 20", f"[tables.{quote(table)}]", "catalog"),)
     if rows is None:
         rows = total
     if rows is None:
         raise Refusal(
             f"table {show(table)} declares no cap on how many rows one unit may add: max_total, rows in all, or "
             "max_rows, rows in one group.",
-            cure=f"The steward adds a line such as `max_total = 20` under [tables.{table}] in the catalog.",
+            cure=f"The steward adds a line such as `max_total = 20` under [tables.{table}] in the catalog.", mends=mends,
         )
     if total is not None:
         rows = min(rows, total)
@@ -39,7 +40,7 @@ def bounded(grouped: Grouped, caps: Caps, table: str) -> Bounded:
         raise Refusal(
             f"table {show(table)} declares no max_total and no max_groups, so a unit could be in any number of the "
             "unknown groups.",
-            cure=f"The steward adds a line such as `max_total = 20` under [tables.{table}] in the catalog.",
+            cure=f"The steward adds a line such as `max_total = 20` under [tables.{table}] in the catalog.", mends=mends,
         )
     else:
         groups = min(one for one in (groups, total) if one is not None)
