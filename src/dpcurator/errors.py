@@ -77,9 +77,7 @@ class DpcuratorError(Exception):
         return told | ({"mends": [asdict(mend) for mend in self.mends]} if self.mends else {})
 
 
-def _again(
-    kind: type[DpcuratorError], what: str, where: str, cure: str, mends: tuple[Mend, ...]
-) -> DpcuratorError:
+def _again(kind: type[DpcuratorError], what: str, where: str, cure: str, mends: tuple[Mend, ...]) -> DpcuratorError:
     """An error from its pickle, as when it crosses processes."""
     return kind(what, where=where, cure=cure, mends=mends)
 

@@ -215,7 +215,7 @@ VALID = (
     "SELECT AVG(CASE WHEN age >= 65 THEN 1 ELSE 0 END) AS share FROM visits WHERE doctor IS NOT NULL",
     "SELECT diagnosis, COUNT(*) FROM visits GROUP BY diagnosis",
     "SELECT SUM(CLIP(weight, 0, 200)) / COUNT(*) FROM visits WHERE at >= '2024-03-01T00:00:00Z'",
-    'SELECT AVG("net gain") FROM visits WHERE born < \'2000-01-01\'',
+    "SELECT AVG(\"net gain\") FROM visits WHERE born < '2000-01-01'",
 )
 COLUMNS = tuple(declared()["tables"]["visits"]["columns"])
 FUNCTIONS = ("COUNT", "AVG", "SUM", "FLOOR", "CLIP", "DATE_TRUNC")
@@ -292,23 +292,51 @@ def mistakes(rounds: int = 1) -> list[Mistake]:
     count = "SELECT COUNT(*) FROM visits"
     found += [Mistake("no bounds", f"SELECT {f}({x}) FROM visits") for f in ("SUM", "AVG") for x in UNBOUNDED]
     found += [Mistake("no number", f"SELECT {f}({x}) FROM visits") for f in ("SUM", "AVG") for x in NO_NUMBERS]
-    found += [Mistake("no such function", f"SELECT {f}({x}) FROM visits")
-              for f in NOT_THERE for x in ("age", "cost", "age + 1", "day") if x != "day" or f in ("MAX", "MIN")]
-    found += [Mistake("a literal of another type", f"{count} WHERE {x} {op} {value}")
-              for x, values in LITERALS.items() for value in values for op in ("=", ">=")]
-    found += [Mistake("keys nobody listed", f"SELECT {x}, {a} FROM visits GROUP BY {by}")
-              for x in UNLISTED for a in ("COUNT(*)", "AVG(age)") for by in (x, "1")]
-    found += [Mistake("no GROUP BY", f"SELECT {x}, {a} FROM visits") for x in COLUMNS if x != "net gain"
-              for a in ("COUNT(*)", "AVG(cost) AS c")]
-    found += [Mistake("no GROUP BY", f"SELECT {x}, {y}, COUNT(*) FROM visits GROUP BY {y}")
-              for x in ("city", "smoker", "day", "note") for y in ("diagnosis", "FLOOR(age / 10)")]
-    found += [Mistake("single rows", f"SELECT {x} FROM visits{rest}") for x in ("*", "city", "age", "cost",
-              "patient_id", "note", "at", "age + 1") for rest in ("", " LIMIT 10", " WHERE age > 50")]
+    found += [
+        Mistake("no such function", f"SELECT {f}({x}) FROM visits")
+        for f in NOT_THERE
+        for x in ("age", "cost", "age + 1", "day")
+        if x != "day" or f in ("MAX", "MIN")
+    ]
+    found += [
+        Mistake("a literal of another type", f"{count} WHERE {x} {op} {value}")
+        for x, values in LITERALS.items()
+        for value in values
+        for op in ("=", ">=")
+    ]
+    found += [
+        Mistake("keys nobody listed", f"SELECT {x}, {a} FROM visits GROUP BY {by}")
+        for x in UNLISTED
+        for a in ("COUNT(*)", "AVG(age)")
+        for by in (x, "1")
+    ]
+    found += [
+        Mistake("no GROUP BY", f"SELECT {x}, {a} FROM visits")
+        for x in COLUMNS
+        if x != "net gain"
+        for a in ("COUNT(*)", "AVG(cost) AS c")
+    ]
+    found += [
+        Mistake("no GROUP BY", f"SELECT {x}, {y}, COUNT(*) FROM visits GROUP BY {y}")
+        for x in ("city", "smoker", "day", "note")
+        for y in ("diagnosis", "FLOOR(age / 10)")
+    ]
+    found += [
+        Mistake("single rows", f"SELECT {x} FROM visits{rest}")
+        for x in ("*", "city", "age", "cost", "patient_id", "note", "at", "age + 1")
+        for rest in ("", " LIMIT 10", " WHERE age > 50")
+    ]
     found += [Mistake("single rows", f"{count} ORDER BY {x}") for x in ("age", "city")]
-    found += [Mistake("DISTINCT", text) for text in (
-        "SELECT DISTINCT city FROM visits", "SELECT DISTINCT city, smoker FROM visits WHERE age > 3",
-        *(f"SELECT COUNT(DISTINCT {x}) FROM visits" for x in ("city", "doctor", "age", "LOWER(city)", "day")),
-        "SELECT SUM(DISTINCT age) FROM visits", "SELECT AVG(DISTINCT cost) FROM visits")]
+    found += [
+        Mistake("DISTINCT", text)
+        for text in (
+            "SELECT DISTINCT city FROM visits",
+            "SELECT DISTINCT city, smoker FROM visits WHERE age > 3",
+            *(f"SELECT COUNT(DISTINCT {x}) FROM visits" for x in ("city", "doctor", "age", "LOWER(city)", "day")),
+            "SELECT SUM(DISTINCT age) FROM visits",
+            "SELECT AVG(DISTINCT cost) FROM visits",
+        )
+    ]
     found += [Mistake("too large", f"SELECT {f}({x}) FROM visits") for f in ("SUM", "AVG") for x in LARGE]
     found += [Mistake("types that do not go together", f"{count} {rest}") for rest in TYPES]
     found += [Mistake("habits from elsewhere", text) for text in ELSEWHERE]

@@ -157,8 +157,14 @@ class Curator:
         return quote
 
     def menu(
-        self, question: Question, *, assume_count: int | str | None = None, confidence: Spelled = CONFIDENCE,
-        max_total: int | str | None = None, max_rows: int | str | None = None, max_groups: int | str | None = None,
+        self,
+        question: Question,
+        *,
+        assume_count: int | str | None = None,
+        confidence: Spelled = CONFIDENCE,
+        max_total: int | str | None = None,
+        max_rows: int | str | None = None,
+        max_groups: int | str | None = None,
     ) -> Menu:
         """What each share of the budget would buy. Free; no data is looked at. The caps are as for `quote`."""
         plan = self._bound(read(question), {"max_total": max_total, "max_rows": max_rows, "max_groups": max_groups})
@@ -313,9 +319,7 @@ class Curator:
             check_core(own.lowered.core)
         return own
 
-    def _paid(
-        self, quote: Quote, *, fresh: bool, request_id: str | None, analyst: str, asked: str = ""
-    ) -> Answer:
+    def _paid(self, quote: Quote, *, fresh: bool, request_id: str | None, analyst: str, asked: str = "") -> Answer:
         if quote.free:
             return self._public(quote)
         request = self.request(quote, request_id=request_id, analyst=analyst, asked=asked)

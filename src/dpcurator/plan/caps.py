@@ -30,7 +30,8 @@ def bounded(grouped: Grouped, caps: Caps, table: str) -> Bounded:
         raise Refusal(
             f"table {show(table)} declares no cap on how many rows one unit may add: max_total, rows in all, or "
             "max_rows, rows in one group.",
-            cure=f"The steward adds a line such as `max_total = 20` under [tables.{table}] in the catalog.", mends=mends,
+            cure=f"The steward adds a line such as `max_total = 20` under [tables.{table}] in the catalog.",
+            mends=mends,
         )
     if total is not None:
         rows = min(rows, total)
@@ -40,7 +41,8 @@ def bounded(grouped: Grouped, caps: Caps, table: str) -> Bounded:
         raise Refusal(
             f"table {show(table)} declares no max_total and no max_groups, so a unit could be in any number of the "
             "unknown groups.",
-            cure=f"The steward adds a line such as `max_total = 20` under [tables.{table}] in the catalog.", mends=mends,
+            cure=f"The steward adds a line such as `max_total = 20` under [tables.{table}] in the catalog.",
+            mends=mends,
         )
     else:
         groups = min(one for one in (groups, total) if one is not None)
