@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -63,8 +65,25 @@ def _unexpected() -> Misconfigured:
     )
 
 
+class _Unwritten(Misconfigured):
+    """Standard output takes no more: said on the other stream."""
+
+
+def _unwritten() -> _Unwritten:
+    """What is left in the buffer goes nowhere, so that the program ends as it says."""
+    with suppress(Exception):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+    return _Unwritten(
+        "the output could not be written; an answer that was paid is stored.",
+        where="standard output",
+        cure="Make room, or send it elsewhere, and ask the same again: it is free.",
+    )
+
+
 def _end(error: DpcuratorError, as_json: bool) -> None:
-    if as_json:
+    if as_json and not isinstance(error, _Unwritten):
         show_json(error.as_json() | {"exit_code": error.exit_code})
     else:
         print(f"{error.title}: {error}", file=sys.stderr)
@@ -72,16 +91,21 @@ def _end(error: DpcuratorError, as_json: bool) -> None:
 
 
 def show_json(value: Any) -> None:
-    print(json.dumps(value, ensure_ascii=False, indent=2))
+    show(json.dumps(value, ensure_ascii=False, indent=2))
 
 
 def show(text: object) -> None:
-    """Print, whatever the terminal's encoding can hold."""
+    """Print, whatever the terminal's encoding can hold. Raises Misconfigured where it cannot be written."""
     try:
-        print(text)
-    except UnicodeEncodeError:
-        encoding = sys.stdout.encoding or "ascii"
-        print(str(text).replace("±", "+-").encode(encoding, "backslashreplace").decode(encoding))
+        try:
+            print(text, flush=True)
+        except UnicodeEncodeError:
+            encoding = sys.stdout.encoding or "ascii"
+            print(str(text).replace("±", "+-").encode(encoding, "backslashreplace").decode(encoding), flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError:
+        raise _unwritten() from None
 
 
 def _version(wanted: bool) -> None:

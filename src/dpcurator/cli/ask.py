@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from dpcurator.cli.application import HERE, AsJson, Catalog, command, show, show_json
+from dpcurator.cli.formats import Format, absent, chosen, text_of, write
 from dpcurator.cli.price_options import NOTHING, Asked, AsOne, File, Question, priced, question_text, questions_of
 from dpcurator.errors import Misconfigured, Refusal
 
@@ -47,11 +48,25 @@ def ask(
     rehearse: Annotated[
         bool, typer.Option("--rehearse", help="Answer over made-up rows: free, needs no data, charges nothing.")
     ] = False,
+    form: Annotated[
+        Format | None, typer.Option("--format", help="How the answer is written.", show_default="table")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", help="Write the answer to a new file.", metavar="FILE")
+    ] = None,
     catalog: Catalog = HERE,
     as_json: AsJson = False,
 ) -> None:
     """Ask a question. Without a price it prints a menu of prices, free; with one it pays and answers."""
+    how_written = chosen(form, as_json)
+    as_json = how_written is Format.JSON
+    absent(output, "output")
     if file is not None:
+        if how_written not in (Format.TABLE, Format.JSON) or output is not None:
+            raise Refusal(
+                "--file takes neither --output nor another --format than table or json.",
+                cure="Ask the questions one by one, or send the output on, as in --json > answers.json.",
+            )
         if rehearse or receipt is not None:
             raise Refusal("--file takes neither --rehearse nor --receipt.", cure="Ask the questions one by one.")
         how = {"fresh": fresh, "request_id": request_id, "as_one": as_one}
@@ -60,20 +75,29 @@ def ask(
     if as_one:
         raise Refusal("--as-one is for a file of questions.", cure="Write the questions in a file, and add --file.")
     if rehearse:
-        _rehearse(catalog, question, asked, as_json, real=bool(fresh or request_id or receipt))
+        _put(_rehearsed(catalog, question, asked, real=bool(fresh or request_id or receipt)), how_written, output)
         return
     curator, text = _curator(catalog), question_text(question)
     if asked.unpriced_by(text):
+        if how_written not in (Format.TABLE, Format.JSON) or output is not None:
+            raise Refusal(
+                "without a price there is no answer to write, only a menu.", cure="Add a price, as in --spend 5%."
+            )
         _menu(curator, text, asked, as_json)
         return
-    if receipt is not None and receipt.exists():
-        raise Misconfigured("the file for the receipt exists already.", where=str(receipt), cure="Name a new file.")
+    absent(receipt, "receipt")
     if sys.stderr.isatty() and not as_json:
         print("answering ...", file=sys.stderr)
     answer = curator.ask(text, **asked.offer(), fresh=fresh, request_id=request_id)
-    show_json(answer.as_json()) if as_json else show(answer)
     if receipt is not None and answer.receipt is not None:
         _write(receipt, answer.receipt)
+    _put(answer, how_written, output)
+
+
+def _put(answer: Any, how: Format, output: Path | None) -> None:
+    """The answer, on standard output or in a new file."""
+    text = text_of(answer, how)
+    show(text) if output is None else write(output, text)
 
 
 def _batch(catalog: Path, questions: tuple[str, ...], asked: Asked, as_json: bool, **how: Any) -> None:
@@ -87,15 +111,14 @@ def _batch(catalog: Path, questions: tuple[str, ...], asked: Asked, as_json: boo
     show(batch_text(questions, answers))
 
 
-def _rehearse(catalog: Path, question: str | None, asked: Asked, as_json: bool, *, real: bool) -> None:
+def _rehearsed(catalog: Path, question: str | None, asked: Asked, *, real: bool) -> Any:
     """The question over made-up rows; works before there is a snapshot or a ledger."""
     from dpcurator.catalog.load import load
     from dpcurator.curator.opening import rehearsing
 
     if real:
         raise Refusal("a rehearsal is free and has no receipt.", cure="Leave out --fresh, --request-id and --receipt.")
-    answer = rehearsing(load(catalog)).rehearse(question_text(question), **asked.offer())
-    show_json(answer.as_json()) if as_json else show(answer)
+    return rehearsing(load(catalog)).rehearse(question_text(question), **asked.offer())
 
 
 def _write(path: Path, receipt: dict[str, Any]) -> None:
@@ -111,6 +134,20 @@ def _write(path: Path, receipt: dict[str, Any]) -> None:
                 "Ask again: it is free."
             ),
         ) from None
+
+
+@command(name="tables", epilog="Example: dpcurator tables")
+def tables(catalog: Catalog = HERE, as_json: AsJson = False) -> None:
+    """What can be asked: each table's columns, types, bounds and keys, and what bounds a unit. Free; reads no data."""
+    found = _curator(catalog).tables
+    show_json(found.as_json()) if as_json else show(found)
+
+
+@command(name="schema", hidden=True, epilog="Example: dpcurator schema")
+def schema(catalog: Catalog = HERE, as_json: AsJson = False) -> None:
+    """The same as `dpcurator tables`."""
+    found = _curator(catalog).tables
+    show_json(found.as_json()) if as_json else show(found)
 
 
 @command(name="quote", epilog='Example: dpcurator quote "SELECT COUNT(*) AS n FROM visits" --rho 0.005 --delta 1e-9')

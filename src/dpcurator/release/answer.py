@@ -168,17 +168,17 @@ class Answer:
 
     def __str__(self) -> str:
         head = [MADE_UP] if self.made_up else []
-        return "\n".join([*head, self.table(), *self._footer()])
+        return "\n".join([*head, self.table(), *self.foot()])
 
     def __repr__(self) -> str:
         """As printed, of the first rows."""
         head = [MADE_UP] if self.made_up else []
-        table = table_text(self.columns, self._texts(FIRST), self._numeric())
-        return "\n".join([*head, table, *self._more("print(answer)"), *self._footer()])
+        table = table_text(self.columns, self._texts(FIRST), self.right())
+        return "\n".join([*head, table, *self._more("print(answer)"), *self.foot()])
 
     def table(self) -> str:
         """The rows alone, aligned."""
-        return table_text(self.columns, self._texts(), self._numeric())
+        return table_text(self.columns, self._texts(), self.right())
 
     def _texts(self, most: int | None = None) -> list[list[str]]:
         rows = self.cells[:most]
@@ -188,10 +188,12 @@ class Answer:
         rows = len(self) - FIRST
         return [f"... and {rows:,} more row{'s' if rows > 1 else ''}: {how}"] if rows > 0 else []
 
-    def _numeric(self) -> list[bool]:
+    def right(self) -> list[bool]:
+        """Which columns are aligned to the right."""
         return [shown in ("whole", "number", "integer", "float") for shown in self.shown]
 
-    def _footer(self) -> list[str]:
+    def foot(self) -> list[str]:
+        """What stands below the rows: the price, the receipt's name, the notes."""
         if self.made_up:
             return [MADE_UP, *self.notes]
         left = f"(left {decimal_text(self.remaining)})"
@@ -202,15 +204,24 @@ class Answer:
         paid = f"spent {'rho ' if self.currency == 'rho' else ''}{cost} of {decimal_text(self.total)}"
         return [f"{paid} {left}   receipt {self.receipt_id}   {again}", *self.notes]
 
-    def _repr_html_(self) -> str:
+    def lines(self) -> list[list[str]]:
+        """The heads and the rows as they are shown."""
+        return [list(self.columns), *self._texts()]
+
+    def to_html(self, most: int | None = None) -> str:
+        """A table of HTML, safe whatever the texts are; with `most` of its first rows alone."""
         heads = "".join(f"<th>{html.escape(printable(title))}</th>" for title in self.columns)
         body = "".join(
             "<tr>" + "".join(f'<td style="text-align:right">{html.escape(text)}</td>' for text in row) + "</tr>"
-            for row in self._texts(FIRST)
+            for row in self._texts(most)
         )
-        foot = "<br>".join(html.escape(line) for line in [*self._more("answer.to_pandas()"), *self._footer()])
+        more = [] if most is None else self._more("answer.to_pandas()")
+        foot = "<br>".join(html.escape(line) for line in [*more, *self.foot()])
         caption = f"<caption><b>{MADE_UP}</b></caption>" if self.made_up else ""
         return f"<table>{caption}<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table><small>{foot}</small>"
+
+    def _repr_html_(self) -> str:
+        return self.to_html(FIRST)
 
 
 def answer_of(core: Json, *, total: Fraction, currency: Currency = "epsilon") -> Answer:
