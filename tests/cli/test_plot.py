@@ -81,7 +81,7 @@ def test_bounds_lie_above_the_curve(capsys):
         (("loss", "--mechanism", "discrete-laplace", "--sensitivity", "0.5"), "multiple of the grid's step"),
         (("distribution", "--mechanism", "discrete-laplace", "--sensitivity", "0.5"), "must be a whole number"),
         (("error", "--from", "2", "--to", "1"), "--from must be below --to."),
-        (("error", "--confidence", "95"), "confidence must be below 1."),
+        (("error", "--confidence", "95"), "confidence must be above 0 and below 1, not 95."),
         (("delta", "--to", "-1"), "--to must be above 0"),
         (("delta", "--mechanism", "laplace", "--compare", "textbook"), "there is no bound 'textbook' of this noise."),
         (("delta", "--mechanism", "discrete-gaussian", "--compare", "textbook"), "there is no bound 'textbook'"),

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from dpcurator.errors import Refusal
 from dpcurator.numbers import decimal_text, positive, rational, whole
 from dpcurator.numbers.decimals import leading
+from dpcurator.numbers.rational import at_least_0, between_0_and_1, from_0_below_1
 
 TENTH = Fraction(1, 10)
 
@@ -109,3 +110,25 @@ def test_a_text_is_always_made_and_exact_unless_it_says_so(value, power):
 def test_the_leading_power_of_ten(value, power):
     value *= Fraction(10) ** power
     assert Fraction(10) ** leading(value) <= value < Fraction(10) ** (leading(value) + 1)
+
+
+@pytest.mark.parametrize(
+    ("check", "taken", "refused"),
+    [
+        (positive, ["1e-9", 1, 7], [0, -1]),
+        (at_least_0, [0, "1/2", 7], [-1, "-1e-9"]),
+        (from_0_below_1, [0, "0.999"], [-1, 1, "1.5"]),
+        (between_0_and_1, ["1e-9", "0.999"], [0, -1, 1, "1.5"]),
+    ],
+)
+def test_each_range_is_checked_in_one_place(check, taken, refused):
+    """What is refused is named, with what was given; a number it takes comes back exactly; the cure it names works."""
+    for value in taken:
+        assert check(value, name="rate") == Fraction(value)
+    for value in refused:
+        with pytest.raises(Refusal, match=rf"rate must be .*, not {decimal_text(Fraction(value))}\.") as told:
+            check(value, name="rate")
+        assert check(told.value.cure.removeprefix("Write rate as in ").removesuffix("."), name="rate") > 0
+    for odd in (float("nan"), True, None, "much"):
+        with pytest.raises(Refusal, match="rate must be a finite number"):
+            check(odd, name="rate")

@@ -45,7 +45,7 @@ def test_a_bar_of_0_has_a_place_on_the_axis():
     ("makers", "options", "words"),
     [
         ({}, {}, "1 to 7 series"),
-        ({"a": laplace}, {"confidence": 1}, "confidence must be below 1"),
+        ({"a": laplace}, {"confidence": 1}, "confidence must be above 0 and below 1"),
         ({"a": laplace}, {"confidence": 0}, "confidence must be above 0"),
         ({"a": laplace}, {"epsilons": [1, 0]}, "epsilon must be above 0"),
         ({"a": laplace}, {"epsilons": [Fraction(1), "x"]}, "epsilon must be a finite number"),

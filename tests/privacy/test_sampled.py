@@ -202,7 +202,7 @@ def test_the_pair_is_told_in_words() -> None:
         (lambda: LOCAL[0].sampled(poisson="1/2"), "replace-one"),
         (lambda: LOCAL[1].sampled(poisson="1/2"), "replace-one"),
         (lambda: VECTOR.sampled(poisson="1/2"), "no law"),
-        (lambda: dp.Loss("poisson_gaussian", {"rate": 1, "shift": 1, "variance": 1}), "chance"),
+        (lambda: dp.Loss("poisson_gaussian", {"rate": 1, "shift": 1, "variance": 1}), "above 0 and below 1"),
         (lambda: dp.Loss("poisson_gaussian", {"shift": 1, "variance": 1}), "rate"),
         (lambda: BASES[0].sampled(poisson="1/2").rho(), "no rho"),
         (lambda: BASES[0].sampled(fixed_size="1/2").renyi(F(2)), "no Renyi"),

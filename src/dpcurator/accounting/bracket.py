@@ -13,7 +13,8 @@ from fractions import Fraction
 from dpcurator.accounting.closed.bounds import Parts, upper_bounds
 from dpcurator.accounting.pld.certified import Progress, certified
 from dpcurator.errors import Refusal
-from dpcurator.numbers import Enclosure, positive, rational
+from dpcurator.numbers import Enclosure, positive
+from dpcurator.numbers.rational import at_least_0, from_0_below_1
 from dpcurator.numbers.readable import readable
 from dpcurator.privacy.families import FAMILIES
 from dpcurator.privacy.loss import Loss
@@ -118,13 +119,9 @@ def question(delta: object, epsilon: object) -> tuple[str, Fraction]:
     if (delta is None) == (epsilon is None):
         raise Refusal("Give either a delta or an epsilon.", cure="Write delta=1e-9.")
     if delta is not None:
-        at = rational(delta, name="delta")
-        if not 0 <= at < 1:
-            raise Refusal("delta must be at least 0 and below 1.", cure="Write delta as in 1e-6.")
+        at = from_0_below_1(delta)
         return "epsilon", at
-    at = rational(epsilon, name="epsilon")
-    if at < 0:
-        raise Refusal("epsilon must be at least 0.", cure="Write epsilon as in 0.5.")
+    at = at_least_0(epsilon, name="epsilon")
     return "delta", at
 
 

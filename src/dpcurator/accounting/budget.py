@@ -20,7 +20,7 @@ from fractions import Fraction
 from typing import Any, NoReturn
 
 from dpcurator.errors import OverBudget, Refusal
-from dpcurator.numbers import decimal_text, rational
+from dpcurator.numbers import decimal_text
 from dpcurator.privacy.sampled import MIXED
 
 _LARGEST_TOTAL = 2**1024
@@ -98,14 +98,6 @@ def _plus(top: int, bottom: int, amount: Fraction) -> tuple[int, int]:
         return top * (under // common) + other * over, over * under
     total = added(Fraction(top, bottom), amount)
     return total.numerator, total.denominator
-
-
-def at_least_0(value: object, *, name: str) -> Fraction:
-    """An exact amount. Raises Refusal for a negative one and for what is no number."""
-    exact = rational(value, name=name)
-    if exact.numerator < 0:
-        raise Refusal(f"{name} must be at least 0.", cure=f"Write {name} as in 0.1.")
-    return exact
 
 
 _process = object()  # this process; another after a fork

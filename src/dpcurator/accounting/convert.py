@@ -33,6 +33,7 @@ from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, rational, whole
 from dpcurator.numbers.arb import Ball, ball, precision
 from dpcurator.numbers.enclosure import bracket
+from dpcurator.numbers.rational import at_least_0
 from dpcurator.privacy.families import FAMILIES
 from dpcurator.privacy.families.family import order
 from dpcurator.privacy.loss import Loss
@@ -42,7 +43,7 @@ from dpcurator.privacy.sampled import way_of
 
 def pure_rho(epsilon: object) -> Fraction:
     """e tanh(e/2), rounded up by under 2**-90 of it: the least rho of all that is e-DP; below e**2/2. epsilon >= 0."""
-    exact = _at_least_0(epsilon, name="epsilon")
+    exact = at_least_0(epsilon, name="epsilon")
     if exact == 0:
         return exact
     with precision(128):
@@ -52,8 +53,8 @@ def pure_rho(epsilon: object) -> Fraction:
 
 def renyi_delta(divergence: object, *, alpha: object, epsilon: object) -> Enclosure:
     """The delta at `epsilon` >= 0 of a Renyi divergence >= 0 of order alpha > 1, at most 1."""
-    eps = _at_least_0(epsilon, name="epsilon")
-    return delta_by_order(_at_least_0(divergence, name="divergence"), order(alpha), eps)
+    eps = at_least_0(epsilon, name="epsilon")
+    return delta_by_order(at_least_0(divergence, name="divergence"), order(alpha), eps)
 
 
 def delta_by_order(found: Fraction, a: Fraction, eps: Fraction) -> Enclosure:
@@ -73,7 +74,7 @@ def delta_by_order(found: Fraction, a: Fraction, eps: Fraction) -> Enclosure:
 
 def renyi_epsilon(divergence: object, *, alpha: object, delta: object) -> Fraction:
     """The epsilon at `delta` in (0, 1) of a Renyi divergence >= 0 of order alpha > 1; 12 figures, rounded up."""
-    found, a, most = _at_least_0(divergence, name="divergence"), order(alpha), rational(delta, name="delta")
+    found, a, most = at_least_0(divergence, name="divergence"), order(alpha), rational(delta, name="delta")
     if not 0 < most < 1:
         raise Refusal("delta must be above 0 and below 1.", cure="Write delta as in 1e-6.")
     return epsilon_by_order(found, a, most)
@@ -91,7 +92,7 @@ def group_renyi(divergence: object, *, alpha: object, size: int) -> tuple[Fracti
 
     alpha must be at least 2 * size; else a Refusal. A loss with a shift does better: `Loss.for_group`.
     """
-    found, a, k = _at_least_0(divergence, name="divergence"), order(alpha), whole(size, name="size", least=1)
+    found, a, k = at_least_0(divergence, name="divergence"), order(alpha), whole(size, name="size", least=1)
     if k & (k - 1) or (k > 1 and a < 2 * k):
         raise Refusal(
             "A Renyi divergence is known for groups of 2, 4, 8, ... and an order of at least twice the group.",
@@ -143,10 +144,3 @@ def _short(value: Fraction) -> Fraction:
     """Rounded up to 96 significant bits, so that sums of many stay short."""
     unit = Fraction(2) ** (value.numerator.bit_length() - value.denominator.bit_length() - 96)
     return -(-value // unit) * unit
-
-
-def _at_least_0(value: object, *, name: str) -> Fraction:
-    exact = rational(value, name=name)
-    if exact < 0:
-        raise Refusal(f"{name} must be at least 0.", cure=f"Write {name} as in 0.5.")
-    return exact

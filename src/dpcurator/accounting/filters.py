@@ -39,12 +39,12 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from dpcurator.accounting.budget import Meter, at_least_0
+from dpcurator.accounting.budget import Meter
 from dpcurator.accounting.closed.bounds import split
 from dpcurator.accounting.composition import Composition, Releases, compose
 from dpcurator.accounting.convert import pure_epsilon_of, renyi_of, rho_of
 from dpcurator.errors import Refusal
-from dpcurator.numbers import rational
+from dpcurator.numbers.rational import at_least_0, from_0_below_1
 from dpcurator.privacy import zcdp
 from dpcurator.privacy.families import FAMILIES
 from dpcurator.privacy.families.family import order
@@ -89,7 +89,7 @@ class ApproximateFilter:
 
     def __init__(self, *, epsilon: Spelled, delta: Spelled = 0) -> None:
         limit = at_least_0(epsilon, name="epsilon")
-        self._meter = Meter({"epsilon": limit, "delta": _below_1(delta)})
+        self._meter = Meter({"epsilon": limit, "delta": from_0_below_1(delta)})
 
     def spend(
         self, loss: Releases | None = None, *, epsilon: Spelled | None = None, delta: Spelled | None = None
@@ -103,10 +103,10 @@ class ApproximateFilter:
         if loss is None:
             eps, used = (
                 at_least_0(_given(epsilon, "epsilon"), name="epsilon"),
-                _ZERO if delta is None else _below_1(delta),
+                _ZERO if delta is None else from_0_below_1(delta),
             )
         elif delta is not None:
-            batch, used = _one_way(loss, epsilon), _below_1(delta)
+            batch, used = _one_way(loss, epsilon), from_0_below_1(delta)
             eps = batch.parts[0][0].epsilon(used) if batch.size == 1 else batch.epsilon(delta=used)
         else:
             used, pure, _ = _price(loss, epsilon)
@@ -157,7 +157,7 @@ class ZcdpFilter:
 
     def __init__(self, *, rho: Spelled, delta: Spelled = 0) -> None:
         self._rho = at_least_0(rho, name="rho")
-        self._meter = Meter({"rho": self._rho, "delta": _below_1(delta)})
+        self._meter = Meter({"rho": self._rho, "delta": from_0_below_1(delta)})
 
     def spend(self, loss: Releases | None = None, *, rho: Spelled | None = None, delta: Spelled | None = None) -> None:
         """Spend either amounts, rho and delta (0 unless given), or a loss, a mechanism or a composition.
@@ -166,7 +166,7 @@ class ZcdpFilter:
         Raises OverBudget if a sum passes its limit, and Refusal if the loss has no rho.
         """
         if loss is None:
-            amount, used = at_least_0(_given(rho, "rho"), name="rho"), _ZERO if delta is None else _below_1(delta)
+            amount, used = at_least_0(_given(rho, "rho"), name="rho"), _ZERO if delta is None else from_0_below_1(delta)
         else:
             used, _, known = _price(loss, rho, delta)
             amount = _found(known, "rho")
@@ -175,7 +175,7 @@ class ZcdpFilter:
     def epsilon(self, *, delta: Spelled) -> Fraction:
         """The epsilon of all that may ever be spent, at `delta`: what the limits promise. delta must pass that of the
         filter; the parts without a rho take theirs of it, and the rho has the rest."""
-        whole, apart = _below_1(delta), self._meter.remaining["delta"] + self._meter.spent["delta"]
+        whole, apart = from_0_below_1(delta), self._meter.remaining["delta"] + self._meter.spent["delta"]
         if whole <= apart:
             raise Refusal("delta must be above the filter's own.", cure="Ask at a larger delta.")
         return zcdp.epsilon_of(self._rho, (whole - apart) / (1 - apart))
@@ -378,10 +378,3 @@ def _found(amount: Fraction | None, what: str) -> Fraction:
     if amount is None:
         raise Refusal(f"This loss has no {what} here.", cure="Spend it from a filter of epsilon and delta.")
     return amount
-
-
-def _below_1(delta: object) -> Fraction:
-    exact = rational(delta, name="delta")
-    if not 0 <= exact < 1:
-        raise Refusal("delta must be at least 0 and below 1.", cure="Write delta as in 1e-6.")
-    return exact

@@ -22,7 +22,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpcurator.accounting.budget import Meter, at_least_0
+from dpcurator.accounting.budget import Meter
 from dpcurator.accounting.closed.bounds import split
 from dpcurator.accounting.composition import Releases, compose
 from dpcurator.accounting.convert import pure_epsilon_of, pure_rho, rho_of
@@ -31,6 +31,7 @@ from dpcurator.errors import Refusal
 from dpcurator.numbers import decimal_text, positive, rational
 from dpcurator.numbers.arb import ball, precision
 from dpcurator.numbers.enclosure import bracket
+from dpcurator.numbers.rational import at_least_0
 from dpcurator.privacy.sampled import neighbours_of
 
 if TYPE_CHECKING:

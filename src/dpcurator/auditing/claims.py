@@ -27,6 +27,7 @@ from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, decimal_text, ln, positive, rational
 from dpcurator.numbers.arb import ball, precision
 from dpcurator.numbers.enclosure import bracket
+from dpcurator.numbers.rational import at_least_0
 from dpcurator.numbers.readable import fraction_text, readable
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ class Approximate:
     def delta_at(self, eps: Spelled) -> Enclosure:
         """delta from epsilon on. Below: P(S) - e**eps Q(S) with P(S) <= e**epsilon Q(S) + delta, and the same of the
         complement, is largest for the randomised response that the claim allows (Kairouz, Oh, Viswanath 2015)."""
-        at = _at_least_0(eps)
+        at = at_least_0(eps, name="eps")
         if at >= self.epsilon:
             return Enclosure.exactly(self.delta)
         with precision(192):
@@ -201,7 +202,7 @@ class Zcdp:
         """From 0 to what rho-zCDP implies (privacy/zcdp.py): no more is known of the largest."""
         from dpcurator.privacy.zcdp import delta_of
 
-        return Enclosure(Fraction(0), delta_of(self.rho, _at_least_0(eps)))
+        return Enclosure(Fraction(0), delta_of(self.rho, at_least_0(eps, name="eps")))
 
     def at_least(self, p: Fraction, q: Fraction) -> Least:
         """The greatest, over orders a, of the divergence of the two coins divided by a."""
@@ -247,13 +248,6 @@ def claim_of(loss: Any) -> Claim | None:
         except Refusal:
             continue
     return None
-
-
-def _at_least_0(eps: Spelled) -> Fraction:
-    at = rational(eps, name="eps")
-    if at < 0:
-        raise Refusal("eps must be at least 0.", cure="Write eps as in 0.5.")
-    return at
 
 
 def _log_ratio(p: Fraction, q: Fraction) -> Least:

@@ -21,10 +21,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
-from dpcurator.errors import DpcuratorError, Refusal
+from dpcurator.errors import DpcuratorError
 from dpcurator.ledger import Ledger
 from dpcurator.ledger.events import Kind
-from dpcurator.numbers import decimal_text, rational
+from dpcurator.numbers import decimal_text
+from dpcurator.numbers.rational import between_0_and_1
 from dpcurator.numbers.readable import readable
 from dpcurator.pricing.joint_guarantee import least_epsilon, rounded_up
 from dpcurator.privacy import zcdp
@@ -84,10 +85,7 @@ def together(ledger: Ledger, *, delta: object = None) -> Together | None:
 def _delta(delta: object, budget: Budget) -> Fraction:
     if delta is None:
         return budget.delta or USUAL
-    exact = rational(delta, name="delta")
-    if not 0 < exact < 1:
-        raise Refusal("delta must be above 0 and below 1.", cure="Write delta as in 1e-9.")
-    return exact
+    return between_0_and_1(delta, like="1e-9")
 
 
 def _least(kinds: Mapping[Kind, int], budget: Budget, at: Fraction) -> tuple[Fraction, str] | None:

@@ -74,6 +74,35 @@ def positive(value: object, *, name: str) -> Fraction:
     return exact
 
 
+def at_least_0(value: object, *, name: str, like: str = "0.5") -> Fraction:
+    """The exact rational that `value` spells, when it is 0 or above. Raises Refusal otherwise."""
+    exact = rational(value, name=name)
+    if exact < 0:
+        raise Refusal(f"{name} must be at least 0, not {decimal_text(exact)}.", cure=f"Write {name} as in {like}.")
+    return exact
+
+
+def from_0_below_1(value: object, *, name: str = "delta", like: str = "") -> Fraction:
+    """The exact rational that `value` spells, when it is in [0, 1). Raises Refusal otherwise."""
+    exact = rational(value, name=name)
+    if not 0 <= exact < 1:
+        raise _outside(exact, "at least 0 and below 1", name, like)
+    return exact
+
+
+def between_0_and_1(value: object, *, name: str = "delta", like: str = "") -> Fraction:
+    """The exact rational that `value` spells, when it is in (0, 1). Raises Refusal otherwise."""
+    exact = rational(value, name=name)
+    if not 0 < exact < 1:
+        raise _outside(exact, "above 0 and below 1", name, like)
+    return exact
+
+
+def _outside(exact: Fraction, words: str, name: str, like: str) -> Refusal:
+    like = like or ("1e-6" if name == "delta" else "0.5")
+    return Refusal(f"{name} must be {words}, not {decimal_text(exact)}.", cure=f"Write {name} as in {like}.")
+
+
 def whole(value: object, *, name: str, least: int = 0) -> int:
     """`value` as an int of at least `least`; 3, "3" and 3.0 are all three. Raises Refusal otherwise."""
     exact = rational(value, name=name)

@@ -10,7 +10,8 @@ from fractions import Fraction
 from typing import Any, Protocol
 
 from dpcurator.errors import Refusal
-from dpcurator.numbers import Enclosure, positive, rational
+from dpcurator.numbers import Enclosure, positive
+from dpcurator.numbers.rational import at_least_0
 from dpcurator.plots.chart import Chart
 from dpcurator.plots.drawing import chart, drawn, linear, lines, logarithmic, series
 
@@ -72,11 +73,4 @@ def draw_delta(
 
 def epsilons_of(epsilons: Iterable[object]) -> list[Fraction]:
     """Rising, each once. Raises Refusal for one that is below 0, or no number."""
-    return sorted({_at_least_0(eps) for eps in epsilons})
-
-
-def _at_least_0(eps: object) -> Fraction:
-    exact = rational(eps, name="epsilon")
-    if exact < 0:
-        raise Refusal("epsilon must be at least 0.", cure="Write epsilon as in 0.5.")
-    return exact
+    return sorted({at_least_0(eps, name="epsilon") for eps in epsilons})

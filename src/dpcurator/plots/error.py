@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any, Protocol
 
-from dpcurator.errors import Refusal
 from dpcurator.numbers import positive
 from dpcurator.numbers.decimal_search import decimal_at
+from dpcurator.numbers.rational import between_0_and_1
 from dpcurator.plots.chart import Chart
 from dpcurator.plots.drawing import chart, drawn, lines, logarithmic, logarithmic_from_0, series
 from dpcurator.plots.labels import figure
@@ -30,9 +30,7 @@ def draw_error(
     from 0.1 to 10. confidence: of the error bars, above 0 and below 1. Raises Refusal for others, and what a maker
     raises.
     """
-    level = positive(confidence, name="confidence")
-    if level >= 1:
-        raise Refusal("confidence must be below 1.", cure="Write confidence as in 0.95.")
+    level = between_0_and_1(confidence, name="confidence", like="0.95")
     names = series(list(makers))
     spread = [positive(eps, name="epsilon") for eps in epsilons] or [decimal_at(p, 2) for p in _PLACES[::_EVERY]]
     rows: list[dict[str, Any]] = [

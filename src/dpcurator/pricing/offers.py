@@ -16,8 +16,8 @@ from typing import Any, Final, TypedDict, TypeVar, cast
 from dpcurator.catalog.model import Catalog
 from dpcurator.errors import Refusal
 from dpcurator.language.question import Caps, Question, caps_of
-from dpcurator.numbers import positive, rational, whole
-from dpcurator.numbers.rational import Spelled
+from dpcurator.numbers import positive, whole
+from dpcurator.numbers.rational import Spelled, between_0_and_1, from_0_below_1
 from dpcurator.plan.nodes import Plan
 from dpcurator.pricing.menu import ROWS, price_for
 from dpcurator.pricing.prices import Price, epsilon_of, rho_of, share_of
@@ -177,18 +177,12 @@ def _price(catalog: Catalog, given: BatchAsking, delta: Fraction | None) -> Pric
 
 def delta_of(delta: object) -> Fraction:
     """The most delta that a question may use. Raises Refusal."""
-    found = rational(delta, name="delta")
-    if not 0 <= found < 1:
-        raise Refusal("delta must be at least 0 and below 1.", cure="Write it as in 1e-9.")
-    return found
+    return from_0_below_1(delta, like="1e-9")
 
 
 def level_of(confidence: object) -> Fraction:
     """The chance that an error bar holds. Raises Refusal."""
-    level = rational(confidence, name="confidence")
-    if not 0 < level < 1:
-        raise Refusal("confidence must be above 0 and below 1.", cure="Write it as in 0.95.")
-    return level
+    return between_0_and_1(confidence, name="confidence", like="0.95")
 
 
 def expected_rows(plan: Plan, catalog: Catalog) -> int:

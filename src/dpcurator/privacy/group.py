@@ -22,6 +22,7 @@ from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, decimal_text, ln, rational, whole
 from dpcurator.numbers.arb import Ball, ball
 from dpcurator.numbers.display import error_text
+from dpcurator.numbers.rational import at_least_0
 from dpcurator.numbers.readable import readable
 from dpcurator.privacy.narrow import enclosed
 
@@ -83,9 +84,7 @@ def group_privacy(*, epsilon: Spelled, delta: Spelled = 0, size: int) -> GroupPr
 
 def group_rho(*, rho: Spelled, size: int) -> Fraction:
     """What rho-zCDP for one unit is for a group of `size`: size**2 rho. rho: >= 0; size: int >= 1."""
-    exact = rational(rho, name="rho")
-    if exact < 0:
-        raise Refusal("rho must be at least 0.", cure="Write rho as in 0.5.")
+    exact = at_least_0(rho, name="rho")
     return exact * whole(size, name="size", least=1) ** 2
 
 

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, positive, rational, whole
 from dpcurator.numbers.decimal_search import decimal_at, least_place, place_of
+from dpcurator.numbers.rational import at_least_0, from_0_below_1
 from dpcurator.numbers.readable import fraction_text
 from dpcurator.privacy.distribution import Distribution
 from dpcurator.privacy.families import FAMILIES, Family
@@ -153,8 +154,8 @@ class Loss:
             raise Refusal(f"A direction is {' or '.join(DIRECTIONS)}.")
         known = self._known
         formula = known.backward if direction == "backward" and known.backward else known.delta
-        found, at = self._formula(formula, "delta of its own here", "Account for it by another measure."), _eps(eps)
-        return found(self.given, at)
+        found = self._formula(formula, "delta of its own here", "Account for it by another measure.")
+        return found(self.given, at_least_0(eps, name="eps"))
 
     def epsilon(self, delta: Spelled) -> Fraction:
         """The least eps at which delta(eps) was proved to be at most `delta`: exact where it is the largest loss, else
@@ -162,9 +163,7 @@ class Loss:
 
         delta(eps) falls as eps grows, so the search ends at the least. Raises Refusal if no eps does.
         """
-        most = rational(delta, name="delta")
-        if not 0 <= most < 1:
-            raise Refusal("delta must be at least 0 and below 1.", cure="Write delta as in 1e-6.")
+        most = from_0_below_1(delta)
         if self.delta(Fraction(0)).hi <= most:
             return Fraction(0)
         known = self._known
@@ -251,10 +250,3 @@ def _pairs(parameters: Any) -> list[tuple[str, object]]:
         cure = 'Write Loss("laplace", {"scale": 1, "shift": 1}).'
         raise Refusal("The parameters of a loss are numbers by name.", cure=cure)
     return found
-
-
-def _eps(eps: object) -> Fraction:
-    exact = rational(eps, name="eps")
-    if exact < 0:
-        raise Refusal("eps must be at least 0.", cure="Write eps as in 0.5.")
-    return exact

@@ -23,10 +23,10 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from dpcurator.errors import Refusal
-from dpcurator.numbers import positive, rational
 from dpcurator.numbers.arb import Ball, ball, precision
 from dpcurator.numbers.decimal_search import decimal_at, least_place, place_of
 from dpcurator.numbers.enclosure import bracket
+from dpcurator.numbers.rational import at_least_0, between_0_and_1
 
 _BITS = 64  # significant bits of a delta returned
 _EPS_FIGURES, _RHO_FIGURES = 12, 10  # decimal figures of what is returned
@@ -36,7 +36,7 @@ _LEAST_EPS = Fraction(1, 10**30)  # the least epsilon returned that is not 0
 
 def delta_of(rho: Fraction, eps: Fraction) -> Fraction:
     """A delta at which rho-zCDP implies (eps, delta)-DP. rho, eps: Fraction >= 0; others are a Refusal."""
-    return _delta(_at_least_0(rho, name="rho"), _at_least_0(eps, name="eps"))
+    return _delta(at_least_0(rho, name="rho"), at_least_0(eps, name="eps"))
 
 
 def _delta(rho: Fraction, eps: Fraction) -> Fraction:
@@ -57,7 +57,7 @@ def epsilon_of(rho: Fraction, delta: Fraction) -> Fraction:
 
     rho: Fraction >= 0; delta: Fraction in (0, 1). Raises Refusal for others.
     """
-    rho, delta = _at_least_0(rho, name="rho"), _below_1(delta)
+    rho, delta = at_least_0(rho, name="rho"), between_0_and_1(delta)
     if _delta(rho, Fraction(0)) <= delta:
         return Fraction(0)
     slope, wanted = _float(rho), _minus_ln(delta)
@@ -76,7 +76,7 @@ def greatest_rho(eps: Fraction, delta: Fraction) -> Fraction:
 
     eps: Fraction >= 0; delta: Fraction in (0, 1). Raises Refusal for others.
     """
-    eps, delta = _at_least_0(eps, name="eps"), _below_1(delta)
+    eps, delta = at_least_0(eps, name="eps"), between_0_and_1(delta)
     target, wanted = _float(eps), _minus_ln(delta)
 
     def slope(a: float) -> float:
@@ -97,7 +97,7 @@ def pure_to_rho(eps: Fraction) -> Fraction:
     It is the loss of the whole release, a vector included. A vector with independent noise whose eps is its l1
     sensitivity over the scale has this rho once, and not once for each coordinate. eps: Fraction >= 0.
     """
-    return _at_least_0(eps, name="eps") ** 2 / 2
+    return at_least_0(eps, name="eps") ** 2 / 2
 
 
 def selection_under_replacement(eps: Fraction, delta: Fraction) -> tuple[Fraction, Fraction]:
@@ -105,7 +105,7 @@ def selection_under_replacement(eps: Fraction, delta: Fraction) -> tuple[Fractio
 
     Replacing a unit is taking one out and putting one in. eps: Fraction in [0, 10,000]; delta: Fraction >= 0.
     """
-    eps, delta = _at_least_0(eps, name="eps"), _at_least_0(delta, name="delta")
+    eps, delta = at_least_0(eps, name="eps"), at_least_0(delta, name="delta")
     if eps > _GREATEST:
         raise Refusal("eps is beyond 10,000, which promises nothing.", cure="Write eps as in 0.5.")
     if delta == 0:
@@ -149,17 +149,3 @@ def _up(value: Ball) -> Fraction:
     shift = _BITS - high.numerator.bit_length() + high.denominator.bit_length()
     unit = Fraction(1, 1 << shift) if shift >= 0 else Fraction(1 << -shift)
     return math.ceil(high / unit) * unit
-
-
-def _at_least_0(value: object, *, name: str) -> Fraction:
-    exact = rational(value, name=name)
-    if exact < 0:
-        raise Refusal(f"{name} must be at least 0.", cure=f"Write {name} as in 0.5.")
-    return exact
-
-
-def _below_1(delta: object) -> Fraction:
-    exact = positive(delta, name="delta")
-    if exact >= 1:
-        raise Refusal("delta must be below 1.", cure="Write delta as in 1e-6.")
-    return exact

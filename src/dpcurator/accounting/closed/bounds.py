@@ -42,9 +42,9 @@ from dpcurator.accounting.convert import pure_epsilon_of, rho_of
 from dpcurator.accounting.pld.lattice import gaussian_of
 from dpcurator.accounting.rounding import down
 from dpcurator.errors import Refusal
-from dpcurator.numbers import rational
 from dpcurator.numbers.arb import ball, precision
 from dpcurator.numbers.enclosure import bracket
+from dpcurator.numbers.rational import at_least_0, from_0_below_1
 from dpcurator.privacy import zcdp
 from dpcurator.privacy.families import FAMILIES
 from dpcurator.privacy.loss import Loss
@@ -74,9 +74,7 @@ def upper_bounds(parts: Parts, delta: object, *, adaptive: bool = True) -> list[
 
 def each_bound(parts: Parts, delta: object, *, adaptive: bool = True) -> Iterator[tuple[str, Fraction]]:
     """The same one by one, the slowest last, for whoever needs no more than one that is small enough."""
-    most = rational(delta, name="delta")
-    if not 0 <= most < 1:
-        raise Refusal("delta must be at least 0 and below 1.", cure="Write delta as in 1e-6.")
+    most = from_0_below_1(delta)
     infinite, finite = split(parts)
     if infinite > most:
         return
@@ -93,9 +91,7 @@ def each_bound(parts: Parts, delta: object, *, adaptive: bool = True) -> Iterato
 
 def upper_deltas(parts: Parts, epsilon: object) -> list[tuple[str, Fraction]]:
     """(method, delta) for each method that applies. epsilon: at least 0, else a Refusal."""
-    eps = rational(epsilon, name="epsilon")
-    if eps < 0:
-        raise Refusal("epsilon must be at least 0.", cure="Write epsilon as in 0.5.")
+    eps = at_least_0(epsilon, name="epsilon")
     infinite, finite = split(parts)
     found = ((name, method.delta(finite, eps)) for name, method in METHODS.items())
     return [(name, min(infinite + (1 - infinite) * rest, Fraction(1))) for name, rest in found if rest is not None]

@@ -19,11 +19,11 @@ from functools import lru_cache
 from typing import Self
 
 from dpcurator.entropy import Entropy
-from dpcurator.errors import Refusal
 from dpcurator.mechanisms.key_selection import rule
 from dpcurator.mechanisms.noise.discrete_gaussian import DiscreteGaussian
 from dpcurator.numbers import Enclosure, positive, rational, whole
 from dpcurator.numbers.arb import Ball, precision
+from dpcurator.numbers.rational import at_least_0, between_0_and_1
 from dpcurator.numbers.readable import readable
 from dpcurator.privacy import zcdp
 from dpcurator.privacy.families import discrete_gaussian_sums as law
@@ -48,12 +48,10 @@ class GaussianThreshold:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rho", positive(self.rho, name="rho"))
-        object.__setattr__(self, "delta", rule.chance_below_1(self.delta))
+        object.__setattr__(self, "delta", between_0_and_1(self.delta))
         object.__setattr__(self, "groups", whole(self.groups, name="groups", least=1))
         if self.eps is not None:
-            object.__setattr__(self, "eps", rational(self.eps, name="eps"))
-            if self.eps < 0:
-                raise Refusal("eps must be at least 0.", cure="Write eps as in 0.5.")
+            object.__setattr__(self, "eps", at_least_0(self.eps, name="eps"))
 
     @classmethod
     def spending_rho(cls, rho: Fraction, delta: Fraction, *, groups: int) -> Self:
@@ -63,7 +61,7 @@ class GaussianThreshold:
     @classmethod
     def spending(cls, eps: Fraction, delta: Fraction, *, groups: int) -> Self:
         """A rule that is (eps, delta)-DP: half of delta for the noise, half for the threshold."""
-        half = rule.chance_below_1(delta) / 2
+        half = between_0_and_1(delta) / 2
         eps = rational(eps, name="eps")
         return cls(zcdp.greatest_rho(eps, half), half, groups, eps)
 

@@ -23,6 +23,7 @@ from dpcurator.mechanisms.key_selection import rule
 from dpcurator.mechanisms.noise.discrete_laplace import DiscreteLaplace
 from dpcurator.numbers import Enclosure, positive, whole
 from dpcurator.numbers.arb import Ball, ball, precision
+from dpcurator.numbers.rational import between_0_and_1
 from dpcurator.numbers.readable import readable
 from dpcurator.privacy.zcdp import pure_to_rho
 
@@ -41,7 +42,7 @@ class LaplaceThreshold:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "eps", positive(self.eps, name="eps"))
-        object.__setattr__(self, "delta", rule.chance_below_1(self.delta))
+        object.__setattr__(self, "delta", between_0_and_1(self.delta))
         object.__setattr__(self, "groups", whole(self.groups, name="groups", least=1))
 
     @classmethod

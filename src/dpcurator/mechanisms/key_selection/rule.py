@@ -25,8 +25,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
 
 from dpcurator.entropy import Entropy
-from dpcurator.errors import Refusal
-from dpcurator.numbers import Enclosure, positive
+from dpcurator.numbers import Enclosure
 from dpcurator.numbers.arb import Ball, ball, precision
 from dpcurator.privacy.narrow import narrow, surely_at_most
 
@@ -69,14 +68,6 @@ class Noise(Protocol):
 
     def sample(self, size: int, entropy: Entropy | None = None) -> NDArray[Any]: ...
     def error(self, beta: Fraction) -> int: ...
-
-
-def chance_below_1(delta: object) -> Fraction:
-    """delta as an exact rational in (0, 1). Raises Refusal for any other."""
-    exact = positive(delta, name="delta")
-    if exact >= 1:
-        raise Refusal("delta must be below 1.", cure="Write delta as in 1e-6.")
-    return exact
 
 
 def least_threshold(noise: Noise, tail: Tail, delta: Fraction, groups: int) -> int:

@@ -21,10 +21,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from dpcurator.entropy import Entropy
-from dpcurator.errors import Refusal
 from dpcurator.mechanisms.parameters import error_level
-from dpcurator.numbers import Enclosure, positive, rational, whole
+from dpcurator.numbers import Enclosure, positive, whole
 from dpcurator.numbers.arb import Ball, ball, precision
+from dpcurator.numbers.rational import at_least_0, between_0_and_1
 from dpcurator.numbers.readable import readable
 from dpcurator.privacy.calibration import Calibration, Given, Made, whole_shift
 from dpcurator.privacy.families import discrete_gaussian_sums as law
@@ -90,9 +90,7 @@ class DiscreteGaussian:
 
         eps: Fraction >= 0; delta: Fraction in (0, 1); sensitivity: int >= 1, query's unit. Raises Refusal for others.
         """
-        eps, delta = rational(eps, name="eps"), positive(delta, name="delta")
-        if eps < 0 or delta >= 1:
-            raise Refusal("eps must be at least 0 and delta below 1.", cure="Write eps as in 0.5, delta as in 1e-6.")
+        eps, delta = at_least_0(eps, name="eps"), between_0_and_1(delta)
         return cls(law.least_variance(eps, delta, whole(sensitivity, name="sensitivity", least=1)))
 
     def loss(self, sensitivity: int) -> Loss:

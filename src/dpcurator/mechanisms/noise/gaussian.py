@@ -32,7 +32,7 @@ from dpcurator.mechanisms.noise.discrete_gaussian import DiscreteGaussian
 from dpcurator.mechanisms.parameters import parameters
 from dpcurator.numbers import Enclosure, positive, rational
 from dpcurator.numbers.decimal_search import decimal_at, least_place, place_of
-from dpcurator.numbers.rational import Spelled
+from dpcurator.numbers.rational import Spelled, between_0_and_1
 from dpcurator.numbers.roots import exact_root, root_above
 from dpcurator.privacy import zcdp
 from dpcurator.privacy.calibration import Calibration, Given, Made
@@ -180,7 +180,7 @@ class Gaussian:
     def epsilon_at(self, delta: object) -> Fraction:
         """An epsilon at this delta in (0, 1), else a Refusal; 12 figures, rounded up. The least, of one coordinate; of
         several, the least that rho implies. 0 if that does, and else at least 1e-30."""
-        most = _below_1(delta)
+        most = between_0_and_1(delta)
         if self.coordinates not in (None, 1):
             return zcdp.epsilon_of(self.loss.rho(), most)
         loss = self.loss
@@ -243,7 +243,7 @@ def _price(epsilon: object, delta: object, rho: object) -> tuple[Fraction | None
     eps = rational(epsilon, name="epsilon")
     if not 0 <= eps <= _MOST_EPS:
         raise Refusal("epsilon must be at least 0 and at most 10,000.", cure="Write epsilon as in 0.5.")
-    return eps, _below_1(delta), None
+    return eps, between_0_and_1(delta), None
 
 
 def _least(eps: Fraction, delta: Fraction, shift: int) -> DiscreteGaussian:
@@ -258,13 +258,6 @@ def _least(eps: Fraction, delta: Fraction, shift: int) -> DiscreteGaussian:
             if law.delta(variance, shift, eps).hi <= delta:
                 return DiscreteGaussian(variance)
     return DiscreteGaussian.spending(eps, delta, sensitivity=shift)
-
-
-def _below_1(delta: object) -> Fraction:
-    exact = positive(delta, name="delta")
-    if exact >= 1:
-        raise Refusal("delta must be below 1.", cure="Write delta as in 1e-6.")
-    return exact
 
 
 def _about(moved: Fraction, most: int, eps: Fraction | None, delta: Fraction | None, rho: Fraction | None) -> Fraction:

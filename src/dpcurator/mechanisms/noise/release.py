@@ -16,8 +16,8 @@ from dpcurator.errors import Refusal
 from dpcurator.mechanisms.grid import may_release
 from dpcurator.mechanisms.grid_rounding import Reals
 from dpcurator.mechanisms.parameters import error_level
-from dpcurator.numbers import Enclosure, rational
-from dpcurator.numbers.rational import Spelled
+from dpcurator.numbers import Enclosure
+from dpcurator.numbers.rational import Spelled, at_least_0
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -74,9 +74,7 @@ def chance(values: Reals, noise: Noise, outcome: object, value: Any) -> Enclosur
 
 def within(values: Reals, t: object) -> int:
     """The most steps that are at most t. t: at least 0, query's unit; else a Refusal."""
-    exact = rational(t, name="t")
-    if exact < 0:
-        raise Refusal("t must be at least 0.", cure="Write t as in 3.4.")
+    exact = at_least_0(t, name="t", like="3.4")
     return math.floor(exact / values.step)
 
 

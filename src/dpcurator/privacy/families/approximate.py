@@ -23,6 +23,7 @@ from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, decimal_text, exp_neg
 from dpcurator.numbers.arb import Ball, ball, precision
 from dpcurator.numbers.enclosure import bracket
+from dpcurator.numbers.rational import at_least_0, from_0_below_1
 from dpcurator.privacy.distribution import ZERO, Atom, Distribution
 from dpcurator.privacy.families.family import (
     Family,
@@ -34,8 +35,6 @@ from dpcurator.privacy.families.family import (
     Named,
     Pair,
     as_given,
-    at_least_0,
-    below_1,
 )
 from dpcurator.privacy.families.grids import atoms_in_doubles
 from dpcurator.privacy.group import growth
@@ -210,7 +209,7 @@ PURE = Family(
     moments=_MOMENTS,
 )
 APPROXIMATE = Family(
-    ranges={"epsilon": at_least_0, "delta": below_1},
+    ranges={"epsilon": at_least_0, "delta": from_0_below_1},
     pair=_pair,
     group=_group,
     spellings={"approximate": as_given("epsilon", "delta")},

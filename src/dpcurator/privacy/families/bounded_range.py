@@ -31,6 +31,7 @@ from typing import Any
 
 from dpcurator.numbers import Enclosure, decimal_text
 from dpcurator.numbers.arb import Ball, ball
+from dpcurator.numbers.rational import at_least_0
 from dpcurator.privacy.distribution import ONE, ZERO, Atom, Distribution
 from dpcurator.privacy.families.family import (
     Family,
@@ -43,7 +44,6 @@ from dpcurator.privacy.families.family import (
     Pair,
     Tails,
     as_given,
-    at_least_0,
 )
 from dpcurator.privacy.families.grids import powers, within
 from dpcurator.privacy.narrow import enclosed

@@ -23,6 +23,7 @@ from typing import Any
 
 from dpcurator.numbers import Enclosure, decimal_text
 from dpcurator.numbers.arb import Ball, ball, precision
+from dpcurator.numbers.rational import at_least_0, positive, whole
 from dpcurator.privacy.distribution import ONE, Atom, Distribution
 from dpcurator.privacy.families import discrete_gaussian_sums as sums
 from dpcurator.privacy.families import gaussian
@@ -36,11 +37,8 @@ from dpcurator.privacy.families.family import (
     Named,
     Pair,
     Tails,
-    above_0,
     as_given,
-    at_least_0,
     noise,
-    whole_number,
 )
 from dpcurator.privacy.families.grids import atoms_in_doubles
 from dpcurator.privacy.narrow import enclosed
@@ -209,7 +207,7 @@ def _moments(shift: Any, variance: Any) -> Moments:
 
 
 FAMILY = Family(
-    ranges={"variance": above_0, "shift": whole_number},
+    ranges={"variance": positive, "shift": whole},
     pair=_pair,
     group=lambda given, k: ("discrete_gaussian", {**given, "shift": given["shift"] * k}),
     spellings={
@@ -252,7 +250,7 @@ def _vector_group(given: Given, k: int) -> Named:
 
 
 VECTOR = Family(
-    ranges={"variance": above_0, "l2_squared": at_least_0},
+    ranges={"variance": positive, "l2_squared": at_least_0},
     pair=_vector_pair,
     group=_vector_group,
     spellings={"discrete_gaussian_vector": as_given("variance", "l2_squared")},

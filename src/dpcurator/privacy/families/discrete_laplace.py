@@ -28,6 +28,7 @@ from typing import Any
 
 from dpcurator.numbers import Enclosure, decimal_text
 from dpcurator.numbers.arb import Ball, ball
+from dpcurator.numbers.rational import positive, whole
 from dpcurator.privacy.distribution import ZERO, Atom, Distribution
 from dpcurator.privacy.families.family import (
     Family,
@@ -38,9 +39,7 @@ from dpcurator.privacy.families.family import (
     Moments,
     Named,
     Pair,
-    above_0,
     noise,
-    whole_number,
 )
 from dpcurator.privacy.narrow import enclosed
 
@@ -190,7 +189,7 @@ def _moments(shift: Any, q: Any) -> Moments:
 
 
 FAMILY = Family(
-    ranges={"scale": above_0, "shift": whole_number},
+    ranges={"scale": positive, "shift": whole},
     pair=_pair,
     group=_group,
     spellings={"discrete_laplace": {("scale", "sensitivity?"): noise("scale", 1, "scale")}},

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol
 
 from dpcurator.errors import Refusal
-from dpcurator.numbers import Enclosure, decimal_text, rational
+from dpcurator.numbers import Enclosure, positive, rational
 from dpcurator.numbers.arb import Ball
 from dpcurator.numbers.readable import readable
 from dpcurator.privacy.distribution import Distribution
@@ -115,6 +115,12 @@ class Sample:
     backward: bool = False
 
 
+class Check(Protocol):
+    """Raises Refusal for a number that the parameter of this name cannot be: `positive` and its like in numbers."""
+
+    def __call__(self, value: object, *, name: str) -> object: ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
     """ranges: each parameter's check, which raises Refusal; together: that of all of them. pair: the worst pair.
@@ -135,7 +141,7 @@ class Family:
     return None.
     """
 
-    ranges: Mapping[str, Callable[[Fraction, str], None]]
+    ranges: Mapping[str, Check]
     pair: Callable[[Given], Pair]
     group: Callable[[Given, int], Named]
     spellings: Spellings
@@ -167,7 +173,7 @@ class Family:
         if set(given) != set(self.ranges):
             raise Refusal(f"{name} has the parameters {', '.join(self.ranges)}, and no other.")
         for parameter, value in given.items():
-            self.ranges[parameter](value, parameter)
+            self.ranges[parameter](value, name=parameter)
         if self.together is not None:
             self.together(given)
 
@@ -181,35 +187,10 @@ def noise(size: str, power: int, parameter: str) -> Callable[[Given], Given]:
     """From a size of noise, to this power the family's own parameter, and a sensitivity that is 1 unless given."""
 
     def build(given: Given) -> Given:
-        above_0(given[size], size)
+        positive(given[size], name=size)
         return {parameter: given[size] ** power, "shift": given.get("sensitivity", Fraction(1))}
 
     return build
-
-
-def above_0(value: Fraction, name: str) -> None:
-    if value <= 0:
-        raise Refusal(f"{name} must be above 0, not {decimal_text(value)}.", cure=f"Write {name} as in 0.1.")
-
-
-def at_least_0(value: Fraction, name: str) -> None:
-    if value < 0:
-        raise Refusal(f"{name} must be at least 0, not {decimal_text(value)}.", cure=f"Write {name} as in 0.1.")
-
-
-def whole_number(value: Fraction, name: str) -> None:
-    if value < 0 or value.denominator != 1:
-        raise Refusal(f"{name} must be a whole number of at least 0, not {decimal_text(value)}.")
-
-
-def below_1(value: Fraction, name: str) -> None:
-    if not 0 <= value < 1:
-        raise Refusal(f"{name} must be at least 0 and below 1, not {decimal_text(value)}.")
-
-
-def chance(value: Fraction, name: str) -> None:
-    if not 0 < value < 1:
-        raise Refusal(f"{name} is a chance above 0 and below 1, not {decimal_text(value)}.")
 
 
 def order(alpha: object) -> Fraction:

@@ -28,10 +28,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from dpcurator.errors import Refusal
-from dpcurator.numbers import Enclosure, decimal_text, positive, rational
+from dpcurator.numbers import Enclosure, decimal_text, positive
 from dpcurator.numbers.arb import Ball, ball, precision
 from dpcurator.numbers.decimal_search import decimal_at, least_place, place_of
 from dpcurator.numbers.enclosure import bracket
+from dpcurator.numbers.rational import at_least_0, between_0_and_1
 from dpcurator.privacy.distribution import ONE, Atom, Distribution
 from dpcurator.privacy.families.family import (
     Family,
@@ -43,8 +44,6 @@ from dpcurator.privacy.families.family import (
     Named,
     Pair,
     Tails,
-    above_0,
-    at_least_0,
     noise,
 )
 from dpcurator.privacy.narrow import narrow, surely_at_most
@@ -79,7 +78,7 @@ def gaussian_delta(*, sigma: Spelled, sensitivity: Spelled, epsilon: Spelled) ->
     Source: Balle, Wang 2018, theorem 8.
     """
     spread, step = positive(sigma, name="sigma"), positive(sensitivity, name="sensitivity")
-    return curve((step / spread) ** 2, _eps(epsilon))
+    return curve((step / spread) ** 2, at_least_0(epsilon, name="epsilon"))
 
 
 def gaussian_sigma(*, sensitivity: Spelled, epsilon: Spelled, delta: Spelled) -> Fraction:
@@ -102,7 +101,8 @@ def gaussian_sigma(*, sensitivity: Spelled, epsilon: Spelled, delta: Spelled) ->
 
     Source: Balle, Wang 2018.
     """
-    step, eps, most = positive(sensitivity, name="sensitivity"), _eps(epsilon), _delta(delta)
+    step, eps = positive(sensitivity, name="sensitivity"), at_least_0(epsilon, name="epsilon")
+    most = between_0_and_1(delta)
 
     def enough(place: int) -> bool:
         return _at_most((step / decimal_at(place, _FIGURES)) ** 2, eps, most)
@@ -130,7 +130,8 @@ def gaussian_epsilon(*, sigma: Spelled, sensitivity: Spelled, delta: Spelled) ->
 
     Source: Balle, Wang 2018.
     """
-    spread, step, most = positive(sigma, name="sigma"), positive(sensitivity, name="sensitivity"), _delta(delta)
+    spread, step = positive(sigma, name="sigma"), positive(sensitivity, name="sensitivity")
+    most = between_0_and_1(delta)
     ratio = (step / spread) ** 2
     if _at_most(ratio, Fraction(0), most):
         return Fraction(0)
@@ -164,7 +165,8 @@ def textbook_sigma(*, sensitivity: Spelled, epsilon: Spelled, delta: Spelled) ->
 
     Source: Dwork, Roth 2014, theorem A.1.
     """
-    step, eps, most = positive(sensitivity, name="sensitivity"), positive(epsilon, name="epsilon"), _delta(delta)
+    step, eps = positive(sensitivity, name="sensitivity"), positive(epsilon, name="epsilon")
+    most = between_0_and_1(delta)
     if eps >= 1:
         raise Refusal(
             "sqrt(2 ln(1.25/delta)) / epsilon is proved only for an epsilon below 1: at epsilon 10 and delta 1e-5 "
@@ -208,20 +210,6 @@ def _shorter(value: Fraction) -> Fraction:
     shift = 96 - value.numerator.bit_length() + value.denominator.bit_length()
     unit = Fraction(2) ** -shift
     return -(-value // unit) * unit
-
-
-def _eps(epsilon: object) -> Fraction:
-    exact = rational(epsilon, name="epsilon")
-    if exact < 0:
-        raise Refusal("epsilon must be at least 0.", cure="Write epsilon as in 0.5.")
-    return exact
-
-
-def _delta(delta: object) -> Fraction:
-    exact = positive(delta, name="delta")
-    if exact >= 1:
-        raise Refusal("delta must be below 1.", cure="Write delta as in 1e-6.")
-    return exact
 
 
 def _mu_squared(given: Given) -> Fraction:
@@ -299,12 +287,12 @@ def _moments(square: Any) -> Moments:
 
 
 def _of_rho(given: Given) -> Given:
-    above_0(given["rho"], "rho")
+    positive(given["rho"], name="rho")
     return {"variance": 1 / (2 * given["rho"]), "shift": Fraction(1)}
 
 
 FAMILY = Family(
-    ranges={"variance": above_0, "shift": at_least_0},
+    ranges={"variance": positive, "shift": at_least_0},
     pair=_pair,
     group=_group,
     spellings={"gaussian": {("sigma", "sensitivity?"): noise("sigma", 2, "variance"), ("rho",): _of_rho}},

@@ -22,6 +22,7 @@ from typing import Any
 
 from dpcurator.numbers import Enclosure, decimal_text
 from dpcurator.numbers.arb import Ball, ball
+from dpcurator.numbers.rational import at_least_0, positive
 from dpcurator.privacy.distribution import ONE, ZERO, Atom, Distribution
 from dpcurator.privacy.families.family import (
     Family,
@@ -33,8 +34,6 @@ from dpcurator.privacy.families.family import (
     Named,
     Pair,
     Tails,
-    above_0,
-    at_least_0,
     noise,
 )
 from dpcurator.privacy.families.grids import powers, within
@@ -151,7 +150,7 @@ def _moments(a: Any) -> Moments:
 
 
 FAMILY = Family(
-    ranges={"scale": above_0, "shift": at_least_0},
+    ranges={"scale": positive, "shift": at_least_0},
     pair=_pair,
     group=_group,
     spellings={

@@ -41,8 +41,10 @@ from typing import Any
 from dpcurator.numbers import Enclosure, decimal_text
 from dpcurator.numbers.arb import Ball, ball, precision
 from dpcurator.numbers.enclosure import bracket
+from dpcurator.numbers.rational import between_0_and_1
 from dpcurator.privacy.distribution import ZERO, Atom, Distribution
 from dpcurator.privacy.families.family import (
+    Check,
     Family,
     FloatTails,
     Given,
@@ -51,7 +53,6 @@ from dpcurator.privacy.families.family import (
     Pair,
     Sample,
     Tails,
-    chance,
 )
 from dpcurator.privacy.narrow import enclosed
 
@@ -237,8 +238,8 @@ def of_all_rows(formula: Callable[[Given], object] | None) -> Callable[[Given], 
     return None if formula is None else lambda given: formula(without_rate(given))
 
 
-def sampled_ranges(base: Family) -> Mapping[str, Callable[[Fraction, str], None]]:
-    return {**base.ranges, RATE: chance}
+def sampled_ranges(base: Family) -> Mapping[str, Check]:
+    return {**base.ranges, RATE: between_0_and_1}
 
 
 def sampled_group(

@@ -22,6 +22,7 @@ from typing import Any
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, decimal_text, ln
 from dpcurator.numbers.arb import Ball, ball, precision
+from dpcurator.numbers.rational import between_0_and_1
 from dpcurator.privacy.distribution import ONE, ZERO, Atom, Distribution
 from dpcurator.privacy.families.family import (
     Family,
@@ -34,7 +35,6 @@ from dpcurator.privacy.families.family import (
     Pair,
     Spellings,
     as_given,
-    chance,
 )
 from dpcurator.privacy.families.grids import atoms_in_doubles
 from dpcurator.privacy.narrow import enclosed
@@ -197,7 +197,7 @@ _MOMENTS = MomentFunction(_numbers, _moments)
 
 def _family(*names: str, spellings: Spellings) -> Family:
     return Family(
-        ranges=dict.fromkeys(names, chance),
+        ranges=dict.fromkeys(names, between_0_and_1),
         pair=_pair,
         group=_group,
         spellings=spellings,
