@@ -402,3 +402,13 @@ def test_what_passes_the_bounds_of_sql_passes_in_both_fronts():
 def test_a_repeated_aggregate_is_one_call():
     assert len(VISITED.agg(a=n, b=n * 2, c=dp.sum("age") / n).plan().calls) == 2
     assert VISITS.unit == "patient"
+
+
+def test_f7_filter_is_where(tmp_path):
+    from house import opened
+
+    import dpcurator as dp
+
+    visits = opened(tmp_path / "c").table("visits")
+    condition = dp.col("age") > 65
+    assert visits.filter(condition).agg(n=dp.count()).sql() == visits.where(condition).agg(n=dp.count()).sql()

@@ -109,3 +109,16 @@ def test_other_json_is_refused(data: dict[str, object]) -> None:
 def test_impossible_shifts_are_refused(scale: Any, shift: Any) -> None:
     with pytest.raises(Refusal):
         Loss.shifted("discrete_laplace", scale=scale, shift=shift)
+
+
+def test_f8_delta_and_epsilon_by_keyword_or_by_place():
+    """F8: `loss.delta(epsilon=...)` beside `loss.epsilon(delta=...)`, and the same of a composition."""
+    import dpcurator as dp
+
+    loss = dp.Loss("gaussian", sigma=2)
+    assert loss.delta(epsilon="0.5") == loss.delta("0.5")
+    assert loss.delta_of("forward", epsilon=1) == loss.delta_of("forward", 1)
+    assert loss.epsilon(delta="1e-6") == loss.epsilon("1e-6")
+    together = dp.compose((loss, 2))
+    assert together.delta("0.5") == together.delta(epsilon="0.5")
+    assert together.epsilon("1e-6") == together.epsilon(delta="1e-6")

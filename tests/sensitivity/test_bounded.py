@@ -101,3 +101,38 @@ def test_a_rule_weakened_by_one_step_fails() -> None:
 def test_bad_input_is_refused(make: Callable[[], object]) -> None:
     with pytest.raises(Refusal):
         make()
+
+
+@pytest.mark.parametrize("made", ["count", "sum", "mean", "variance", "smallest", "largest", "histogram"])
+def test_f5_rows_may_be_an_array_a_series_or_an_iterator(made):
+    """F5: one value for a list, an array, a Series and an iterator of it; what is no list of rows is refused."""
+    import numpy as np
+    import pandas as pd
+
+    ways = {"count": lambda: Bounded.count(), "histogram": lambda: Bounded.histogram([1, 2, 30])}
+    function = ways.get(made, lambda: getattr(Bounded, made)(lower=0, upper=10))()
+    rows = [1, 2, 30]
+    for given in (np.array(rows), pd.Series(rows, index=[5, 6, 7]), iter(rows), tuple(rows), np.array(rows, "float32")):
+        assert function(given) == function(rows)
+    assert function(np.array([])) == function([])
+    stacked = Bounded.stack(function, function)
+    assert stacked(iter(rows)) == stacked(rows)
+    for wrong in ("12", {1: 2}, 5, None, pd.DataFrame({"x": rows})):
+        with pytest.raises(Refusal, match="rows are a list") as refused:
+            function(wrong)
+        assert 'frame["age"]' in refused.value.cure
+
+
+@pytest.mark.parametrize("made", ["sum", "mean", "variance", "smallest", "largest"])
+def test_f5_a_truth_is_no_number(made):
+    """As for the mechanisms: `Quantile`, `NoisyMax` and `Laplace` refuse them too."""
+    import numpy as np
+
+    function = getattr(Bounded, made)(lower=0, upper=10)
+    for given in ([True, False], np.array([True, False])):
+        with pytest.raises(Refusal, match="truth is no number") as refused:
+            function(given)
+        assert "dp.Bounded.count(where=...)" in refused.value.cure
+    assert Bounded.count(where=lambda row: row)([True, False, True]) == (2,)
+    with pytest.raises(Refusal, match="array, and no number"):
+        function(np.ones((2, 2)))

@@ -84,14 +84,14 @@ class Composition:
         """How many losses, each as often as it counts."""
         return sum(count for _, count in self.parts)
 
-    def epsilon(self, *, delta: Spelled) -> Fraction:
+    def epsilon(self, delta: Spelled) -> Fraction:
         """A certified upper bound on the least epsilon at this delta. delta: number in [0, 1).
 
         Raises Refusal if no epsilon is known to have so small a delta.
         """
         return self.bracket(delta=delta).upper
 
-    def delta(self, *, epsilon: Spelled) -> Fraction:
+    def delta(self, epsilon: Spelled) -> Fraction:
         """A certified upper bound on the least delta at this epsilon. epsilon: number >= 0."""
         return self.bracket(epsilon=epsilon).upper
 

@@ -96,6 +96,10 @@ class Frame(Generic[Q, M, A]):
             self._single(part, "where")
         return replace(self, conditions=(*self.conditions, *parts))
 
+    def filter(self, *conditions: Expression) -> Frame[Q, M, A]:
+        """Another name of `where`. Raises Refusal."""
+        return self.where(*conditions)
+
     def group_by(self, /, *columns: str | Expression, **named_keys: Expression) -> Frame[Q, M, A]:
         """One row of the answer for each key of these columns, or of expressions under their names. Raises Refusal."""
         keys: list[tuple[str, Syntax]] = []

@@ -96,9 +96,9 @@ class Distribution:
 
         return enclosed(between(0), most=Fraction(1)), enclosed(between(1), most=Fraction(1))
 
-    def delta(self, eps: object) -> Enclosure:
-        """The mean of max(1 - e**(eps - L), 0): atom by atom for a discrete law, from the two tails for another."""
-        at = rational(eps, name="eps")
+    def delta(self, epsilon: object) -> Enclosure:
+        """The mean of max(1 - e**(epsilon - L), 0): atom by atom for a discrete law, from the two tails for another."""
+        at = rational(epsilon, name="epsilon")
         if self.continuous:
             return self._delta_from_tails(at)
         total = Enclosure.exactly(self.infinite) + Enclosure(Fraction(0), self.above.hi)

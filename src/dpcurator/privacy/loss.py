@@ -137,25 +137,25 @@ class Loss:
         family that stands for many pairs). Raises Refusal if it is infinite."""
         return self._formula(self._known.kl, "finite mean known here", "Read its delta at an epsilon.")(self.given)
 
-    def delta(self, eps: Spelled) -> Enclosure:
-        """The least delta for which the pair is (eps, delta)-indistinguishable, in both directions. eps: number >= 0.
+    def delta(self, epsilon: Spelled) -> Enclosure:
+        """The least delta for which the pair is (epsilon, delta)-indistinguishable, both ways. epsilon: number >= 0.
 
         Raises Refusal if the family has none.
         """
-        forward = self.delta_of("forward", eps)
+        forward = self.delta_of("forward", epsilon)
         if self._known.backward is None:
             return forward
-        backward = self.delta_of("backward", eps)
+        backward = self.delta_of("backward", epsilon)
         return Enclosure(max(forward.lo, backward.lo), max(forward.hi, backward.hi))
 
-    def delta_of(self, direction: str, eps: Spelled) -> Enclosure:
+    def delta_of(self, direction: str, epsilon: Spelled) -> Enclosure:
         """The least delta of one direction, "forward" (P against Q) or "backward" (Q against P)."""
         if direction not in DIRECTIONS:
             raise Refusal(f"A direction is {' or '.join(DIRECTIONS)}.")
         known = self._known
         formula = known.backward if direction == "backward" and known.backward else known.delta
         found = self._formula(formula, "delta of its own here", "Account for it by another measure.")
-        return found(self.given, at_least_0(eps, name="eps"))
+        return found(self.given, at_least_0(epsilon, name="epsilon"))
 
     def epsilon(self, delta: Spelled) -> Fraction:
         """The least eps at which delta(eps) was proved to be at most `delta`: exact where it is the largest loss, else

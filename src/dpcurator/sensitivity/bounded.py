@@ -9,6 +9,7 @@ Definition  A Bounded is a function of a list of rows together with its l1, squa
               smallest, largest   U - L, the whole range
               histogram     of listed keys: one cell by 1; with replaced rows two cells, if there are two
             and from these: sums and multiples, `clamp`, `map` by a function of known Lipschitz constant, `stack`.
+            A truth is no number here, as in every mechanism: by its type, whatever it is, a row of one is refused.
 Promise     No neighbours are farther apart. The rules above are attained; those of combinations need not be.
 Proof       Variance: with m and v the mean and variance of the other n - 1 rows, that of all is (n-1)/n v + (n-1)/n**2
             (x - m)**2, and (x - m)**2 lies within [0, (U-L)**2]; all others at L, x moved from L to U, attains it.
@@ -20,14 +21,14 @@ Checked     tests/sensitivity/test_bounded.py: each rule against the enumeration
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import rational, whole
-from dpcurator.numbers.coerce import real_value
+from dpcurator.numbers.coerce import real_value, unmasked
 from dpcurator.numbers.readable import readable
 from dpcurator.sensitivity.exactly import holds, root, same
 from dpcurator.sensitivity.neighbours import relation
@@ -78,8 +79,9 @@ class Bounded:
 
     __repr__ = readable
 
-    def __call__(self, rows: Sequence[Any]) -> Values:
-        return self._value(rows)
+    def __call__(self, rows: Iterable[Any]) -> Values:
+        """rows: a list, an array, a Series or an iterator. Raises Refusal for what is none, and for a truth as number."""
+        return self._value(_rows(rows))
 
     @classmethod
     def count(cls, where: Callable[[Any], bool] | None = None) -> Bounded:
@@ -263,6 +265,18 @@ def sensitivity_of(function: Bounded, *, neighbours: str, n: int | None = None) 
     return function._moves(relation(neighbours), None if n is None else whole(n, name="n", least=1))
 
 
+def _rows(given: Any) -> list[Any]:
+    """The rows as a list."""
+    if isinstance(given, list):
+        return given
+    if isinstance(given, str | bytes | Mapping) or hasattr(given, "columns") or not isinstance(given, Iterable):
+        raise Refusal(
+            f"The rows are a list, and this is of type {type(given).__name__}.",
+            cure='Give a list, an array or one column, as in frame["age"].',
+        )
+    return list(unmasked(given))
+
+
 def _read(
     lower: object, upper: object, of: Callable[[Any], Any] | None
 ) -> tuple[Fraction, Fraction, Callable[[Any], Fraction]]:
@@ -272,6 +286,13 @@ def _read(
 
     def value(row: Any) -> Fraction:
         raw = row if of is None else of(row)
+        if type(raw).__name__ in ("bool", "bool_"):
+            raise Refusal(
+                "A truth is no number.", cure="Count them with dp.Bounded.count(where=...), or turn them into numbers."
+            )
+        if getattr(raw, "shape", ()) != ():
+            cure = "Say which number it is, as in of=lambda row: row[0]."
+            raise Refusal("A row is an array, and no number.", cure=cure)
         exact = real_value(raw)
         return low if exact is None else Fraction(min(max(exact, low), high))
 
