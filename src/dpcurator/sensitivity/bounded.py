@@ -80,7 +80,7 @@ class Bounded:
     __repr__ = readable
 
     def __call__(self, rows: Iterable[Any]) -> Values:
-        """rows: a list, an array, a Series or an iterator. Raises Refusal for what is none, and for a truth as number."""
+        """rows: a list, an array, a Series or an iterator. Raises Refusal for what is none, and for a truth."""
         return self._value(_rows(rows))
 
     @classmethod
