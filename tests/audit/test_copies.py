@@ -110,7 +110,7 @@ def test_nothing_is_certain_of_a_function_that_has_no_law():
 
 def test_a_law_that_is_none_is_refused():
     for given in ([1, 0], None, 0.5):
-        with pytest.raises(Refusal, match="An exact law gave a"):
+        with pytest.raises(Refusal, match="An exact distribution was given as a"):
             dp.audit(dp.exact_law(lambda data, given=given: given), pair=(0, 1), claim=dp.Pure(1))
 
 

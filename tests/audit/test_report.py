@@ -28,7 +28,7 @@ def test_an_exact_report_in_full():
         "  where    given",
         "  event    the outcome is 'no'",
         "  chances  at least 0.75 on the first input, at most 0.25 on the second",
-        "  tried    1 pair of inputs, by exact laws",
+        "  tried    1 pair of inputs, by exact distributions",
     ]
     assert report.as_json()["alpha"] == 0
     assert "<table>" in report._repr_html_()
@@ -68,7 +68,7 @@ def test_bounds_are_rounded_to_the_safe_side():
 @pytest.mark.parametrize(("confidence", "chance"), [("0.999999", "1e-06"), ("0.9986", "2e-03"), ("0.95", "5e-02")])
 def test_the_chance_to_be_wrong_is_rounded_up(confidence, chance):
     report = dp.audit(lambda x: 0, pair=(0, 1), claim=dp.Pure(1), samples=200, confidence=confidence)
-    assert f"wrong with chance at most {chance}" in str(report)
+    assert f"wrong with probability at most {chance}" in str(report)
 
 
 @pytest.mark.parametrize(

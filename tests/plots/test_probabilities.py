@@ -33,7 +33,7 @@ def test_many_are_the_likeliest_and_one_bar_for_the_rest():
 @pytest.mark.parametrize(
     ("chances", "candidates", "words"),
     [
-        ([], None, "no chances"),
+        ([], None, "no probabilities"),
         ([Enclosure.exactly(1)], ["a", "b"], "2 candidates and 1 scores"),
         ([Enclosure.exactly(0), Enclosure.exactly(1)], ["a", "a"], "one name"),
     ],

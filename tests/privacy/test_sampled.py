@@ -179,9 +179,9 @@ def test_all_rows_are_no_sample() -> None:
 
 def test_the_pair_is_told_in_words() -> None:
     one = BASES[0].sampled(poisson="0.01")
-    words = "(Z with chance 0.01, else Z + 1) against Z + 1, Z Gaussian of variance 1"
+    words = "(Z with probability 0.01, else Z + 1) against Z + 1, Z Gaussian of variance 1"
     assert str(one.worst_pair()) == words
-    assert str(one.reversed.worst_pair()).startswith("Z + 1 against (Z with chance 0.01")
+    assert str(one.reversed.worst_pair()).startswith("Z + 1 against (Z with probability 0.01")
     assert one.reversed.reversed == one
     assert BASES[0].reversed == BASES[0]
     assert all(name.startswith(("poisson_", "fixed_size_")) for name in SAMPLED)
@@ -201,7 +201,7 @@ def test_the_pair_is_told_in_words() -> None:
         (lambda: BASES[0].sampled(poisson="1/2").sampled(fixed_size="1/2"), "sample of a sample"),
         (lambda: LOCAL[0].sampled(poisson="1/2"), "replace-one"),
         (lambda: LOCAL[1].sampled(poisson="1/2"), "replace-one"),
-        (lambda: VECTOR.sampled(poisson="1/2"), "no law"),
+        (lambda: VECTOR.sampled(poisson="1/2"), "no privacy loss distribution"),
         (lambda: dp.Loss("poisson_gaussian", {"rate": 1, "shift": 1, "variance": 1}), "above 0 and below 1"),
         (lambda: dp.Loss("poisson_gaussian", {"shift": 1, "variance": 1}), "rate"),
         (lambda: BASES[0].sampled(poisson="1/2").rho(), "no rho"),

@@ -169,9 +169,9 @@ class Report:
     def _tried(self) -> str:
         pairs = f"{self.pairs:,} pair{'s' if self.pairs != 1 else ''} of inputs"
         if self.layer == "exact":
-            return f"{pairs}, by exact laws"
+            return f"{pairs}, by exact distributions"
         chance = float(Context(prec=1, rounding=ROUND_CEILING).divide(*map(Decimal, self.alpha.as_integer_ratio())))
-        return f"{pairs}, {self.samples:,} draws of each counted; wrong with chance at most {chance:.0e}"
+        return f"{pairs}, {self.samples:,} draws of each counted; wrong with probability at most {chance:.0e}"
 
     def as_json(self) -> dict[str, Any]:
         """Everything, for machines: numbers as text, lower bounds rounded down."""

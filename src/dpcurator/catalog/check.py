@@ -145,7 +145,7 @@ def _delta(declaration: Declaration) -> list[Finding]:
     if declaration.delta * most > 1:
         what = f"delta is above 1/{most:,} and {people}: it lets one of them be shown outright. It should be far below."
     else:
-        what = f"delta is not far below 1/{most:,} and {people}: it is the chance that one of them is shown outright."
+        what = f"delta is not far below 1/{most:,} and {people}: one of them is shown outright with this probability."
     return [Finding("advice", declaration.name, what, f'delta = "1/{most * 1000}"', "[ledger]")]
 
 

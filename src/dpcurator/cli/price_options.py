@@ -33,15 +33,15 @@ File = Annotated[
     typer.Option("--file", help="Questions from a file, a semicolon between: one price, one charge.", metavar="FILE"),
 ]
 AsOne = Annotated[
-    bool, typer.Option("--as-one", help="Charge a file's questions as one point of epsilon and delta, if that is less.")
+    bool, typer.Option("--as-one", help="Account for a file's questions jointly if that is cheaper than adding them.")
 ]
 Epsilon = Annotated[
     str | None,
-    typer.Option(help="Price: this epsilon, as in 0.2. A ledger in rho pays what it is worth.", metavar="NUMBER"),
+    typer.Option(help="Price: this epsilon, as in 0.2. A rho ledger converts it to rho.", metavar="NUMBER"),
 ]
 Rho = Annotated[
     str | None,
-    typer.Option(help="Price: this rho, as in 0.005. A ledger in epsilon pays what it is worth.", metavar="NUMBER"),
+    typer.Option(help="Price: this rho, as in 0.005. An epsilon ledger converts it to epsilon.", metavar="NUMBER"),
 ]
 Delta = Annotated[
     str | None,

@@ -136,7 +136,7 @@ def quote_batch(
         return _shared(plans, offered, catalog, confidence)
     if catalog.currency != "epsilon" or not offered.delta:
         raise Refusal(
-            "a batch is charged as one point of epsilon and delta, and there is no such delta to spend here."
+            "a batch is accounted for jointly at one epsilon and delta, and there is no such delta to spend here."
             if catalog.currency == "epsilon"
             else "a point of epsilon and delta says nothing in rho, in which this ledger counts.",
             cure="Leave out as_one (--as-one); the batch is charged as its questions are.",

@@ -92,7 +92,7 @@ def ending_of(path: Path) -> str:
     """The ending, in small letters. Raises Refusal for one that no chart has."""
     ending = path.suffix.lower()
     if ending not in ENDINGS:
-        raise Refusal(f"a chart's file ends in {', '.join(ENDINGS)}.", where=str(path), cure="Write it as in law.svg.")
+        raise Refusal(f"a chart's file ends in {', '.join(ENDINGS)}.", where=str(path), cure="Write it as in x.svg.")
     return ending
 
 

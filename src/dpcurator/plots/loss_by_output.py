@@ -56,5 +56,5 @@ def _loss(noise: Noise, x: Fraction, moved: Fraction) -> Enclosure:
     step = step_of(noise)
     first, second = mass(noise, x), mass(noise, x - math.ceil(moved / step) * step)
     if first.lo <= 0 or second.lo <= 0:
-        raise Refusal("A chance is too small here to know its logarithm.", cure="Draw a smaller reach.")
+        raise Refusal("A probability is too small here to know its logarithm.", cure="Draw a smaller reach.")
     return Enclosure(ln(first.lo).lo - ln(second.hi).hi, ln(first.hi).hi - ln(second.lo).lo)

@@ -145,5 +145,5 @@ def _delta(loss: Any, *, epsilons: Iterable[Spelled] = ()) -> Chart:
 
 def _witness(report: Any) -> Chart:
     if report.picture is None or report.best is None:
-        raise Refusal("There is no event to draw.", cure="An audit that looked at draws or laws has one.")
+        raise Refusal("No event to draw.", cure="An audit that looked at draws or exact distributions has one.")
     return draw_witness(report.picture, event=report.best.event, verdict=report.verdict)

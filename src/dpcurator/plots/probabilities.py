@@ -23,7 +23,7 @@ def draw_probabilities(chances: Sequence[Enclosure], *, candidates: Sequence[obj
     than chances.
     """
     if not chances:
-        raise Refusal("There are no chances to draw.", cure="Give the scores of one candidate or more.")
+        raise Refusal("There are no probabilities to draw.", cure="Give the scores of one candidate or more.")
     names = [str(index) for index in range(len(chances))] if candidates is None else [str(one) for one in candidates]
     if len(names) != len(chances):
         raise Refusal(f"There are {len(names)} candidates and {len(chances)} scores.", cure="Give each its score.")

@@ -49,7 +49,7 @@ class Selecting:
         chances = ", ".join(f"{n}: {decimal_text(chance)}" for n, chance in self.chances())
         return [
             f"keys are shown by {words(self.rule)}, at delta {decimal_text(self.delta)}",
-            f"chance of being shown, by the units that have the key: {chances}",
+            f"probability of being shown, by the units that have the key: {chances}",
         ]
 
 
@@ -78,7 +78,7 @@ def selecting(reach: Reach, *, epsilon: Fraction, rho: Fraction, delta: Fraction
 
 
 WORDS: Final = {
-    "truncated_geometric": "the greatest chance that this price allows for each number of units",
+    "truncated_geometric": "the greatest probability that this price allows for each number of units",
     "laplace_threshold": "a noisy number of units (discrete Laplace) of at least a threshold",
     "gaussian_threshold": "a noisy number of units (discrete Gaussian) of at least a threshold",
 }

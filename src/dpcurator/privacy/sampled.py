@@ -52,7 +52,7 @@ def sampled(loss: Loss, *, poisson: object = None, fixed_size: object = None, ne
             cure="Take samples of a fixed size, or call the mechanism pure.",
         )
     if f"{way}_{loss.family}" not in FAMILIES:
-        raise Refusal(f"{loss.family} has no law of its losses here.", cure="Sample a loss that has one.")
+        raise Refusal(f"{loss.family} has no privacy loss distribution here.", cure="Sample a loss that has one.")
     if rate == 1:
         return loss
     return replace(loss, family=f"{way}_{loss.family}", parameters=(*loss.parameters, (RATE, rate)))

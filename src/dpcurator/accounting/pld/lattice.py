@@ -23,7 +23,7 @@ def with_law(loss: Loss) -> Family:
     """The record of its family. Raises Refusal where the law of its losses is not known."""
     known = FAMILIES[loss.family]
     if known.law is None:
-        raise Refusal(f"{loss.family} has no law of its losses here.", cure="Account for it by its rho.")
+        raise Refusal(f"{loss.family} has no privacy loss distribution here.", cure="Account for it by its rho.")
     return known
 
 

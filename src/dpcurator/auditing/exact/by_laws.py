@@ -48,7 +48,7 @@ def by_laws(
         answered = answered or any(not isinstance(outcome, Raised) for law in laws for outcome in law)
         tried, unexplored = tried + 1, max(unexplored, *map(rest, laws))
         findings += found
-        limits.tell("comparing laws", place + 1, len(pairs))
+        limits.tell("comparing distributions", place + 1, len(pairs))
         if claim is not None and any(one.at_least > claim.parameter for one in found):
             break
     findings.sort(key=lambda one: (-one.at_least, -one.p))
@@ -75,7 +75,7 @@ def by_laws(
             found_on, findings = findings[0].pair, [smaller, *findings]
     notes = []
     if unexplored > Fraction(1, 10**6):
-        notes.append(f"outcomes of chance {float(unexplored):.3g} in all were not listed; nothing is said of them")
+        notes.append(f"outcomes of probability {float(unexplored):.3g} in all were not listed; nothing is said of them")
     if findings:
         picture = bars_of_laws(look(findings[0].pair)[1], findings[0])
     return Report(

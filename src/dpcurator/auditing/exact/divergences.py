@@ -39,15 +39,15 @@ def law(chances: Mapping[Any, Any]) -> dict[Hashable, Enclosure]:
     for outcome, chance in chances.items():
         if isinstance(chance, bool) or not isinstance(chance, int | Fraction | Enclosure):
             raise Refusal(
-                f"A chance of an exact law is a {type(chance).__name__}, which proves nothing.",
+                f"A probability of an exact distribution is a {type(chance).__name__}, which proves nothing.",
                 cure="Give ints, Fractions, or Enclosures of what is not rational.",
             )
         made = chance if isinstance(chance, Enclosure) else Enclosure.exactly(chance)
         if made.hi < 0:
-            raise Refusal("A chance of the exact law is below 0.", cure="Check the law.")
+            raise Refusal("A probability of the exact distribution is below 0.", cure="Check the distribution.")
         found[outcome] = Enclosure(max(made.lo, Fraction(0)), made.hi)
     if sum((chance.lo for chance in found.values()), Fraction(0)) > 1:
-        raise Refusal("The chances of the exact law sum to more than 1.", cure="Check the law.")
+        raise Refusal("The probabilities of the exact distribution sum to more than 1.", cure="Check the distribution.")
     return found
 
 
@@ -175,7 +175,7 @@ def _whole(pair: Pair, p: Law, q: Law, direction: tuple[str, str]) -> Finding:
                            Fraction(1), math.inf)  # fmt: skip
         if found.lo / order > best:
             best, at = found.lo / order, order
-    said = f"the whole laws: Renyi divergence of order {float(at):.4g}"
+    said = f"the whole distributions: Renyi divergence of order {float(at):.4g}"
     return Finding(pair, said, direction, Fraction(1), Fraction(1), best)
 
 

@@ -125,11 +125,13 @@ def _given(mechanism: ExactLaw, data: Any) -> Law:
         raise
     except Exception as error:
         raise Refusal(
-            f"The exact law of an input raised {type(error).__name__}.", cure="Give a law for every input tried."
+            f"The exact distribution of an input raised {type(error).__name__}.",
+            cure="Give a distribution for every input tried.",
         ) from None
     if not isinstance(chances, Mapping):
         raise Refusal(
-            f"An exact law gave a {type(chances).__name__}.", cure="Return {outcome: chance} for every input."
+            f"An exact distribution was given as a {type(chances).__name__}.",
+            cure="Return {outcome: probability} for every input.",
         )
     found: dict[Hashable, Any] = {}
     for (outcome, _), chance in zip(chances.items(), law(dict(enumerate(chances.values()))).values(), strict=True):
@@ -153,7 +155,7 @@ def _whole_noise(mechanism: Any, data: Any, other: Any) -> Law:
     reach = min(_LISTED, 2 * int(mechanism.error(Fraction(1, 10**12))) + 2)
     low, high = min(data, other) - reach, max(data, other) + reach
     if high - low > 4 * _LISTED:
-        raise Refusal("The exact law of noise between inputs so far apart is not listed.")
+        raise Refusal("The exact distribution of noise between inputs so far apart is not listed.")
     return law({k: mechanism.pmf(k - data) for k in range(low, high + 1)})
 
 

@@ -180,7 +180,7 @@ class NoisyMax:
         """P(i) for each candidate, unitless; relative width under 2**-64. Not to be released. At most 32 candidates."""
         values = self.read(scores).values.tolist()
         if len(values) > MOST:
-            raise Refusal(f"probabilities gives the law of at most {MOST} candidates.", cure="Leave some out.")
+            raise Refusal(f"probabilities lists at most {MOST} candidates.", cure="Leave some out.")
         return [choice_chance(values, j, self.scale, self.noise) for j in range(len(values))]
 
     def error(self, beta: Spelled, *, candidates: int) -> Fraction:

@@ -121,7 +121,7 @@ class PermuteAndFlip:
         """P(i) for each candidate, relative width under 2**-64. Not to be released. At most 200 candidates."""
         read = self.read(scores)
         if len(read) > MOST:
-            raise Refusal(f"probabilities gives the law of at most {MOST} candidates.", cure="Leave some out.")
+            raise Refusal(f"probabilities lists at most {MOST} candidates.", cure="Leave some out.")
         exact = read.exact()
         found = {value: chance(partial(_chance, exact, value, self.rate), 128) for value in set(exact)}
         return [found[value] for value in exact]

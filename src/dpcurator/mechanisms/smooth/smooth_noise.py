@@ -90,7 +90,7 @@ class Smooth:
             raise Refusal("noise must be student, cauchy or laplace.", cure='Write noise="student".')
         if (noise == "laplace") != (delta > 0):
             raise Refusal(
-                "Laplace noise scaled by smooth sensitivity needs a delta, and the other laws take none.",
+                "Laplace noise scaled by smooth sensitivity needs a delta, and the other distributions take none.",
                 cure='Leave delta out with noise="student" or "cauchy"; give one, as in 1e-6, with noise="laplace".',
             )
         smoothing = rational(self.smoothing, name="smoothing")

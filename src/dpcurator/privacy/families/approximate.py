@@ -111,7 +111,7 @@ def _pair(given: Given) -> Pair:
     epsilon, delta = _parts(given)
     words = f"chances in the ratio e**{decimal_text(epsilon)}"
     if delta:
-        words += f", but for a part of chance {decimal_text(delta)} that gives the truth away"
+        words += f", except with probability {decimal_text(delta)}, when the truth is given away"
     return Pair("a coin", "the other coin", words)
 
 

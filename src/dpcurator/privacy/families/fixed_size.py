@@ -103,7 +103,7 @@ def _other(atom: Atom) -> Enclosure:
 
 def _pair(base: Family, given: Given) -> Pair:
     one, rate = base.pair(without_rate(given)), decimal_text(given[RATE])
-    mixture = f"({one.first} with chance {rate}, else {one.second})"
+    mixture = f"({one.first} with probability {rate}, else {one.second})"
     return Pair(mixture, one.second, f"{one.where}; or the same two exchanged, whichever is worse at each epsilon")
 
 

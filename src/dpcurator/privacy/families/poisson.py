@@ -298,7 +298,7 @@ def _moment(square: Fraction, rate: Fraction, n: int) -> Enclosure:
 
 def _pair(base: Family, given: Given, *, backward: bool) -> Pair:
     one, rate = base.pair(without_rate(given)), decimal_text(given[RATE])
-    mixture = f"({one.first} with chance {rate}, else {one.second})"
+    mixture = f"({one.first} with probability {rate}, else {one.second})"
     first, second = (one.second, mixture) if backward else (mixture, one.second)
     return Pair(first, second, one.where)
 

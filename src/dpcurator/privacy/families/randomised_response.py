@@ -50,7 +50,7 @@ def two_chances(given: Given) -> tuple[Fraction, Fraction]:
     else:
         one, other = given["truth"], given["lie"]
         if one + other > 1:
-            raise Refusal("truth and lie are chances of two different outcomes, and sum to at most 1.")
+            raise Refusal("truth and lie are probabilities of two different outcomes, and sum to at most 1.")
     return max(one, other), min(one, other)
 
 
