@@ -1,4 +1,4 @@
-"""Inputs that are each run's own, and outcomes that stay as they were when they were given.
+"""Defensive copies: a fresh input for each run, and a snapshot of each outcome.
 
 Definition  `fresh(data)` is a function that gives a copy of the data: what a run changes is gone in the next.
             `kept(outcome)` is what a function gave, as of now: a list that it fills anew each time is copied, and an

@@ -67,7 +67,7 @@ def together_text(budget: Budget, made: Together | None, *, wanted: bool) -> lis
         return [f"together {at}, in whatever order and light it was asked"]
     return [
         f"together {at}, had every price and question been fixed beforehand:",
-        "         for information; what is left follows from the sums above alone",
+        "         informational; the remaining budget is computed from the sums above",
     ]
 
 

@@ -1,4 +1,4 @@
-"""Values as people hold them, where a type has room for what no promise expects: masks, and Decimals of any exponent.
+"""Normalise Python, numpy and pandas values: missing values, masked arrays, Decimals.
 
 Definition  `missing`: is a value None, or what pandas and numpy write for one that is not there?
             `unmasked`: what a numpy mask hides is missing (nan among floats, else None), whatever lies under it.

@@ -1,4 +1,4 @@
-"""Which of two neighbouring steps of a grid a double is nearer to, exactly, for a million doubles at halves at once.
+"""Vectorised exact test of x * m >= t for float64 x (Dekker's product).
 
 Definition  reaches(x, m, t) tells for each double x and whole t whether x * m >= t, m a whole number.
 Promise     Exact, if 0 < m < 2**53, |t| < 2**62 and |x| < 2**900.

@@ -1,4 +1,4 @@
-"""The public keys of what is grouped by: a column's declared list, or the image of public facts under an expression.
+"""The public group keys of a GROUP BY expression: declared, or computed from public facts.
 
 An expression has a list when each of its values can be named from the catalog alone (semantics 4.3): from listed
 columns, from the bounds of bounded ones, or because it chooses among constants. A list may hold keys that no row has;

@@ -1,4 +1,4 @@
-"""One certified (epsilon, delta) point for questions whose noise is all fixed before any of them is answered.
+"""One certified (epsilon, delta) for a non-adaptive batch: all its noise is fixed before any answer.
 
 Definition  The least epsilon that is certified for all losses together at a delta, by their distribution
             (accounting/pld/certified.py) or by a formula (accounting/closed/bounds.py), rounded up to FIGURES figures.

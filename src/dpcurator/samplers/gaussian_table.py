@@ -1,4 +1,4 @@
-"""A side and a distance from one word, the distance falling off as exp(-j**2 / (2 variance)): inversion by a table.
+"""Discrete Gaussian by table inversion: sign and magnitude from one random word.
 
 Definition  For a variance up to 2**14 and integers j >= 0, P(J = j) is proportional to exp(-j**2 / (2 variance)), the
             weight of 0 halved when `folded`. A fair side makes it signed: -J when folded, so that both signs of 0 are

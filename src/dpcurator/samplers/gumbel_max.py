@@ -1,4 +1,4 @@
-"""A choice with probabilities proportional to exp(rate * value): the winner of a race, or the first `places` of it.
+"""Exact Gumbel-max sampling: candidate i with probability proportional to exp(rate * value), or the top `places`.
 
 Definition  Candidate i arrives at E_i / (size_i exp(rate * value_i)), with E_i independent exponentials: E = -ln(1-X),
             X uniform. The first is i with probability proportional to size_i exp(rate * value_i); the next likewise

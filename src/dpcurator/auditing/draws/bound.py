@@ -1,4 +1,4 @@
-"""Limits of a chance from how often something was seen: Clopper and Pearson's, rounded outward and proved.
+"""Clopper-Pearson confidence limits for a probability, rounded outward.
 
 Definition  X is the number of hits in n independent draws of chance p. `lower(k, n, a)` is a rational L such that the
             chance that X >= k is at most a for every p <= L; `upper(k, n, a)` the same for X <= k and every p >= U.

@@ -1,4 +1,4 @@
-"""Numbers read off an outcome, in which two laws may differ. The more of them, the more mistakes are seen.
+"""Features of an outcome on which two output distributions may differ. More of them find more mistakes.
 
 `Ordered` is a number for each draw (nan: none), of which thresholds and bins make events. `Keyed` is a whole number
 that stands for one of many possibilities, of which sets make events; keys of more than 62 bits are mixed, and two

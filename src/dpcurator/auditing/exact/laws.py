@@ -1,4 +1,4 @@
-"""Who gives the law of its outcomes exactly, and the law of a function of random bits by running it on all of them.
+"""Exact output distributions: of a mechanism, or found by running a function on every string of random bits.
 
 Definition  `law_for(mechanism)` is a function of two inputs that gives the law on the first, over outcomes that matter
             for both; None where no law is known. Of dpcurator's own mechanisms these are the exact verbs `pmf` and

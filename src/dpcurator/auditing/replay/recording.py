@@ -1,4 +1,4 @@
-"""Hearing what a function asks of mechanisms: every call, its parameters, its input; and answering from a record.
+"""Recording every call a function makes to a mechanism (verb, parameters, input), and replaying it.
 
 Definition  While a listener is on, each verb that a mechanism's row lists is heard. A `Recorder` runs the call with
             frozen randomness and keeps what it gave. A `Replayer` runs it too, to see whether it fails, and then gives

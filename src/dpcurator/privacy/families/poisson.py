@@ -1,4 +1,4 @@
-"""A mechanism on a Poisson sample: each row is taken with chance q, by itself. Towards adding or removing one row.
+"""Poisson subsampling: each row is included independently with probability q. For add-or-remove-one neighbours.
 
 Definition  (P, Q) is the pair of the mechanism on all rows, alike both ways; l = ln P/Q. "forward", a row is removed:
             (1-q) Q + q P against Q. "backward", a row is added: Q against (1-q) Q + q P. The family "..._reversed" has
