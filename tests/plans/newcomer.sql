@@ -194,3 +194,69 @@ SELECT COUNT(*) FROM main.visits;
 -- refused: schema
 SELECT COUNT(*) FROM visits;
 -- answers
+
+-- cures that are pasted back
+SELECT AVG(city) FROM visits;
+-- refused: COUNT(city)
+SELECT COUNT(city) FROM visits;
+-- answers
+SELECT SUM(CAST(note AS INTEGER)) FROM visits;
+-- refused: SUM(CLIP(CAST(note AS INTEGER), 0, 100))
+SELECT SUM(CLIP(CAST(note AS INTEGER), 0, 100)) FROM visits;
+-- answers
+SELECT AVG(DATE_DIFF('hour', at, TIMESTAMP '2024-06-01T00:00:00Z')) FROM visits;
+-- refused: bounds = ["2000-01-01T00:00:00Z", "2030-12-31T23:59:59Z"]
+SELECT AVG(CLIP(DATE_DIFF('hour', at, TIMESTAMP '2024-06-01T00:00:00Z'), 0, 100)) FROM visits;
+-- answers
+SELECT patient_id, COUNT(*) FROM visits GROUP BY patient_id;
+-- refused: COUNT(DISTINCT patient_id)
+SELECT COUNT(DISTINCT patient_id), COUNT(*) FROM visits;
+-- answers
+SELECT COUNT(*) FROM visits WHERE DATE_TRUNC('year', at) = TIMESTAMP '2024-01-01';
+-- refused: Write it as '2024-01-01'
+SELECT COUNT(*) FROM visits WHERE DATE_TRUNC('year', at) = '2024-01-01';
+-- answers
+SELECT COUNT(*) FROM visits WHERE at >= TIMESTAMP '2024-03-01 12:00:00+00' AND at < '2024-06-01 00:00:00-07';
+-- answers
+SELECT COUNT(*) FROM visits WHERE at >= '2024-03-01T00:00:00+0100';
+-- answers
+SELECT COUNT(*) FROM visits WHERE at >= DATE '2024-03-01';
+-- refused: '2024-03-01T00:00:00Z'
+SELECT COUNT(*) FROM visits WHERE at >= '2024-03-01T00:00:00Z' OR CAST(at AS DATE) < day;
+-- answers
+EXPLAIN SELECT COUNT(*) FROM visits;
+-- refused: dpcurator explain
+SELECT COUNT(*) FROM visits;
+-- answers
+(SELECT COUNT(*) FROM visits);
+-- refused: Leave out the brackets
+SELECT COUNT(*) FROM visits;
+-- answers
+INSERT INTO visits VALUES ('p', 'Hull');
+-- refused: dpcurator refresh
+SELECT COUNT(*) FROM visits;
+-- answers
+WITH old AS (SELECT * FROM visits WHERE age > 65) SELECT AVG(cost) FROM old;
+-- refused: WITH is not built yet
+SELECT AVG(cost) FROM visits WHERE age > 65;
+-- answers
+SELECT city, COUNT(*) / (SELECT COUNT(*) FROM visits) FROM visits GROUP BY city;
+-- refused: a share of the whole is AVG(CASE WHEN
+SELECT AVG(CASE WHEN city = 'Leeds' THEN 1 ELSE 0 END) AS leeds FROM visits;
+-- answers
+SELECT SUM(age * age * age * age * age * age * age * age * age * age) FROM visits;
+-- refused: CAST(age * age
+SELECT SUM(CAST(age * age * age * age * age * age * age * age * age * age AS DOUBLE)) FROM visits;
+-- answers
+SELECT CUONT(*) FROM visits;
+-- refused: Did you mean COUNT?
+SELECT COUNT(*) FROM visits;
+-- answers
+SELECT VARIANCE(age) FROM visits;
+-- refused: AVG(age * age) - AVG(age) * AVG(age)
+SELECT AVG(age * age) - AVG(age) * AVG(age) FROM visits;
+-- answers
+SELECT COUNT(*) FROM visits WHERE smoker = 'yes';
+-- refused: Write it as TRUE
+SELECT COUNT(*) FROM visits WHERE smoker = TRUE;
+-- answers

@@ -17,10 +17,12 @@ from typing import Annotated, Any
 
 import typer
 
+from dpcurator.cli.usage import Command, Group
 from dpcurator.errors import DpcuratorError, Fault, Misconfigured
 
 app = typer.Typer(
     name="dpcurator",
+    cls=Group,
     help="Ask private tables questions in SQL; answers are differentially private, priced, and signed.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -54,7 +56,7 @@ def command(*, to: typer.Typer = app, **settings: Any) -> Callable[[Callable[...
             except Exception:  # whatever else: no words of it, they could hold data
                 _end(Fault() if function.__name__ == "ask" else _unexpected(), as_json)
 
-        return to.command(**settings)(guarded)
+        return to.command(cls=Command, **settings)(guarded)
 
     return register
 

@@ -28,10 +28,17 @@ def rational(value: object, *, name: str) -> Fraction:
     exact = _read(value)
     if exact is None:
         shown = repr(value) if isinstance(value, int | float | str) and len(repr(value)) <= 60 else type(value).__name__
-        raise Refusal(f"{name} must be a finite number, not {shown}.", cure=f'Write {name} as in 0.1, "1/3" or 2.')
+        raise Refusal(f"{name} must be a finite number, not {shown}.", cure=_as_in(name))
     if max(abs(exact.numerator), exact.denominator) > _MOST:
-        raise Refusal(f"{name} has more than 1,000 digits.", cure=f'Write {name} as in 0.1, "1/3" or 2.')
+        raise Refusal(f"{name} has more than 1,000 digits.", cure=_as_in(name))
     return exact
+
+
+def _as_in(name: str, example: str = '0.1, "1/3" or 2') -> str:
+    """How such a number is written; a delta is the probability of a failure for each unit, so it is far below 1 / n."""
+    if name.endswith("delta"):
+        return f"Write {name} as in 1e-8: far less than one over the number of people."
+    return f"Write {name} as in {example}."
 
 
 def _read(value: object) -> Fraction | None:
@@ -70,7 +77,7 @@ def positive(value: object, *, name: str) -> Fraction:
     """The exact rational that `value` spells, when it is above 0. Raises Refusal otherwise."""
     exact = rational(value, name=name)
     if exact <= 0:
-        raise Refusal(f"{name} must be above 0, not {decimal_text(exact)}.", cure=f"Write {name} as in 0.1.")
+        raise Refusal(f"{name} must be above 0, not {decimal_text(exact)}.", cure=_as_in(name, "0.1"))
     return exact
 
 

@@ -16,7 +16,7 @@ from typing import Any, Final, TypedDict, TypeVar, cast
 from dpcurator.catalog.model import Catalog
 from dpcurator.errors import Refusal
 from dpcurator.language.question import Caps, Question, caps_of
-from dpcurator.numbers import positive, whole
+from dpcurator.numbers import decimal_text, positive, whole
 from dpcurator.numbers.rational import Spelled, between_0_and_1, from_0_below_1
 from dpcurator.plan.nodes import Plan
 from dpcurator.pricing.menu import ROWS, price_for
@@ -177,11 +177,15 @@ def _price(catalog: Catalog, given: BatchAsking, delta: Fraction | None) -> Pric
 
 def delta_of(delta: object) -> Fraction:
     """The most delta that a question may use. Raises Refusal."""
-    return from_0_below_1(delta, like="1e-9")
+    return from_0_below_1(delta, like="1e-8")
 
 
 def level_of(confidence: object) -> Fraction:
     """The chance that an error bar holds. Raises Refusal."""
+    if isinstance(confidence, str) and confidence.strip().endswith("%"):
+        share = positive(confidence.strip()[:-1], name="confidence") / 100
+        meant = f"Write it as {decimal_text(share)}." if share < 1 else "Write it as in 0.95."
+        raise Refusal("confidence is a number below 1, not a percentage.", cure=meant)
     return between_0_and_1(confidence, name="confidence", like="0.95")
 
 

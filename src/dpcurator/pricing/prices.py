@@ -49,7 +49,7 @@ def amount_of(catalog: Catalog, amount: Fraction, delta: Fraction | None = None)
     if delta is None:
         delta = catalog.delta * min(amount / catalog.budget, Fraction(1)) if catalog.budget else Fraction(0)
     if not 0 <= delta < 1:
-        raise Refusal(f"delta must be at least 0 and below 1, not {decimal_text(delta)}.", cure="Write it as in 1e-9.")
+        raise Refusal(f"delta must be at least 0 and below 1, not {decimal_text(delta)}.", cure="Write it as in 1e-8.")
     if delta and not catalog.delta:
         raise Refusal("this ledger has no delta to spend.", cure="Leave out delta.")
     charged = _whole_units(amount)
