@@ -34,7 +34,7 @@ def test_e10_a_percentage_is_told_its_number():
     assert level_of("0.95") == level_of(refused.value.cure[12:-1])
     with pytest.raises(Refusal) as refused:
         level_of("95")
-    assert refused.value.cure == "Write it as in 0.95."
+    assert refused.value.cure == "Write confidence as in 0.95."
 
 
 @pytest.mark.parametrize("delta", ["tiny", "1e-", "nan", None])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction as F
 
 import pytest
@@ -45,6 +46,7 @@ def test_what_a_terminal_shows():
         r"a\nb           0 ±0         NULL",
         "spent 0.2 of 4 (left 3.8)   receipt 7f3a7f3a   the same question again is free",
         "± is the noise",
+        "±?: no bound of the error is known, as where a count may be 0: ask at a higher price",
     ]
 
 
@@ -107,3 +109,25 @@ def test_no_rows_are_no_error():
     empty = Answer(("n",), ("whole",), (), F(1, 2), (), F(0), F(0), F(1))
     assert str(empty).splitlines()[0] == "n"
     assert list(empty.to_pandas().columns) == ["n", "n ±", "n_low", "n_high"]
+
+
+def test_e6_an_interval_that_a_bound_cuts_is_printed_as_one():
+    core = {"columns": ["share", "mean", "n"], "shown": ["number", "number", "whole"],
+            "confidence": "19/20", "notes": [],
+            "rows": [[Cell(0.21, 0.21, 0.0, 0.42).as_json(), Cell(9.5, 4.0, 5.5, 10.0).as_json(),
+                      Cell(41, 41.0, 0.0, 82.0).as_json()],
+                     [Cell(0.5, 0.1, 0.4, 0.6).as_json(), Cell(3.0, None, None, None).as_json(),
+                      Cell(7, 1.0, 6.0, 8.0).as_json()]]}  # fmt: skip
+    answer = answer_of(core, total=F(1))
+    printed = str(answer)
+    assert printed.split("\n")[1].split("  ")[0] == "[0, 0.42]"
+    assert "[5.5, 10]" in printed
+    assert "40 ±41" in printed  # a count has no bound to meet
+    assert "0.5 ±0.11" in printed
+    assert answer.core_json() == core  # fields stay as they are
+
+
+def test_e6_an_error_without_a_bound_is_explained_where_it_appears():
+    assert "47 ±?" in str(ANSWER)
+    assert "±?: no bound of the error is known" in str(ANSWER)
+    assert "±?" not in str(replace(ANSWER, cells=ANSWER.cells[:1]))

@@ -44,6 +44,14 @@ def value_text(value: Fraction, error: Fraction | None, whole: bool = False) -> 
     return text.rstrip("0").rstrip(".") if not error and "." in text else text
 
 
+def interval_text(low: Fraction, high: Fraction) -> str:
+    """An interval, its ends with two figures of its width, rounded outward: [0, 0.42]. low < high."""
+    last = place(high - low) - 1
+    unit, places = Fraction(10) ** last, max(0, -last)
+    ends = (number_text(steps * unit, places) for steps in (math.floor(low / unit), math.ceil(high / unit)))
+    return f"[{', '.join(end.rstrip('0').rstrip('.') if '.' in end else end for end in ends)}]"
+
+
 def round_half_up(value: Fraction) -> int:
     """The nearest whole number, halves upward."""
     return math.floor(value + Fraction(1, 2))

@@ -7,7 +7,7 @@ tests/receipts/test_verify.py.
 
 from __future__ import annotations
 
-from dpcurator.catalog.model import EACH_ROW, KINDS, Catalog, Table
+from dpcurator.catalog.model import EACH_ROW, KINDS, Catalog, Column, Table
 from dpcurator.errors import Refusal
 from dpcurator.language.functions.casts import UNCHANGED
 from dpcurator.language.intervals import bounds
@@ -77,6 +77,16 @@ def _work(plan: Plan, table: Table) -> str | None:
     except Refusal:
         return "its answer is too large"
     return None
+
+
+def may_bind(measured: Measured) -> bool:
+    """Whether a value may be outside its clamp, whatever is stored: CASE WHEN smoker THEN 1 ELSE 0 END never is."""
+    if measured.lower is None or measured.upper is None or measured.type == "boolean":
+        return False
+    kinds = {one.index: one.kind for one in walk(measured.part) if isinstance(one, Field)}
+    columns = tuple(Column("", kinds.get(index, "text")) for index in range(max(kinds, default=-1) + 1))
+    inside = bounds(measured.part, Table("", columns, None))
+    return inside is None or inside[0] < measured.lower or inside[1] > measured.upper
 
 
 def filled(part: Operand, table: Table) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import decimal_text
-from dpcurator.numbers.display import error_text, value_text
+from dpcurator.numbers.display import error_text, interval_text, value_text
 from dpcurator.numbers.text_table import printable, table_text
 from dpcurator.values import Cell, Currency, Json
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 MADE_UP: Final = "MADE UP: a rehearsal over invented rows, not data"
 FIRST: Final = 60  # rows that a notebook shows
+UNKNOWN: Final = "±?: no bound of the error is known, as where a count may be 0: ask at a higher price"
 OTHER, NULL = "(other)", "NULL"  # what stands in a table for all keys that are not shown, and for no value
 
 
@@ -194,15 +195,23 @@ class Answer:
 
     def foot(self) -> list[str]:
         """What stands below the rows: the price, the receipt's name, the notes."""
+        told = [*self.notes, *([UNKNOWN] if self._unknown() else [])]
         if self.made_up:
-            return [MADE_UP, *self.notes]
+            return [MADE_UP, *told]
         left = f"(left {decimal_text(self.remaining)})"
         if self.public:
             return [f"public: no private data was read, nothing was spent {left}"]
         again = "a repeat: nothing was spent" if self.repeated else "the same question again is free"
         cost = decimal_text(Fraction(0) if self.repeated else self.cost)
         paid = f"spent {'rho ' if self.currency == 'rho' else ''}{cost} of {decimal_text(self.total)}"
-        return [f"{paid} {left}   receipt {self.receipt_id}   {again}", *self.notes]
+        return [f"{paid} {left}   receipt {self.receipt_id}   {again}", *told]
+
+    def _unknown(self) -> bool:
+        """Whether a value is shown with ±?."""
+        return any(
+            shown in ("whole", "number") and cell.value is not None and cell.error is None
+            for row in self.cells for cell, shown in zip(row, self.shown, strict=True)
+        )  # fmt: skip
 
     def lines(self) -> list[list[str]]:
         """The heads and the rows as they are shown."""
@@ -256,8 +265,17 @@ def _cell(cell: Cell, shown: str) -> str:
     if shown not in ("whole", "number"):
         return str(value)
     error = None if cell.error is None else Fraction(cell.error)
+    if error and cell.low is not None and cell.high is not None and _cut(cell, shown):
+        return interval_text(Fraction(cell.low), Fraction(cell.high))
     text = value_text(Fraction(value), error, whole=shown == "whole")
     return f"{text} ±{'?' if error is None else error_text(error)}"
+
+
+def _cut(cell: Cell, shown: str) -> bool:
+    """Whether a bound cuts the interval of a value, so that it is not the value with as much on either side."""
+    value, low, high = (float(one or 0) for one in (cell.value, cell.low, cell.high))
+    sides = sorted((value - low, high - value))
+    return shown == "number" and (2 * sides[0] < sides[1] or low == 0)
 
 
 def _quoted(text: str) -> str:

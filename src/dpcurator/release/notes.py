@@ -9,12 +9,14 @@ from fractions import Fraction
 
 from dpcurator.aggregates import rule_of
 from dpcurator.numbers import decimal_text
+from dpcurator.plan.check_catalog import may_bind
 from dpcurator.plan.nodes import Plan
 from dpcurator.plan.stability import Reach
 
 
-def notes(plan: Plan, reach: Reach, confidence: Fraction) -> tuple[str, ...]:
-    """What an error bar does not cover, said with every answer (semantics 7.5)."""
+def notes(plan: Plan, reach: Reach, confidence: Fraction, *, every_clamp: bool = False) -> tuple[str, ...]:
+    """What an error bar does not cover, said with every answer (semantics 7.5). every_clamp: also the clamps that
+    cannot bind, as answers said that were signed by earlier versions."""
     apart: list[str] = []
     source = plan.source
     if reach.one != 1:
@@ -26,7 +28,8 @@ def notes(plan: Plan, reach: Reach, confidence: Fraction) -> tuple[str, ...]:
         apart.append(f"a unit with more than {caps} is {'cut' if reach.chosen else 'scaled'} down to that")
     if reach.chosen:
         apart.append(f"groups of few units are {'in (other)' if reach.other else 'left out'}")
-    beside = {(call.column, words): None for call in plan.calls for words in rule_of(call).beside_bar(call.column)}
+    calls = [call for call in plan.calls if every_clamp or call.column is None or may_bind(call.column)]
+    beside = {(call.column, words): None for call in calls for words in rule_of(call).beside_bar(call.column)}
     apart += [words for _, words in beside]
     percent = decimal_text(confidence * 100)
     told = f"± is the noise, with {percent} % confidence for each value"

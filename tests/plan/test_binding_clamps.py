@@ -1,0 +1,32 @@
+"""E3: which clamps can bind, so that an answer's notes list those alone."""
+
+from __future__ import annotations
+
+from fractions import Fraction as F
+
+import pytest
+from questions import planned
+
+from dpcurator.plan.stability import stability
+from dpcurator.release.notes import notes
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        ("AVG(age)", "age is clamped to [0, 110]"),
+        ("SUM(age * 2)", "is clamped to"),
+        ("AVG(CASE WHEN smoker THEN 1 ELSE 0 END)", None),
+        ("AVG(smoker)", None),
+        ("AVG(age > 65)", None),
+        ("SUM(HOUR(at))", None),
+        ("SUM(CLIP(note_length, 0, 9))", None),
+    ],
+)
+def test_e3_notes_list_no_clamp_that_cannot_bind(call, told):
+    call = call.replace("note_length", "LENGTH(note)")
+    plan = planned(f"SELECT {call} FROM visits")
+    said = notes(plan, stability(plan.source), F(19, 20))[0]
+    assert ("clamped" in said) == (told is not None)
+    assert told is None or told in said
+    assert "clamped" in notes(plan, stability(plan.source), F(19, 20), every_clamp=True)[0]
