@@ -26,8 +26,8 @@ _OPENINGS: Final = {
     "WITH": "WITH is not built yet. Write the condition of the inner question in the outer one, as in SELECT COUNT(*) "
     "FROM visits WHERE age > 65, and its aggregates there too.",
     "EXPLAIN": "Leave out EXPLAIN: `dpcurator explain` shows the plan of a question, and `dpcurator quote` its price.",
-    "DESCRIBE": "`dpcurator check` tells what is declared, and `dpcurator explain` the plan of a SELECT.",
-    "SHOW": "`dpcurator check` tells what is declared; a question names a table, as in SELECT COUNT(*) FROM visits.",
+    "DESCRIBE": "`dpcurator schema` tells what can be asked, and `dpcurator explain` the plan of a SELECT.",
+    "SHOW": "`dpcurator tables` lists the tables, and `dpcurator schema` their columns and what can be asked.",
     "FROM": "Write SELECT first, as in SELECT COUNT(*) FROM visits.",
     "VALUES": "A question is asked of a table of the catalog, as in SELECT COUNT(*) FROM visits.",
     "INSERT": f"{_CHANGES} The steward adds rows to the source, and runs `dpcurator refresh`.",
