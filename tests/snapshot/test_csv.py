@@ -56,6 +56,35 @@ def test_lines_past_the_limit(csv, monkeypatch):
     assert report.set_aside.first == [(place, "a line or record that is too long") for place in ("x.csv:3", "x.csv:5")]
 
 
+def test_t1_a_line_past_the_limit_after_an_open_quote_takes_no_other_line_with_it(csv, monkeypatch):
+    monkeypatch.setattr(csv_source, "LONGEST_LINE", 20)
+    found, report = csv('a,b\n1,x\n2,"y\n3,' + "z" * 50 + "\n4,good\n5,good\n")
+    assert found == [(1, "x"), (4, "good"), (5, "good")]
+    assert {place for place, _ in report.set_aside.first} == {"x.csv:3", "x.csv:4"}
+
+
+HALF = "a,b\n1,x\n2,\ud800\n3,z\n"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-16", "utf-32-le"])
+def test_t1_half_a_letter_in_any_encoding_sets_its_row_aside_alone(csv, encoding):
+    found, report = csv(HALF.encode(encoding, "surrogatepass"), encoding=encoding)
+    assert found == [(1, "x"), (3, "z")]
+    assert report.set_aside.count == 1
+
+
+@pytest.mark.parametrize("encoding", ["hz", "utf-7", "iso2022_jp", "iso-2022-kr", "unicode_escape", "punycode"])
+def test_t1_an_encoding_in_which_lines_depend_on_one_another_is_refused(csv, encoding):
+    with pytest.raises(Misconfigured, match="lets one line decide how the next is read"):
+        csv("a,b\n1,x\n", encoding=encoding)
+
+
+def test_t1_an_integer_may_have_any_number_of_zeros_before_it(csv):
+    found, report = csv("a,b\n1,x\n" + "0" * 5000 + "2,y\n-" + "0" * 5000 + "3,z\n")
+    assert found == [(1, "x"), (2, "y"), (-3, "z")]
+    assert not report.set_aside.count
+
+
 def test_records_past_the_limit(csv, monkeypatch):
     monkeypatch.setattr(csv_source, "LONGEST_RECORD", 3)
     found, report = csv('a,b\n1,"x\n2,y\n3,z\n4,w\n5,v\n"\n')

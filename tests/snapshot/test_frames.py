@@ -101,6 +101,51 @@ def test_an_instant_past_the_calendar_harms_no_other_row(refreshed, values):
     assert report.unreadable["x"].count == 1
 
 
+def wild_text():
+    """Two texts, the second of bytes that are no UTF-8, which Arrow does not look at."""
+    ends = pa.py_buffer(np.array([0, 1, 2], dtype=np.int32).tobytes())
+    return pa.StringArray.from_buffers(2, ends, pa.py_buffer(b"a\xff"))
+
+
+YEAR_20000 = 568_971_820_800  # in seconds
+WILD = {
+    "Arrow, text that is no UTF-8": (lambda: pa.table({"x": wild_text()}), "text", "a"),
+    "pandas, text that is no UTF-8": (
+        lambda: pd.DataFrame({"x": pd.arrays.ArrowExtensionArray(pa.chunked_array([wild_text()]))}), "text", "a"),
+    "polars, a day past the calendar": (
+        lambda: pl.DataFrame({"x": pl.Series([1, 9_000_000], dtype=pl.Int32).cast(pl.Date)}), "date", 1),
+    "polars, a duration past those of Python": (
+        lambda: pl.DataFrame({"x": pl.Series([1, 2**62]).cast(pl.Duration("ms"))}), "integer", None),
+    "polars, a list of instants past the calendar": (
+        lambda: pl.DataFrame({"x": pl.Series([[1], [2**61]]).cast(pl.List(pl.Datetime("ms")))}), "integer", None),
+    "Arrow, a list of instants past the calendar": (
+        lambda: pa.table({"x": pa.array([[1], [YEAR_20000]], pa.list_(pa.timestamp("s")))}), "integer", None),
+    "pandas, an instant past the calendar among objects": (
+        lambda: pd.DataFrame({"x": pd.Series([7, pd.Timestamp(np.datetime64(YEAR_20000, "s"))], dtype=object)}),
+        "integer", 7),
+    "pandas, categories past the calendar": (
+        lambda: pd.DataFrame({"x": np.array([0, YEAR_20000], "M8[s]")}).astype("category"), "date", 0),
+    "pandas, a whole number of many digits": (
+        lambda: pd.DataFrame({"x": pd.Series([7, 10**5000], dtype=object)}), "text", "7"),
+    "numpy, a duration": (lambda: {"x": np.array([7, 8], "m8[ns]")}, "integer", None),
+    "numpy, letters past Unicode": (
+        lambda: {"x": np.frombuffer(np.array([97, 0x110000], np.uint32).tobytes(), "U1")}, "text", "a"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WILD)
+def test_t1_a_value_that_python_has_none_of_harms_no_other_row(refreshed, name):
+    frame, kind, first = WILD[name]
+    rows, report = refreshed({"x": kind}, frame=frame())
+    assert rows == [(first,), (None,)]
+    assert report.unreadable["x"].count == (1 if first is not None else 2)
+
+
+def test_t1_rows_are_taken_by_position_whatever_their_labels(refreshed):
+    labels = pd.Index([10.5, 0.5, 70_000.5])  # which pandas 2 compares with the numbers of a slice
+    assert refreshed({"x": "integer"}, frame=pd.DataFrame({"x": [1, 2, 3]}, index=labels))[0] == [(1,), (2,), (3,)]
+
+
 def test_nanoseconds_are_cut_downward_and_zones_are_declared(refreshed):
     values = np.array([-1, 1999], dtype="datetime64[ns]")
     zoned = {"x": {"type": "timestamp", "zone": "Asia/Tokyo"}}

@@ -113,7 +113,7 @@ GRAMMAR: Final[dict[str, Rule]] = {
 TYPES: Final = tuple(GRAMMAR)
 
 _FLAGS = re.ASCII | re.IGNORECASE
-_INTEGER = re.compile(r"[+-]?0*(\d{1,19})", re.ASCII)
+_INTEGER = re.compile(r"([+-]?)0*(\d{1,19})", re.ASCII)
 _FLOATS = {
     mark: re.compile(rf"[+-]?(\d+{re.escape(mark)}?\d*|{re.escape(mark)}\d+)(e[+-]?\d+)?", _FLAGS) for mark in ".,"
 }
@@ -128,6 +128,8 @@ PAST_64_BITS: Final = Unreadable("outside 64 bits")
 PAST_DOUBLE: Final = Unreadable("outside the doubles")
 NO_SUCH_DAY: Final = Unreadable("no such day or time between the years 1 and 9999")
 NO_ZONE: Final = Unreadable("a timestamp without an offset, in a column without a declared zone")
+TOO_MANY_DIGITS: Final = Unreadable("a whole number of more than 600 digits")
+_WRITTEN: Final = 10**600  # Python may be told to write no more than 640 digits
 NOT_UNICODE: Final = Unreadable("bytes that the declared encoding does not have, or the character U+0000")
 
 
@@ -150,10 +152,11 @@ def _integer(text: str, spelling: Spelling) -> Value | Unreadable:
     whole, mark, zeros = text.partition(spelling.decimal)
     if mark and zeros and not zeros.strip("0"):
         text = whole
-    if not _INTEGER.fullmatch(text):
+    found = _INTEGER.fullmatch(text)
+    if found is None:
         digits = text.removeprefix("-") if text.startswith("-") else text.removeprefix("+")
         return PAST_64_BITS if digits.isascii() and digits.isdigit() else NOT_OF_TYPE["integer"]
-    return _fits(int(text))
+    return _fits(int(found[1] + found[2]))  # without its zeros: Python reads no more than some thousand digits
 
 
 def _fits(value: int) -> Value | Unreadable:
@@ -258,8 +261,8 @@ def read_value(value: Any, type: str, spelling: Spelling = ISO) -> Value | Unrea
     number, a number is no date. Integers are read as text by their digits (codes, identifiers), floats never.
     """
     value = _plain(value)
-    if value is None:
-        return None
+    if value is None or isinstance(value, Unreadable):
+        return value
     if isinstance(value, str):
         return read_text(value, type, spelling)
     match type:
@@ -274,15 +277,20 @@ def read_value(value: Any, type: str, spelling: Spelling = ISO) -> Value | Unrea
         case "uuid":
             return str(value) if isinstance(value, UUID) else NOT_OF_TYPE["uuid"]
         case _:
-            if isinstance(value, UUID) or (isinstance(value, int) and not isinstance(value, bool)):
+            if isinstance(value, UUID):
                 return str(value)
+            if isinstance(value, int) and not isinstance(value, bool):
+                return str(value) if -_WRITTEN < value < _WRITTEN else TOO_MANY_DIGITS
             return NOT_OF_TYPE["text"]
 
 
 def _plain(value: Any) -> Any:
-    """A numpy or pandas scalar as a standard Python value; every spelling of 'missing' as None."""
+    """A numpy or pandas scalar as a standard Python value; every spelling of 'missing' as None; an instant of pandas
+    in a year that Python has no datetime of as `Unreadable`."""
     if type(value).__name__ in ("NAType", "NaTType"):
         return None
+    if hasattr(value, "to_pydatetime") and not 1 <= value.year <= 9999:
+        return NO_SUCH_DAY
     if type(value).__module__ == "numpy" and hasattr(value, "item"):
         if type(value).__name__ == "datetime64":
             value = value.astype("datetime64[us]")

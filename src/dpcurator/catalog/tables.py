@@ -23,6 +23,7 @@ from dpcurator.catalog.schema import TableFields
 from dpcurator.errors import Refusal
 
 _UNIT_TYPES = ("integer", "text", "uuid")
+_CARRYING = ("utf-7", "hz", "iso2022", "unicode-escape", "raw-unicode-escape", "punycode", "idna", "undefined")
 _CSV_ONLY = ("delimiter", "quote", "decimal", "encoding", "missing", "rename", "header", "names")
 
 
@@ -185,8 +186,12 @@ def _csv_options(shape: TableFields, path: Path, problems: Problems) -> CsvOptio
         problems.add((*path, "decimal"), 'decimal must be "." or ",".', 'Write decimal = ",".')
     encoding = shape.encoding or "utf-8"
     try:
-        if not codecs.lookup(encoding)._is_text_encoding:
+        found = codecs.lookup(encoding)
+        if not found._is_text_encoding:
             raise LookupError
+        if found.name.replace("_", "-").startswith(_CARRYING):
+            problems.add((*path, "encoding"), f"{text(encoding)} lets one line decide how the next is read.",
+                         'Write the files again in "utf-8".')  # fmt: skip
     except (LookupError, ValueError):
         problems.add((*path, "encoding"), f"{text(encoding)} is no known encoding.", 'Write "utf-8" or "latin-1".')
     return CsvOptions(

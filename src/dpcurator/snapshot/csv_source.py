@@ -14,6 +14,7 @@ Checked in tests/snapshot/test_csv.py.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import zlib
@@ -56,6 +57,10 @@ class _TooLong(Exception):
     """A line or record past the limits."""
 
 
+class _Cut(str):
+    """A line past the limit, whose rest has been passed over: read again, it takes no other line with it."""
+
+
 class _Lines:
     """The lines of a file, counted; lines can be given back, so that a record may be read again from a later line."""
 
@@ -78,7 +83,10 @@ class _Lines:
         self.record.append(line)
         if len(self.record) > LONGEST_RECORD:
             raise _TooLong
+        if isinstance(line, _Cut):
+            raise _TooLong
         if len(line) == LONGEST_LINE and line[-1] not in "\r\n":
+            self.record[-1] = _Cut(line)
             for rest in self._unlimited():
                 if rest[-1] in "\r\n":
                     break
@@ -153,10 +161,21 @@ def _field_limit() -> Iterator[None]:
 
 
 def _opened(path: Path, encoding: str) -> TextIO:
-    """The text of a file, of which a .gz is unpacked; a byte that the encoding does not have is a lone surrogate."""
+    """The text of a file, of which a .gz is unpacked; bytes that the encoding does not have are a lone surrogate."""
     if path.suffix.lower() == ".gz":
-        return cast(TextIO, gzip.open(path, "rt", encoding=encoding, errors="surrogateescape", newline=""))
-    return path.open(encoding=encoding, errors="surrogateescape", newline="")
+        return cast(TextIO, gzip.open(path, "rt", encoding=encoding, errors=_UNDECODED, newline=""))
+    return path.open(encoding=encoding, errors=_UNDECODED, newline="")
+
+
+def _undecoded(error: UnicodeError) -> tuple[str, int]:
+    """As surrogateescape does, for any bytes: that one knows none below 128, as UTF-16 has in half a letter."""
+    if not isinstance(error, UnicodeDecodeError) or error.reason == "truncated data":
+        raise error
+    return "\udcff", error.end
+
+
+_UNDECODED: Final = "dpcurator-undecoded"
+codecs.register_error(_UNDECODED, _undecoded)
 
 
 def _read(
@@ -166,6 +185,8 @@ def _read(
     reader = csv.reader(lines, delimiter=options.delimiter, quotechar=options.quote, strict=True)
     header = list(options.names) or _header(reader, name, options, where)
     lines.record.clear()
+    if not _decoded("".join(header)) and not set(columns) <= set(header):
+        raise UnicodeError
     refuse_repeats(header, columns, name, where)
     chosen = [_position(column, header, name, where) for column in columns]
     same_columns(header, name, report, where)

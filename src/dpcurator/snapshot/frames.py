@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from dpcurator.catalog.problems import text
-from dpcurator.catalog.spelling import DAY, FIRST_DAY, LAST_DAY, NO_SUCH_DAY, Unreadable
+from dpcurator.catalog.spelling import DAY, FIRST_DAY, LAST_DAY, NO_SUCH_DAY, NOT_UNICODE, Unreadable
 from dpcurator.errors import Misconfigured
 from dpcurator.snapshot.csv_source import BATCH, Batch, missing_cure, refuse_repeats
 
@@ -24,6 +24,8 @@ _PER_MICROSECOND: Final = {
     "ns": (1, 1_000),
 }  # fmt: skip
 RENAME: Final = "Give each column of the frame a name of its own."
+_NO_VALUE: Final = Unreadable("a value of a kind that no column type has")
+_SPAN: Final = Unreadable("a time of day or duration")
 _NOT_A_TIME: Final = -(2**63)
 
 
@@ -42,7 +44,12 @@ def read_frame(frame: Any, columns: Sequence[str], name: str, *, where: str) -> 
                             cure="Give every column one value per row.")  # fmt: skip
     for start in range(0, length, BATCH):
         stop = min(start + BATCH, length)
-        yield Batch([values_of(values[start:stop]) for values in chosen], range(start + 1, stop + 1), "")
+        yield Batch([values_of(_slice(values, start, stop)) for values in chosen], range(start + 1, stop + 1), "")
+
+
+def _slice(column: Any, start: int, stop: int) -> Any:
+    """By position: pandas before 3 takes numbers in [start:stop] for labels where these are floats."""
+    return column.iloc[start:stop] if hasattr(column, "iloc") else column[start:stop]
 
 
 def layout(frame: Any, name: str, where: str) -> tuple[list[Any], Callable[[int], Any], int]:
@@ -77,11 +84,27 @@ def _sequence(values: Any) -> Any:
 
 
 def values_of(column: Any) -> list[Any]:
-    """A slice of a column as standard Python values (and `Unreadable` for instants out of range)."""
+    """A slice of a column as standard Python values, and `Unreadable` for what Python has no value of.
+
+    A library stops at the first such value, so where one is met the cells are taken one by one.
+    """
+    try:
+        return _values(column)
+    except UnicodeDecodeError:
+        unreadable = NOT_UNICODE
+    except Exception:
+        unreadable = _NO_VALUE
+    size = len(column)
+    return [unreadable] if size == 1 else [values_of(_slice(column, i, i + 1))[0] for i in range(size)]
+
+
+def _values(column: Any) -> list[Any]:
     match _library(column):
         case "numpy":
             if column.dtype.kind == "M":
                 return _instants(column.astype("int64").tolist(), _numpy_unit(column.dtype), aware=False)
+            if column.dtype.kind == "m":
+                return [None if missing else _SPAN for missing in (column != column).tolist()]
             return list(column.tolist())
         case "pandas":
             return _pandas(column)
@@ -89,6 +112,10 @@ def values_of(column: Any) -> list[Any]:
             unit = getattr(column.dtype, "time_unit", None)
             if unit and hasattr(column.dtype, "time_zone"):
                 return _instants(column.to_physical().to_list(), unit, aware=column.dtype.time_zone is not None)
+            if unit or column.dtype.is_nested():
+                return [(_SPAN if unit else _NO_VALUE) if valid else None for valid in column.is_not_null().to_list()]
+            if str(column.dtype) == "Date":
+                return _instants(column.to_physical().to_list(), "D", aware=False)
             return list(column.to_list())
         case "pyarrow":
             return _pyarrow(column)
@@ -120,7 +147,7 @@ def _pyarrow(column: Any) -> list[Any]:
     if kind.startswith("timestamp"):
         return _instants(column.cast("int64").to_pylist(), column.type.unit, aware=column.type.tz is not None)
     if kind.startswith(("duration", "time", "month_day_nano")):
-        return [Unreadable("a time of day or duration") if valid else None for valid in column.is_valid().to_pylist()]
+        return [_SPAN if valid else None for valid in column.is_valid().to_pylist()]
     if kind in ("date32[day]", "date64[ms]"):
         days = column.cast("timestamp[s]" if kind.startswith("date32") else "timestamp[ms]")
         return _instants(days.cast("int64").to_pylist(), days.type.unit, aware=False)
