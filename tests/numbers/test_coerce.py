@@ -16,7 +16,7 @@ from dpcurator.errors import Refusal
 from dpcurator.mechanisms.choice.nearest_candidate import Nearest
 from dpcurator.mechanisms.choice.scores import read_scores
 from dpcurator.mechanisms.grid_rounding import Reals
-from dpcurator.numbers.coerce import decimal_value, missing, real_value, unmasked
+from dpcurator.numbers.coerce import decimal_value, double_of, exact_scalar, missing, quotient, real_value, unmasked
 
 HUGE, TINY = Decimal("1e999999999999"), Decimal("-1e-999999999999")
 ZERO = Decimal("0e999999")
@@ -119,3 +119,14 @@ def test_infinities_of_every_kind_are_clamped_alike() -> None:
         assert wide([kind("inf")]) == (5,)
         assert wide([kind("-inf")]) == (2,)
     assert wide([HUGE, TINY]) == (7,)
+
+
+def test_a_rational_as_a_double_is_an_infinity_beyond_them():
+    assert [double_of(F(n)) for n in (10**400, -(10**400), 2**53 + 1)] == [math.inf, -math.inf, 2.0**53]
+    assert quotient(10**400, 10**399) == 10.0
+    assert double_of(F(1, 10**400)) == 0.0
+
+
+def test_scalars_of_numpy_are_read_exactly():
+    assert exact_scalar(np.float64(0.1)) == exact_scalar(0.1) == F(0.1)
+    assert exact_scalar(np.int64(-3)) == exact_scalar(F(-3)) == -3

@@ -20,6 +20,7 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from dpcurator.catalog.model import Value
+from dpcurator.numbers.rational import INT64
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +50,8 @@ class Rule:
     unreadable: tuple[str, ...]
 
 
-LEAST_INTEGER: Final = -(2**63)
-GREATEST_INTEGER: Final = 2**63 - 1
+LEAST_INTEGER: Final = INT64[0]
+GREATEST_INTEGER: Final = INT64[-1]
 EPOCH: Final = date(1970, 1, 1).toordinal()
 FIRST_DAY: Final = date.min.toordinal() - EPOCH
 LAST_DAY: Final = date.max.toordinal() - EPOCH

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Final
 
 from dpcurator.errors import Mend, Refusal
-from dpcurator.language.literals import INT64, mismatch, physical
+from dpcurator.language.literals import mismatch, physical
 from dpcurator.language.patterns import ends_in_escape
 from dpcurator.language.question import Literally
 from dpcurator.language.rows import (
@@ -32,6 +32,7 @@ from dpcurator.language.rows import (
     Truth,
 )  # fmt: skip
 from dpcurator.language.typed import NUMERIC, Typed, compute, kind_of, own_type, plain_text, text
+from dpcurator.numbers.rational import INT64
 
 _SWAPPED: Final[dict[Comparison, Comparison]] = {
     "=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<=",

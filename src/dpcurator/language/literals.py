@@ -16,8 +16,8 @@ from dpcurator.language.days import DAY
 from dpcurator.language.names import show
 from dpcurator.language.question import Literally
 from dpcurator.language.render import words
+from dpcurator.numbers.rational import INT64
 
-INT64 = range(-(2**63), 2**63)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _CURES = {  # what to write, then more about it
     "date": ("'2024-05-31'", ""), "timestamp": ("'2024-05-31T12:00:00Z'", ", with its zone"),

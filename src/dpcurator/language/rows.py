@@ -16,6 +16,7 @@ from typing import Any, Final, Literal
 
 from dpcurator.catalog.model import Kind, Value
 from dpcurator.errors import Refusal
+from dpcurator.numbers.rational import INT64
 
 Comparison = Literal["=", "<>", "<", "<=", ">", ">="]
 COMPARISONS: Final[tuple[Comparison, ...]] = ("=", "<>", "<", "<=", ">", ">=")
@@ -210,7 +211,7 @@ def check_value(value: Value, kind: Kind) -> None:
     if value is None:
         return
     if kind == "integer":
-        require(type(value) is int and -(2**63) <= value < 2**63, "An integer constant fits 64 bits.")
+        require(type(value) is int and value in INT64, "An integer constant fits 64 bits.")
     elif kind == "float":
         require(type(value) in (int, float) and is_double(value), "A float constant is a finite double.")
     else:

@@ -13,10 +13,11 @@ from typing import Any, Final
 
 from dpcurator.catalog.model import KINDS, Kind
 from dpcurator.errors import Mend, Refusal
-from dpcurator.language.literals import INT64, instead, moment, physical
+from dpcurator.language.literals import instead, moment, physical
 from dpcurator.language.names import show
 from dpcurator.language.question import Literally
 from dpcurator.language.rows import Choose, Compare, Compute, Constant, Field, Missing, Not, Operand, Predicate, When
+from dpcurator.numbers.rational import INT64
 
 NUMERIC: Final = ("integer", "float", "number")
 TIMED: Final = ("date", "timestamp", "local")

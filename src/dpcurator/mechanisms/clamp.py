@@ -11,12 +11,12 @@ Not so      Noise that is cut off itself, or drawn again until the answer fits: 
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from typing import Any
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import rational
+from dpcurator.numbers.coerce import double_of
 from dpcurator.numbers.rational import Spelled
 
 
@@ -43,7 +43,7 @@ def clamp(value: Any, low: Spelled, high: Spelled) -> Any:
     if least > most:
         raise Refusal("low is above high.", cure="Write clamp(answer, 0, 100).")
     if isinstance(value, float):
-        return min(max(value, _nearest(least)), _nearest(most))
+        return min(max(value, double_of(least)), double_of(most))
     if isinstance(value, int | Fraction) and not isinstance(value, bool):
         return min(max(value, _same(least)), _same(most))
     import numpy as np
@@ -56,16 +56,8 @@ def clamp(value: Any, low: Spelled, high: Spelled) -> Any:
     if values.dtype.kind not in "fiu":
         raise Refusal("An answer is a number, or an array of numbers.")
     if values.dtype.kind == "f" or least.denominator * most.denominator != 1:
-        return np.clip(values.astype(np.float64), _nearest(least), _nearest(most))
+        return np.clip(values.astype(np.float64), double_of(least), double_of(most))
     return np.clip(values, int(least), int(most))
-
-
-def _nearest(end: Fraction) -> float:
-    """The double nearest to it, an infinity beyond the largest."""
-    try:
-        return float(end)
-    except OverflowError:
-        return math.inf if end > 0 else -math.inf
 
 
 def _same(end: Fraction) -> int | Fraction:

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import rational
-from dpcurator.numbers.coerce import decimal_value, missing, unmasked
+from dpcurator.numbers.coerce import decimal_value, missing, quotient, unmasked
 from dpcurator.numbers.exact_product import FACTOR, TARGET, reaches
 
 if TYPE_CHECKING:
@@ -223,19 +223,19 @@ class Reals:
     def shown(self, n: int | NDArray[Any]) -> float | NDArray[Any]:
         """The doubles nearest to n * step."""
         if isinstance(n, int):
-            return _nearest(n * self.step.numerator, self.step.denominator)
+            return quotient(n * self.step.numerator, self.step.denominator)
         import numpy as np
 
         power, top, bottom = _parts(self.step)
         if n.dtype == object or not self._tame() or max(top, bottom) >= 1 << 53:
             return np.array(
-                [_nearest(int(one) * self.step.numerator, self.step.denominator) for one in n.flat], dtype=np.float64
+                [quotient(int(one) * self.step.numerator, self.step.denominator) for one in n.flat], dtype=np.float64
             ).reshape(n.shape)
         out: NDArray[Any] = np.ldexp(n.astype(np.float64) * float(top) / float(bottom), power)
         if top != 1 or bottom != 1:
             far = np.flatnonzero((n > (1 << 53) // top) | (n < -((1 << 53) // top)))
             out.reshape(-1)[far] = [
-                _nearest(one * self.step.numerator, self.step.denominator) for one in n.reshape(-1)[far].tolist()
+                quotient(one * self.step.numerator, self.step.denominator) for one in n.reshape(-1)[far].tolist()
             ]
         return out
 
@@ -312,11 +312,3 @@ def _parts(step: Fraction) -> tuple[int, int, int]:
     top, bottom = step.numerator, step.denominator
     up, down = (top & -top).bit_length() - 1, (bottom & -bottom).bit_length() - 1
     return up - down, top >> up, bottom >> down
-
-
-def _nearest(top: int, bottom: int) -> float:
-    """The double nearest to top / bottom, an infinity beyond the largest; Python divides integers so."""
-    try:
-        return top / bottom
-    except OverflowError:
-        return float("inf") if top > 0 else float("-inf")

@@ -5,7 +5,9 @@ Definition  `missing`: is a value None, or what pandas and numpy write for one t
             `decimal_value`: a Decimal as the rational it is; nan as nan; one of 10**4000 or more as the infinity of its
             sign, and one below 10**-4000 as 0, since neither could be written out.
             `real_value`: whatever it is as a rational or an infinity, or None for nan and for what is no number.
-Promise     Each is a map of one value alone and raises for none, so no data makes a mechanism fail by it.
+            `exact_scalar`: a number, or numpy's scalar of one, as the rational it is.
+            `quotient`, `double_of`: the double nearest to top / bottom, to a rational; an infinity beyond the largest.
+Promise     Each is a map of its arguments alone and raises for none it is for, so no data makes a mechanism fail by it.
 Checked     tests/numbers/test_coerce.py.
 """
 
@@ -59,3 +61,20 @@ def real_value(value: Any) -> Fraction | float | None:
         return math.inf if plain > 0 else -math.inf
     except (ValueError, AttributeError, TypeError):
         return None
+
+
+def exact_scalar(value: Any) -> Fraction:
+    """Of a finite int, float, Fraction or numpy scalar."""
+    return Fraction(value.item() if hasattr(value, "item") else value)
+
+
+def quotient(top: int, bottom: int) -> float:
+    """The nearest double, since Python divides ints so. bottom: above 0."""
+    try:
+        return top / bottom
+    except OverflowError:
+        return math.inf if top > 0 else -math.inf
+
+
+def double_of(value: Fraction) -> float:
+    return quotient(value.numerator, value.denominator)

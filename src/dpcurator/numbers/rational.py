@@ -16,6 +16,7 @@ from fractions import Fraction
 from dpcurator.errors import Refusal
 from dpcurator.numbers.decimals import decimal_text
 
+INT64 = range(-(2**63), 2**63)  # the whole numbers that 64 bits hold
 Spelled = int | float | str | Decimal | Fraction  # how a parameter may be given
 
 _SPELLING = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?\s*|\s*[+-]?\d+\s*/\s*\d+\s*")

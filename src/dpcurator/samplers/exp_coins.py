@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from dpcurator.entropy import Entropy
 from dpcurator.numbers.arb import ball, precision
+from dpcurator.numbers.coerce import double_of, exact_scalar
 from dpcurator.samplers.lazy_uniform import WORD, settle, source
 
 
@@ -38,7 +39,7 @@ def flips(values: NDArray[Any], rate: Fraction, entropy: Entropy | None = None) 
         heads = u + 2.0**-62 < e * (1 - 2.0**-40)
         sure = heads | (u > e * (1 + 2.0**-40) + 2.0**-62)  # False for nan
     for i in np.flatnonzero(~sure).tolist():
-        x = rate * (_exact(top) - _exact(values[i]))
+        x = rate * (exact_scalar(top) - exact_scalar(values[i]))
         heads[i] = not x or settle(int(words[i]), WORD, entropy, _below(x))
     return heads
 
@@ -51,8 +52,8 @@ def _distances(values: NDArray[Any], top: Any, rate: Fraction) -> NDArray[np.flo
             return np.asarray((np.uint64(int(top) % 2**64) - values.view(np.uint64)) * slope, dtype=np.float64)
         if math.isfinite(float(top) - float(values.min())):
             return np.asarray((top - values) * slope, dtype=np.float64)
-    best = _exact(top)
-    return np.array([_float(rate * (best - _exact(value))) for value in values.tolist()], dtype=np.float64)
+    best = exact_scalar(top)
+    return np.array([double_of(rate * (best - exact_scalar(value))) for value in values.tolist()], dtype=np.float64)
 
 
 def _below(x: Fraction) -> Any:
@@ -65,14 +66,3 @@ def _below(x: Fraction) -> Any:
             return False if ball(Fraction(w, 1 << bits)) >= chance else None
 
     return answer
-
-
-def _exact(value: Any) -> Fraction:
-    return Fraction(value.item() if isinstance(value, np.generic) else value)
-
-
-def _float(value: Fraction) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf

@@ -45,6 +45,7 @@ from numpy.typing import NDArray
 
 from dpcurator.entropy import Entropy
 from dpcurator.numbers.arb import Ball, ball, precision
+from dpcurator.numbers.coerce import double_of, exact_scalar
 from dpcurator.samplers.lazy_uniform import CHUNK, WORD, source
 
 FIRST = 32  # bits of the word that every candidate gets
@@ -81,7 +82,7 @@ class Race:
         if not len(values) or rate < 0 or (sizes is not None and not 1 <= sizes.min() <= sizes.max() <= LARGEST_SIZE):
             raise ValueError("a race takes candidates, a rate of at least 0, and sizes from 1 to 2**4096")
         self.values, self.rate, self.sizes, self.first, self.more = values, rate, sizes, first, more
-        self._top = _exact(values.max())
+        self._top = exact_scalar(values.max())
 
     def run(self, entropy: Entropy, places: int) -> list[int]:
         """The indices of the first `places` to arrive, in order."""
@@ -102,7 +103,7 @@ class Race:
         """All who may be among the first `places`, given the words, and perhaps others."""
         n = len(words)
         if places > 1:
-            self._top = _exact(_greatest(self.values, places))
+            self._top = exact_scalar(_greatest(self.values, places))
         add = self._handicaps()
         keys, most, zeros = np.empty(n), [], list[int]()
         for start in range(0, n, CHUNK):
@@ -142,7 +143,7 @@ class Race:
     def _handicaps(self) -> Any:
         """What writes -A gap + 2**23 up(size) of some candidates into a buffer, in floats."""
         exact = _slope(self.rate)
-        slope, values, best = _float(exact), self.values, self._top
+        slope, values, best = double_of(exact), self.values, self._top
         log_sizes = None if self.sizes is None else _log_sizes(self.sizes)
         direct = slope == 0 or 2.0**-900 < slope < 2.0**900
         if values.dtype == np.float64 and direct and math.isfinite(float(values.max()) - float(values.min())):
@@ -177,7 +178,7 @@ class Race:
                         with np.errstate(over="ignore"):
                             np.multiply(out, slope, out=out)
                         return
-                out[:] = [_float(exact * (Fraction(value) - best)) for value in values[part].tolist()]
+                out[:] = [double_of(exact * (Fraction(value) - best)) for value in values[part].tolist()]
 
         if log_sizes is None:
             return add
@@ -228,7 +229,7 @@ class Racer:
 
     def _enclose(self) -> None:
         of, unit = self.of, 1 << self.bits
-        lead = of.rate * (_exact(of.values[self.index]) - of._top)
+        lead = of.rate * (exact_scalar(of.values[self.index]) - of._top)
         with precision(self.bits + 64 + int(abs(lead)).bit_length()):
             fixed = ball(lead)
             if of.sizes is not None:
@@ -265,18 +266,6 @@ def _slope(rate: Fraction) -> Fraction:
 def _ln_arrival(w: int, unit: int) -> Ball:
     """ln(-ln(1 - w/unit)), rising in w."""
     return (-(-ball(w) / unit).log1p()).log()
-
-
-def _exact(value: Any) -> Fraction:
-    return Fraction(value.item() if isinstance(value, np.generic) else value)
-
-
-def _float(value: Fraction) -> float:
-    """The nearest double; an infinity beyond them."""
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
 
 
 def _log_sizes(sizes: NDArray[Any]) -> NDArray[np.float64]:

@@ -26,7 +26,7 @@ from dpcurator.catalog.model import Kind, Value
 from dpcurator.engines.duckdb import rows
 from dpcurator.engines.duckdb.levels import TYPES, Levels, Parameters, integer
 from dpcurator.engines.limits import MAX_RANGE, Parts, check_core
-from dpcurator.language.functions.function import INT64
+from dpcurator.numbers.rational import INT64
 from dpcurator.plan.core import Chosen, CorePlan, Grid, Listed, ScaleDown, Scan, Source, Sum, key_bytes
 from dpcurator.values import Exact
 

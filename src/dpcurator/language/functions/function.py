@@ -27,9 +27,9 @@ from dpcurator.catalog.model import Kind, Value
 from dpcurator.language.rows import is_unicode
 from dpcurator.language.spans import Rule, anywhere
 from dpcurator.language.typed import Parts, Typed
+from dpcurator.numbers.rational import INT64
 
 LONGEST: Final = 8192  # code points of a text: what a thread has room for twice (engines/allowance.py)
-INT64: Final = range(-(2**63), 2**63)
 MANY: Final = 64
 KINDS: Final[dict[str, Kind]] = {"i": "integer", "f": "float", "t": "text"}
 Check = Callable[[tuple[Any, ...], Kind], bool]  # from the parameters and the first part's kind: whether they may be

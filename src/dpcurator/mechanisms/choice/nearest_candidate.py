@@ -21,7 +21,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from dpcurator.errors import Refusal
-from dpcurator.numbers.coerce import decimal_value, missing, unmasked
+from dpcurator.numbers.coerce import decimal_value, double_of, missing, unmasked
 from dpcurator.numbers.exact_product import FACTOR, TARGET, reaches
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Nearest:
         else:
             whole = self.lower.denominator == self.step.denominator == 1
             value = self.lower + place * self.step
-        return int(value) if whole else _nearest(value)
+        return int(value) if whole else double_of(value)
 
     def places(self, values: object) -> NDArray[Any]:
         """The number of the nearest candidate to each record, int64; missing ones left out, or where `nan` is."""
@@ -184,14 +184,7 @@ def _plain(value: Any) -> int | float | Fraction | None:
 
 def _double_from(edge: Fraction) -> float:
     """The least double that is at least `edge`."""
-    near = _nearest(edge)
+    near = double_of(edge)
     if near == -math.inf:
         return math.nextafter(-math.inf, 0)
     return near if near == math.inf or Fraction(near) >= edge else math.nextafter(near, math.inf)
-
-
-def _nearest(value: Fraction) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
