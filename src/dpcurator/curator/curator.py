@@ -96,10 +96,25 @@ def _unpriced(question: Read) -> Read:
 
 @dataclass(repr=False)
 class Curator:
-    """Open one with `dpcurator.open`. Safe to share among threads; no budget is held in this object.
+    """A curator: holds private tables and a budget, and answers questions with calibrated noise.
 
-    engine: opens the snapshot that the catalog's data version names; called before a charge. report: what was read of
-    the data frames given to `dpcurator.open`, for the steward alone; None without any.
+    Open one with `dp.open`. Safe to share among threads; no budget is held in this object, but in the ledger. `quote`,
+    `menu`, `caps` and `rehearse` are free; `ask`, `answer` and `batch` are paid. report: what was read of the data
+    frames given to `dp.open`, for the steward alone; None without any. Its methods raise Refusal if a question cannot
+    be answered (nothing is charged), OverBudget, Misconfigured, and Fault.
+
+    >>> import dpcurator as dp
+    >>> catalog = {
+    ...     "curator": {"protects": "patients"}, "ledger": {"epsilon": 4},
+    ...     "tables": {"visits": {"unit": "who", "max_total": 5, "columns": {
+    ...         "who": "text", "city": {"type": "text", "keys": ["Leeds", "York"]},
+    ...         "age": {"type": "integer", "bounds": [0, 110]}}}},
+    ... }
+    >>> curator = dp.rehearsing(catalog)
+    >>> float(curator.quote("SELECT COUNT(*) FROM visits", spend="5%").epsilon)
+    0.2
+
+    engine: opens the snapshot that the catalog's data version names; called before a charge.
     """
 
     catalog: Catalog

@@ -35,11 +35,25 @@ SPILL = "spill-"  # and a process id: a directory for what an engine cannot hold
 def open_curator(
     source: str | os.PathLike[str] | Mapping[str, Any], /, *, directory: Any = None, **frames: Any
 ) -> Curator:
-    """The curator of a catalog: a path to curator.toml, or a dict of the same fields.
+    """Opens the curator of a catalog: the one way to ask questions of private tables.
 
-    directory: where `.dpcurator` is, for a dict (default: the current directory). frames: a data frame for each table
-    that declares no source; they are copied into a new snapshot, and `curator.report` says what was read, for the
-    steward alone. Warns (UserWarning) when not everything could be read. Raises Misconfigured.
+    source: a path to curator.toml, or a dict of the same fields. directory: where `.dpcurator` is, for a dict (default:
+    the current directory). frames: a data frame for each table that declares no source, by the table's name; they are
+    copied into a new snapshot, and `curator.report` says what was read, for the steward alone. Warns (UserWarning) when
+    not everything could be read. Raises Misconfigured if the catalog, its folder or a frame cannot be used.
+
+    >>> import tempfile
+    >>> import dpcurator as dp
+    >>> catalog = {
+    ...     "curator": {"protects": "patients"}, "ledger": {"epsilon": 4},
+    ...     "tables": {"visits": {"unit": "who", "max_total": 5, "columns": {
+    ...         "who": "text", "city": {"type": "text", "keys": ["Leeds", "York"]},
+    ...         "age": {"type": "integer", "bounds": [0, 110]}}}},
+    ... }
+    >>> visits = {"who": ["a", "b", "b"], "city": ["Leeds", "York", "York"], "age": [30, 41, 41]}
+    >>> curator = dp.open(catalog, directory=tempfile.mkdtemp(), visits=visits)
+    >>> curator.ask("SELECT city, COUNT(*) AS n FROM visits GROUP BY city", spend="5%").columns
+    ('city', 'n')
     """
     place = None if directory is None else Path(directory)
     declaration = load(source if isinstance(source, Mapping) else Path(source), directory=place)
@@ -109,11 +123,23 @@ def curator_of(declaration: Declaration) -> Curator:
 def rehearsing(
     source: Declaration | str | os.PathLike[str] | Mapping[str, Any], /, *, directory: Any = None
 ) -> Curator:
-    """A curator with a catalog and nothing behind it, for `rehearse`: it needs no data, no refresh, no ledger and no
-    key, and makes none. source, directory: as for `open_curator`. Raises Misconfigured.
+    """Opens a curator with nothing behind it, for rehearsals: questions are answered over made-up rows.
 
-    Its ledger is empty, in memory; asking for real is Misconfigured. Keys from a public table are made up until a
-    refresh has read them.
+    It needs no data, no refresh, no ledger and no key, and makes none; asking for real raises Misconfigured. Keys from
+    a public table are made up until a refresh has read them.
+
+    source: a path to curator.toml, a dict of the same fields, or a loaded declaration. directory: where `.dpcurator`
+    is, for a dict (default: the current directory). Raises Misconfigured if the catalog cannot be used.
+
+    >>> import dpcurator as dp
+    >>> catalog = {
+    ...     "curator": {"protects": "patients"}, "ledger": {"epsilon": 4},
+    ...     "tables": {"visits": {"unit": "who", "max_total": 5, "columns": {
+    ...         "who": "text", "city": {"type": "text", "keys": ["Leeds", "York"]},
+    ...         "age": {"type": "integer", "bounds": [0, 110]}}}},
+    ... }
+    >>> dp.rehearsing(catalog).rehearse("SELECT AVG(age) AS age FROM visits", spend="5%").made_up
+    True
     """
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 

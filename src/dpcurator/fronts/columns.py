@@ -26,21 +26,39 @@ UNITS: Final = Call("COUNT", distinct=True)  # COUNT(DISTINCT unit), as long as 
 
 
 def col(name: str) -> Expression:
-    """A column by its exact name; in `having` and `order_by` also a column of the answer."""
+    """A column, by its exact name, to build questions of data frames with.
+
+    In `having` and `order_by` it may also be a column of the answer. name: as the catalog spells it. Raises Refusal if
+    the name is no text; that there is no such column is told by the table it is used with.
+
+    >>> import dpcurator as dp
+    >>> (dp.col("age") > 65) & dp.col("city").isin(["Leeds"])
+    "age" > 65 AND "city" IN ('Leeds')
+    """
     return Expression(named(name))
 
 
 def count(column: str | Expression | None = None) -> Expression:
-    """How many rows; with a column, how many rows where it is present."""
+    """Counts rows: SQL's COUNT(*); with a column, the rows where it is present.
+
+    column: a name, or an expression of rows; None for all rows. Raises Refusal if it is neither.
+
+    >>> import dpcurator as dp
+    >>> dp.count()
+    COUNT(*)
+    """
     return Expression(Call("COUNT", star=True)) if column is None else aggregate("COUNT", column)
 
 
 def count_if(condition: Expression) -> Expression:
-    """How many rows where a condition is true: SQL's COUNT_IF(condition), which is COUNT(*) FILTER (WHERE condition).
+    """Counts the rows where a condition is true: SQL's COUNT_IF(condition).
 
-    It is one noisy query, as a count is. Rows where the condition is false or unknown are not counted.
+    It is COUNT(*) FILTER (WHERE condition), one noisy query, as a count is. Rows where the condition is false or unknown
+    are not counted. condition: as `dp.col("age") > 65`. Raises Refusal if it is no condition.
 
-        dp.count_if(dp.col("age") > 65) / dp.count()
+    >>> import dpcurator as dp
+    >>> dp.count_if(dp.col("age") > 65) / dp.count()
+    COUNT(CASE WHEN "age" > 65 THEN 1 END) / COUNT(*)
     """
     if not isinstance(condition, Expression):
         raise Refusal("count_if takes a condition.", cure='Write dp.count_if(dp.col("age") > 65).')
@@ -48,22 +66,53 @@ def count_if(condition: Expression) -> Expression:
 
 
 def count_units() -> Expression:
-    """How many of the protected units: SQL's COUNT(DISTINCT unit)."""
+    """Counts the protected units: SQL's COUNT(DISTINCT unit), each once a group.
+
+    Raises Refusal where it is used with a table whose unit is each row.
+
+    >>> import dpcurator as dp
+    >>> (dp.count() / dp.count_units()).round(1)
+    ROUND(COUNT(*) / COUNT(DISTINCT ), 1)
+    """
     return Expression(UNITS)
 
 
 def sum_of(column: str | Expression) -> Expression:
-    """The sum of a column, or an expression of rows, with bounds."""
+    """Sums a column, or an expression of rows, whose bounds are known: SQL's SUM.
+
+    Each value is clamped to the bounds; missing ones are left out. column: a name, or an expression. Raises Refusal if
+    it is neither; without bounds the question is refused.
+
+    >>> import dpcurator as dp
+    >>> dp.sum(dp.col("cost").clip(0, 500))
+    SUM(CLIP("cost", 0, 500))
+    """
     return aggregate("SUM", column)
 
 
 def mean(column: str | Expression) -> Expression:
-    """The average of a column, or an expression of rows, with bounds: SQL's AVG."""
+    """Averages a column, or an expression of rows, whose bounds are known: SQL's AVG.
+
+    It pays for two noisy queries, a sum and a count. column: a name, or an expression. Raises Refusal if it is neither;
+    without bounds the question is refused.
+
+    >>> import dpcurator as dp
+    >>> dp.mean("age")
+    AVG("age")
+    """
     return aggregate("AVG", column)
 
 
 def when(condition: Expression) -> Choice:
-    """A value by conditions: SQL's CASE. `dp.when(dp.col("age") < 18).then("child").otherwise("adult")`."""
+    """Chooses a value by conditions: SQL's CASE WHEN.
+
+    condition: as `dp.col("age") < 18`. Go on with `.then(value)`, further `.when(...)`, and `.otherwise(value)`. Raises
+    Refusal if it is no condition.
+
+    >>> import dpcurator as dp
+    >>> dp.when(dp.col("age") < 18).then("child").otherwise("adult")
+    CASE WHEN "age" < 18 THEN 'child' ELSE 'adult' END
+    """
     return Choice().when(condition)
 
 

@@ -43,7 +43,22 @@ class MenuRow:
 
 @dataclass(frozen=True, slots=True)
 class Menu:
-    """What spending 1 %, 2 %, 5 % ... of the whole budget would buy. Free to look at."""
+    """A menu: what spending 1 %, 2 %, 5 % ... of the whole budget would buy in accuracy. Free to look at.
+
+    Make one with `curator.menu`. `offers`: a row for each share that the remaining budget allows, with its error bars.
+    Raises Refusal if the question cannot be answered.
+
+    >>> import dpcurator as dp
+    >>> catalog = {
+    ...     "curator": {"protects": "patients"}, "ledger": {"epsilon": 4},
+    ...     "tables": {"visits": {"unit": "who", "max_total": 5, "columns": {
+    ...         "who": "text", "city": {"type": "text", "keys": ["Leeds", "York"]},
+    ...         "age": {"type": "integer", "bounds": [0, 110]}}}},
+    ... }
+    >>> menu = dp.rehearsing(catalog).menu("SELECT COUNT(*) AS n FROM visits")
+    >>> [offer.percent for offer in menu.offers]
+    [1, 2, 5, 10, 20, 50, 100]
+    """
 
     offers: tuple[MenuRow, ...]
     total: Fraction

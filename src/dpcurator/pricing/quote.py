@@ -62,10 +62,23 @@ class Priced:
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A plan at a price. `epsilon`, `rho` and `delta` are what it is charged; `price` is what was offered.
+    """A quote: what a question costs at a price, which noise it would get, and how wrong it might be. Free.
 
-    All are 0 and `price` is None when every value is public: then nothing is read and nothing charged. `calls`: which
-    of the `priced` readings each aggregate call rests on.
+    Make one with `curator.quote`, pay it with `curator.answer`. `epsilon`, `rho` and `delta` are what it is charged;
+    `price` is what was offered. All are 0 and `price` is None when every value is public: then nothing is read and
+    nothing charged. `priced`: each noisy query with its sensitivity and its mechanism. `calls`: which of these each
+    aggregate call rests on. Raises Refusal if a question cannot be answered.
+
+    >>> import dpcurator as dp
+    >>> catalog = {
+    ...     "curator": {"protects": "patients"}, "ledger": {"epsilon": 4},
+    ...     "tables": {"visits": {"unit": "who", "max_total": 5, "columns": {
+    ...         "who": "text", "city": {"type": "text", "keys": ["Leeds", "York"]},
+    ...         "age": {"type": "integer", "bounds": [0, 110]}}}},
+    ... }
+    >>> quote = dp.rehearsing(catalog).quote("SELECT COUNT(*) AS n FROM visits", epsilon="0.5")
+    >>> float(quote.priced[0].reading.l1 * quote.priced[0].reading.unit)  # the sensitivity: five rows of one patient
+    5.0
     """
 
     plan: Plan

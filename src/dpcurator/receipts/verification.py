@@ -28,8 +28,17 @@ def verify(
     public_key: str | None = None,
     answer: Json | None = None,
 ) -> Verification:
-    """Check a receipt. public_key: the steward's, hexadecimal, from elsewhere. answer: to match, its `core_json` or its
-    `as_json`, of which the fields beside the receipt are compared with it too."""
+    """Verifies a receipt: derives again, from the plan it holds, everything that it claims.
+
+    receipt: as `answer.receipt`, or read from a file. catalog, ledger: the curator's, to compare public facts and the
+    charge with. public_key: the steward's, hexadecimal, from elsewhere. answer: to match, its `core_json` or its
+    `as_json`, of which the fields beside the receipt are compared with it too. Never raises Refusal or anything else
+    for a receipt that is none: the step `form` then does not hold.
+
+    >>> import dpcurator as dp
+    >>> print(dp.verify({"format": "something else"}).holds)
+    False
+    """
     steps: list[Step] = []
     told = Parsed(receipt)
 

@@ -32,10 +32,24 @@ OTHER, NULL = "(other)", "NULL"  # what stands in a table for all keys that are 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Answer:
-    """What an analyst gets. `cells` holds values with errors; `receipt` vouches for them, and is None for a rehearsal.
+    """An answer: rows of noisy values with confidence intervals, what they cost, and the receipt.
 
-    cost: what this question cost, in the ledger's currency; spent, total: the ledger after it. repeated: an answer
-    already paid for. made_up: a rehearsal's, of rows that are nobody's; it has not looked at the ledger (spent is 0).
+    `answer["n"]` is a column, `answer.rows` all of it, `answer.interval("n")` the two ends of each value's interval;
+    `to_pandas`, `to_polars` and `to_arrow` make data frames. `receipt` vouches for the values, and is None for a
+    rehearsal. cost: what this question cost, in the ledger's currency; spent, total: the ledger after it. repeated: an
+    answer already paid for. made_up: a rehearsal's, of rows that are nobody's; it has not looked at the ledger (spent is
+    0). Raises Refusal if a column is asked for that is not there.
+
+    >>> import dpcurator as dp
+    >>> catalog = {
+    ...     "curator": {"protects": "patients"}, "ledger": {"epsilon": 4},
+    ...     "tables": {"visits": {"unit": "who", "max_total": 5, "columns": {
+    ...         "who": "text", "city": {"type": "text", "keys": ["Leeds", "York"]},
+    ...         "age": {"type": "integer", "bounds": [0, 110]}}}},
+    ... }
+    >>> answer = dp.rehearsing(catalog).rehearse("SELECT city, COUNT(*) AS n FROM visits GROUP BY city")
+    >>> [city for city, n in answer]
+    ['Leeds', 'York']
     """
 
     columns: tuple[str, ...]

@@ -18,13 +18,16 @@ from dpcurator.snapshot.frames import RENAME, layout, values_of
 
 
 def draft(source: Any, /, *, table: str = "", header: bool | None = None) -> str:
-    """The text of a first curator.toml: names from the source, types as questions ("integer?"), and blanks ("?").
+    """Drafts a first curator.toml: names from the source, types as questions ("integer?"), and blanks ("?").
+
+    Returns its text. A draft is for the steward to finish: nothing rests on what is guessed until it is confirmed.
 
     source: a pandas, polars or pyarrow table, a dict of equally long lists, or the path of a file as for `dpcurator
     init`. table: the name of the table (default: the file's, or "data"). header: of a CSV file, does its first line
-    name the columns? Default: as it seems. Raises Misconfigured when the source cannot be used.
+    name the columns? Default: as it seems. Raises Misconfigured if the source cannot be used.
 
-    >>> print(draft({"who": ["a", "b"], "age": [31, 54]}, table="visits").splitlines()[-1])
+    >>> import dpcurator as dp
+    >>> print(dp.draft({"who": ["a", "b"], "age": [31, 54]}, table="visits").splitlines()[-1])
     age = "integer?"
     """
     if isinstance(source, str | os.PathLike):
