@@ -17,13 +17,15 @@ import dpcurator as dp
 from dpcurator.mechanisms import ROWS
 
 MECHANISMS = [row.name for row in ROWS]
-MADE = {"Curator", "Answer", "Quote", "Menu"}  # values that the product makes: their fields are told, not parameters
-CURATOR = {*MADE, "open", "draft", "rehearsing", "verify", "col", "count", "count_if", "count_units", "sum", "mean", "when"}
+MADE = {"Curator", "Answer", "Quote", "Menu"}  # values that the product makes: fields are told, not parameters
+CURATOR = {*MADE, "open", "draft", "rehearsing", "verify", "col", "count", "count_if", "count_units", "sum", "mean",
+           "when"}  # fmt: skip
 NAMES = [name for name in dp.__all__ if not name.startswith("_")]
 ERRORS = [name for name in NAMES if isinstance(getattr(dp, name), type) and issubclass(getattr(dp, name), Exception)]
 ANYTHING = {"otherwise"}  # a value of any type, of those that are reported
 NO_SOURCE = {*ERRORS, *CURATOR, "plot", "exact_law", "replay"}  # this project's own: there is no paper to name
-NO_PROMISE = {*ERRORS, *CURATOR, "plot", "textbook_sigma", "explain_delta", "group_privacy", "Pure", "Approximate", "Zcdp"}
+OWN_WORDS = {"plot", "textbook_sigma", "explain_delta", "group_privacy", "Pure", "Approximate", "Zcdp"}
+NO_PROMISE = {*ERRORS, *CURATOR, *OWN_WORDS}
 
 
 def words(name: str) -> str:

@@ -53,8 +53,8 @@ def count(column: str | Expression | None = None) -> Expression:
 def count_if(condition: Expression) -> Expression:
     """Counts the rows where a condition is true: SQL's COUNT_IF(condition).
 
-    It is COUNT(*) FILTER (WHERE condition), one noisy query, as a count is. Rows where the condition is false or unknown
-    are not counted. condition: as `dp.col("age") > 65`. Raises Refusal if it is no condition.
+    It is COUNT(*) FILTER (WHERE condition), one noisy query, as a count is. Rows where the condition is false or
+    unknown are not counted. condition: as `dp.col("age") > 65`. Raises Refusal if it is no condition.
 
     >>> import dpcurator as dp
     >>> dp.count_if(dp.col("age") > 65) / dp.count()

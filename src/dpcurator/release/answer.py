@@ -37,8 +37,8 @@ class Answer:
     `answer["n"]` is a column, `answer.rows` all of it, `answer.interval("n")` the two ends of each value's interval;
     `to_pandas`, `to_polars` and `to_arrow` make data frames. `receipt` vouches for the values, and is None for a
     rehearsal. cost: what this question cost, in the ledger's currency; spent, total: the ledger after it. repeated: an
-    answer already paid for. made_up: a rehearsal's, of rows that are nobody's; it has not looked at the ledger (spent is
-    0). Raises Refusal if a column is asked for that is not there.
+    answer already paid for. made_up: a rehearsal's, of rows that are nobody's; it has not looked at the ledger (spent
+    is 0). Raises Refusal if a column is asked for that is not there.
 
     >>> import dpcurator as dp
     >>> catalog = {
