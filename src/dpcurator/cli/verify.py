@@ -62,6 +62,7 @@ def verify_content(content: Any, data: bytes, declared: Any, key: str | None, **
     unchecked = [what for one in found for what in one.not_checked]
     if len(each) > 1:
         steps = [replace(step, name=f"{n}: {step.name}") for n, one in enumerate(found, 1) for step in one.steps]
+    if isinstance(content, list):
         unchecked.append("whether a list is whole, in its order, and has each answer once")
     paid = [receipt for receipt, _ in map(_parts, each) if _is_paid(receipt)]
     steps += [one_charge(paid)] if len(paid) > 1 else []

@@ -1,23 +1,29 @@
 """An answer beside its receipt: the one whose hash was signed, with values that its plan can have, and what is printed
 beside both.
 
-The hash alone would hold any answer that was signed; columns, notes, rows and intervals follow from the plan, and of a
-public answer all values follow from plan and catalog. Cost, currency and budget are the receipt's. Checked in
-tests/receipts/test_verify.py, tests/receipts/test_printed.py and tests/attacks/test_adversary_surface.py.
+The hash alone would hold any answer that was signed; columns, notes, rows and intervals follow from the plan, error
+bars of counts and sums from the noise, and of a public answer all values follow from plan and catalog. Cost, currency
+and budget are the receipt's. Checked in tests/receipts/test_verify.py, tests/receipts/test_printed.py and
+tests/attacks/test_adversary_surface.py.
 """
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any, Final
 
+from dpcurator.aggregates import rule_of
+from dpcurator.aggregates.aggregate import bar_of_one_reading
 from dpcurator.catalog.model import Catalog
 from dpcurator.ledger.keys import canonical
+from dpcurator.mechanisms import DiscreteGaussian, DiscreteLaplace
 from dpcurator.numbers import decimal_text
 from dpcurator.plan.check_catalog import disagreement
-from dpcurator.plan.nodes import Key, Plan
+from dpcurator.plan.nodes import Key, Output, Plan, Result
 from dpcurator.pricing.quote import price
 from dpcurator.receipts.form import Parsed, amount_of, require
 from dpcurator.receipts.receipt import sha
+from dpcurator.release.cells import shown_cell
 from dpcurator.release.finish import finish
 from dpcurator.release.notes import notes
 from dpcurator.values import Cell, Json
@@ -54,6 +60,7 @@ def check_answer(told: Parsed, answer: Json, catalog: Catalog | None) -> str:
     for row in rows:
         require(len(row) == len(titles) and all(map(_cell, row, ways)), "a value of the answer is malformed")
     _others(plan, rows)
+    _bars(told, rows)
     if told.public and catalog is not None:
         require(disagreement(plan, catalog) is None, "the plan is not the catalog's")
         quote = price(plan, catalog.budget, catalog, confidence=amount_of(receipt["confidence"]))
@@ -78,6 +85,38 @@ def _others(plan: Plan, rows: list[list[Json]]) -> None:
     require(
         bool(count or cut or not plan.source.source.other or not any(keyed)), "the row of all other keys is missing"
     )
+
+
+def _call_of(plan: Plan, output: Output) -> int | None:
+    """The aggregate call that a column is, where it is no more and its value is its one reading: a count or a sum."""
+    if not isinstance(output.part, Result):
+        return None
+    index = output.part.index
+    return index if rule_of(plan.calls[index]).bar is bar_of_one_reading else None
+
+
+def _bars(told: Parsed, rows: list[list[Json]]) -> None:
+    """A count or a sum is x within x - e and x + e, for the error e of its noise; ends are rounded outward alone.
+
+    One that public facts give is the number that they give.
+    """
+    for place, output in enumerate(told.plan.outputs):
+        index = _call_of(told.plan, output)
+        if index is None or told.public or not rows:
+            continue
+        call = told.resolved.calls[index]
+        if not call.readings:
+            known = shown_cell(output, call.rule.finish((), call.call.column, told.reach)).as_json()
+            require(all(row[place] == known for row in rows), "a number that public facts give is another")
+            continue
+        claim, beta = told.claims[call.readings[0]][1], 1 - amount_of(told.receipt["confidence"])
+        law = (DiscreteLaplace(amount_of(claim["scale"])) if claim["mechanism"] == "discrete_laplace"
+               else DiscreteGaussian(amount_of(claim["variance"])))  # fmt: skip
+        error = law.error(beta) * Fraction(claim["unit"])
+        for row in rows:
+            low, high, shown = (row[place][name] for name in ("low", "high", "error"))
+            wide = None in (low, high) or Fraction(high) - Fraction(low) >= 2 * error
+            require(wide and (shown is None or shown >= error), "an error bar is narrower than its noise")
 
 
 def _cell(cell: Json, way: str) -> bool:
@@ -126,4 +165,8 @@ def unchecked(told: Parsed, answer: Json, catalog: Catalog | None) -> list[str]:
         found += [] if catalog is not None else ["budget, and the values of a public answer (give the catalog)"]
     elif answer.get("repeated"):
         found += ["spent and left (where the ledger stood when it was printed again)"]
+    if not told.public and any(
+        output.shown in ("whole", "number") and _call_of(told.plan, output) is None for output in told.plan.outputs
+    ):
+        found += ["error bars of averages and of expressions (whether they are those of the noise)"]
     return found

@@ -37,10 +37,11 @@ FORMAT, PUBLIC = "dpcurator receipt 2", "dpcurator public receipt 1"  # the seco
 LARGEST = 16 * 2**20  # bytes of a file with receipts
 NOT_CHECKED = """\
 not checked: the data, the program that read them, how the noise was drawn and what was made of it; whether dpcurator
-picks this grid, split and noise at this price; the bounds and keys that the catalog declares (values are clamped to the
-receipt's bounds); of an answer, whether it is `repeated`, and then `spent` and `left`; of a public one its values,
-`budget`, `spent` and `left`; whether a list is whole and in order; the ledger (`dpcurator verify` reads it); without
---catalog that unit, neighbours and number of units are those declared; without --key whose key it is"""
+picks this grid, split and noise at this price; the bounds and keys that the catalog declares (values are clamped to
+the receipt's bounds); of an answer, its error bars, whether it is `repeated`, and then `spent` and `left`; of a
+public one its values, `budget`, `spent` and `left`; whether a list is whole and in order; the ledger (`dpcurator
+verify` reads it); without --catalog that unit, neighbours and number of units are those declared; without --key
+whose key it is"""
 NAMES = ("epsilon", "rho", "delta")
 Step = tuple[str, bool, str]  # what was checked, whether it holds, why
 
