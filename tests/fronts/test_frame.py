@@ -224,7 +224,7 @@ def test_every_name_makes_the_trip(names, others):
 
 @pytest.fixture(scope="module")
 def curator(tmp_path_factory: pytest.TempPathFactory) -> dp.Curator:
-    return house.opened(tmp_path_factory.mktemp("fronts"), epsilon=10**6)
+    return house.opened(tmp_path_factory.mktemp("fronts"), epsilon=10**5)
 
 
 @st.composite
@@ -261,7 +261,7 @@ def test_what_a_curator_takes_a_frame_takes(curator):
     frame = curator.table("visits").group_by("city").agg(n=dp.count(), age=dp.mean("age"))
     assert str(frame.menu()) == str(curator.menu(frame.sql()))
     assert str(frame.menu(assume_count=50, confidence=0.9)) == str(curator.menu(frame, assume_count=50, confidence=0.9))
-    assert frame.quote(spend="1%").epsilon == 10**4
+    assert frame.quote(spend="1%").epsilon == 10**3
     within = {"n": 50, "age": 3}
     assert frame.quote(within=within, assume_count=100) == curator.quote(frame.sql(), within=within, assume_count=100)
     one, other = frame.ask(epsilon=1, fresh=True), frame.ask(epsilon=1, fresh=True, analyst="ada", request_id="x")

@@ -290,9 +290,6 @@ def _read(
             raise Refusal(
                 "A truth is no number.", cure="Count them with dp.Bounded.count(where=...), or turn them into numbers."
             )
-        if getattr(raw, "shape", ()) != ():
-            cure = "Say which number it is, as in of=lambda row: row[0]."
-            raise Refusal("A row is an array, and no number.", cure=cure)
         exact = real_value(raw)
         return low if exact is None else Fraction(min(max(exact, low), high))
 
