@@ -88,6 +88,14 @@ class TestChosen:
         assert found(engine, table([], [], []), core((1,), 1, "s")) == {}
 
 
+def test_r6_what_is_put_in_order_of_one_unit_holds_no_key() -> None:
+    """DuckDB holds it whole in memory: with the keys, one person's many long texts ended a question in a fault."""
+    [step] = [line for line in engine.statement(core((1, 2), 5, "s")).sql.split("\n") if " OVER " in line]
+    assert step.startswith("placed AS (SELECT u AS w, b AS chosen FROM (SELECT u, b, count(*) OVER (")
+    assert "y0" not in step
+    assert "*" not in step.replace("count(*)", "")
+
+
 @pytest.mark.parametrize("mistake", [
     "keys kept by their bytes alone", "a key too many kept", "lengths in code points",
     "a missing key looks like an empty one",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -120,18 +121,17 @@ def canonical(source: Source, value: Value) -> Value:
 
 
 def choose(step: Chosen, keyed: list[tuple[Value, Key, Row]]) -> list[tuple[Value, Key, Row]]:
-    """The rows of each unit's first keys, by md5 and then by the bytes themselves."""
+    """The rows of each unit's first keys by md5: of the keys up to whose own the unit has at most max_groups."""
     found: dict[Value, set[Key]] = defaultdict(set)
     for unit, key, _ in keyed:
         found[unit].add(key)
 
-    def place(unit: Value, key: Key) -> tuple[bytes, bytes]:
-        text = key_bytes(step.salt, unit, key)
-        return hashlib.md5(text, usedforsecurity=False).digest(), text
+    def first(unit: Value, keys: set[Key]) -> set[Key]:
+        own = {key: hashlib.md5(key_bytes(step.salt, unit, key), usedforsecurity=False).digest() for key in keys}
+        order = sorted(own.values())
+        return {key for key, digest in own.items() if bisect_right(order, digest) <= step.max_groups}
 
-    kept = {
-        unit: set(sorted(keys, key=lambda key: place(unit, key))[: step.max_groups]) for unit, keys in found.items()
-    }
+    kept = {unit: first(unit, keys) for unit, keys in found.items()}
     return [(unit, key, row) for unit, key, row in keyed if key in kept[unit]]
 
 

@@ -76,9 +76,10 @@ class Listed:
 class Chosen:
     """Every tuple of these columns that occurs is a key; of each unit's keys at most `max_groups` are kept.
 
-    Kept are the first by (md5 of `key_bytes`, then `key_bytes` itself); rows of other keys are dropped. A missing value
-    equals a missing value. Columns are integers or texts. When each row is a unit nothing is ever dropped. The keys
-    that occur come out of the engine in any order, sealed; Total's first sum is then always `units`, one whole each.
+    Kept are those up to whose md5 of `key_bytes` the unit has at most `max_groups` keys, which are its first by md5;
+    rows of other keys are dropped. Two keys of one md5 go together, so a unit never has more. A missing value equals a
+    missing value. Columns are integers or texts. When each row is a unit nothing is ever dropped. The keys that occur
+    come out of the engine in any order, sealed; Total's first sum is then always `units`, one whole each.
     """
 
     columns: tuple[int, ...]

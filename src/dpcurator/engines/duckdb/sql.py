@@ -326,19 +326,23 @@ class Weights:
 
 
 def _choose(parts: Parts, chosen: Chosen, key: list[str], parameters: Parameters) -> list[tuple[str, str]]:
-    """Each unit's first keys by (md5 of key_bytes, key_bytes); only units with too many are put in order."""
+    """Each unit's first keys by the md5 of key_bytes; only units with too many are put in order.
+
+    What is put in order is the unit and the md5 alone: DuckDB holds all of one unit's rows at once for that, and with
+    their texts one person's rows would not fit (8,000 long notes took a gigabyte).
+    """
     most = integer(chosen.max_groups, "HUGEINT" if chosen.max_groups not in INT64 else "BIGINT")
     assert parts.owner is not None
     kinds = [parts.kinds[column] for column in (parts.owner, *chosen.columns)]
     salt = parameters.constant(key_bytes(chosen.salt, "", ())[: -len(b"t0:")].decode(), "text")
     text = " || ".join([salt, *(_bytes(name, kind) for name, kind in zip(["u", *key], kinds, strict=True))])
-    place = "row_number() OVER (PARTITION BY u ORDER BY md5(b), b)"
+    place = "count(*) OVER (PARTITION BY u ORDER BY b RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
     return [
         ("spread", f"SELECT u AS w FROM per_unit GROUP BY u HAVING count(*) > {most}"),
-        ("many", f"SELECT *, {text} AS b FROM per_unit SEMI JOIN spread ON u = w"),
-        ("placed", f"SELECT *, {place} AS place FROM many"),
+        ("many", f"SELECT *, md5({text}) AS b FROM per_unit SEMI JOIN spread ON u = w"),
+        ("placed", f"SELECT u AS w, b AS chosen FROM (SELECT u, b, {place} AS place FROM many) WHERE place <= {most}"),
         ("kept", "SELECT * FROM per_unit ANTI JOIN spread ON u = w"
-                 f" UNION ALL SELECT * EXCLUDE (b, place) FROM placed WHERE place <= {most}"),
+                 " UNION ALL SELECT * EXCLUDE (b) FROM many SEMI JOIN placed ON u = w AND b = chosen"),
     ]  # fmt: skip
 
 
