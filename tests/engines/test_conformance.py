@@ -21,7 +21,7 @@ from dpcurator.engines.reference import Reference
 ORDINARY = settings(max_examples=60, derandomize=True, deadline=None, database=None,
                     suppress_health_check=list(HealthCheck))  # fmt: skip
 
-SHARED = {"__init__", "__pycache__", "allowance", "settings", "limits", "limits_rows"}
+SHARED = {"__init__", "__pycache__", "allowance", "engine", "settings", "limits", "limits_rows"}
 
 
 def test_the_tuple_names_every_engine_in_the_folder() -> None:
