@@ -49,6 +49,16 @@ def test_a9_a_table_renamed_with_another_unit_is_refused(asked, opening):
     Ledger.open(asked, opening(owners=(VISITS, ("encounters", "person"))))  # another table, beside the old one
 
 
+def test_a9_a_table_renamed_with_the_unit_of_another_table_is_refused(asked, opening, ask):
+    """That some other table has such a unit does not make it that of the table that is gone."""
+    labs = ("labs", "lab_id")
+    Ledger.open(asked, opening(owners=(VISITS, labs))).charge(replace(ask("second"), owners=(labs,)))
+    with pytest.raises(Misconfigured, match='"visits" is no longer declared'):
+        Ledger.open(asked, opening(owners=(labs, ("encounters", "lab_id"))))
+    Ledger.open(asked, opening(owners=(labs, ("encounters", "patient_id"))))
+    Ledger.open(asked, opening(owners=(VISITS, labs, ("encounters", "lab_id"))))
+
+
 def test_what_was_recorded_cannot_be_taken_back_in_the_events(asked, opening, ask):
     """`verify` reads it again: an event that forgets a table is found."""
     ledger = Ledger.open(asked, opening(owners=(VISITS, LABS)))

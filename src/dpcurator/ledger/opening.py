@@ -114,7 +114,8 @@ class Opening:
                 )
         here = dict(self.owners)
         gone = sorted(set(recorded) - set(here))
-        renamed = sorted(table for table in set(here) - set(recorded) if here[table] not in recorded.values())
+        left = {recorded[table] for table in gone}  # of any of these a new table may be the old one renamed
+        renamed = sorted(table for table in set(here) - set(recorded) if here[table] not in left)
         if gone and renamed:
             raise Misconfigured(
                 f'The catalog and the ledger disagree on whose rows there are: table "{gone[0]}" is no longer '
