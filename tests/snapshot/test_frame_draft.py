@@ -37,7 +37,7 @@ def test_a_draft_that_is_answered_opens_on_the_same_frame(tmp_path):
     with pytest.raises(dp.Misconfigured, match="still blank"):
         dp.open(tomllib.loads(text), directory=tmp_path, visits=frame)
     text = re.sub(r'"(\w+)\?"', r'"\1"', text).replace('protects = "?"', 'protects = "patients"')
-    text = re.sub(r'(max_rows|max_groups|epsilon) = "\?"', r"\1 = 1", text).replace('unit = "?"', 'unit = "who"')
+    text = re.sub(r'(max_total|epsilon) = "\?"', r"\1 = 1", text).replace('unit = "?"', 'unit = "who"')
     curator = dp.open(tomllib.loads(text), directory=tmp_path, visits=frame)
     assert curator.report.tables[0].rows == 2
     assert curator.report.clean

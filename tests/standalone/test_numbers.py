@@ -8,6 +8,7 @@ from fractions import Fraction as F
 import pytest
 
 from dpcurator.numbers import decimal_text, exp_neg
+from dpcurator.numbers.enclosure import bracket
 from dpcurator.privacy import zcdp
 from dpcurator.privacy.families import discrete_gaussian_sums as law
 from dpcurator.standalone import verify as alone
@@ -40,7 +41,7 @@ def test_sums_of_a_gaussian_lie_between(variance):
     for m in (1, 2, sigma, 3 * sigma + 1, 9 * sigma):
         low, high = alone.gaussian_sum(v, m)
         with law.precision(600):
-            ball = law.bracket(law.upper(v, m, 400))
+            ball = bracket(law.upper(v, m, 400))
         assert low <= ball.hi
         assert ball.lo <= high
         assert 0 < low <= high <= low * (1 + F(1, 10**17))
