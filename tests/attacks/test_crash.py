@@ -31,7 +31,7 @@ TOML = """\
 [curator]
 protects = "people"
 [ledger]
-epsilon = 1000000
+epsilon = 10000
 [tables.visits]
 file = "visits.csv"
 unit = "who"
