@@ -18,7 +18,7 @@ from dpcurator.errors import Misconfigured, OverBudget, Refusal
 from dpcurator.ledger.canonical import canonical, digest, ratio
 from dpcurator.ledger.events import Charged, Row
 from dpcurator.ledger.states import CURATOR, Impossible, step
-from dpcurator.numbers import decimal_text, rational
+from dpcurator.numbers import rational
 from dpcurator.values import Currency, Request
 
 _LARGEST_PRICE = 2**512  # of numerator and denominator
@@ -26,7 +26,7 @@ _LARGEST_TOTAL = 2**1024
 _GRID = 10**150
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
 _DERIVED = re.compile(r"[0-9a-f]{64}")
-MOST_CHARGES = 10**6  # what the budget is enough for: no price is below this share of it
+MOST_EVENTS = 2 * 10**6  # a million questions, each charged and answered: some gigabytes
 _LONGEST_ASKED = 10_000  # letters of a question that the log keeps
 _LONGEST = 1_000_000  # characters of what a request is bound to
 
@@ -77,7 +77,7 @@ def decide(
         )
     if known is not None:
         return known
-    _worth_a_line(standing, price, request.delta)
+    _within_the_limit(standing)
     spent = _affordable(standing.currency, price, standing.spent, standing.total)
     spent_delta = _affordable("delta", request.delta, standing.spent_delta, standing.delta)
     in_rho, nothing = standing.currency == "rho", Fraction(0)
@@ -98,17 +98,14 @@ def decide(
     )
 
 
-def _worth_a_line(standing: Standing, price: Fraction, delta: Fraction) -> None:
-    """Raises Refusal for a price so small that a budget of it would fill disks: each charge is kept for ever. The last
-    of the budget may be less."""
-    least, least_delta = standing.total / MOST_CHARGES, standing.delta / MOST_CHARGES
-    if price >= least or 0 < price == standing.total - standing.spent or (price == 0 and delta >= least_delta > 0):
-        return
-    name = standing.currency
-    raise Refusal(
-        f"{name} = {decimal_text(price)} is less than a question costs at least here: a millionth of the budget.",
-        cure=f"Nothing was charged. Write {name} = {decimal_text(least)} or more.",
-    )
+def _within_the_limit(standing: Standing) -> None:
+    """Raises Refusal where the ledger has all the events that one may have: each is kept for ever, however small its
+    price, so without a limit a budget would fill any disk."""
+    if standing.head is not None and standing.head.position >= MOST_EVENTS:
+        raise Refusal(
+            f"this ledger holds {standing.head.position:,} events, and takes no more questions.",
+            cure="Nothing was charged, and answers that it holds stay free. The steward opens a ledger for other data.",
+        )
 
 
 def _in(currency: Currency, request: Request) -> tuple[Fraction, Fraction]:
