@@ -57,11 +57,13 @@ def neighbours(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
         (place / "curator.toml").write_text(TOML)
         if place is not places[0]:
             (place / ".dpcurator").mkdir()
-            shutil.copy(places[0] / ".dpcurator" / "signing.key", place / ".dpcurator" / "signing.key")
+            for name in ("signing.key", "ledger.db"):  # a ledger of no questions yet
+                shutil.copy2(places[0] / ".dpcurator" / name, place / ".dpcurator" / name)
         from dpcurator.catalog.load import load
         from dpcurator.curator.opening import refresh_all
 
         refresh_all(load(place / "curator.toml"))
+    shutil.copy2(places[0] / ".dpcurator" / "ledger.db", root / "empty.db")
     return places
 
 
@@ -95,6 +97,7 @@ def both(places: list[Path], seeds: tuple[int, int] = (1, 1)) -> list[dp.Curator
     for place in places:
         for ledger in (place / ".dpcurator").glob("ledger.db*"):
             ledger.unlink()
+        shutil.copy2(place.parents[1] / "empty.db", place / ".dpcurator" / "ledger.db")
     return [steady(dp.open(place / "curator.toml"), seed) for place, seed in zip(places, seeds, strict=True)]
 
 
