@@ -63,9 +63,9 @@ def test_a_ledger_in_rho(clinic, capsys):
     assert (told["currency"], told["short_by"]) == ("rho", "1/20")
     assert run(capsys, "budget").out.splitlines()[0] == "rho      spent 0.25 of 0.5: 0.25 left (50 %)"
     log = [line.split() for line in run(capsys, "log").out.splitlines()]
-    assert log[0][-4:] == ["rho", "left", "delta", "left"]
+    assert log[0][-6:] == ["rho", "left", "delta", "left", "analyst", "question"]
     assert log[1][-2:] == ["0.5", "0.00000001"]
-    assert [line[-4:] for line in log if "charged" in line] == [
+    assert [line[5:9] for line in log if "charged" in line] == [
         ["0.1", "0.4", "0", "0.00000001"], ["0.15", "0.25", "0", "0.00000001"]
     ]  # fmt: skip
     assert run(capsys, "verify").code == 0
@@ -89,7 +89,7 @@ def test_a_ledger_in_epsilon_with_a_delta(clinic, capsys):
     found = run(capsys, "budget", "--json").json
     assert (found["currency"], found["delta"]["budget"]) == ("epsilon", "0.00000001")
     assert "as_epsilon" not in found
-    assert run(capsys, "log").out.splitlines()[0].split()[-4:] == ["epsilon", "left", "delta", "left"]
+    assert run(capsys, "log").out.splitlines()[0].split()[-6:] == ["epsilon", "left", "delta", "left", "analyst", "question"]
 
 
 def test_delta_alone_is_no_price(clinic, capsys):

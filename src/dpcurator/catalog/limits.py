@@ -27,7 +27,7 @@ MOST: Final = {  # what the engines' integers allow: `engines.limits` derives th
 
 
 LEAST_BUDGET: Final = Fraction(1, 10**24)  # of epsilon or rho: a hundredth of it can still be charged
-GREATEST_BUDGET: Final = 10**15
+GREATEST_BUDGET: Final = 10**40
 
 
 def within_limits(raw: Mapping[str, object], problems: Problems) -> bool:

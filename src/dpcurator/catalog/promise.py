@@ -101,7 +101,7 @@ def _budget(fields: LedgerFields | None, problems: Problems) -> tuple[Fraction, 
             problems.refusal(("ledger", name), error)
             continue
         if not LEAST_BUDGET <= amounts[name] <= GREATEST_BUDGET:
-            problems.add(("ledger", name), f"{name} is outside its limits, 1e-24 and 1e15.", f"Write {name} = 4.")
+            problems.add(("ledger", name), f"{name} is outside its limits, 1e-24 and 1e40.", f"Write {name} = 4.")
     delta = _delta(fields, problems)
     if given == ["rho"] and delta == 0 and not problems.covers(("ledger", "delta")):
         place = ("ledger", "rho" if fields.delta is None else "delta")
