@@ -89,7 +89,8 @@ def test_a_ledger_in_epsilon_with_a_delta(clinic, capsys):
     found = run(capsys, "budget", "--json").json
     assert (found["currency"], found["delta"]["budget"]) == ("epsilon", "0.00000001")
     assert "as_epsilon" not in found
-    assert run(capsys, "log").out.splitlines()[0].split()[-6:] == ["epsilon", "left", "delta", "left", "analyst", "question"]
+    heads = run(capsys, "log").out.splitlines()[0].split()
+    assert heads[-6:] == ["epsilon", "left", "delta", "left", "analyst", "question"]
 
 
 def test_delta_alone_is_no_price(clinic, capsys):
