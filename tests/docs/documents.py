@@ -154,7 +154,8 @@ def _masked_line(line: str) -> str:
     line = re.sub(r" +", " ", line).strip()
     if line.startswith(("spent ", "± is the noise")):
         return line  # prices, what is left, caps and bounds follow from what was asked
-    return re.sub(r"-?\d+(,\d{3})*(\.\d+)?(e[-+]?\d+)?", "#", line)
+    line = re.sub(r"-?\d+(,\d{3})*(\.\d+)?(e[-+]?\d+)?", "#", line)
+    return line.replace(" [#, #]", " # ±#")  # whether a bound cuts an interval depends on the noise
 
 
 def agrees(said: str, printed: str) -> bool:
