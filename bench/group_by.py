@@ -83,7 +83,8 @@ def measure(engine: DuckDB, plain: duckdb.DuckDBPyConnection, size: int, names: 
         ours = best(lambda core=core: engine.evaluate(core))  # type: ignore[misc]
         print(
             f"group_by rows {size:>9,} unit and key {KINDS[unit]:<7} value {KINDS[value]:<7} "
-            f"max_rows {max_rows} max_groups {max_groups} max_total {max_total}: plain {base:.3f} s, bounded {ours:.3f} s, "
+            f"max_rows {max_rows} max_groups {max_groups} max_total {max_total}: "
+            f"plain {base:.3f} s, bounded {ours:.3f} s, "
             f"ratio {ours / base:.2f}",
             flush=True,
         )
