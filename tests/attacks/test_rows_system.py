@@ -174,6 +174,7 @@ def test_row_10_duckdb_speaks_only_through_a_fault(tmp_path, monkeypatch):
     assert caught.value.__context__ is None
 
 
+@pytest.mark.filterwarnings("ignore:not everything in")  # rows that cannot be read are the test
 def test_row_35_no_message_carries_data(tmp_path, capfd):
     """A canary in every text, odd number and unit is in no quote, answer, refusal, receipt, log or output."""
     number = 1618033988

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import copy
 import itertools
-import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -68,9 +67,7 @@ def frame(rows: list[tuple[Any, ...]]) -> dict[str, list[Any]]:
 def opened(directory: Path, rows: list[tuple[Any, ...]] | None = None, **changes: Any) -> dp.Curator:
     """A curator over a new snapshot of these rows; the ledger stays whatever it was."""
     directory.mkdir(exist_ok=True)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of rows that could not be read: some tests give such on purpose
-        return dp.open(catalog(**changes), directory=directory, visits=frame(ROWS if rows is None else rows))
+    return dp.open(catalog(**changes), directory=directory, visits=frame(ROWS if rows is None else rows))
 
 
 class Fixed:
