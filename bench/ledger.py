@@ -2,8 +2,9 @@
 
     python bench/ledger.py [folder]
 
-The bound is the disk's: one charge is one fsync. So the first line appends 512 bytes and fsyncs, in the same folder,
-and the others are given as ratios to it, measured in turns so that a busy machine slows all alike.
+The bound is the disk's: a charge is an fsync of the journal and one of the file, which takes it in. So the first line
+appends 512 bytes and fsyncs, in the same folder, and the others are given as ratios to it, measured in turns so
+that a busy machine slows all alike.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import subprocess
 import sys
 import time
@@ -17,7 +18,9 @@ from pathlib import Path
 
 import pytest
 
+from dpcurator.errors import Misconfigured
 from dpcurator.ledger import Ledger, SqliteStore
+from dpcurator.ledger.stores import sqlite
 
 WORKER = Path(__file__).with_name("worker.py")
 
@@ -126,12 +129,12 @@ def test_the_end_at_every_single_statement(tmp_path, opening, ask, forked):
         assert (charge.answer if stored else ledger.answer(charge, plan)) == plan
         assert ledger.budget().spent == before + Fraction(1, 10)
     assert said == plan
-    assert states == {(False, False, False), (True, False, False), (True, True, True)}
+    assert states == {(False, False, False), (True, False, False), (True, True, False), (True, True, True)}
     ledger.close()
 
 
 def test_the_journal_left_by_a_kill_is_taken_in(tmp_path, opening, ask):
-    """The last events live in the file ending in -wal alone; without it the ledger is shorter, and a head tells."""
+    """The last event may be in the file ending in -wal alone."""
     path = tmp_path / "ledger.db"
     victim = begin(child(), path)
     assert victim.stdout is not None
@@ -148,15 +151,76 @@ def test_the_journal_left_by_a_kill_is_taken_in(tmp_path, opening, ask):
     assert not journal.exists()
 
 
-def test_a_lost_journal_shows_against_a_known_head(tmp_path, opening):
-    path = tmp_path / "ledger.db"
-    victim = begin(child(), path)
-    assert victim.stdout is not None
-    charged = [line for line in (victim.stdout.readline().split() for _ in range(20)) if line[0] == "charged"][-1]
-    victim.kill()
-    victim.communicate(timeout=60)
-    Path(f"{path}-wal").unlink()
-    ledger = Ledger.open(SqliteStore(path), opening(100_000))
-    verdict = ledger.verify([(int(charged[2]), charged[3])])
+def test_the_file_alone_has_every_charge_that_was_returned(tmp_path, opening, ask, forked):
+    """Whoever copies ledger.db and leaves the files ending in -wal and -shm behind gains no budget. A charge that a
+    kill leaves in the journal alone was never returned, so nothing was drawn for it; the next to open takes it in.
+    """
+    path, copy = tmp_path / "ledger.db", tmp_path / "copy.db"
+
+    def alone() -> int:
+        shutil.copyfile(path, copy)
+        store = SqliteStore(copy)
+        try:
+            copied = Ledger.open(store, opening(100))
+            assert copied.verify().sound
+            return copied.head()[0]
+        finally:
+            store.close()
+
+    ledgers = [Ledger.open(SqliteStore(path), opening(100)) for _ in range(2)]
+    for n in range(12):
+        charge = ledgers[n % 2].charge(ask(f"plan {n}"))
+        assert alone() == charge.position
+        ledgers[n % 3 % 2].answer(charge, "text")
+        assert alone() == charge.position + 1
+
+    def killed_after_its_commit() -> str:
+        ledgers[0].budget()  # connects
+        ledgers[0]._store._connection.set_trace_callback(lambda said: os._exit(9) if "checkpoint" in said else None)
+        return str(ledgers[0].charge(ask("killed")))
+
+    before = alone()
+    assert forked(killed_after_its_commit) == ""
+    assert alone() == before
+    assert ledgers[1].head()[0] == before + 1  # the journal has it
+    assert Ledger.open(SqliteStore(path), opening(100)).head()[0] == before + 1
+    assert alone() == before + 1
+    for ledger in ledgers:
+        ledger.close()
+
+
+def test_a_shorter_copy_shows_against_a_known_head(tmp_path, opening, ask):
+    path, copy = tmp_path / "ledger.db", tmp_path / "copy.db"
+    ledger = Ledger.open(SqliteStore(path), opening())
+    ledger.charge(ask("first"))
+    shutil.copyfile(path, copy)
+    head = ledger.charge(ask("second"))
+    ledger.close()
+    with pytest.raises(Misconfigured, match="does not contain event 3"):
+        Ledger.open(SqliteStore(copy), opening(), known_heads=[(head.position, head.head)])
+    verdict = Ledger.open(SqliteStore(copy), opening()).verify([(head.position, head.head)])
     assert "was seen before" in str(verdict.problem)
+
+
+def test_a_reader_of_an_older_state_holds_nothing_up_for_long(tmp_path, opening, ask, monkeypatch):
+    """While it reads, the file lags behind; the next event after it takes everything over."""
+    monkeypatch.setattr(sqlite, "_READERS", 0.02)
+    path, copy = tmp_path / "ledger.db", tmp_path / "copy.db"
+    ledger = Ledger.open(SqliteStore(path), opening())
+    ledger.charge(ask("first"))
+
+    def copied() -> int:
+        shutil.copyfile(path, copy)
+        store = SqliteStore(copy)
+        try:
+            return Ledger.open(store, opening()).head()[0]
+        finally:
+            store.close()
+
+    with SqliteStore(path).reading() as page:
+        assert page.head().position == 2
+        ledger.charge(ask("second"))
+        assert copied() == 2
+    ledger.charge(ask("third"))
+    assert copied() == 4
     ledger.close()

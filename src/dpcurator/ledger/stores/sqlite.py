@@ -1,8 +1,12 @@
-"""A ledger in one SQLite file: the default store. One transaction and one fsync a charge.
+"""A ledger in one SQLite file: the default store. One transaction a charge, and the file itself holds it afterwards.
 
 Why it cannot overspend: BEGIN IMMEDIATE lets one writer in, among all threads and processes; WAL with synchronous=FULL
 returns from COMMIT only when the event is on disk; kill -9 leaves either the whole event or none. One connection per
 process, under a lock, closed across forks (forks.py).
+
+What a copy of the file alone has: every charge that was returned, since each is taken over from the journal first
+(`_take_in`). A charge that a crash leaves in the journal alone was never returned, so nothing was drawn for it. While
+another program reads an older state for longer than `_READERS`, what is newer waits for the next event, or for `close`.
 
 What SQLite does not watch is watched before every transaction by `ledger/sqlite_file.py`, which also makes a new file.
 Checked in tests/ledger/: test_stores (conformance), test_sqlite, test_fire, test_kill, test_broken_stores.
@@ -37,8 +41,9 @@ _SETTINGS = (
     "fullfsync = ON",
     "checkpoint_fullfsync = ON",
     "trusted_schema = OFF",
-    "wal_autocheckpoint = 4000",  # pages: the journal is taken in every thousand charges or so, at 16 MB
+    "wal_autocheckpoint = 4000",  # pages: by a commit itself, should `_take_in` not have come to it
 )
+_READERS = 0.25  # seconds to wait for those who still read an older state
 _END = "\U0010ffff"
 _abandoned: list[sqlite3.Connection | None] = []  # never closed: that removes the journal by name, now another file's
 
@@ -156,6 +161,7 @@ class SqliteStore:
                 self._present()
             with self._transaction("BEGIN IMMEDIATE") as page:
                 yield page
+            self._take_in()
 
     def close(self) -> None:
         with self._lock:
@@ -230,7 +236,19 @@ class SqliteStore:
                 raise
             for setting in _SETTINGS:
                 connection.execute(f"PRAGMA {setting}")
+            self._take_in()  # what a process left that was killed
         return self._connection
+
+    def _take_in(self) -> None:
+        """Writes what the journal holds into the file, and waits for the disk; never for a writer. What cannot be
+        taken in stays in the journal, where it is as durable, and the next event tries again."""
+        deadline = time.monotonic() + _READERS
+        with suppress(sqlite3.Error):
+            while self._connection is not None:
+                busy, pages, taken = self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+                if (not busy and taken == pages) or time.monotonic() >= deadline:
+                    return
+                time.sleep(0.002)
 
     def _drop(self) -> None:
         """Close; the last connection to close writes the journal back into the file."""
