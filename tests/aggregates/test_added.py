@@ -48,7 +48,7 @@ def test_sql_has_it_with_its_filter_bar_and_notes(added, text):
     quote = price(plan, F(1), CATALOG)
     (bar,), (paid,) = bars(quote), quote.priced
     assert (bar.error, bar.rows) == (paid.error(F(5, 100)) / 2, None)
-    (note,) = notes(plan, quote.reach, quote.confidence)
+    (note,) = notes(plan, quote.reach, quote.confidence, CATALOG.protects)
     assert f"{plan.calls[0].column.name} is clamped to [" in note
     ((cell,),) = finish(quote, Noisy(quote.lowered.keys, ((12,),)))
     assert abs(F(cell.value)) == 6 * paid.reading.unit

@@ -152,7 +152,7 @@ def masked(text: str) -> str:
 
 def _masked_line(line: str) -> str:
     line = re.sub(r" +", " ", line).strip()
-    if line.startswith(("spent ", "± is the noise")):
+    if line.startswith(("spent ", "± covers the added noise")):
         return line  # prices, what is left, caps and bounds follow from what was asked
     line = re.sub(r"-?\d+(,\d{3})*(\.\d+)?(e[-+]?\d+)?", "#", line)
     return line.replace(" [#, #]", " # ±#")  # whether a bound cuts an interval depends on the noise

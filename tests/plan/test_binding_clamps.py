@@ -8,6 +8,7 @@ import pytest
 from questions import planned
 
 from dpcurator.plan.stability import stability
+from dpcurator.receipts.earlier_notes import earlier_notes
 from dpcurator.release.notes import notes
 
 
@@ -26,7 +27,10 @@ from dpcurator.release.notes import notes
 def test_e3_notes_list_no_clamp_that_cannot_bind(call, told):
     call = call.replace("note_length", "LENGTH(note)")
     plan = planned(f"SELECT {call} FROM visits")
-    said = notes(plan, stability(plan.source), F(19, 20))[0]
+    reach = stability(plan.source)
+    said = notes(plan, reach, F(19, 20), "patients")[0]
     assert ("clamped" in said) == (told is not None)
     assert told is None or told in said
-    assert "clamped" in notes(plan, stability(plan.source), F(19, 20), every_clamp=True)[0]
+    (now,), (every,) = earlier_notes(plan, reach, F(19, 20))
+    assert ("clamped" in now) == (told is not None)
+    assert "clamped" in every

@@ -423,7 +423,7 @@ class Curator:
             shown=tuple(output.shown for output in quote.plan.outputs),
             cells=cells,
             confidence=quote.confidence,
-            notes=notes(quote.plan, quote.reach, quote.confidence),
+            notes=notes(quote.plan, quote.reach, quote.confidence, self.catalog.protects),
             cost=quote.cost,
             spent=Fraction(0),
             total=self.catalog.budget,

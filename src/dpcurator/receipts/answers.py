@@ -21,6 +21,7 @@ from dpcurator.numbers import decimal_text
 from dpcurator.plan.check_catalog import disagreement
 from dpcurator.plan.nodes import Key, Output, Plan, Result
 from dpcurator.pricing.quote import price
+from dpcurator.receipts.earlier_notes import earlier_notes
 from dpcurator.receipts.form import Parsed, amount_of, require
 from dpcurator.receipts.receipt import sha
 from dpcurator.release.cells import shown_cell
@@ -49,8 +50,8 @@ def check_answer(told: Parsed, answer: Json, catalog: Catalog | None) -> str:
     require((answer["columns"], answer["shown"]) == (titles, ways), "the answer has other columns than the plan")
     require(answer["confidence"] == receipt["confidence"], "the answer has another confidence than was paid for")
     level = amount_of(receipt["confidence"])
-    expected = [list(notes(plan, told.reach, level, every_clamp=every)) for every in (False, True)]
-    require(answer["notes"] in expected, "the answer's notes are not those of its plan")
+    said = (notes(plan, told.reach, level, receipt["protects"]), *earlier_notes(plan, told.reach, level))
+    require(answer["notes"] in list(map(list, said)), "the answer's notes are not those of its plan")
     rows, source = answer["rows"], plan.source.source
     require(plan.limit is None or len(rows) <= plan.limit, "the answer has more rows than LIMIT lets through")
     if source.listed:

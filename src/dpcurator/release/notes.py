@@ -1,6 +1,10 @@
-"""What an error bar does not cover, from the plan alone: said with every answer, and checked with its receipt.
+"""What an error bar covers and what it does not, from the plan alone: said with every answer, and checked with its
+receipt.
 
-Checked in tests/curator/test_curator.py and tests/receipts/test_verify.py.
+A limit of contribution bounding is named where it can bind, and so is a clamp: no unit is in more groups than there
+are, COUNT(DISTINCT unit) asks only how many groups a unit is in, and the values of CASE WHEN smoker THEN 1 ELSE 0 END
+are never clamped. What earlier versions said of the same plans is in `receipts/earlier_notes.py` (decision 15).
+Checked in tests/release/test_notes.py, tests/plan/test_binding_clamps.py and tests/receipts/test_verify.py.
 """
 
 from __future__ import annotations
@@ -9,31 +13,53 @@ from fractions import Fraction
 
 from dpcurator.aggregates import rule_of
 from dpcurator.numbers import decimal_text
+from dpcurator.numbers.text_table import printable
 from dpcurator.plan.check_catalog import may_bind
 from dpcurator.plan.nodes import Plan
 from dpcurator.plan.stability import Reach
 
 
-def notes(plan: Plan, reach: Reach, confidence: Fraction, *, every_clamp: bool = False) -> tuple[str, ...]:
-    """What an error bar does not cover, said with every answer (semantics 7.5). every_clamp: also the clamps that
-    cannot bind, as answers said that were signed by earlier versions."""
-    apart: list[str] = []
-    source = plan.source
-    if reach.one != 1:
-        caps = many(source.max_rows, "row")
-        if source.source.columns:
-            caps += f" a group and {many(source.max_groups, 'group')}"
-        if source.max_total is not None:
-            caps += f", or {many(source.max_total, 'row')} in all,"
-        apart.append(f"a unit with more than {caps} is {'cut' if reach.chosen else 'scaled'} down to that")
+def notes(plan: Plan, reach: Reach, confidence: Fraction, protects: str) -> tuple[str, ...]:
+    """One sentence or two for a reader of the answer (semantics 7.5). protects: the units by their name, in the
+    plural, as the catalog has it."""
+    units = printable(protects)
+    apart = [*_bounding(plan, reach, units), *clamps(plan)]
+    covered = f"± covers the added noise ({decimal_text(confidence * 100)} % confidence for each value)."
+    return (f"{covered} Not covered: {'; '.join(apart)}." if apart else covered,)
+
+
+def _bounding(plan: Plan, reach: Reach, units: str) -> list[str]:
+    """What contribution bounding and the selection of groups do to units, where they can."""
+    found = [] if reach.one == 1 else _limits(plan, reach, units)  # where each row is a unit it is one row in one group
     if reach.chosen:
-        apart.append(f"groups of few units are {'in (other)' if reach.other else 'left out'}")
-    calls = [call for call in plan.calls if every_clamp or call.column is None or may_bind(call.column)]
+        found.append(f"groups of few {units} are {'in (other)' if reach.other else 'left out'}")
+    return found
+
+
+def _limits(plan: Plan, reach: Reach, units: str) -> list[str]:
+    caps, grouped = plan.source, bool(plan.source.source.columns)
+    counts_units = all(rule_of(call).argument == "unit" for call in plan.calls)  # once a group, whatever their rows
+    most = caps.max_groups if not counts_units or caps.max_total is None else min(caps.max_groups, caps.max_total)
+    found, limits = [], []
+    if not counts_units:
+        limits.append(f"with more than {many(caps.max_rows, 'row')}" + (" per group" if grouped else ""))
+    if reach.chosen:
+        found.append(f"{units} in more than {many(most, 'group')} are counted in {most:,} of them")
+    elif grouped and most < (reach.keys or 0):
+        limits.append(f"in more than {many(most, 'group')}")
+    if not counts_units and reach.total is not None:
+        limits.append(f"with more than {many(reach.total, 'row')} in all")
+    if limits:
+        either = " or ".join([", ".join(limits[:-1]), limits[-1]] if len(limits) > 1 else limits)
+        found.append(f"{units} {either} are weighted down to {'this limit' if len(limits) == 1 else 'these limits'}")
+    return found
+
+
+def clamps(plan: Plan, *, every: bool = False) -> list[str]:
+    """The clamps of the columns measured, those alone that can bind or every one."""
+    calls = [call for call in plan.calls if every or call.column is None or may_bind(call.column)]
     beside = {(call.column, words): None for call in calls for words in rule_of(call).beside_bar(call.column)}
-    apart += [words for _, words in beside]
-    percent = decimal_text(confidence * 100)
-    told = f"± is the noise, with {percent} % confidence for each value"
-    return (f"{told}; not in it: {'; '.join(apart)}" if apart else told,)
+    return [words for _, words in beside]
 
 
 def many(count: int, noun: str) -> str:
