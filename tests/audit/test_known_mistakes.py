@@ -6,6 +6,8 @@ chance 1e-9, so a right mechanism would be called wrong once in a thousand milli
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -126,7 +128,7 @@ def rows_in_answers():
 WRONG = {
     bank_with_scale_one_over_epsilon: {"neighbours": "add-remove", "domain": (0, TOP)},
     bank_with_its_own_maximum: {"pair": (DEBTS, [2_800_798.00, *DEBTS]), "bits": False},
-    mean_by_private_n: {"neighbours": "add-remove", "domain": (0.0, 1.0), "hostile": False},
+    mean_by_private_n: {"neighbours": "add-remove", "domain": (0.0, 1.0)},
     clamped_before_a_multiplication: {"neighbours": "add-remove", "domain": (0, 1)},
     nan_through_a_clamp: {"neighbours": "replace-one", "domain": (0, 1)},
     sparse_vector_with_values: {"pair": ([1] * 10, [2] * 5 + [0] * 5), "samples": 300_000},
@@ -148,6 +150,115 @@ def test_a_known_mistake_is_found_with_a_witness(made):
     assert report.pair is not None
     assert report.event
     assert report.event in str(report)
+
+
+def clamp_with_half_the_noise():
+    """A clamp by numpy, which lets nan through, and half the noise that its bounds need."""
+    rng = noise()
+    return lambda rows, size: np.round(np.clip(np.array(rows, float), 0, 1).sum() + rng.laplace(0, 0.5, size), 3)
+
+
+def test_f11_rows_within_the_bounds_are_reported_before_nan():
+    """F11: what is wrong with rows that there can be is told first, not [nan]; else nan is found, and labelled."""
+    given = {"claim": dp.Pure(1), "neighbours": "add-remove", "domain": (0, 1), "samples": 50_000, **SURE}
+    wrong = dp.audit(clamp_with_half_the_noise(), **given)
+    assert wrong.verdict == "violation found"
+    assert not wrong.pair.hostile
+    assert all(0 <= row <= 1 for row in (*wrong.pair.first, *wrong.pair.second))
+    assert not any("outside" in note for note in wrong.notes)
+    outside = dp.audit(nan_through_a_clamp(), **given)
+    assert outside.verdict == "violation found"
+    assert outside.pair.hostile
+    assert "outside the bounds" in outside.pair.why
+    assert outside.notes[0].startswith("found on a row outside the bounds alone")
+    assert outside.as_json()["findings"][0]["outside_bounds"] is True
+    within = dp.audit(nan_through_a_clamp(), hostile=False, **given)
+    assert within.verdict == "no violation found"
+    assert within.pairs < outside.pairs
+
+
+def test_f11_exact_distributions_come_in_the_same_order():
+    def law(rows, slope):
+        p = min(max(sum(rows), 0), 1) * slope if sum(rows) == sum(rows) else 1
+        return {1: Fraction(1, 4) + Fraction(p) / 2, 0: Fraction(3, 4) - Fraction(p) / 2}
+
+    given = {"claim": dp.Pure(1), "neighbours": "add-remove", "domain": [0, 1]}
+    assert dp.audit(dp.exact_law(lambda rows: law(rows, 1)), **given).violated
+    given["domain"] = (0, 1)
+    steep = dp.audit(dp.exact_law(lambda rows: law(rows, 1)), **given)
+    assert steep.verdict == "violation found (certain)"
+    assert not steep.pair.hostile
+    flat = dp.audit(dp.exact_law(lambda rows: law(rows, Fraction(1, 100))), **given)
+    assert flat.verdict == "violation found (certain)"
+    assert flat.pair.hostile
+    assert flat.alpha == 0
+
+
+def test_f11_the_parts_share_the_probability_of_error(monkeypatch):
+    """Half of alpha each, so that all that is stated fails with probability at most alpha (auditing/run.py)."""
+    from dpcurator.auditing import run
+
+    given, shares = run._report, []
+
+    def report(mechanism, pairs, claim, limits, *more):
+        shares.append((limits.alpha, {pair.hostile for pair in pairs}))
+        return given(mechanism, pairs, claim, limits, *more)
+
+    monkeypatch.setattr(run, "_report", report)
+    found = dp.audit(nan_through_a_clamp(), claim=dp.Pure(1), neighbours="add-remove", domain=(0, 1), samples=20_000)
+    half = Fraction(1, 2_000_000)
+    assert shares == [(half, {False}), (half, {True})]
+    assert found.alpha == 2 * half
+
+
+def shown_compared(rng, form):
+    """SVT3 as it is written: what was compared is shown, and what was not asked is left out, or is nan."""
+
+    def release(answers, size):
+        drawn = np.round(np.asarray(answers) + rng.laplace(0, 2, (size, len(answers))), 3)
+        above = drawn >= 1 + rng.laplace(0, 2, (size, 1))
+        over = np.cumsum(above, axis=1) - above > 0
+        if form == "nan":
+            return np.where(over, np.nan, np.where(above, drawn, -np.inf))
+        ends = np.where(above.any(axis=1), above.argmax(axis=1) + 1, len(answers))
+        return [[float(x) if up else None for x, up in zip(row[:end], ups[:end], strict=True)]
+                for row, ups, end in zip(drawn, above, ends, strict=True)]  # fmt: skip
+
+    return release
+
+
+def shown_anew(rng):
+    """What Lyu, Su, Li put in its place: a third each for threshold, comparisons, and a number measured anew."""
+
+    def release(answers, size):
+        n = len(answers)
+        above = np.asarray(answers) + rng.laplace(0, 6, (size, n)) >= 1 + rng.laplace(0, 3, (size, 1))
+        fresh = np.round(np.asarray(answers) + rng.laplace(0, 3, (size, n)), 3)
+        return np.where(np.cumsum(above, axis=1) - above > 0, np.nan, np.where(above, fresh, -np.inf))
+
+    return release
+
+
+@pytest.mark.parametrize("form", ["nan", pytest.param("list", marks=pytest.mark.slow)])
+def test_f11_a_sparse_vector_that_shows_its_compared_number_is_found(form):
+    """F11: without a hint of the pair."""
+    samples = {"nan": 200_000, "list": 60_000}[form]
+    report = dp.audit(
+        shown_compared(noise(), form), claim=dp.Pure(1), neighbours="vector", samples=samples, shrink=False, **SURE
+    )
+    assert report.verdict == "violation found"
+    assert report.epsilon > 1
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"pair": ([1] * 10, [2] * 5 + [0] * 5)}, pytest.param({"neighbours": "vector"}, marks=pytest.mark.slow)],
+    ids=["one pair", "every pair"],
+)
+def test_f11_a_sparse_vector_that_measures_its_number_anew_is_not(given):
+    report = dp.audit(shown_anew(noise()), claim=dp.Pure(1), samples=50_000, **given, **SURE)
+    assert report.verdict == "no violation found"
+    assert report.epsilon > 0.2
 
 
 RIGHT = {

@@ -59,6 +59,20 @@ def test_a_list_of_values_is_believed_and_hostile_rows_can_be_left_out():
         assert all(1 <= row <= 2 for row in (*pair.first, *pair.second))  # fmt: skip
 
 
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
+@pytest.mark.parametrize("domain", [(0, 100), (0.0, 1.0), (0, 10**40), (-1, 0)])
+def test_f11_rows_within_the_bounds_come_first_and_others_are_marked(neighbours, domain):
+    """F11: a pair is hostile when a row of it is outside the bounds, and only then; nan is, -0.0 is 0."""
+    pairs = propose(neighbours=neighbours, domain=domain)
+    marks = [pair.hostile for pair in pairs]
+    assert marks == sorted(marks)
+    assert True in marks
+    for pair in pairs:
+        outside = [row for row in (*pair.first, *pair.second) if not domain[0] <= row <= domain[1]]
+        assert bool(outside) == pair.hostile == ("outside the bounds" in pair.why)
+    assert any(repr(row) == "-0.0" for pair in pairs if not pair.hostile for row in (*pair.first, *pair.second))
+
+
 def test_no_pair_is_listed_twice_and_the_order_never_varies():
     for name, domain in (("add-remove", (0, 9)), ("replace-one", [1, 2]), ("vector", None), ("number", None)):
         pairs = propose(neighbours=name, domain=domain)

@@ -7,6 +7,7 @@ parameters named in `other`.
 
 from __future__ import annotations
 
+import random
 from dataclasses import fields
 from fractions import Fraction
 from typing import Any
@@ -15,8 +16,24 @@ import pytest
 from worlds import PARAMETERS
 
 from dpcurator import mechanisms
+from dpcurator.entropy import TapeEntropy
 from dpcurator.errors import Refusal
 
+KINDS = {  # of what a verb takes: data that is good, and cannot be of it
+    "scores": ([3, 1, 2], [5, "12", {"a": 1}, {1, 2}, True, [True, False], [[1, 2]], ["a"]]),
+    "values": ([3, 1, 2], [5, "12", {"a": 1}, True, [True, False], [[1, 2]], ["a"]]),
+    "l1": ([3, 1, 2], ["12", {"a": 1}, {1, 2}, True, [True, False], [[1, 2]], ["a"]]),
+    "l2": ([3, 1, 2], ["12", {"a": 1}, {1, 2}, True, [True, False], [[1, 2]], ["a"]]),
+    "query": (3, ["12", {"a": 1}, {1, 2}, True, [True], range(2), [[1, 2]]]),
+    "people": ([0, 1, 0], [5, "12x", None, [[0, 1]]]),
+}
+TAPE = f"{random.Random(5).getrandbits(60_000):060000b}"
+VERBS = [
+    (row.name, verb, kind)
+    for row in mechanisms.ROWS
+    for verb, kind in (row.run[1] if row.run else row.takes).items()
+    if kind in KINDS and verb != "choose"
+]
 NO_NUMBER = [float("nan"), float("inf"), -float("inf"), True, "ten", "", [], object(), 1j]
 
 TABLE = PARAMETERS
@@ -37,7 +54,7 @@ def test_every_mechanism_has_an_entry_or_is_a_plain_law() -> None:
 
 @pytest.mark.parametrize("name", TABLE)
 def test_an_entry_tries_parameters_that_there_are_and_begins_from_a_good_call(name: str) -> None:
-    made = MADE[name](**TABLE[name].good)
+    made: Any = MADE[name](**TABLE[name].good)
     known = {one.name for one in fields(made) if one.init}
     assert set(TABLE[name].bad) <= known
     assert set(TABLE[name].good) <= known
@@ -80,3 +97,29 @@ def test_another_way_to_say_it_is_pointed_to() -> None:
         mechanisms.Laplace(scale=1, sensitivity=1)  # type: ignore[call-arg]
     with pytest.raises(Refusal, match=r"with_sigma\(sigma=\.\.\."):
         mechanisms.Gaussian(sigma=1, sensitivity=1)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize(("name", "verb", "kind"), VERBS)
+def test_f5_an_iterator_is_taken_once_and_what_is_no_data_is_refused(name: str, verb: str, kind: str) -> None:
+    """F5: one value for a list, a tuple, a generator, a map and a view of it; never a bare TypeError or ValueError."""
+    good, wrong = KINDS[kind]
+    more = {"SparseVector": {"values_epsilon": 1}, "Laplace": {"coordinates": 3}, "Staircase": {"coordinates": 1}}
+    made: Any = MADE[name](**TABLE[name].good | more.get(name, {} if kind != "l2" else {"coordinates": 3}))
+
+    made = made.with_value(epsilon=1) if verb == "select_with_value" else made
+
+    def told(data: Any) -> Any:
+        if name == "SparseVector":
+            return str(getattr(made.start(TapeEntropy(TAPE)), verb)(data))
+        return str(getattr(made, verb)(data, *((2,) if verb == "select_many" else ()), entropy=TapeEntropy(TAPE)))
+
+    if kind == "people":
+        good = [list(made.values)[i] for i in (0, 1, 0)]
+    if kind != "query":
+        views = dict(enumerate(good))
+        for again in (tuple(good), (x for x in good), map(views.get, range(3)), iter(good), views.values()):
+            assert told(again) == told(good)
+    for data in wrong:
+        with pytest.raises(Refusal) as refused:
+            told(data)
+        assert refused.value.cure

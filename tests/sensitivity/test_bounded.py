@@ -121,6 +121,13 @@ def test_f5_rows_may_be_an_array_a_series_or_an_iterator(made):
         with pytest.raises(Refusal, match="rows are a list") as refused:
             function(wrong)
         assert 'frame["age"]' in refused.value.cure
+    for shape in [(3, 1), (1, 3), (3, 0), (0, 3), (), (1, 1, 1)]:  # by its shape, whatever it holds
+        with pytest.raises(Refusal, match=f"array of {len(shape)} dimensions") as refused:
+            function(np.zeros(shape))
+        assert "array[:, 0]" in refused.value.cure
+    table = np.array([[1, 9], [2, 9], [30, 9]])
+    assert function(table[:, 0]) == function(rows)
+    assert Bounded.count()(list(table)) == (3,)
 
 
 @pytest.mark.parametrize("made", ["sum", "mean", "variance", "smallest", "largest"])

@@ -6,7 +6,8 @@ Relations   "add-remove"   lists of rows, one row added (units=True: all rows of
             "number"       one number, moved by at most 1
 Domain      Of rows: a tuple (low, high) for numbers within bounds, or a list of the values a row may have. With bounds
             a row may besides be anything a table can hold (nan, infinities, integers of any size, numbers far
-            outside): these are `hostile`, and what is promised for bounds must survive them. A list is believed.
+            outside): these are `hostile`, come last, and are no rows of the domain, so what they show is told apart
+            (auditing/run.py). A list is believed.
 Promise     Every pair proposed is a pair of neighbours under its relation, in the order listed. Nothing is random.
 Checked     tests/audit/test_pairs.py.
 """
@@ -77,8 +78,8 @@ def propose(
     return tuple(kept)
 
 
-def _read(domain: Any) -> tuple[list[Any], list[Any]]:
-    """(values of a row, most telling first; hostile values)."""
+def _read(domain: Any) -> tuple[list[Any], list[tuple[Any, bool]]]:
+    """(values of a row, most telling first; what a table can hold besides, and whether that is outside the domain)."""
     if isinstance(domain, tuple) and len(domain) == 2 and all(_number(end) for end in domain):
         low, high = domain
         if rational(low, name="low") > rational(high, name="high"):
@@ -87,8 +88,8 @@ def _read(domain: Any) -> tuple[list[Any], list[Any]]:
         if isinstance(low, int) and isinstance(high, int):
             middle = (low + high) // 2
         far = max(abs(low), abs(high), 1)
-        hostile = [math.nan, math.inf, -math.inf, far * 1000, -far * 1000, 2**63, 10**30, -0.0]
-        return [high, low, middle], hostile
+        odd = [math.nan, math.inf, -math.inf, far * 1000, -far * 1000, 2**63, 10**30, -0.0]
+        return [high, low, middle], sorted(((one, not low <= one <= high) for one in odd), key=lambda one: one[1])
     try:
         values = list(domain)
     except TypeError:
@@ -102,7 +103,7 @@ def _number(value: Any) -> bool:
     return isinstance(value, int | float | Fraction) and not isinstance(value, bool)
 
 
-def _rows(neighbours: str, values: list[Any], hostile: list[Any], units: bool) -> Iterator[Pair]:
+def _rows(neighbours: str, values: list[Any], odd: list[tuple[Any, bool]], units: bool) -> Iterator[Pair]:
     """Some base rows, and one more (or another) in front of them, at each extreme."""
     top, low = values[0], values[min(1, len(values) - 1)]
     mixed = [values[i % len(values)] for i in range(4)]
@@ -134,9 +135,10 @@ def _rows(neighbours: str, values: list[Any], hostile: list[Any], units: bool) -
         for times in (3, _MANY):
             yield pair([low] * 3, top, low, f"one unit has {times} rows", times=times)
     yield pair([low] * 99, top, low, "one row is extreme among a hundred")
-    for base, where in bases[:4]:
-        for bad in hostile:
-            yield pair(base, bad, low, f"one row is {_short(bad)}, {where}", bad=True)
+    for one, bad in odd:
+        for base, where in bases[:4]:
+            outside = ", outside the bounds" if bad else ""
+            yield pair(base, one, low, f"one row is {_short(one)}{outside}, {where}", bad=bad)
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,8 @@ class Finding:
 
     def as_json(self) -> dict[str, Any]:
         return {
-            "pair": [shown(self.pair.first), shown(self.pair.second)], "why": self.pair.why, "event": self.event,
+            "pair": [shown(self.pair.first), shown(self.pair.second)], "why": self.pair.why,
+            "outside_bounds": self.pair.hostile, "event": self.event,
             "likelier_on": self.direction[0], "counts": None if self.counts is None else list(self.counts),
             "draws": self.draws, "chance_at_least": figure(self.p), "other_chance_at_most": figure(self.q, up=True),
             "at_least": figure(self.at_least), "never_on_the_other": self.never,

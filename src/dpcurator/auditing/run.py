@@ -2,7 +2,15 @@
 
 Definition  Distributions that are known are compared exactly (auditing/exact/by_laws.py), others are drawn from
             (auditing/draws/by_draws.py); what each of them promises is said there. A plain function is replayed first,
-            see `_replayed`.
+            see `_replayed`. Pairs of rows within the bounds are looked at first; pairs with a row outside (nan, an
+            infinity, numbers far off) after them, only where the first contradicted nothing, and what these show
+            beyond the claim is labelled so: a claim for bounded rows need not hold for rows that there are none of.
+Promise     All that a report states holds together but for probability alpha = 1 - confidence, or for certain.
+Proof       Either part has alpha/2 for everything that it states (by_draws.py), whatever its pairs are, and is given
+            fresh draws. Let A and B be the events that the first and the second part state something false, B empty
+            where the second is not run. P(A) <= alpha/2. Whether the second is run, and on which pairs, is settled by
+            the first part's draws, and given these P(B) <= alpha/2, so P(B) <= alpha/2, and P(A or B) <= alpha. Time
+            that the first part leaves over is no draw of the second. With one part it has all of alpha.
 Checked     tests/audit/test_run.py, tests/audit/test_known_mistakes.py, tests/audit/test_copies.py.
 """
 
@@ -31,6 +39,11 @@ if TYPE_CHECKING:
     from dpcurator.numbers.rational import Spelled
 
 _REPLAYED = 4  # pairs replayed
+_WITHIN = 0.6  # of the time, for rows within the bounds
+_OUTSIDE = (
+    "found on a row outside the bounds alone; rows within them contradicted nothing. It counts if such a row can "
+    "reach the function; hostile=False leaves them out"
+)
 
 
 def audit(
@@ -72,7 +85,7 @@ def audit(
         seconds: number > 0, a limit; draws that do not fit are not made, and the report says how many were.
         confidence: number in (0, 1), of all that the report states.
         progress: called with (what, done, of how many).
-        hostile: whether to try rows outside the bounds too.
+        hostile: whether to try rows outside the bounds too, after those within; what they show is labelled.
         units: whether rows are pairs (unit, value).
         shrink: whether to look for a smaller witness, where no pair was given.
         bits: whether to look at the bits of doubles too; without, they are read as real numbers.
@@ -101,6 +114,24 @@ def audit(
         claim = claim_of(loss) if hasattr(loss, "family") else None
     refuse_coroutine(mechanism)
     replayed = tuple(_replayed(mechanism, pairs, limits.until)) if callable(mechanism) else ()
+    within = tuple(one for one in pairs if not one.hostile)
+    outside = tuple(one for one in pairs if one.hostile)
+    if not within or not outside:
+        report = _report(mechanism, pairs, claim, limits, shrink, replayed)
+        return replace(report, seconds=time.monotonic() - begun)
+    half = replace(limits, alpha=limits.alpha / 2)
+    first = replace(half, until=limits.until - (1 - _WITHIN) * limits.left)
+    report = _report(mechanism, within, claim, first, shrink, replayed)
+    if not report.violated and limits.left > 0:
+        report = _both(report, _report(mechanism, outside, claim, half, shrink, ()))
+    alpha = limits.alpha if report.alpha else report.alpha
+    return replace(report, alpha=alpha, seconds=time.monotonic() - begun)
+
+
+def _report(
+    mechanism: Any, pairs: Sequence[Pair], claim: Claim | None, limits: Limits, shrink: bool, replayed: tuple[str, ...]
+) -> Report:
+    """Of these pairs, with all that the limits allow."""
     law_of = law_for(mechanism)
     report = None
     if law_of is not None:
@@ -118,7 +149,25 @@ def audit(
     if report is None or (report.verdict == NOTHING and takes(mechanism, "entropy") and not _told_all(report)):
         function = _function(mechanism)
         report = by_draws(function, name_of(mechanism), pairs, claim, limits, shrink)
-    return replace(report, notes=(*report.notes, *replayed), seconds=time.monotonic() - begun)
+    return replace(report, notes=(*report.notes, *replayed))
+
+
+def _both(within: Report, outside: Report) -> Report:
+    """Of rows within the bounds, where nothing was found, and of rows outside them."""
+    found = outside.violated
+    told = outside if found else within
+    findings = (*outside.findings, *within.findings) if found else (*within.findings, *outside.findings)
+    label = (_OUTSIDE,) if found else ()
+    return replace(
+        told,
+        findings=findings,
+        pairs=within.pairs + outside.pairs,
+        samples=max(within.samples, outside.samples),
+        searched=max(within.searched, outside.searched),
+        alpha=max(within.alpha, outside.alpha),
+        layer=within.layer if within.layer == outside.layer else "black box",
+        notes=tuple(dict.fromkeys((*label, *within.notes, *outside.notes))),
+    )
 
 
 def _replayed(mechanism: Any, pairs: Sequence[Pair], until: float) -> Iterator[str]:

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 _ROOM = 1 << 62  # of an int64, that a sum with noise cannot pass unseen
 _PIECE = 1 << 14
+_NO_VECTOR = (list, tuple, str, bytes, Mapping, set, frozenset)  # what is one already, or has no order or no numbers
 _CURE = "The sensitivity is that of the value so mapped."
 
 
@@ -64,12 +65,15 @@ class Reals:
         return (2 * top + bottom) // (2 * bottom)
 
     def steps(self, value: object) -> int | NDArray[Any]:
-        """One int; or for an array, list or tuple an array of its shape: int64, or Python ints if one needs more."""
+        """One int; or for an array, list or tuple an array of its shape: int64, or Python ints if one needs more. An
+        iterator is taken once."""
         if isinstance(value, int | float | Fraction | Decimal) or value is None:
             return self._one(value)
         import numpy as np
 
         value = unmasked(value)
+        if not isinstance(value, _NO_VECTOR) and isinstance(value, Iterable) and not hasattr(value, "__array__"):
+            value = list(value)
         if isinstance(value, list | tuple):
             plain = all(type(one) is float for one in value)
             values: NDArray[Any] = np.empty(len(value), dtype=np.float64 if plain else object)
@@ -294,7 +298,8 @@ def _exact(value: Any) -> Fraction | str:
                 return "inf" if value > 0 else "-inf"
             return Fraction(*value.as_integer_ratio())
     raise Refusal(
-        "A value must be a number, and a vector one row of numbers.", cure="Turn texts and truths into numbers."
+        "A value must be a number, and a vector one row of numbers.",
+        cure="Turn texts and truths into numbers; give a vector as a list, a tuple, an iterator or an array.",
     )
 
 

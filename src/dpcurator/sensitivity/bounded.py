@@ -80,7 +80,8 @@ class Bounded:
     __repr__ = readable
 
     def __call__(self, rows: Iterable[Any]) -> Values:
-        """rows: a list, an array, a Series or an iterator. Raises Refusal for what is none, and for a truth."""
+        """rows: a list, an array of one dimension, a Series or an iterator, taken once. Raises Refusal for what is
+        none, and for a truth."""
         return self._value(_rows(rows))
 
     @classmethod
@@ -273,6 +274,11 @@ def _rows(given: Any) -> list[Any]:
         raise Refusal(
             f"The rows are a list, and this is of type {type(given).__name__}.",
             cure='Give a list, an array or one column, as in frame["age"].',
+        )
+    if getattr(given, "ndim", 1) != 1:  # of the container, whatever its rows are
+        raise Refusal(
+            f"The rows are a list, and this is an array of {given.ndim} dimensions.",
+            cure="Give one column, as in array[:, 0], or list(array) where each row is a list.",
         )
     return list(unmasked(given))
 
