@@ -60,7 +60,7 @@ class Request:
 
     analyst: str
     plan: str  # sha256 of the canonical plan, hexadecimal
-    catalog: str  # the catalog's digest
+    catalog: str  # sha256 of the declared facts that the plan uses
     data_version: int
     parameters: str  # canonical JSON of everything else that shapes the answer: price, split, mechanisms, confidence
     epsilon: Fraction

@@ -44,7 +44,7 @@ def test_a_whole_number_of_any_length_is_shown(name, sign):
 def test_a_receipt_in_another_currency_than_the_catalogs_does_not_hold(told, catalog):
     """What is charged in rho costs a ledger in epsilon nothing."""
     receipt = json_of(curator(CATALOGS[told]).ask("SELECT COUNT(*) FROM visits", spend="10%").receipt)
-    lies = signed(receipt | {"catalog_sha256": CATALOGS[catalog].digest})
+    lies = signed(receipt | {"catalog_sha256": CATALOGS[catalog].digest})  # of the whole, as earlier ones hold it
     assert verify(lies, public_key=KEY.public).holds
     assert not verify(lies, catalog=CATALOGS[catalog], public_key=KEY.public).holds
 

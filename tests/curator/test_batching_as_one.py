@@ -256,7 +256,7 @@ def test_a_receipt_without_its_point_or_its_losses_does_not_hold(paid):
 def test_an_ordinary_batch_has_no_such_parts(paid):
     made = curator(CATALOGS["approximate"])
     receipt = json_of(made.batch(COUNTS, epsilon=3)[0].receipt)
-    assert set(receipt["batch"]) == {"index", "plans", "costs"}
+    assert set(receipt["batch"]) == {"index", "plans", "facts", "costs"}
     for part in ("point", "losses"):
         lie = signed(receipt | {"batch": receipt["batch"] | {part: paid[1]["batch"][part]}})
         assert not verify(lie, ledger=made.ledger).holds

@@ -39,5 +39,6 @@ def test_f1_f9_a_notebook_runs_in_a_bare_kernel(clinic, tmp_path, monkeypatch):
         assert not re.search(r"--\w| at 0x", one[0].data["text/plain"] + one[0].data["text/html"])
     assert refused.output_type == "error"
     assert [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in refused.traceback] == [
-        'refused: line 1, column 18: there is no table "visit".', "Did you mean visits?"
+        'refused: line 1, column 18: there is no table "visit".',
+        "Did you mean visits?",
     ]

@@ -12,6 +12,7 @@ from dpcurator.engines.reference import Reference
 from dpcurator.ledger.keys import canonical
 from dpcurator.ledger.keys import verify as signed_by
 from dpcurator.plan.canonical import digest
+from dpcurator.plan.facts import facts_of
 from dpcurator.receipts.receipt import FORMAT, sha
 from receipts import KEY, TABLES, curator, json_of
 
@@ -38,7 +39,7 @@ def test_what_a_receipt_says(told):
     assert receipt["ledger"]["spent"] == "1/3"
     assert receipt["ledger"]["remaining"] == "11/3"
     assert receipt["answer_sha256"] == sha(answer.core_json())
-    assert receipt["catalog_sha256"] == CATALOG.digest
+    assert receipt["catalog_sha256"] == facts_of(made.plan(QUESTION), CATALOG)
     assert set(receipt["software"]) == {"dpcurator", "numpy", "python-flint", "duckdb", "python"}
 
 

@@ -87,16 +87,18 @@ def _public(catalog: Catalog) -> dict[str, Any]:
     }
 
 
+def column_facts(column: Column) -> dict[str, Any]:
+    """What is declared of a column and decides which value each row has there: all but its bounds and keys."""
+    return {"name": column.name, "type": column.type, "missing": json_value(column.missing)} | _length(column)
+
+
 def _public_table(table: Table) -> dict[str, Any]:
     columns = [
-        {
-            "name": column.name,
-            "type": column.type,
+        column_facts(column)
+        | {
             "bounds": None if column.lower is None else [str(column.lower), str(column.upper)],
             "keys": "unknown" if column.unknown_keys else _keys(column),
-            "missing": json_value(column.missing),
         }
-        | _length(column)
         for column in table.columns
     ]
     caps = {"max_rows": table.max_rows, "max_groups": table.max_groups, "expected_units": table.expected_units}

@@ -130,9 +130,9 @@ def _write(path: Path, receipt: dict[str, Any]) -> None:
         raise Misconfigured(
             "the receipt could not be written; the answer is paid and stored.",
             where=str(path),
-            cure=f"Print it with `dpcurator receipt {receipt['request'][:8]}`." if "request" in receipt else (
-                "Ask again: it is free."
-            ),
+            cure=f"Print it with `dpcurator receipt {receipt['request'][:8]}`."
+            if "request" in receipt
+            else ("Ask again: it is free."),
         ) from None
 
 

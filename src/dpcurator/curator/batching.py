@@ -8,7 +8,7 @@ these two: the questions have half of the price's delta for themselves, and the 
 epsilon is not below the sum, the batch is the same as without the word. Which of the two it is rests on plans, price
 and catalog. Every question is bound, priced and checked before the one charge, so a question that is refused, or a
 batch that cannot be paid, charges nothing. The answers are stored together before any is shown. Each has a receipt of
-its own, which names the batch: the digests of its plans, and what each of them cost. Checked in
+its own, which names the batch: the digests of its plans, of the facts they use, and what each of them cost. Checked in
 tests/curator/test_batching.py and tests/curator/test_batching_as_one.py.
 """
 
@@ -26,6 +26,7 @@ from dpcurator.errors import Refusal
 from dpcurator.numbers import decimal_text
 from dpcurator.numbers.text_table import pre_html
 from dpcurator.plan.canonical import digest
+from dpcurator.plan.facts import facts_of
 from dpcurator.plan.limits import Finishing, check, finishing, scanned
 from dpcurator.plan.merge import merged
 from dpcurator.plan.nodes import Plan
@@ -93,6 +94,11 @@ class Batch:
         """What stands for the plan in the ledger."""
         return batch_digest(self.digests)
 
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """Of each paid question, the digest of the declared facts that it uses."""
+        return tuple(facts_of(quote.plan, quote.catalog) for quote in self.paid)
+
     def parameters(self) -> Json:
         """Everything besides plans, catalog and data that shapes the answers."""
         told: Json = {"batch": [quote.parameters() for quote in self.paid]}
@@ -101,7 +107,7 @@ class Batch:
     def told(self, index: int) -> Json:
         """What the receipt of the paid question number `index` says of the batch."""
         costs = [[str(quote.epsilon), str(quote.rho), str(quote.delta)] for quote in self.paid]
-        told: Json = {"index": index, "plans": list(self.digests), "costs": costs}
+        told: Json = {"index": index, "plans": list(self.digests), "facts": list(self.facts), "costs": costs}
         if self.point is None:
             return told
         losses = [[loss.as_json() for loss in losses_of(quote.parameters())] for quote in self.paid]

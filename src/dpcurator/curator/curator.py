@@ -37,6 +37,7 @@ from dpcurator.plan.bind import bind
 from dpcurator.plan.canonical import as_json, plan_of
 from dpcurator.plan.check_catalog import disagreement
 from dpcurator.plan.check_outputs import misfit
+from dpcurator.plan.facts import facts_of, facts_of_batch
 from dpcurator.plan.nodes import Plan, owners_of
 from dpcurator.pricing.caps_menu import CapsMenu, caps_menu
 from dpcurator.pricing.menu import Menu, menu
@@ -272,7 +273,7 @@ class Curator:
             return tuple(self._public(quote) for quote in batch.asked)
         wanted = replace(
             self.request(batch.paid[0], request_id=request_id, analyst=analyst),
-            plan=batch.digest, parameters=canonical_text(batch.parameters()),
+            plan=batch.digest, catalog=facts_of_batch(batch.facts), parameters=canonical_text(batch.parameters()),
             epsilon=batch.epsilon, rho=batch.rho, delta=batch.delta,
             asked="; ".join(words_of(question, asked) for question in questions),
             owners=tuple(dict.fromkeys(pair for quote in batch.paid for pair in owners_of(quote.plan))),
@@ -365,7 +366,7 @@ class Curator:
         return Request(
             analyst=analyst,
             plan=quote.plan_digest,
-            catalog=self.catalog.digest,
+            catalog=facts_of(quote.plan, self.catalog),
             data_version=self.catalog.data_version,
             parameters=canonical_text(quote.parameters()),
             epsilon=quote.epsilon,

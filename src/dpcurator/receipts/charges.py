@@ -17,6 +17,7 @@ from dpcurator.ledger import Ledger
 from dpcurator.ledger.events import Answered, Charged
 from dpcurator.ledger.keys import canonical
 from dpcurator.numbers import decimal_text
+from dpcurator.plan.facts import facts_of_batch
 from dpcurator.pricing.joint_guarantee import SLACK, point_of
 from dpcurator.privacy.loss import Loss
 from dpcurator.receipts.form import DIGEST, Parsed, Step, Wrong, amount_of, require, spelled
@@ -35,7 +36,7 @@ def check_batch(told: Parsed) -> str:
     if batch is None:
         require(spent >= told.costs[told.currency], "it says that less was spent than it cost")
         return "asked by itself"
-    require(set(batch) - _AS_ONE == {"index", "plans", "costs"} and type(batch["index"]) is int
+    require(set(batch) - _AS_ONE - {"facts"} == {"index", "plans", "costs"} and type(batch["index"]) is int
              and len(_AS_ONE & set(batch)) != 1, "a batch has other parts")  # fmt: skip
     require(0 <= batch["index"] < len(batch["plans"]) == len(batch["costs"]), "it is not in its batch")
     costs = [receipt[name] for name in ("epsilon", "rho", "delta")]
@@ -43,6 +44,9 @@ def check_batch(told: Parsed) -> str:
     require(plans[place] == receipt["plan_sha256"] and batch["costs"][place] == costs, "it is not in its batch")
     require(all(len([amount_of(part) for part in one]) == 3 for one in batch["costs"]), "a cost is malformed")
     require(all(spelled(DIGEST, plan) for plan in plans), "a plan is malformed")
+    if "facts" in batch:  # batches charged before are bound to the digest of the whole catalog
+        held = len(batch["facts"]) == len(plans) and all(spelled(DIGEST, one) for one in batch["facts"])
+        require(held and batch["facts"][place] == receipt["catalog_sha256"], "its batch rests on other facts")
     least = sum((amount_of(one[currency]) for one in batch["costs"]), Fraction(0))
     words = f"question {place + 1} of a batch of {len(batch['plans'])}, paid by one charge"
     if "point" in batch:
@@ -134,7 +138,8 @@ def check_ledger(told: Parsed, ledger: Ledger, answer: Json | None) -> str:
     require(charged.request == receipt["request"], "the charge at this position is another request's")
     batch = receipt["batch"]
     plan, costs, parameters = _charged_for(receipt, charged)
-    claims = (receipt["analyst"], plan, receipt["catalog_sha256"], receipt["data_version"])
+    facts = receipt["catalog_sha256"] if batch is None or "facts" not in batch else facts_of_batch(batch["facts"])
+    claims = (receipt["analyst"], plan, facts, receipt["data_version"])
     held = (charged.analyst, charged.plan, charged.catalog, charged.data_version)
     require(claims == held, "the ledger holds another question under this request")
     prices = [str(charged.epsilon), str(charged.rho), str(charged.delta)]

@@ -15,6 +15,7 @@ from typing import Final
 
 from dpcurator.ledger.keys import SigningKey, canonical
 from dpcurator.plan.canonical import as_json
+from dpcurator.plan.facts import facts_of
 from dpcurator.plan.stability import Reach
 from dpcurator.pricing.quote import Quote
 from dpcurator.values import Charge, Json
@@ -83,7 +84,7 @@ def _asked(quote: Quote, answer_core: Json, key: SigningKey) -> Json:
         "plan_sha256": quote.plan_digest,
         "confidence": str(quote.confidence),
         "answer_sha256": sha(answer_core),
-        "catalog_sha256": catalog.digest,
+        "catalog_sha256": facts_of(quote.plan, catalog),
         "data_version": catalog.data_version,
         "software": {part: _version(part) for part in PARTS} | {"python": platform.python_version()},
         "public_key": key.public,

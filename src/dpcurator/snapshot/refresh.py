@@ -31,7 +31,10 @@ MOST_KEYS: Final = 1_000_000  # of one public column
 
 
 def refresh(
-    declaration: Declaration, frames: Mapping[str, Any] | None = None, progress: Progress | None = None, *,
+    declaration: Declaration,
+    frames: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+    *,
     after: int = 0,
 ) -> Report:
     """Read everything into a new snapshot and put it in force. The report is for the steward alone.

@@ -512,10 +512,13 @@ def place(receipt: Any) -> str:
          and re.fullmatch("[0-9a-f]{64}", ledger["head"]), "less was spent than it cost, or its place is none")
     if batch is not None:
         at, plans, costs = batch["index"], batch["plans"], batch["costs"]
-        need(set(batch) in ({"index", "plans", "costs"}, {"index", "plans", "costs", "point", "losses"})
-             and type(at) is int and 0 <= at < len(plans) == len(costs) == len(set(plans)), "its batch is none")
+        need({"index", "plans", "costs"} <= set(batch) <= {"index", "plans", "costs", "facts", "point", "losses"}
+             and ("point" in batch) == ("losses" in batch) and type(at) is int
+             and 0 <= at < len(plans) == len(costs) == len(set(plans)), "its batch is none")
         own = [receipt["plan_sha256"], [receipt[name] for name in NAMES]]
-        same([("its place in the batch", own, [plans[at], costs[at]])])
+        facts = batch.get("facts", [receipt["catalog_sha256"]] * len(plans))  # what each question uses of the catalog
+        need(len(facts) == len(plans) and all(re.fullmatch("[0-9a-f]{64}", one) for one in facts), "its facts are none")
+        same([("its place in the batch", [*own, facts[at]], [plans[at], costs[at], receipt["catalog_sha256"]])])
         words = f"as question {at + 1} of a batch of {len(plans)}, paid at once"
     if batch is not None and "point" in batch:
         words += f"; that {shown(charge(receipt))} covers all IS TAKEN ON TRUST here (dpcurator verify works it out)"
