@@ -275,9 +275,10 @@ def _rows(given: Any) -> list[Any]:
             f"The rows are a list, and this is of type {type(given).__name__}.",
             cure='Give a list, an array or one column, as in frame["age"].',
         )
-    if getattr(given, "ndim", 1) != 1:  # of the container, whatever its rows are
+    axes = getattr(given, "ndim", 1)
+    if axes != 1:  # of the container, whatever its rows are
         raise Refusal(
-            f"The rows are a list, and this is an array of {given.ndim} dimensions.",
+            f"The rows are a list, and this is an array of {axes} dimensions.",
             cure="Give one column, as in array[:, 0], or list(array) where each row is a list.",
         )
     return list(unmasked(given))
