@@ -15,6 +15,10 @@ quick *args:
 registry:
     python -m pytest -m registry
 
+# the table of power: what each law tries in an ordinary run, and in a long one
+power:
+    python -m pytest --power --collect-only -qq -n 0 -s
+
 # one room: `just room mechanisms`
 room name *args:
     python -m pytest tests/{{name}} -m "not slow" {{args}}

@@ -4,7 +4,9 @@ The suite runs with --import-mode=importlib, which adds no folder to sys.path.
 """
 
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -13,7 +15,19 @@ SUPPORT = str(Path(__file__).parent / "support")
 if SUPPORT not in sys.path:
     sys.path.insert(0, SUPPORT)
 
-from power import in_part, is_registry, left_to_slow_runs, part_of, quick  # noqa: E402  (found through the line above)
+from power import (  # noqa: E402  (found through the line above)
+    POWER,
+    Run,
+    function_of,
+    in_part,
+    is_registry,
+    left_to_slow_runs,
+    part_of,
+    quick,
+    share_of,
+    table,
+    tries_of,
+)
 
 # A busy machine must not fail a test: no deadline on an example, and slowness is no health check's matter here.
 settings.register_profile(
@@ -24,7 +38,25 @@ settings.load_profile("dpcurator")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--part", default=None, help="K/N: only the tests that fall to part K of N, as with -m slow")
+    parser.addoption("--power", action="store_true", help="with --collect-only -n 0: what each law tries in each run")
     parser.addoption("--quick", action="store_true", help="two cases of each test, and none that takes long")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    chosen = config.getoption("-m")
+    Run.whole = "slow" in chosen and "not slow" not in chosen
+
+
+@pytest.fixture
+def tries(request: pytest.FixtureRequest) -> int:
+    """How many examples this test tries in this run: its line in tests/support/power.py."""
+    return tries_of(function_of(request.node.nodeid))
+
+
+@pytest.fixture
+def by_lot(request: pytest.FixtureRequest) -> Callable[[Sequence[Any]], list[Any]]:
+    """Of a list, as many as this test tries in this run, by lot."""
+    return lambda items: share_of(function_of(request.node.nodeid), items)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -34,10 +66,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     named = any("[" in argument for argument in config.args)
     left = set() if named else left_to_slow_runs([item.nodeid for item in items])
     for item in items:
-        if item.nodeid in left:
+        if item.nodeid in left or (Run.whole and function_of(item.nodeid) in POWER):
             item.add_marker(pytest.mark.slow)
         if is_registry(item.nodeid):
             item.add_marker(pytest.mark.registry)
+    if config.getoption("--power"):
+        print("\n".join(table([item.nodeid for item in items])))
+        _keep(config, items, set())
     if config.getoption("--quick"):
         _keep(config, items, quick([item.nodeid for item in items]))
     text = config.getoption("--part")

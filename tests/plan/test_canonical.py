@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import copy
-import json
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from questions import planned, questions
+from questions import planned
 
 from dpcurator.errors import Refusal
-from dpcurator.plan.canonical import as_json, canonical_text, digest, plan_of
+from dpcurator.plan.canonical import as_json, digest, plan_of
 
 RICH = planned(
     "SELECT city, ward, ROUND(AVG(cost) * 0.5, 1) AS a, SUM(gain), COUNT(*) > 3, DATE '2024-01-01', 'x', NULL "
@@ -21,28 +20,9 @@ RICH = planned(
 )
 
 
-@given(questions())
-@settings(derandomize=True, deadline=None, max_examples=120)
-def test_a_plan_is_read_back_from_its_json(text):
-    plan = planned(text)
-    spelled = canonical_text(plan)
-    assert plan_of(as_json(plan)) == plan
-    assert plan_of(json.loads(spelled)) == plan
-    assert canonical_text(plan_of(json.loads(spelled))) == spelled
-    assert digest(planned(text)) == digest(plan)
-    spelled.encode("ascii")
-
-
 def test_numbers_of_a_thousand_digits_are_plans_too():
     plan = planned("SELECT COUNT(*) * 1e900 + 1e-900 FROM visits")
     assert plan_of(as_json(plan)) == plan
-
-
-@given(questions(), questions())
-@settings(derandomize=True, deadline=None, max_examples=120)
-def test_digests_are_equal_when_and_only_when_plans_are(one, other):
-    first, second = planned(one), planned(other)
-    assert (first == second) == (digest(first) == digest(second))
 
 
 def leaves(value, path=()):

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction as F
 
 import pytest
-from hypothesis import given, settings
-from questions import CATALOG, VISITS, catalog_with, planned, questions, quoted, with_column
+from questions import CATALOG, VISITS, catalog_with, planned, quoted, with_column
 
-from dpcurator.engines.limits import check_core
 from dpcurator.errors import Misconfigured, Refusal
 from dpcurator.language.rows import AllOf, Among, AnyOf, Compare, Constant, Field, IsMissing, Truth
 from dpcurator.plan.core import ONE, Chosen, Filter, Listed, Measure, Owner, ScaleDown, Scan, Source, Sum, Total
@@ -137,15 +134,3 @@ def test_unknown_keys_are_never_floats():
 def test_a_plan_of_another_catalog_is_refused():
     with pytest.raises(Misconfigured, match="no table"):
         lower(planned("SELECT COUNT(*) FROM visits"), (), {}, catalog_with())
-
-
-@given(questions())
-@settings(derandomize=True, deadline=None, max_examples=200)
-def test_every_question_lowers_to_a_core_plan_engines_take(text):
-    quote = quoted(text, F(1, 3))
-    if quote.priced:
-        parts = check_core(quote.lowered.core)
-        assert len(quote.lowered.combinations) == len(quote.priced)
-        used = {number for combination in quote.lowered.combinations for number, _ in combination.terms}
-        assert used == set(range(len(parts.sums)))
-        assert len(parts.listed.keys) == quote.priced[0].reading.coordinates

@@ -5,10 +5,7 @@ from __future__ import annotations
 from fractions import Fraction as F
 
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
-from noises import finished_values, noise_free, shifted
-from questions import CATALOG, VISITS, catalog_with, questions, quoted, with_column
+from questions import CATALOG, VISITS, catalog_with, quoted, with_column
 
 from dpcurator.pricing.bars import bars, describe
 
@@ -75,22 +72,3 @@ def test_an_average_has_a_bar_only_for_groups_of_so_many_rows():
     assert describe(bars(quoted("SELECT SUM(cost) / COUNT(*) FROM visits"))[0]) == "depends on the data"
     assert bars(quoted("SELECT SUM(cost) / COUNT(*) FROM visits"))[0].as_json()["exact"] is None
     assert bars(quoted("SELECT COUNT(*) FROM visits"))[0].rows is None
-
-
-@given(questions(), st.data(), st.sampled_from((1, 50, 10**4)))
-@settings(derandomize=True, deadline=None, max_examples=100)
-def test_noise_within_its_box_moves_no_answer_beyond_its_bar(text, data, rows):
-    """In exact rationals, for every output with a bar, over counts of at least `rows`."""
-    quote = quoted(text.split(" HAVING ")[0].split(" ORDER ")[0].split(" LIMIT ")[0], F(1, 3))
-    assume(quote.priced)
-    found = {bar.title: bar for bar in bars(quote, rows)}
-    true = noise_free(quote, data, least=rows)
-    for number, output in enumerate(quote.plan.outputs):
-        bar = found.get(output.title)
-        if bar is None or bar.error is None:
-            continue
-        noisy = shifted(quote, true, data, output)
-        exact, told = finished_values(quote, true, shown=False), finished_values(quote, noisy, shown=True)
-        for one, other in zip(exact, told, strict=True):
-            if one[number] is not None and other[number] is not None:
-                assert abs(one[number] - other[number]) <= bar.error

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from hypothesis import strategies as st
 from questions import seen
 
+from dpcurator.mechanisms import DiscreteGaussian, DiscreteLaplace
 from dpcurator.plan.nodes import Output
 from dpcurator.pricing.bars import beta_of
 from dpcurator.pricing.quote import Quote
+from dpcurator.privacy import zcdp
 from dpcurator.release.finish import _View
 
 Rows = tuple[tuple[int, ...], ...]
 
 
-def noise_free(quote: Quote, data: st.DataObject, *, least: int = 0) -> Rows:
+def noise_free(quote: Quote, luck: random.Random, *, least: int = 0) -> Rows:
     """Readings that some table could have: a count n of at least `least`, sums within [L n, U n], |C| <= W n; often
     the least count, and an end of the sums, where error bars are attained."""
 
     def among(low: int, high: int) -> int:
-        return data.draw(st.sampled_from((low, high)) | st.integers(low, high))
+        return luck.choice((low, high, luck.randint(low, high), luck.randint(low, high)))
 
     made: list[tuple[int, ...]] = []
     counts: dict[Any, list[int]] = {}
@@ -30,8 +32,7 @@ def noise_free(quote: Quote, data: st.DataObject, *, least: int = 0) -> Rows:
         column, steps = one.ask.column, one.steps
         keys = range(one.reading.coordinates)
         if column not in counts:
-            some = st.just(least) | st.integers(least, least + 10_000)
-            counts[column] = [data.draw(some) * quote.reach.one for _ in keys]
+            counts[column] = [luck.choice((least, least + luck.randint(0, 10_000))) * quote.reach.one for _ in keys]
         n = counts[column]
         if one.ask.what == "values":
             made.append(tuple(among(steps.lower * n[k], steps.upper * n[k]) for k in keys))
@@ -43,11 +44,11 @@ def noise_free(quote: Quote, data: st.DataObject, *, least: int = 0) -> Rows:
     return tuple(made)
 
 
-def shifted(quote: Quote, true: Rows, data: st.DataObject, output: Output) -> Rows:
+def shifted(quote: Quote, true: Rows, luck: random.Random, output: Output) -> Rows:
     """The readings with noise as large as the output's error bar allows each of its readings."""
     beta = beta_of(quote, output.part)
     return tuple(
-        tuple(value + data.draw(st.sampled_from((-most, most, 0, most // 2))) for value in values)
+        tuple(value + luck.choice((-most, most, 0, most // 2)) for value in values)
         for one, values in zip(quote.priced, true, strict=True)
         for most in (one.mechanism.error(beta),)
     )
@@ -71,3 +72,20 @@ def finished_values(quote: Quote, noisy: Rows, *, shown: bool) -> Sequence[Seque
         whole = shown and output.shown == "whole"
         columns.append([Fraction(round_half_up(v)) if whole and v is not None else v for v in plain])
     return list(zip(*columns, strict=True))
+
+
+def covered(quote: Quote) -> bool:
+    """Whether what is charged covers the losses, derived here from scales and sensitivities alone."""
+    laplace = [(one, one.mechanism) for one in quote.priced if isinstance(one.mechanism, DiscreteLaplace)]
+    gaussian = [(one, one.mechanism) for one in quote.priced if isinstance(one.mechanism, DiscreteGaussian)]
+    pure = [Fraction(max(1, one.reading.l1)) / noise.scale for one, noise in laplace]
+    rho = sum((Fraction(max(1, one.reading.l2_squared)) / (2 * noise.variance) for one, noise in gaussian), Fraction(0))
+    if quote.catalog.currency == "rho":
+        return rho + sum(epsilon**2 / 2 for epsilon in pure) <= quote.rho and (quote.epsilon, quote.delta) == (0, 0)
+    if not gaussian:
+        return sum(pure) <= quote.epsilon and (quote.rho, quote.delta) == (0, 0)
+    if zcdp.delta_of(rho, quote.epsilon) <= quote.delta:
+        return not laplace and quote.rho == 0
+    one, noise = gaussian[0]  # alone, by its own law
+    own = noise.loss(one.reading.linf).delta(quote.epsilon).hi
+    return len(quote.priced) == 1 == one.reading.coordinates and own <= quote.delta

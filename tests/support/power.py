@@ -1,19 +1,28 @@
 """How much of the suite the ordinary run does, so that it ends within five minutes on two cores.
 
-`SAMPLED` says of a parametrised test how many of its cases the ordinary run takes, spread evenly over them; the others
-are marked `slow`, as are whole tests that stand here with 0. So no case is lost: `pytest -m slow` runs all that the
-ordinary run leaves out, and `--part K/N` a K-th part of N of it, chosen by a digest of each test's name. `.ci/run`
-takes another part with each commit.
+The power of a law is the number of cases or examples that a run tries. It stands here and nowhere else; `just power`
+prints it, with the whole number beside it.
 
-The power of a law is the number of cases or examples that the ordinary run tries. `REGISTRY` are the tests that fail
-when something is added and not registered everywhere; `--quick` leaves out `LONG` and takes two cases of each test.
+`SAMPLED` says of a parametrised test how many of its cases the ordinary run takes, spread evenly over them; the others
+are marked `slow`, as are whole tests that stand here with 0. `POWER` says of a test that makes its examples, or goes
+through a list of them, how many it tries in an ordinary run and in a long one, of which it is a part too: by `tried`
+above a test of hypothesis, or by the fixtures `tries` (their number) and `by_lot` (so many of a list). So no
+case is lost: `pytest -m slow` runs all that the ordinary run leaves out, and `--part K/N` a K-th part of N of it,
+chosen by a digest of each test's name. `.ci/run` takes another part with each commit.
+
+`REGISTRY` are the tests that fail when something is added and not registered everywhere; `--quick` leaves out `LONG`
+and takes two cases of each test.
 """
 
 from __future__ import annotations
 
+import random
+import sys
 import zlib
 from collections import defaultdict
-from typing import Final
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final, TypeVar
 
 SAMPLED: Final[dict[str, int]] = {
     "accounting/test_calibrate.py::test_a_little_less_noise_is_not_proved": 1,
@@ -95,6 +104,12 @@ SAMPLED: Final[dict[str, int]] = {
     "mechanisms/test_sparse_vector.py::test_loss_bounds_every_log_ratio": 1,
     "mechanisms/test_sparse_vector.py::test_runs_follow_the_law": 0,
     "mechanisms/test_staircase.py::test_the_loss_is_the_worst_of_all_shifts_exactly": 10,
+}
+
+ALL: Final = sys.maxsize
+POWER: Final[dict[str, tuple[int, int]]] = {  # examples in an ordinary run, and in a long one
+    "aggregates/test_bars.py::test_h2_the_quoted_bar_covers_the_noise_and_the_finished_interval": (30, 500),
+    "laws/test_questions.py::test_every_law_holds_of_every_question": (30, 400),  # in each of four parts
 }
 
 REGISTRY: Final = (  # files, or functions of files
@@ -217,6 +232,38 @@ LONG: Final = (  # half a second or more, one of its cases
     "laws/test_heart.py::test_no_unit_moves_a_reading_further_than_it_claims",
 )
 QUICK: Final = 2  # cases of a test in a quick run
+Item = TypeVar("Item")
+
+
+class Run:
+    """Whether this run is a long one, `-m slow`; tests/conftest.py says so before any test is read."""
+
+    whole = False
+
+
+def tries_of(name: str) -> int:
+    """How many examples the test tries in this run. name: as in POWER."""
+    if name not in POWER:
+        raise LookupError(f"tests/support/power.py has no line for {name} in POWER: add its two numbers of examples")
+    return POWER[name][Run.whole]
+
+
+def share_of(name: str, items: Sequence[Item]) -> list[Item]:
+    """So many of the items as the test tries in this run, by lot, in their order."""
+    most = tries_of(name)
+    taken = range(len(items))
+    if most < len(items):
+        taken = sorted(random.Random(name).sample(taken, most))  # type: ignore[assignment]
+    return [items[number] for number in taken]
+
+
+def tried(test: Callable[..., Any]) -> Any:
+    """A test of hypothesis that tries as many examples as POWER says. It stands below `given`."""
+    from hypothesis import HealthCheck, settings
+
+    file = Path(test.__code__.co_filename).relative_to(Path(__file__).parents[1]).as_posix()
+    tries = tries_of(f"{file}::{test.__qualname__.replace('.', '::')}")
+    return settings(max_examples=tries, suppress_health_check=list(HealthCheck))(test)
 
 
 def function_of(nodeid: str) -> str:
@@ -235,6 +282,19 @@ def left_to_slow_runs(nodeids: list[str]) -> set[str]:
         if most < len(own):
             left |= set(own) - {own[len(own) * n // most] for n in range(most)}
     return left
+
+
+def table(nodeids: list[str]) -> list[str]:
+    """What each law tries: its name, the number in an ordinary run, and in a long one. nodeids: all that there are."""
+    cases: dict[str, int] = defaultdict(int)
+    for nodeid in nodeids:
+        cases[function_of(nodeid)] += 1
+    rows = [(name, f"{min(most, cases[name])} of {cases[name]} cases", f"{max(cases[name] - most, 0)} more cases")
+            for name, most in SAMPLED.items() if name in cases]  # fmt: skip
+    rows += [(name, str(few), "all" if most == ALL else str(most)) for name, (few, most) in POWER.items()
+             if name in cases]  # fmt: skip
+    wide = max((len(name) for name, *_ in rows), default=0)
+    return [f"{name:{wide}}  {few:>18}  {most:>18}" for name, few, most in sorted(rows)]
 
 
 def in_part(nodeid: str, part: tuple[int, int]) -> bool:

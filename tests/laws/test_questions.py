@@ -1,0 +1,217 @@
+"""Every law of a question, over one stream of random questions: each is bound and priced once, and all laws see it.
+
+The questions are those of tests/support/questions.py. A failure names the law, and the question, made as short as
+hypothesis can; noise and readings follow from the question and a seed.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction as F
+
+import pytest
+from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import strategies as st
+from noises import covered, finished_values, noise_free, shifted, views
+from questions import CATALOG, planned, questions, seen
+
+from dpcurator.engines.limits import check_core
+from dpcurator.fronts.sql import parse
+from dpcurator.language.render import render
+from dpcurator.ledger.canonical import canonical_text as ledger_text
+from dpcurator.numbers.interval import Interval
+from dpcurator.plan.canonical import as_json, canonical_text, digest, plan_of
+from dpcurator.plan.check_outputs import misfit
+from dpcurator.plan.nodes import Plan
+from dpcurator.pricing.bars import bars
+from dpcurator.pricing.prices import amount_of
+from dpcurator.pricing.quote import Quote, price
+from dpcurator.pricing.resolve import resolve
+from dpcurator.release.answer import Answer, answer_of
+from dpcurator.release.cells import shown_cell
+from dpcurator.release.finish import finish
+
+PARTS = 4
+PRICES = st.one_of(
+    st.fractions(min_value=F(1, 10**6), max_value=10**6),
+    st.builds(lambda n, d: F(n, d), st.integers(1, 10**40), st.integers(1, 10**60)).filter(lambda x: x > F(1, 10**20)),
+    st.sampled_from([F(1, 10), F(1, 11), F(10) ** 300, F(1, 10**30)]),
+)
+APPROXIMATE = replace(CATALOG, delta=F(1, 10**6))
+RHO = replace(CATALOG, epsilon=F(0), rho=F(1, 2), delta=F(1, 10**8))
+AMOUNTS = (F(1, 1000), F(1, 7), F(3), F(50))
+HUGE = [0, 1, -1, 2**64, -(2**127), 10**400, -(10**400), 10**400 - 1]
+PLANS: dict[str, Plan] = {}  # of every question so far, by digest
+DIGESTS: dict[Plan, str] = {}
+
+
+@dataclass(frozen=True)
+class Asked:
+    text: str
+    plan: Plan
+    amount: F
+    quote: Quote  # at the amount, under CATALOG
+    luck: random.Random
+
+
+def the_text_it_is_rendered_as_has_the_same_plan(asked: Asked) -> None:
+    assert planned(render(parse(asked.text))) == asked.plan
+
+
+def its_outputs_are_typed_again_and_pass(asked: Asked) -> None:
+    assert misfit(asked.plan) is None
+
+
+def its_plan_is_read_back_from_its_json(asked: Asked) -> None:
+    spelled = canonical_text(asked.plan)
+    assert plan_of(as_json(asked.plan)) == asked.plan
+    again = plan_of(json.loads(spelled))
+    assert again == asked.plan
+    assert canonical_text(again) == spelled
+    assert digest(again) == digest(asked.plan)
+    spelled.encode("ascii")
+
+
+def its_digest_is_that_of_no_other_plan(asked: Asked) -> None:
+    own = digest(asked.plan)
+    assert PLANS.setdefault(own, asked.plan) == asked.plan
+    assert DIGESTS.setdefault(asked.plan, own) == own
+    assert digest(replace(asked.plan, offset=asked.plan.offset + 1)) != own
+
+
+def it_lowers_to_a_core_plan_that_engines_take(asked: Asked) -> None:
+    quote = asked.quote
+    if quote.priced:
+        parts = check_core(quote.lowered.core)
+        assert len(quote.lowered.combinations) == len(quote.priced)
+        used = {number for combination in quote.lowered.combinations for number, _ in combination.terms}
+        assert used == set(range(len(parts.sums)))
+        assert len(parts.listed.keys) == quote.priced[0].reading.coordinates
+
+
+def its_price_is_split_exactly(asked: Asked) -> None:
+    quote = asked.quote
+    assert sum((one.epsilon for one in quote.priced), F(0)) == quote.epsilon
+    assert quote.epsilon == (amount_of(CATALOG, asked.amount).amount if quote.priced else 0)
+    assert quote.delta == 0
+    for one in quote.priced:
+        assert one.mechanism.scale * one.epsilon == max(1, one.reading.l1)  # the loss is the share, exactly
+        assert one.mechanism.loss(one.reading.l1).pure_epsilon() <= one.epsilon
+    assert len({one.ask for one in quote.priced}) == len(quote.priced) == len(resolve(quote.plan).asks)
+
+
+def what_is_charged_covers_the_losses(asked: Asked) -> None:
+    """In a currency by lot: losses are worked out again from scales and sensitivities alone."""
+    catalog, amount = asked.luck.choice((CATALOG, APPROXIMATE, RHO)), asked.luck.choice(AMOUNTS)
+    quote = price(planned(asked.text, catalog), amount, catalog)
+    assert covered(quote) or not quote.priced
+    assert quote.cost <= amount
+    assert quote.delta <= amount_of(catalog, amount).delta
+
+
+def its_quote_for_machines_is_json(asked: Asked) -> None:
+    said = json.loads(json.dumps(asked.quote.as_json(), allow_nan=False))
+    assert set(said) == {"currency", "epsilon", "rho", "delta", "confidence", "selection", "readings", "error_bars",
+                         "keys", "plan"}  # fmt: skip
+
+
+def noise_within_its_box_moves_no_value_beyond_its_bar(asked: Asked) -> None:
+    """In exact rationals, for every output with a bar, over counts of at least `rows`."""
+    quote, rows = price(asked.plan, F(1, 3), CATALOG), asked.luck.choice((1, 50, 10**4))
+    found = {bar.title: bar for bar in bars(quote, rows)}
+    true = noise_free(quote, asked.luck, least=rows)
+    exact = finished_values(quote, true, shown=False)
+    for number, output in enumerate(quote.plan.outputs):
+        bar = found.get(output.title)
+        if bar is None or bar.error is None:
+            continue
+        told = finished_values(quote, shifted(quote, true, asked.luck, output), shown=True)
+        for one, other in zip(exact, told, strict=True):
+            if one[number] is not None and other[number] is not None:
+                assert abs(one[number] - other[number]) <= bar.error
+
+
+def while_noise_is_within_its_boxes_the_interval_holds_the_noise_free_value(asked: Asked) -> None:
+    quote = price(asked.plan, F(1, 3), CATALOG)
+    true = noise_free(quote, asked.luck, least=asked.luck.choice((0, 0, 1000)))
+    for output in quote.plan.outputs:
+        noisy = shifted(quote, true, asked.luck, output)
+        for exact, value in zip(views(quote, true, output), views(quote, noisy, output), strict=True):
+            if not isinstance(exact, Interval) or not isinstance(value, Interval):
+                continue
+            if exact.value is None or value.value is None:
+                continue
+            assert value.low is None or value.low <= exact.value
+            assert value.high is None or exact.value <= value.high
+            cell = shown_cell(output, value)
+            if isinstance(cell.value, int | float) and cell.error is not None and output.shown in ("whole", "number"):
+                assert F(cell.low) <= exact.value <= F(cell.high)  # the doubles shown are rounded outward
+                assert abs(F(cell.value) - exact.value) <= F(cell.error)
+
+
+def no_integers_make_finish_or_the_answer_raise(asked: Asked) -> None:
+    quote = price(asked.plan, asked.luck.choice((F(1, 3), F(1, 10**30), F(10) ** 300)), CATALOG)
+    noisy = tuple(tuple(asked.luck.choice(HUGE) for _ in quote.lowered.keys) for _ in quote.priced)
+    rows = finish(quote, seen(quote, noisy))
+    for row in rows:
+        for cell in row:
+            for number in (cell.value, cell.error, cell.low, cell.high):
+                assert not isinstance(number, float) or math.isfinite(number)
+    shown = tuple(output.shown for output in quote.plan.outputs)
+    titles = tuple(output.title for output in quote.plan.outputs)
+    answer = Answer(titles, shown, rows, quote.confidence, (), quote.epsilon, F(0), F(4))
+    core = answer.core_json()
+    ledger_text(core)
+    assert answer_of(core, total=F(4)).cells == rows
+    str(answer).encode()
+    answer._repr_html_().encode()
+    answer.to_pandas()
+
+
+LAWS: tuple[Callable[[Asked], None], ...] = (
+    the_text_it_is_rendered_as_has_the_same_plan, its_outputs_are_typed_again_and_pass,
+    its_plan_is_read_back_from_its_json, its_digest_is_that_of_no_other_plan,
+    it_lowers_to_a_core_plan_that_engines_take, its_price_is_split_exactly, what_is_charged_covers_the_losses,
+    its_quote_for_machines_is_json, noise_within_its_box_moves_no_value_beyond_its_bar,
+    while_noise_is_within_its_boxes_the_interval_holds_the_noise_free_value,
+    no_integers_make_finish_or_the_answer_raise,
+)  # fmt: skip
+
+
+def broken(text: str, amount: F, number: int) -> list[str]:
+    """The laws that the question breaks, and how."""
+    plan = planned(text)
+    quote, found = price(plan, amount, CATALOG), []
+    for law in LAWS:
+        asked = Asked(text, plan, amount, quote, random.Random(f"{number} {law.__name__}"))
+        try:
+            law(asked)
+        except Exception as error:
+            found.append(f"{law.__name__}: {text} [{amount}, {number}]: {type(error).__name__}: {error}")
+    return found
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_every_law_holds_of_every_question(part, tries):
+    @seed(part)
+    @settings(max_examples=tries, suppress_health_check=list(HealthCheck))
+    @given(questions(), PRICES, st.integers(0, 2**32))
+    def asked(text, amount, number):
+        assert broken(text, amount, number) == []
+
+    asked()
+
+
+def test_a_law_that_is_broken_is_named_with_its_question(monkeypatch):
+    """A control: noise far beyond its box breaks the law of bars, and no other."""
+    import noises
+
+    monkeypatch.setattr(noises, "beta_of", lambda quote, part: F(1, 10**40))
+    text = "SELECT city, COUNT(*) FROM visits GROUP BY city"
+    found = [words for number in range(20) for words in broken(text, F(1), number)]
+    assert {words.split(":")[0] for words in found} == {"noise_within_its_box_moves_no_value_beyond_its_bar"}
+    assert text in found[0]
