@@ -2,7 +2,7 @@
 
 Definition  g(w) = 1 - H(w) - w alpha, H(w) the most by which P(S) can pass w Q(S), for every w > 0. beta(alpha) is the
             supremum of g. H(e**eps) is delta(eps) for eps >= 0, and 1 - w + w delta'(-eps) below, delta' that of Q
-            against P: the same where the pair is alike both ways. `both_ends` knows g, from brackets of delta, at some
+            against P: the same where the pair is symmetric. `both_ends` knows g, from brackets of delta, at some
             places. Where it is another backwards, both are taken, and the lesser beta: an attacker has either.
 Promise     `both_ends` encloses beta(alpha). It is narrowed until it is `accuracy` wide, or 60 deltas are known.
 Proof       Lower: every g(w) is at most the supremum (convex duality; tradeoff.py). Upper: H is a supremum of linear

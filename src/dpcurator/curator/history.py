@@ -95,7 +95,7 @@ def _least(kinds: Mapping[Kind, int], budget: Budget, at: Fraction) -> tuple[Fra
     if len(kinds) <= KINDS:
         made = compose(*((loss, count) for kind, count in kinds.items() for loss in _losses(kind)))
     if made is None or len(made.parts) > KINDS:
-        # what may reveal everything is set apart with a chance of at most the delta spent
+        # delta mass is accounted for separately: its probability is at most the delta spent
         at = (at - budget.spent_delta) / (1 - budget.spent_delta)
         made = compose(*_few((Fraction(kind.epsilon), count) for kind, count in kinds.items()))
     work = len(made.parts) * made.size

@@ -6,8 +6,8 @@ reading's error bar divided by its own range B is then the same for all, which m
 In an (epsilon, delta) ledger all readings get discrete Laplace noise, of scale l1/eps_i, whose loss is eps_i exactly,
 with no delta; or, when the price has a delta, all get discrete Gaussian noise where that makes the largest error bar
 shorter. Gaussian readings share one rho: rho_i = l2**2 / (2 variance) add up (zCDP composes), and the whole is worth
-(epsilon, delta) by `zcdp.delta_of`; a single number alone is priced by its own law (Canonne, Kamath, Steinke 2020,
-theorem 7), where that is less. Its delta at a shift is the largest gain over events {Z >= m}, and P(Z >= m) -
+(epsilon, delta) by `zcdp.delta_of`; a single number alone is priced by its own distribution (Canonne, Kamath, Steinke
+2020, theorem 7), where that is less. Its delta at a shift is the largest gain over events {Z >= m}, and P(Z >= m) -
 e**eps P(Z >= m + d) grows with d, so the furthest shift is the worst.
 
 In a (rho, delta) ledger each reading takes the noise with the shorter error bar at its share of rho: Gaussian, or

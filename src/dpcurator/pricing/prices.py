@@ -70,7 +70,7 @@ def share_of(catalog: Catalog, share: Fraction, delta: Fraction | None = None) -
 
 
 def epsilon_of(catalog: Catalog, epsilon: Fraction, delta: Fraction | None = None) -> Price:
-    """The price that is worth this epsilon. In a rho ledger: the greatest rho whose epsilon, for this question alone
+    """The price that this epsilon converts to. In a rho ledger: the greatest rho whose epsilon, for this question alone
     at the ledger's delta, is at most `epsilon` (semantics 6.1). Raises Refusal."""
     if catalog.currency == "epsilon" or epsilon <= 0:
         return amount_of(catalog, epsilon, delta)
@@ -84,8 +84,8 @@ def epsilon_of(catalog: Catalog, epsilon: Fraction, delta: Fraction | None = Non
 
 
 def rho_of(catalog: Catalog, rho: Fraction, delta: Fraction | None = None) -> Price:
-    """The price that is worth this rho. In an epsilon ledger: the epsilon that rho has at the question's delta; without
-    a delta, the pure epsilon whose rho it is. Raises Refusal."""
+    """The price that this rho converts to. In an epsilon ledger: the epsilon that rho has at the question's delta;
+    without a delta, the pure epsilon whose rho it is. Raises Refusal."""
     if catalog.currency == "rho" or rho <= 0:
         return amount_of(catalog, rho, delta)
     if not catalog.delta or delta == 0:

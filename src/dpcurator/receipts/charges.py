@@ -26,7 +26,7 @@ from dpcurator.receipts.receipt import batch_digest, sha
 from dpcurator.values import Json, Request, read_json
 
 MOST_LOSSES: Final = 5000  # of a batch: more do not fit in the parameters that a ledger takes
-_AS_ONE: Final = {"point", "losses"}  # of a batch that was charged as one point
+_AS_ONE: Final = {"point", "losses"}  # of a batch charged jointly, as one (epsilon, delta)
 
 
 def check_batch(told: Parsed) -> str:

@@ -51,7 +51,7 @@ def _loss(claim: Json, currency: str) -> str:
     require(claim["mechanism"] == "discrete_gaussian", "the mechanism is not one this version knows")
     variance = amount_of(claim["variance"])
     require(variance > 0, "a noise variance is 0")
-    # at rho 0 it is alone, and priced by its own law: see the cost
+    # at rho 0 it is alone, and priced by its own distribution: see the cost
     require(rho == 0 or claim["l2_squared"] / (2 * variance) <= rho, "Gaussian noise loses more than it says")
     return f"discrete Gaussian, rho {decimal_text(rho)}" if rho else "discrete Gaussian by its own law"
 
@@ -93,7 +93,7 @@ def check_cost(told: Parsed) -> str:
 
 
 def _worth(claims: list[Json], sums: dict[str, Fraction], left: dict[str, Fraction]) -> bool:
-    """Whether Gaussian readings are (epsilon, delta)-DP together: by their rho, or one number by its own law."""
+    """Whether Gaussian readings are (epsilon, delta)-DP together: by their rho, or one by its own distribution."""
     if all(amount_of(claim["rho"]) for claim in claims):
         return zcdp.delta_of(sums["rho"], left["epsilon"]) <= left["delta"]
     claim = claims[0]

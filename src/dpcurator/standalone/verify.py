@@ -393,8 +393,8 @@ def gaussian_sum(variance: Fraction, m: int) -> tuple[Fraction, Fraction]:
     return f[0] * (h * Fraction(low, ONE) + ends) - off, f[1] * (h * Fraction(high, ONE) + ends) + off
 
 def gaussian_delta(variance: Fraction, shift: int, epsilon: Fraction) -> Fraction:
-    """The delta of one number by its own law: P(Z >= m) - e^epsilon P(Z >= m + shift) at the m where it is largest, and
-    it grows with the shift ([CKS] theorem 7); rounded up."""
+    """The delta of one number by its own distribution: P(Z >= m) - e^epsilon P(Z >= m + shift) at the m where it is
+    largest, and it grows with the shift ([CKS] theorem 7); rounded up."""
     m = math.floor(epsilon * variance / shift - Fraction(shift, 2)) + 1
     need(m >= 0 or m * m <= 400 * variance, "the noise hides next to nothing")
     most = gaussian_sum(variance, m)[1] - exp_between(epsilon)[0] * gaussian_sum(variance, m + shift)[0]
@@ -440,7 +440,7 @@ def selection(told: Any, reach: SimpleNamespace, currency: str) -> str:
     return f"by a {rule.replace('_', ' ')} rule, {currency} {shown(lost)} and delta {shown(delta)} at most"
 
 def cost(receipt: Any, reach: SimpleNamespace) -> str:
-    """Losses add up ([DMNS]; [BS] lemma 1.7). Gaussian noise in a ledger of epsilon is worth what its delta says."""
+    """Losses add up ([DMNS]; [BS] lemma 1.7). Gaussian noise converts to the epsilon it has at its delta."""
     claims, offered = receipt["readings"], receipt["price"]
     currency, chosen = offered["currency"], receipt["selection"] or dict.fromkeys(NAMES, "0")
     need((reach.keys is None) == (receipt["selection"] is not None), "unknown keys are selected, and others are not")

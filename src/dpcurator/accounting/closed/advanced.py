@@ -5,8 +5,8 @@ Definition  eps = sum of m_i + sqrt(2 ln(1/delta) sum of v_i), over all releases
                 v_i is e**2 for a loss in [-e, e] (pure), e**2/4 for one in an interval of length e (bounded range),
                 and mu**2 for continuous Gaussian noise.
             For k that are e-DP: k e (exp(e)-1)/(exp(e)+1) + e sqrt(2 k ln(1/delta)), as m = e tanh(e/2).
-Promise     (eps, delta) for all together, rounded up to 12 figures; mechanisms may be chosen in the light of earlier
-            answers. It is known for its short form; `pure.optimal_epsilon` and the Renyi bound are mostly smaller.
+Promise     (eps, delta) for all together, rounded up to 12 figures; mechanisms may be adaptively
+            chosen. It is known for its short form; `pure.optimal_epsilon` and the Renyi bound are mostly smaller.
 Proof       Given the past, a loss has mean at most m_i, as that is largest for the dominating pair, and
             E exp(t (L - E L)) <= exp(t**2 v_i / 2): Hoeffding's lemma for an interval, and equality for the Gaussian.
             The product over i is a supermartingale, so P(sum of L > sum of m + r) <= exp(-r**2 / (2 sum of v)) (Azuma);

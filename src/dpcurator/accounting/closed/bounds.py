@@ -1,6 +1,6 @@
 """Upper bounds of many losses together, each by a formula with a proof: epsilon at a delta, and delta at an epsilon.
 
-Definition  First what may reveal everything is set apart: a loss of (e, d) is infinite with chance d and else that of
+Definition  First the delta mass is split off: a loss of (e, d) is infinite with probability d and else that of
             e-DP (privacy/families/approximate.py). With D = 1 - product of (1-d), all of them together have
             delta(eps) = D + (1-D) delta'(eps), delta' that of the rest; so the rest must do with (delta-D)/(1-D). D is
             exact, or rounded up where it has very many digits.
@@ -8,7 +8,7 @@ Definition  First what may reveal everything is set apart: a loss of (e, d) is i
             "sum"           pure epsilons add up. Continuous Gaussians count as one of mu**2 = sum of mu_i**2, and any
                             other loss by its own curve at an equal share of delta. The other way round: 0 from the sum
                             of pure epsilons on.
-            "own curve"     a single release: the epsilon of its own law.
+            "own curve"     a single release: the epsilon of its own distribution.
             "optimal"       all are pure: Kairouz, Oh, Viswanath for the greatest epsilon among them (pure.py).
             "advanced"      means and a deviation (advanced.py).
             "gaussian"      all are continuous Gaussian noise: one Gaussian, by its exact curve.
@@ -19,7 +19,7 @@ Definition  First what may reveal everything is set apart: a loss of (e, d) is i
                             adaptive=False.
 Promise     Each epsilon is one at which all together are (eps, delta)-DP, rounded up to 12 figures, never negative; so
             is each delta, which is at most 1. The
-            mechanisms may be chosen in the light of earlier answers; their losses and number are fixed beforehand. (For
+            mechanisms may be adaptively chosen; their losses and number are fixed beforehand. (For
             losses chosen on the way, see filters.py.) So the least of all is a bound too: that choice is made before
             anything is released.
 Proof       Of the split: given that no loss is infinite, which has one chance under P and Q, the laws are those of the

@@ -6,7 +6,7 @@ Definition  Each of k mechanisms is e-DP. At worst their losses are those of k c
                 delta(eps) = P(heads >= m) - exp(eps) Q(heads >= m),     P binomial(k, p), Q binomial(k, 1-p).
 Promise     `optimal_delta` brackets that, at any eps, not at whole multiples of e alone. `optimal_epsilon` is the least
             epsilon of 12 figures, rounded up. No smaller number holds for all e-DP mechanisms. Valid when each
-            mechanism is chosen in the light of earlier answers, as long as e and k are fixed before the first.
+            mechanism is adaptively chosen, as long as e and k are fixed before the first.
 Proof       Kairouz, Oh, Viswanath: an e-DP mechanism is a post-processing of the coin, whoever chooses it. Between two
             losses delta is A - exp(eps) B with one m, so eps = ln((A - delta)/B) solves it there. A binomial tail is
             summed from its greatest term outwards, each next one by a ratio that only falls, so that what is left out

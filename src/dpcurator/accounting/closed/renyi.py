@@ -2,8 +2,8 @@
 
 Definition  tau(a) is the sum over all releases of their divergences of order a > 1, in closed form where there is one
             and else a rho; eps = tau(a) + ln(1-1/a) - (ln delta + ln a)/(a-1), least over a.
-Promise     (eps, delta) for all together, for mechanisms chosen in the light of earlier answers as long as their losses
-            are fixed beforehand. The order is searched with floats and then taken as the rational that it is; the bound
+Promise     (eps, delta) for all together, for adaptively chosen mechanisms as long as their losses are fixed
+            beforehand. The order is searched with floats and then taken as the rational that it is; the bound
             there is evaluated in balls and rounded up. A poor order costs tightness alone.
 Proof       Divergences of one order add up, also adaptively (Mironov 2017, proposition 1); conversion: convert.py. For
             a fixed eps, ln delta is convex in a ((a-1) tau is, and (a-1) ln(a-1) - a ln a is), so it, and eps at a

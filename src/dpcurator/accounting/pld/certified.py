@@ -12,7 +12,7 @@ Proof       accounting/pld/certificate.py, for each grid; the least of upper bou
             does not close with a finer grid.
             Losses beyond grids (shape.py) have an upper bound by the sum of their total variations, which no delta of
             all together passes.
-            Where losses are not alike both ways, each way is composed by itself, from the first loss to the last, and
+            Where losses are not symmetric, each way is composed by itself, from the first loss to the last, and
             the worse of the two is taken then. For one of them to be the worse, the other only has to be as good.
 Checked     tests/accounting/test_pld.py.
 """

@@ -71,7 +71,7 @@ def reduced(parts: tuple[tuple[Loss, int], ...]) -> tuple[list[tuple[Loss, int]]
     """The same composition with fewer parts: all Gaussians are one, and losses that are the same law are merged.
 
     Gaussian pairs of mu_i make one of mu**2 = sum mu_i**2: turn the axes along the shift. Where that has long digits, r
-    = 2**-400 or less of it is set apart: a lower bound does without, and to an upper one it adds a delta of at most the
+    = 2**-400 or less of it is left out: a lower bound does without, and to an upper one it adds a delta of at most the
     root of r (its total variation is at most mu / sqrt(2 pi)). That delta, or 0, is the second thing returned.
     """
     mu_squared, counts = Fraction(0), dict[Loss, int]()

@@ -5,8 +5,8 @@ Definition  A noisy threshold is drawn once: rho, discrete Laplace of scale S/ep
             the grid, and S the most steps one question moves by. After c = `positives` answers "above" it stops. eps1
             and eps2 sum to epsilon and are as 1 to (2c)**(2/3) (c**(2/3) if monotone), which gives the difference of
             both noises the least variance. AboveThreshold is c = 1.
-Promise     The whole sequence of answers is epsilon-DP, however the questions are chosen in the light of earlier
-            answers, if neighbours move each by at most `sensitivity`. `monotone` is a further promise of the caller's:
+Promise     The whole sequence of answers is epsilon-DP, also for adaptively chosen questions, if each has sensitivity
+            at most `sensitivity`. `monotone` is a further promise of the caller's:
             for one pair of neighbours no two questions move in opposite directions (counts under add-remove do not).
             No smaller epsilon holds for all sequences (not claimed if monotone): long ones come as near as one likes.
             A number with each "above" costs `values_epsilon` on top: it is measured anew, with noise of scale

@@ -32,7 +32,7 @@ INSTEAD: Mapping[str, str] = {
     "rho": "that of its pure epsilon, or none",
     "renyi": "its order times rho, or none",
     "delta": "deltas by its rho",
-    "backward": "as forward: the pair is alike both ways",
+    "backward": "as forward: the pair is symmetric",
     "reach": "losses have no largest one: delta always falls",
     "kl": "no mean: advanced composition does not apply",
     "law": "no loss distribution: closed forms alone",

@@ -1,10 +1,10 @@
 """A mechanism on m of n rows, all sets of m equally likely; q = m/n. Towards replacing one row by another.
 
-Definition  (P, Q) is the pair of the mechanism on m rows, one of them replaced, alike both ways; d is its delta. With h
+Definition  (P, Q) is the pair of the mechanism on m rows, one of them replaced, and symmetric; d is its delta. With h
             the delta of (1-q) Q + q P against Q (families/poisson.py), the pair here is the one whose delta is h(eps)
             at every eps >= 0, both ways. So L > 0 has the chances that it has there; what is below 0 mirrors that, the
             two laws exchanged; and the rest, L = 0, has all the mass that is left.
-Promise     It dominates the mechanism on the m rows, alike both ways, so it may be composed as it is. delta at ln(1 +
+Promise     It dominates the mechanism on the m rows and is symmetric, so it may be composed as it is. delta at ln(1 +
             q (e**x - 1)) is q d(x) for x >= 0; the pure epsilon is ln(1 + q (e**e - 1)).
 Limits      For some mechanisms it is not attained: no lower bound is read from it. But a row that counts, where no
             other does, against one that does not, has the pair of a Poisson sample of the same rate, forward.

@@ -1,12 +1,12 @@
 """Poisson subsampling: each row is included independently with probability q. For add-or-remove-one neighbours.
 
-Definition  (P, Q) is the pair of the mechanism on all rows, alike both ways; l = ln P/Q. "forward", a row is removed:
+Definition  (P, Q) is the pair of the mechanism on all rows, and symmetric; l = ln P/Q. "forward", a row is removed:
             (1-q) Q + q P against Q. "backward", a row is added: Q against (1-q) Q + q P. The family "..._reversed" has
             the two exchanged.
 Promise     These dominate the mechanism on the sample. L = ln(1-q + q e**l) forward, with l under (1-q) Q + q P; and
             L = -ln(1-q + q e**-l) backward, with l under P. With E = e**eps, delta(eps) is q d(ln(1 + (E-1)/q))
             forward and (1 - (1-q) E) d(ln(q E/(1 - (1-q) E))) backward, there 0 once (1-q) E >= 1; d is the delta of
-            (P, Q). The pure epsilon is ln(1 + q (e**e - 1)), e that of the mechanism. It is not alike both ways: what
+            (P, Q). The pure epsilon is ln(1 + q (e**e - 1)), e that of the mechanism. It is not symmetric: what
             is composed, is composed each way by itself.
 Proof       Fix the sample T of all other rows, which has one law on both tables. With M(T) the mechanism on it and N(T)
             that on T and the row more, the output is M(T) on the smaller table and (1-q) M(T) + q N(T) on the larger.
