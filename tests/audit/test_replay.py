@@ -289,7 +289,7 @@ def test_every_class_has_inputs_here():
 
 
 def state():
-    return [found.__dict__[verb] for found, verbs in classes() for verb in verbs] + [sys.stdout, sys.stderr]
+    return [getattr(found, verb) for found, verbs in classes() for verb in verbs] + [sys.stdout, sys.stderr]
 
 
 def test_nothing_is_left_behind_also_after_errors_and_inside_one_another():

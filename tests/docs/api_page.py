@@ -60,7 +60,9 @@ def _entry(name: str, value: Any) -> Iterator[str]:
     yield f"### dp.{name}\n"
     yield from _described(f"dp.{name}", value)
     if inspect.isclass(value):
-        for method, member in vars(value).items():
+        own = [base for base in value.__mro__ if base.__module__.startswith("dpcurator")]
+        members = {name: member for base in reversed(own) for name, member in vars(base).items()}
+        for method, member in members.items():
             if not method.startswith("_") and (callable(_bare(member)) or isinstance(member, property)):
                 yield f"#### {name}.{method}\n"
                 yield from _described(method, _bare(member))

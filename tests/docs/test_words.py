@@ -62,7 +62,7 @@ def in_docstrings() -> Iterator[tuple[str, str]]:
         if name.startswith("_"):
             continue
         yield f"dp.{name}", inspect.getdoc(value) or ""
-        for member, one in vars(value).items() if inspect.isclass(value) else ():
+        for member, one in inspect.getmembers(value) if inspect.isclass(value) else ():
             if not member.startswith("_"):
                 yield f"dp.{name}.{member}", inspect.getdoc(one) or ""
 

@@ -26,9 +26,9 @@ TOOLS = {  # beside the mechanisms of a room: what they have in common
     "estimates",
     "monotone",
     "nearest_candidate",
+    "on_grid",
     "public_values",
     "rational_odds",
-    "release",
     "scores",
 }
 SHARED = {"rule"}  # of the selections: what they have in common

@@ -160,6 +160,7 @@ _RUNS = {row.run[0] for row in ROWS if row.run}
 _LISTENER: ContextVar[Listener | None] = ContextVar("dpcurator_listener", default=None)
 _LOCK = threading.Lock()
 _KEPT: list[tuple[Any, str, Any]] = []  # what was replaced, while someone listens
+_INHERITED = object()  # of a verb that stands on a class's base: put back by taking away
 _listening = 0
 
 
@@ -194,9 +195,8 @@ def classes() -> Iterator[tuple[type[Any], tuple[str, ...]]]:
 def _replace() -> None:
     for found, verbs in classes():
         for verb in verbs:
-            original = found.__dict__[verb]
-            _KEPT.append((found, verb, original))
-            setattr(found, verb, _heard(found.__name__, verb, original))
+            _KEPT.append((found, verb, vars(found).get(verb, _INHERITED)))
+            setattr(found, verb, _heard(found.__name__, verb, getattr(found, verb)))
     for stream in ("stdout", "stderr"):
         original = getattr(sys, stream)
         _KEPT.append((sys, stream, original))
@@ -206,7 +206,9 @@ def _replace() -> None:
 def _put_back() -> None:
     while _KEPT:
         place, name, original = _KEPT.pop()
-        if place is not sys or isinstance(getattr(sys, name), _Printed):  # else someone put another there meanwhile
+        if original is _INHERITED:
+            delattr(place, name)
+        elif place is not sys or isinstance(getattr(sys, name), _Printed):  # else someone put another there meanwhile
             setattr(place, name, original)
 
 

@@ -26,8 +26,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
-from dpcurator.mechanisms.choice.monotone import apart
-from dpcurator.mechanisms.choice.scores import Scores, grid_sensitivity, read_scores, settle
+from dpcurator.mechanisms.choice.scores import ByScores, Scores
 from dpcurator.mechanisms.parameters import error_level, parameters
 from dpcurator.numbers import Enclosure, ln, whole
 from dpcurator.numbers.arb import ball, precision
@@ -44,7 +43,7 @@ Candidate = TypeVar("Candidate", bound=Hashable)
 
 
 @parameters
-class Exponential:
+class Exponential(ByScores):
     """Exponential mechanism: chooses one of finitely many public candidates by private scores; epsilon-DP.
 
     P(i) is proportional to exp(epsilon u_i / (2 s)) for scores u of sensitivity s; to exp(epsilon u_i / s) where
@@ -86,24 +85,11 @@ class Exponential:
             nan: Spelled | None = None,
         ) -> None: ...  # fmt: skip
 
-    def __post_init__(self) -> None:
-        settle(self)
-
     @property
     def loss(self) -> Loss:
         """Exact: the interval is as long as epsilon where two scores move by the sensitivity, each its own way, or,
         where monotone, one moves and another stays."""
         return Loss("bounded_range", (("epsilon", self.epsilon),))
-
-    @property
-    def rate(self) -> Fraction:
-        """c in P(i) proportional to exp(c u_i), one over the unit of the scores."""
-        s = grid_sensitivity(self.sensitivity, self.grid)
-        return self.epsilon / (apart(self.monotone) * s)
-
-    def read(self, scores: object) -> Scores:
-        """The scores as they are read: exactly, on the grid if there is one."""
-        return read_scores(scores, grid=self.grid, nan=self.nan)
 
     def select(self, scores: object, entropy: Entropy | None = None) -> int:
         """The index of one candidate, equal scores having equal probabilities.

@@ -30,8 +30,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
-from dpcurator.mechanisms.choice.monotone import apart
-from dpcurator.mechanisms.choice.scores import Scores, grid_sensitivity, read_scores, settle
+from dpcurator.mechanisms.choice.scores import ByScores
 from dpcurator.mechanisms.parameters import error_level, parameters
 from dpcurator.numbers import Enclosure, ln, whole
 from dpcurator.numbers.arb import Ball, ball, precision
@@ -46,7 +45,7 @@ MOST = 200  # candidates of which `probabilities` gives the law
 
 
 @parameters
-class PermuteAndFlip:
+class PermuteAndFlip(ByScores):
     """Permute-and-flip: chooses a candidate by private scores, never worse than the exponential mechanism; epsilon-DP.
 
     Candidates are visited in random order, and i is chosen with probability exp(-rate (best - u_i)); rate = epsilon /
@@ -86,21 +85,9 @@ class PermuteAndFlip:
             nan: Spelled | None = None,
         ) -> None: ...  # fmt: skip
 
-    def __post_init__(self) -> None:
-        settle(self)
-
     @property
     def loss(self) -> Loss:
         return Loss("pure", (("epsilon", self.epsilon),))
-
-    @property
-    def rate(self) -> Fraction:
-        """One over the scores' unit."""
-        return self.epsilon / (apart(self.monotone) * grid_sensitivity(self.sensitivity, self.grid))
-
-    def read(self, scores: object) -> Scores:
-        """The scores as they are read: exactly, on the grid if there is one."""
-        return read_scores(scores, grid=self.grid, nan=self.nan)
 
     def select(self, scores: object, entropy: Entropy | None = None) -> int:
         """The index chosen; equal scores have equal probabilities.

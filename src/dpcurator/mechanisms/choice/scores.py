@@ -28,7 +28,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from dpcurator.errors import Refusal
-from dpcurator.mechanisms.choice.monotone import declared
+from dpcurator.mechanisms.choice.monotone import apart, declared
 from dpcurator.mechanisms.grid_rounding import Reals
 from dpcurator.numbers import positive, rational
 from dpcurator.numbers.coerce import decimal_value, missing, unmasked
@@ -37,18 +37,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _CURE = "Give one int, float or Fraction a candidate, in a list or a numpy array."
-
-
-def settle(made: Any) -> None:
-    """Read what every choice by scores declares, as it is made, and keep the exact numbers. Raises Refusal."""
-    for name, exact in (
-        ("sensitivity", positive(made.sensitivity, name="sensitivity")),
-        ("epsilon", positive(made.epsilon, name="epsilon")),
-        ("monotone", declared(made.monotone)),
-        ("grid", None if made.grid is None else positive(made.grid, name="grid")),
-        ("nan", None if made.nan is None else rational(made.nan, name="nan")),
-    ):
-        object.__setattr__(made, name, exact)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,6 +84,47 @@ def read_scores(scores: object, *, grid: Fraction | None = None, nan: Fraction |
     if holes is not None:
         values = _filled(values, holes, constant)
     return Scores(values, Fraction(1) if grid is None else grid)
+
+
+class ByScores:
+    """What every choice by private scores declares and how it reads them. A class made of it has the fields below."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def sensitivity(self) -> Fraction: ...
+
+        @property
+        def epsilon(self) -> Fraction: ...
+
+        @property
+        def monotone(self) -> bool: ...
+
+        @property
+        def grid(self) -> Fraction | None: ...
+
+        @property
+        def nan(self) -> Fraction | None: ...
+
+    def __post_init__(self) -> None:
+        """Keep the exact numbers. Raises Refusal."""
+        for name, exact in (
+            ("sensitivity", positive(self.sensitivity, name="sensitivity")),
+            ("epsilon", positive(self.epsilon, name="epsilon")),
+            ("monotone", declared(self.monotone)),
+            ("grid", None if self.grid is None else positive(self.grid, name="grid")),
+            ("nan", None if self.nan is None else rational(self.nan, name="nan")),
+        ):
+            object.__setattr__(self, name, exact)
+
+    @property
+    def rate(self) -> Fraction:
+        """c in exp(c u), by which a score u counts; one over the scores' unit."""
+        return self.epsilon / (apart(self.monotone) * grid_sensitivity(self.sensitivity, self.grid))
+
+    def read(self, scores: object) -> Scores:
+        """The scores as they are read: exactly, on the grid if there is one."""
+        return read_scores(scores, grid=self.grid, nan=self.nan)
 
 
 def _numbers(scores: object) -> tuple[NDArray[Any], NDArray[Any] | None]:

@@ -26,8 +26,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
-from dpcurator.mechanisms.choice.monotone import apart
-from dpcurator.mechanisms.choice.scores import Scores, grid_sensitivity, read_scores, settle
+from dpcurator.mechanisms.choice.scores import ByScores, Scores
 from dpcurator.mechanisms.parameters import error_level, parameters
 from dpcurator.numbers import Enclosure, ln, whole
 from dpcurator.numbers.arb import Ball, ball
@@ -42,7 +41,7 @@ MOST = 10_000  # orders that `probabilities` lists
 
 
 @parameters
-class TopK:
+class TopK(ByScores):
     """Top-k selection: the k candidates of the greatest noisy scores, in order; epsilon-DP in all.
 
     The exponential mechanism k times without replacement, each with epsilon / k: P(next is i) is proportional to
@@ -88,7 +87,7 @@ class TopK:
         ) -> None: ...  # fmt: skip
 
     def __post_init__(self) -> None:
-        settle(self)
+        super().__post_init__()
         object.__setattr__(self, "k", whole(self.k, name="k", least=1))
 
     @property
@@ -108,13 +107,12 @@ class TopK:
 
     @property
     def rate(self) -> Fraction:
-        """One over the scores' unit."""
-        moved = grid_sensitivity(self.sensitivity, self.grid)
-        return self.epsilon / (self.k * apart(self.monotone) * moved)
+        """One over the scores' unit; each of the k choices has its part of epsilon."""
+        return super().rate / self.k
 
     def read(self, scores: object) -> Scores:
         """The scores as they are read: exactly, on the grid if there is one. Raises Refusal for fewer than k."""
-        read = read_scores(scores, grid=self.grid, nan=self.nan)
+        read = super().read(scores)
         if len(read) < self.k:
             raise Refusal(f"There are fewer than k = {self.k} candidates.", cure="Choose a smaller k.")
         return read

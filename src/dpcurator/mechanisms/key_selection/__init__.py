@@ -9,18 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from dpcurator.errors import Refusal
-from dpcurator.mechanisms.key_selection import gaussian_threshold, laplace_threshold, truncated_geometric
 from dpcurator.mechanisms.key_selection.gaussian_threshold import GaussianThreshold
 from dpcurator.mechanisms.key_selection.laplace_threshold import LaplaceThreshold
 from dpcurator.mechanisms.key_selection.rule import KeySelection
 from dpcurator.mechanisms.key_selection.truncated_geometric import TruncatedGeometric
 
 SELECTIONS = (TruncatedGeometric, LaplaceThreshold, GaussianThreshold)
-_NAMES: Mapping[str, type[TruncatedGeometric | LaplaceThreshold | GaussianThreshold]] = {
-    truncated_geometric.NAME: TruncatedGeometric,
-    laplace_threshold.NAME: LaplaceThreshold,
-    gaussian_threshold.NAME: GaussianThreshold,
-}
+_BY_NAME: Mapping[str, type[TruncatedGeometric | LaplaceThreshold | GaussianThreshold]]
+_BY_NAME = {rule.NAME: rule for rule in SELECTIONS}
 
 
 def best(candidates: Iterable[KeySelection]) -> KeySelection:
@@ -31,7 +27,7 @@ def best(candidates: Iterable[KeySelection]) -> KeySelection:
 def selection_of(data: Mapping[str, object]) -> KeySelection:
     """The inverse of a rule's `as_json`. Raises Refusal for anything else."""
     name, parameters = data.get("rule"), data.get("parameters")
-    rule = _NAMES.get(name) if isinstance(name, str) else None
+    rule = _BY_NAME.get(name) if isinstance(name, str) else None
     if rule is None or set(data) != {"rule", "parameters"} or not isinstance(parameters, Mapping):
         raise Refusal("A selection of keys is written as a rule and its parameters, and nothing else.")
     try:

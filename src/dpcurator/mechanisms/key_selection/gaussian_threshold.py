@@ -12,32 +12,30 @@ Checked     tests/mechanisms/test_key_selection.py.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Self
+from typing import ClassVar, Self
 
-from dpcurator.entropy import Entropy
-from dpcurator.mechanisms.key_selection import rule
+from dpcurator.mechanisms.key_selection.rule import Threshold, least_threshold, written
 from dpcurator.mechanisms.noise.discrete_gaussian import DiscreteGaussian
-from dpcurator.numbers import Enclosure, positive, rational, whole
+from dpcurator.numbers import positive, rational, whole
 from dpcurator.numbers.arb import Ball, precision
 from dpcurator.numbers.rational import at_least_0, between_0_and_1
 from dpcurator.numbers.readable import readable
 from dpcurator.privacy import zcdp
 from dpcurator.privacy.families import discrete_gaussian_sums as law
 
-NAME = "gaussian_threshold"
-
 
 @dataclass(frozen=True, slots=True)
-class GaussianThreshold:
+class GaussianThreshold(Threshold):
     """rho: Fraction > 0, of the noise; delta: Fraction in (0, 1), of the threshold alone; groups: int >= 1.
 
     eps: Fraction >= 0, where `promise` is stated; None for the least at which the noise's own delta is at most `delta`.
     Raises Refusal for any other.
     """
+
+    NAME: ClassVar[str] = "gaussian_threshold"
 
     rho: Fraction
     delta: Fraction
@@ -85,29 +83,12 @@ class GaussianThreshold:
         """T, in units."""
         return _threshold(self.rho, self.delta, self.groups)
 
-    def keep_chance(self, n: int) -> Enclosure:
-        """P(kept | n distinct units), n >= 0; exactly 0 at 0; relative width under 2**-63."""
-        n = whole(n, name="n")
-        return rule.chance_at(lambda j, bits: at_least(self.noise.variance, j, bits), self.threshold, n)
-
-    def keep(self, counts: Sequence[int], entropy: Entropy | None = None) -> list[bool]:
-        """Whether each key is kept, by its number of distinct units."""
-        return [value is not None for value in self.noisy_counts(counts, entropy)]
-
-    def noisy_counts(self, counts: Sequence[int], entropy: Entropy | None = None) -> list[int | None]:
-        """n + Z for the keys that are kept, None for the others: the promise is about both together."""
-        return rule.draw(self.noise, self.threshold, counts, entropy)
-
-    def half_size(self) -> int:
-        """T, or 1 below it: P(Z >= 0) > 1/2 > P(Z >= 1), as Z is symmetric and 0 has mass."""
-        return max(self.threshold, 1)
+    def _tail(self, j: int, bits: int) -> Ball:
+        return at_least(self.noise.variance, j, bits)
 
     def as_json(self) -> dict[str, object]:
         """The rule and its exact parameters as text; `eps` only where it was given."""
-        parameters = {"delta": str(self.delta), "groups": str(self.groups), "rho": str(self.rho)}
-        if self.eps is not None:
-            parameters["eps"] = str(self.eps)
-        return {"rule": NAME, "parameters": parameters}
+        return written(self, self.NAME)
 
 
 def at_least(variance: Fraction, j: int, bits: int) -> Ball:
@@ -120,7 +101,7 @@ def at_least(variance: Fraction, j: int, bits: int) -> Ball:
 @lru_cache(maxsize=256)
 def _threshold(rho: Fraction, delta: Fraction, groups: int) -> int:
     noise = DiscreteGaussian.spending_rho(rho, l2_squared=groups)
-    return rule.least_threshold(noise, lambda j, bits: at_least(noise.variance, j, bits), delta, groups)
+    return least_threshold(noise, lambda j, bits: at_least(noise.variance, j, bits), delta, groups)
 
 
 EXAMPLES = (

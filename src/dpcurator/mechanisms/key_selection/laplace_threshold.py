@@ -12,51 +12,21 @@ Checked     tests/mechanisms/test_key_selection.py.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Self
+from typing import ClassVar
 
-from dpcurator.entropy import Entropy
-from dpcurator.mechanisms.key_selection import rule
+from dpcurator.mechanisms.key_selection.rule import PureRule, Threshold, least_threshold
 from dpcurator.mechanisms.noise.discrete_laplace import DiscreteLaplace
-from dpcurator.numbers import Enclosure, positive, whole
 from dpcurator.numbers.arb import Ball, ball, precision
-from dpcurator.numbers.rational import between_0_and_1
-from dpcurator.numbers.readable import readable
-from dpcurator.privacy.zcdp import pure_to_rho
-
-NAME = "laplace_threshold"
 
 
-@dataclass(frozen=True, slots=True)
-class LaplaceThreshold:
+@dataclass(frozen=True, slots=True, repr=False)
+class LaplaceThreshold(PureRule, Threshold):
     """eps: Fraction > 0; delta: Fraction in (0, 1); groups: int >= 1. Raises Refusal for any other."""
 
-    eps: Fraction
-    delta: Fraction
-    groups: int
-
-    __repr__ = readable
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "eps", positive(self.eps, name="eps"))
-        object.__setattr__(self, "delta", between_0_and_1(self.delta))
-        object.__setattr__(self, "groups", whole(self.groups, name="groups", least=1))
-
-    @classmethod
-    def spending(cls, eps: Fraction, delta: Fraction, *, groups: int) -> Self:
-        """The rule that is (eps, delta)-DP."""
-        return cls(eps, delta, groups)
-
-    @property
-    def promise(self) -> tuple[Fraction, Fraction]:
-        return self.eps, self.delta
-
-    @property
-    def rho_promise(self) -> tuple[Fraction, Fraction]:
-        return pure_to_rho(self.eps), self.delta
+    NAME: ClassVar[str] = "laplace_threshold"
 
     @property
     def noise(self) -> DiscreteLaplace:
@@ -68,27 +38,8 @@ class LaplaceThreshold:
         """T, in units."""
         return _threshold(self.eps, self.delta, self.groups)
 
-    def keep_chance(self, n: int) -> Enclosure:
-        """P(kept | n distinct units), n >= 0; exactly 0 at 0; relative width under 2**-63."""
-        n = whole(n, name="n")
-        return rule.chance_at(lambda j, bits: at_least(self.noise.scale, j, bits), self.threshold, n)
-
-    def keep(self, counts: Sequence[int], entropy: Entropy | None = None) -> list[bool]:
-        """Whether each key is kept, by its number of distinct units."""
-        return [value is not None for value in self.noisy_counts(counts, entropy)]
-
-    def noisy_counts(self, counts: Sequence[int], entropy: Entropy | None = None) -> list[int | None]:
-        """n + Z for the keys that are kept, None for the others: the promise is about both together."""
-        return rule.draw(self.noise, self.threshold, counts, entropy)
-
-    def half_size(self) -> int:
-        """T, or 1 below it: P(Z >= 0) > 1/2 > P(Z >= 1), as Z is symmetric and 0 has mass."""
-        return max(self.threshold, 1)
-
-    def as_json(self) -> dict[str, object]:
-        """The rule and its exact parameters as text."""
-        parameters = {"delta": str(self.delta), "eps": str(self.eps), "groups": str(self.groups)}
-        return {"rule": NAME, "parameters": parameters}
+    def _tail(self, j: int, bits: int) -> Ball:
+        return at_least(self.noise.scale, j, bits)
 
 
 def at_least(scale: Fraction, j: int, bits: int) -> Ball:
@@ -102,7 +53,7 @@ def at_least(scale: Fraction, j: int, bits: int) -> Ball:
 @lru_cache(maxsize=256)
 def _threshold(eps: Fraction, delta: Fraction, groups: int) -> int:
     scale = groups / eps
-    return rule.least_threshold(DiscreteLaplace(scale), lambda j, bits: at_least(scale, j, bits), delta, groups)
+    return least_threshold(DiscreteLaplace(scale), lambda j, bits: at_least(scale, j, bits), delta, groups)
 
 
 EXAMPLES = tuple(

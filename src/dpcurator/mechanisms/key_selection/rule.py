@@ -21,13 +21,17 @@ Checked     tests/mechanisms/test_key_selection.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 from dpcurator.entropy import Entropy
-from dpcurator.numbers import Enclosure
+from dpcurator.numbers import Enclosure, positive, whole
 from dpcurator.numbers.arb import Ball, ball, precision
+from dpcurator.numbers.rational import between_0_and_1
+from dpcurator.numbers.readable import readable
 from dpcurator.privacy.narrow import narrow, surely_at_most
+from dpcurator.privacy.zcdp import pure_to_rho
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -61,6 +65,82 @@ class KeySelection(Protocol):
 
     def as_json(self) -> dict[str, object]:
         """The rule and its exact parameters, each as text such as "3/2"."""
+
+
+@dataclass(frozen=True, slots=True)
+class PureRule:
+    """A rule given by what it promises, (eps, delta), which is all that it loses."""
+
+    NAME: ClassVar[str]
+
+    eps: Fraction
+    delta: Fraction
+    groups: int
+
+    __repr__ = readable
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "eps", positive(self.eps, name="eps"))
+        object.__setattr__(self, "delta", between_0_and_1(self.delta))
+        object.__setattr__(self, "groups", whole(self.groups, name="groups", least=1))
+
+    @classmethod
+    def spending(cls, eps: Fraction, delta: Fraction, *, groups: int) -> Self:
+        """The rule that is (eps, delta)-DP."""
+        return cls(eps, delta, groups)
+
+    @property
+    def promise(self) -> tuple[Fraction, Fraction]:
+        """(eps, delta) of the whole set of kept keys."""
+        return self.eps, self.delta
+
+    @property
+    def rho_promise(self) -> tuple[Fraction, Fraction]:
+        """(rho, delta): delta-approximately rho-zCDP, with rho = eps**2 / 2."""
+        return pure_to_rho(self.eps), self.delta
+
+    def as_json(self) -> dict[str, object]:
+        """The rule and its exact parameters as text."""
+        return written(self, self.NAME)
+
+
+class Threshold:
+    """A rule that keeps n + Z >= `threshold`, Z the integer `noise` with P(Z >= j) = `_tail(j)`."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        @property
+        def noise(self) -> Noise: ...
+
+        @property
+        def threshold(self) -> int: ...
+
+    def _tail(self, j: int, bits: int) -> Ball:
+        raise NotImplementedError
+
+    def keep_chance(self, n: int) -> Enclosure:
+        """P(kept | n distinct units), n >= 0; exactly 0 at 0; relative width under 2**-63."""
+        return chance_at(self._tail, self.threshold, whole(n, name="n"))
+
+    def keep(self, counts: Sequence[int], entropy: Entropy | None = None) -> list[bool]:
+        """Whether each key is kept, by its number of distinct units."""
+        return [value is not None for value in self.noisy_counts(counts, entropy)]
+
+    def noisy_counts(self, counts: Sequence[int], entropy: Entropy | None = None) -> list[int | None]:
+        """n + Z for the keys that are kept, None for the others: the promise is about both together."""
+        return draw(self.noise, self.threshold, counts, entropy)
+
+    def half_size(self) -> int:
+        """T, or 1 below it: P(Z >= 0) > 1/2 > P(Z >= 1), as Z is symmetric and 0 has mass."""
+        return max(self.threshold, 1)
+
+
+def written(rule: Any, name: str) -> dict[str, object]:
+    """A rule by name with its parameters, each as text; those that are None are left out."""
+    given = {field.name: getattr(rule, field.name) for field in fields(rule)}
+    return {"rule": name, "parameters": {field: str(value) for field, value in given.items() if value is not None}}
 
 
 class Noise(Protocol):

@@ -25,50 +25,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, ClassVar
 
 from dpcurator.entropy import Entropy
-from dpcurator.mechanisms.key_selection import rule
-from dpcurator.numbers import Enclosure, positive, whole
+from dpcurator.mechanisms.key_selection.rule import PureRule, as_chance
+from dpcurator.numbers import Enclosure, whole
 from dpcurator.numbers.arb import Ball, ball, common_floor, precision
 from dpcurator.numbers.enclosure import bracket
-from dpcurator.numbers.rational import between_0_and_1
-from dpcurator.numbers.readable import readable
-from dpcurator.privacy.zcdp import pure_to_rho
 
 if TYPE_CHECKING:  # a quote draws nothing, and starts faster without numpy
     from dpcurator.samplers.bernoulli import Coin
 
-NAME = "truncated_geometric"
 
-
-@dataclass(frozen=True, slots=True)
-class TruncatedGeometric:
+@dataclass(frozen=True, slots=True, repr=False)
+class TruncatedGeometric(PureRule):
     """eps: Fraction > 0; delta: Fraction in (0, 1); groups: int >= 1. Raises Refusal for any other."""
 
-    eps: Fraction
-    delta: Fraction
-    groups: int
-
-    __repr__ = readable
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "eps", positive(self.eps, name="eps"))
-        object.__setattr__(self, "delta", between_0_and_1(self.delta))
-        object.__setattr__(self, "groups", whole(self.groups, name="groups", least=1))
-
-    @classmethod
-    def spending(cls, eps: Fraction, delta: Fraction, *, groups: int) -> Self:
-        """The rule that is (eps, delta)-DP."""
-        return cls(eps, delta, groups)
-
-    @property
-    def promise(self) -> tuple[Fraction, Fraction]:
-        return self.eps, self.delta
-
-    @property
-    def rho_promise(self) -> tuple[Fraction, Fraction]:
-        return pure_to_rho(self.eps), self.delta
+    NAME: ClassVar[str] = "truncated_geometric"
 
     @property
     def _law(self) -> Law:
@@ -108,11 +81,6 @@ class TruncatedGeometric:
             low, high = (low, middle) if half else (middle, high)
         return high
 
-    def as_json(self) -> dict[str, object]:
-        """The rule and its exact parameters as text."""
-        parameters = {"delta": str(self.delta), "eps": str(self.eps), "groups": str(self.groups)}
-        return {"rule": NAME, "parameters": parameters}
-
 
 @dataclass(frozen=True, slots=True)
 class Law:
@@ -126,7 +94,7 @@ class Law:
     def enclosed(self, n: int) -> Enclosure:
         if n <= 1:
             return Enclosure.exactly(self.delta * n)
-        return rule.as_chance(lambda bits: self.chance(n, bits))
+        return as_chance(lambda bits: self.chance(n, bits))
 
     def chance(self, n: int, bits: int) -> Ball:
         """A ball around pi(n), of relative radius about 2**-bits; it may pass 1 where pi is 1 or near."""

@@ -87,6 +87,10 @@ class DiscreteLaplace:
 
         return samplers.discrete_laplace(self.scale, size, entropy)
 
+    def tail(self, m: int) -> Enclosure:
+        """P(|Z| > m) = 2 p**(m+1) / (1+p), unitless, m >= 0."""
+        return 2 * exp_neg((m + 1) / self.scale) / (1 + exp_neg(1 / self.scale))
+
     def error(self, beta: Fraction) -> int:
         """Smallest m with P(|Z| > m) <= beta, query's unit; beta: Fraction in (0, 1). Raises Refusal for any other.
 

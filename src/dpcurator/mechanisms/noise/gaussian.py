@@ -20,15 +20,14 @@ from __future__ import annotations
 import math
 from dataclasses import field
 from fractions import Fraction
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms.grid import l2_squared_steps, moving, step_of
 from dpcurator.mechanisms.grid_rounding import Reals, declared_constants
-from dpcurator.mechanisms.noise import release
 from dpcurator.mechanisms.noise.discrete_gaussian import DiscreteGaussian
+from dpcurator.mechanisms.noise.on_grid import OnGrid
 from dpcurator.mechanisms.parameters import parameters
 from dpcurator.numbers import Enclosure, positive, rational
 from dpcurator.numbers.decimal_search import decimal_at, least_place, place_of
@@ -41,7 +40,7 @@ from dpcurator.privacy.families.gaussian import gaussian_epsilon, gaussian_sigma
 from dpcurator.privacy.loss import Loss
 
 if TYPE_CHECKING:  # a quote draws nothing, and starts faster without numpy
-    from numpy.typing import NDArray
+    pass
 
 
 _FINE = 2**16  # steps
@@ -61,7 +60,7 @@ def _at_point(cls: Any, epsilon: Fraction, delta: Fraction, given: Given) -> Mad
 
 
 @parameters
-class Gaussian:
+class Gaussian(OnGrid):
     """Gaussian mechanism on a grid, for a real answer or a vector; (epsilon, delta)-DP or rho-zCDP.
 
     P(answer = x) is proportional to exp(-(x - value)**2 / (2 sigma**2)) over the points x of the grid, independently in
@@ -149,11 +148,6 @@ class Gaussian:
         return cls(sensitivity=moved, rho=rho, grid=step, coordinates=declared, bounds=bounds, nan=nan)
 
     @property
-    def step(self) -> Fraction:
-        """The grid's step, query's unit."""
-        return self.values.step
-
-    @property
     def sigma(self) -> Fraction:
         """The root of the distribution's variance, query's unit; rounded up by under 2**-64 where it is no rational.
 
@@ -194,42 +188,10 @@ class Gaussian:
         near = gaussian_epsilon(sigma=self.sigma, sensitivity=self.sensitivity, delta=most)
         return decimal_at(least_place(enough, place_of(max(near, _LEAST_EPS), _FIGURES)), _FIGURES)
 
-    def release(self, value: Any, entropy: Entropy | None = None) -> float | NDArray[Any]:
-        """The noisy answer, query's unit: a float, or an array of float64 of a vector's shape with independent noise.
-
-        value: int, float, Fraction, Decimal; or a list or array of such, of any size. Each is read exactly. Raises
-        Refusal for nan or an infinity without its constant declared, and for what is no number.
-        """
-        return self.values.shown(self._noised(value, entropy))
-
-    def release_exact(self, value: Any, entropy: Entropy | None = None) -> Fraction | NDArray[Any]:
-        """The same as the exact points of the grid: a Fraction, or an array of them."""
-        return self.values.exactly(self._noised(value, entropy))
-
-    def _noised(self, value: Any, entropy: Entropy | None) -> int | NDArray[Any]:
+    def _draw(self, size: int | None, entropy: Entropy | None) -> Any:
         from dpcurator import samplers
 
-        draw = partial(samplers.discrete_gaussian, self.noise.variance)
-        return release.noised(self.values, value, self.coordinates, draw, entropy)
-
-    def sample(self, size: int, entropy: Entropy | None = None) -> NDArray[Any]:
-        """Independent draws of the noise alone, query's unit; float64, shape (size,)."""
-        return release.draws(self.values, self.noise, size, entropy)
-
-    def pmf(self, outcome: object, value: Any = 0) -> Enclosure:
-        """P(answer = outcome), when `value` is the truth; 0 off the grid. A float is the point of the grid shown so."""
-        return release.chance(self.values, self.noise, outcome, value)
-
-    def tail(self, t: object) -> Enclosure:
-        """P(|noise| > t), unitless, by the exact distribution. t: at least 0, query's unit; else a Refusal."""
-        return self.noise.tail(release.within(self.values, t))
-
-    def error(self, beta: Spelled) -> Fraction:
-        """Least m on the grid with P(|noise| > m) <= beta, query's unit; beta in (0, 1), else a Refusal.
-
-        A value off the grid is besides rounded by at most half a step.
-        """
-        return release.reach(self.values, self.noise, beta)
+        return samplers.discrete_gaussian(self.noise.variance, size, entropy)
 
 
 def _price(epsilon: object, delta: object, rho: object) -> tuple[Fraction | None, Fraction | None, Fraction | None]:

@@ -16,26 +16,25 @@ from __future__ import annotations
 
 from dataclasses import field
 from fractions import Fraction
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from dpcurator.entropy import Entropy
 from dpcurator.mechanisms.grid import l1_steps, moving, step_of
 from dpcurator.mechanisms.grid_rounding import Reals, declared_constants
-from dpcurator.mechanisms.noise import release
 from dpcurator.mechanisms.noise.discrete_laplace import DiscreteLaplace
+from dpcurator.mechanisms.noise.on_grid import OnGrid
 from dpcurator.mechanisms.parameters import parameters
-from dpcurator.numbers import Enclosure, exp_neg, positive
+from dpcurator.numbers import positive
 from dpcurator.numbers.rational import Spelled
 from dpcurator.privacy.calibration import BY_EPSILON, Calibration
 from dpcurator.privacy.loss import Loss
 
 if TYPE_CHECKING:  # a quote draws nothing, and starts faster without numpy
-    from numpy.typing import NDArray
+    pass
 
 
 @parameters
-class Laplace:
+class Laplace(OnGrid):
     """Laplace mechanism on a grid, for a real answer or a vector; epsilon-DP.
 
     P(answer = x) is proportional to exp(-|x - value| / scale) over the points x of the grid, scale = sensitivity /
@@ -107,11 +106,6 @@ class Laplace:
         return cls(sensitivity=moved, epsilon=eps, grid=step, coordinates=declared, bounds=bounds, nan=nan)
 
     @property
-    def step(self) -> Fraction:
-        """The grid's step, query's unit."""
-        return self.values.step
-
-    @property
     def scale(self) -> Fraction:
         """The noise's scale, query's unit. `noise` is its distribution in steps of the grid."""
         return self.noise.scale * self.step
@@ -121,43 +115,10 @@ class Laplace:
         """Exact. The worst pair is the noise against itself moved by the whole sensitivity."""
         return self.noise.loss(l1_steps(self.sensitivity, self.step, self.coordinates or 1))
 
-    def release(self, value: Any, entropy: Entropy | None = None) -> float | NDArray[Any]:
-        """The noisy answer, query's unit: a float, or an array of float64 of a vector's shape with independent noise.
-
-        value: int, float, Fraction, Decimal; or a list or array of such, of any size. Each is read exactly. Raises
-        Refusal for nan or an infinity without its constant declared, and for what is no number.
-        """
-        return self.values.shown(self._noised(value, entropy))
-
-    def release_exact(self, value: Any, entropy: Entropy | None = None) -> Fraction | NDArray[Any]:
-        """The same as the exact points of the grid: a Fraction, or an array of them."""
-        return self.values.exactly(self._noised(value, entropy))
-
-    def _noised(self, value: Any, entropy: Entropy | None) -> int | NDArray[Any]:
+    def _draw(self, size: int | None, entropy: Entropy | None) -> Any:
         from dpcurator import samplers
 
-        draw = partial(samplers.discrete_laplace, self.noise.scale)
-        return release.noised(self.values, value, self.coordinates, draw, entropy)
-
-    def sample(self, size: int, entropy: Entropy | None = None) -> NDArray[Any]:
-        """Independent draws of the noise alone, query's unit; float64, shape (size,)."""
-        return release.draws(self.values, self.noise, size, entropy)
-
-    def pmf(self, outcome: object, value: Any = 0) -> Enclosure:
-        """P(answer = outcome), when `value` is the truth; 0 off the grid. A float is the point of the grid shown so."""
-        return release.chance(self.values, self.noise, outcome, value)
-
-    def tail(self, t: object) -> Enclosure:
-        """P(|noise| > t), unitless, by the exact distribution. t: at least 0, query's unit; else a Refusal."""
-        beyond, scale = release.within(self.values, t) + 1, self.noise.scale
-        return 2 * exp_neg(beyond / scale) / (1 + exp_neg(1 / scale))
-
-    def error(self, beta: Spelled) -> Fraction:
-        """Least m on the grid with P(|noise| > m) <= beta, query's unit; beta in (0, 1), else a Refusal.
-
-        A value off the grid is besides rounded by at most half a step.
-        """
-        return release.reach(self.values, self.noise, beta)
+        return samplers.discrete_laplace(self.noise.scale, size, entropy)
 
 
 EXAMPLES = (

@@ -37,7 +37,7 @@ from dpcurator.errors import Refusal
 from dpcurator.mechanisms.grid import l1_steps, moving, step_of
 from dpcurator.mechanisms.grid_rounding import Reals, declared_constants
 from dpcurator.mechanisms.local.rational_odds import epsilon_of, odds
-from dpcurator.mechanisms.noise import release
+from dpcurator.mechanisms.noise.on_grid import OnGrid
 from dpcurator.mechanisms.parameters import error_level, parameters
 from dpcurator.numbers import Enclosure, positive, rational, whole
 from dpcurator.numbers.arb import Ball, ball, precision
@@ -207,7 +207,7 @@ def best_width(stair: int, ratio: Fraction) -> int:
 
 
 @parameters
-class Staircase:
+class Staircase(OnGrid):
     """Staircase mechanism for one number, epsilon-DP: less noise than Laplace's, above all at epsilon 2 and more.
 
     P(noise = k steps) = a R**-j on the high part of stair j and a R**-(j+1) on its low part, |k| = j D + i; a stair is
@@ -284,11 +284,6 @@ class Staircase:
             object.__setattr__(self, name, exact)
 
     @property
-    def step(self) -> Fraction:
-        """The grid's step, query's unit."""
-        return self.values.step
-
-    @property
     def loss(self) -> Loss:
         """Exact, of one release: "randomised_response" with the probabilities of the losses ln R and -ln R."""
         return self.noise.loss()
@@ -298,42 +293,8 @@ class Staircase:
         """E|noise|, query's unit, exactly: what the default gamma makes least."""
         return self.noise.mean * self.step
 
-    def release(self, value: Any, entropy: Entropy | None = None) -> float | NDArray[Any]:
-        """The noisy answer, query's unit: a float, or an array of float64 of a vector's shape with independent noise.
-
-        value: int, float, Fraction, Decimal; or a list or array of such, of any size. Each is read exactly. Raises
-        Refusal for nan or an infinity without its constant declared, and for what is no number.
-        """
-        return self.values.shown(self._noised(value, entropy))
-
-    def release_exact(self, value: Any, entropy: Entropy | None = None) -> Fraction | NDArray[Any]:
-        """The same as the exact points of the grid: a Fraction, or an array of them."""
-        return self.values.exactly(self._noised(value, entropy))
-
-    def _noised(self, value: Any, entropy: Entropy | None) -> int | NDArray[Any]:
-        def draw(size: int | None, source: Entropy | None) -> Any:
-            return self.noise.sample(1, source)[0] if size is None else self.noise.sample(size, source)
-
-        return release.noised(self.values, value, self.coordinates, draw, entropy)
-
-    def sample(self, size: int, entropy: Entropy | None = None) -> NDArray[Any]:
-        """Independent draws of the noise alone, query's unit; float64, shape (size,)."""
-        return release.draws(self.values, self.noise, size, entropy)
-
-    def pmf(self, outcome: object, value: Any = 0) -> Enclosure:
-        """P(answer = outcome), when `value` is the truth; 0 off the grid. A float is the point of the grid shown so."""
-        return release.chance(self.values, self.noise, outcome, value)
-
-    def tail(self, t: object) -> Enclosure:
-        """P(|noise| > t), unitless, exactly enclosed. t: at least 0, query's unit; else a Refusal."""
-        return self.noise.tail(release.within(self.values, t))
-
-    def error(self, beta: Spelled) -> Fraction:
-        """Least m on the grid with P(|noise| > m) <= beta, query's unit; beta in (0, 1), else a Refusal.
-
-        A value off the grid is besides rounded by at most half a step.
-        """
-        return release.reach(self.values, self.noise, beta)
+    def _draw(self, size: int | None, entropy: Entropy | None) -> Any:
+        return self.noise.sample(1, entropy)[0] if size is None else self.noise.sample(size, entropy)
 
 
 EXAMPLES = (
