@@ -11,6 +11,7 @@ Checked in tests/test_errors.py and tests/attacks/test_rows_system.py.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import ClassVar, Literal
@@ -30,6 +31,14 @@ class Mend:
     put: str
     over: str = ""
     to: Literal["words", "all words", "group by", "question", "catalog"] = "words"
+
+
+def closest(name: str, known: Iterable[str], most: int = 1) -> list[str]:
+    """Of the names there are, those that were probably meant, nearest first; upper and lower case are alike."""
+    from difflib import get_close_matches
+
+    folded = {other.casefold(): other for other in known}
+    return [folded[near] for near in get_close_matches(name.casefold(), folded, n=most)]
 
 
 class DpcuratorError(Exception):

@@ -17,10 +17,11 @@ import pytest
 import dpcurator
 
 ROOT = Path(dpcurator.__file__).parent
-ALL = {"values", "errors", "numbers"}  # for every room
+ALL = {"values", "errors", "numbers", "process"}  # for every room
 MAY: dict[str, set[str]] = {
     "values": set(),
     "errors": set(),
+    "process": set(),
     "numbers": set(),
     "entropy": set(),
     "samplers": {"entropy"},

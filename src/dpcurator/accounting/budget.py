@@ -13,12 +13,12 @@ Checked     tests/accounting/test_filters.py.
 from __future__ import annotations
 
 import math
-import os
 import threading
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, NoReturn
 
+from dpcurator import process
 from dpcurator.errors import OverBudget, Refusal
 from dpcurator.numbers import decimal_text
 from dpcurator.privacy.sampled import MIXED
@@ -34,7 +34,7 @@ class Meter:
 
     def __init__(self, limits: Mapping[str, Fraction | None]) -> None:
         self._limits, self._spent = dict(limits), dict.fromkeys(limits, (0, 1))
-        self._lock, self._process = threading.Lock(), _process
+        self._lock, self._process = threading.Lock(), process.this()
         self._neighbours: str | None = None
 
     def add(self, amounts: Mapping[str, Fraction], neighbours: str | None = None) -> None:
@@ -70,7 +70,7 @@ class Meter:
         return {name: limit - spent[name] for name, limit in self._limits.items() if limit is not None}
 
     def _here(self) -> None:
-        if self._process is not _process:
+        if self._process != process.this():
             raise Refusal("This budget belongs to another process.", cure="Keep one that must be shared in a ledger.")
 
     def __repr__(self) -> str:
@@ -98,15 +98,3 @@ def _plus(top: int, bottom: int, amount: Fraction) -> tuple[int, int]:
         return top * (under // common) + other * over, over * under
     total = added(Fraction(top, bottom), amount)
     return total.numerator, total.denominator
-
-
-_process = object()  # this process; another after a fork
-
-
-def _forked() -> None:
-    global _process
-    _process = object()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forked)

@@ -30,10 +30,10 @@ from fractions import Fraction
 
 from dpcurator.accounting.rounding import ball_up
 from dpcurator.errors import Refusal
-from dpcurator.numbers import Enclosure, rational, whole
+from dpcurator.numbers import Enclosure, whole
 from dpcurator.numbers.arb import Ball, ball, precision
 from dpcurator.numbers.enclosure import bracket
-from dpcurator.numbers.rational import at_least_0
+from dpcurator.numbers.rational import at_least_0, between_0_and_1
 from dpcurator.privacy.families import FAMILIES
 from dpcurator.privacy.families.family import order
 from dpcurator.privacy.loss import Loss
@@ -74,9 +74,7 @@ def delta_by_order(found: Fraction, a: Fraction, eps: Fraction) -> Enclosure:
 
 def renyi_epsilon(divergence: object, *, alpha: object, delta: object) -> Fraction:
     """The epsilon at `delta` in (0, 1) of a Renyi divergence >= 0 of order alpha > 1; 12 figures, rounded up."""
-    found, a, most = at_least_0(divergence, name="divergence"), order(alpha), rational(delta, name="delta")
-    if not 0 < most < 1:
-        raise Refusal("delta must be above 0 and below 1.", cure="Write delta as in 1e-6.")
+    found, a, most = at_least_0(divergence, name="divergence"), order(alpha), between_0_and_1(delta)
     return epsilon_by_order(found, a, most)
 
 

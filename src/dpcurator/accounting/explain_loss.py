@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING
 
 from dpcurator.accounting.composition import Releases, compose
 from dpcurator.accounting.tradeoff import advantage, posterior, tradeoff
-from dpcurator.errors import Refusal
 from dpcurator.numbers import decimal_text, rational
 from dpcurator.numbers.arb import ball, precision
 from dpcurator.numbers.display import error_text
 from dpcurator.numbers.enclosure import bracket
+from dpcurator.numbers.rational import from_0_below_1
 from dpcurator.numbers.readable import readable
 
 if TYPE_CHECKING:
@@ -91,10 +91,7 @@ def explain_loss(
 
     Source: Wasserman, Zhou 2010; Kifer, Machanavajjhala 2014; Yeom, Giacomelli, Fredrikson, Jha 2018.
     """
-    most, before, wrong = (rational(part, name=name) for part, name in ((delta, "delta"), (prior, "prior"),
-                           (alarms, "alarms")))  # fmt: skip
-    if not 0 <= most < 1:
-        raise Refusal("delta must be at least 0 and below 1.", cure="Write delta as in 1e-6.")
+    most, before, wrong = from_0_below_1(delta), rational(prior, name="prior"), rational(alarms, name="alarms")
     together = compose(loss)
     epsilon = together.epsilon(delta=most)
     return LossExplained(

@@ -36,9 +36,10 @@ from dpcurator.accounting.composed_tradeoff import both_ends
 from dpcurator.accounting.composition import Releases, compose
 from dpcurator.accounting.convert import alike, rho_of
 from dpcurator.errors import Refusal
-from dpcurator.numbers import Enclosure, exp_neg, ln, positive, rational
+from dpcurator.numbers import Enclosure, exp_neg, ln, positive
 from dpcurator.numbers.arb import ball, precision
 from dpcurator.numbers.enclosure import bracket
+from dpcurator.numbers.rational import at_least_0, from_0_to_1
 from dpcurator.privacy import zcdp
 from dpcurator.privacy.distribution import Distribution
 from dpcurator.privacy.families import FAMILIES
@@ -201,9 +202,7 @@ def posterior(prior: Spelled, *, epsilon: Spelled) -> Posterior:
 
     Source: Kifer, Machanavajjhala 2014.
     """
-    p, eps = _chance(prior, name="prior"), rational(epsilon, name="epsilon")
-    if eps < 0:
-        raise Refusal("epsilon must be at least 0.", cure="Write epsilon as in 0.5.")
+    p, eps = _chance(prior, name="prior"), at_least_0(epsilon, name="epsilon")
     if p in (0, 1):
         return Posterior(p, p)
     less = exp_neg(eps)
@@ -351,7 +350,4 @@ def _single(loss: Releases) -> Loss | None:
 
 
 def _chance(value: object, *, name: str) -> Fraction:
-    exact = rational(value, name=name)
-    if not 0 <= exact <= 1:
-        raise Refusal(f"{name} must be between 0 and 1.", cure=f"Write {name} as in 0.05.")
-    return exact
+    return from_0_to_1(value, name=name, like="0.05")

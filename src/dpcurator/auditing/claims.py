@@ -24,10 +24,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from dpcurator.errors import Refusal
-from dpcurator.numbers import Enclosure, decimal_text, ln, positive, rational
+from dpcurator.numbers import Enclosure, decimal_text, ln, positive
 from dpcurator.numbers.arb import ball, precision
 from dpcurator.numbers.enclosure import bracket
-from dpcurator.numbers.rational import at_least_0
+from dpcurator.numbers.rational import at_least_0, from_0_below_1
 from dpcurator.numbers.readable import fraction_text, readable
 
 if TYPE_CHECKING:
@@ -94,13 +94,8 @@ class Approximate:
     __repr__ = readable
 
     def __init__(self, epsilon: Spelled, delta: Spelled) -> None:
-        eps, least = rational(epsilon, name="epsilon"), rational(delta, name="delta")
-        if eps < 0:
-            raise Refusal("epsilon must be at least 0.", cure="Write epsilon as in 0.5.")
-        if not 0 <= least < 1:
-            raise Refusal("delta must be at least 0 and below 1.", cure="Write delta as in 1e-6.")
-        object.__setattr__(self, "epsilon", eps)
-        object.__setattr__(self, "delta", least)
+        object.__setattr__(self, "epsilon", at_least_0(epsilon, name="epsilon"))
+        object.__setattr__(self, "delta", from_0_below_1(delta))
 
     @property
     def parameter(self) -> Fraction:

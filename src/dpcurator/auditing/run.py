@@ -34,6 +34,7 @@ from dpcurator.entropy import SystemEntropy
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms import row_of
 from dpcurator.numbers import positive, whole
+from dpcurator.numbers.rational import between_0_and_1
 
 if TYPE_CHECKING:
     from dpcurator.numbers.rational import Spelled
@@ -101,9 +102,7 @@ def audit(
     Source: Ding, Wang, Wang, Zhang, Kifer 2018; Bichsel, Steffen, Bogunovic, Vechev 2021 (the search for events).
     """
     begun = time.monotonic()
-    alpha = 1 - positive(confidence, name="confidence")
-    if not 0 < alpha < 1:
-        raise Refusal("confidence must be below 1.", cure="Write confidence as in 0.999999.")
+    alpha = 1 - between_0_and_1(confidence, name="confidence", like="0.999999")
     limit = float(positive(seconds, name="seconds"))
     limits = Limits(whole(samples, name="samples", least=100), begun + limit, alpha, progress or _silent, bits)
     if claim is not None and not hasattr(claim, "contradicted"):

@@ -6,7 +6,6 @@ order of the file. Checked in tests/catalog/test_load.py.
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from collections.abc import Iterable, Mapping
@@ -14,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import date, time
 
 from dpcurator.catalog.positions import Lines, Path, line_of
-from dpcurator.errors import Misconfigured, Refusal
+from dpcurator.errors import Misconfigured, Refusal, closest
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -100,10 +99,8 @@ def toml(value: object) -> str:
 def nearest(name: str, known: Iterable[str]) -> str:
     """'Did you mean "age"?', or the list of what there is."""
     names = list(known)
-    folded = {other.casefold(): other for other in reversed(names)}
-    close = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
-    if close:
-        return f"Did you mean {text(folded[close[0]])}?"
+    for close in closest(name, names):
+        return f"Did you mean {text(close)}?"
     shown = ", ".join(text(other) for other in names[:12])
     return f"There is {shown}{', ...' if len(names) > 12 else ''}." if names else ""
 

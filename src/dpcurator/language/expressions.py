@@ -7,11 +7,10 @@ a boolean value where a value is wanted, and the other way round. Checked in tes
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from difflib import get_close_matches
 from typing import Final
 
 from dpcurator.catalog.model import Column, Table
-from dpcurator.errors import Mend, Refusal
+from dpcurator.errors import Mend, Refusal, closest
 from dpcurator.language.comparing import all_of, among, any_of, compare, distinct, like, missing
 from dpcurator.language.functions import ROW_FUNCTIONS
 from dpcurator.language.functions.casts import cast
@@ -148,7 +147,7 @@ class Reader:
             raise self._of_many(part)
         known = ROW_FUNCTIONS.get(part.function)
         if known is None:
-            close = [] if part.function in _ELSE else get_close_matches(part.function, ROW_FUNCTIONS, n=1)
+            close = [] if part.function in _ELSE else closest(part.function, ROW_FUNCTIONS)
             listed = "docs/sql.md lists those there are."
             raise Refusal(
                 f"the function {part.function} is not available on rows.", where=part.at,

@@ -7,10 +7,9 @@ Checked in tests/language/test_names.py.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 
-from dpcurator.errors import Mend, Refusal
+from dpcurator.errors import Mend, Refusal, closest
 
 LONGEST = 80  # characters of a name in a message
 
@@ -33,7 +32,7 @@ def find(name: str, quoted: bool, among: Sequence[str], *, what: str, where: str
 
 def unknown(name: str, quoted: bool, among: Sequence[str], *, what: str, where: str = "", kind: str = "") -> Refusal:
     """No such name: the nearest ones are the cure. kind: what `among` holds, where that is not all `what` says."""
-    close = _close(name, among)
+    close = closest(name, among, 3)
     written = '"' + name.replace('"', '""') + '"' if quoted else name
     return Refusal(
         f"there is no {what} {show(name)}.", where=where, cure=nearest(name, among, kind or what),
@@ -43,17 +42,12 @@ def unknown(name: str, quoted: bool, among: Sequence[str], *, what: str, where: 
 
 def nearest(name: str, among: Sequence[str], what: str) -> str:
     """A sentence offering the closest names, or all of them when they are few."""
-    close = _close(name, among)
+    close = closest(name, among, 3)
     if close:
         return f"Did you mean {' or '.join(quote(other) for other in close)}?"
     if 0 < len(among) <= 12:
         return f"The {what}s are {', '.join(quote(other) for other in among)}."
     return f"`dpcurator check` lists every {what}." if among else f"No {what} is declared."
-
-
-def _close(name: str, among: Sequence[str]) -> list[str]:
-    lowered = {other.lower(): other for other in among}
-    return [lowered[match] for match in difflib.get_close_matches(name.lower(), list(lowered), n=3, cutoff=0.6)]
 
 
 def quote(name: str) -> str:

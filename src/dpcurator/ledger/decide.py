@@ -18,7 +18,7 @@ from dpcurator.errors import Misconfigured, OverBudget, Refusal
 from dpcurator.ledger.canonical import canonical, digest, ratio
 from dpcurator.ledger.events import Charged, Row
 from dpcurator.ledger.states import CURATOR, Impossible, step
-from dpcurator.numbers import rational
+from dpcurator.numbers.rational import at_least_0
 from dpcurator.values import Currency, Request
 
 _LARGEST_PRICE = 2**512  # of numerator and denominator
@@ -175,9 +175,7 @@ def checked(request: Request) -> Request:
 
 
 def _price(amount: object, name: str) -> Fraction:
-    exact = rational(amount, name=name)
-    if exact < 0:
-        raise Refusal(f"{name} must be at least 0.", cure=f"Write {name} as in 0.1.")
+    exact = at_least_0(amount, name=name, like="0.1")
     if max(exact.numerator, exact.denominator) > _LARGEST_PRICE:
         raise Refusal(f"{name} has too many digits to be recorded exactly.", cure=f"Write {name} with fewer digits.")
     return exact

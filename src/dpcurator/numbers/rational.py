@@ -106,6 +106,14 @@ def between_0_and_1(value: object, *, name: str = "delta", like: str = "") -> Fr
     return exact
 
 
+def from_0_to_1(value: object, *, name: str, like: str = "") -> Fraction:
+    """The exact rational that `value` spells, when it is in [0, 1]. Raises Refusal otherwise."""
+    exact = rational(value, name=name)
+    if not 0 <= exact <= 1:
+        raise _outside(exact, "between 0 and 1", name, like)
+    return exact
+
+
 def _outside(exact: Fraction, words: str, name: str, like: str) -> Refusal:
     like = like or ("1e-6" if name == "delta" else "0.5")
     return Refusal(f"{name} must be {words}, not {decimal_text(exact)}.", cure=f"Write {name} as in {like}.")

@@ -6,11 +6,10 @@ without them is refused. Checked in tests/plan/test_bind.py.
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import Final
 
 from dpcurator.catalog.model import EACH_ROW, Table
-from dpcurator.errors import Mend, Refusal
+from dpcurator.errors import Mend, Refusal, closest
 from dpcurator.language.functions import ROW_FUNCTIONS
 from dpcurator.language.intervals import bounds, unbounded
 from dpcurator.language.names import quote
@@ -169,7 +168,7 @@ def _no_aggregate(call: Call, functions: list[str], scope: Scope) -> Refusal:
         put = measuring(inner, expression(inner), scope)
         cure = f"{there} It would give one row's own value; ask for {put}, or for counts by GROUP BY."
         return Refusal(what, where=call.at, cure=cure, mends=_put(put, over))
-    close = get_close_matches(call.function, [*functions, *FUNCTIONS, *ROW_FUNCTIONS], n=1)
+    close = closest(call.function, [*functions, *FUNCTIONS, *ROW_FUNCTIONS])
     if close:
         cure = f"Did you mean {close[0]}? {there}"
         return Refusal(what, where=call.at, cure=cure, mends=_put(close[0], call.function))

@@ -11,7 +11,8 @@ from fractions import Fraction
 from typing import Any
 
 from dpcurator.errors import Refusal
-from dpcurator.numbers import Enclosure, rational
+from dpcurator.numbers import Enclosure
+from dpcurator.numbers.rational import from_0_to_1
 from dpcurator.plots.chart import Chart
 from dpcurator.plots.drawing import chart, drawn, linear, lines, series
 
@@ -53,7 +54,4 @@ def draw_tradeoff(curves: Mapping[str, Callable[[Fraction], Enclosure]], *, alph
 
 
 def _chance(alpha: object) -> Fraction:
-    exact = rational(alpha, name="alpha")
-    if not 0 <= exact <= 1:
-        raise Refusal("alpha must be between 0 and 1.", cure="Write alpha as in 0.05.")
-    return exact
+    return from_0_to_1(alpha, name="alpha", like="0.05")

@@ -18,6 +18,7 @@ from dpcurator.catalog.model import Catalog
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms import DiscreteLaplace
 from dpcurator.numbers import decimal_text
+from dpcurator.numbers.rational import between_0_and_1
 from dpcurator.numbers.readable import cut, readable
 from dpcurator.numbers.roots import root_above, root_below, ten_to_figures
 from dpcurator.numbers.text_table import pre_html, printable
@@ -207,8 +208,7 @@ def typical(one: Priced) -> Fraction:
 
 def price(plan: Plan, asked: Price | Fraction, catalog: Catalog, *, confidence: Fraction = CONFIDENCE) -> Quote:
     """The plan at this price; a number is an amount of the ledger's currency, for all of it. Raises Refusal."""
-    if not 0 < confidence < 1:
-        raise Refusal("confidence must be above 0 and below 1.", cure="Write it as in 0.95.")
+    between_0_and_1(confidence, name="confidence", like="0.95")
     offered = asked if isinstance(asked, Price) else amount_of(catalog, asked)
     if offered.currency != catalog.currency:
         raise Refusal(f"this ledger counts in {catalog.currency}, not {offered.currency}.")

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpcurator.errors import Refusal
-from dpcurator.numbers import Enclosure, decimal_text, rational, whole
+from dpcurator.numbers import Enclosure, decimal_text, whole
 from dpcurator.numbers.arb import ball
 from dpcurator.numbers.display import value_text
+from dpcurator.numbers.rational import from_0_to_1
 from dpcurator.numbers.readable import readable
 from dpcurator.privacy.narrow import enclosed
 
@@ -76,9 +76,7 @@ def explain_delta(delta: Spelled, n: int) -> DeltaExplained:
 
     Source: Dwork, Roth 2014, section 2.3 (why a delta must be far below 1/n).
     """
-    exact, rows = rational(delta, name="delta"), whole(n, name="n", least=1)
-    if not 0 <= exact <= 1:
-        raise Refusal("delta must be between 0 and 1.", cure="Write delta as in 1e-6.")
+    exact, rows = from_0_to_1(delta, name="delta"), whole(n, name="n", least=1)
     warning = ""
     if exact * rows >= 1:
         bound = decimal_text(Fraction(1, rows))

@@ -18,11 +18,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpcurator.errors import Refusal
-from dpcurator.numbers import Enclosure, decimal_text, ln, rational, whole
+from dpcurator.numbers import Enclosure, decimal_text, ln, whole
 from dpcurator.numbers.arb import Ball, ball
 from dpcurator.numbers.display import error_text
-from dpcurator.numbers.rational import at_least_0
+from dpcurator.numbers.rational import at_least_0, from_0_to_1
 from dpcurator.numbers.readable import readable
 from dpcurator.privacy.narrow import enclosed
 
@@ -74,11 +73,8 @@ def group_privacy(*, epsilon: Spelled, delta: Spelled = 0, size: int) -> GroupPr
 
     Source: Dwork, Roth 2014, theorem 2.2; Vadhan 2017, lemma 2.2.
     """
-    eps, one, k = rational(epsilon, name="epsilon"), rational(delta, name="delta"), whole(size, name="size", least=1)
-    if eps < 0:
-        raise Refusal("epsilon must be at least 0.", cure="Write epsilon as in 0.5.")
-    if not 0 <= one <= 1:
-        raise Refusal("delta must be between 0 and 1.", cure="Write delta as in 1e-6.")
+    eps, one = at_least_0(epsilon, name="epsilon"), from_0_to_1(delta, name="delta")
+    k = whole(size, name="size", least=1)
     return GroupPrivacy(k, k * eps, growth(eps, one, k), textbook(eps, one, k))
 
 

@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcurator.entropy import Entropy
-from dpcurator.errors import Refusal
 from dpcurator.numbers import rational, whole
 from dpcurator.numbers.arb import Ball, ball, precision
 from dpcurator.numbers.enclosure import bracket
+from dpcurator.numbers.rational import at_least_0, from_0_to_1
 from dpcurator.samplers.lazy_uniform import CHUNK, WORD, settle, source
 
 
@@ -95,16 +95,14 @@ def _toss(coin: Coin, size: int | None, entropy: Entropy) -> bool | NDArray[np.b
 
 @lru_cache(maxsize=256)
 def _rational_coin(chance: Fraction) -> Coin:
-    if not 0 <= chance <= 1:
-        raise Refusal("chance, a probability, must lie between 0 and 1.", cure="Write chance as in 0.25.")
-    return Coin(lambda: ball(chance))
+    exact = from_0_to_1(chance, name="chance", like="0.25")
+    return Coin(lambda: ball(exact))
 
 
 @lru_cache(maxsize=256)
 def _exp_coin(x: Fraction) -> Coin:
-    if x < 0:
-        raise Refusal("x must be at least 0, since exp(-x) is a probability.", cure="Write x as in 0.5.")
-    return Coin(lambda: (-ball(x)).exp())
+    exact = at_least_0(x, name="x")
+    return Coin(lambda: (-ball(exact)).exp())
 
 
 def logistic_coin(scale: Fraction) -> Coin:

@@ -29,6 +29,7 @@ from typing import Any
 from dpcurator.errors import Refusal
 from dpcurator.numbers import rational, whole
 from dpcurator.numbers.coerce import real_value, unmasked
+from dpcurator.numbers.rational import at_least_0
 from dpcurator.numbers.readable import readable
 from dpcurator.sensitivity.exactly import holds, root, same
 from dpcurator.sensitivity.neighbours import relation
@@ -207,9 +208,7 @@ class Bounded:
 
     def map(self, f: Callable[[Fraction], Any], *, lipschitz: object, name: str = "") -> Bounded:
         """f of each number, where |f(x) - f(y)| <= lipschitz |x - y|: believed, so check it if in doubt."""
-        slope = rational(lipschitz, name="lipschitz")
-        if slope < 0:
-            raise Refusal("lipschitz must be at least 0.", cure="It bounds the slope of f, as in lipschitz=2.")
+        slope = at_least_0(lipschitz, name="lipschitz", like="2, which bounds the slope of f")
 
         def moves(relate: str, n: int | None) -> Moves:
             a = self._moves(relate, n)

@@ -9,11 +9,10 @@ tests/engines/test_vectors.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from difflib import get_close_matches
 from functools import partial
 from typing import Any, Final
 
-from dpcurator.errors import Mend, Refusal
+from dpcurator.errors import Mend, Refusal, closest
 from dpcurator.language import days as calendar
 from dpcurator.language import zones
 from dpcurator.language.days import DAY, FIRST_DAY, FIRST_MOMENT, LAST_DAY, LAST_MOMENT, TIME_SIZES
@@ -174,7 +173,7 @@ def _unit(part: Typed, what: str, known: Sequence[str]) -> str:
     unit = plain_text(part, f"the unit of {what}").lower()
     unit = {"dayofweek": "dow", "dayofyear": "doy"}.get(unit, unit)
     if unit not in known:
-        close = get_close_matches(unit, known, n=1)
+        close = closest(unit, known)
         meant = f"Did you mean '{close[0]}'? " if close else ""
         raise Refusal(
             f"{what} has no unit {show(unit)}.", cure=f"{meant}Use {', '.join(known)}.",

@@ -6,11 +6,11 @@ child process may not use it.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from dpcurator import process
 from dpcurator.errors import Misconfigured
 from dpcurator.ledger.events import Row
 from dpcurator.ledger.store import Kept
@@ -80,7 +80,7 @@ class MemoryStore:
     def __init__(self) -> None:
         self._page = MemoryPage()
         self._lock = threading.RLock()
-        self._pid = os.getpid()
+        self._process = process.this()
 
     @property
     def place(self) -> str:
@@ -108,7 +108,7 @@ class MemoryStore:
         """Nothing is held open."""
 
     def _same_process(self) -> None:
-        if os.getpid() != self._pid:
+        if self._process != process.this():
             raise Misconfigured(
                 "A ledger in memory cannot be used from a forked process, which would have a budget of its own.",
                 where=self.place,

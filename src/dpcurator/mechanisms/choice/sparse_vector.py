@@ -26,13 +26,13 @@ Checked     tests/mechanisms/test_sparse_vector.py.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
+from dpcurator import process
 from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms.choice.monotone import apart, declared
@@ -194,7 +194,7 @@ class Session:
 
     def __init__(self, mechanism: SparseVector, entropy: Entropy | None = None) -> None:
         self.mechanism, self._left, self._entropy = mechanism, mechanism.positives, entropy
-        self._lock, self._process = threading.Lock(), _process
+        self._lock, self._process = threading.Lock(), process.this()
         self._rho, self._noise = _one(mechanism.threshold_noise, entropy), mechanism.query_noise
 
     @property
@@ -213,7 +213,7 @@ class Session:
         return self._test(value, numbers=True)
 
     def _test(self, value: Any, *, numbers: bool) -> Fraction | None:
-        if self._process is not _process:
+        if self._process != process.this():
             raise Refusal("This run was started in another process.", cure="Start a run in each, and pay for each.")
         rule = self.mechanism
         distance = rule.distance(value)  # outside the lock: reading a value may run code of its own, which may ask
@@ -266,17 +266,6 @@ def cube_root(n: int) -> int:
 def _one(noise: DiscreteLaplace, entropy: Entropy | None) -> int:
     return int(noise.sample(1, entropy)[0])
 
-
-_process = object()  # this process; another after a fork
-
-
-def _forked() -> None:
-    global _process
-    _process = object()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forked)
 
 EXAMPLES = (
     SparseVector(sensitivity=1, epsilon=1, threshold=0),

@@ -27,8 +27,8 @@ from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms.noise.discrete_laplace import DiscreteLaplace
 from dpcurator.mechanisms.parameters import error_level, parameters
-from dpcurator.numbers import Enclosure, exp_neg, positive, rational
-from dpcurator.numbers.rational import Spelled
+from dpcurator.numbers import Enclosure, exp_neg, positive
+from dpcurator.numbers.rational import Spelled, between_0_and_1
 from dpcurator.privacy.calibration import BY_EPSILON, Calibration
 from dpcurator.privacy.loss import Loss
 from dpcurator.sensitivity.function import Function, function_of
@@ -77,12 +77,8 @@ class ProposeTestRelease:
 
     def __post_init__(self) -> None:
         function_of(self.function)
-        exact = {name: positive(getattr(self, name), name=name) for name in ("bound", "epsilon", "delta")}
-        exact["test_share"] = rational(self.test_share, name="test_share")
-        if exact["delta"] >= 1:
-            raise Refusal("delta must be below 1.", cure="Write delta as in 1e-6.")
-        if not 0 < exact["test_share"] < 1:
-            raise Refusal("test_share must lie between 0 and 1.", cure="Write test_share as in 0.5.")
+        exact = {name: positive(getattr(self, name), name=name) for name in ("bound", "epsilon")}
+        exact |= {name: between_0_and_1(getattr(self, name), name=name) for name in ("delta", "test_share")}
         for name, value in exact.items():
             object.__setattr__(self, name, value)
         object.__setattr__(self, "threshold", _threshold(self.test.scale, exact["delta"]))

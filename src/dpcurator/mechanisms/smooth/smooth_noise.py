@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms.parameters import error_level, parameters
-from dpcurator.numbers import Enclosure, positive, rational, whole
+from dpcurator.numbers import Enclosure, positive, whole
 from dpcurator.numbers.arb import Ball, ball, precision
 from dpcurator.numbers.enclosure import bracket
-from dpcurator.numbers.rational import Spelled
+from dpcurator.numbers.rational import Spelled, between_0_and_1, from_0_below_1
 from dpcurator.privacy.calibration import BY_EPSILON, Calibration
 from dpcurator.privacy.loss import Loss
 from dpcurator.sensitivity.admissible import LAWS, Admissible, admissible, cdf
@@ -82,9 +82,7 @@ class Smooth:
     def __post_init__(self) -> None:
         function_of(self.function)
         epsilon = positive(self.epsilon, name="epsilon")
-        delta = Fraction(0) if self.delta is None else rational(self.delta, name="delta")
-        if not 0 <= delta < 1:
-            raise Refusal("delta must be at least 0 and below 1.", cure="Write delta as in 1e-6, or leave it out.")
+        delta = Fraction(0) if self.delta is None else from_0_below_1(self.delta)
         noise = ("laplace" if delta else "student") if self.noise is None else self.noise
         if noise not in LAWS:
             raise Refusal("noise must be student, cauchy or laplace.", cure='Write noise="student".')
@@ -93,9 +91,7 @@ class Smooth:
                 "Laplace noise scaled by smooth sensitivity needs a delta, and the other distributions take none.",
                 cure='Leave delta out with noise="student" or "cauchy"; give one, as in 1e-6, with noise="laplace".',
             )
-        smoothing = rational(self.smoothing, name="smoothing")
-        if not 0 < smoothing < 1:
-            raise Refusal("smoothing must lie between 0 and 1.", cure="Write smoothing as in 0.5.")
+        smoothing = between_0_and_1(self.smoothing, name="smoothing")
         for name, value in (("epsilon", epsilon), ("delta", delta), ("noise", noise), ("smoothing", smoothing)):
             object.__setattr__(self, name, value)
         object.__setattr__(self, "scaling", admissible(noise, epsilon, delta, smoothing))

@@ -6,11 +6,10 @@ Checked in tests/accounting/test_parse.py and tests/privacy/test_loss.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from fractions import Fraction
 from functools import partial
 
-from dpcurator.errors import Refusal
+from dpcurator.errors import Refusal, closest
 from dpcurator.privacy.families import FAMILIES, WHOLE
 from dpcurator.privacy.families.family import Given, Named
 
@@ -61,6 +60,6 @@ def named(name: str, given: Mapping[str, Fraction]) -> Named:
         FAMILIES[name].check(name, given)
     if name in SPELLINGS:
         raise Refusal(f"{name} does not have these parameters.", cure=f"It has {parameters_of(name)}.")
-    near = get_close_matches(name, [*WHOLE, *SPELLINGS, *FAMILIES], n=1)
+    near = closest(name, [*WHOLE, *SPELLINGS, *FAMILIES])
     cure = f'Write "{near[0]}".' if near else f"Known are {', '.join(WHOLE)}."
     raise Refusal(f"{name[:80]} is no family of losses.", cure=cure)
