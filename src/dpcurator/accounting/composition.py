@@ -17,7 +17,7 @@ Checked     tests/accounting/test_composition.py.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol, Self
@@ -122,7 +122,7 @@ class Composition:
         return [loss.as_json() | {"count": count} for loss, count in self.parts]
 
     @classmethod
-    def from_json(cls, data: object) -> Self:
+    def from_json(cls, data: Sequence[Mapping[str, Any]]) -> Self:
         """The inverse of `as_json`; a count of 1 may be left out. Raises Refusal if the data are anything else."""
         if not isinstance(data, list | tuple) or not all(isinstance(part, Mapping) for part in data):
             raise Refusal("A composition is written as a list of losses with counts.")

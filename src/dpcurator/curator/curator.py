@@ -435,7 +435,7 @@ class Curator:
         """Where the ledger stands."""
         return self.ledger.budget()
 
-    def together(self, *, delta: object = None) -> Together | None:
+    def together(self, *, delta: Spelled | None = None) -> Together | None:
         """What all charges so far reveal together at a delta, had every price been fixed beforehand: for information.
 
         The ledger does not go by it: see `dpcurator.curator.history`. None before the first charge. Raises Refusal.

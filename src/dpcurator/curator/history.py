@@ -25,7 +25,7 @@ from dpcurator.errors import DpcuratorError
 from dpcurator.ledger import Ledger
 from dpcurator.ledger.events import Kind
 from dpcurator.numbers import decimal_text
-from dpcurator.numbers.rational import between_0_and_1
+from dpcurator.numbers.rational import Spelled, between_0_and_1
 from dpcurator.numbers.readable import readable
 from dpcurator.pricing.joint_guarantee import least_epsilon, rounded_up
 from dpcurator.privacy import zcdp
@@ -59,7 +59,7 @@ class Together:
         return amounts | {"charges": self.charges, "method": self.method, "holds": holds, "gates": False}
 
 
-def together(ledger: Ledger, *, delta: object = None) -> Together | None:
+def together(ledger: Ledger, *, delta: Spelled | None = None) -> Together | None:
     """delta: the one to bound epsilon at, in (0, 1); by default the ledger's whole delta, or 1e-9 where it has none.
 
     None where nothing was charged, or where the charges spent that delta themselves. Raises Refusal.

@@ -70,13 +70,13 @@ class LocalReport(Mechanism, Protocol):
     def reports(self) -> Iterable[Hashable]:
         """Every report that can be sent, in a fixed order; often too many to list."""
 
-    def pmf(self, report: object, value: object) -> Fraction:
+    def pmf(self, report: Any, value: Hashable) -> Fraction:
         """P(report | value), exactly."""
 
-    def respond(self, value: object, entropy: Entropy | None = None) -> Any:
+    def respond(self, value: Hashable, entropy: Entropy | None = None) -> Any:
         """One report of one's own value."""
 
-    def respond_many(self, values: object, entropy: Entropy | None = None) -> NDArray[Any]:
+    def respond_many(self, values: Iterable[Hashable], entropy: Entropy | None = None) -> NDArray[Any]:
         """One report for each value, for studies; they are independent."""
 
     def error(self, beta: Any, *, reports: int) -> Fraction:

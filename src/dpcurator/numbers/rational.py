@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
 
@@ -18,6 +19,7 @@ from dpcurator.numbers.decimals import decimal_text
 
 INT64 = range(-(2**63), 2**63)  # the whole numbers that 64 bits hold
 Spelled = int | float | str | Decimal | Fraction  # how a parameter may be given
+Numbers = Iterable[Spelled | None]  # how data may be: a list, an array, a Series; None and nan are missing ones
 
 _SPELLING = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?\s*|\s*[+-]?\d+\s*/\s*\d+\s*")
 _LONGEST = 4000  # characters of a spelled number

@@ -229,7 +229,7 @@ class Loss:
         return {"family": self.family, "parameters": {name: str(value) for name, value in self.parameters}}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, object]) -> Self:
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
         """The inverse of `as_json`. Raises Refusal if the data are anything else."""
         family, parameters = data.get("family"), data.get("parameters")
         if set(data) != {"family", "parameters"} or not isinstance(family, str) or not isinstance(parameters, Mapping):

@@ -29,7 +29,7 @@ from typing import Any
 from dpcurator.errors import Refusal
 from dpcurator.numbers import rational, whole
 from dpcurator.numbers.coerce import real_value, unmasked
-from dpcurator.numbers.rational import at_least_0
+from dpcurator.numbers.rational import Spelled, at_least_0
 from dpcurator.numbers.readable import readable
 from dpcurator.sensitivity.exactly import holds, root, same
 from dpcurator.sensitivity.neighbours import relation
@@ -97,7 +97,7 @@ class Bounded:
         )
 
     @classmethod
-    def sum(cls, *, lower: object, upper: object, of: Callable[[Any], Any] | None = None) -> Bounded:
+    def sum(cls, *, lower: Spelled, upper: Spelled, of: Callable[[Any], Any] | None = None) -> Bounded:
         """The sum of the rows' values (of(row), or the rows themselves), each clamped."""
         low, high, read = _read(lower, upper, of)
 
@@ -107,7 +107,7 @@ class Bounded:
         return cls("sum", 1, lambda rows: (sum(map(read, rows), Fraction(0)),), moves)
 
     @classmethod
-    def mean(cls, *, lower: object, upper: object, of: Callable[[Any], Any] | None = None) -> Bounded:
+    def mean(cls, *, lower: Spelled, upper: Spelled, of: Callable[[Any], Any] | None = None) -> Bounded:
         """The mean of clamped values; of no rows the middle. Its sensitivity needs a public n."""
         low, high, read = _read(lower, upper, of)
 
@@ -117,7 +117,7 @@ class Bounded:
         return cls("mean", 1, value, lambda relate, n: Moves.one((high - low) / _public(relate, n, "mean")))
 
     @classmethod
-    def variance(cls, *, lower: object, upper: object, of: Callable[[Any], Any] | None = None) -> Bounded:
+    def variance(cls, *, lower: Spelled, upper: Spelled, of: Callable[[Any], Any] | None = None) -> Bounded:
         """The population variance of clamped values, within [0, (U - L)**2 / 4]; of no rows 0. It needs a public n."""
         low, high, read = _read(lower, upper, of)
 
@@ -135,7 +135,7 @@ class Bounded:
         return cls("variance", 1, value, moves)
 
     @classmethod
-    def smallest(cls, *, lower: object, upper: object, of: Callable[[Any], Any] | None = None) -> Bounded:
+    def smallest(cls, *, lower: Spelled, upper: Spelled, of: Callable[[Any], Any] | None = None) -> Bounded:
         """The smallest clamped value; of no rows upper. Its sensitivity is the whole range: see dp.order_statistic."""
         low, high, read = _read(lower, upper, of)
         return cls(
@@ -143,7 +143,7 @@ class Bounded:
         )
 
     @classmethod
-    def largest(cls, *, lower: object, upper: object, of: Callable[[Any], Any] | None = None) -> Bounded:
+    def largest(cls, *, lower: Spelled, upper: Spelled, of: Callable[[Any], Any] | None = None) -> Bounded:
         """The largest clamped value; of no rows lower. Its sensitivity is the whole range: see dp.order_statistic."""
         low, high, read = _read(lower, upper, of)
         return cls(
@@ -183,7 +183,7 @@ class Bounded:
 
         return Bounded(f"({self.name} + {other.name})", self.size, value, moves)
 
-    def __mul__(self, factor: object) -> Bounded:
+    def __mul__(self, factor: Spelled) -> Bounded:
         times = rational(factor, name="factor")
         return self.map(lambda x: times * x, lipschitz=abs(times), name=f"{times} * {self.name}")
 
@@ -192,7 +192,7 @@ class Bounded:
     def __sub__(self, other: Bounded) -> Bounded:
         return self + other * -1
 
-    def clamp(self, lower: object, upper: object) -> Bounded:
+    def clamp(self, lower: Spelled, upper: Spelled) -> Bounded:
         """Each number clamped to [lower, upper]: no farther apart than before, nor than the range."""
         low, high, _ = _read(lower, upper, None)
         most = high - low
@@ -206,7 +206,7 @@ class Bounded:
 
         return Bounded(f"clamp({self.name})", self.size, value, moves)
 
-    def map(self, f: Callable[[Fraction], Any], *, lipschitz: object, name: str = "") -> Bounded:
+    def map(self, f: Callable[[Fraction], Any], *, lipschitz: Spelled, name: str = "") -> Bounded:
         """f of each number, where |f(x) - f(y)| <= lipschitz |x - y|: believed, so check it if in doubt."""
         slope = at_least_0(lipschitz, name="lipschitz", like="2, which bounds the slope of f")
 
@@ -284,7 +284,7 @@ def _rows(given: Any) -> list[Any]:
 
 
 def _read(
-    lower: object, upper: object, of: Callable[[Any], Any] | None
+    lower: Spelled, upper: Spelled, of: Callable[[Any], Any] | None
 ) -> tuple[Fraction, Fraction, Callable[[Any], Fraction]]:
     low, high = rational(lower, name="lower"), rational(upper, name="upper")
     if low > high:

@@ -31,7 +31,7 @@ from dpcurator.mechanisms.parameters import error_level, parameters
 from dpcurator.numbers import Enclosure, ln, whole
 from dpcurator.numbers.arb import ball, precision
 from dpcurator.numbers.enclosure import bracket
-from dpcurator.numbers.rational import Spelled
+from dpcurator.numbers.rational import Numbers, Spelled
 from dpcurator.privacy.calibration import BY_EPSILON, Calibration
 from dpcurator.privacy.loss import Loss
 
@@ -91,7 +91,7 @@ class Exponential(ByScores):
         where monotone, one moves and another stays."""
         return Loss("bounded_range", (("epsilon", self.epsilon),))
 
-    def select(self, scores: object, entropy: Entropy | None = None) -> int:
+    def select(self, scores: Numbers, entropy: Entropy | None = None) -> int:
         """The index of one candidate, equal scores having equal probabilities.
 
         scores: list, tuple or one-dimensional array of ints, floats, Fractions, Decimals. Raises Refusal for no scores,
@@ -102,7 +102,7 @@ class Exponential(ByScores):
         read = self.read(scores)
         return samplers.race(read.values, self.rate * read.unit, entropy)[0]
 
-    def choose(self, candidates: Sequence[Candidate], scores: object, entropy: Entropy | None = None) -> Candidate:
+    def choose(self, candidates: Sequence[Candidate], scores: Numbers, entropy: Entropy | None = None) -> Candidate:
         """One of the candidates, which are public, hashable and told apart as a dict does. Else raises Refusal."""
         known = distinct(candidates)
         read = self.read(scores)
@@ -110,7 +110,7 @@ class Exponential(ByScores):
             raise Refusal(f"There are {len(known)} candidates and {len(read)} scores.", cure="Give each its score.")
         return known[self.select(scores, entropy)]
 
-    def select_many(self, scores: object, size: int, entropy: Entropy | None = None) -> NDArray[Any]:
+    def select_many(self, scores: Numbers, size: int, entropy: Entropy | None = None) -> NDArray[Any]:
         """`size` independent selections, int64, shape (size,). Each of them costs epsilon."""
         import numpy as np
 
@@ -121,7 +121,7 @@ class Exponential(ByScores):
         made = Race(read.values, self.rate * read.unit)
         return np.array([made.run(bits, 1)[0] for _ in range(whole(size, name="size"))], dtype=np.int64)
 
-    def probabilities(self, scores: object) -> list[Enclosure]:
+    def probabilities(self, scores: Numbers) -> list[Enclosure]:
         """P(i) for each candidate, unitless; relative width under 2**-100 down to 2**-65000. Not to be released."""
         return shares(self.read(scores), self.rate)
 

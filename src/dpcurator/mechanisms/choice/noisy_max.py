@@ -47,7 +47,7 @@ from dpcurator.privacy.loss import Loss
 if TYPE_CHECKING:  # a quote draws nothing, and starts faster without numpy
     from numpy.typing import NDArray
 
-    from dpcurator.numbers.rational import Spelled
+    from dpcurator.numbers.rational import Numbers, Spelled
 
 NOISES = {"laplace": "laplace", "exponential": "geometric"}  # and how the steps of its law are called
 MOST = 32  # candidates of which `probabilities` gives the law
@@ -145,11 +145,11 @@ class NoisyMax:
         """epsilon, and value_epsilon where there is one, used or not."""
         return Loss("pure", (("epsilon", self.epsilon + (self.value_epsilon or 0)),))
 
-    def read(self, scores: object) -> Scores:
+    def read(self, scores: Numbers) -> Scores:
         """The scores in whole steps of the grid."""
         return read_scores(scores, grid=self.step, nan=self.nan)
 
-    def select(self, scores: object, entropy: Entropy | None = None) -> int:
+    def select(self, scores: Numbers, entropy: Entropy | None = None) -> int:
         """The index chosen, and nothing else.
 
         scores: list, tuple or one-dimensional array of ints, floats, Fractions, Decimals. Raises Refusal for no scores,
@@ -157,7 +157,7 @@ class NoisyMax:
         """
         return self._select(self.read(scores).values, entropy)
 
-    def select_with_value(self, scores: object, entropy: Entropy | None = None) -> tuple[int, Fraction]:
+    def select_with_value(self, scores: Numbers, entropy: Entropy | None = None) -> tuple[int, Fraction]:
         """The index, and the score there with fresh noise: a point of the grid, in the scores' unit."""
         fresh = self.value_noise
         if fresh is None:
@@ -176,7 +176,7 @@ class NoisyMax:
             return int(noisy.index(max(noisy)))
         return int((values + noise).argmax())  # the first of equal ones
 
-    def probabilities(self, scores: object) -> list[Enclosure]:
+    def probabilities(self, scores: Numbers) -> list[Enclosure]:
         """P(i) for each candidate, unitless; relative width under 2**-64. Not to be released. At most 32 candidates."""
         values = self.read(scores).values.tolist()
         if len(values) > MOST:

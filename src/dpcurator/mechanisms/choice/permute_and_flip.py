@@ -39,7 +39,7 @@ from dpcurator.privacy.calibration import BY_EPSILON, Calibration
 from dpcurator.privacy.loss import Loss
 
 if TYPE_CHECKING:
-    from dpcurator.numbers.rational import Spelled
+    from dpcurator.numbers.rational import Numbers, Spelled
 
 MOST = 200  # candidates of which `probabilities` gives the law
 
@@ -89,7 +89,7 @@ class PermuteAndFlip(ByScores):
     def loss(self) -> Loss:
         return Loss("pure", (("epsilon", self.epsilon),))
 
-    def select(self, scores: object, entropy: Entropy | None = None) -> int:
+    def select(self, scores: Numbers, entropy: Entropy | None = None) -> int:
         """The index chosen; equal scores have equal probabilities.
 
         scores: list, tuple or one-dimensional array of ints, floats, Fractions, Decimals. Raises Refusal for no scores,
@@ -104,7 +104,7 @@ class PermuteAndFlip(ByScores):
         heads = np.flatnonzero(flips(read.values, self.rate * read.unit, entropy))
         return int(heads[samplers.uniform_below(len(heads), None, entropy)])
 
-    def probabilities(self, scores: object) -> list[Enclosure]:
+    def probabilities(self, scores: Numbers) -> list[Enclosure]:
         """P(i) for each candidate, relative width under 2**-64. Not to be released. At most 200 candidates."""
         read = self.read(scores)
         if len(read) > MOST:

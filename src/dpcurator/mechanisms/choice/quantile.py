@@ -37,7 +37,7 @@ from dpcurator.mechanisms.choice.nearest_candidate import Nearest
 from dpcurator.mechanisms.choice.scores import Scores
 from dpcurator.mechanisms.parameters import error_level, parameters
 from dpcurator.numbers import Enclosure, ln, positive, rational
-from dpcurator.numbers.rational import Spelled
+from dpcurator.numbers.rational import Numbers, Spelled
 from dpcurator.privacy.calibration import BY_EPSILON, Calibration
 from dpcurator.privacy.loss import Loss
 
@@ -161,7 +161,7 @@ class Quantile:
         s = max(self.sensitivity(q) for q in self.levels)
         return 2 * s * k / self.epsilon * ln(self.count * k / chance).hi
 
-    def release(self, values: object, entropy: Entropy | None = None) -> int | float | tuple[int | float, ...]:
+    def release(self, values: Numbers, entropy: Entropy | None = None) -> int | float | tuple[int | float, ...]:
         """One candidate, or for a list of q's a tuple of as many, in their order and never decreasing with q.
 
         values: one number a record, in a list or an array of one dimension. Ints where all candidates are whole, else
@@ -175,7 +175,7 @@ class Quantile:
         ranked = dict(zip(sorted(self.levels), map(self.line.candidate, found), strict=True))
         return tuple(ranked[q] for q in self.levels) if isinstance(self.q, tuple) else ranked[self.q]
 
-    def probabilities(self, values: object) -> list[Enclosure]:
+    def probabilities(self, values: Numbers) -> list[Enclosure]:
         """P(candidate) in rising order, for one q and up to 100,000 candidates. Not to be released."""
         if isinstance(self.q, tuple) or self.count > _SHOWN:
             raise Refusal("probabilities are listed for one q and at most 100,000 candidates.", cure="Take fewer.")

@@ -36,6 +36,8 @@ from dpcurator.numbers.coerce import decimal_value, missing, unmasked
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from dpcurator.numbers.rational import Numbers
+
 _CURE = "Give one int, float or Fraction a candidate, in a list or a numpy array."
 
 
@@ -62,7 +64,7 @@ def grid_sensitivity(sensitivity: Fraction, grid: Fraction | None) -> Fraction:
     return sensitivity if grid is None else math.ceil(sensitivity / grid) * grid
 
 
-def read_scores(scores: object, *, grid: Fraction | None = None, nan: Fraction | None = None) -> Scores:
+def read_scores(scores: Numbers, *, grid: Fraction | None = None, nan: Fraction | None = None) -> Scores:
     """One score a candidate, from a list, a tuple or an array of one dimension.
 
     grid: Fraction > 0 or None; nan: Fraction or None. Raises Refusal for an empty list, for anything that is no number
@@ -122,7 +124,7 @@ class ByScores:
         """c in exp(c u), by which a score u counts; one over the scores' unit."""
         return self.epsilon / (apart(self.monotone) * grid_sensitivity(self.sensitivity, self.grid))
 
-    def read(self, scores: object) -> Scores:
+    def read(self, scores: Numbers) -> Scores:
         """The scores as they are read: exactly, on the grid if there is one."""
         return read_scores(scores, grid=self.grid, nan=self.nan)
 

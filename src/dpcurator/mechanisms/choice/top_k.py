@@ -35,7 +35,7 @@ from dpcurator.privacy.calibration import BY_EPSILON, Calibration
 from dpcurator.privacy.loss import Loss
 
 if TYPE_CHECKING:
-    from dpcurator.numbers.rational import Spelled
+    from dpcurator.numbers.rational import Numbers, Spelled
 
 MOST = 10_000  # orders that `probabilities` lists
 
@@ -110,14 +110,14 @@ class TopK(ByScores):
         """One over the scores' unit; each of the k choices has its part of epsilon."""
         return super().rate / self.k
 
-    def read(self, scores: object) -> Scores:
+    def read(self, scores: Numbers) -> Scores:
         """The scores as they are read: exactly, on the grid if there is one. Raises Refusal for fewer than k."""
         read = super().read(scores)
         if len(read) < self.k:
             raise Refusal(f"There are fewer than k = {self.k} candidates.", cure="Choose a smaller k.")
         return read
 
-    def select(self, scores: object, entropy: Entropy | None = None) -> list[int]:
+    def select(self, scores: Numbers, entropy: Entropy | None = None) -> list[int]:
         """The k indices chosen, all different, in their order.
 
         scores: list, tuple or one-dimensional array of ints, floats, Fractions, Decimals. Raises Refusal for fewer than
@@ -128,7 +128,7 @@ class TopK(ByScores):
         read = self.read(scores)
         return samplers.race(read.values, self.rate * read.unit, entropy, places=self.k)
 
-    def probabilities(self, scores: object) -> Mapping[tuple[int, ...], Enclosure]:
+    def probabilities(self, scores: Numbers) -> Mapping[tuple[int, ...], Enclosure]:
         """P(order) for every order of k of the candidates, relative width under 2**-64. Not to be released.
 
         At most 10,000 orders, else a Refusal.

@@ -15,7 +15,7 @@ Checked     tests/mechanisms/test_estimates.py; the intervals' proof and tests a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -59,11 +59,11 @@ class Estimates:
         together = self.supports + more.supports
         return Estimates(self.reports + more.reports, self.own, self.other, self.values, together)
 
-    def count(self, value: object) -> Fraction:
+    def count(self, value: Hashable) -> Fraction:
         """The unbiased estimate of how many hold `value`, in people; may lie below 0 or above n."""
         return self._count(self._supports(value))
 
-    def proportion(self, value: object) -> Fraction:
+    def proportion(self, value: Hashable) -> Fraction:
         return self.count(value) / self.reports
 
     @property
@@ -80,11 +80,11 @@ class Estimates:
         """Of every count, in people; divide by n for the proportions."""
         return self._each(self._standard_error)
 
-    def standard_error(self, value: object) -> float:
+    def standard_error(self, value: Hashable) -> float:
         """Of the count, in people."""
         return self._standard_error(self._supports(value))
 
-    def interval(self, value: object, beta: Spelled) -> tuple[int, int]:
+    def interval(self, value: Hashable, beta: Spelled) -> tuple[int, int]:
         """How few and how many may hold `value`: the exact distribution inverted. beta: in (0, 1)."""
         c, chance = self._supports(value), error_level(beta)
         return binomial_interval.interval(self.reports, c, self.own, self.other, chance, binomial_interval.exact)
@@ -106,7 +106,7 @@ class Estimates:
         is."""
         return binomial_interval.radius(self.reports, self.own, self.other, error_level(beta))
 
-    def _supports(self, value: object) -> int:
+    def _supports(self, value: Hashable) -> int:
         return int(self.supports[named(self.values, value)])
 
     def _count(self, c: int) -> Fraction:

@@ -20,7 +20,7 @@ Checked     tests/mechanisms/test_hadamard_response.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -69,11 +69,11 @@ class HadamardResponse:
 
     epsilon: Fraction
     values: Sequence[Any] | int
-    otherwise: object = REFUSED
+    otherwise: Hashable = REFUSED
 
     if TYPE_CHECKING:  # each is given as people write it, and kept as the exact number
 
-        def __init__(self, *, epsilon: Spelled, values: Sequence[Any] | int, otherwise: object = REFUSED) -> None: ...
+        def __init__(self, *, epsilon: Spelled, values: Sequence[Any] | int, otherwise: Hashable = REFUSED) -> None: ...
 
     def __post_init__(self) -> None:
         public_values.settle(self, most=LARGEST)
@@ -99,17 +99,17 @@ class HadamardResponse:
         """Every report: the whole numbers below `size`."""
         return range(self.size)
 
-    def pmf(self, report: object, value: object) -> Fraction:
+    def pmf(self, report: int, value: Hashable) -> Fraction:
         """P(report | value), exactly."""
         row = public_values.named(self._values, value) + 1
         even = (int(self._read([report])[0]) & row).bit_count() % 2 == 0
         return (self.truth if even else 1 - self.truth) * 2 / self.size
 
-    def respond(self, value: object, entropy: Entropy | None = None) -> int:
+    def respond(self, value: Hashable, entropy: Entropy | None = None) -> int:
         """One report of one's own value: an int below `size`. Runs on the person's own device."""
         return int(self.respond_many([value], entropy)[0])
 
-    def respond_many(self, values: object, entropy: Entropy | None = None) -> NDArray[np.int64]:
+    def respond_many(self, values: Iterable[Hashable], entropy: Entropy | None = None) -> NDArray[np.int64]:
         """One report for each: int64, shape (n,). values: a list or flat array."""
         from dpcurator import samplers
 
@@ -123,7 +123,7 @@ class HadamardResponse:
         reports: NDArray[np.int64] = drawn ^ (row & -row) * wrong
         return reports
 
-    def estimate(self, reports: object) -> Estimates:
+    def estimate(self, reports: Iterable[int]) -> Estimates:
         """How many hold each value. reports: int64, shape (n,). Raises Refusal, with the position."""
         import numpy as np
 

@@ -21,7 +21,7 @@ Checked     tests/mechanisms/test_local_hashing.py.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -74,11 +74,11 @@ class LocalHashing:
 
     epsilon: Fraction
     values: Sequence[Any] | int
-    otherwise: object = REFUSED
+    otherwise: Hashable = REFUSED
 
     if TYPE_CHECKING:  # each is given as people write it, and kept as the exact number
 
-        def __init__(self, *, epsilon: Spelled, values: Sequence[Any] | int, otherwise: object = REFUSED) -> None: ...
+        def __init__(self, *, epsilon: Spelled, values: Sequence[Any] | int, otherwise: Hashable = REFUSED) -> None: ...
 
     def __post_init__(self) -> None:
         public_values.settle(self, most=LARGEST)
@@ -119,7 +119,7 @@ class LocalHashing:
         truth, lie, collision = _chances(self.epsilon, len(self._values))
         return Loss("randomised_response", (("truth", (1 - collision) * truth), ("lie", (1 - collision) * lie)))
 
-    def bucket(self, function: int, value: object) -> int:
+    def bucket(self, function: int, value: Hashable) -> int:
         """The bucket of a declared value under the hash function of this number."""
         place = public_values.named(self._values, value)
         a, b = divmod(function, self.prime)
@@ -130,18 +130,18 @@ class LocalHashing:
         functions, buckets = range(self.prime * (self.prime - 1)), range(self.buckets)
         return ((function, bucket) for function in functions for bucket in buckets)
 
-    def pmf(self, report: object, value: object) -> Fraction:
+    def pmf(self, report: Sequence[int], value: Hashable) -> Fraction:
         """P(report | value), exactly. report: (function, bucket)."""
         function, bucket = self._read([report])[0].tolist()
         chance = self.truth if bucket == self.bucket(function, value) else self.lie
         return chance / (self.prime * (self.prime - 1))
 
-    def respond(self, value: object, entropy: Entropy | None = None) -> tuple[int, int]:
+    def respond(self, value: Hashable, entropy: Entropy | None = None) -> tuple[int, int]:
         """One report of one's own value: (function, bucket). Runs on the person's own device."""
         function, bucket = self.respond_many([value], entropy)[0].tolist()
         return function, bucket
 
-    def respond_many(self, values: object, entropy: Entropy | None = None) -> NDArray[np.int64]:
+    def respond_many(self, values: Iterable[Hashable], entropy: Entropy | None = None) -> NDArray[np.int64]:
         """One report for each: int64, shape (n, 2), the function and the bucket. values: a list or flat array."""
         import numpy as np
 
@@ -158,7 +158,7 @@ class LocalHashing:
         other[true] = hashed[true]
         return np.column_stack([functions, other])
 
-    def estimate(self, reports: object, *, of: Sequence[Any] | None = None) -> Estimates:
+    def estimate(self, reports: Iterable[Sequence[int]], *, of: Sequence[Any] | None = None) -> Estimates:
         """How many hold each value, in time proportional to reports times values; `of` asks of a few values alone.
 
         reports: int64, shape (n, 2). Raises Refusal, with the position, for one that no client sends.

@@ -70,13 +70,13 @@ class RandomisedResponse:
     values: Sequence[Any] | int
     epsilon: Fraction | None = None
     truth: Fraction | None = None
-    otherwise: object = REFUSED
+    otherwise: Hashable = REFUSED
 
     if TYPE_CHECKING:  # each is given as people write it, and kept as the exact number
 
         def __init__(
             self, *, values: Sequence[Any] | int, epsilon: Spelled | None = None, truth: Spelled | None = None,
-            otherwise: object = REFUSED,
+            otherwise: Hashable = REFUSED,
         ) -> None: ...  # fmt: skip
 
     def __post_init__(self) -> None:
@@ -105,7 +105,7 @@ class RandomisedResponse:
         return truth
 
     @classmethod
-    def with_truth(cls, *, truth: Spelled, values: Sequence[Any] | int, otherwise: object = REFUSED) -> Self:
+    def with_truth(cls, *, truth: Spelled, values: Sequence[Any] | int, otherwise: Hashable = REFUSED) -> Self:
         """A report is true with probability `truth`, else any other value, all alike."""
         return cls(values=values, truth=truth, otherwise=otherwise)
 
@@ -123,16 +123,16 @@ class RandomisedResponse:
         """Every report: the declared values, in their order."""
         return self._values
 
-    def pmf(self, report: object, value: object) -> Fraction:
+    def pmf(self, report: Hashable, value: Hashable) -> Fraction:
         """P(report | value), exactly; both are declared values."""
         same = public_values.named(self._values, report) == public_values.named(self._values, value)
         return self._truth if same else self.lie
 
-    def respond(self, value: object, entropy: Entropy | None = None) -> Any:
+    def respond(self, value: Hashable, entropy: Entropy | None = None) -> Any:
         """One report of one's own value, itself a declared value. Runs on the person's own device."""
         return self.respond_many([value], entropy)[0]
 
-    def respond_many(self, values: object, entropy: Entropy | None = None) -> NDArray[Any]:
+    def respond_many(self, values: Iterable[Hashable], entropy: Entropy | None = None) -> NDArray[Any]:
         """One report for each; int64, or objects where values were listed. values: a list or flat array."""
         from dpcurator import samplers
 
@@ -143,7 +143,7 @@ class RandomisedResponse:
         other[true] = own[true]
         return public_values.at(self._values, other)
 
-    def estimate(self, reports: object) -> Estimates:
+    def estimate(self, reports: Iterable[Hashable]) -> Estimates:
         """How many hold each value. reports: a list or flat array of values. Raises Refusal, with the position."""
         import numpy as np
 

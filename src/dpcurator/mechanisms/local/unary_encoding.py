@@ -18,7 +18,7 @@ Checked     tests/mechanisms/test_unary_encoding.py.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from fractions import Fraction
 from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -80,12 +80,12 @@ class UnaryEncoding:
     values: Sequence[Any] | int
     p: Fraction
     q: Fraction
-    otherwise: object = REFUSED
+    otherwise: Hashable = REFUSED
 
     if TYPE_CHECKING:  # each is given as people write it, and kept as the exact number
 
         def __init__(
-            self, *, values: Sequence[Any] | int, p: Spelled, q: Spelled, otherwise: object = REFUSED
+            self, *, values: Sequence[Any] | int, p: Spelled, q: Spelled, otherwise: Hashable = REFUSED
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -97,13 +97,13 @@ class UnaryEncoding:
             object.__setattr__(self, name, value)
 
     @classmethod
-    def optimised(cls, *, epsilon: Spelled, values: Sequence[Any] | int, otherwise: object = REFUSED) -> Self:
+    def optimised(cls, *, epsilon: Spelled, values: Sequence[Any] | int, otherwise: Hashable = REFUSED) -> Self:
         """Of all p and q that spend epsilon, those with the least error for values that few hold."""
         ratio = odds(epsilon_of(epsilon))
         return cls(values=values, p=Fraction(1, 2), q=1 / (ratio + 1), otherwise=otherwise)
 
     @classmethod
-    def symmetric(cls, *, epsilon: Spelled, values: Sequence[Any] | int, otherwise: object = REFUSED) -> Self:
+    def symmetric(cls, *, epsilon: Spelled, values: Sequence[Any] | int, otherwise: Hashable = REFUSED) -> Self:
         """Each bit is flipped with the same probability."""
         ratio = odds(epsilon_of(epsilon) / 2)
         return cls(values=values, p=ratio / (ratio + 1), q=1 / (ratio + 1), otherwise=otherwise)
@@ -117,7 +117,7 @@ class UnaryEncoding:
         """Every report: each of the 2**k vectors of bits."""
         return product((0, 1), repeat=len(self._values))
 
-    def pmf(self, report: object, value: object) -> Fraction:
+    def pmf(self, report: Iterable[bool], value: Hashable) -> Fraction:
         """P(report | value), exactly. report: k bits; value: a declared value."""
         own = public_values.named(self._values, value)
         bits = self._bits([report])[0]
@@ -125,12 +125,12 @@ class UnaryEncoding:
         rest = self.q**ones * (1 - self.q) ** (len(bits) - 1 - ones)
         return (self.p if bits[own] else 1 - self.p) * rest
 
-    def respond(self, value: object, entropy: Entropy | None = None) -> NDArray[np.bool_]:
+    def respond(self, value: Hashable, entropy: Entropy | None = None) -> NDArray[np.bool_]:
         """One report of one's own value: bool, shape (k,). Runs on the person's own device."""
         report: NDArray[np.bool_] = self.respond_many([value], entropy)[0]
         return report
 
-    def respond_many(self, values: object, entropy: Entropy | None = None) -> NDArray[np.bool_]:
+    def respond_many(self, values: Iterable[Hashable], entropy: Entropy | None = None) -> NDArray[np.bool_]:
         """One report for each: bool, shape (n, k), of n*k bytes. values: a list or flat array."""
         import numpy as np
 
@@ -143,7 +143,7 @@ class UnaryEncoding:
             part[np.arange(len(part)), own[start : start + rows]] = coins(self.p, len(part), entropy)
         return out
 
-    def estimate(self, reports: object) -> Estimates:
+    def estimate(self, reports: Iterable[Iterable[bool]]) -> Estimates:
         """How many hold each value. reports: bits (bool, or 0 and 1), shape (n, k). Raises Refusal, with the place."""
         bits = self._bits(reports)
         supports = bits.sum(axis=0, dtype="int64")

@@ -165,13 +165,13 @@ class Gaussian(OnGrid):
         one = self.coordinates in (None, 1)
         return self.noise.loss(math.isqrt(squared)) if one else self.noise.vector_loss(squared)
 
-    def delta_at(self, epsilon: object) -> Enclosure:
+    def delta_at(self, epsilon: Spelled) -> Enclosure:
         """The least delta at this epsilon >= 0, else a Refusal; of several coordinates, from 0 to what rho implies."""
         if self.coordinates in (None, 1):
             return self.loss.delta(rational(epsilon, name="epsilon"))
         return Enclosure(Fraction(0), zcdp.delta_of(self.loss.rho(), rational(epsilon, name="epsilon")))
 
-    def epsilon_at(self, delta: object) -> Fraction:
+    def epsilon_at(self, delta: Spelled) -> Fraction:
         """An epsilon at this delta in (0, 1), else a Refusal; 12 figures, rounded up. The least, of one coordinate; of
         several, the least that rho implies. 0 if that does, and else at least 1e-30."""
         most = between_0_and_1(delta)

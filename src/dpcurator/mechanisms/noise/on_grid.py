@@ -92,7 +92,7 @@ class OnGrid:
         assert not isinstance(found, float)
         return found
 
-    def pmf(self, outcome: object, value: Any = 0) -> Enclosure:
+    def pmf(self, outcome: Spelled, value: Any = 0) -> Enclosure:
         """P(answer = outcome), when `value` is the truth; 0 off the grid. A float is the point of the grid shown so.
 
         Raises Refusal for a vector.
@@ -102,7 +102,7 @@ class OnGrid:
             raise Refusal("pmf takes one value, not a vector.", cure="Multiply the probabilities of the coordinates.")
         return Enclosure.exactly(0) if place is None else self.noise.pmf(place - truth)
 
-    def tail(self, t: object) -> Enclosure:
+    def tail(self, t: Spelled) -> Enclosure:
         """P(|noise| > t), unitless, by the exact distribution. t: at least 0, query's unit; else a Refusal."""
         return self.noise.tail(math.floor(at_least_0(t, name="t", like="3.4") / self.step))
 
