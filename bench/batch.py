@@ -36,11 +36,11 @@ CATALOG = {
             },
         }
     },
-}  # fmt: skip
+}
 MEASURES = ("COUNT(*)", "COUNT(age)", "SUM(age)", "AVG(age)", "COUNT(cost)", "SUM(cost)", "AVG(cost)",
-            "SUM(age), AVG(cost)", "COUNT(DISTINCT person)", "SUM(age) / COUNT(*)")  # fmt: skip
+            "SUM(age), AVG(cost)", "COUNT(DISTINCT person)", "SUM(age) / COUNT(*)")
 PLAIN = ("count(*)", "count(age)", "sum(age)", "sum(age), count(age)", "count(cost)", "sum(cost)",
-         "sum(cost), count(cost)", "sum(age), sum(cost), count(cost)", "count(*)", "sum(age), count(*)")  # fmt: skip
+         "sum(cost), count(cost)", "sum(age), sum(cost), count(cost)", "count(*)", "sum(age), count(*)")
 SETS = {"of the same rows": [""] * 10, "of rows of their own": [f"WHERE age > {5 * n}" for n in range(10)]}
 
 
@@ -51,7 +51,7 @@ def write(path: Path, size: int) -> None:
     table = pa.table({
         "person": person, "place": places[person, rng.integers(0, 3, size=size)],
         "age": rng.integers(0, 111, size=size), "cost": rng.random(size) * 20000,
-    })  # fmt: skip
+    })
     with duckdb.connect() as connection:
         connection.register("made", table)
         connection.execute(f"COPY made TO '{path}'")

@@ -38,7 +38,7 @@ def write(path: Path, size: int) -> None:
     drawn = pa.table({
         "unit": unit, "key": keys[unit, rng.integers(0, 3, size=size)],
         "whole": rng.integers(0, 111, size=size), "real": rng.random(size) * 20000,
-    })  # fmt: skip
+    })
     assert drawn.num_rows == size
     with duckdb.connect(str(path)) as connection:
         connection.execute(
@@ -79,7 +79,7 @@ def measure(engine: DuckDB, plain: duckdb.DuckDBPyConnection, size: int, names: 
     for max_rows, max_groups, max_total in ((4, 3, None), (1, 1, None), (4, 100, 8)):
         scan = Scan("t0", tuple(Source(name, KINDS[name]) for name in names))
         core = (scan, Owner(0), Listed((1,), keys), Measure((GRIDS[value],)), PerUnit(),
-                ScaleDown(max_rows, max_groups, ONE, max_total), Total(SUMS))  # fmt: skip
+                ScaleDown(max_rows, max_groups, ONE, max_total), Total(SUMS))
         ours = best(lambda core=core: engine.evaluate(core))  # type: ignore[misc]
         print(
             f"group_by rows {size:>9,} unit and key {KINDS[unit]:<7} value {KINDS[value]:<7} "

@@ -35,7 +35,7 @@ def opendp_choice(scores: np.ndarray) -> Callable[[], object] | None:
         odp.enable_features("contrib")
         space = odp.vector_domain(odp.atom_domain(T=float, nan=False)), odp.linf_distance(T=float)
         made = odp.m.make_noisy_max(*space, odp.range_divergence() if hasattr(odp, "range_divergence")
-                                    else odp.zero_concentrated_divergence(), scale=2.0)  # fmt: skip
+                                    else odp.zero_concentrated_divergence(), scale=2.0)
     except Exception:  # not installed, or of another version
         return None
     listed = scores.tolist()

@@ -34,7 +34,7 @@ CATALOG = {
             },
         }
     },
-}  # fmt: skip
+}
 
 
 def write(path: Path, size: int) -> None:

@@ -51,7 +51,7 @@ def main() -> None:
         report = dp.audit(
             known.mechanism(given.seed), pair=known.pair, claim=known.claim, samples=given.samples, seconds=600,
             confidence="0.95", shrink=False, bits=known.bits,
-        )  # fmt: skip
+        )
         wrong += report.violated != known.broken
         mark = "" if report.violated == known.broken else "  WRONG"
         print(row(known, float(report.at_least), time.process_time() - start, report.verdict + mark), flush=True)

@@ -52,7 +52,7 @@ def test_it_holds_the_best_test_between_coins(epsilon, count, alpha):
 
 
 MANY = ["60 * laplace(epsilon=0.1)", "12 * discrete_laplace(scale=3, sensitivity=2) + 2 * gaussian(sigma=3)",
-        "2 * approximate(epsilon=0.3, delta=0.01) + laplace(epsilon=1)"]  # fmt: skip
+        "2 * approximate(epsilon=0.3, delta=0.01) + laplace(epsilon=1)"]
 
 
 @pytest.mark.parametrize("text", MANY)

@@ -60,7 +60,7 @@ class TestLaws:
 
     @pytest.mark.parametrize("delta", DELTAS)
     @pytest.mark.parametrize("one", ["laplace(epsilon=0.3)", "gaussian(sigma=4)", "randomised_response(truth=0.6)",
-                                     "exponential(epsilon=0.4)", "discrete_gaussian(sigma=3)"])  # fmt: skip
+                                     "exponential(epsilon=0.4)", "discrete_gaussian(sigma=3)"])
     def test_more_is_never_cheaper_and_a_loss_more_adds_at_most_its_own(self, one, delta):
         """epsilon(k) rises with k; with two halves of delta, epsilon(2k) is at most twice epsilon(k)."""
         few, many = spelled(f"10 * {one}").bracket(delta=delta), spelled(f"20 * {one}").bracket(delta=delta)

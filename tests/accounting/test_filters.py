@@ -362,7 +362,7 @@ def test_a_renyi_filter_holds_for_an_adaptive_analyst(analyst):
     ends = played(9, ANALYSTS[analyst], Coins)
     for sign in (1, -1):
         mean = sum(first**alpha * second ** (1 - alpha) if sign > 0 else second**alpha * first ** (1 - alpha)
-                   for first, second in ends)  # fmt: skip
+                   for first, second in ends)
         assert math.log(mean) / (alpha - 1) <= float(limit) * (1 + 1e-12)
 
 

@@ -71,7 +71,7 @@ def test_every_family_can_be_written():
         "pure(epsilon=1,)",
         "discrete_laplace(scale=2, sensitivity=1.5)", "x" * 200_000,
     ],
-)  # fmt: skip
+)
 def test_anything_else_is_refused(text):
     with pytest.raises(dp.Refusal) as refused:
         spelled(text)

@@ -196,7 +196,7 @@ def outside(count, windows=None, step=None, one=ONE):
     seen = shape(one)
     made = certificate.certify(
         [(one, count)], [windows or grid_choice.Window(seen.anchor, -3, 0)], step or seen.gap, 2.0
-    )  # fmt: skip
+    )
     wrong = set()
     for eps in (F(i, 50) for i in range(40)):
         right = direct_sampled.one_way([(ONE, count)], eps, backward=one != ONE)

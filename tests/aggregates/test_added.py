@@ -30,7 +30,7 @@ EXCESS = Aggregate(  # by how much values pass the middle of their bounds, summe
     lambda readings, column, reach=None: readings[0] * HALF,
     lambda errors, width, column, reach, rows: errors[0] / 2,
     clamped, lambda column: "number", "dp.excess", "the sum of how far values are above the middle of their bounds",
-)  # fmt: skip
+)
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_sql_has_it_with_its_filter_bar_and_notes(added, text):
     "text",
     ["COUNT(*) FROM visits WHERE EXCESS(age) > 3", "SUM(EXCESS(age)) FROM visits", "EXCESS(*) FROM visits",
      "EXCESS(DISTINCT patient) FROM visits", "EXCESS(note) FROM visits", "EXCESS(age, 2) FROM visits"],
-)  # fmt: skip
+)
 def test_sql_refuses_what_it_refuses_of_all(added, text):
     with pytest.raises(Refusal) as refused:
         planned(parse(f"SELECT {text}"))
@@ -70,7 +70,7 @@ def test_a_frame_has_it_with_one_function(added):
     frame = start(None, "visits", CATALOG.tables).group_by("city").agg(e=aggregate("EXCESS", "age") / dp.count())
     assert planned(frame.question()) == planned(parse(
         'SELECT city, EXCESS(age) / COUNT(*) AS e FROM visits GROUP BY city'
-    ))  # fmt: skip
+    ))
     with pytest.raises(Refusal, match=r"dp\.excess"):
         dp.sum(aggregate("EXCESS", "age"))
 

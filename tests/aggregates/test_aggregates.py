@@ -90,7 +90,7 @@ def test_sums_and_counts_are_their_reading():
         ("SUM", X, (Ask("values", X),)), ("SUM", SEVEN, (Ask("values", SEVEN),)), ("SUM", ZERO, ()), ("AVG", SEVEN, ()),
         ("AVG", ZERO, ()), ("AVG", X, (Ask("centred", X), Ask("present", X))), ("COUNT", ZERO, (Ask("present", ZERO),)),
     ],
-)  # fmt: skip
+)
 def test_what_is_constant_is_not_asked(function, column, asks):
     assert rule_of(AggregateCall(function, column)).asks(column) == asks
 
@@ -112,7 +112,7 @@ CONSTANT = replace(SEVEN, filled=True)
         ("COUNT", X, (Ask("present", X),), None), ("AVG", X, (Ask("centred", X), Ask("present", X)), None),
         ("SUM", SEVEN, (Ask("values", SEVEN),), None),
     ],
-)  # fmt: skip
+)
 def test_where_each_unit_is_one_row_its_number_is_public(function, column, asks, value):
     rule = rule_of(AggregateCall(function, column))
     assert rule.asks(column, WHOLE) == asks

@@ -30,18 +30,18 @@ PEOPLE = Table(
     (Column("w", "float", F(30), F(150), missing=30.0), Column("v", "integer", F(-5), F(9)),
      Column("g", "text", keys=("a", "b"))),
     EACH_ROW,
-)  # fmt: skip
+)
 TABLES = {  # (values of rows, conditions, the unit, keys)
     "visits": (("age", "cost", "gain", "smoker", "age * 2 - 1", "CLIP(cost / 100, 0, 9)", "ABS(gain)"),
                ("smoker", "age % 2 = 0", "note IS NULL"), "patient", ("", "city", "ward, smoker")),
     "people": (("w", "v", "w - v", "CASE WHEN v > 1 THEN w END"), ("v > 2", "w < 60"), None, ("", "g")),
-}  # fmt: skip
+}
 CATALOGS = (
     catalog_with(VISITS, PEOPLE), replace(catalog_with(VISITS, PEOPLE), neighbours="replace-one", units=700),
-)  # fmt: skip
+)
 FORMS = ("{0} + {1}", "{0} - {1}", "({0}) * 3", "({0}) / -4", "-({0})", "ABS({0})", "ROUND({0})", "ROUND({0}, 2)",
          "ROUND({0}, -1)", "({0}) * ({1})", "({0}) / ({1})", "SQRT({0})", "LEAST({0}, {1})", "FLOOR({0})",
-         "COALESCE({0}, 0)", "NULLIF({0}, {1})")  # fmt: skip
+         "COALESCE({0}, 0)", "NULLIF({0}, {1})")
 
 
 def spelled(rule: Aggregate, draw: st.DrawFn, table: str) -> str:
@@ -89,7 +89,7 @@ def hold(text: str, catalog: Catalog, epsilon: F, rows: int, luck: random.Random
             tuple(value * luck.choice((1, 1, 0, -3)) if one.ask.what in ("values", "centred") else value
                   for value in values)
             for one, values in zip(quote.priced, noise_free(quote, luck, least=rows), strict=True)
-        )  # fmt: skip
+        )
         for value in views(quote, seen, output):
             if isinstance(value, Interval) and value.value is not None:
                 assert value.error() is not None, "a bar, and no interval"
@@ -100,7 +100,7 @@ def hold(text: str, catalog: Catalog, epsilon: F, rows: int, luck: random.Random
 
 
 @given(questions(), st.sampled_from(CATALOGS), st.sampled_from((F(1, 3), F(20))), st.sampled_from((1, 50, 10**4)),
-       st.integers(0, 2**32))  # fmt: skip
+       st.integers(0, 2**32))
 @tried
 def test_h2_the_quoted_bar_covers_the_noise_and_the_finished_interval(text, catalog, epsilon, rows, seed):
     assume(hold(text, catalog, epsilon, rows, random.Random(seed)))

@@ -23,7 +23,7 @@ WEIGHTS = Table(
         Column("sex", "text", keys=("f", "m")), Column("group", "integer", F(7), F(7), missing=7),
     ),
     EACH_ROW,
-)  # fmt: skip
+)
 
 
 def people(n: int, table: Table = WEIGHTS) -> Catalog:
@@ -71,7 +71,7 @@ def test_what_n_says_is_free(text, value):
         # and an expression may be missing
         ("SUM(CLIP(weight * 2, 0, 100))", (100,)), ("COUNT(*) FILTER (WHERE weight > 60)", (1,)),
     ],
-)  # fmt: skip
+)
 def test_elsewhere_what_may_be_absent_is_paid_for(text, sensitivities):
     text = text if "FROM" in text else f"{text} FROM people"
     quote = quoted(f"SELECT {text}", F(1, 10), people(4))
@@ -98,7 +98,7 @@ def test_n_is_used_even_if_it_is_wrong():
         people(5), catalog_with(WEIGHTS),  # another number, or another relation
         people(4, with_column(WEIGHTS, "weight", missing=None)),
     ],
-)  # fmt: skip
+)
 def test_a_plan_that_claims_another_number_or_a_filled_column_is_not_the_catalogs(other):
     plan = quoted("SELECT AVG(weight) FROM people", F(1, 10), people(4)).plan
     assert disagreement(plan, people(4)) is None

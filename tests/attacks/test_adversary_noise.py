@@ -64,7 +64,7 @@ def cells(text, moved=0):
     "condition",
     ["dose = 0.1", "dose IN (0.1, 7)", "dose BETWEEN 0.1 AND 0.2", "dose <= 0.1", "NOT dose > 0.1", "dose < 0.25",
      "0.1 = dose", "dose = 0.1000000000000000055511151231257827", "NULLIF(dose, 0.1) IS NULL", "2 * dose = 0.2"],
-)  # fmt: skip
+)
 def test_a_float_key_meets_a_decimal_as_in_where(condition):
     """dose = 0.1 was false in HAVING, where the key's binary digits were held against one tenth."""
     assert answered(f"SELECT dose, COUNT(*) FROM t GROUP BY dose HAVING {condition}") == [(0.1, 2)]
@@ -75,7 +75,7 @@ def test_a_float_key_meets_a_decimal_as_in_where(condition):
     ["seen = TRUE IS NULL", "seen = FALSE IS NOT NULL", "seen <> seen ISNULL", "seen = (TRUE) NOTNULL",
      "COUNT(*) > NULL IS NULL", "NOT seen = TRUE IS NULL", "seen = COUNT(*) BETWEEN 1 AND 2 IS NULL",
      "seen = TRUE = TRUE", "TRUE = COUNT(*) > 1"],
-)  # fmt: skip
+)
 def test_what_has_two_readings_is_refused(condition):
     """The parser reads a = b IS NULL as a = (b IS NULL); engines and the standard as (a = b) IS NULL."""
     with pytest.raises(Refusal, match="more than one reading"):
@@ -86,7 +86,7 @@ def test_what_has_two_readings_is_refused(condition):
     "condition",
     ["(seen = TRUE) IS NULL", "seen = (TRUE IS NULL)", "seen IS NULL = TRUE", "seen = TRUE AND seen IS NULL",
      "COUNT(*) BETWEEN 1 AND 2 AND seen IS NULL", "COUNT(*) + 1 IS NULL", "seen = TRUE OR COUNT(*) > 1"],
-)  # fmt: skip
+)
 def test_what_has_one_reading_is_not(condition):
     assert parse(f"SELECT seen, COUNT(*) FROM t WHERE who > 1 GROUP BY seen HAVING {condition} ORDER BY seen IS NULL")
 
@@ -155,7 +155,7 @@ def test_an_infinite_key_is_refused_in_words(text):
      "SELECT COUNT(*) FROM t ORDER BY 1 ASC DESC", "SELECT COUNT(*) FROM t ORDER BY 1 NULLS FIRST NULLS LAST",
      "SELECT COUNT(*) FROM t GROUP BY", "SELECT COUNT(*) FROM t WHERE level ! IN (1)",
      "SELECT COUNT(*) FROM t WHERE ! level > 1"],
-)  # fmt: skip
+)
 def test_no_word_is_read_past(text):
     """The parser takes each of these; an argument, a clause's order or a word of them was dropped in silence."""
     with pytest.raises(Refusal):

@@ -91,7 +91,7 @@ LIES: dict[str, tuple[tuple[Any, ...], Any]] = {
     "shown as a text": (("outputs", 0, "shown"), "text"),
     "a condition that is none": (("having",), {"node": "Result", "index": 0}),
     "fewer than no rows": (("limit",), -1),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("lie", LIES)
@@ -127,7 +127,7 @@ LARGE = [
     "SELECT COUNT(*) FROM visits WHERE age" + " + 1" * 60 + " > 3",
     "SELECT SUM(CLIP(" + "ABS(" * 30 + "age" + ")" * 30 + ", 0, 1)) FROM visits WHERE "
     + " OR ".join(["NOT smoker"] * 300),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("text", LARGE)
@@ -200,7 +200,7 @@ ANSWER_LIES: dict[str, tuple[tuple[Any, ...], Any]] = {
     "a whole number as a double": (("rows", 0, 1, "value"), 1.0),
     "an error below 0": (("rows", 0, 1, "error"), -1.0), "a value beyond its interval": (("rows", 0, 2, "value"), 1e9),
     "a key with an error": (("rows", 0, 0, "error"), 0.0), "more in a cell": (("rows", 0, 0, "more"), 1),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("lie", ANSWER_LIES)
@@ -250,7 +250,7 @@ def test_an_answer_whose_row_of_others_is_not_its_plans_does_not_hold(lie):
 
 def test_no_row_of_an_answer_without_others_stands_for_them():
     for name, text in (("pure", "SELECT city, COUNT(*) AS n FROM visits GROUP BY city"),
-                       ("unknown", "SELECT city, COUNT(*) AS n FROM visits GROUP BY city")):  # fmt: skip
+                       ("unknown", "SELECT city, COUNT(*) AS n FROM visits GROUP BY city")):
         answer = curator(CATALOGS[name]).ask(text, spend="90%")
         core = json.loads(json.dumps(answer.core_json()))
         lies = core | {"rows": [_marked(row, 0) if not number else row for number, row in enumerate(core["rows"])]}
@@ -274,7 +274,7 @@ PLACES: dict[str, tuple[tuple[Any, ...], Any]] = {
     "a version that is true": (("data_version",), True), "no time": (("time",), "yesterday"),
     "a request that is no id": (("request",), "a b"), "no analyst": (("analyst",), ""),
     "software without a version": (("software", "numpy"), 7), "a head that is no digest": (("ledger", "head"), "ab"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("lie", PLACES)
@@ -294,11 +294,11 @@ def test_a_receipt_of_another_budget_than_the_catalogs_does_not_hold(name):
 
 
 ITEMS = ["COUNT(*)", "SUM(age)", "SUM(gain)", "AVG(gain)", "COUNT(DISTINCT patient)", "1", "-3.5", "1e300", "NULL",
-         "'a'", "TRUE", "DATE '2024-02-29'", "city", "day", "smoker", "ward"]  # fmt: skip
+         "'a'", "TRUE", "DATE '2024-02-29'", "city", "day", "smoker", "ward"]
 SHAPES = ["({a} + {b})", "({a} * {b})", "({a} / {b})", "ABS({a})", "ROUND({a}, 2)", "ROUND({a}, -3)", "SQRT({a})",
           "CAST({a} AS INTEGER)", "CAST({a} AS DOUBLE)", "FLOOR({a})", "LEAST({a}, {b})", "COALESCE({a}, {b})",
           "NULLIF({a}, {b})",
-          "({a} = {b})", "({a} < {b})", "(NOT {a})", "({a} IS NULL)", "(-{a})"]  # fmt: skip
+          "({a} = {b})", "({a} < {b})", "(NOT {a})", "({a} IS NULL)", "(-{a})"]
 
 
 def written(luck: random.Random, depth: int) -> str:

@@ -25,7 +25,7 @@ CATALOG: dict[str, Any] = {
     "tables": {"v": {"unit": "who", "max_rows": 1, "max_groups": 1, "columns": {
         "who": "text", "city": "text", "t": {"type": "text", "max_length": 20},
         "note": {"type": "text", "max_length": 8000}, "n": {"type": "integer", "bounds": [0, 100]}}}},
-}  # fmt: skip
+}
 CHILD = """
 import json, resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (LIMIT, LIMIT))
@@ -103,7 +103,7 @@ REFUSED = {
     "doubled ten times": "SELECT COUNT(*) FROM v WHERE " + nested("t", 10, "REPLACE({0}, '{1}', 'aaaa')") + " = 'q'",
     "joined ten times": either(1, "||".join(["note"] * 3) + " = 'q'"),
     "a batch that merges into too much": [f"SELECT COUNT(REPLACE(city, 'x', '{n}')) FROM v" for n in range(60)],
-}  # fmt: skip
+}
 ACCEPTED: dict[str, Any] = {
     "copies side by side": either(36, "REPLACE(city, '😀', '{0}') = 'q'"),
     "copies in each other": "SELECT COUNT(*) FROM v WHERE " + nested("city", 18, "LTRIM(UPPER({0}))") + " = 'q'",
@@ -126,7 +126,7 @@ ACCEPTED: dict[str, Any] = {
     "a batch of its own groups": [
         f"SELECT COUNT(*) FROM v WHERE UPPER(LEFT(note, 40{n % 10})) = 'q' GROUP BY n % {n + 2}" for n in range(12)
     ],
-}  # fmt: skip
+}
 
 
 def test_a1_a_question_that_grows_ends_alike_with_and_without_a_row(tmp_path):

@@ -23,11 +23,11 @@ from dpcurator.release.finish import finish
 
 LEAVES = ["COUNT(*)", "SUM(age)", "SUM(gain)", "AVG(gain)", "AVG(age)", "COUNT(DISTINCT who)", "0", "1", "-3", "2.5",
           "1e300", "1e-300", "1e400", "NULL", "'Leeds'", "TRUE", "FALSE", "DATE '2024-02-29'", "city", "dose", "seen",
-          "day", "'2024-02-29'", "123456789012345678901234567890"]  # fmt: skip
+          "day", "'2024-02-29'", "123456789012345678901234567890"]
 SHAPES = ["({a} + {b})", "({a} - {b})", "({a} * {b})", "({a} / {b})", "(-{a})", "ABS({a})", "ROUND({a})",
           "ROUND({a}, 3)", "ROUND({a}, -30)", "ROUND({a}, 30)", "COALESCE({a}, {b})", "NULLIF({a}, {b})", "({a} = {b})",
           "({a} <> {b})", "({a} < {b})", "({a} >= {b})", "({a} AND {b})", "({a} OR {b})", "(NOT {a})", "({a} IS NULL)",
-          "({a} IN ({b}, NULL))", "({a} BETWEEN {b} AND {a})"]  # fmt: skip
+          "({a} IN ({b}, NULL))", "({a} BETWEEN {b} AND {a})"]
 NOISY = [0, 1, -1, 2**16, -(2**16), 3 * 2**16 + 1, 10**40, -(10**40), 2**1100, -(2**1100)]
 
 

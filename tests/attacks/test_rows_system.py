@@ -184,7 +184,7 @@ def test_row_35_no_message_carries_data(tmp_path, capfd):
     for question in (COUNT, "SELECT city, dose, COUNT(*), SUM(age) FROM visits GROUP BY city, dose",
                      "SELECT who FROM visits", "SELECT AVG(who) FROM visits",
                      "SELECT COUNT(*) FROM visits GROUP BY who",
-                     "SELECT COUNT(*) FROM visits WHERE who > 5"):  # fmt: skip
+                     "SELECT COUNT(*) FROM visits WHERE who > 5"):
         try:
             said += [json.dumps(curator.quote(question, epsilon=1).as_json()), str(curator.menu(question))]
             answer = curator.ask(question, epsilon=1)
@@ -342,7 +342,7 @@ def test_row_20_money_is_taken_before_data_is_read(tmp_path):
      "SELECT COUNT(*), NEXTVAL('s') FROM visits", "SELECT COUNT(*), RANDOM() FROM visits",
      "SELECT COUNT(*) FROM read_csv('/etc/passwd')", "SELECT COUNT(*) FROM 'visits.csv'", "COPY visits TO 'x'",
      "ATTACH 'x'", "SET threads = 1", "PRAGMA version", "SELECT getvariable('x'), COUNT(*) FROM visits"],
-)  # fmt: skip
+)
 def test_row_21_nothing_with_state_runs_on_rows(tmp_path, question):
     curator = opened(tmp_path / "c")
     with pytest.raises(dp.Refusal):
@@ -397,7 +397,7 @@ def test_row_29_averaging_repeats_gains_nothing(tmp_path):
         "SELECT COUNT(*) AS n, COUNT(*) FROM visits",
         "SELECT COUNT(*) AS n FROM visits WHERE age = age OR age IS NULL",
     ],
-)  # fmt: skip
+)
 def test_row_29_the_same_in_other_words_is_free_with_the_same_numbers_or_paid_for(tmp_path, other):
     curator = opened(tmp_path / "c", epsilon=10)
     first = curator.ask(COUNT, epsilon="0.1")

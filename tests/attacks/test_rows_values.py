@@ -46,7 +46,7 @@ def refusal(tmp_path: Path, question: str, **changes: Any) -> str:
 
 
 ESCAPES = ["age * 1000000", "CASE WHEN who <> 'p1' THEN age ELSE 0 END", "age + gain", "-age", "ABS(age)",
-           "age / (gain + 2)", "CLIP(age / 0.001, -7, 9)", "EXP(gain)", "COALESCE(gain, age)"]  # fmt: skip
+           "age / (gain + 2)", "CLIP(age / 0.001, -7, 9)", "EXP(gain)", "COALESCE(gain, age)"]
 
 
 def test_row_01_no_expression_escapes_its_clamp(tmp_path):
@@ -172,7 +172,7 @@ NASTY = [
     ("\u202e\n\t", "%_\\", 2**53 + 1, -5e-324, True, "2024-02-30", math.nan),
     ("e\u0301", "é", 10**30, 1e16, True, "", 1e308),
     ("p1", "Leeds", "seven", "x", "maybe", 5, "y"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.filterwarnings("ignore:not everything in")  # rows that cannot be read are the test
@@ -195,7 +195,7 @@ RAISING = ["1 / (age - 7) > 0", "CAST(who AS INTEGER) > 0", "SQRT(age) > 1", "ag
            "day + INTERVAL '9000 years' > day", "EXTRACT(year FROM day) % age = 0",
            "DATE_TRUNC('week', day) <= day", "SUBSTRING(city, 2, 9) LIKE '%!%' ESCAPE '!'", "LENGTH(city || who) > 3",
            "REPLACE(city, 'e', '') = who", "age % -1 = 0", "FLOOR(gain) = CEIL(gain)",
-           "CASE WHEN age = 0 THEN gain ELSE 1 / age END > 0"]  # fmt: skip
+           "CASE WHEN age = 0 THEN gain ELSE 1 / age END > 0"]
 
 
 @pytest.mark.filterwarnings("ignore:not everything in")  # rows that cannot be read are the test
@@ -326,7 +326,7 @@ def test_row_27_nothing_is_clamped_by_a_private_size(tmp_path):
     neither is seen in 100 answers has probability under 2**-99."""
     curator = opened(tmp_path / "c", ROWS[:1], epsilon=LOTS)
     answers = [curator.ask("SELECT SUM(age) AS s, COUNT(*) AS n FROM visits", epsilon="0.01", fresh=True).rows[0]
-               for _ in range(100)]  # fmt: skip
+               for _ in range(100)]
     assert max(total for total, _ in answers) > 100
     assert min(count for _, count in answers) < 0
 

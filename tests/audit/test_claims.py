@@ -81,7 +81,7 @@ def test_what_a_loss_claims():
 @pytest.mark.parametrize(
     "made", [lambda: dp.Pure(-1), lambda: dp.Pure("nan"), lambda: dp.Approximate(1, 1), lambda: dp.Zcdp(0)],
     ids=["negative", "nan", "delta 1", "rho 0"],
-)  # fmt: skip
+)
 def test_impossible_claims_are_refused(made):
     with pytest.raises(dp.Refusal):
         made()

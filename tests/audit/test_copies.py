@@ -148,7 +148,7 @@ def test_draws_that_share_their_noise_are_refused_or_say_nothing():
             report = dp.audit(
                 lambda value, size: np.full(size, value + rng.laplace(0, 1)),
                 pair=(0, 1), claim=dp.Pure("1.1"), samples=5000, bits=False,
-            )  # fmt: skip
+            )
         except Refusal as error:
             refused += "not independent" in str(error)
         else:

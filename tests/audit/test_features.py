@@ -106,7 +106,7 @@ def test_an_event_that_never_happens_on_one_input_is_found_from_the_others_quant
         ("together only", lambda rng, x: rng.choice([-1.0, 1.0], (20_000, 1)) * np.array([1, 1 - 2 * x])),
     ],
     ids=lambda one: one if isinstance(one, str) else "",
-)  # fmt: skip
+)
 def test_laws_that_differ_are_told_apart_and_equal_ones_are_not(name, make):
     rng = np.random.default_rng(2)
     differ = found_between(make(rng, 0), make(rng, 1))

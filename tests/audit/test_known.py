@@ -26,18 +26,18 @@ QUICK_BROKEN = [
     "histogram, scale eps", "noisy max, value, Laplace", "noisy max, value, exponential", "SVT5",
     "prefix sums, sold as .1", "Laplace in floats", "mean, exact count", "mean, noise by exact count",
     "Gumbel, scale 1/eps", "permute and flip, rho eps^2/8", "one-sided noise", "threshold >=, delta of >",
-]  # fmt: skip
+]
 QUICK_CORRECT = [
     "Laplace", "histogram", "noisy max, Laplace", "noisy max, exponential", "SVT1", "snapped Laplace",
     "mean, noisy sum and count", "Gumbel, scale 2/eps",
-]  # fmt: skip
+]
 
 
 def audited(known: Known, *, samples: int, seed: int, confidence: str) -> Any:
     return dp.audit(
         known.mechanism(seed), pair=known.pair, claim=known.claim, samples=samples, seconds=600, shrink=False,
         confidence=confidence, bits=known.bits,
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("name", QUICK_BROKEN)

@@ -222,7 +222,7 @@ def shown_compared(rng, form):
             return np.where(over, np.nan, np.where(above, drawn, -np.inf))
         ends = np.where(above.any(axis=1), above.argmax(axis=1) + 1, len(answers))
         return [[float(x) if up else None for x, up in zip(row[:end], ups[:end], strict=True)]
-                for row, ups, end in zip(drawn, above, ends, strict=True)]  # fmt: skip
+                for row, ups, end in zip(drawn, above, ends, strict=True)]
 
     return release
 
@@ -268,7 +268,7 @@ RIGHT = {
     "SVT1": (lambda rng: svt(1, 4, rng), {"pair": ([0] * 5 + [1] * 5, [1] * 5 + [0] * 5), "samples": 100_000}),
     "noisy max": (lambda rng: lambda x, size: np.argmax(x + rng.laplace(0, 2, (size, len(x))), axis=1),
                   {"neighbours": "vector"}),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", RIGHT)

@@ -36,7 +36,7 @@ def test_bits_are_enumerated_to_the_exact_law():
     found = enumerate_bits(lambda x, entropy: entropy.bits(3) < x, 5)
     assert {outcome: (mass.lo, mass.hi) for outcome, mass in found.items()} == {
         True: (F(5, 8), F(5, 8)), False: (F(3, 8), F(3, 8)),
-    }  # fmt: skip
+    }
 
 
 def test_what_is_not_explored_is_left_open():

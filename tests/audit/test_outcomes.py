@@ -16,7 +16,7 @@ DIFFERENT = [
     0, 1, -1, 0.5, 2**40, None, True, False, "", "a", "b", math.nan, math.inf, -math.inf, -0.0, [], [0], [0, 0], (1, 2),
     [1, None], ["a", 1], {"k": 1}, {"k": 2}, Raised("ValueError"), Raised("TypeError"), "raising ValueError",
     [math.nan], [[1], [2, 3]], np.array([1.0, 4.0]), Fraction(1, 3), "None",
-]  # fmt: skip
+]
 
 
 def test_outcomes_that_differ_have_different_keys():

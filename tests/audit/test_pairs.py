@@ -56,7 +56,7 @@ def test_a_list_of_values_is_believed_and_hostile_rows_can_be_left_out():
         *propose(neighbours="add-remove", domain=[1, 2]),
         *propose(neighbours="add-remove", domain=(1, 2), hostile=False),
     ):
-        assert all(1 <= row <= 2 for row in (*pair.first, *pair.second))  # fmt: skip
+        assert all(1 <= row <= 2 for row in (*pair.first, *pair.second))
 
 
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])

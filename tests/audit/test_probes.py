@@ -62,7 +62,7 @@ def summed(tmp_path: Path) -> Callable[..., Callable[[list[Any]], float]]:
     [dp.Laplace(sensitivity=1, epsilon=1), dp.Gaussian(sensitivity=1, epsilon=1, delta="1e-6"),
      dp.Laplace(sensitivity=1, epsilon=1, grid="0.1")],
     ids=["Laplace", "Gaussian", "Laplace on tenths"],
-)  # fmt: skip
+)
 def test_no_noise_is_porous(made: Any) -> None:
     many = type(made)(**{**shared(made), "coordinates": 1})
     held(probes.porous(lambda value, size: many.release(np.full(size, value))))

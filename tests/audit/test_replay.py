@@ -116,7 +116,7 @@ WRONG = {
     answering_only_large: "calls", another_mechanism_for_few: "calls", keys_from_data: "shape",
     failing_on_one_row: "error", printing: "printed", cut_at_n: "returned", spending_by_size: "parameter",
     in_other_words: "error", another_order: "parameter",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("function", RIGHT, ids=range(len(RIGHT)))
@@ -352,7 +352,7 @@ def test_frozen_bits_follow_from_their_label_and_may_not_be_released():
         (np.array([1, 2]), np.array([1, 5]), "[1]"), (ONE, dp.Laplace(sensitivity=1, epsilon=2), "epsilon"),
     ],
     ids=range(9),
-)  # fmt: skip
+)
 def test_what_differs_is_told_where(one, other, where):
     assert differences(one, other)[0][0] == where
     assert differences(one, one) == []

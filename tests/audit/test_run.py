@@ -149,7 +149,7 @@ def test_shares_of_alpha_sum_to_less_than_alpha(scale, monkeypatch):
     report = dp.audit(
         lambda rows, size: np.round(sum(rows) + rng.laplace(0, scale, size)), claim=dp.Pure("0.4"), samples=20_000,
         neighbours="add-remove", domain=[0, 10], confidence="0.99",
-    )  # fmt: skip
+    )
     assert report.violated == (scale == 1)
     assert len(given) > (scale == 1)
     assert all(alpha > 0 for alpha in given)
@@ -170,7 +170,7 @@ def test_pairs_turned_round_whose_events_have_the_same_words_are_not_mixed_up(mo
     report = dp.audit(
         lambda x, size: (rng.random(size) < (0.1, 0.7, 0.95)[x]).astype(int), neighbours="number", claim=dp.Pure(1),
         samples=2000, shrink=False,
-    )  # fmt: skip
+    )
     assert report.violated
     assert {one.direction for one in report.findings} == {("first", "second"), ("second", "first")}
 

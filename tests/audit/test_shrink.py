@@ -38,7 +38,7 @@ def test_what_the_violation_needs_is_kept():
 
 @pytest.mark.parametrize("pair", [
     Pair([1, 2, 3], [9, 1, 2, 3], neighbours="add-remove"), Pair([8, 2, 3], [9, 2, 3], neighbours="replace-one"),
-])  # fmt: skip
+])
 def test_smaller_pairs_are_neighbours_still(pair):
     for one in simpler(pair):
         extra, missing = list(one.second), []
@@ -70,7 +70,7 @@ def test_a_smaller_pair_is_of_the_same_relation_row_by_row(neighbours, units):
     if not units and neighbours != "vector":
         rows = [0, 1, 0]
         pairs.append(Pair([5, *rows], [0, *rows], "", False, neighbours) if neighbours == "replace-one"
-                     else Pair(rows, [5, *rows], "", False, neighbours))  # fmt: skip
+                     else Pair(rows, [5, *rows], "", False, neighbours))
     seen = 0
     for pair in pairs:
         if max(len(pair.first), len(pair.second)) > 20:

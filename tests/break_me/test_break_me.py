@@ -51,7 +51,7 @@ SHARE, MEASURE, READING, ROWS = reference._share, reference.measure, stability.r
 def caps_ignored(monkeypatch):
     monkeypatch.setattr(
         reference, "_share", lambda step, g, values: SHARE(replace(step, max_rows=10**6), g, values)
-    )  # fmt: skip
+    )
 
 
 def groups_ignored(monkeypatch):
@@ -110,7 +110,7 @@ def receipts_count_rows(monkeypatch):
 MISTAKES = {
     caps_ignored: "input", groups_ignored: "input", clamp_left_out: "input", a_claim_too_small: "input",
     failing_on_a_row: "error", duckdb_keeps_many: "engines", receipts_count_rows: "shown",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda one: one.__name__)
@@ -181,7 +181,7 @@ def test_a_number_taken_as_public_where_it_is_not_is_found(monkeypatch):
     table = declared_.tables[0]
     bare = replace(table, columns=tuple(
         replace(one, missing=None, lower=3) if one.name == "age" else one for one in table.columns
-    ))  # fmt: skip
+    ))
     found = search(replace(declared_, tables=(bare,)), seconds=600, worlds=40)
     assert found.witness is not None
 
@@ -265,7 +265,7 @@ def test_keys_of_a_public_table_and_a_second_table_are_asked_too():
 
 def test_questions_reach_the_whole_surface_and_are_nearly_always_answered():
     words = ["COUNT(DISTINCT", "SUM(", "AVG(", "CASE", "WHERE", "GROUP BY", "WITH_OTHER", "HAVING", "ORDER BY", "LIMIT",
-             "LIKE", "SQRT", "IS NULL", "IN (", "DATE '", "TIMESTAMP '", "UPPER(", "CLIP("]  # fmt: skip
+             "LIKE", "SQRT", "IS NULL", "IN (", "DATE '", "TIMESTAMP '", "UPPER(", "CLIP("]
     refused, texts = 0, []
     for name in SCHEMAS:
         curator = rehearsing(declared(name))
@@ -314,7 +314,7 @@ def test_every_pair_is_a_pair_of_neighbours(name, neighbours):
                 assert len(set(map(repr, made.rows)) - set(map(repr, other))) <= 1
                 continue
             one, two = ({u: sorted(repr(r) for r in rows if r[place] == u) for u in {r[place] for r in rows}}
-                        for rows in (made.rows, other))  # fmt: skip
+                        for rows in (made.rows, other))
             changed = {u for u in {*one, *two} if one.get(u) != two.get(u)}
             assert None not in changed
             gone, come = changed & set(one), changed & set(two)
@@ -416,7 +416,7 @@ class Curator:
         return SimpleNamespace(
             columns=("k", "n"), shown=("text", "whole"), notes=(self.says["note"],), confidence=1, spent=1,
             cost=self.says["cost"], cells=((key, cell),), receipt=self.says["receipt"],
-        )  # fmt: skip
+        )
 
     def budget(self) -> Any:
         return SimpleNamespace(spent=self.says.get("spent", 1), spent_delta=0, remaining=0)
@@ -431,7 +431,7 @@ class Curator:
         ({"refuses": "the group is too small"}, "quote"),
     ],
     ids=range(9),
-)  # fmt: skip
+)
 def test_what_two_curators_show_is_compared_but_for_values_and_the_clock(says, where):
     found = replay_curators(Curator(), Curator(**says), "SELECT COUNT(*) FROM t", spend="5%")
     assert bool(found) == (where is not None)

@@ -116,7 +116,7 @@ def test_spv_03_nan_and_infinities_are_refused_unless_declared(mechanism: Any, v
     declared = type(mechanism)(
         sensitivity=100, **({"epsilon": 1000} if isinstance(mechanism, dp.Laplace) else {"rho": 10**8}),
         bounds=(0, 100), nan=50, coordinates=1,
-    )  # fmt: skip
+    )
     where = 50 if math.isnan(value) else 100 if value > 0 else 0
     assert abs(declared.release(value) - where) < 10
     assert np.abs(declared.release([value, 7.0]) - [where, 7]).max() < 10

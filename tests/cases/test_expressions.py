@@ -58,7 +58,7 @@ def test_sen_06_replacing_three_rows_moves_a_sum_by_sixty(ask):
     assert one.reading.l1 * one.reading.unit == 60
     assert one.mechanism.scale * one.reading.unit == 30  # at epsilon 2
     told = [ask(question, {"u": ["p"] * 3, "a": ["a"] * 3, "b": [b] * 3}, *columns, **caps, **REPLACE)
-            for b in (10, -10)]  # fmt: skip
+            for b in (10, -10)]
     assert told == [[("a", 30)], [("a", -30)]]
 
 
@@ -144,7 +144,7 @@ def test_tim_01_day_buckets_do_not_depend_on_the_machine(opened, monkeypatch, ho
             "ts": {"2015-05-08": 1, "2015-05-09": 3, "2015-01-01": 1, "2014-12-31": 0},
             "ts AT TIME ZONE 'America/Los_Angeles'": {"2015-05-08": 3, "2015-05-09": 1, "2015-01-01": 0,
                                                       "2014-12-31": 1},
-        }  # fmt: skip
+        }
         for one in both(curator):
             for at, days in wanted.items():
                 question = f"SELECT DATE_TRUNC('day', {at}) AS day, COUNT(*) AS n FROM t GROUP BY day"

@@ -48,7 +48,7 @@ MESSY = {
     "user id": "integer", "score": "integer", "second score": "integer", "rate %": "float", "rate $": "float",
     "größe": {"type": "float", "bounds": [140, 200]}, "年齢": {"type": "integer", "bounds": [0, 99]}, "select": "text",
     "group by": "text", "line\nbreak": "text", "a,b": "text", "": "integer",
-}  # fmt: skip
+}
 
 
 def test_nam_03_a_messy_header(case):
@@ -160,7 +160,7 @@ def test_num_01_huge_integers(case):
     _, rows = case(file="huge_ints.csv", unit="user_id", columns={"user_id": "integer", "v": "integer"})
     assert [row[1] for row in rows] == [None, None, -5]
     _, rows = case(file="huge_ints.csv", unit="user_id",
-                   columns={"user_id": "integer", "v": {"type": "float", "bounds": [-10, 1e38]}})  # fmt: skip
+                   columns={"user_id": "integer", "v": {"type": "float", "bounds": [-10, 1e38]}})
     assert [row[1] for row in rows] == [1e38, 1e38, -5.0]
 
 

@@ -77,7 +77,7 @@ def test_sen_01_an_average_pays_for_sum_and_count():
     quote = quoted("SELECT AVG(x) FROM t", 1, catalog_with(table))
     assert [(one.ask.what, one.reading.l1 * one.reading.unit, one.epsilon) for one in quote.priced] == [
         ("centred", 100, F(1, 2)), ("present", 1, F(1, 2)),
-    ]  # fmt: skip
+    ]
 
 
 def test_sen_05_distances_of_a_vector_are_told_apart():
@@ -291,7 +291,7 @@ NULLS = (
     Column("user_id", "text"), Column("region", "text", keys=(None, "North", "South")), Column("a",
     "integer", F(0), F(10)),
     Column("b", "integer", F(0), F(10)), Column("c", "text"), Column("amount", "integer", F(0), F(100)),
-)  # fmt: skip
+)
 
 
 def nulls():

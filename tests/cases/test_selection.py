@@ -80,7 +80,7 @@ def test_sel_08_a_median_by_group_is_never_an_empty_success():
 
 
 @pytest.mark.parametrize("question", ["SELECT a, COUNT(*), SUM(b) FROM t GROUP BY a", "SELECT a FROM t GROUP BY a",
-                                      "SELECT a + 1 AS c, COUNT(*) FROM t GROUP BY c"])  # fmt: skip
+                                      "SELECT a + 1 AS c, COUNT(*) FROM t GROUP BY c"])
 def test_sel_10_an_empty_list_of_keys_is_not_no_list(ask, question):
     columns = (Column("user_id", "text"), Column("a", "integer", keys=()), Column("b", "integer", F(0), F(10)))
     assert ask(question, read("null_group_keys.csv", a=int, b=int), *columns) == []

@@ -21,7 +21,7 @@ RAW = {
         },
         "cities": {"file": "cities.csv", "public": True, "columns": {"city": "text"}},
     },
-}  # fmt: skip
+}
 FACTS = PublicFacts(7, ((("cities", "city"), ("Hull", "York")),))
 
 

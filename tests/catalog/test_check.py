@@ -31,7 +31,7 @@ def test_everything_undeclared_is_found_with_its_line():
         ("blocks", "curator.toml"), ("blocks", "curator.toml:6"),
         ("limits", "curator.toml:11"), ("limits", "curator.toml:12"), ("limits", "curator.toml:13"),
         ("advice", "curator.toml"),
-    ]  # fmt: skip
+    ]
     assert not ready(found)
     assert json.loads(json.dumps([finding.as_json() for finding in found]))[0]["paste"] == "dpcurator refresh"
     assert "max_total" in found[1].what
@@ -89,7 +89,7 @@ def test_choices_are_told_in_plain_words():
 
 @pytest.mark.parametrize(("delta", "words"), [
     ("0.01", "delta is above 1/1,000"), ("1e-4", "delta is not far below 1/1,000"), ("1e-5", None), ("1e-8", None),
-])  # fmt: skip
+])
 def test_delta_is_told_when_it_is_not_far_below_one_over_the_units(delta, words):
     advice = [found for found in check(load(CHOICES.replace("DELTA", delta))) if found.level == "advice"]
     assert [found.what.split(" and ")[0] for found in advice] == ([words] if words else [])

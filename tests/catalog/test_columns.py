@@ -88,7 +88,7 @@ REFUSED = [
     ({"type": "float", "keys": "unknown"}, "Unknown keys are for values that repeat exactly"),
     ({"type": "text", "keys": "unknown", "keys_include_missing": True}, "also missing. Leave"),
     ({"bounds": [0, 1]}, 'column "x" has no type'),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("fields", "told"), REFUSED)

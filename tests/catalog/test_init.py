@@ -42,7 +42,7 @@ def test_names_are_real_and_types_are_guesses(source):
     assert [(column.name, column.type) for column in table.columns] == [
         ("patient id", "text"), ("column 2", "text"), ("age", "integer"), ("age 4", "float"), ("when", "date"),
         ("ok", "boolean"), ("ref", "uuid"), ("a\nb", "text"),
-    ]  # fmt: skip
+    ]
     assert declared.sources[0].csv.rename == ((2, "column 2"), (4, "age 4"))
 
 
@@ -211,7 +211,7 @@ def test_c4_other_delimiters_and_packed_files_are_drafted_and_load(tmp_path, mar
     assert declared.sources[0].csv.delimiter == mark
     assert [(c.name, c.type) for c in declared.tables[0].columns] == [
         ("who", "text"), ("day", "date"), ("cost", "float")
-    ]  # fmt: skip
+    ]
 
 
 def test_c4_decimal_commas_and_other_encodings_are_questions(tmp_path):
@@ -233,7 +233,7 @@ def test_c4_patterns_and_folders(tmp_path, monkeypatch):
         (tmp_path / "csv" / f"{i}.csv").write_text("who,age\na,1\n")
         pq.write_table(pa.table({"who": ["a"], "age": [1]}), f"deep/year=1/{i}.parquet")
     for given, file in (("csv", "csv/*.csv"), ("csv/", "csv/*.csv"), ("csv/*.csv", "csv/*.csv"),
-                        ("deep", "deep/**/*.parquet")):  # fmt: skip
+                        ("deep", "deep/**/*.parquet")):
         parsed = tomllib.loads(draft(given))["tables"]
         (table,) = parsed.values()
         assert (table["file"], table["columns"]) == (file, {"who": "text?", "age": "integer?"})
@@ -263,7 +263,7 @@ def test_c4_what_cannot_be_read_is_refused_with_what_to_do(tmp_path):
     packed = (tmp_path / "d.zip").read_bytes()
     contents = {"d.xlsx": packed, "zip.csv": packed, "gz.csv": gzip.compress(b"a\n"), "d.jsonl": b'{"a": 1}\n',
                 "json.csv": b'[{"a": 1}]\n', "parquet.csv": b"PAR1....", "d.csv.gz": b"no", "sqlite.csv":
-                b"SQLite format 3\0", "noise.csv": bytes(range(256)) * 4}  # fmt: skip
+                b"SQLite format 3\0", "noise.csv": bytes(range(256)) * 4}
     for name, content in contents.items():
         (tmp_path / name).write_bytes(content)
         with pytest.raises(Misconfigured) as caught:

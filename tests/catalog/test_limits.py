@@ -35,7 +35,7 @@ def test_a12_a_number_above_its_limit_is_told_with_its_line_and_the_cure_works(f
     lines[line - 1] = f"{field} = {number.format(most=MOST[field])}"
     told = refused("\n".join(lines) + "\n")
     assert told == (f"curator.toml:{line}: {field} is above its limit, {MOST[field]:,}. "
-                    f"Write {field} = {MOST[field]} or less.")  # fmt: skip
+                    f"Write {field} = {MOST[field]} or less.")
     lines[line - 1] = f"{field} = {MOST[field]}"
     load("\n".join(lines) + "\n")
 

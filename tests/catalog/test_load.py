@@ -159,7 +159,7 @@ TABLE = [
      'curator.toml:8: "base64" is no known encoding. Write "utf-8" or "latin-1".'),
     ('file = "visits.csv"', 'file = "visits.csv"\nrename = { a = "b" }', 'curator.toml:8: rename is by position, not '
      '"a". Write the column\'s number, from 1: rename = { 3 = "score_a" }.'),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("old", "new", "told"), TABLE)
@@ -249,7 +249,7 @@ def test_c1_a_blank_is_a_bare_question_mark_where_a_value_is_wanted():
     assert declared.tables[0].columns[0].keys == ("?", "a")
     assert declared.tables[0].columns[0].missing == "?"
     for line in ('x = "?"', 'x = { type = "?" }', 'x = { type = "text", keys = "?" }',
-                 'x = { type = "integer", bounds = ["?", "?"] }', 'x = { type = "date", format = "?" }'):  # fmt: skip
+                 'x = { type = "integer", bounds = ["?", "?"] }', 'x = { type = "date", format = "?" }'):
         with pytest.raises(Misconfigured, match="still blank"):
             load(head + table + line + "\n")
 

@@ -20,7 +20,7 @@ def test_a_ledger_in_rho():
     found = declared(ledger={"rho": "0.5", "delta": "1e-8"})
     assert (found.currency, found.epsilon, found.rho, found.delta) == (
         "rho", 0, Fraction(1, 2), Fraction(1, 10**8)
-    )  # fmt: skip
+    )
     catalog = catalog_of(found)
     assert (catalog.currency, catalog.budget, catalog.epsilon) == ("rho", Fraction(1, 2), 0)
 
@@ -55,7 +55,7 @@ def test_unknown_keys_with_delta_and_salt(ledger):
     ({}, {"epsilon": 1, "delta": "1e-9"}, "needs a salt"),
     ({"salt": 7}, {"epsilon": 1, "delta": "1e-9"}, "salt must be text in quotes"),
     ({"salt": "00"}, {"epsilon": 1, "delta": "x"}, "salt must be 32 hexadecimal digits"),
-])  # fmt: skip
+])
 def test_unknown_keys_without(curator, ledger, told):
     with pytest.raises(Misconfigured) as caught:
         declared(curator, ledger, **UNKNOWN)
@@ -75,7 +75,7 @@ def test_unknown_keys_of_a_public_table_are_told_once():
 @pytest.mark.parametrize("ledger", [
     {"rho": 1}, {"rho": 1, "delta": 0}, {"rho": 1, "delta": 1}, {"rho": -1, "delta": "1e-9"}, {"delta": "1e-9"},
     {"rho": 1, "epsilon": 1, "delta": "1e-9"}, {"rho": True, "delta": "1e-9"}, {"rho": "?", "delta": "1e-9"},
-])  # fmt: skip
+])
 def test_ledgers_that_are_none(ledger):
     with pytest.raises(Misconfigured) as caught:
         declared(ledger=ledger)

@@ -46,7 +46,7 @@ REFUSED = [
     ({"a": {"unit": "u", "file": "a.duckdb", "columns": {"u": "text"}}}, "holds several tables"),
     ({"a": {"unit": "u", "duckdb": {"file": "a.duckdb"}, "columns": {"u": "text"}}}, "[duckdb] has no table"),
     ({"a": {"unit": "u", "duckdb": {"file": "a", "tabel": "b"}, "columns": {"u": "text"}}}, 'Did you mean "table"?'),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("declared", "told"), REFUSED)

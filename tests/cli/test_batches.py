@@ -51,7 +51,7 @@ def test_each_answer_is_under_its_question_and_the_cost_is_said_once(clinic, cap
     assert first.splitlines()[0] == "1: SELECT city, COUNT(*) AS n FROM visits GROUP BY city"
     assert second.splitlines() == [
         "2: SELECT city FROM visits GROUP BY city", "city", "Leeds", "York", "public: no private data was read"
-    ]  # fmt: skip
+    ]
     assert third.splitlines()[:2] == ['3: SELECT AVG(age) AS "mean; age" FROM visits', third.splitlines()[1]]
     assert told.out.count("spent") == 1
     assert foot.startswith("spent 0.5 of 1 (left 0.5)   receipts ")

@@ -184,7 +184,7 @@ def test_json_of_every_command(ready: Path, capsys: pytest.CaptureFixture[str]) 
             "epsilon": "0.25", "delta": "0.000000001", "charges": 1, "method": "sum",
             "holds": "only if every price and question was fixed beforehand", "gates": False,
         },
-    }  # fmt: skip
+    }
     assert [event["event"] for event in run(capsys, "log", "--json").json] == ["opened", "charged", "answered"]
     receipt = run(capsys, "receipt", answer["receipt"]["request"][:8], "--json").json
     assert receipt == answer["receipt"]
@@ -368,7 +368,7 @@ def test_it_runs_as_a_program(ready: Path) -> None:
     ran = subprocess.run(
         [sys.executable, "-c", code, "ask", COUNT, "--epsilon", "0.1"],
         capture_output=True, env={"PYTHONIOENCODING": "ascii", "PATH": ""}, cwd=ready, check=False, timeout=60,
-    )  # fmt: skip
+    )
     assert (ran.returncode, ran.stderr) == (0, b"")
     assert b"+-" in ran.stdout
 

@@ -67,7 +67,7 @@ def test_a_ledger_in_rho(clinic, capsys):
     assert log[1][-2:] == ["0.5", "0.00000001"]
     assert [line[5:9] for line in log if "charged" in line] == [
         ["0.1", "0.4", "0", "0.00000001"], ["0.15", "0.25", "0", "0.00000001"]
-    ]  # fmt: skip
+    ]
     assert run(capsys, "verify").code == 0
 
 
@@ -108,7 +108,7 @@ def test_delta_alone_is_no_price(clinic, capsys):
     (["--rho", "0.1", "--delta", "x"], 2, "delta must be a finite number"),
     (["--rho", "0.1", "--delta", "-1"], 2, "delta must be"),
     (["--rho", "9"], 3, "short by 8.5"),
-])  # fmt: skip
+])
 def test_bad_prices_in_rho(clinic, capsys, arguments, code, words):
     clinic('rho = "0.5"')
     ran = run(capsys, "ask", COUNT, *arguments)

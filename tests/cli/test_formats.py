@@ -116,7 +116,7 @@ def test_e9_a_full_device_is_no_fault_and_the_answer_is_stored(ready, capsys, ho
         ran = subprocess.run(
             [sys.executable, "-m", "dpcurator", "ask", *PAID, *how], stdout=full, stderr=subprocess.PIPE, text=True,
             timeout=120,
-        )  # fmt: skip
+        )
     assert ran.returncode == 4
     assert "output could not be written" in ran.stderr
     assert "fault" not in ran.stderr

@@ -50,7 +50,7 @@ def test_options_are_as_they_say(capsys):
     ).json["data"]["values"]
     assert [(row["series"], row["x"]) for row in rows] == [("sigma 2", x) for x in range(-3, 4)]
     rows = run(capsys, "plot", "error", "--mechanism", "gaussian", "--delta", "1e-9", "--from", "0.5", "--to", "2",
-               "--json").json["data"]["values"]  # fmt: skip
+               "--json").json["data"]["values"]
     assert {row["series"] for row in rows} == {"Gaussian, delta 1e-9"}
     assert (rows[0]["epsilon"], rows[-1]["epsilon"]) == (0.5, 2)
     rows = run(capsys, "plot", "loss", "--scale", "2", "--sensitivity", "3", "--json").json["data"]["values"]
@@ -59,7 +59,7 @@ def test_options_are_as_they_say(capsys):
 
 def test_bounds_lie_above_the_curve(capsys):
     rows = run(capsys, "plot", "delta", "--scale", "4", "--sensitivity", "1", "--to", "1.5",
-               "--compare", "textbook", "--compare", "rho", "--json").json["data"]["values"]  # fmt: skip
+               "--compare", "textbook", "--compare", "rho", "--json").json["data"]["values"]
     curve = {row["epsilon"]: row["delta"] for row in rows if row["series"] == "sigma 4"}
     for bound, least, most in (("textbook", 0.375, 0.99), ("rho", 0, 1.5)):  # 4 epsilon >= 3/2
         found = {row["epsilon"]: row["delta"] for row in rows if row["series"] == f"sigma 4, {bound}"}

@@ -55,7 +55,7 @@ def test_every_command_takes_it(clinic, capsys, question):
         ("explain", question), ("explain", question, "--spend", "10%", "--json"),
         ("ask", question, "--spend", "10%"), ("ask", question, "--spend", "10%", "--json"), ("check",), ("budget",),
         ("log",), ("verify",),
-    ):  # fmt: skip
+    ):
         told = run(capsys, *command)
         assert told.code == 0, (command, told.out, told.err)
         if "--json" in command:

@@ -34,7 +34,7 @@ def test_with_next_to_no_noise_the_answers_are_the_tables(tmp_path):
     """Worked by hand on five rows: p1 has three in Leeds (scaled to two), p2 one in York, and one row has no unit."""
     rows = [("p1", "Leeds", 10, 1.0, True, "2024-02-29", 0.0), ("p1", "Leeds", 20, 2.0, True, "2024-02-29", 1.5),
             ("p1", "Leeds", 60, 3.0, False, None, None), ("p2", "York", 200, None, None, None, -0.0),
-            (None, "York", 50, 1.0, True, "2024-02-29", 0.0)]  # fmt: skip
+            (None, "York", 50, 1.0, True, "2024-02-29", 0.0)]
     curator = opened(tmp_path / "c", rows, epsilon=10**9)
     answer = curator.ask(
         "SELECT city, COUNT(*), COUNT(gain), SUM(age), COUNT(DISTINCT who) FROM visits GROUP BY city",
@@ -58,7 +58,7 @@ def test_an_answer_says_what_it_cost_and_what_is_left(curator):
     ("price", "epsilon"),
     [({"epsilon": 0.2}, "1/5"), ({"epsilon": "0.2"}, "1/5"), ({"epsilon": "1/5"}, "1/5"), ({"spend": "2%"}, "1/5"),
      ({"spend": " 2 % "}, "1/5"), ({"spend": "0.5%"}, "1/20"), ({"epsilon": 3}, "3")],
-)  # fmt: skip
+)
 def test_a_price_is_read_exactly(curator, price, epsilon):
     assert curator.quote(COUNT, **price).epsilon == Fraction(epsilon)
 
@@ -72,7 +72,7 @@ def test_a_price_is_read_exactly(curator, price, epsilon):
      {"within": "n=5"}, {"within": {1: 2}}, {"within": {"n": 0}}, {"within": {"m": 5}}, {"within": {"n": "x"}},
      {"epsilon": 1, "confidence": 0}, {"epsilon": 1, "confidence": 1}, {"epsilon": 1, "confidence": "x"},
      {"epsilon": "1e9999"}, {"epsilon": "1e-9999"}, {"epsilon": "1e-400"}],
-)  # fmt: skip
+)
 def test_what_is_no_price_is_refused_and_costs_nothing(curator, price):
     with pytest.raises(dp.Refusal):
         curator.ask(COUNT, **price)
@@ -115,7 +115,7 @@ def test_a_public_answer_reads_nothing_and_costs_nothing(curator):
     ("promise", "hint", "units"),
     [({}, None, None), ({}, 600, 600), ({"neighbours": "replace-one", "units": 90}, None, 90),
      ({"neighbours": "replace-one", "units": 90}, 600, 90)],
-)  # fmt: skip
+)
 def test_a_menu_speaks_of_groups_of_a_row_for_each_public_or_expected_unit(curator, promise, hint, units):
     tables = tuple(replace(table, expected_units=hint) for table in curator.catalog.tables)
     curator.catalog = replace(curator.catalog, tables=tables, **promise)
@@ -189,7 +189,7 @@ def forged(quote: Any) -> dict[str, Any]:
         "no plan": replace(quote, plan=None),
         "a delta": replace(quote, delta=Fraction(1, 2)),
         "a confidence of nonsense": replace(quote, confidence=Fraction(2)),
-    }  # fmt: skip
+    }
 
 
 HONEST = "SELECT SUM(age) AS s FROM visits"
@@ -200,7 +200,7 @@ FORGERIES = (
     "no readings", "no scaling", "another owner", "a doubled combination", "larger caps in the plan",
     "smaller caps in the plan", "narrower bounds in the plan", "no unit", "an output that is not there",
     "an output that cannot be", "no plan", "a delta", "a confidence of nonsense",
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("how", FORGERIES)
@@ -315,7 +315,7 @@ def test_a_frame_changed_after_open_changes_nothing(tmp_path):
     [({"epsilon": 11}, "epsilon"), ({"epsilon": 9}, "epsilon"), ({"delta": "1e-9"}, "delta"),
      ({"protects": "visits"}, "protected"), ({"unit": "city"}, "whose"),
      ({"unit": "each row", "max_rows": None, "max_groups": None}, "whose")],
-)  # fmt: skip
+)
 def test_what_the_first_question_fixed_cannot_be_edited(tmp_path, changed, words):
     curator = opened(tmp_path / "c")
     opened(tmp_path / "c", **changed)  # before the first question it can
@@ -352,7 +352,7 @@ def test_neighbours_of_another_kind_are_misconfigured(tmp_path):
     [{"columns": {"age": {"type": "integer", "bounds": [0, 50]}}}, {"max_rows": 3}, {"max_groups": 2},
      {"columns": {"city": {"type": "text", "keys": ["Leeds"]}}},
      {"columns": {"age": {"type": "integer", "bounds": [0, 100], "missing": 0}}}],
-)  # fmt: skip
+)
 def test_an_edited_public_fact_makes_a_new_question(tmp_path, changed):
     old = opened(tmp_path / "c")
     old.ask("SELECT SUM(age) FROM visits", epsilon=1)
@@ -381,7 +381,7 @@ def test_names_that_look_alike_are_not_each_other(tmp_path):
 def test_a_name_that_fits_two_columns_is_refused(tmp_path):
     told = catalog()
     told["tables"]["visits"] |= {"columns": {"who": "text", "Age": {"type": "integer", "bounds": [0, 1]},
-                                             "age": {"type": "integer", "bounds": [0, 9]}}}  # fmt: skip
+                                             "age": {"type": "integer", "bounds": [0, 9]}}}
     curator = dp.open(told, directory=tmp_path, visits={"who": ["a"], "Age": [1], "age": [9]})
     with pytest.raises(dp.Refusal, match="could be"):
         curator.ask("SELECT SUM(AGE) FROM visits", epsilon=1)

@@ -105,7 +105,7 @@ def test_in_rho_it_is_what_the_sum_means_and_holds_for_whoever_adapts():
     ["{}", "no json", "[]", "3", '{"batch": []}', '{"mechanisms": [], "selection": null}', '{"batch": {"a": 1}}',
      '{"mechanisms": [{"mechanism": "x"}], "selection": null}', "[" * 4000],
     ids=range(9),
-)  # fmt: skip
+)
 def test_of_a_charge_with_other_parameters_the_price_is_taken(parameters):
     made = curator(CATALOGS["approximate"])
     spend(made, 60, epsilon="1/10", delta="1/1000000", parameters=parameters)

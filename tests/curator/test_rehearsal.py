@@ -33,7 +33,7 @@ QUESTIONS = [
     "SELECT g, SUM(x) FROM rows GROUP BY g",
     "SELECT FLOOR(age / 10) * 10 AS d, AVG(CASE WHEN cost > 20 THEN 1 ELSE 0 END) AS dear FROM visits GROUP BY d",
     "SELECT UPPER(city) AS c, COUNT(*) AS n FROM visits WHERE LENGTH(note) > 3 GROUP BY c HAVING n > 0",
-]  # fmt: skip
+]
 FILES = """
 [curator]
 protects = "people"
@@ -167,7 +167,7 @@ def test_units_have_rows_around_the_caps_and_beyond_them():
      ({"max_rows": 2000, "max_groups": 12}, 1000), ({"max_rows": 10**9, "max_groups": 10**9}, 1000),
      ({"expected_units": 30_000, "max_rows": 50, "max_groups": 5}, 30_000), ({"unit": "each row", "max_rows": None,
       "max_groups": None, "expected_units": 50}, 50)],
-)  # fmt: skip
+)
 def test_as_many_units_as_the_catalog_says_and_no_more_rows_than_are_soon_answered(how, units):
     unit = how.pop("unit", "who")
     found = table(**{name: value for name, value in how.items() if name != "units"})
@@ -190,7 +190,7 @@ EXTREMES = [
     Column("x", "boolean", unknown_keys=True), Column("x", "date", unknown_keys=True),
     Column("x", "timestamp", unknown_keys=True), Column("x", "uuid", unknown_keys=True),
     Column("x", "integer", Fraction(3), Fraction(5), unknown_keys=True), Column("x", "integer", keys=(None, 4, 9)),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("column", EXTREMES, ids=str)
@@ -266,7 +266,7 @@ def test_it_says_when_there_are_fewer_units_than_declared():
     """Also where an average divides by the public number of units."""
     asked = rehearsing({"curator": {"protects": "people", "neighbours": "replace-one", "units": 1_000_000},
                         "ledger": {"epsilon": 1}, "tables": {"t": {"unit": "each row", "columns": {
-                            "x": {"type": "integer", "bounds": [0, 100], "missing": 50}}}}})  # fmt: skip
+                            "x": {"type": "integer", "bounds": [0, 100], "missing": 50}}}}})
     answer = asked.rehearse("SELECT AVG(x) FROM t")
     assert answer.notes[1].startswith("made up from the catalog alone: 100,000 rows of 100,000 people, not 1,000,000: ")
 
@@ -336,7 +336,7 @@ def test_keys_of_public_tables_are_made_up_until_they_are_read(here, capsys):
     Path("visits.csv").write_text("who,city,town,zone,age\na,Hull,Goole,1,5\n", encoding="utf-8")
     refresh_all(load(Path("curator.toml")))
     assert [row[:2] for row in rehearsing("curator.toml").rehearse(question).rows] == [
-        ("Goole", 1), ("Goole", 2), ("Selby", 1), ("Selby", 2)]  # fmt: skip
+        ("Goole", 1), ("Goole", 2), ("Selby", 1), ("Selby", 2)]
 
 
 def test_everything_beside_the_catalog_stays_as_it_was_byte_for_byte(here, capsys):
@@ -377,7 +377,7 @@ def test_a_rehearsing_curator_has_no_data_to_ask(here):
         asked.ask("SELECT COUNT(*) FROM visits", epsilon=1)
     assert asked.budget().spent == 0
     declared = {"curator": {"protects": "people"}, "ledger": {"epsilon": 1}, "tables": {"t": {
-        "unit": "each row", "columns": {"x": {"type": "float", "bounds": [0, 1]}}}}}  # fmt: skip
+        "unit": "each row", "columns": {"x": {"type": "float", "bounds": [0, 1]}}}}}
     assert dp.rehearsing(declared).rehearse("SELECT AVG(x) FROM t").made_up
 
 

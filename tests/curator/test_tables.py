@@ -10,7 +10,7 @@ import dpcurator as dp
 
 def test_f7_the_tables_of_a_curator(tmp_path):
     columns = {"day": {"type": "date", "bounds": ["2024-02-01", "2024-02-29"]},
-               "age": {"type": "integer", "bounds": [0, 100], "keys": list(range(20))}}  # fmt: skip
+               "age": {"type": "integer", "bounds": [0, 100], "keys": list(range(20))}}
     curator = opened(tmp_path / "c", columns=columns, expected_units=1000)
     assert str(curator.tables).splitlines() == [
         "visits: private, protects people by who, of whom each has at most 2 rows in a group and at most 1 group; "

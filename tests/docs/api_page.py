@@ -103,7 +103,7 @@ def prose(text: str) -> str:
         else:
             cells = re.split(r"(`[^`]*`)", part)
             parts.append("".join(cell if cell.startswith("`") else re.sub(r"([*_<\[\]#|])", r"\\\1", cell)
-                                 for cell in cells))  # fmt: skip
+                                 for cell in cells))
     return "\n\n".join(parts)
 
 

@@ -212,7 +212,7 @@ class Run:
             for said in commands(block):
                 printed = run_command(said.command)
                 self._held(said.printed, printed, noisy=is_noisy(said.command), where=f"{self.path.name}:{said.line}",
-                           after=said.command)  # fmt: skip
+                           after=said.command)
         elif block.kind == "python":
             self.printed = self._python(block)
         elif block.kind == "text" and before is not None:

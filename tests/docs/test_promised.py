@@ -28,7 +28,7 @@ def filters() -> list[type]:
     """The public ways to spend a budget chosen along the way."""
     public = [getattr(dp, name) for name in dp.__all__ if not name.startswith("_")]
     return [one for one in public if getattr(one, "__module__", "") in
-            ("dpcurator.accounting.filters", "dpcurator.accounting.odometer")]  # fmt: skip
+            ("dpcurator.accounting.filters", "dpcurator.accounting.odometer")]
 
 
 def held(text: str) -> dict[tuple[str, str], list[str]]:

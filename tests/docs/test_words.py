@@ -31,7 +31,7 @@ ALLOWED = (
     '"law"', "plot law", "law.svg",  # the name of a kind of chart and of its command, which scripts use
     "<Chart: The law of",  # the title of such a chart
     "chance, a probability,", "chance as in",  # a parameter of a sampler, inside
-)  # fmt: skip
+)
 ERRORS = {"Refusal", "Misconfigured", "OverBudget", "refusal", "DpcuratorError"}
 
 

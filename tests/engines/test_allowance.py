@@ -27,7 +27,7 @@ TEXT = rows.Field(0, "text")
 def plan(condition: rows.Predicate | None, letters: int = 500) -> Any:
     filtered = () if condition is None else (Filter(condition),)
     return (Scan("t0", (Source("c0", "text", None, letters),)), *filtered, Owner(None), Listed((), ((),)), Measure(()),
-            PerUnit(), ScaleDown(1, 1, 1), Total((Sum("rows"),)))  # fmt: skip
+            PerUnit(), ScaleDown(1, 1, 1), Total((Sum("rows"),)))
 
 
 def replaced(part: rows.Operand, what: str, by: str) -> rows.Compute:
@@ -53,7 +53,7 @@ def test_a_text_costs_four_bytes_a_letter_and_each_part_once() -> None:
     (rows.Compute("substring", (TEXT,), "text", (3, 2)), 2), (rows.Compute("substring", (TEXT,), "text", (3, None)), 6),
     (rows.Choose((rows.When(is_q(TEXT), rows.Constant("x" * 9, "text")),), TEXT, "text"), 9),
     (rows.Compute("text_of_i", (rows.Compute("length", (TEXT,), "integer"),), "text"), 20),
-])  # fmt: skip
+])
 def test_a_text_is_measured_before_it_is_made(grown: rows.Operand, letters: int) -> None:
     need = Need()
     assert need.add(grown, (Source("c0", "text", None, 6),)) == letters
@@ -68,7 +68,7 @@ def test_a1_growth_is_refused_before_any_engine_sees_it() -> None:
     many = rows.AnyOf(tuple(is_q(replaced(TEXT, "x", str(number))) for number in range(60)))
     twice = is_q(replaced(grown, "x", "x" * 16))
     for core, why in ((plan(twice), "128,000 letters"), (plan(many), "MiB for each thread"),
-                      (plan(rows.Like(TEXT, "%_" + "a%b" * 900, "")), "steps a row")):  # fmt: skip
+                      (plan(rows.Like(TEXT, "%_" + "a%b" * 900, "")), "steps a row")):
         duckdb = DuckDB.from_tables({"t0": {"c0": [""]}})
         for use in (check_core, Reference({"t0": {"c0": []}}).evaluate, duckdb.explain):
             with pytest.raises(Refusal, match=why) as refused:

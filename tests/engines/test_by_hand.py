@@ -39,7 +39,7 @@ VALUES = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 3, 4, 5, 6, 7, 8]
 def plan(
     *, grid: Grid | None = None, keys: Any = None, owner: int | None = 0, max_rows: int = 1, max_groups: int = 1,
     max_total: int | None = None, sums: tuple[Sum, ...] = ALL, one: int = ONE, condition: rows.Predicate | None = None,
-) -> CorePlan:  # fmt: skip
+) -> CorePlan:
     """Columns 0 unit, 1 key (text), 2 the measured value (`grid`, by default 0 .. 10)."""
     grid = grid or Grid(2, "integer", 0, 10, 0, 10, 0)
     scan = Scan("t0", (Source("c0", "integer"), Source("c1", "text"), Source("c2", grid.kind)))
@@ -99,11 +99,11 @@ class TestByHand:
         assert evaluate(engine, table(units, places, values), core) == (
             (87381 + ONE, 2 * ONE, 87381 + ONE, 174762 + 7 * ONE), (43690 + ONE, 2 * ONE, 43690 + ONE,
              218450 + 9 * ONE),
-        )  # fmt: skip
+        )
         one_group = plan(keys=GROUPS[:2], max_rows=2, max_groups=1, max_total=2)  # l0/g = 1/2 < 2/3 binds
         assert evaluate(engine, table(units, places, values), one_group)[0] == (
             ONE + ONE // 2, ONE, ONE + ONE // 2, 2 * ONE + 7 * ONE // 2,
-        )  # fmt: skip
+        )
 
     def test_missing_values_count_as_rows_only(self, engine: Any) -> None:
         found = evaluate(engine, table([1, 1, 2, None], ["x"] * 4, [None, 4, None, 7]), plan(max_rows=5))
@@ -194,7 +194,7 @@ class TestByHand:
 ELSEWHERE = {
     "64 bits wrap to a double", "a float overflows to infinity", "keys kept by their bytes alone",
     "a key too many kept", "lengths in code points", "a missing key looks like an empty one",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("mistake", [name for name in MISTAKES if name not in ELSEWHERE])

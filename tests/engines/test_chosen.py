@@ -25,7 +25,7 @@ from dpcurator.plan.core import (
     Sum,
     Total,
     key_bytes,
-)  # fmt: skip
+)
 
 KINDS: Any = {"t0": {"c0": "text", "c1": "text", "c2": "integer"}}
 SCAN = Scan("t0", (Source("c0", "text"), Source("c1", "text"), Source("c2", "integer")))
@@ -37,7 +37,7 @@ KEYS = [(text, number) for text in TEXTS for number in NUMBERS]
 def core(columns: tuple[int, ...], most: int, salt: str, *, owner: int | None = 0, project: Any = ()) -> Any:
     steps = (Project(project),) if project else ()
     return (SCAN, *steps, Owner(owner), Chosen(columns, most, salt), Measure(()), PerUnit(),
-            ScaleDown(1, most, ONE if owner is not None else 1), Total((Sum("units"), Sum("rows"))))  # fmt: skip
+            ScaleDown(1, most, ONE if owner is not None else 1), Total((Sum("units"), Sum("rows"))))
 
 
 def table(units: list[Any], texts: list[Any], numbers: list[Any]) -> Any:
@@ -99,7 +99,7 @@ def test_r6_what_is_put_in_order_of_one_unit_holds_no_key() -> None:
 @pytest.mark.parametrize("mistake", [
     "keys kept by their bytes alone", "a key too many kept", "lengths in code points",
     "a missing key looks like an empty one",
-])  # fmt: skip
+])
 def test_a_mistake_in_choosing_fails_a_table(mistake: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "statement", lambda core: mistaken(mistake, core))
 

@@ -19,7 +19,7 @@ from dpcurator.engines import ENGINES
 from dpcurator.engines.reference import Reference
 
 ORDINARY = settings(max_examples=60, derandomize=True, deadline=None, database=None,
-                    suppress_health_check=list(HealthCheck))  # fmt: skip
+                    suppress_health_check=list(HealthCheck))
 
 SHARED = {"__init__", "__pycache__", "allowance", "engine", "settings", "limits", "limits_rows"}
 
@@ -64,13 +64,13 @@ def test_the_product_opens_the_engine_of_the_tuple(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("suite", [
     "engines/test_by_hand.py", "engines/test_vectors.py", "engines/test_chosen.py", "engines/test_functions.py",
     "engines/test_conformance.py", "engines/test_patterns.py", "laws/test_heart.py",
-])  # fmt: skip
+])
 def test_an_engine_that_is_off_by_one_fails_every_suite(suite: str) -> None:
     tests = Path(__file__).parents[1]
     called = [sys.executable, "-m", "pytest", "--tb=no", "-p", "no:cacheprovider", "-p", "off_by_one"]
     done = subprocess.run([*called, str(tests / suite), "-m", "not slow", "-k", "off_by_one and not suite"],
                           env=os.environ | {"PYTHONPATH": os.pathsep.join([*sys.path, str(tests / "support")])},
-                          cwd=tests.parent, check=False, capture_output=True, text=True)  # fmt: skip
+                          cwd=tests.parent, check=False, capture_output=True, text=True)
     last = done.stdout.strip().splitlines()[-1]
     assert re.search(r"\d+ failed", last), done.stdout[-2000:] + done.stderr[-2000:]
     assert "passed" not in last or " 1 passed" in last  # a plan without keys has no sum to be wrong in

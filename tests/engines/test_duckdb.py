@@ -21,7 +21,7 @@ from dpcurator.errors import Fault, Misconfigured
 from dpcurator.plan.core import ONE, Listed, Measure, Owner, PerUnit, ScaleDown, Scan, Source, Sum, Total
 
 CORE: Any = (Scan("t0", (Source("c0", "text"),)), Owner(0), Listed((), ((),)), Measure(()), PerUnit(),
-             ScaleDown(1, 1, ONE), Total((Sum("rows"),)))  # fmt: skip
+             ScaleDown(1, 1, ONE), Total((Sum("rows"),)))
 RIGHT = ((3 * ONE,),)
 
 
@@ -56,7 +56,7 @@ def test_no_snapshot_a_broken_one_and_a_lacking_column_are_set_up(tmp_path: Path
     "SELECT * FROM read_csv('{0}')", "SELECT * FROM read_text('{0}')", "COPY (SELECT 1) TO '{0}.csv'",
     "ATTACH '{0}.other'", "INSERT INTO snapshot.main.t0 VALUES ('x')", "DROP TABLE snapshot.main.t0",
     "INSTALL httpfs", "LOAD httpfs", "SET threads = 1", "SET enable_external_access = true", "SELECT * FROM outside",
-])  # fmt: skip
+])
 def test_the_connection_reaches_nothing_else(snapshot: Path, text: str) -> None:
     import duckdb
     import pyarrow
@@ -139,7 +139,7 @@ def _wait(child: int, seconds: float = 30) -> int:
 
 def test_an_interrupt_is_the_users_and_not_a_fault(snapshot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dpcurator.engines.duckdb.engine.statement", lambda core: Statement(
-        "SELECT 0, sum(hash(range))::VARCHAR FROM range(900000000)", [], 1, 1))  # fmt: skip
+        "SELECT 0, sum(hash(range))::VARCHAR FROM range(900000000)", [], 1, 1))
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()

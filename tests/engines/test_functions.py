@@ -26,7 +26,7 @@ SHAPES = [
 
 # no shrinking: what is drawn is a seed, and the wrong rows are named as they are
 ONCE = settings(derandomize=True, deadline=None, database=None, phases=[Phase.generate],
-                suppress_health_check=list(HealthCheck))  # fmt: skip
+                suppress_health_check=list(HealthCheck))
 
 
 def a_float(draws: random.Random) -> float:

@@ -57,11 +57,9 @@ def plans(part: rows.Operand) -> list[Any]:
     scan = Scan("t0", (Source("c0", "float"), Source("c1", "integer"), Source("c2", "text")))
     rest = (Listed((), ((),)), Measure(()), PerUnit(), ScaleDown(1, 1, 1), Total((Sum("rows"),)))
     missing = rows.IsMissing(part)
-    # fmt: off
     return [(scan, Filter(rows.Not(missing)), Owner(None), *rest),
             (scan, Project((part,)), Owner(None), Listed((3,), ((None,),)), *rest[1:]),
             (scan, Project((part,)), Owner(None), Listed((3,), (("" if part.kind == "text" else 1,),)), *rest[1:])]
-    # fmt: on
 
 
 @pytest.mark.parametrize("name", ["exp", "power and ln", "powers", "days", "texts", "a zone"])

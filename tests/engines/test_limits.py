@@ -27,14 +27,14 @@ from dpcurator.plan.core import (
     Source,
     Sum,
     Total,
-)  # fmt: skip
+)
 
 GRID = Grid(1, "float", 0.0, 1.0, 0, 2**10, 10)
 STEPS: dict[str, Any] = {
     "scan": Scan("t0", (Source("c0", "integer"), Source("c1", "float"), Source("c2", "text"))),
     "owner": Owner(0), "listed": Listed((2,), (("a",), (None,))), "measure": Measure((GRID,)), "per_unit": PerUnit(),
     "scale": ScaleDown(4, 2, ONE), "total": Total((Sum("rows"), Sum("values"))),
-}  # fmt: skip
+}
 DEEP = rows.Truth(True)
 for _ in range(200):
     DEEP = rows.Not(DEEP)  # type: ignore[assignment]
@@ -102,7 +102,7 @@ REFUSED = {
     "an escape of two letters": {"filter": rows.Like(T, "a", "$$")},
     "a pattern for a number": {"filter": rows.Like(X, "a", "")},
     "more zones than allowed": {"project": (rows.Compute("local_of_time", (X,), "integer", ("UTC",)),) * 51},
-}  # fmt: skip
+}
 
 
 def build(changes: dict[str, Any]) -> Any:
@@ -132,7 +132,7 @@ def test_the_largest_integers_are_exact_on_both_engines() -> None:
     """W m = 2**62 with m = 2**20, one unit with more than m rows at the upper bound, near 2**126 both ways."""
     grid = Grid(0, "float", 2.0**125, 2.0**126, 2**126 - 2**42 - 1, 2**126 - 1, 0)
     core = (Scan("t0", (Source("c0", "float"),)), Owner(None), Listed((), ((),)), Measure((grid,)), PerUnit(),
-            ScaleDown(2**20, 1, ONE), Total((Sum("values"), Sum("rows"))))  # fmt: skip
+            ScaleDown(2**20, 1, ONE), Total((Sum("values"), Sum("rows"))))
     tables = {"t0": {"c0": [2.0**126] * 1000}}
     expected = ((ONE * 1000 * 2**42, ONE * 1000),)
     for engine in (Reference(tables), DuckDB.from_tables(tables)):

@@ -13,7 +13,7 @@ from dpcurator.engines.reference import Reference
 from dpcurator.errors import Fault
 
 PROFILE = settings(max_examples=5000, derandomize=True, deadline=None, database=None, phases=(Phase.generate,),
-                   suppress_health_check=list(HealthCheck))  # fmt: skip
+                   suppress_health_check=list(HealthCheck))
 QUICK = ("min(c, m) dropped", "rows without a unit kept")
 
 

@@ -19,7 +19,7 @@ from dpcurator.language.patterns import ANY, ONE, steps, tokens
 LETTERS = (
     "a", "b", "\0", "\n", "\r", "\u2028", "é", "e\u0301", "😀", "\U0010ffff", "\ud7ff", ".", "\\", "x{", "%", "_",
     "A", "İ", "ß", "ſ", "\u212a",  # the last ones are letters that some foldings make equal to ss, s and k
-)  # fmt: skip
+)
 
 
 def fits(text: str, pattern: tuple[object, ...]) -> bool:
@@ -42,13 +42,13 @@ def numbered(texts: list[str]) -> dict[str, dict[str, list[Any]]]:
 
 
 TEXTS = ["", *LETTERS, *("".join(pair) for pair in itertools.product(LETTERS[:5], repeat=2)), "aab", "aba", "abab",
-         "a\nb\0a", "😀a😀", "aXb", "a%b", "a_b", "abcabc", "aaaaaaaaab"]  # fmt: skip
+         "a\nb\0a", "😀a😀", "aXb", "a%b", "a_b", "abcabc", "aaaaaaaaab"]
 SHAPES = ("", "%", "_", "{0}", "%{0}", "{0}%", "%{0}%", "{0}%{1}", "_{0}", "{0}_", "%_{0}%", "%{0}_%{1}", "%{0}%{1}%",
-          "_%_", "{0}%{1}%{0}", "%{0}{1}", "{0}{1}%", "__%", "%_%_%{0}")  # fmt: skip
+          "_%_", "{0}%{1}%{0}", "%{0}{1}", "{0}{1}%", "__%", "%_%_%{0}")
 PATTERNS = sorted({
     shape.format(*("!" + one if one in "%_" else one for one in pair))
     for shape in SHAPES for pair in zip(LETTERS, "ab\0" * 7, strict=True)
-})  # fmt: skip
+})
 
 
 @pytest.mark.parametrize("engine", EVERY)
@@ -85,7 +85,7 @@ def test_a2_a_bad_pattern_ends():
     """DuckDB's own LIKE takes longer than the age of the world for the first of these; a minute is generous."""
     path = [place for place in sys.path if place]
     found = subprocess.run([sys.executable, "-c", f"import sys; sys.path[:0] = {path!r}\n{BAD}"], capture_output=True,
-                           text=True, timeout=60, check=True)  # fmt: skip
+                           text=True, timeout=60, check=True)
     assert found.stdout.strip() == "[set(), set(), set(), set()]"
 
 

@@ -64,7 +64,7 @@ def test_questions_of_the_same_rows_and_groups_become_one_plan():
     texts = ["SELECT city, COUNT(*) FROM visits WHERE age > 30 GROUP BY city",
              "SELECT city, SUM(cost), AVG(age) FROM visits WHERE age > 30 GROUP BY city",
              "SELECT city, COUNT(age), COUNT(*) FROM visits WHERE age > 30 GROUP BY city",
-             "SELECT COUNT(*) FROM visits"]  # fmt: skip
+             "SELECT COUNT(*) FROM visits"]
     cores = [quoted(text).lowered.core for text in texts]
     found = merged(cores)
     assert [[number for number, _ in one.parts] for one in found] == [[0, 1, 2], [3]]
@@ -85,7 +85,7 @@ def test_questions_under_conditions_of_their_own_are_read_and_grouped_at_once(se
         assert isinstance(scan, Scan)
         rest = tuple(step for step in others if not isinstance(step, Filter))
         tests = [Compare("=", Field(place, source.kind), Field(place, source.kind))
-                 for place, source in enumerate(scan.columns)]  # fmt: skip
+                 for place, source in enumerate(scan.columns)]
         scans += [core, (scan, *rest), *((scan, Filter(Not(test)), *rest) for test in tests[:1])]
         scans += [(scan, Filter(test), *rest) for test in tests]
     found = [one.core for one in merged(scans)]

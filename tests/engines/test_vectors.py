@@ -33,7 +33,7 @@ def ordinary(lines: list[tuple[list[Any], Any]]) -> list[tuple[list[Any], Any]]:
     return [
         (parts, result) for parts, result in lines
         if all(len(one) <= MAX_LENGTH for one in (*parts, result) if isinstance(one, str))
-    ]  # fmt: skip
+    ]
 
 
 def kinds_of(name: str, count: int) -> tuple[Any, Any]:

@@ -64,7 +64,7 @@ EAST = dt.timezone(dt.timedelta(hours=5, minutes=30))
         (dp.mean(age * 2), 'AVG("age" * 2)'), (dp.count(age > 3), 'COUNT("age" > 3)'),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
-)  # fmt: skip
+)
 def test_what_an_expression_means(made, sql):
     assert expression(made.syntax) == sql == repr(made)
 
@@ -84,7 +84,7 @@ def test_what_an_expression_means(made, sql):
         (np.str_("x"), "'x'"),
     ],
     ids=repr,
-)  # fmt: skip
+)
 def test_a_value_is_read_exactly_on_both_sides(value, sql):
     assert repr(age == value) == f'"age" = {sql}'
     assert repr(value == age) == f'"age" = {sql}'
@@ -152,7 +152,7 @@ BAD = [
     (lambda: dp.sum(age + dp.mean("cost")), 'this holds the aggregate dp.mean("cost")', ""),
     (lambda: dp.mean(dp.count_units()), "this holds the aggregate dp.count_units()", ""),
     (lambda: {age: 1}, None, None),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("use", "what", "cure"), BAD, ids=[str(i) for i in range(len(BAD))])

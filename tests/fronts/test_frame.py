@@ -101,7 +101,7 @@ LATEST = dp.col("n").ascending(missing_first=False)
         (table("rows").group_by("g").agg(x=dp.sum("x")), "SELECT g, SUM(x) AS x FROM rows GROUP BY g"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
-)  # fmt: skip
+)
 def test_a_frame_has_the_plan_of_the_sql_people_would_write(frame, sql):
     assert frame.plan() == planned(sql)
     assert frame.plan() == planned(frame.sql())
@@ -112,7 +112,7 @@ def test_the_sql_of_a_frame_reads_like_sql():
     assert frame.sql() == repr(frame) == (
         'SELECT "city", COUNT(*) AS "n" FROM "visits" WHERE "age" > 65 AND "city" <> \'Hull\' GROUP BY "city" '
         'ORDER BY "n" DESC LIMIT 3'
-    )  # fmt: skip
+    )
     assert repr(VISITED) == "a question of visits, not yet whole"
 
 
@@ -121,7 +121,7 @@ def test_the_sql_of_a_frame_reads_like_sql():
 CALLS = (n, dp.count("age"), dp.count("note"), dp.count_units(), dp.sum("age"), dp.sum("cost"), dp.mean("gain"),
          dp.mean("cost"), dp.sum("net-gain"), dp.mean("smoker"), dp.sum(age * age), dp.mean(dp.col("cost") / 100),
          dp.count(dp.when(age > 65).then(1).otherwise()), dp.sum(age > 65), dp.mean(dp.col("gain").exp()),
-         dp.sum(dp.col("ward").clip(0, 9) - 1), dp.mean(dp.col("day").month()))  # fmt: skip
+         dp.sum(dp.col("ward").clip(0, 9) - 1), dp.mean(dp.col("day").month()))
 NUMBERS = st.sampled_from((0, 1, -3, 2.5, 0.1, -0.25)) | st.fractions(-5, 5, max_denominator=7)
 LEAVES = st.sampled_from((
     age > 30, age <= 64.5, dp.col("cost") < 0.1, city == "Leeds", city.isin("York", "Hull"),
@@ -134,7 +134,7 @@ LEAVES = st.sampled_from((
     dp.col("day").year().isin(2022, 2023), dp.col("day") - dt.timedelta(days=7) > dt.date(2022, 1, 1),
     dp.col("at").trunc("hour").later(hours=-3) < dt.datetime(2024, 1, 1, tzinfo=dt.UTC), age.cast("text") == "7",
     dp.col("at").at_zone("Europe/Paris").part("hour").between(8, 17), city.concat("-", age) != city.substring(1, 3),
-))  # fmt: skip
+))
 
 
 def _conditions(leaves: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression]:
@@ -143,7 +143,7 @@ def _conditions(leaves: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expr
         lambda inner: st.builds(lambda a, b: a & b, inner, inner) | st.builds(lambda a, b: a | b, inner, inner)
         | st.builds(lambda a: ~a, inner),
         max_leaves=8,
-    )  # fmt: skip
+    )
 
 
 ARITHMETIC = st.recursive(
@@ -156,13 +156,13 @@ ARITHMETIC = st.recursive(
         st.builds(lambda a, b: a.nullif(b), inner, inner | NUMBERS),
     ),
     max_leaves=6,
-)  # fmt: skip
+)
 
 
 COMPUTED = {
     "decade": (age / 10).floor() * 10, "initial": city.substring(1, 1), "Month": dp.col("day").trunc("month"),
     "band": dp.when(age < 18).then("child").otherwise("adult"), "o'clock": dp.col("at").part("hour"),
-}  # fmt: skip
+}
 
 
 @st.composite
@@ -200,7 +200,7 @@ def test_the_plan_of_a_frame_is_the_plan_of_its_sql(frame):
 NAMES = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), min_size=1, max_size=12) | (
     st.sampled_from(('"', '""', "'", "a\nb", "\r\n", "\t", " ", "select", "FROM", "*", "a.b", "a;b", "--", "/*", "\\",
                      "CASE", "(", ")", "年齢", "\U0001f600", "é", "e\u0301", "A", "a", "1", "null", "{{x}}", "$1", "?"))
-)  # fmt: skip
+)
 
 
 @given(st.lists(NAMES, min_size=5, max_size=5, unique=True), st.lists(NAMES, min_size=2, max_size=2, unique=True))
@@ -377,7 +377,7 @@ BAD = [
     (lambda: VISITED.where(~DEEPEST > 3), "", ""),
     (lambda: VISITED.where(age.isin(range(5_000))).agg(n=n).plan(), "the limit is", "Shorten"),
     (lambda: VISITED.where(city == "x" * 30_000).agg(n=n).plan(), "the limit is 20,000", "Shorten"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("use", "what", "cure"), BAD, ids=[str(i) for i in range(len(BAD))])

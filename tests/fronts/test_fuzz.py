@@ -158,7 +158,7 @@ def test_no_shape_of_tree_is_left_to_the_catch_all():
        "SELECT " + "/*" * 5000, "SELECT " + "--\n" * 5000, "SELECT " + "1." * 3000, "SELECT " + "{{" * 3000,
        "SELECT $" * 1000],
     ids=lambda text: text[:24],
-)  # fmt: skip
+)
 @pytest.mark.usefixtures("silence")
 def test_deep_texts_run_out_of_no_stack(text):
     assert check(text[:19_999]) is False

@@ -63,7 +63,7 @@ def test_a_price_in_the_question_is_its_price():
     ("max_groups = 2, max_groups_contributed = 3", "given twice", "once"),
     ("max_total = 0", "max_total must be", ""),
     ("max_total = many", "max_total", ""),
-])  # fmt: skip
+])
 def test_what_is_no_option_is_told_with_its_cure(options, words, cure):
     with pytest.raises(Refusal, match=words) as refused:
         parse(WITH.format(options))

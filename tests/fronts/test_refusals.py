@@ -231,7 +231,7 @@ TABLE = [
     ("SELECT " + "+".join(["COUNT(*)"] * 200) + " FROM visits", "nested more than 64 deep"),
     (f"{COUNT} -- " + "x" * 1_000_000, "1,000,031 characters; the limit is 20,000"), ("(" * 30_000, "characters"),
     ("SELECT " + ",".join(["1"] * 3000) + " FROM visits", "words; the limit is 4,000"),
-]  # fmt: skip
+]
 NOT_TEXT = [None, 5, b"SELECT 1", ["SELECT 1"], object()]
 
 
@@ -283,7 +283,7 @@ def test_a_confidence_that_is_none_is_refused(confidence):
         "line 2, column 8"),
         ("SELECT COUNT(*) FROM visits\nORDER BY nosuch", "line 2, column 10"),
     ],
-)  # fmt: skip
+)
 def test_the_place_is_where_the_word_starts(text, where):
     with pytest.raises(Refusal) as refused:
         planned(text)
@@ -309,7 +309,7 @@ def test_too_many_keys_are_refused():
 def test_columns_that_differ_in_case_only():
     table = Table("t", (Column("UserId", "text"), Column("Score", "float", 0, 1), Column("score",
     "float", 0, 2)), "UserId",
-                  max_rows=1, max_groups=1)  # fmt: skip
+                  max_rows=1, max_groups=1)
     catalog = catalog_with(table)
     plan = planned('SELECT AVG("Score"), AVG("score"), COUNT(DISTINCT userid) FROM T', catalog)
     assert [call.column.upper for call in plan.calls[:2]] == [1, 2]

@@ -31,7 +31,7 @@ def test_a_whole_question():
         having=Binary(">", STAR, Literally(F(10))),
         order_by=(Ordering(Literally(F(2)), True, False), Ordering(Name("city"), False, True)),
         limit=5, offset=2,
-    )  # fmt: skip
+    )
 
 
 def item(text: str):
@@ -68,7 +68,7 @@ def item(text: str):
         ("\U0001f600", Name("\U0001f600")),
         ("MEDIAN(x)", Call("MEDIAN", (Name("x"),))), ("my_udf(x)", Call("MY_UDF", (Name("x"),))),
     ],
-)  # fmt: skip
+)
 def test_what_an_expression_means(text, part):
     assert item(text) == part
 
@@ -77,7 +77,7 @@ def test_what_an_expression_means(text, part):
     ("clause", "limit", "offset"),
     [("LIMIT 5", 5, 0), ("LIMIT 5 OFFSET 3", 5, 3), ("OFFSET 3", None, 3), ("LIMIT 0", 0, 0), ("LIMIT 3, 5", 5, 3),
      ("LIMIT " + "0" * 30 + "7", 7, 0), ("LIMIT " + "9" * 50, 10**19 - 1, 0)],
-)  # fmt: skip
+)
 def test_limit_and_offset(clause, limit, offset):
     question = parse(f"SELECT COUNT(*) FROM t {clause}")
     assert (question.limit, question.offset) == (limit, offset)
@@ -87,7 +87,7 @@ def test_limit_and_offset(clause, limit, offset):
     ("clause", "descending", "nulls_first"),
     [("x", False, True), ("x ASC", False, True), ("x DESC", True, False), ("x NULLS LAST", False, False),
      ("x DESC NULLS FIRST", True, True)],
-)  # fmt: skip
+)
 def test_a_missing_value_sorts_as_the_smallest_unless_said(clause, descending, nulls_first):
     assert parse(f"SELECT x FROM t ORDER BY {clause}").order_by == (Ordering(Name("x"), descending, nulls_first),)
 
@@ -99,7 +99,7 @@ def test_a_missing_value_sorts_as_the_smallest_unless_said(clause, descending, n
      ("count(*)", "COUNT(*)"), ("sum(AGE)", "SUM(AGE)"), ("AVG(age)/2", "AVG(age) / 2"), ("COUNT(/* hi */ *)",
      "COUNT(*)"),
      ("COUNT(*) AS 年", "年")],
-)  # fmt: skip
+)
 def test_titles_are_as_written(text, title):
     assert planned(f"SELECT {text} FROM visits").outputs[0].title == title
 

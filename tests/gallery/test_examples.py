@@ -59,7 +59,7 @@ HELD = {
     13: ("pictures", "plots/test_law.py::test_a_density_of_laplace_noise_is_1_over_2b_at_0_and_falls_by_e_each_b",
          "plots/test_loss_by_output.py::test_laplace_is_level_left_of_0_and_right_of_the_shift_with_a_slope_between",
          "plots/test_loss_distribution.py::test_laplace_at_epsilon_1_has_a_half_at_1_and_e_to_the_minus_1_halves_at_minus_1"),
-}  # fmt: skip
+}
 
 
 def test_there_are_thirteen() -> None:

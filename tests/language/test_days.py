@@ -24,7 +24,7 @@ def check(day: int) -> None:
     iso = found.isocalendar()
     expected = {"year": found.year, "quarter": (found.month - 1) // 3 + 1, "month": found.month, "week": iso.week,
                 "day": found.day, "dow": iso.weekday % 7, "isodow": iso.weekday,
-                "doy": found.timetuple().tm_yday}  # fmt: skip
+                "doy": found.timetuple().tm_yday}
     assert {name: days.part(name, day) for name in dates.DATE_PARTS} == expected
     first = found.replace(day=1)
     quarter = first.replace(month=(found.month - 1) // 3 * 3 + 1)
@@ -58,7 +58,7 @@ def test_beyond_datetime_the_calendar_repeats_every_400_years() -> None:
     ("2024-01-31", 1, "2024-02-29"), ("2023-01-31", 1, "2023-02-28"), ("2024-02-29", 12, "2025-02-28"),
     ("2024-02-29", -12, "2023-02-28"), ("2024-03-31", -1, "2024-02-29"), ("2023-11-30", 3, "2024-02-29"),
     ("1900-01-31", 1, "1900-02-28"), ("2000-01-31", 1, "2000-02-29"), ("2020-12-31", 0, "2020-12-31"),
-])  # fmt: skip
+])
 def test_months_later(start: str, months: int, end: str) -> None:
     day = days.from_text(start)
     assert day is not None
@@ -66,6 +66,6 @@ def test_months_later(start: str, months: int, end: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["2023-02-29", "0000-01-01", "2023-13-01", "2023-00-10", "2023-1-1", "", "2023-01-01 ",
-                                  "٢٠٢٣-01-01", "2023-01-01\n", "+023-01-01", "2023-04-31"])  # fmt: skip
+                                  "٢٠٢٣-01-01", "2023-01-01\n", "+023-01-01", "2023-04-31"])
 def test_what_is_no_date(text: str) -> None:
     assert days.from_text(text) is None

@@ -57,7 +57,7 @@ def test_ln_is_within_one_ulp() -> None:
 
 def test_power_is_exact_on_small_whole_numbers_and_near_elsewhere() -> None:
     assert [elementary.power(float(a), float(b)) for a in (-3, 2, 10) for b in (0, 1, 5)] == [
-        1, -3, -243, 1, 2, 32, 1, 10, 100_000]  # fmt: skip
+        1, -3, -243, 1, 2, 32, 1, 10, 100_000]
     for _ in range(5000):
         a, b = math.ldexp(DRAWS.uniform(1, 2), DRAWS.randint(-30, 30)), DRAWS.uniform(-20, 20)
         found = elementary.power(a, b)
@@ -70,6 +70,6 @@ def test_power_is_exact_on_small_whole_numbers_and_near_elsewhere() -> None:
     (-2.0, 65.0, None), (-1.0, 64.0, 1.0), (10.0, -400.0, 0.0), (1e-10, -64.0, None), (math.inf, -1.0, 0.0),
     (math.inf, 0.5, math.inf), (1.0, math.inf, None), (0.5, math.inf, 0.0), (-math.inf, 3.0, -math.inf),
     (0.0, math.inf, 0.0), (0.0, -math.inf, None),
-])  # fmt: skip
+])
 def test_power_at_its_edges(a: float, b: float, expected: float | None) -> None:
     assert elementary.power(a, b) == expected

@@ -14,7 +14,7 @@ NAMES = ("UserId", "Score", "score", "net gain", "größe", "select", 'a"b')
     ("name", "quoted", "found"),
     [("userid", False, 0), ("USERID", False, 0), ("UserId", True, 0), ("Score", True, 1), ("score", True, 2),
      ("GRÖSSE", False, None), ("GRÖßE", False, 4), ("SELECT", False, 5), ("net gain", True, 3)],
-)  # fmt: skip
+)
 def test_which_name_is_meant(name, quoted, found):
     if found is None:
         with pytest.raises(Refusal, match="there is no column"):
@@ -46,7 +46,7 @@ def test_what_is_offered():
     ("name", "spelled"),
     [("age", "age"), ("Age", '"Age"'), ("net gain", '"net gain"'), ('a"b', '"a""b"'), ("", '""'), ("1a", '"1a"'),
      ("größe", '"größe"'), ("two\nlines", '"two\\nlines"'), ("\ud800", '"\\ud800"'), ("e\x00", '"e\\x00"')],
-)  # fmt: skip
+)
 def test_a_name_as_sql_writes_it_fits_on_a_line(name, spelled):
     assert quote(name) == spelled
     quote(name).encode()

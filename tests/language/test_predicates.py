@@ -29,7 +29,7 @@ def of(condition: str, **row) -> bool | None:
 @pytest.mark.parametrize("op", ["=", "<>", "<", "<=", ">", ">="])
 @pytest.mark.parametrize("number", ["3", "3.0", "2.5", "-2.5", "1e18", "9223372036854775807", "9223372036854775807.5",
                                     "9223372036854775808", "-9223372036854775808", "-9223372036854775808.5", "1e40",
-                                    "-1e40", "0.1", "-0", "3e0"])  # fmt: skip
+                                    "-1e40", "0.1", "-0", "3e0"])
 def test_an_integer_column_meets_a_number_exactly(op, number):
     python = {"=": "==", "<>": "!="}.get(op, op)
     for value in (-3, -2, 0, 1, 2, 3, 4, MOST, MOST - 1, LEAST, LEAST + 1, 10**18, 2**53 + 1):
@@ -65,7 +65,7 @@ def test_an_integer_column_meets_a_number_exactly(op, number):
         ("NOT (age > 3 AND cost > 3)", {"age": 1}, True), ("age > 3 OR cost > 3", {"age": 1}, None),
         ("age = -5", {"age": -5}, True), ("age BETWEEN 5 AND 3", {"age": 4}, False),
     ],
-)  # fmt: skip
+)
 def test_what_a_condition_means_of_a_row(condition, row, expected):
     assert of(condition, **row) is expected
 
@@ -112,7 +112,7 @@ def test_the_shape_of_predicates():
         ("COUNT(*) > 1", "COUNT is not available in WHERE"), ("AVG(age) > 1", "AVG is not available in WHERE"),
         ("5", "a condition is needed"), ("'x'", "a condition is needed"), ("1 = 'x'", "cannot be compared"),
     ],
-)  # fmt: skip
+)
 def test_what_is_refused(condition, said):
     if said is None:
         assert of(condition, at=0) is False

@@ -62,7 +62,7 @@ def written(part: Syntax) -> Syntax:
         (Literally("-7 days", "interval"), "INTERVAL '-7 days'"),
         (Call("DATE_PART", (Literally("year"), X)), "DATE_PART('year', \"x\")"),
     ],
-)  # fmt: skip
+)
 def test_how_an_expression_is_spelled(part, text):
     assert expression(part) == text
     assert written(part) == part
@@ -129,7 +129,7 @@ def test_every_tree_parses_back_to_itself(part):
         "SELECT COUNT(*) > 1 AND (TRUE AND FALSE), (COUNT(*) > 1 AND TRUE) AND FALSE, NULL FROM visits",
         "SELECT COUNT(*) FROM visits WHERE " + " OR ".join(f"age = {i}" for i in range(500)),
     ],
-)  # fmt: skip
+)
 def test_what_people_write_has_the_same_plan_when_rendered(text):
     asked = parse(text)
     again = render(asked)
@@ -141,7 +141,7 @@ def test_a_question_reads_like_sql():
     text = (
         "SELECT \"city\", COUNT(*) AS \"n\" FROM \"visits\" WHERE \"age\" > 65 AND NOT \"smoker\" GROUP BY \"city\" "
         "HAVING \"n\" > 10 ORDER BY \"n\" DESC, \"city\" NULLS LAST LIMIT 5 OFFSET 2"
-    )  # fmt: skip
+    )
     assert render(parse(text)) == text
 
 

@@ -50,7 +50,7 @@ MAY: dict[str, set[str]] = {
     "__main__": {"cli"},
     "cli": {"accounting", "auditing", "break_me", "catalog", "curator", "engines", "fronts", "ledger", "mechanisms",
             "plan", "plots", "pricing", "privacy", "receipts", "release", "snapshot", "standalone"},
-}  # fmt: skip
+}
 NEVER = [
     ("mechanisms", {"engines", "ledger", "snapshot", "catalog", "language", "plan", "pricing"}),
     ("samplers", {"engines", "ledger", "snapshot", "catalog", "language", "plan", "pricing"}),
@@ -162,7 +162,7 @@ def test_no_other_randomness_is_imported():
         made_up = (
             "cli/demo.py", "curator/rehearsal.py", "break_me/search.py", "break_me/questions.py",
             "break_me/worst_case_tables.py",
-        )  # fmt: skip
+        )
         if path in [ROOT / name for name in (*made_up, "auditing/probes/randomness.py")]:
             continue
         text = path.read_text("utf-8")
@@ -187,7 +187,7 @@ TYPES_ONLY = {
         "a Loss looks its family up, and a distribution and a sample are of a Loss",
     "release.answer release.frames":
         "Answer has the methods that write it as a data frame, and they are given an answer",
-}  # fmt: skip
+}
 
 
 def test_no_files_import_each_other_in_a_circle():

@@ -35,7 +35,7 @@ def sealed() -> Exact:
         lambda e: e < e, sorted, sum, max, lambda e: json.dumps(e), vars, lambda e: {e: 1}, int, float, bytes,
         lambda e: setattr(e, "other", 1), lambda e: pickle.dumps(e, protocol=0),
     ],
-)  # fmt: skip
+)
 def test_nothing_reads_what_is_sealed(touch):
     with pytest.raises((TypeError, AttributeError)) as caught:
         touch(sealed())
@@ -101,7 +101,7 @@ def users_of(name: str) -> set[str]:
             and name in {alias.name for alias in node.names})
         or (isinstance(node, ast.Attribute) and node.attr == name != "release")
         or (isinstance(node, ast.Constant) and node.value == name != "release")
-    }  # fmt: skip
+    }
 
 
 def test_noise_is_left_out_over_made_up_rows_alone():

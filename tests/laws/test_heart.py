@@ -166,7 +166,7 @@ def tight(
             "dose": "float", "seen": "boolean", "age": {"type": "integer", "bounds": list(age)} | missing,
             "net gain": {"type": "float", "bounds": [float(age[0]), float(age[1])]}, "gain": "float", "day": "date",
         },
-    } | ({} if each_row else {"max_rows": max_rows, "max_groups": max_groups})  # fmt: skip
+    } | ({} if each_row else {"max_rows": max_rows, "max_groups": max_groups})
     table |= {} if total is None else {"max_total": total}
     curator = heart.ALIKE | ({"neighbours": "replace-one", "units": 1} if replaces else {})
     ledger = {"epsilon": 4} | ({"delta": "1e-6"} if unknown else {})
@@ -181,7 +181,7 @@ def tight(
                         (name, f"k{key:02}", None, None, 1, end, float(end), None, None)
                         for key in range(first, first + groups)
                         for _ in range(size)
-                    ])  # fmt: skip
+                    ])
     catalog = catalog_of(load(told))
     if replaces and each_row:  # a table of one row, always; where it is not seen, or has no age
         row = units[0][0]
@@ -224,7 +224,7 @@ RATIONAL = [  # lam = 5/2 and 7/3: what is attained falls short by roundings, an
 ]
 ASKED = ["COUNT(*)", "COUNT(age)", "SUM(age)", "AVG(age)", 'SUM("net gain")', 'AVG("net gain")', "COUNT(DISTINCT who)"]
 ASKING = {"rows": ASKED[:1], "present": [ASKED[1], *ASKED[3:6:2]], "values": ASKED[2:5:2], "centred": ASKED[3:6:2],
-          "units": ASKED[6:]}  # fmt: skip
+          "units": ASKED[6:]}
 
 
 def tight_cases(texts: list[str] = ASKED) -> Iterator[tuple[World, str, Quote]]:
@@ -286,7 +286,7 @@ def test_with_the_others_each_claim_is_attained_or_said_not_to_be():
         for index, one in enumerate(quote.priced):
             pairs = [(tables[i].readings[index], tables[j].readings[index]) for i, j in world.pairs]
             steps = [steps_between(gathered(left, shown), gathered(right, shown))
-                     for left, right in pairs for shown in shown_keys(quote, left, right)]  # fmt: skip
+                     for left, right in pairs for shown in shown_keys(quote, left, right)]
             claim = one.reading
             assert max(map(max, steps)) == claim.linf
             assert max(map(sum, steps)) == claim.l1
@@ -347,7 +347,7 @@ def _no_rows(node: Rows) -> Any:
 
 
 WEAKER = [(Bounded, _fewer_rows), (Bounded, _fewer_groups), (Bounded, _smaller_total), (Grouped, _fewer_keys),
-          (Rows, _smaller_one), (Rows, _no_rows)]  # fmt: skip
+          (Rows, _smaller_one), (Rows, _no_rows)]
 
 
 @pytest.mark.parametrize(("node", "weaker"), WEAKER)
@@ -440,7 +440,7 @@ def test_keys_chosen_by_what_others_have_fails(monkeypatch):
     rows = [(unit, f"k0{key}", None, None, 1, 1, 1.0, None, None) for unit in (1, 2) for key in (0, 1)]
     alone = (3, "k01", None, None, 1, 1, 1.0, None, None)
     assert broken(replace(world, rows=(*rows, alone)), "", priced("SELECT city, COUNT(*) FROM visits GROUP BY city",
-                                                                   world.catalog, "1"))  # fmt: skip
+                                                                   world.catalog, "1"))
 
 
 @pytest.mark.parametrize("node", [Where, Grouped])
@@ -487,7 +487,7 @@ def test_missing_counted_as_present_fails(monkeypatch):
     monkeypatch.setattr(
         lower, "_combination",
         lambda ask, measured, grids, sums: (sums.append(Sum("values", 0)), lower.Combination(((0, 2),)))[1],
-    )  # fmt: skip
+    )
     assert any(broken(*case) for case in tight_cases(["SUM(age)"]))
 
 
@@ -531,5 +531,5 @@ def test_the_generator_reaches_what_it_should():
     wanted = {"each row", "a missing unit", "nan", "infinite", "many rows", "coarse", "fine", "straddling", "negative",
               "0 keys", "1 keys", "2 keys", "3 keys", "rows", "present", "units", "values", "centred", "add-remove",
               "replace-one", "unknown", "unknown beside listed", "a key too many", "a grouped expression",
-              "a measured expression", "public n"}  # fmt: skip
+              "a measured expression", "public n"}
     assert wanted - seen == set()

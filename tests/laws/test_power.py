@@ -21,7 +21,7 @@ from power import (
     share_of,
     table,
     tries_of,
-)  # fmt: skip
+)
 
 TESTS = Path(__file__).parents[1]
 
@@ -32,7 +32,7 @@ def functions(file: str) -> dict[str, ast.FunctionDef | ast.ClassDef]:
     tree = ast.parse((TESTS / file).read_text("utf-8"))
     found = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     inside = {f"{name}::{node.name}": node for name, one in found.items() if isinstance(one, ast.ClassDef)
-              for node in one.body if isinstance(node, ast.FunctionDef)}  # fmt: skip
+              for node in one.body if isinstance(node, ast.FunctionDef)}
     return found | inside
 
 
@@ -60,7 +60,7 @@ def test_the_examples_of_a_law_are_those_of_its_line():
         text = path.read_text("utf-8")
         if any(word in text for word in ("@tried", "tries", "by_lot")):
             own = {name for name, node in functions(file).items() if takes_its_power_from_here(node)
-                   and name.rpartition("::")[2].startswith("test_")}  # fmt: skip
+                   and name.rpartition("::")[2].startswith("test_")}
             assert {f"{file}::{name}" for name in own} <= set(POWER), "add a line to POWER in tests/support/power.py"
 
 

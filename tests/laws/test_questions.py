@@ -116,7 +116,7 @@ def what_is_charged_covers_the_losses(asked: Asked) -> None:
 def its_quote_for_machines_is_json(asked: Asked) -> None:
     said = json.loads(json.dumps(asked.quote.as_json(), allow_nan=False))
     assert set(said) == {"currency", "epsilon", "rho", "delta", "confidence", "selection", "readings", "error_bars",
-                         "keys", "plan"}  # fmt: skip
+                         "keys", "plan"}
 
 
 def noise_within_its_box_moves_no_value_beyond_its_bar(asked: Asked) -> None:
@@ -179,7 +179,7 @@ LAWS: tuple[Callable[[Asked], None], ...] = (
     its_quote_for_machines_is_json, noise_within_its_box_moves_no_value_beyond_its_bar,
     while_noise_is_within_its_boxes_the_interval_holds_the_noise_free_value,
     no_integers_make_finish_or_the_answer_raise,
-)  # fmt: skip
+)
 
 
 def broken(text: str, amount: F, number: int) -> list[str]:

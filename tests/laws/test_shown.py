@@ -40,7 +40,7 @@ def curators_values(place: Path) -> dict[str, object]:
         "request": curator.request(quote), "ledger": curator.ledger, "key": curator.key, "frame": visits,
         "wide": wide, "condition": dp.col("age").isin(*range(200)), "when": old, "then": old.then(1),
         "sorted": dp.col("n").descending(), "priced": quote.priced[0], "rehearsal": curator.rehearse(QUESTION),
-    } | {f"entry {entry.position}": entry for entry in curator.log()}  # fmt: skip
+    } | {f"entry {entry.position}": entry for entry in curator.log()}
 
 
 def other_values() -> dict[str, object]:
@@ -60,7 +60,7 @@ def other_values() -> dict[str, object]:
         "chance": dp.Exponential(sensitivity=1, epsilon=1).probabilities([1, 2, 3])[0],
         "group": dp.group_privacy(epsilon=1, delta="1e-6", size=3),
         "allowed": dp.explain_delta("1e-6", n=1000),
-    }  # fmt: skip
+    }
 
 
 @pytest.fixture(scope="module")

@@ -47,7 +47,7 @@ def test_the_words_of_every_event_are_fixed():
     }
     always = ["event", "position", "time"]
     opened = ["currency", "delta", "epsilon", "format", "ledger", "neighbours", "owners", "protects", "public_key",
-              "rho", "units"]  # fmt: skip
+              "rho", "units"]
     paid = ["analyst", "catalog", "data_version", "delta", "epsilon", "parameters", "plan", "request", "rho"]
     assert spelled == {
         Opened: sorted(always + opened),

@@ -60,7 +60,7 @@ def test_a_catalog_that_contradicts_the_ledger_is_refused_with_both_values(
 
 
 BAD = [{"whole": 0}, {"whole": -1}, {"delta": -1}, {"delta": 1}, {"epsilon": F(1), "rho": F(1)},
-       {"epsilon": F(1), "rho": F(-1)}, {"epsilon": F(-1), "rho": F(1)}]  # fmt: skip
+       {"epsilon": F(1), "rho": F(-1)}, {"epsilon": F(-1), "rho": F(1)}]
 
 
 @pytest.mark.parametrize("bad", BAD, ids=str)

@@ -125,7 +125,7 @@ SPELLINGS: list[Any] = [
     [0, 2, -1], (0, 2, -1), np.array([0, 2, -1]), np.array([0, 2, -1], dtype=np.int8), np.array([0.0, 2, -1]),
     np.array([0, 2, -1], dtype=np.float16), [F(0), Decimal(2), -1.0], np.array([0, F(2), -1], dtype=object),
     [np.float32(0), np.int64(2), -1],
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("scores", SPELLINGS)
@@ -192,7 +192,7 @@ def test_other_bad_calls_are_refused() -> None:
     with pytest.raises(Refusal, match="by name"):
         dp.Exponential(1, 1)  # type: ignore[misc]
     for scores in ([], np.array([]), "123", {1: 2}, {1, 2}, 5, [True], ["1"], [1j], np.zeros((2, 2)),
-                   np.array([True]), np.array(["a"]), [Decimal("1e9999")], [[1]]):  # fmt: skip
+                   np.array([True]), np.array(["a"]), [Decimal("1e9999")], [[1]]):
         with pytest.raises(Refusal):
             choice.select(scores)
     bad_lists: list[Any] = [[], ["a", "a"], [1, 1.0], [[1], [2]], "ab", {"a", "b"}, ["a"], 7]
@@ -208,13 +208,13 @@ def test_other_bad_calls_are_refused() -> None:
 
 
 CITIES = {"Los Angeles": (34, -118), "New York": (40, -74), "Washington": (38, -77), "Toronto": (43, -79),
-          "Ottawa": (45, -75), "Memphis": (35, -90), "La Habana": (23, -82)}  # fmt: skip
+          "Ottawa": (45, -75), "Memphis": (35, -90), "La Habana": (23, -82)}
 SOCIETY = {
     1: {"Memphis": ".205238", "Toronto": ".169434", "Washington": ".162197", "New York": ".141495",
         "Ottawa": ".138531", "La Habana": ".121052", "Los Angeles": ".062053"},
     10: {"Memphis": ".774556", "Toronto": ".113893", "Washington": ".073607", "New York": ".018789",
          "Ottawa": ".015203", "La Habana": ".003947", "Los Angeles": ".000005"},
-}  # fmt: skip
+}
 
 
 def distance(members: tuple[tuple[int, int], ...], city: tuple[int, int], grid: int = 10**12) -> F:
@@ -279,7 +279,7 @@ def test_ad_ranking() -> None:
     """gallery/ad-ranking: the best ranking tells whether the user is over 49; a random one hardly does."""
     ads = ("pension", "games", "shoes")
     relevance = {"over 49": dict(zip(ads, (1, 0, F(1, 2)), strict=True)),
-                 "under": dict(zip(ads, (0, 1, F(1, 2)), strict=True))}  # fmt: skip
+                 "under": dict(zip(ads, (0, 1, F(1, 2)), strict=True))}
     rankings = list(permutations(ads))
 
     def quality(user: str) -> list[F]:

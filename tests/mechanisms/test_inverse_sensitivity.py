@@ -100,7 +100,7 @@ def test_a_fine_grid_and_many_rows() -> None:
     {"function": bounded_mean(**BOUNDS)}, {"function": order_statistic(0, **BOUNDS, neighbours="add-remove")},
     {"function": order_statistic(0, lower=0, upper=10**900, grid=F(1, 10**900))},
     {"function": min}, {"epsilon": 0}, {"epsilon": float("nan")}, {"epsilon": True}, {"delta": 1},
-])  # fmt: skip
+])
 def test_bad_parameters_are_refused(bad: dict[str, Any]) -> None:
     with pytest.raises(Refusal):
         InverseSensitivity(**{"function": EXAMPLES[0].function, "epsilon": 1, **bad})
@@ -113,6 +113,6 @@ def test_a_law_too_long_to_list_is_refused() -> None:
     for mechanism in (
         InverseSensitivity(function=long, epsilon=1), Smooth(function=long, epsilon=1),
         ProposeTestRelease(function=long, epsilon=1, delta="1e-6", bound=1),
-    ):  # fmt: skip
+    ):
         with pytest.raises(Refusal, match="1,000,000 steps"):
             mechanism.probabilities([1, 2, 3])

@@ -211,7 +211,7 @@ def test_a_threshold_one_lower_fails(one: LaplaceThreshold | GaussianThreshold) 
     if isinstance(one, LaplaceThreshold):
         weak = joint_delta(
             lambda n: rule.chance_at(tail_of(one), one.threshold - 1, n), one.eps, one.groups, range(3)
-        )  # fmt: skip
+        )
         assert weak.surely_above(one.delta)
 
 
@@ -336,7 +336,7 @@ def test_words_belong_to_their_keys_whatever_the_order() -> None:
     words = [0, 2**64 - 1, middle, middle, 2**64 - 1, 5, middle, 2**64 - 1, 0]
     assert one.keep(counts, TapeEntropy.of_words(words)) == [
         False, True, True, False, False, False, False, True, True,
-    ]  # fmt: skip
+    ]
     assert one.keep([], TapeEntropy("")) == []
 
 

@@ -60,7 +60,7 @@ def test_the_naive_chance_of_one_in_g_would_be_a_bias() -> None:
     ("epsilon", "k", "buckets"),
     [("1/10", 100, 2), ("1", 100, 4), ("1", 3, 3), ("2", 100, 8), ("0.405", 100, 2), ("0.4055", 100, 3),
      ("3", 1000, 21), ("50", 1000, 1000), ("1024", 9, 9), ("100000", 9, 9), ("1", 2, 2)],
-)  # fmt: skip
+)
 def test_buckets(epsilon: str, k: int, buckets: int) -> None:
     """round(e**epsilon) + 1: ln 1.5 = .405465 lies between 2 and 3; never more than values."""
     assert LocalHashing(epsilon=Fraction(epsilon), values=k).buckets == buckets

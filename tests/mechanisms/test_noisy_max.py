@@ -239,7 +239,7 @@ def test_what_is_no_number_has_its_constant_or_is_refused() -> None:
         ({"nan": float("inf")}, "nan"),
         ({"k": 1}, "no parameter k"),
     ],
-)  # fmt: skip
+)
 def test_bad_parameters_are_refused(named: dict[str, Any], match: str) -> None:
     with pytest.raises(Refusal, match=match):
         on_integers(**named)

@@ -24,7 +24,7 @@ MEDIAN = order_statistic("1/2", **BOUNDS)
 FUNCTIONS: list[Function] = [
     MEDIAN, order_statistic(1, **BOUNDS), trimmed_mean("1/3", **BOUNDS), bounded_mean(**BOUNDS),
     order_statistic(0, **BOUNDS, neighbours="add-remove"),
-]  # fmt: skip
+]
 
 
 def of(function: Function = MEDIAN, **more: Any) -> ProposeTestRelease:
@@ -54,7 +54,7 @@ def worst_delta(mechanism: ProposeTestRelease, epsilon: F) -> Enclosure:
 @pytest.mark.parametrize("how", [
     {}, {"bound": 2}, {"epsilon": 4, "delta": "1/100"}, {"test_share": "3/4"}, {"delta": "9/10", "epsilon": "1/2"},
     {"bound": 4},
-])  # fmt: skip
+])
 def test_every_pair_of_neighbours_is_within_the_loss(function: Function, how: dict[str, Any]) -> None:
     mechanism = of(function, **how)
     assert mechanism.loss == Loss("approximate", (("epsilon", mechanism.epsilon), ("delta", mechanism.delta)))
@@ -127,7 +127,7 @@ def test_releases_follow_the_law() -> None:
 @pytest.mark.parametrize("bad", [
     {"epsilon": 0}, {"delta": 0}, {"delta": 1}, {"bound": 0}, {"bound": float("inf")}, {"test_share": 1},
     {"function": 3}, {"epsilon": True}, {"other": 1},
-])  # fmt: skip
+])
 def test_bad_parameters_are_refused(bad: dict[str, Any]) -> None:
     with pytest.raises(Refusal):
         of(**bad)

@@ -38,7 +38,7 @@ def test_declarations(given: Any, read: Any) -> None:
     "bad",
     [0, 1, -2, 11, 2.5, NAN, True, None, "no", "3", b"no", [], ["one"], {"a", "b"}, {"a": 1, "b": 2}, ["a", "a"],
      [1, True], [0, 0.0], [NAN, 1], [[1], [2]], [np.array([1, 2]), 1], np.zeros((2, 2)), range(12), object()],
-)  # fmt: skip
+)
 def test_no_declarations(bad: Any) -> None:
     with pytest.raises(Refusal):
         declared(bad, most=10)
@@ -54,7 +54,7 @@ def test_equal_numbers_are_one_value(value: Any) -> None:
     "value",
     [3, -1, 2.5, NAN, float("inf"), None, "2", b"2", [2], {2}, {}, np.array([2]), Decimal("nan"),
      Decimal("snan"), Decimal("inf"), pd.NA, pd.NaT, np.float64(NAN), 10**400, 2 + 1j, object(), ...],
-)  # fmt: skip
+)
 def test_outside(value: Any) -> None:
     for values in (range(3), (0, 1, "two")):
         assert place(values, value) == -1

@@ -137,7 +137,7 @@ MADE: list[dict[str, Any]] = [
     {"candidates": ["0.1", 0, "0.3", 1, 100]}, {"candidates": [2**70, -(2**70), 2**63, F(1, 3), 7]},
     {"candidates": [5]}, {"candidates": [10**400, 0, -(10**400)]},
     {"lower": 0, "upper": "1e-400", "step": "1e-401"},
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("made", MADE)
@@ -253,7 +253,7 @@ def test_accuracy_in_records() -> None:
     values = [0, 1, 1, 2, 3, 5, 5, 5, 5]
     for beta in (F(1, 2), F(1, 10)):
         far = [p.hi for p, d in zip(small.probabilities(values), misses(small, values, F(1, 2)), strict=True)
-               if d >= small.error(beta)]  # fmt: skip
+               if d >= small.error(beta)]
         assert sum(far, F(0)) <= beta
 
 
@@ -263,7 +263,7 @@ BAD: list[dict[str, Any]] = [
     {"epsilon": math.inf}, {"lower": 11}, {"lower": None}, {"upper": math.inf}, {"step": 0}, {"step": None},
     {"step": "1e-30"}, {"candidates": [1, 2]}, {"neighbours": "both"}, {"neighbours": None}, {"nan": math.nan},
     {"depth": 3},
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("bad", BAD)

@@ -40,7 +40,7 @@ def drawing(cls: type) -> set[str]:
     return {
         name for name, method in inspect.getmembers(cls, inspect.isfunction)
         if not name.startswith("_") and "entropy" in inspect.signature(method).parameters
-    }  # fmt: skip
+    }
 
 
 def test_every_file_is_one_mechanism_with_a_row() -> None:
@@ -74,7 +74,7 @@ def test_every_mechanism_has_examples(written) -> None:
 def test_a_class_has_the_verbs_of_its_protocol(row) -> None:
     verbs = {
         name for base in row.protocol.__mro__ for name in vars(base) if inspect.isfunction(vars(base)[name])
-    } - set(vars(object)) - {name for name in vars(row.protocol.__mro__[-2]) if name.startswith("_")}  # fmt: skip
+    } - set(vars(object)) - {name for name in vars(row.protocol.__mro__[-2]) if name.startswith("_")}
     verbs = {name for name in verbs if not name.startswith("_")}
     assert verbs
     assert verbs <= set(dir(row.cls)), f"{row.name} lacks {verbs - set(dir(row.cls))}"

@@ -29,7 +29,7 @@ FUNCTIONS: list[Function] = [
     MEDIAN, order_statistic(1, **BOUNDS), trimmed_mean("1/3", **BOUNDS), bounded_mean(**BOUNDS),
     order_statistic(0, **BOUNDS, neighbours="add-remove"),
     enumerated(lambda x: sorted(x)[1], domain=range(5), n=3, **BOUNDS),
-]  # fmt: skip
+]
 Law = dict[Any, Enclosure]
 
 

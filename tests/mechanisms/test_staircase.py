@@ -106,7 +106,7 @@ def test_no_other_width_and_no_laplace_noise_has_a_smaller_mean() -> None:
 def test_what_is_declared_is_kept(one: dp.Staircase) -> None:
     assert one.epsilon - F(1, 2**60) <= one.loss.pure_epsilon() <= one.epsilon
     assert dp.Staircase(sensitivity=one.sensitivity, epsilon=one.epsilon, gamma=one.gamma, grid=one.grid,
-                        coordinates=one.coordinates, bounds=one.bounds, nan=one.nan) == one  # fmt: skip
+                        coordinates=one.coordinates, bounds=one.bounds, nan=one.nan) == one
     assert one.loss.delta(F(0)).hi < 1
     assert one.pmf(one.step / 2).hi == 0
 

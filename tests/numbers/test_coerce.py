@@ -41,7 +41,7 @@ def test_what_a_mask_hides_is_missing_whatever_lies_under_it() -> None:
         (Decimal("0.1"), F(1, 10)), (HUGE, math.inf), (HUGE.copy_negate(), -math.inf), (TINY, F(0)), (ZERO, F(0)),
         (Decimal("-Infinity"), -math.inf), (Decimal("1e3999"), F(10) ** 3999), (Decimal("1e4000"), math.inf),
     ],
-)  # fmt: skip
+)
 def test_a_decimal_is_its_rational_or_too_far_to_write_out(value: Decimal, read: Any) -> None:
     assert decimal_value(value) == read
     assert real_value(value) == read

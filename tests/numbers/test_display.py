@@ -19,7 +19,7 @@ from dpcurator.numbers.display import error_text, number_text, place, round_half
         (F("0.000123"), F("0.0000456"), "0.00012", "0.000046"), (F("1.5"), F("0.1"), "1.5", "0.1"),
         (12345, 99, "12,350", "99"), (12345, F("99.1"), "12,350", "100"), (-3, 50, "0", "50"),
     ],
-)  # fmt: skip
+)
 def test_a_value_and_its_error(value, error, shown, bar):
     assert (value_text(F(value), F(error)), error_text(F(error))) == (shown, bar)
 

@@ -28,7 +28,7 @@ TENTH = Fraction(1, 10)
         (1e300, 10**300), ("1e-300", Fraction(1, 10**300)), (5e-324, Fraction(5, 10**324)), (0, 0), (-0.0, 0),
         (10**1000, 10**1000), (Decimal("1e-1000"), Fraction(1, 10**1000)), (np.uint64(2**64 - 1), 2**64 - 1),
     ],
-)  # fmt: skip
+)
 def test_what_a_spelling_means(spelled, meant):
     assert rational(spelled, name="epsilon") == meant
 
@@ -43,7 +43,7 @@ def test_what_a_spelling_means(spelled, meant):
         np.datetime64("2024-01-01"),
     ],
     ids=lambda value: repr(value)[:30].split(" at ")[0],
-)  # fmt: skip
+)
 def test_what_is_no_number_is_refused(spelled):
     with pytest.raises(Refusal, match="epsilon") as refused:
         rational(spelled, name="epsilon")
@@ -88,7 +88,7 @@ def test_a_float_parameter_is_read_by_its_spelling(value):
         (Fraction(10**400, 3), "3.33333e+399..."), (Fraction(9999999, 10) * 10**60, "1e+66..."),
         (Fraction(11, 8), "1.375"),
     ],
-)  # fmt: skip
+)
 def test_a_number_as_people_write_it(value, text):
     assert decimal_text(value) == text
 

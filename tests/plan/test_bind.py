@@ -32,7 +32,7 @@ def test_a_whole_plan():
     assert plan.calls == (AggregateCall("COUNT", None), AggregateCall("AVG", AGE))
     assert [(o.title, o.part, o.shown) for o in plan.outputs] == [
         ("city", Key(0), "text"), ("n", Result(0), "whole"), ("AVG(age)", Result(1), "number"),
-    ]  # fmt: skip
+    ]
     assert plan.having == Apply(">", (Result(0), Given(F(10))))
     assert plan.order[0].part == Result(0)
 
@@ -54,7 +54,7 @@ def test_each_row_a_unit_is_bounded_by_one():
         ("COUNT(day)", ("COUNT", Measured("day", Field(5, "integer"), "date", "integer", None, None))),
         ("COUNT(note)", ("COUNT", Measured("note", Field(11, "text"), "text", "text", None, None))),
     ],
-)  # fmt: skip
+)
 def test_a_call_carries_its_columns_declared_facts_and_no_others(call, bound):
     made = planned(f"SELECT {call} FROM visits").calls[0]
     assert (made.function, made.column) == bound
@@ -80,7 +80,7 @@ def test_facts_follow_the_column_named_and_no_other():
         ("SELECT COUNT(*) FROM visits GROUP BY city, day", 2),
         ("SELECT ward AS city, COUNT(*) FROM visits GROUP BY city, ward", 2),  # the column comes before the alias
     ],
-)  # fmt: skip
+)
 def test_group_by_takes_columns_aliases_and_positions(text, parts):
     assert len(planned(text).source.source.columns) == parts
 
@@ -98,7 +98,7 @@ def test_group_by_takes_columns_aliases_and_positions(text, parts):
         ("SELECT COUNT(*) AS n, COUNT(*) AS n FROM visits ORDER BY n", Result(0)),
         ("SELECT COUNT(*) AS n FROM visits ORDER BY -n", Apply("NEG", (Result(0),))),
     ],
-)  # fmt: skip
+)
 def test_order_by_takes_aliases_columns_positions_and_aggregates(text, part):
     assert planned(text).order[0].part == part
 
@@ -117,7 +117,7 @@ def test_dates_in_having_are_the_days_they_mean():
     "number"),
      ("COUNT(*) > 1", "truth"), ("NULL", "null"), ("'x'", "text"), ("DATE '2024-01-01'", "date"), ("TRUE", "truth"),
      ("SUM(smoker)", "whole"), ("COUNT(*) IS NULL", "truth"), ("COUNT(*) IN (1, 2)", "truth")],
-)  # fmt: skip
+)
 def test_how_a_column_is_shown(expression, shown):
     assert planned(f"SELECT {expression}, COUNT(*) FROM visits").outputs[0].shown == shown
 

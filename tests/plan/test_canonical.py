@@ -69,7 +69,7 @@ def test_a_changed_leaf_is_another_plan_or_none(new):
      WHOLE["source"], {"node": "__init__"}, {"node": 5}, {"node": []}, WHOLE | {"limit": True}, WHOLE | {"limit": "3"},
      WHOLE | {"limit": 3.0}, WHOLE | {"calls": {}}, WHOLE | {"calls": "COUNT"}, {"exact": "1/2"}],
     ids=lambda value: repr(value)[:40],
-)  # fmt: skip
+)
 def test_what_is_no_plan_is_refused(value):
     with pytest.raises(Refusal, match="not the JSON of a plan") as refused:
         plan_of(value)
@@ -100,7 +100,7 @@ def test_a_huge_number_or_a_deep_tree_takes_no_time():
 
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=4),
        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(("node", "exact", "double",
-       "source")), inner, max_size=3), max_leaves=8))  # fmt: skip
+       "source")), inner, max_size=3), max_leaves=8))
 @settings(derandomize=True)
 def test_any_json_is_a_plan_or_refused(value):
     with pytest.raises(Refusal):

@@ -45,7 +45,7 @@ def shape(node: Bounded) -> tuple[int, int, int | None]:
     (Caps(max_total=6, max_rows=3, max_groups=2), True, False, (3, 2, None)),  # T = m l0 never binds
     (Caps(max_total=2, max_rows=3, max_groups=2), True, False, (2, 2, 2)),  # m is at most T
     (Caps(max_total=2, max_rows=3, max_groups=9), True, True, (2, 2, 2)),  # unknown keys: l0 is at most T
-])  # fmt: skip
+])
 def test_what_is_not_declared_follows_from_the_rest(caps, grouped, unknown, expected):
     found = bounded(caps, grouped=grouped, unknown=unknown)
     assert shape(found) == expected

@@ -58,7 +58,7 @@ def deep(levels: int) -> Post:
         Apply("<", (N, LEEDS)), Apply("<", (DAY, N)), Apply("=", (DAY, LEEDS)), Apply("<", (WARD, YES)),
         Apply("<", (Apply("NULLIF", (N, Given(F(0)))), LEEDS)), Apply("IN", (N, N)), deep(MOST_LEVELS),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_computed_is_said(part):
     plan = planned(GROUPED)
     for shown in ("number", "whole", "truth", "text", "date", "float"):
@@ -74,15 +74,15 @@ def test_what_cannot_be_computed_is_said(part):
      {"outputs": (Output("x", N, "truth"),)}, {"outputs": (Output("x", CITY, "date"),)},
      {"outputs": (Output("x", LEEDS, "float"),)}, {"outputs": (Output("x", Given(F(1, 2)), "date"),)},
      {"outputs": (Output("x", YES, "whole"),)}, {"outputs": (Output("x", N, "nope"),)}],
-)  # fmt: skip
+)
 def test_what_cannot_be_shown_is_said(changes):
     assert misfit(replace(planned(GROUPED), **changes)) is not None
 
 
 PARTS = [N, A, CITY, SMOKER, DAY, WARD, ONE, NULL, YES, LEEDS, Given(F(10**400)),
-         Given(F(1, 3)), Given(F(-2)), Result(2)]  # fmt: skip
+         Given(F(1, 3)), Given(F(-2)), Result(2)]
 OPS = ["NEG", "+", "-", "*", "/", "ABS", "ROUND", "COALESCE", "NULLIF", "SQRT", "FLOOR", "CEIL", "LEAST", "GREATEST",
-       "AND", "OR", "NOT", "IS NULL", "=", "<>", "<", "<=", ">", ">=", "nope"]  # fmt: skip
+       "AND", "OR", "NOT", "IS NULL", "=", "<>", "<", "<=", ">", ">=", "nope"]
 READINGS = [0, 1, -1, 2**16, -(2**40), 10**40, -(2**1100)]
 
 

@@ -38,7 +38,7 @@ USED = [
     edited(smoker={"missing": 1}), edited(city={"max_length": 4}), edited(patient={"max_length": 4}),
     edited(max_rows=3), edited(max_groups=1), edited(max_total=3), replace(PURE, data_version=2),
     replace(PURE, neighbours="replace-one", units=40), replace(PURE, protects="doctors"),
-]  # fmt: skip
+]
 UNUSED = [
     edited(cost={"upper": F(1)}), edited(cost={"missing": 0.0}), edited(note={"keys": ("a",)}),
     edited(expected_units=9),
@@ -46,7 +46,7 @@ UNUSED = [
     edited(note={"max_length": 7}), replace(PURE, tables=(*PURE.tables, Table("more", (Column("a", "text"),), None))),
     replace(PURE, tables=(PURE.tables[0], catalog_with(replace(PURE.tables[1], columns=())).tables[0])),
     replace(PURE, salt="1" * 32),
-]  # fmt: skip
+]
 
 
 def under(catalog, first):

@@ -195,7 +195,7 @@ def test_an_expression_over_keys_is_free():
     ["item", "zip", "LOWER(item)", "item || city", "LENGTH(item)", "zip * 100000", "LEFT(item, 1)",
      "SUBSTRING(item, 2)", "REPLACE(item, 'a', 'bc')", "REPLACE(item || city, 'a', '')",
      "LEFT(COALESCE(item, city), 2)"],
-)  # fmt: skip
+)
 def test_unknown_keys_are_taken_where_they_are_declared_and_delta_is_there(text):
     listed = "FLOOR(zip / 50000)"
     assert key_of(listed).listed

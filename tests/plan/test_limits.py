@@ -31,7 +31,7 @@ T = Table(
         Column("free", "text"),
     ),
     "u", max_rows=2, max_groups=1,
-)  # fmt: skip
+)
 CATALOG = catalog_with(T)
 LONG = "a" * 5000
 
@@ -43,12 +43,12 @@ QUICK = {
     "a million at each of many levels": "((((((i*j % 1000)*j % 1000)*j % 1000)*j % 1000)*j % 1000)*j % 1000)*j % 1000",
     "a million whole numbers in each branch": "CASE " + " ".join(
         f"WHEN k = {n} THEN LENGTH(free) * 9 + {n}" for n in range(180)) + " END",
-}  # fmt: skip
+}
 SLOW = {
     "a million of each of many levels": "FLOOR(i * SQRT(((((i*j % 998)*j % 998)*j % 998)*j % 998)*j % 998))",
     "long keys": f"CAST(i AS TEXT) || CAST(j AS TEXT) || '{LONG}'",
     "keys that are made long": "CONCAT(CAST(i * j AS TEXT), REPLACE(LEFT('aaaaaaaaaa', 9), 'a', '" + "b" * 100 + "'))",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("why", QUICK)
@@ -72,7 +72,7 @@ def test_keys_that_take_long_to_name_are_refused_soon(why: str) -> None:
 @pytest.mark.parametrize("part", [PATTERN, f"CASE {BRANCHES} ELSE 0 END", "i * j % 7",
                                   "FLOOR(i / 10) * 10", "CAST(i * k AS TEXT) || 'x'", "i + 1000 * k",
                                   "CASE WHEN CAST(i AS TEXT) LIKE '%7_%' THEN 'a' ELSE 'b' END",
-                                  f"CASE WHEN b THEN '{LONG}' ELSE c END"])  # fmt: skip
+                                  f"CASE WHEN b THEN '{LONG}' ELSE c END"])
 def test_ordinary_keys_are_not(part: str) -> None:
     assert planned(f"SELECT COUNT(*) FROM t GROUP BY {part}", CATALOG).source.source.keys > 0
 
@@ -85,7 +85,7 @@ LARGE = {
     "a long key beside many others": f"SELECT COUNT(*) FROM t GROUP BY i, k, CASE WHEN b THEN '{LONG}' ELSE 'x' END",
     "a long text for each key": f"SELECT '{LONG}', COUNT(*) FROM t GROUP BY i, k",
     "the same key shown often": f"SELECT {'c, ' * 40} COUNT(*) FROM t GROUP BY i, j, c, k LIMIT 1",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("why", LARGE)
@@ -125,7 +125,7 @@ def texts(draws: random.Random, depth: int) -> rows.Operand:
         rows.Compute("least", tuple(inner), "text"), rows.Compute("coalesce", tuple(inner), "text"),
         rows.Choose((rows.When(rows.Compare("<", *inner), inner[1]),), inner[0], "text"),
         rows.Compute("text_of_i", (rows.Compute("length", (inner[0],), "integer"),), "text"),
-    ]  # fmt: skip
+    ]
     return draws.choice(made)
 
 
@@ -150,7 +150,7 @@ HEAVY = {
     "powers": [f"SELECT COUNT(POWER(i, k + {n}.5) * POWER(j, k + {n}.25)) FROM t WHERE i <> {n}" for n in range(100)],
     "keys": [f"SELECT COUNT(i + {n}) FROM t GROUP BY i, c" for n in range(1, 100)] + [
         "SELECT COUNT(*) FROM t GROUP BY i, j"],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("why", HEAVY)

@@ -115,7 +115,7 @@ def test_a_listed_part_of_unknown_keys_drops_the_rows_that_are_not_listed():
         Compare(">", Field(place["age"], "integer"), Constant(3, "integer")),
         AnyOf((IsMissing(ward), Among(ward, (one, two)))),
         Among(smoker, (no, yes)),
-    )))  # fmt: skip
+    )))
     assert found.core[3] == Chosen((1, 4, 3), 2, "salt")
     text = "SELECT COUNT(*) FROM visits GROUP BY city, ward"
     empty, catalog = unknown(text, with_column(VISITS, "ward", keys=()), "city")

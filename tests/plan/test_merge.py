@@ -36,7 +36,7 @@ from dpcurator.plan.merge import merged
 from dpcurator.values import Exact
 
 ORDINARY = settings(max_examples=150, derandomize=True, deadline=None, database=None,
-                    suppress_health_check=list(HealthCheck))  # fmt: skip
+                    suppress_health_check=list(HealthCheck))
 
 
 def step(core: CorePlan, kind: Any) -> Any:
@@ -162,7 +162,7 @@ def test_the_refusal_of_a_merged_plan_is_that_of_a_plan():
             total = Compute("add_i", (total, Constant(start + number, "integer")), "integer")
         return (Scan("t0", (Source("c0", "integer"),)), Project((total,)), Owner(None), Listed((), ((),)),
                 Measure((Grid(1, "integer", 0, 9, 0, 9, 0),)), PerUnit(), ScaleDown(1, 1, ONE),
-                Total((Sum("values"),)))  # fmt: skip
+                Total((Sum("values"),)))
 
     plans = [plan(1000 * number) for number in range(1, 80)]
     assert [check_core(core).owner for core in plans] == [None] * len(plans)

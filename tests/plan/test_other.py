@@ -47,7 +47,7 @@ def test_the_row_is_marked_and_sorted_like_any_other():
     assert [[cell.value for cell in row] for row in cells] == [["b", 90], [None, 40], ["a", 3]]
     assert [row[0].other for row in cells] == [False, True, False]
     answer = answer_of({"columns": ["city", "n"], "shown": ["text", "whole"], "confidence": "19/20", "notes": [],
-                        "rows": [[cell.as_json() for cell in row] for row in cells]}, total=quote.cost)  # fmt: skip
+                        "rows": [[cell.as_json() for cell in row] for row in cells]}, total=quote.cost)
     assert answer.cells == cells
     assert "(other)" in str(answer)
 

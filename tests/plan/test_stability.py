@@ -41,7 +41,7 @@ def reach(max_rows: int, max_groups: int, keys: int) -> Reach:
         ("centred", (-5, 9), 1, 1, 1, 14, 14), ("centred", (5, 9), 2, 2, 2, 8, 16), ("centred", (7, 7), 5, 1, 1, 0, 0),
         ("values", (-(2**100), 2**100), 2**20, 3, 5, 2**120, 3 * 2**120),
     ],
-)  # fmt: skip
+)
 def test_worked_sensitivities(what, bounds, rows, groups, keys, linf, l1):
     column = None if what in ("rows", "units") else X
     found = reading(Ask(what, column), reach(rows, groups, keys), Steps(*bounds, 0))
@@ -67,7 +67,7 @@ def replacing(max_rows: int, max_groups: int, keys: int | None) -> Reach:
         ("values", (-9, -5), 1, 1, 1, 9, 9, 81), ("values", (5, 9), 1, 1, 5, 9, 18, 162),
         ("centred", (-5, 9), 1, 1, 1, 28, 28, 784), ("centred", (5, 9), 2, 2, 5, 16, 32, 512),
     ],
-)  # fmt: skip
+)
 def test_worked_sensitivities_of_replacing_a_unit(what, bounds, rows, groups, keys, linf, l1, l2_squared):
     ask = Ask(what, None if what in ("rows", "units") else X)
     found = reading(ask, replacing(rows, groups, keys), Steps(*bounds, 0))
@@ -147,7 +147,7 @@ ALWAYS = replace(X, filled=True)
         (None, "rows", 1, 0), (None, "units", 1, 0), (X, "present", 1, 1), (ALWAYS, "present", 1, 0),
         (X, "values", 9, 14), (ALWAYS, "values", 9, 14), (X, "centred", 14, 28), (ALWAYS, "centred", 14, 28),
     ],
-)  # fmt: skip
+)
 def test_a_unit_that_is_exactly_one_row(column, what, added, replaced):
     for neighbours, units, moved in (("add-remove", None, added), ("replace-one", 1000, replaced)):
         found = reading(Ask(what, column), stability(source("rows", neighbours, units)), Steps(-5, 9, 0))
@@ -177,7 +177,7 @@ def test_the_public_count_is_only_that_of_all_rows():
         source("rows", "add-remove", None), source("rows", "replace-one", 12, where=True),
         source("rows", "replace-one", 12, columns=(city,)), source("rows", "replace-one", 12, columns=(unlisted,)),
         source("rows", "replace-one", 12, unit="who"),
-    ):  # fmt: skip
+    ):
         assert stability(other).public_count() is None
         assert stability(other).public_count(ALWAYS) is None
         assert reading(Ask("rows"), stability(other), Steps()).linf > 0

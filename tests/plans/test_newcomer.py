@@ -42,7 +42,7 @@ VISITS = Table(
         Column("doctor", "text"),
     ),
     "patient_id", max_rows=4, max_groups=2,
-)  # fmt: skip
+)
 CITIES = Table("cities", (Column("city", "text"),), None)
 CATALOG: Catalog = replace(catalog_with(VISITS, CITIES), delta=F(1, 10**6), salt="0" * 32)
 MOMENT = 1_710_000_000_000_000
@@ -50,7 +50,7 @@ ROWS: list[tuple[Any, ...]] = [
     (f"p{n}", ("Hull", "Leeds", "York", None)[n % 4], 18 + n % 70, 12.5 * n, n % 2, 19723 + n, MOMENT, "a fever", 70.0,
      "flu", "Dr Grey")
     for n in range(60)
-]  # fmt: skip
+]
 TABLES = {"t0": {f"c{i}": [row[i] for row in ROWS] for i in range(len(VISITS.columns))}}
 
 

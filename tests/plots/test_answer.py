@@ -35,7 +35,7 @@ def test_a_bar_a_row_with_the_interval_and_no_digit_beyond_the_noise():
     chart = draw_answer(Given())
     assert [row["row"] for row in rows(chart)] == ["Leeds", "Bishop's\\Stortford", "NULL", "(other)"]
     assert [(row["value"], row["low"], row["high"]) for row in rows(chart)][:2] == [
-        (25_595, 25_295, 25_895), (-20, -320, 280)]  # fmt: skip
+        (25_595, 25_295, 25_895), (-20, -320, 280)]
     assert [row["label"] for row in rows(chart)][:2] == ["25,600 ±310", "0 ±310"]
     assert [row["end"] for row in rows(chart)][:2] == [25_895, 280]
     assert chart.spec["title"]["text"] == "n by city"

@@ -21,7 +21,7 @@ def rows(chart):
 def test_delta_is_between_its_bounds_and_below_the_simpler_methods():
     found = rows(dp.plot(MANY, most=1, compare=["zcdp", "advanced"]))
     by = {name: {row["epsilon"]: row["delta"] for row in found if row["series"] == name} for name in
-          ("at least", "at most", "zcdp", "advanced")}  # fmt: skip
+          ("at least", "at most", "zcdp", "advanced")}
     assert len(by["at most"]) == 41
     for eps, most in by["at most"].items():
         bracket = MANY.bracket(epsilon=Fraction(str(eps)), accuracy="1e-4")

@@ -41,7 +41,7 @@ def test_a_fine_grid_looks_the_same_though_it_has_a_million_atoms():
     pins, cells = parts(fine)
     assert pins == {1.0: pytest.approx(0.5, abs=1e-6), -1.0: pytest.approx(E(-1) / 2, abs=1e-6)}
     assert [mass for *_, mass in cells] == pytest.approx([m for *_, m in parts(draw_loss_distribution(LAPLACE))[1]],
-                                                         abs=1e-6)  # fmt: skip
+                                                         abs=1e-6)
     assert total(fine) == pytest.approx(1, abs=1e-8)
 
 

@@ -15,7 +15,7 @@ def test_a_bar_for_each_outcome_of_each_input():
     assert [(row["outcome"], row["series"], row["chance"], row["in the event"]) for row in rows] == [
         ("yes", "first input", 0.75, "yes"), ("yes", "second input", 0.25, "yes"),
         ("no", "first input", 0.25, "no"), ("no", "second input", 0.75, "no"),
-    ]  # fmt: skip
+    ]
     assert "it is yes" in spec["description"]
 
 

@@ -59,7 +59,7 @@ LOSSES = st.one_of(
         lambda e, d: Loss("approximate", (("epsilon", F(e, 100)), ("delta", F(1, d)))), st.integers(1, 50),
         st.integers(10**8, 10**12),
     ),
-)  # fmt: skip
+)
 
 
 @settings(max_examples=20, deadline=None)
@@ -122,7 +122,7 @@ def test_of_what_promises_nothing_no_distribution_is_made():
 def test_rounded_up():
     assert [rounded_up(F(text)) for text in ("0", "1", "0.99991", "12345", "1.0001", "0.00012341")] == [
         0, 1, 1, 12350, F("1.001"), F("0.0001235"),
-    ]  # fmt: skip
+    ]
     assert FIGURES == 4
 
 

@@ -48,7 +48,7 @@ def test_a_public_answer_costs_nothing_on_the_menu():
     st.sampled_from(("COUNT(*)", "SUM(cost)", "SUM(gain)", "COUNT(*) - 2 * COUNT(age)", "AVG(age)")),
     st.fractions(min_value=F(51, 100), max_value=10**6),
     st.sampled_from((F(1, 2), F(95, 100), F(999, 1000))),
-)  # fmt: skip
+)
 @settings(derandomize=True, deadline=None, max_examples=60)
 def test_a_price_meets_its_target_and_one_step_less_does_not(item, target, confidence):
     plan = planned(f"SELECT {item} AS n FROM visits")
@@ -82,7 +82,7 @@ def test_every_target_is_met():
         ("SUM(cost) / COUNT(*) AS r", {"r": 1}, 1000, "depends on the data"),
         ("city", {"city": 1}, None, "no single column"),
     ],
-)  # fmt: skip
+)
 def test_what_has_no_price_is_refused(items, targets, rows, said):
     plan = planned(f"SELECT {items}, COUNT(*) FROM visits GROUP BY city")
     with pytest.raises(Refusal, match=said) as refused:

@@ -40,7 +40,7 @@ def test_a_number_is_read_as_it_is_meant(tenth):
         ({"epsilon": 1, "confidence": 1}, "confidence must be"), ({"epsilon": 1, "delta": 1}, "delta must be"),
         ({"epsilon": 1, "assume_count": 0}, "assume_count"), ({"epsilon": 1, "assume_count": "many"}, "assume_count"),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_offer_is_refused(given, words):
     with pytest.raises(Refusal, match=words):
         offer_of(CATALOG, given)

@@ -64,7 +64,7 @@ def test_a_price_of_nothing_is_refused(epsilon):
         ("AVG(age) + AVG(cost)", ["centred", "present", "centred", "present"]), ("SUM(age) / COUNT(age)", ["values",
         "present"]),
     ],
-)  # fmt: skip
+)
 def test_the_same_reading_twice_is_paid_once(text, asks):
     assert [ask.what for ask in resolve(planned(f"SELECT {text} FROM visits")).asks] == asks
 

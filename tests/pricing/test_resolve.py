@@ -26,7 +26,7 @@ def test_each_call_names_its_readings_in_its_aggregates_order():
 def test_what_is_public_has_no_reading():
     quote = quoted("SELECT COUNT(*), SUM(x), COUNT(x) FROM rows", catalog=replace(
         CATALOGS["pure"], tables=(ROWS,), neighbours="replace-one", units=9,
-    ))  # fmt: skip
+    ))
     assert [call.readings for call in quote.calls] == [(), (0,), (1,)]
 
 

@@ -32,16 +32,16 @@ COLUMNS = (
     Column("day", "date", F(19000), F(19009)), Column("week", "date", keys=(19000, 19007)),
     Column("at", "timestamp", F(0), F(10**12)), Column("id", "uuid", keys=(UUID,)),
     Column("tag", "uuid", unknown_keys=True), Column("seen", "boolean", unknown_keys=True),
-)  # fmt: skip
+)
 CATALOG = Catalog("people", "add-remove", None, F(40), F(1, 2), (Table("t", COLUMNS, "who", 3, 2),), "c" * 64, 1,
-                  salt="0" * 32)  # fmt: skip
+                  salt="0" * 32)
 USES = (
     "SELECT COUNT({0}) FROM t", "SELECT SUM({0}), AVG({0}) FROM t", "SELECT COUNT(*) FROM t WHERE {0} IS NOT NULL",
     "SELECT COUNT(*) FROM t GROUP BY {0}", "SELECT {0}, COUNT(*) FROM t GROUP BY {0}",
     "SELECT {0} AS k, COUNT(*) FROM t GROUP BY k", "SELECT COUNT(CAST({0} AS TEXT)) FROM t",
     "SELECT AVG(CAST({0} AS DOUBLE)) FROM t", "SELECT COUNT(*) FROM t GROUP BY CAST({0} AS INTEGER)",
     "SELECT SUM(CLIP({0}, 0, 1)) FROM t",
-)  # fmt: skip
+)
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,7 @@ def test_b6_every_plan_with_a_cast_is_one_of_its_catalog(made, type):
         assert (misfit(plan), disagreement(plan, CATALOG)) == (None, None), text
         met[kind] += 1
     assert {"INTEGER": "boolean", "TEXT": "uuid", "DOUBLE": "float", "DATE": "timestamp", "TIMESTAMP": "date",
-            "BOOLEAN": "integer"}[type] in met  # fmt: skip
+            "BOOLEAN": "integer"}[type] in met
     assert met.total() >= 8
 
 

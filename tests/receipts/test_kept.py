@@ -59,7 +59,7 @@ def digests() -> dict[str, dict[str, str]]:
             parameters = sha256(request.parameters.encode()).hexdigest()
             found[f"{name}: {question}"] = {
                 "plan": request.plan, "catalog": request.catalog, "parameters": parameters, "receipt": shape(quote),
-            }  # fmt: skip
+            }
     return found
 
 
@@ -83,7 +83,7 @@ def test_there_are_receipts_of_each_currency_and_relation():
     assert kinds == {
         ("epsilon", "add-remove", True), ("epsilon", "add-remove", False), ("rho", "add-remove", True),
         ("epsilon", "replace-one", True),
-    }  # fmt: skip
+    }
 
 
 if __name__ == "__main__":  # after a decision to move: PYTHONPATH=tests/support python tests/receipts/test_kept.py

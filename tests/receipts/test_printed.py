@@ -234,7 +234,7 @@ def test_b2_json_is_read_in_one_way():
         for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.Attribute) and node.attr in ("loads", "load", "JSONDecoder")
         and isinstance(node.value, ast.Name) and node.value.id == "json"
-    }  # fmt: skip
+    }
     assert users == {"values.py", "standalone/verify.py", "cli/audit.py", "cli/demo.py"}
 
 
@@ -329,7 +329,7 @@ PUBLIC_FACTS: dict[str, tuple[tuple[Any, ...], Any]] = {  # of a plan: all that 
     "lower": (("calls", 0, "column", "lower"), {"exact": "61/1"}),
     "upper": (("calls", 0, "column", "upper"), {"exact": "69/1"}),
     "filled": (("calls", 0, "column", "filled"), False),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("fact", PUBLIC_FACTS)
@@ -412,7 +412,7 @@ def test_no_text_of_a_receipt_writes_a_line_of_its_own(text):
     ("path", "new"),
     [(("source", "source", "source", "unit_index"), -1), (("source", "source", "source", "unit_index"), "0"),
      (("source", "source", "columns", 0, "digest"), "x"), (("source", "source", "columns", 0, "digest"), "")],
-)  # fmt: skip
+)
 def test_a_plan_names_a_column_and_a_list_that_can_be(path, new):
     receipt = changed(files()["an answer"]["receipt"], ("plan", *path), new)
     assert both(signed(receipt | {"plan_sha256": sha(receipt["plan"])}))[:2] == (False, False)
@@ -430,7 +430,7 @@ def test_fields_beside_an_answer_are_compared_when_it_is_given_to_verify():
     assert verify(content["receipt"], answer=content).holds
     assert verify(content["receipt"], answer={name: content[name] for name in CORE}).holds
     for lie in (content | {"cost": "0.001"}, {**content, "receipt": files()["a repeat"]}, content | {"mean": 3},
-                {name: one for name, one in content.items() if name != "receipt"}):  # fmt: skip
+                {name: one for name, one in content.items() if name != "receipt"}):
         assert {step.name for step in verify(content["receipt"], answer=lie).steps if not step.holds} == {"beside"}
 
 
@@ -574,7 +574,7 @@ def test_an_answer_prints_the_fields_that_the_verifiers_know():
         (b'{"a": NaN}', "NaN is no number", "print it"), (b"[" * 10**5, "nested too deeply", "print it"),
         (b" " * (16 * 2**20 + 1), "larger than 16 MiB", "two files"),
     ],
-)  # fmt: skip
+)
 def test_a_file_that_cannot_be_read_says_why_and_what_to_do(tmp_path, content, words, cure):
     from dpcurator.cli.verify import verify_receipt
 

@@ -63,7 +63,7 @@ def test_it_holds_nothing_of_the_data_but_what_was_released(told):
     """Over a neighbour, and over no rows at all, only the hash of the answer, the time and the chain differ."""
     base = json_of(told[1].receipt)
     for tables in ({**TABLES, "t0": {name: values[:-1] for name, values in TABLES["t0"].items()}},
-                   {**TABLES, "t0": {name: [] for name in TABLES["t0"]}}):  # fmt: skip
+                   {**TABLES, "t0": {name: [] for name in TABLES["t0"]}}):
         other = curator()
         other.engine = lambda tables=tables: Reference(tables)
         receipt = json_of(other.ask(QUESTION, epsilon=F(1, 3), analyst="ada").receipt)

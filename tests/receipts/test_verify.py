@@ -25,12 +25,12 @@ QUESTIONS = (
 FREE = {
     "request": "ledger", "analyst": "ledger", "time": "ledger", "protects": "catalog", "answer_sha256": "answer",
     "catalog_sha256": "catalog", "data_version": "ledger", "ledger": "ledger", "software": None,
-}  # fmt: skip
+}
 # Parts of a plan that say what was asked, not how far a unit moves it: another value is another, sound, question. The
 # plan's digest is changed with it here, so only the ledger, which holds the digest charged, tells.
 QUESTION_PARTS = ("outputs", "having", "order", "limit", "offset", "predicate", "where", "columns", "table", "name",
 "digest",
-                  "unit", "index", "unit_index")  # fmt: skip
+                  "unit", "index", "unit_index")
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def test_receipts_of_every_kind_hold_by_themselves_and_against_everything(elsewh
     for answer in answers:
         receipt = json_of(answer.receipt)
         outside = {"catalog": made.catalog, "ledger": made.ledger, "public_key": KEY.public,
-                   "answer": answer.core_json()}  # fmt: skip
+                   "answer": answer.core_json()}
         assert wrong(receipt) == set()
         assert wrong(receipt, **outside) == set()
         assert "catalog" in wrong(receipt, catalog=replace(CATALOG, protects="dogs"))
@@ -75,7 +75,7 @@ def test_both_kinds_of_noise_are_among_them():
         kinds |= {(name, one.mechanism.__class__.__name__) for one in quote.priced}
         kinds |= {(name, "selection")} if quote.selecting else set()
     assert {("pure", "DiscreteLaplace"), ("rho", "DiscreteGaussian"), ("unknown", "selection"),
-            ("unknown, rho", "selection"), ("unknown, replaced", "selection")} <= kinds  # fmt: skip
+            ("unknown, rho", "selection"), ("unknown, replaced", "selection")} <= kinds
 
 
 def wrong(receipt, **outside):
@@ -193,7 +193,7 @@ def test_what_is_consistent_by_itself_is_caught_from_outside(told, name):
         ({"grid": {"lower": 0, "upper": 0, "exponent": 10**9}}, "sensitivity"),
         ({"ask": {"node": "Ask"}}, "sensitivity"),
     ],
-)  # fmt: skip
+)
 def test_the_failing_step_is_named(told, changes, step):
     receipt = json_of(told[1][0].receipt)
     receipt["readings"][0] |= changes
@@ -226,7 +226,7 @@ def test_other_lies_are_named(told):
     [("age", {"lower": F(-1)}), ("age", {"upper": F(111)}), ("city", {"keys": ("Hull", "Leeds")}),
     ("city", {"type": "date"}),
      ("city", {"keys": ("Hull", "Leeds", "Bath")}), ("age", {"type": "float"}), ("age", {"name": "years"})],
-)  # fmt: skip
+)
 def test_a_catalog_that_declares_otherwise_is_told(told, facts):
     rows = next(table for table in CATALOG.tables if table.name == "rows")
     other = catalog_with(with_column(VISITS, facts[0], **facts[1]), rows)

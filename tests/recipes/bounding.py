@@ -17,7 +17,7 @@ Sums = dict[object, tuple[Fraction, Fraction]]  # key -> bounded count of rows, 
 def bounded(
     file: Path, *, unit: str, key: str, keys: list[object], column: str, bounds: tuple[int, int],
     max_rows: int, max_groups: int, where: str = "TRUE",
-) -> Sums:  # fmt: skip
+) -> Sums:
     lower, upper = bounds
     query = f"""
         WITH listed AS (
@@ -39,7 +39,7 @@ def bounded(
         FROM scaled GROUP BY k
     """
     found = {k: (Fraction(int(n), 65536), Fraction(int(s), 65536))
-             for k, n, s in duckdb.connect().execute(query, {"keys": keys}).fetchall()}  # fmt: skip
+             for k, n, s in duckdb.connect().execute(query, {"keys": keys}).fetchall()}
     return {key: found.get(key, (Fraction(0), Fraction(0))) for key in keys}
 
 

@@ -46,7 +46,7 @@ def catalog(file: str, max_rows: int, max_groups: int) -> dict[str, object]:
                 },
             }
         },
-    }  # fmt: skip
+    }
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ def test_counts_and_sums_equal_plain_sql_that_bounds_units_by_itself(place, file
         assert exact.rows == [(k, *map(nearest_whole, distances[k])) for k in keys]
 
         near = curator.ask(f"SELECT {key}, COUNT(*) AS n, SUM(dep_delay) AS late FROM flights GROUP BY {key}",
-                           epsilon=10**6, confidence=SURE)  # fmt: skip
+                           epsilon=10**6, confidence=SURE)
         for row, n_error, late_error in zip(near.rows, near.error("n"), near.error("late"), strict=True):
             assert abs(row[1] - delays[row[0]][0]) <= Fraction(n_error)
             assert abs(Fraction(row[2]) - delays[row[0]][1]) <= Fraction(late_error)

@@ -53,7 +53,7 @@ def catalog(currency: str, keys: str = "listed", *, caps: tuple[int, int] = (200
                 },
             }
         },
-    }  # fmt: skip
+    }
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +115,7 @@ def test_count_mean_and_sum_by_carrier_and_month_with_listed_keys(place, opened,
     answer = opened(currency).ask(f"{ASKED} GROUP BY carrier, month", **{currency: HUGE})
     found = {row[:2]: row for row in plain(
         place, "SELECT carrier, month, count(*), avg(dep_delay), sum(dep_delay)::BIGINT FROM flights "
-               "WHERE tailnum IS NOT NULL GROUP BY ALL")}  # fmt: skip
+               "WHERE tailnum IS NOT NULL GROUP BY ALL")}
     assert [row[:2] for row in answer.rows] == [(carrier, month) for carrier in CARRIERS for month in range(1, 13)]
     for row in answer.rows:
         _, _, n, mean, late = found.get(row[:2], (*row[:2], 0, 720, 0))  # no flight: the middle of the bounds
@@ -152,7 +152,7 @@ def test_dates_and_moments_in_where_and_as_keys(place, opened):
         ("SELECT EXTRACT(quarter FROM date + INTERVAL '1 month') AS q, COUNT(*) FROM flights "
          "WHERE date <> DATE '2013-12-25' GROUP BY q",
          "date <> DATE '2013-12-25'", "quarter(date + INTERVAL 1 MONTH)"),
-    ]  # fmt: skip
+    ]
     for question, where, key in asked:
         by_unit = question.replace("COUNT(*)", "COUNT(*) AS n, COUNT(DISTINCT tailnum) AS planes")
         answer = curator.ask(by_unit, epsilon=HUGE)
@@ -164,17 +164,17 @@ def test_dates_and_moments_in_where_and_as_keys(place, opened):
                    sum((65536 * least(g, 12)) // g)::VARCHAR FROM groups GROUP BY k
         """
         found = {k if isinstance(k, int) else str(k): tuple(nearest_whole(Fraction(int(x), 65536)) for x in sums)
-                 for k, *sums in plain(place, query)}  # fmt: skip
+                 for k, *sums in plain(place, query)}
         assert {row[0]: row[1:] for row in answer.rows} == {row[0]: (0, 0) for row in answer.rows} | found
 
 
 def test_bins_of_a_clamped_distance(place, opened):
     curator = opened("rho")
     answer = curator.ask("SELECT FLOOR(distance / 500) * 500 AS miles, COUNT(*) AS n, AVG(distance) AS mean "
-                         "FROM flights GROUP BY miles", rho=HUGE)  # fmt: skip
+                         "FROM flights GROUP BY miles", rho=HUGE)
     found = {row[0]: row[1:] for row in plain(
         place, "SELECT CAST(floor(least(distance, 3000) / 500) * 500 AS INTEGER), count(*), avg(least(distance, 3000)) "
-               "FROM flights WHERE tailnum IS NOT NULL GROUP BY ALL")}  # fmt: skip
+               "FROM flights WHERE tailnum IS NOT NULL GROUP BY ALL")}
     assert [row[0] for row in answer.rows] == list(range(0, 3001, 500))
     for miles, n, mean in answer.rows:
         assert (n, mean) == (found[miles][0], pytest.approx(found[miles][1], rel=1e-12))

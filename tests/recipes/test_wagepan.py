@@ -33,7 +33,7 @@ def catalog(max_rows: int, max_groups: int) -> dict[str, object]:
                 },
             }
         },
-    }  # fmt: skip
+    }
 
 
 @pytest.fixture(scope="module")
@@ -60,16 +60,16 @@ def test_the_recipe(tmp_path, monkeypatch):
 @pytest.mark.parametrize(("max_rows", "max_groups"), [(1, 8), (3, 8), (8, 1), (1, 3), (3, 5)])
 @pytest.mark.parametrize(("key", "column", "bounds"), [
     ("year", "hours", (500, 3000)), ("educ", "hours", (500, 3000)), ("year", "exper", (-5, 6)),
-])  # fmt: skip
+])
 def test_scaled_units_are_scaled_as_the_meaning_says(panel, tmp_path, max_rows, max_groups, key, column, bounds):
     place = panel / f"{tmp_path.name}"
     place.mkdir()
     curator = opened(place, catalog(max_rows, max_groups))
     answer = curator.ask(f"SELECT {key}, COUNT(*) AS n, SUM({column}) AS s FROM wagepan WHERE educ >= 6 GROUP BY {key}",
-                         epsilon=HUGE)  # fmt: skip
+                         epsilon=HUGE)
     keys = YEARS if key == "year" else list(range(21))
     expected = bounded(panel / "wagepan.csv", unit="nr", key=key, keys=keys, column=column, bounds=bounds,
-                       max_rows=max_rows, max_groups=max_groups, where="educ >= 6")  # fmt: skip
+                       max_rows=max_rows, max_groups=max_groups, where="educ >= 6")
     assert answer.rows == [(k, nearest_whole(expected[k][0]), nearest_whole(expected[k][1])) for k in keys]
 
 

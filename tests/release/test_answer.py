@@ -23,7 +23,7 @@ ANSWER = Answer(
         (Cell("a\nb"), Cell(0, 0.0, 0.0, 0.0), Cell(None)),
     ),
     confidence=F(95, 100), notes=("± is the noise",), cost=F(1, 5), spent=F(1, 5), total=F(4), receipt=RECEIPT,
-)  # fmt: skip
+)
 
 
 def test_values_and_error_bars():
@@ -67,7 +67,7 @@ def test_json_has_everything_and_comes_back():
     back = answer_of(json.loads(json.dumps(ANSWER.core_json())), total=F(4))
     assert (back.cells, back.columns, back.notes, back.confidence) == (
         ANSWER.cells, ANSWER.columns, ANSWER.notes, ANSWER.confidence,
-    )  # fmt: skip
+    )
 
 
 def test_pandas_has_a_column_of_error_bars_for_each_noisy_one():
@@ -117,7 +117,7 @@ def test_e6_an_interval_that_a_bound_cuts_is_printed_as_one():
             "rows": [[Cell(0.21, 0.21, 0.0, 0.42).as_json(), Cell(9.5, 4.0, 5.5, 10.0).as_json(),
                       Cell(41, 41.0, 0.0, 82.0).as_json()],
                      [Cell(0.5, 0.1, 0.4, 0.6).as_json(), Cell(3.0, None, None, None).as_json(),
-                      Cell(7, 1.0, 6.0, 8.0).as_json()]]}  # fmt: skip
+                      Cell(7, 1.0, 6.0, 8.0).as_json()]]}
     answer = answer_of(core, total=F(1))
     printed = str(answer)
     assert printed.split("\n")[1].split("  ")[0] == "[0, 0.42]"

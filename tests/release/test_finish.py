@@ -29,7 +29,7 @@ HUGE = [0, 1, -1, 2**64, -(2**127), 10**400, -(10**400), 10**400 - 1]
      "'x' = 'y'", "TRUE = FALSE", "COUNT(*) * 1e900 * 1e900", "COUNT(*) / 1e900",
      "COALESCE(1 / NULLIF(COUNT(*), 3), 5)",
      "-COUNT(*) * -1e-300 * 1e-300"],
-)  # fmt: skip
+)
 def test_expressions_at_the_edges_finish(part, noisy):
     quote = quoted(f"SELECT {part} AS p, COUNT(*) FROM visits ORDER BY p")
     (row,) = finish(quote, seen(quote, ((noisy * quote.reach.one,),)))
@@ -75,7 +75,7 @@ def cells(text: str, *noisy: tuple[int, ...], catalog=None):
         ("SQRT(COUNT(*)), GREATEST(COUNT(*), 0), LEAST(COUNT(*), 2, 5) FROM visits", [(-3,)], [(None, 0.0, -3.0)]),
         ("LEAST(1 / (COUNT(*) - 3), 7), GREATEST(NULL, 1 / (COUNT(*) - 3)) FROM visits", [(3,)], [(7.0, None)]),
     ],
-)  # fmt: skip
+)
 def test_rows_as_sql_gives_them(text, noisy, rows):
     assert cells(f"SELECT {text}", *noisy) == rows
 
@@ -103,7 +103,7 @@ def test_what_may_be_null_without_the_noise_has_no_bound():
     [(19000, "date", "2022-01-08"), (-719162, "date", "0001-01-01"), (0, "timestamp", "1970-01-01T00:00:00Z"),
      (-1, "timestamp", "1969-12-31T23:59:59.999999Z"), (1, "boolean", True), (None, "text", None), (0.5, "float", 0.5),
      (F(3), "integer", 3), (10**12, "date", 10**12), (2**63 - 1, "timestamp", 2**63 - 1), ("x", "uuid", "x")],
-)  # fmt: skip
+)
 def test_keys_are_shown_as_people_write_them(value, type, shown):
     assert key_value(value, type) == shown
 

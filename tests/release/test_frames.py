@@ -34,7 +34,7 @@ KEYS = answer({
     "old": ("boolean", [True, False, True, None, None]),
     "n": ("whole", [Cell(k, 2.5, k - 2.5, None) for k in range(5)]),
     "mean": ("number", [1.5, None, 2.5, 3.5, 4.5]),
-})  # fmt: skip
+})
 NAMES = ["id", "month", "at", "old", "n", "n ±", "n_low", "n_high", "mean", "mean ±", "mean_low", "mean_high"]
 
 

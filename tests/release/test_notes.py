@@ -71,7 +71,7 @@ def _note(question: str, **caps: int) -> str:
         ("COUNT(*) FROM visits", {"max_rows": 2000},
          "people with more than 2,000 rows are weighted down to this limit"),
     ],
-)  # fmt: skip
+)
 def test_an_error_bar_says_what_it_does_not_cover(question, caps, said):
     assert _note(f"SELECT {question}", **caps) == said
 

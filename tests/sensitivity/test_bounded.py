@@ -18,14 +18,14 @@ RULES = [
     Bounded.count(), Bounded.count(lambda x: x > 0), Bounded.sum(**WIDE), Bounded.sum(lower=2, upper=5),
     Bounded.smallest(**WIDE), Bounded.largest(**WIDE), Bounded.histogram([0]), Bounded.histogram([0, 1]),
     Bounded.histogram([0, 1, 5]),
-]  # fmt: skip
+]
 OF_N = [Bounded.mean(**WIDE), Bounded.variance(**WIDE), Bounded.mean(**WIDE) * F(-1, 3)]
 COMBINED = [
     Bounded.sum(**WIDE) * 2, Bounded.sum(**WIDE) + Bounded.count(), Bounded.sum(**WIDE) - Bounded.count() * 3,
     Bounded.stack(Bounded.count(), Bounded.sum(**WIDE), Bounded.histogram([0, 1])), Bounded.sum(**WIDE).clamp(0, 3),
     Bounded.histogram([0, 1]).clamp(0, 1), Bounded.sum(**WIDE).map(lambda x: abs(x) / 2, lipschitz="1/2"),
     Bounded.histogram([0, 1]) + Bounded.histogram([1, 5]),
-]  # fmt: skip
+]
 
 
 def enumerated(function: Bounded, relate: str) -> tuple[Moves, Moves]:

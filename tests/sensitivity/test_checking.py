@@ -163,7 +163,7 @@ def test_progress_is_told() -> None:
         {"neighbours": "either"}, {"n": 0}, {"n": True}, {"distance": "l3"}, {"domain": ()}, {"claim": float("nan")},
         {"domain": range(1000), "n": 9}, {"neighbours": "add-remove", "least": 3}, {"seconds": "soon"},
     ],
-)  # fmt: skip
+)
 def test_bad_input_is_refused(bad: dict[str, Any]) -> None:
     with pytest.raises(Refusal):
         check(sum, **bad)

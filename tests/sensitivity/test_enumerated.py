@@ -59,7 +59,7 @@ def test_a_false_promise_is_found() -> None:
 @pytest.mark.parametrize("bad", [
     {"f": lambda x: 1 / x[0]}, {"f": lambda x: float("inf")}, {"f": lambda x: [1, 2]}, {"f": lambda x: "a"}, {"n": 0},
     {"domain": ()}, {"domain": range(100), "n": 9}, {"grid": 2}, {"grid": 0},
-])  # fmt: skip
+])
 def test_bad_input_is_refused(bad: dict[str, Any]) -> None:
     with pytest.raises(Refusal):
         enumerated(**{"f": sum, "domain": (0, 1), "n": 2, **BOUNDS, **bad})

@@ -33,7 +33,7 @@ def both() -> list[Any]:
     lambda s: DiscreteLaplace(s), lambda s: DiscreteLaplace(scale=s),
     lambda s: DiscreteLaplace.spending(Fraction(1), sensitivity=s),
     lambda s: DiscreteLaplace(s.in_words_for_study()),
-])  # fmt: skip
+])
 def test_no_noise_is_scaled_by_it(use: Callable[[Any], object]) -> None:
     for sealed in both():
         with pytest.raises(Refusal) as caught:
@@ -45,7 +45,7 @@ def test_no_noise_is_scaled_by_it(use: Callable[[Any], object]) -> None:
     lambda s: s == 1, hash, int, float, Fraction, lambda s: s + 1, lambda s: s * 2, lambda s: 2 * s, lambda s: s / 2,
     lambda s: s < s, sorted, sum, iter, len, copy.copy, copy.deepcopy, pickle.dumps, json.dumps, vars,
     lambda s: setattr(s, "other", 1), lambda s: max(s, 1),
-])  # fmt: skip
+])
 def test_it_is_no_number(touch: Callable[[Any], object]) -> None:
     for sealed in both():
         with pytest.raises((TypeError, AttributeError)):

@@ -20,7 +20,7 @@ FUNCTIONS = [
     *(order_statistic(at, **BOUNDS) for at in (0, "1/2", 1)),
     trimmed_mean("1/4", **BOUNDS), bounded_mean(**BOUNDS),
     *(order_statistic(at, **BOUNDS, neighbours="add-remove") for at in (0, 1)),
-]  # fmt: skip
+]
 BETAS = [F(1, 1000), F(1, 10), F(1, 2), F(1), F(7)]
 
 

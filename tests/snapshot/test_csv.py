@@ -38,7 +38,7 @@ ASIDE = [
     ("bytes that are not UTF-8", b"a,b\n1,x\n2,\xff\xfe\n3,z\n", [(1, "x"), (3, "z")], {"x.csv:3"}),
     ("after a line break in a field", 'a,b\n1,"x\ny"\n2\n3,z\n', [(1, "x\ny"), (3, "z")], {"x.csv:4"}),
     ("over-long field", "a,b\n1,x\n2," + "y" * 200_000 + "\n3,z\n", [(1, "x"), (3, "z")], {"x.csv:3"}),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("content", "rows", "places"), [case[1:] for case in ASIDE], ids=[case[0] for case in ASIDE])

@@ -15,13 +15,13 @@ VALUES = {
     "who": ["007", "008", None], "age": [31, None, 54], "cost": [1.5, 2.0, None], "day": [dt.date(2024, 1, 2)] * 3,
     "seen": [True, False, None], "at": [dt.datetime(2024, 1, 2, 3, tzinfo=dt.UTC)] * 3,
     "local": [dt.datetime(2024, 1, 2, 3)] * 3, "empty": [None] * 3,
-}  # fmt: skip
+}
 TYPES = {
     "who": "text?", "age": "integer?", "cost": "float?", "day": "date?", "seen": "boolean?", "at": "timestamp?",
     "local": {"type": "timestamp?", "zone": "?"}, "empty": "?",
-}  # fmt: skip
+}
 FRAMES = {"dict": VALUES, "pandas": pd.DataFrame(VALUES), "polars": pl.DataFrame(VALUES), "pyarrow": pa.table(VALUES),
-          "polars, lazy": pl.LazyFrame(VALUES), "pandas, nullable": pd.DataFrame(VALUES).convert_dtypes()}  # fmt: skip
+          "polars, lazy": pl.LazyFrame(VALUES), "pandas, nullable": pd.DataFrame(VALUES).convert_dtypes()}
 
 
 @pytest.mark.parametrize("name", FRAMES)

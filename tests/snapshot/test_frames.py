@@ -14,7 +14,7 @@ from dpcurator.errors import Misconfigured
 
 TYPES = {
     "i": "integer", "f": "float", "b": "boolean", "d": "date", "ts": "timestamp", "u": "uuid", "s": "text",
-}  # fmt: skip
+}
 U = "123e4567-e89b-12d3-a456-426614174000"
 NOON = dt.datetime(2020, 1, 1, 12, tzinfo=dt.timezone(dt.timedelta(hours=1)))
 PLAIN = {
@@ -73,7 +73,7 @@ NUMBERS = [
     (np.array(["a", "b"]), "text", ["a", "b"]),
     (np.array(["1970-01-02", "NaT"], dtype="datetime64[D]"), "date", [1, None]),
     (np.array(["1970-01-02T00:00", "1970-01-02T00:01"], dtype="datetime64[ns]"), "date", [1, None]),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("values", "type", "expected"), NUMBERS)
@@ -130,7 +130,7 @@ WILD = {
     "numpy, a duration": (lambda: {"x": np.array([7, 8], "m8[ns]")}, "integer", None),
     "numpy, letters past Unicode": (
         lambda: {"x": np.frombuffer(np.array([97, 0x110000], np.uint32).tobytes(), "U1")}, "text", "a"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", WILD)
@@ -164,7 +164,7 @@ def test_values_of_no_type_are_unreadable(refreshed):
         assert rows == [(None,)] * len(odd)
         assert report.unreadable["x"].count == len(odd)
     for column in (pa.array([dt.timedelta(1)]), pl.Series([dt.timedelta(1)]), pd.Series([dt.timedelta(1)]),
-                   pa.array([[1]]), pl.Series([[1]]), pa.array([b"1"]), pl.Series([dt.time(1)])):  # fmt: skip
+                   pa.array([[1]]), pl.Series([[1]]), pa.array([b"1"]), pl.Series([dt.time(1)])):
         rows, _ = refreshed({"x": "integer"}, {"x": column})
         assert rows == [(None,)]
 

@@ -105,7 +105,7 @@ TYPED = [
     (dt.datetime(1, 1, 1, tzinfo=dt.timezone(dt.timedelta(hours=1))), "timestamp", "no"), (0, "timestamp", "no"),
     (5, "text", "5"), (5.0, "text", "no"), (True, "text", "no"), ("\ud800", "text", "no"), (b"a", "text", "no"),
     (5, "uuid", "no"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("value", "type", "expected"), TYPED)
@@ -155,7 +155,7 @@ def test_plain_numbers_agree_too(type, cells):
 VALUES = st.one_of(
     st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=4), st.decimals(), st.datetimes(),
     st.datetimes(timezones=st.timezones()), st.dates(), st.uuids(), st.binary(max_size=2), st.times(),
-)  # fmt: skip
+)
 
 
 @settings(deadline=None, max_examples=300)
@@ -175,7 +175,7 @@ def test_typed_batches_agree_with_each_value_and_never_raise(type, data):
         ("2021-03-28T01:59:59", "2021-03-28T00:59:59Z"), ("2021-03-28T02:00", None), ("2021-03-28T02:59:59.999", None),
         ("2021-03-28T03:00", "2021-03-28T01:00Z"), ("2021-10-31T02:30", "2021-10-31T00:30Z"),
     ],
-)  # fmt: skip
+)
 def test_c8_a_local_time_that_clocks_skip_is_unreadable_and_the_earlier_of_two_is_meant(local, utc):
     zoned = Spelling(zone="Europe/Paris")
     for value in (local, dt.datetime.fromisoformat(local), dt.datetime.fromisoformat(local).replace(fold=1)):

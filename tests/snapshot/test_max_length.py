@@ -52,7 +52,7 @@ def test_a_snapshot_is_made_for_its_lengths_and_a_default_moves_no_digest(tmp_pa
     ({"max_length": True}, "from 1 to 8,000"), ({"type": "date", "max_length": 5}, "is for text columns, not date."),
     ({"max_length": 3, "keys": ["abcd"]}, "has 4 letters, and max_length is 3. Write max_length = 4."),
     ({"max_length": 3, "missing": {"value": "none"}}, "has 4 letters, and max_length is 3. Write max_length = 4."),
-])  # fmt: skip
+])
 def test_a_length_that_cannot_be_is_told_with_its_cure(column, told):
     with pytest.raises(Misconfigured) as refused:
         load(declared(**column))
@@ -63,7 +63,7 @@ def test_a_length_that_cannot_be_is_told_with_its_cure(column, told):
     ({"threads": 0}, "from 1 to 256. Write threads = 4."),
     ({"threads": 8, "memory": 1536}, "at least 2,432 with 8 threads"),
     ({"memory": 1471}, "at least 1,472 with 4 threads. Write memory = 1536."),
-])  # fmt: skip
+])
 def test_what_an_engine_may_use_is_checked(given, told):
     raw = declared()
     with pytest.raises(Misconfigured) as refused:

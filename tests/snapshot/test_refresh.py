@@ -96,7 +96,7 @@ def test_more_rows_than_a_batch(declared, stored):
     refresh(declaration, {"t": {"x": list(range(count)), "y": [None] * count}})
     with duckdb.connect(str(open_snapshot(declaration).path), read_only=True) as connection:
         found = connection.execute("SELECT count(*), sum(x), count(y), min(r), max(x - r) FROM "
-                                   "(SELECT c0 AS x, c1 AS y, rowid AS r FROM t0)").fetchone()  # fmt: skip
+                                   "(SELECT c0 AS x, c1 AS y, rowid AS r FROM t0)").fetchone()
     assert found == (count, count * (count - 1) // 2, 0, 0, 0)
 
 
@@ -158,7 +158,7 @@ def test_c6_values_outside_the_keys_are_counted_and_shown_to_the_steward(declare
     assert outside["city"].first == (
         ('"LEEDS"', 2, '"Leeds"'), ('" Leeds"', 1, '"Leeds"'), ('"Malmo\u0308"', 1, '"Malmö"'),
         ('"York\u00a0"', 1, '"York"'), ('"Hull"', 3, None),
-    )  # fmt: skip
+    )
     assert outside["day"].first == (("2024-01-02", 1, None),)
     assert "9 values of 'city' are none of its keys: no group counts them" in str(report)
     assert '"LEEDS": 2, but for its spelling the key "Leeds"' in str(report)

@@ -13,7 +13,7 @@ from dpcurator.errors import Misconfigured
 COLUMNS = {
     "h": "integer", "i": "integer", "f": "float", "dec": "float", "ts": {"type": "timestamp", "zone": "UTC"},
     "tz": "timestamp", "d": "date", "e": "text", "u": "uuid", "l": "text", "blob": "text", "t": "text", "b": "boolean",
-}  # fmt: skip
+}
 QUERY = """
 SELECT * FROM (VALUES
   (170141183460469231731687303715884105727::HUGEINT, 1::TINYINT, 0.1::FLOAT, 0.10::DECIMAL(9,2),

@@ -81,13 +81,13 @@ def test_a_receipt_holds_against_everything(clinic):
     done = verified(
         clinic, "one.json", "--key", key, "--catalog", "curator.toml",
         "--receipt", "two.json", "--receipt", "three.json", "--receipt", "four.json",
-    )  # fmt: skip
+    )
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert [line.split(":")[0] for line in lines if line.startswith("ok")] == [
         "ok  form", "ok  signature", "ok  question", "ok  number 1", "ok  number 2", "ok  cost", "ok  place",
         "ok  catalog", "ok  other receipts",
-    ]  # fmt: skip
+    ]
     assert "the receipt holds" in lines
     assert "not checked: " in done.stdout
 
@@ -97,7 +97,7 @@ def test_a_receipt_holds_against_everything(clinic):
     [((), 2), (("--key",), 2), (("nothing.json",), 2), (("one.json", "--catalog", "nothing.toml"), 2),
      (("one.json", "--what"), 2), (("visits.csv",), 1), (("one.json", "--key", "00" * 32), 1),
      (("one.json", "--catalog", "visits.csv"), 1), (("one.json",), 0)],
-)  # fmt: skip
+)
 def test_exit_codes(clinic, arguments, code):
     done = verified(clinic, *arguments)
     assert done.returncode == code
@@ -129,7 +129,7 @@ def test_a_name_given_twice_is_refused(clinic):
      ('protects = "patients"', 'protects = "patients"\nneighbours = "replace-one"\nunits = 40'),
      ('city = { type = "text", keys = ["Leeds", "York"] }\npatient = "text"', 'patient = "text"\ncity = "text"'),
      ("tables.visits", "tables.calls"), ('unit = "patient"', "public = true")],
-)  # fmt: skip
+)
 def test_a_catalog_that_declares_otherwise_is_told(clinic, old, new):
     (clinic / "other.toml").write_text(CATALOG.replace(old, new))
     done = verified(clinic, "one.json", "--catalog", "other.toml")
@@ -164,7 +164,7 @@ def test_two_histories_are_told(history):
 
 @pytest.mark.parametrize(
     "lie", [{"spent": "1/3"}, {"spent": "99/100"}, {"remaining": "1"}, {"position": 2}, {"head": None}]
-)  # fmt: skip
+)
 def test_a_history_that_contradicts_itself_is_told(history, lie):
     lie = {name: history[0]["ledger"]["head"] if value is None else value for name, value in lie.items()}
     told = signed(copy.deepcopy(history[2]) | {"ledger": history[2]["ledger"] | lie})
@@ -207,7 +207,7 @@ for _ in range(5_000):
     DEEP = [DEEP]
 HOSTILE = (None, [], {}, "", 0, -1, True, 1e308, float("nan"), "9" * 1400, f"1/{'9' * 1400}", "9" * 10_000, 10**1399,
            10**5000, "1e999999999", "\ud800", {"exact": "1/0"}, {"exact": []}, {"node": "Plan"}, [[]] * 1000, DEEP,
-           {"node": []}, {"node": {}})  # fmt: skip
+           {"node": []}, {"node": {}})
 
 
 def test_hostile_values_in_any_place_are_a_no_and_never_a_crash():

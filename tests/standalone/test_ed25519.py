@@ -21,7 +21,7 @@ VECTORS = [  # RFC 8032, section 7.1: tests 1, 2 and 3
     ("fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025", "af82",
      "6291d657deec24024827e69c3abe01a30ce548a284743a445e3680d7db5ac3ac18ff9b538d16f290ae67f760984dc6594a7c15e9716ed28dc02"
      "7beceea1ec40a"),
-]  # fmt: skip
+]
 ZERO = (0, 1, 1, 0)
 
 

@@ -42,7 +42,7 @@ BATCH = (*QUESTIONS[:4], "SELECT AVG(cost) FROM visits")
 FREE = {  # signed again and consistent in itself; beside each, what outside the receipt tells of it
     "request": "ledger", "analyst": "ledger", "time": "ledger", "data_version": "ledger", "catalog_sha256": "ledger",
     "protects": "catalog", "answer_sha256": "the answer", "ledger": "ledger, catalog", "software": None,
-}  # fmt: skip
+}
 
 
 @cache
@@ -156,10 +156,10 @@ def test_there_are_fifty_of_every_kind_and_all_hold():
     receipts = made()
     assert len(receipts) >= 50
     kinds = {(one["price"]["currency"], one["neighbours"], one["selection"] is not None, one["batch"] is not None)
-             for one in receipts.values()}  # fmt: skip
+             for one in receipts.values()}
     assert len(kinds) >= 11
     assert {claim["mechanism"] for one in receipts.values() for claim in one["readings"]} == {
-        "discrete_laplace", "discrete_gaussian"}  # fmt: skip
+        "discrete_laplace", "discrete_gaussian"}
     assert any("point" in (one["batch"] or {}) for one in receipts.values())
     for name, receipt in receipts.items():
         assert wrong(receipt, key=KEY.public) == set(), name
@@ -213,7 +213,7 @@ LARGER = {  # more noise than the price asks for, or a larger offer than was use
     ("readings", "scale"), ("readings", "variance"), ("price", "amount"), ("price", "delta"), ("readings", "epsilon"),
     ("readings", "rho"), ("selection", "parameters"), ("selection", "epsilon"), ("selection", "rho"),
     ("selection", "delta"),
-}  # fmt: skip
+}
 
 
 def made_to_agree(lie: Json) -> Json | None:

@@ -20,7 +20,7 @@ from receipts import KEY
 
 BUDGETS = (
     {}, {"epsilon": F(10) ** 10, "delta": F(1, 10)}, {"epsilon": F(0), "rho": F(10) ** 10, "delta": F(1, 3)},
-)  # fmt: skip
+)
 
 
 def agree(seeds: range, each: int) -> Counter[str]:
@@ -50,7 +50,7 @@ def agree(seeds: range, each: int) -> Counter[str]:
                     declared = {"tables": {"visits": {"columns": {
                         one.name: {"missing": "drop" if one.missing is None else one.missing}
                         for one in drawn.catalog.tables[0].columns
-                    }}}}  # fmt: skip
+                    }}}}
                     assert alone.question(receipt, declared), text
                 met[f"{quote.reach.neighbours}, {'chosen' if quote.reach.chosen else 'listed'}"] += 1
                 met["others"] += quote.reach.other
@@ -67,7 +67,7 @@ def test_it_agrees_with_the_product_on_some_hundred_plans():
     assert met["others"]
     assert {name.split(", ")[0] for name in met if name.count(", ") == 2} == {
         "rows", "present", "units", "values", "centred"
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.slow

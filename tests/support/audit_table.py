@@ -91,7 +91,7 @@ def rappor_law(data: known.Data, ones: Fraction, zeros: Fraction) -> Mapping[tup
         (i, j): math.comb(4, i) * first**i * (1 - first) ** (4 - i) * math.comb(4, j) * second**j
         * (1 - second) ** (4 - j)
         for i in range(5) for j in range(5)
-    }  # fmt: skip
+    }
 
 
 # --- the rows --------------------------------------------------------------------------------------------------------
@@ -152,4 +152,4 @@ KNOWN = (
     Known("one-sided noise", known.one_sided, ([0], [1]), CLAIM, INF, True),
     Known("threshold >=, delta of >", known.threshold_kept, ([0], [1]), dp.Approximate(1, geometric_tail(6).hi), INF,
           True, law=threshold_law),
-)  # fmt: skip
+)

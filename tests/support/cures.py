@@ -139,7 +139,7 @@ def _words(text: str) -> list[tuple[str, int, int]]:
         (text[one.start : one.end + 1] if one.token_type.name in ("STRING", "IDENTIFIER") else one.text.upper(),
          one.start, one.end + 1)
         for one in Tokenizer().tokenize(text)
-    ]  # fmt: skip
+    ]
 
 
 def _span(text: str, over: str, start: int) -> tuple[int, int] | None:
@@ -166,7 +166,7 @@ def _grouped(text: str, mend: Mend) -> str:
     kept = [
         one for spelled, one in written.items()
         if spelled != gone and not (one.isdecimal() and _key(items[int(one) - 1]) == gone)
-    ]  # fmt: skip
+    ]
     assert len(kept) < len(written), (text, mend)
     return f"{head}{' GROUP BY ' + ', '.join(kept) if kept else ''}{tail}"
 
@@ -223,9 +223,9 @@ UNBOUNDED = ("weight", "weight * 2", "weight + age", "COALESCE(weight, 0)", "par
              "CAST(note AS INTEGER)", "CAST(doctor AS DOUBLE) / 3", "1 / cost", "LN(cost)", "EXP(weight)",
              "DATE_DIFF('day', born, day)", "DATE_DIFF('hour', at, TIMESTAMP '2024-01-01T00:00:00Z')",
              "DATE_DIFF('minute', TIMESTAMP '2024-01-01T00:00:00Z', at + INTERVAL '1 hour')",
-             "CASE WHEN smoker THEN weight END", "day - born", "ROUND(weight, 1)")  # fmt: skip
+             "CASE WHEN smoker THEN weight END", "day - born", "ROUND(weight, 1)")
 NO_NUMBERS = ("city", "note", "patient_id", "doctor", "day", "at", "born", "LOWER(note)", "city || 'x'",
-              "DATE_TRUNC('month', day)", "day + INTERVAL '1 day'", "CAST(age AS TEXT)", "DATE(at)")  # fmt: skip
+              "DATE_TRUNC('month', day)", "day + INTERVAL '1 day'", "CAST(age AS TEXT)", "DATE(at)")
 NOT_THERE = ("MAX", "MIN", "MEDIAN", "STDDEV", "VARIANCE", "STDDEV_SAMP", "VAR_POP", "MODE")
 LITERALS = {
     "age": ("'65'", "'x'", "'6.5'", "TRUE", "DATE '2024-01-01'"), "cost": ("'65.5'", "'cheap'", "FALSE"),
@@ -237,12 +237,12 @@ LITERALS = {
     "DATE_TRUNC('year', at)": ("TIMESTAMP '2024-01-01'", "TIMESTAMP '2024-01-01 00:00:00'", "2024"),
     "YEAR(day)": ("'2024'", "DATE '2024-01-01'"),
     "at AT TIME ZONE 'Europe/Paris'": ("'2024-01-01T10:00:00Z'", "2024"),
-}  # fmt: skip
+}
 UNLISTED = ("note", "doctor", "at", "born", "parity", "weight", "patient_id", "UPPER(note)", "DATE_TRUNC('hour', at)",
             "DATE_TRUNC('month', born)", "parity + 1", "LEFT(patient_id, 1)", "weight * 2", "cost / 100", "cost",
-            "DATE_TRUNC('month', at)")  # fmt: skip
+            "DATE_TRUNC('month', at)")
 LARGE = ("age * age * age * age * age * age * age * age * age * age", "FLOOR(EXP(age))",
-         'age * age * age * age * age * age * age * "net gain" * "net gain"')  # fmt: skip
+         'age * age * age * age * age * age * age * "net gain" * "net gain"')
 TYPES = ("WHERE age LIKE '1%'", "WHERE cost LIKE '1%'", "WHERE day LIKE '2024%'", "WHERE city + 1 > 1",
          "WHERE -note > 1", "WHERE smoker + 1 > 1", "WHERE day + INTERVAL '1 hour' > day", "WHERE at = day",
          "WHERE at > born", "WHERE age = note", "WHERE cost < doctor", "WHERE day = note", "WHERE smoker = age",
@@ -250,7 +250,7 @@ TYPES = ("WHERE age LIKE '1%'", "WHERE cost LIKE '1%'", "WHERE day LIKE '2024%'"
          "WHERE YEAR('2024-01-01') = 2024", "WHERE EXTRACT(yaer FROM day) = 2024", "WHERE LOWER(age) = '1'",
          "WHERE DATE_TRUNC('mnth', day) = '2024-01-01'", "WHERE day AT TIME ZONE 'UTC' = day",
          "WHERE LENGTH(cost) > 3", "WHERE at BETWEEN '2024-01-01' AND '2024-02-01'", "WHERE age IN ('1', '2')",
-         "WHERE day IN (2023, 2024)", "WHERE cost || 'x' = 'y'")  # fmt: skip
+         "WHERE day IN (2023, 2024)", "WHERE cost || 'x' = 'y'")
 ELSEWHERE = (
     "SELECT `city`, COUNT(*) FROM visits GROUP BY `city`", "SELECT TOP 5 city FROM visits GROUP BY city",
     "(SELECT COUNT(*) FROM visits)", "EXPLAIN SELECT COUNT(*) FROM visits", "SELECT COUNT(*) FROM main.visits",
@@ -258,7 +258,7 @@ ELSEWHERE = (
     'SELECT COUNT(*) FROM visits WHERE note LIKE "%x%"', "SELECT AVG(v.age) FROM visits",
     "SELECT AVG(visits.age) FROM visits AS v", "SELECT AVG(net gain) FROM visits", 'SELECT AVG("Age") FROM visits',
     "SELECT LOWER(city) FROM visits", "SELECT YEAR(day), COUNT(*) FROM visits", "SELECT ABS(cost) FROM visits",
-)  # fmt: skip
+)
 
 
 def _misspelt(word: str, make: random.Random) -> str:
@@ -268,7 +268,7 @@ def _misspelt(word: str, make: random.Random) -> str:
         word[:n] + word[n - 1] + word[n:],
         word[: n - 1] + word[n] + word[n - 1] + word[n + 1 :],
         word + "s",
-    ))  # fmt: skip
+    ))
 
 
 def _typos(rounds: int) -> Iterator[Mistake]:
@@ -281,7 +281,7 @@ def _typos(rounds: int) -> Iterator[Mistake]:
                     written = f'"{name}"' if " " in name else name
                     wrong = _misspelt(name, make)
                     text = re.sub(rf"(?<![\w']){re.escape(written)}(?![\w'])",
-                                  f'"{wrong}"' if " " in name else wrong, valid, count=1)  # fmt: skip
+                                  f'"{wrong}"' if " " in name else wrong, valid, count=1)
                     if text != valid and wrong.lower() not in (*COLUMNS, "n", "share"):
                         yield Mistake(kind, text, valid)
 
@@ -340,4 +340,4 @@ def mistakes(rounds: int = 1) -> list[Mistake]:
     found += [Mistake("too large", f"SELECT {f}({x}) FROM visits") for f in ("SUM", "AVG") for x in LARGE]
     found += [Mistake("types that do not go together", f"{count} {rest}") for rest in TYPES]
     found += [Mistake("habits from elsewhere", text) for text in ELSEWHERE]
-    return found  # fmt: skip
+    return found

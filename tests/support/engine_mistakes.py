@@ -26,7 +26,7 @@ MISTAKES = {
     "lengths in code points": (r"strlen\(", r"length("),
     "a missing key looks like an empty one": (r"'n0:'", r"'t0:'"),
     "unknown is true": (r" < (\S+\(\S+ AS \w+\))\)", r" < \1) IS NOT FALSE"),
-}  # fmt: skip
+}
 RIGHT = sql.statement
 
 

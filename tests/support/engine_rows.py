@@ -22,7 +22,7 @@ from dpcurator.plan.core import (
     Source,
     Sum,
     Total,
-)  # fmt: skip
+)
 from dpcurator.values import Exact
 
 EVERY = [pytest.param(one.load(), id=one.name) for one in ENGINES]  # their classes, for `parametrize`
@@ -43,13 +43,13 @@ def wrong(engine: Any, compute: rows.Compute, lines: list[tuple[list[Any], Any]]
     scan = Scan("t0", tuple(Source(name, kind) for name, kind in zip(names, kinds, strict=True)))
     expected, number = rows.Field(len(names) - 2, compute.kind), len(names) - 1
     right = rows.AnyOf((rows.Compare("=", compute, expected),
-                        rows.AllOf((rows.IsMissing(compute), rows.IsMissing(expected)))))  # fmt: skip
+                        rows.AllOf((rows.IsMissing(compute), rows.IsMissing(expected)))))
     again = rows.Choose((rows.When(right, rows.Constant(1, "integer")),), rows.Missing("integer"), "integer")
     rest = (Measure(()), PerUnit(), ScaleDown(1, 1, 1), Total((Sum("rows"),)))
     numbers = tuple((n,) for n in range(len(lines)))
     filtered: Any = (scan, Filter(right), Owner(None), Listed((number,), numbers), *rest)
     projected: Any = (scan, Project((compute, again)), Owner(None),
-                      Listed((number, len(names) + 1), tuple((n, 1) for (n,) in numbers)), *rest)  # fmt: skip
+                      Listed((number, len(names) + 1), tuple((n, 1) for (n,) in numbers)), *rest)
     kept, computed = (made.evaluate(core).open_for_release() for core in (filtered, projected))
     return [parts for (parts, _), one, other in zip(lines, kept, computed, strict=True) if one != (1,) or other != (1,)]
 
@@ -57,13 +57,13 @@ def wrong(engine: Any, compute: rows.Compute, lines: list[tuple[list[Any], Any]]
 def selected(engine: Any, conditions: list[rows.Predicate], size: int) -> list[set[int]]:
     """For each condition, on which of the rows it is true. engine: over a table t0 of so many rows, numbered in c1."""
     chosen = tuple(rows.Choose((rows.When(one, rows.Constant(1, "integer")),), rows.Missing("integer"), "integer")
-                   for one in conditions)  # fmt: skip
+                   for one in conditions)
     grids = tuple(Grid(2 + number, "integer", 0, 1, 0, 1, 0) for number in range(len(chosen)))
     core: Any = (
         Scan("t0", (Source("c0", "text"), Source("c1", "integer"))), Project(chosen), Owner(None),
         Listed((1,), tuple((number,) for number in range(size))), Measure(grids), PerUnit(), ScaleDown(1, 1, 1),
         Total(tuple(Sum("present", number) for number in range(len(chosen)))),
-    )  # fmt: skip
+    )
     found = engine.evaluate(core).open_for_release()
     return [{row for row, sums in enumerate(found) if sums[which]} for which in range(len(conditions))]
 

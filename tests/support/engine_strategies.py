@@ -33,7 +33,7 @@ from dpcurator.plan.core import (
     Source,
     Sum,
     Total,
-)  # fmt: skip
+)
 
 KINDS = {"c0": "integer", "c1": "text", "c2": "integer", "c3": "float", "c4": "text", "c5": "float"}
 NAMES = tuple(KINDS)
@@ -43,13 +43,13 @@ INTEGERS = (0, 1, -1, 2, 3, 7, 2**31, 2**53, 2**53 + 1, -(2**53) - 1, 2**62, 2**
 FLOATS = (
     0.0, 1.0, -1.0, 0.5, -0.5, 0.1, 0.49999999999999994, 5e-324, -2.5e-308, 1e16, 2.0**53, 2.0**63, -(2.0**63),
     2.0**64, 2.0**100, 1.7976931348623157e308, -1.7976931348623157e308,
-)  # fmt: skip
+)
 BAD_FLOATS = (math.nan, -math.nan, math.inf, -math.inf, -0.0)
 TEXTS = (
     "", "a", "A",
     "a\0", "a\0b", "ab", "é", "e\u0301", "ß", "SS", "'", '"', "';--", "%_\\", "\ud7ff", "\ue000", "\uffff",
     "\U00010000", "\U0010ffff", "😀", "a" * 12, "a" * 13, "a" * 13 + "b", " ", "\n", "NULL", "nan", "\u202e",
-)  # fmt: skip
+)
 
 integers = st.sampled_from(INTEGERS) | st.integers(-3, 3) | st.integers(-(2**63), 2**63 - 1)
 floats = st.sampled_from(FLOATS) | st.integers(-3, 3).map(float) | st.floats(allow_nan=False, allow_infinity=False)
@@ -124,7 +124,7 @@ literals: dict[str, Any] = {
     "time_add": st.tuples(months, st.integers(-2, 2) | st.integers(-(10**18), 10**18)),
     "local_of_time": st.tuples(st.sampled_from(ZONES)),
     "time_of_local": st.tuples(st.sampled_from(ZONES)),
-}  # fmt: skip
+}
 
 
 def baits(function: Function) -> Any:
@@ -145,7 +145,7 @@ def computed(draw: Any, kind: str, depth: int) -> rows.Operand:
     for letter in letters:
         part = draw(operands(LETTERS.get(letter, kind), depth - 1))
         if isinstance(part, rows.Constant) and ("date" in function.name or "time" in function.name or "local" in
-                                                function.name) and letter == "i":  # fmt: skip
+                                                function.name) and letter == "i":
             part = rows.Constant(draw(baits(function)), "integer")
         if isinstance(part, rows.Constant) and function.name.endswith("of_text"):
             part = rows.Constant(draw(st.sampled_from(SPELLED)), "text")
@@ -164,7 +164,7 @@ def operands(draw: Any, kind: str, depth: int = 2) -> rows.Operand:
     if depth and which >= 6:
         if which == 9 and draw(st.booleans()):
             branches = tuple(rows.When(draw(leaves(0)), draw(operands(kind, depth - 1)))
-                             for _ in range(draw(st.integers(1, 2))))  # fmt: skip
+                             for _ in range(draw(st.integers(1, 2))))
             return rows.Choose(branches, draw(operands(kind, depth - 1)), kind)  # type: ignore[arg-type]
         return draw(computed(kind, depth))
     if which == 0:

@@ -55,10 +55,10 @@ DOSES = [0.0, 0.5, -1.25, 1e16, 5e-324]
 FLOORS = [0, -1, 7, 2**53, 2**63 - 1]
 DAYS = ["1970-01-01", "2024-02-29"]
 INTEGER_BOUNDS = [(0, 10), (-5, 7), (-9, -3), (4, 4), (0, 0), (0, 1), (-1, 0), (-(2**40), 2**40), (2**53, 2**53 + 9),
-                  (2**60, 2**60 + 3), (-(2**63), -(2**63) + 5), (2**63 - 4, 2**63 - 1), (-1, 2**55)]  # fmt: skip
+                  (2**60, 2**60 + 3), (-(2**63), -(2**63) + 5), (2**63 - 4, 2**63 - 1), (-1, 2**55)]
 FLOAT_BOUNDS = [(0.0, 1.0), (-2.5, 7.25), (-9.5, -3.25), (1.1, 1.1), (0.0, 0.0), (0.1, 0.3), (-0.3, 0.1), (-1e12, 1e12),
                 (1e15, 1e15 + 4), (-1e-9, 1e-9), (5e-324, 1e-300), (1e300, 1.5e300), (-1.7e308, 1.7e308), (0.0, 1e-3),
-                (2.0**100, 2.0**100 * 1.5), (-1e-310, 2e-310)]  # fmt: skip
+                (2.0**100, 2.0**100 * 1.5), (-1e-310, 2e-310)]
 PRICES = ["0.1", "1", "1/3", "1e-3", "1e-9", "1e-12", "2e-13", "1e3", "1e9", "7"]
 
 
@@ -116,7 +116,7 @@ def columns_of(rows: Sequence[Row]) -> dict[str, list[Any]]:
 
 
 KIND_OF = {f"c{j}": {"integer": "integer", "boolean": "integer", "date": "integer", "float": "float", "text": "text"}
-           .get(kind, "") for j, kind in enumerate(TYPES)}  # fmt: skip
+           .get(kind, "") for j, kind in enumerate(TYPES)}
 
 
 def kinds(world: World) -> dict[str, Any]:
@@ -226,7 +226,7 @@ def _rows_of(luck: random.Random, name: Any, number: int, catalog: Catalog) -> l
         size = luck.choice([1, 7, 40]) if number else 60
         keys = [_keys(luck, catalog) for _ in range(luck.randint(1, 2))]
         return [(name, *_with(luck, luck.choice(keys), luck.choice(["top", "bottom", "any"]), catalog))
-                for _ in range(size)]  # fmt: skip
+                for _ in range(size)]
     if kind in (1, 2, 3):  # in many keys, all values at one end
         end = ("top", "bottom", "beyond")[kind - 1]
         return [(name, *_with(luck, _keys(luck, catalog), end, catalog)) for _ in range(luck.randint(3, 9))]
@@ -249,7 +249,7 @@ def _keys(luck: random.Random, catalog: Catalog) -> dict[int, Any]:
         odd: dict[str, list[Any]] = {
             "text": ["nowhere", "LEEDS", "\uffff"], "integer": [3, -(2**63)], "boolean": [0, 1], "date": [-10, 0],
             "float": [math.nan, -0.0, math.inf, -math.inf, 0.25],
-        }  # fmt: skip
+        }
         options = [*(column.keys or ()), *(column.keys or ()), None, luck.choice(odd[column.type])]
         found[j] = luck.choice(options)
     return found
@@ -298,7 +298,7 @@ def _value(luck: random.Random, column: Any, end: str) -> Any:
 AGGREGATE_TEXTS = [
     "COUNT(*)", "COUNT(1)", "COUNT(age)", 'COUNT("net gain")', "COUNT(city)", "COUNT(dose)", "COUNT(day)", "SUM(age)",
     "AVG(age)", 'SUM("net gain")', 'AVG("net gain")', "SUM(gain)", "AVG(gain)", "SUM(seen)", "AVG(seen)",
-]  # fmt: skip
+]
 LEAVES = [
     "age > 3", "age <= 4.5", "age = 5", "age <> 5", "age IS NULL", "NOT age > 3", '"net gain" >= 0',
     '"net gain" < gain', "gain = gain", "gain IS NOT NULL", "age > gain", "city = 'Leeds'", "city <> 'York'",
@@ -306,7 +306,7 @@ LEAVES = [
     "dose = 0", "dose < 1e16", "floor > 0", "floor BETWEEN -1 AND 9007199254740993", "seen", "NOT seen",
     "seen = FALSE", "day = '2024-02-29'", "day > DATE '2000-01-01'", "day IS NOT NULL", "TRUE", "FALSE", "NULL",
     "age = 99999999999999999999", "age IN (1, 2.5, 3)", "age < dose",
-]  # fmt: skip
+]
 TAILS = ["", "", " HAVING COUNT(*) > 10", " ORDER BY 1 DESC", " LIMIT 2", " ORDER BY COUNT(*) LIMIT 3 OFFSET 1"]
 
 
@@ -318,12 +318,12 @@ EXPRESSIONS = [
     "SUM(CAST(seen AS INTEGER))", 'AVG(CAST(gain AS INTEGER))', "SUM(CAST(age AS DOUBLE))", "AVG(CAST(age AS BOOLEAN))",
     "SUM(CLIP(CAST(city AS DOUBLE), -1, 1))", "COUNT(CAST(day AS TIMESTAMP))", "COUNT(CAST(floor AS TEXT))",
     "COUNT(CAST(city AS DATE))", "COUNT(CAST(city AS INTEGER))",
-]  # fmt: skip
+]
 KEY_EXPRESSIONS = [
     "UPPER(city)", "CASE WHEN age > 0 THEN 'a' ELSE 'b' END", "floor + 1", "EXTRACT(month FROM day)", "city || '!'",
     "COALESCE(city, 'none')", "LENGTH(city)", "FLOOR(age / 4)", "seen = TRUE",
     "CAST(age > 2 AS INTEGER)", "CAST(floor AS TEXT)", "CAST(day AS TIMESTAMP)", "CAST(floor AS BOOLEAN)",
-]  # fmt: skip
+]
 
 
 def question(luck: random.Random, world: World) -> str:
@@ -428,7 +428,7 @@ def moves(quote: Quote, one: Vectors, other: Vectors) -> list[str]:
             steps = steps_between(gathered(left, shown), gathered(right, shown))
             found = {
                 "linf": max(steps, default=0), "l1": sum(steps), "l2_squared": sum(step * step for step in steps),
-            }  # fmt: skip
+            }
             moved = sum(step > 0 for step in steps)
             if moved > claim.coordinates or (not quote.lowered.chosen and len(steps) != claim.coordinates):
                 broken.append(f"{priced_.ask.what}: {moved} of {len(steps)} coordinates, not {claim.coordinates}")

@@ -33,12 +33,12 @@ CATALOG: dict[str, Any] = {
             },
         }
     },
-}  # fmt: skip
+}
 ROWS: list[tuple[Any, ...]] = [
     (f"p{n // 2}", ("Leeds", "York", "Hull", "Bath", None)[n % 5], n % 97, n / 10 - 1, n % 3 == 0, "2024-02-29",
      (0.0, 1.5, None)[n % 3])
     for n in range(40)
-]  # fmt: skip
+]
 COUNT = "SELECT COUNT(*) AS n FROM visits"
 
 
@@ -93,5 +93,5 @@ def steady(curator: dp.Curator, seed: int = 1) -> dp.Curator:
     ledger = Ledger(
         old._store, old._opening,
         clock=lambda: f"2026-01-01T00:00:{next(ticks):02}.000000Z", random_id=lambda: f"{next(names):032x}",
-    )  # fmt: skip
+    )
     return replace(curator, ledger=ledger, entropy=Fixed(seed))

@@ -290,9 +290,9 @@ def table(nodeids: list[str]) -> list[str]:
     for nodeid in nodeids:
         cases[function_of(nodeid)] += 1
     rows = [(name, f"{min(most, cases[name])} of {cases[name]} cases", f"{max(cases[name] - most, 0)} more cases")
-            for name, most in SAMPLED.items() if name in cases]  # fmt: skip
+            for name, most in SAMPLED.items() if name in cases]
     rows += [(name, str(few), "all" if most == ALL else str(most)) for name, (few, most) in POWER.items()
-             if name in cases]  # fmt: skip
+             if name in cases]
     wide = max((len(name) for name, *_ in rows), default=0)
     return [f"{name:{wide}}  {few:>18}  {most:>18}" for name, few, most in sorted(rows)]
 

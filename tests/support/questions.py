@@ -45,7 +45,7 @@ VISITS = Table(
         Column("note", "text"),
     ),
     "patient", max_rows=4, max_groups=2,
-)  # fmt: skip
+)
 ROWS = Table("rows", (Column("x", "integer", F(-5), F(9)), Column("g", "text", keys=("a", "b"))), EACH_ROW)
 
 
@@ -102,7 +102,7 @@ _CALLS = ("COUNT(*)", "COUNT(age)", "COUNT(note)", "COUNT(DISTINCT patient)", "S
           "SUM(age * 2 - 1)", "AVG(CASE WHEN smoker THEN 1 ELSE 0 END)", "COUNT(*) FILTER (WHERE age % 2 = 0)",
           "SUM(CLIP(cost / 100, 0, 9))", "SUM(LENGTH(TRIM(city)) > 4)",
           "SUM(CAST(smoker AS INTEGER))", "COUNT(CAST(code AS TEXT))", "AVG(CAST(age AS BOOLEAN))",
-          "SUM(CAST(cost AS INTEGER))", "COUNT(CAST(at AS DATE))", "COUNT(CAST(note AS DATE))")  # fmt: skip
+          "SUM(CAST(cost AS INTEGER))", "COUNT(CAST(at AS DATE))", "COUNT(CAST(note AS DATE))")
 _KEYS = (
     "city",
     "day",
@@ -122,7 +122,7 @@ _CONDITIONS = ("age > 30", "age <= 64.5", "cost < 0.1", "city = 'Leeds'", "city 
                "ward IN (1, 2, 3.5)", "age < 1e30", "note <> 'it''s'", "(age + 1) % 2 = 0",
                "note LIKE 'a!_%' ESCAPE '!'",
                "COALESCE(ward, 0) * 2 > age / 3", "CASE WHEN smoker THEN age > 3 ELSE ward IS NULL END",
-               "DATE_TRUNC('month', day) = '2022-01-01'", "city || 'x' IS DISTINCT FROM LOWER(note)")  # fmt: skip
+               "DATE_TRUNC('month', day) = '2022-01-01'", "city || 'x' IS DISTINCT FROM LOWER(note)")
 
 
 @st.composite
@@ -135,7 +135,7 @@ def expressions(draw: st.DrawFn, depth: int = 2) -> str:
                                  "SQRT({0})", "FLOOR({0})", "CEIL({0})",
                                  "LEAST({0}, {1})", "GREATEST({0}, {1})",
                                  "ROUND({0})", "ROUND({0}, 2)", "COALESCE({0}, {1})", "NULLIF({0}, {1})",
-                                 "CAST({0} AS DOUBLE)", "CAST({0} AS INTEGER)")))  # fmt: skip
+                                 "CAST({0} AS DOUBLE)", "CAST({0} AS INTEGER)")))
     return form.format(left, right)
 
 

@@ -34,7 +34,7 @@ TABLES = {
         "c11": [None if i % 3 else f"note {i}" for i in range(ROWS)],
     },
     "t1": {"c0": [i % 15 - 5 for i in range(ROWS)], "c1": ["ab"[i % 2] for i in range(ROWS)]},
-}  # fmt: skip
+}
 
 
 _UNKNOWN = catalog_with(with_column(VISITS, "city", keys=None, unknown_keys=True), ROWS_TABLE)
@@ -55,7 +55,7 @@ def curator(catalog: Catalog = CATALOG) -> Curator:
     opening = Opening(
         protects=catalog.protects, neighbours=catalog.neighbours, units=catalog.units, epsilon=catalog.epsilon,
         rho=catalog.rho, delta=catalog.delta, public_key=KEY.public,
-    )  # fmt: skip
+    )
     return Curator(catalog, Ledger.open(MemoryStore(), opening), KEY, lambda: Reference(TABLES))
 
 

@@ -17,7 +17,7 @@ _COLUMNS: dict[str, Any] = {
     "age": {"type": "integer", "bounds": [0, 100]}, "net gain": {"type": "float", "bounds": [-1.5, 2.5]},
     "seen": "boolean", "day": {"type": "date", "keys": ["2024-02-29", "1970-01-01"]}, "at": "timestamp",
     "dose": {"type": "float", "keys": [0.0, 1.5], "keys_include_missing": True}, "note": "text",
-}  # fmt: skip
+}
 _SALT = "5" * 32
 
 
@@ -28,7 +28,7 @@ def _schema(curator: dict[str, Any], ledger: dict[str, Any], table: dict[str, An
     return {
         "curator": {"protects": "people", "salt": _SALT} | curator, "ledger": ledger,
         "tables": {"visits": made | {"columns": found}},
-    }  # fmt: skip
+    }
 
 
 _UNKNOWN = {"type": "text", "keys": "unknown"}
@@ -40,7 +40,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     "rows": _schema({"neighbours": "replace-one", "units": 12}, {"rho": 1, "delta": "1e-6"},
                     {"unit": "each row", "max_rows": None, "max_groups": None},
                     age={"type": "integer", "bounds": [-5, 7], "missing": 0}),
-}  # fmt: skip
+}
 
 
 def declared(name: str) -> Declaration:

@@ -459,4 +459,4 @@ MOVES: list[tuple[Any, str, Any, Any, Any]] = [
     (m.UnaryEncoding.optimised(epsilon=1, values=3), "respond_many", [0, 1, 2], [0, 1, 1], [1, 1, 1]),
     (m.LocalHashing(epsilon=1, values=5), "respond_many", [0, 1, 2], [0, 1, 1], [1, 1, 1]),
     (m.HadamardResponse(epsilon=1, values=3), "respond_many", [0, 1, 2], [0, 1, 1], [1, 1, 1]),
-]  # fmt: skip
+]

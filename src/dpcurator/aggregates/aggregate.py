@@ -49,7 +49,7 @@ class Bar(Protocol):
     def __call__(
         self, errors: tuple[Fraction, ...], width: Fraction, column: Measured | None, reach: Reach,
         rows: Fraction | None, /,
-    ) -> Fraction | None: ...  # fmt: skip
+    ) -> Fraction | None: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,4 +81,4 @@ def _shown(column: Measured | None) -> str:
 AVERAGE = Aggregate(
     "AVG", "number", _asks, _finish, _bar, clamped, _shown, "dp.mean",
     "the average of the values, each clamped to its bounds",
-)  # fmt: skip
+)

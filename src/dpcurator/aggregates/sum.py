@@ -41,4 +41,4 @@ def _shown(column: Measured | None) -> str:
 SUM = Aggregate(
     "SUM", "number", _asks, _finish, bar_of_one_reading, clamped, _shown, "dp.sum",
     "the sum of the values, each clamped to its bounds",
-)  # fmt: skip
+)

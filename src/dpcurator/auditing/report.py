@@ -68,7 +68,7 @@ class Finding:
             "likelier_on": self.direction[0], "counts": None if self.counts is None else list(self.counts),
             "draws": self.draws, "chance_at_least": figure(self.p), "other_chance_at_most": figure(self.q, up=True),
             "at_least": figure(self.at_least), "never_on_the_other": self.never,
-        }  # fmt: skip
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ class Report:
             "unseen": [one.event for one in self.unseen],
             "found_on": None if self.found_on is None else [shown(self.found_on.first), shown(self.found_on.second)],
             "notes": list(self.notes),
-        }  # fmt: skip
+        }
 
     def _repr_html_(self) -> str:
         rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in self._rows())

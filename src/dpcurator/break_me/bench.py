@@ -112,7 +112,7 @@ class Bench:
             others = [one for one in ENGINES if one.load() is not Reference]
             self._others = (
                 tables[0], {one.name: one.load().from_tables(made, dict.fromkeys(made, kinds)) for one in others}
-            )  # fmt: skip
+            )
         return self._others[1]
 
     def _shown(self, asked: Question, table: Described, rows: Rows, other: Rows) -> list[Mismatch]:
@@ -157,7 +157,7 @@ def exactly(quote: Quote, exact: Exact) -> Exactly:
             one.reading.l2_squared, one.reading.coordinates, not chosen,
         )
         for one, values in zip(quote.priced, opened.readings, strict=True)
-    )  # fmt: skip
+    )
     if not chosen:
         return Exactly(readings)
     votes = dict(zip(opened.keys, opened.units, strict=True))

@@ -138,7 +138,7 @@ def question(luck: random.Random, table: Table) -> Question:
         other=unknown and luck.random() < 0.4 and not any("DISTINCT" in item for item in items),
         tail=luck.choice(("", "", "", " HAVING COUNT(*) > 10", " ORDER BY 1 DESC", " LIMIT 2")),
         spend=luck.choice(("5%", "1%", "30%", "0.001%", "100%")),
-    )  # fmt: skip
+    )
 
 
 def _aggregates(table: Table, columns: Sequence[Column]) -> list[str]:
@@ -166,7 +166,7 @@ def _key(luck: random.Random, column: Column) -> str:
     forms = {
         "text": ("UPPER({0})", "LEFT({0}, 1)", "COALESCE({0}, 'none')"), "integer": ("{0} + 1", "{0} > 0"),
         "date": ("EXTRACT(year FROM {0})",), "timestamp": ("EXTRACT(month FROM {0})",), "boolean": ("NOT {0}",),
-    }.get(column.type, ())  # fmt: skip
+    }.get(column.type, ())
     return luck.choice(forms).format(name) if forms and luck.random() < 0.2 else name
 
 

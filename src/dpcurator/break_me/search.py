@@ -25,7 +25,7 @@ from dpcurator.break_me.worst_case_tables import EACH_ROW, Row, world
 
 QUESTIONS: Final = 12  # of one world
 _COUNTED: Final = ("COUNT(DISTINCT", "COUNT_IF(", "SUM(", "AVG(", "CASE", "GROUP BY", "WITH_OTHER", "WHERE", "HAVING",
-                   "LIMIT")  # fmt: skip
+                   "LIMIT")
 Rows = tuple[Row, ...]
 
 
@@ -67,7 +67,7 @@ class Witness:
             "first": [list(map(_plain, row)) for row in self.first],
             "second": [list(map(_plain, row)) for row in self.second],
             "mismatches": [one.as_json() for one in self.mismatches], "seed": self.seed, "world": self.world,
-        }  # fmt: skip
+        }
 
     def __str__(self) -> str:
         lines = [str(self.mismatches[0]), f"  question   {self.question.text}  (for {self.question.spend})"]
@@ -106,7 +106,7 @@ class Broken:
             "questions": self.questions, "refused": self.refused, "pairs": self.pairs, "readings": self.readings,
             "engines_compared": self.engines, "largest_share": str(self.largest), "reached": dict(self.seen),
             "witness": None if self.witness is None else self.witness.as_json(),
-        }  # fmt: skip
+        }
 
     def __str__(self) -> str:
         lines = [

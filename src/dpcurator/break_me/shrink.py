@@ -21,7 +21,7 @@ Fails = Callable[[Question, Rows, Rows], bool]
 
 def smallest(question: Question, one: Rows, other: Rows, fails: Fails, *, unit_rows: bool = True, tries: int = 400) -> (
     tuple[Question, Rows, Rows]
-):  # fmt: skip
+):
     """The question and two tables, smaller where that still fails. unit_rows: may the differing unit lose rows?"""
     left = tries
 

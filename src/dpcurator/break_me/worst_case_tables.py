@@ -81,7 +81,7 @@ def unit(luck: random.Random, table: Table, place: int | None, name: Any) -> Ite
     kind, most = luck.choice(KINDS), table.max_rows or table.max_total or 1
     groups = (table.max_groups or table.max_total or 1) + 1
     size = {"many": luck.choice((most + 1, 10 * most, 40)), "full": most, "repeated": luck.choice((2, most + 1)),
-            "groups": groups, "missing": luck.choice((1, 3))}.get(kind, luck.choice((1, 2, 5)))  # fmt: skip
+            "groups": groups, "missing": luck.choice((1, 3))}.get(kind, luck.choice((1, 2, 5)))
     size = min(size, 60)
     ends = {"many": luck.choice(("top", "bottom", "any")), "full": luck.choice(("top", "bottom")), "groups": "top"}
     end, same = ends.get(kind, kind), kind in ("many", "full", "repeated")
@@ -138,7 +138,7 @@ def _domain(column: Column) -> tuple[int, int]:
     return {
         "date": (_FIRST_DAY, _LAST_DAY), "timestamp": (_FIRST_DAY * _DAY, (_LAST_DAY + 1) * _DAY - 1),
         "float": (-(10**12), 10**12),
-    }.get(column.type, (-(2**63), 2**63 - 1))  # fmt: skip
+    }.get(column.type, (-(2**63), 2**63 - 1))
 
 
 def _named(luck: random.Random, column: Column) -> str | None:

@@ -27,18 +27,18 @@ from dpcurator.catalog.spelling import (
     Unreadable,
     date_pattern,
     read_value,
-)  # fmt: skip
+)
 from dpcurator.errors import Refusal
 from dpcurator.numbers import rational
 
 _OTHER_NAMES = {
     "int": "integer", "int64": "integer", "bigint": "integer", "number": "float", "double": "float", "real": "float",
     "decimal": "float", "bool": "boolean", "str": "text", "string": "text", "varchar": "text", "datetime": "timestamp",
-}  # fmt: skip
+}
 SAMPLE_BOUNDS: Final = {
     "integer": "[0, 100]", "float": "[0, 100]", "date": '["2020-01-01", "2024-12-31"]',
     "timestamp": '["2020-01-01T00:00Z", "2024-12-31T23:59Z"]',
-}  # fmt: skip
+}
 LARGEST_LENGTH: Final = 8000  # a question may read such a text and compute another from it (engines/allowance.py)
 _GREATEST_DOUBLE = Fraction(1.7976931348623157e308)
 
@@ -79,7 +79,7 @@ def declare_column(name: str, raw: object, decimal: str, path: Path, problems: P
         name=name, type=fields.type, lower=lower, upper=upper, keys=keys,
         missing=_fill(fields, catalog_spelling, path, problems), unknown_keys=fields.keys == "unknown",
         max_length=max_length,
-    )  # fmt: skip
+    )
     _no_longer(column, path, problems)
     return DeclaredColumn(column, reading, keys_from, fields.keys_include_missing, guessed)
 
@@ -100,7 +100,7 @@ def _max_length(fields: ColumnFields, path: Path, problems: Problems) -> int:
         problems.add((*path, "max_length"), f"max_length is for text columns, not {fields.type}.", "Leave it out.")
     elif type(given) is not int or not 1 <= given <= LARGEST_LENGTH:
         problems.add((*path, "max_length"), f"max_length must be a whole number from 1 to {LARGEST_LENGTH:,}.",
-                     f"Write max_length = {MAX_LENGTH}.")  # fmt: skip
+                     f"Write max_length = {MAX_LENGTH}.")
     else:
         return given
     return MAX_LENGTH
@@ -112,7 +112,7 @@ def _no_longer(column: Column, path: Path, problems: Problems) -> None:
         longest = max((len(one) for one in values if isinstance(one, str)), default=0)
         if longest > column.letters:
             problems.add((*path, name), f"a text here has {longest:,} letters, and max_length is {column.letters:,}.",
-                         f"Write max_length = {longest}." if longest <= LARGEST_LENGTH else "Shorten it.")  # fmt: skip
+                         f"Write max_length = {longest}." if longest <= LARGEST_LENGTH else "Shorten it.")
 
 
 def _reading(fields: ColumnFields, decimal: str, path: Path, problems: Problems) -> Reading:
@@ -166,7 +166,7 @@ def _bounds(
         lower.denominator != 1 or upper.denominator != 1 or not LEAST_INTEGER <= lower <= upper <= GREATEST_INTEGER
     ):
         problems.add(place, f"bounds [{pair}] of an integer column must be whole and inside 64 bits.",
-                     'Write whole numbers from -2^63 to 2^63 - 1, or use type = "float".')  # fmt: skip
+                     'Write whole numbers from -2^63 to 2^63 - 1, or use type = "float".')
     elif max(abs(lower), abs(upper)) > _GREATEST_DOUBLE:
         problems.add(place, f"bounds [{pair}] are outside the doubles.", "Declare bounds of at most 1.7e308.")
     else:
@@ -212,21 +212,21 @@ def _keys(
     if given is None:
         if fields.keys_include_missing:
             problems.add((*path, "keys_include_missing"), "keys_include_missing is set, but there are no keys.",
-                         "Declare keys as well.")  # fmt: skip
+                         "Declare keys as well.")
         return None, None
     if given == "unknown":
         if fields.type == "float":
             problems.add(place, "Unknown keys are for values that repeat exactly, which floats do not.",
-                         "List the keys, or declare the column as integer or text.")  # fmt: skip
+                         "List the keys, or declare the column as integer or text.")
         if fields.keys_include_missing:
             problems.add((*path, "keys_include_missing"), "Unknown keys are chosen from all values, also missing.",
-                         "Leave keys_include_missing out.")  # fmt: skip
+                         "Leave keys_include_missing out.")
         return None, None
     if isinstance(given, Mapping):
         return None, read(KeysFields, given, place, problems)
     if not isinstance(given, list):
         problems.add(place, f'keys must be a list, {{ table = ... }} or "unknown", not {_shown(given)}.',
-                     'Write keys = ["a", "b"].')  # fmt: skip
+                     'Write keys = ["a", "b"].')
         return None, None
     listed: dict[Value, object] = {None: "missing"} if fields.keys_include_missing else {}
     for index, item in enumerate(given):
@@ -237,7 +237,7 @@ def _keys(
             problems.add((*place, index), f"key {_shown(item)} is {value.reason}.", _written(fields.type))
         elif value in listed and repr(listed[value]) != repr(item):  # 0.0 and -0.0 are two spellings
             problems.add((*place, index), f"keys {_shown(listed[value])} and {_shown(item)} are the same value.",
-                         "Keep one of them.")  # fmt: skip
+                         "Keep one of them.")
         else:
             listed[value] = item
     return in_order(tuple(listed)), None
@@ -248,7 +248,7 @@ def _written(type: str) -> str:
     sample = {
         "integer": "12", "float": "1.5", "boolean": "true", "text": '"a"', "date": '"2020-12-31"',
         "timestamp": '"2020-12-31T00:00Z"', "uuid": '"123e4567-e89b-12d3-a456-426614174000"',
-    }[type]  # fmt: skip
+    }[type]
     whatever = ", however the file writes it" if type == "date" else ""
     return f"Write {'an' if type == 'integer' else 'a'} {type} here as in {sample}{whatever}."
 
@@ -286,6 +286,6 @@ def _fill(fields: ColumnFields, spelling: Spelling, path: Path, problems: Proble
     value = declared_value(given, fields.type, spelling)
     if isinstance(value, Unreadable):
         problems.add(place, f"missing = {_shown(given)} is {value.reason}.",
-                     f'{_written(fields.type)} Or write missing = "drop".')  # fmt: skip
+                     f'{_written(fields.type)} Or write missing = "drop".')
         return None
     return value

@@ -25,11 +25,11 @@ _NOT_READ: Final = {
     "orc": _CONVERT.format("read_orc"), "sav": _CONVERT.format("read_spss"), "dta": _CONVERT.format("read_stata"),
     "sas7bdat": _CONVERT.format("read_sas"), "xml": _CONVERT.format("read_xml"),
     "pkl": "Give the frame itself to dpcurator.open.", "sqlite": "Save the table as CSV or Parquet.",
-}  # fmt: skip
+}
 _FIRST_BYTES: Final = {
     b"PAR1": "parquet", b"PK\x03\x04": "zip", b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ": "xz", b"(\xb5/\xfd": "zst",
     b"SQLite format 3": "sqlite", b"ARROW1": "arrow", b"\xd0\xcf\x11\xe0": "xls", b"ORC": "orc", b"7z\xbc\xaf": "7z",
-}  # fmt: skip
+}
 
 
 def suffix_of(place: str) -> str:

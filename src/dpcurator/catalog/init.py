@@ -24,7 +24,7 @@ from dpcurator.errors import Misconfigured
 _BY_KIND: Final = (
     (r"BOOLEAN", "boolean"), (r"TIMESTAMP.*", "timestamp"), (r"DATE", "date"), (r"UUID", "uuid"),
     (r"FLOAT|DOUBLE|DECIMAL.*", "float"), (r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?", "integer"),
-)  # fmt: skip
+)
 
 _HEAD: Final = """\
 # A draft by `dpcurator init`. Everything in this file is public: it must not depend on whose rows are in the data.
@@ -81,7 +81,7 @@ class Drafted:
         return (
             _HEAD.replace("SALT", salt or os.urandom(16).hex()) + "\n".join([head, *self.source]) + "\n" + _TABLE
             + f"[tables.{quoted(self.table)}.columns]\n" + _COLUMNS + "\n".join(columns) + "\n"
-        )  # fmt: skip
+        )
 
     def told(self) -> list[str]:
         """What the guesses rest on, for the steward alone: it is of private rows."""
@@ -101,7 +101,7 @@ def _type(guessed: Guess) -> str:
 def draft(
     path: str | Path, *, table: str | None = None, directory: Path | None = None, salt: str | None = None,
     header: bool | None = None,
-) -> str:  # fmt: skip
+) -> str:
     """The text of a first curator.toml for a CSV or Parquet file, a pattern or folder of them, or a DuckDB file.
 
     table: its name; default, the file's. directory: where the catalog will be, so that `file` is relative to it;
@@ -121,7 +121,7 @@ def write_draft(path: str | Path, *, to: Path, table: str | None = None, header:
             file.write(made.text())
     except FileExistsError:
         raise Misconfigured("There is already a file of this name.", where=to.name,
-                            cure="Move it away, or draft to another name.") from None  # fmt: skip
+                            cure="Move it away, or draft to another name.") from None
     except OSError:
         raise Misconfigured("The draft cannot be written.", where=to.name, cure="Check the directory.") from None
     return made.told()
@@ -205,7 +205,7 @@ def _typed(table: str, source: list[str], columns: Sequence[tuple[str, str]], fi
     if repeated is not None:
         first, second = [i for i, name in enumerate(names, start=1) if name == repeated][:2]
         raise Misconfigured(f"Columns {first} and {second} have the same name.", where=file,
-                            cure="Write the file again with a name for each column.")  # fmt: skip
+                            cure="Write the file again with a name for each column.")
     types = [next((ours for kinds, ours in _BY_KIND if re.fullmatch(kinds, kind)), "text") for _, kind in columns]
     zone = (("zone", '"?"'),)
     guesses = [

@@ -23,7 +23,7 @@ MOST_KEYS: Final = 1_000_000  # of one column, and entries of any list
 DEEPEST: Final = 8  # tables and lists inside one another
 MOST: Final = {  # what the engines' integers allow: `engines.limits` derives these numbers
     "max_rows": 2**20, "max_groups": 2**26, "max_total": 2**20, "units": 2**48, "expected_units": 2**48,
-}  # fmt: skip
+}
 
 
 LEAST_BUDGET: Final = Fraction(1, 10**24)  # of epsilon or rho: a hundredth of it can still be charged
@@ -49,7 +49,7 @@ def _count(part: Mapping[str, object] | list[object], most: int, what: str, path
     if len(part) > most:
         problems.add(path, f"{dotted(path)} has {len(part):,} {what}; the limit is {most:,}.",
                      "Long key lists belong in a public table: keys = { table = ... }." if what == "entries"
-                     else "Leave out those that nobody asks about.")  # fmt: skip
+                     else "Leave out those that nobody asks about.")
 
 
 def _walk(value: object, path: Path, problems: Problems) -> None:

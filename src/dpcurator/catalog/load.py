@@ -50,16 +50,16 @@ def _read(path: Path) -> str:
         raise Misconfigured("This is a directory, not a catalog file.", where=path.name, cure=cure) from None
     except (OSError, ValueError):  # ValueError: a NUL character in the path
         raise Misconfigured("The catalog file cannot be opened.", where=path.name,
-                            cure="Check its name and permissions.") from None  # fmt: skip
+                            cure="Check its name and permissions.") from None
     if data is None:
         raise Misconfigured(f"The catalog file has more than {LARGEST_FILE:,} bytes, the limit.", where=path.name,
-                            cure="Long key lists belong in a public table: keys = { table = ... }.")  # fmt: skip
+                            cure="Long key lists belong in a public table: keys = { table = ... }.")
     try:
         return data.removeprefix(b"\xef\xbb\xbf").decode()
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise Misconfigured("The file is not UTF-8 here.", where=f"{path.name}:{line}",
-                            cure="Save it as UTF-8, as TOML asks.") from None  # fmt: skip
+                            cure="Save it as UTF-8, as TOML asks.") from None
 
 
 def _parse(text: str, name: str, directory: Path) -> Declaration:
@@ -71,7 +71,7 @@ def _parse(text: str, name: str, directory: Path) -> Declaration:
     except ValueError:  # of Python's int: the one thing tomllib does not refuse in its own words
         line = next((i for i, one in enumerate(text.splitlines(), 1) if _MANY_DIGITS.search(one)), 1)
         raise Misconfigured("This number has more than 4,000 digits.", where=f"{name}:{line}",
-                            cure="Write a smaller one.") from None  # fmt: skip
+                            cure="Write a smaller one.") from None
     return _declare(raw, Problems(name, lines, max(1, len(text.splitlines()))), directory)
 
 
@@ -87,7 +87,7 @@ def _syntax(error: Exception, text: str, name: str, lines: dict[Any, list[int]])
                 cure="Keep one of them.",
             )
     return Misconfigured(f"This is not TOML: {_PLACE.sub('', message)}.", where=f"{name}:{line}",
-                         cure="Mend this line; text goes in quotes, lists in [ ], a name appears once.")  # fmt: skip
+                         cure="Mend this line; text goes in quotes, lists in [ ], a name appears once.")
 
 
 def _declare(raw: Mapping[str, Any], problems: Problems, directory: Path) -> Declaration:
@@ -111,7 +111,7 @@ def _declare(raw: Mapping[str, Any], problems: Problems, directory: Path) -> Dec
         sources=declared.sources, public_keys=declared.public_keys, rho=promise.rho, salt=promise.salt,
         threads=threads, memory=memory,
         lines={_short(path): line for path, line in places.items() if line and len(path) in (2, 4)},
-    )  # fmt: skip
+    )
 
 
 def _resources(fields: CuratorFields | None, problems: Problems) -> tuple[int, int]:
@@ -126,7 +126,7 @@ def _resources(fields: CuratorFields | None, problems: Problems) -> tuple[int, i
     memory = max(1536, least) if memory is None else memory
     if type(memory) is not int or not least <= memory <= 2**30:
         problems.add(("curator", "memory"), f"memory must be a whole number of MiB, at least {least:,} with "
-                     f"{threads} threads.", f"Write memory = {max(1536, least)}.")  # fmt: skip
+                     f"{threads} threads.", f"Write memory = {max(1536, least)}.")
         memory = max(1536, least)
     return threads, memory
 

@@ -33,7 +33,7 @@ Neighbours = Literal["add-remove", "replace-one"]
 KINDS: Final[dict[str, Kind]] = {
     "integer": "integer", "boolean": "integer", "date": "integer", "timestamp": "integer",
     "float": "float", "text": "text", "uuid": "text",
-}  # fmt: skip
+}
 EACH_ROW: Final = "each row"
 MAX_LENGTH: Final = 500  # letters of a text where none is declared: an address or a remark; 40 such texts in a question
 UUID_LETTERS: Final = 36

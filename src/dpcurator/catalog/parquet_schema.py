@@ -64,7 +64,7 @@ def duckdb_tables(path: Path) -> dict[str, list[tuple[str, str]]]:
             ).fetchall()
     except duckdb.Error:
         raise Misconfigured("This is no DuckDB file that can be opened.", where=path.name,
-                            cure="Check that it is one, and close it in other programs.") from None  # fmt: skip
+                            cure="Check that it is one, and close it in other programs.") from None
     found: dict[str, list[tuple[str, str]]] = {}
     for schema, table, column, kind in rows:
         found.setdefault(table if schema == "main" else f"{schema}.{table}", []).append((column, kind))

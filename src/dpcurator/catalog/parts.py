@@ -23,7 +23,7 @@ _SHAPES = {
     "string_type": "text in quotes", "bool_type": "true or false", "list_type": "a list, as in [0, 100]",
     "dict_type": "a table, as in { name = ... }", "model_type": "a table, as in { name = ... }",
     "model_attributes_type": "a table, as in { name = ... }", "mapping_type": "a table",
-}  # fmt: skip
+}
 
 
 def read(model: type[S], raw: object, path: Path, problems: Problems) -> S | None:

@@ -54,17 +54,17 @@ def _neighbours(fields: CuratorFields, problems: Problems) -> tuple[Neighbours, 
     if fields.neighbours == "add-remove":
         if fields.units is not None:
             problems.add(("curator", "units"), 'units is for neighbours = "replace-one" only.',
-                         "Leave it out, or write expected_units in a table for error bars.")  # fmt: skip
+                         "Leave it out, or write expected_units in a table for error bars.")
         return "add-remove", None
     if fields.neighbours != "replace-one":
         problems.add(place, 'neighbours must be "add-remove" or "replace-one".',
-                     nearest(fields.neighbours, get_args(Neighbours)))  # fmt: skip
+                     nearest(fields.neighbours, get_args(Neighbours)))
         return "add-remove", None
     if fields.units is None:
         if not problems.covers(("curator", "units")):
             problems.add(place, 'neighbours = "replace-one" needs the number of units, which it makes public.',
                          "Add units = 1000 with the number that is known already; never count it in the data. Or write "
-                         'neighbours = "add-remove".')  # fmt: skip
+                         'neighbours = "add-remove".')
         return "replace-one", None
     try:
         return "replace-one", number_of("units", fields.units)
@@ -90,10 +90,10 @@ def _budget(fields: LedgerFields | None, problems: Problems) -> tuple[Fraction, 
     given = [name for name in amounts if getattr(fields, name) is not None]
     if len(given) == 2:
         problems.add(("ledger", "rho"), "epsilon and rho are two currencies, and a ledger counts in one.",
-                     "Keep epsilon, or rho with delta; docs/currencies.md says when to choose which.")  # fmt: skip
+                     "Keep epsilon, or rho with delta; docs/currencies.md says when to choose which.")
     elif not given and not any(problems.covers(("ledger", name)) for name in amounts):
         problems.add(("ledger",), "[ledger] has no epsilon or rho.",
-                     'Add a line: epsilon = 4 (or rho = "0.5", with delta = "1e-8").')  # fmt: skip
+                     'Add a line: epsilon = 4 (or rho = "0.5", with delta = "1e-8").')
     for name in given:
         try:
             amounts[name] = positive(getattr(fields, name), name=name)
@@ -106,7 +106,7 @@ def _budget(fields: LedgerFields | None, problems: Problems) -> tuple[Fraction, 
     if given == ["rho"] and delta == 0 and not problems.covers(("ledger", "delta")):
         place = ("ledger", "rho" if fields.delta is None else "delta")
         problems.add(place, "A ledger in rho needs a delta above 0: rho means an epsilon only at a delta.",
-                     'Write delta = "1e-8", far below 1 / (number of people).')  # fmt: skip
+                     'Write delta = "1e-8", far below 1 / (number of people).')
     return amounts["epsilon"], delta, amounts["rho"]
 
 
@@ -133,7 +133,7 @@ def unknown_keys_are_paid_for(promise: Promise, tables: tuple[Table, ...], probl
     if promise.delta <= 0 and not problems.covers(("ledger", "delta")) and not problems.covers(("ledger", "rho")):
         problems.add(place, f'keys = "unknown" of {text(column)}: choosing keys privately costs delta, and the ledger '
                      "has none.", 'Write delta = "1e-8" under [ledger], far below 1 / (number of people), or list the '
-                     "keys.")  # fmt: skip
+                     "keys.")
     if not promise.salt and not problems.covers(("curator", "salt")) and not problems.covers(("curator",)):
         problems.add(place, f'keys = "unknown" of {text(column)} needs a salt, by which a unit\'s keys are chosen.',
-                     f'{_DRAW}, and write them as salt = "..." under [curator].')  # fmt: skip
+                     f'{_DRAW}, and write them as salt = "..." under [curator].')

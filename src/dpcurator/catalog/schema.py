@@ -159,4 +159,4 @@ class TableFields(Section):
 
 SECTIONS: tuple[type[Section], ...] = (
     CuratorFields, LedgerFields, TableFields, ColumnFields, KeysFields, DuckdbFields,
-)  # fmt: skip
+)

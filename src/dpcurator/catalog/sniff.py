@@ -55,7 +55,7 @@ def look(path: Path, header: bool | None) -> Beginning:
             f"The first line looks like a row, not like names: see its field {shown}.", where=f"{path.name}:1",
             cure="If it is a row, run `dpcurator init` with --no-header (in Python: header=False); if it does name the "
             "columns, with --header (header=True).",
-        )  # fmt: skip
+        )
     if header is False:
         return Beginning(None, records[:LOOKED_AT], delimiter, encoding)
     return Beginning(first, rows[:LOOKED_AT], delimiter, encoding)

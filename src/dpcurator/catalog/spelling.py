@@ -110,7 +110,7 @@ GRAMMAR: Final[dict[str, Rule]] = {
         ((" a ", " a "), ("", ""), ("naïve\nline", "naïve\nline"), ("NULL", "NULL")),
         ("a\x00b", "\udcff"),
     ),
-}  # fmt: skip
+}
 TYPES: Final = tuple(GRAMMAR)
 
 _FLAGS = re.ASCII | re.IGNORECASE
@@ -252,7 +252,7 @@ def _uuid(text: str, _: Spelling) -> Value | Unreadable:
 
 _READERS = {
     "integer": _integer, "float": _float, "boolean": _boolean, "date": _date, "timestamp": _timestamp, "uuid": _uuid,
-}  # fmt: skip
+}
 
 
 def read_value(value: Any, type: str, spelling: Spelling = ISO) -> Value | Unreadable:

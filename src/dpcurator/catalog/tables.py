@@ -66,7 +66,7 @@ def _columns(
     given = as_mapping(fields.get("columns", {}))
     if not given:
         problems.add((*path, "columns") if "columns" in fields else path, f"table {text(table)} has no columns.",
-                     f'Add [tables.{quoted(table)}.columns] with a line per column: name = "integer".')  # fmt: skip
+                     f'Add [tables.{quoted(table)}.columns] with a line per column: name = "integer".')
         return []
     declared = [
         declare_column(name, raw, shape.decimal or ".", (*path, "columns", name), problems)
@@ -77,12 +77,12 @@ def _columns(
         shown = ", ".join(text(column.name) for column in guessed[:12]) + (", ..." if len(guessed) > 12 else "")
         first = f'{quoted(guessed[0].name)} = "{guessed[0].type}"'
         problems.add((*path, "columns", guessed[0].name), f"The types of {shown} are guesses.",
-                     f'Take away the "?" of each that is right, as in {first}.')  # fmt: skip
+                     f'Take away the "?" of each that is right, as in {first}.')
     if shape.public:
         for name, raw in given.items():
             if isinstance(raw, Mapping) and "keys" in raw:
                 problems.add((*path, "columns", name, "keys"), "A public table's keys are its own values.",
-                             "Leave keys out here; a private column may say keys = { table = ... }.")  # fmt: skip
+                             "Leave keys out here; a private column may say keys = { table = ... }.")
     return [column for column in declared if column is not None]
 
 
@@ -104,11 +104,11 @@ def _table(
             problems.add((*path, field), f"{field} is for private tables; this one is public.", "Leave it out.")
         elif unit == EACH_ROW and field != "expected_units":
             problems.add((*path, field), f'{field} cannot be given with unit = "each row": a row is in one group.',
-                         "Leave it out.")  # fmt: skip
+                         "Leave it out.")
     return Table(
         name, tuple(columns), unit, max_rows=counts["max_rows"], max_groups=counts["max_groups"],
         max_total=counts["max_total"], expected_units=counts["expected_units"],
-    )  # fmt: skip
+    )
 
 
 def _unit(name: str, shape: TableFields, fields: Mapping[str, object], path: Path, problems: Problems) -> str | None:
@@ -121,29 +121,29 @@ def _unit(name: str, shape: TableFields, fields: Mapping[str, object], path: Pat
     if unit is None:
         if not problems.covers(place):
             problems.add(path, f"table {text(name)} does not say whose its rows are.",
-                         'Add unit = "patient_id" (a column), unit = "each row", or public = true.')  # fmt: skip
+                         'Add unit = "patient_id" (a column), unit = "each row", or public = true.')
         return None
     if unit == EACH_ROW:
         if EACH_ROW in given:
             problems.add(place, 'unit = "each row" is ambiguous: there is a column of that name.',
-                         "Give that column another name.")  # fmt: skip
+                         "Give that column another name.")
         return unit
     if unit not in given:
         problems.add(place, f"The unit {text(unit)} is not among the columns.",
                      f"{nearest(unit, given)} Or add under [tables.{quoted(name)}.columns]: "
-                     f'{quoted(unit)} = "text"')  # fmt: skip
+                     f'{quoted(unit)} = "text"')
         return unit
     raw = given[unit]
     if isinstance(raw, Mapping) and raw.get("missing", "drop") != "drop":
         problems.add((*path, "columns", unit, "missing"), "A unit column has no fill: strangers would become one unit.",
-                     "Leave missing out; rows without a unit are dropped.")  # fmt: skip
+                     "Leave missing out; rows without a unit are dropped.")
     if isinstance(raw, Mapping) and raw.get("keys") == "unknown":
         problems.add((*path, "columns", unit, "keys"), "A unit column has no unknown keys: each would be one unit.",
-                     "Leave keys out; COUNT(DISTINCT ...) counts the units.")  # fmt: skip
+                     "Leave keys out; COUNT(DISTINCT ...) counts the units.")
     of_type = raw.get("type") if isinstance(raw, Mapping) else raw
     if of_type in ("float", "boolean", "date", "timestamp"):
         problems.add((*path, "columns", unit), f"The unit {text(unit)} cannot be of type {of_type}.",
-                     f"A unit is compared exactly: use one of {', '.join(_UNIT_TYPES)}.")  # fmt: skip
+                     f"A unit is compared exactly: use one of {', '.join(_UNIT_TYPES)}.")
     return unit
 
 
@@ -157,7 +157,7 @@ def _source(shape: TableFields, columns: list[DeclaredColumn], path: Path, probl
     csv = shape.file is not None and suffix not in (*PARQUET, *DUCKDB)
     if shape.file is not None and suffix in DUCKDB:
         problems.add((*path, "file"), "A DuckDB file holds several tables.",
-                     'Write duckdb = { file = "...", table = "..." } in place of file.')  # fmt: skip
+                     'Write duckdb = { file = "...", table = "..." } in place of file.')
     elif shape.file is not None and (cure := not_read(suffix)):
         problems.add((*path, "file"), f"A .{suffix} file is not read.", cure)
     if not csv:
@@ -179,7 +179,7 @@ def _csv_options(shape: TableFields, path: Path, problems: Problems) -> CsvOptio
     for field, mark in (("delimiter", delimiter), ("quote", quote)):
         if len(mark) != 1 or mark in "\r\n\0 " or getattr(shape, field) == "":
             problems.add((*path, field), f"{field} must be one character, no line break or space.",
-                         f"Write {field} = {text(',' if field == 'delimiter' else chr(39))}.")  # fmt: skip
+                         f"Write {field} = {text(',' if field == 'delimiter' else chr(39))}.")
     if delimiter == quote:
         problems.add((*path, "quote"), "delimiter and quote are the same character.", "Choose two.")
     if shape.decimal not in (None, ".", ","):
@@ -191,13 +191,13 @@ def _csv_options(shape: TableFields, path: Path, problems: Problems) -> CsvOptio
             raise LookupError
         if found.name.replace("_", "-").startswith(_CARRYING):
             problems.add((*path, "encoding"), f"{text(encoding)} lets one line decide how the next is read.",
-                         'Write the files again in "utf-8".')  # fmt: skip
+                         'Write the files again in "utf-8".')
     except (LookupError, ValueError):
         problems.add((*path, "encoding"), f"{text(encoding)} is no known encoding.", 'Write "utf-8" or "latin-1".')
     return CsvOptions(
         delimiter, quote, encoding, ("",) if shape.missing is None else tuple(shape.missing),
         _rename(shape.rename or {}, path, problems), _names(shape, path, problems),
-    )  # fmt: skip
+    )
 
 
 def _names(shape: TableFields, path: Path, problems: Problems) -> tuple[str, ...]:
@@ -207,17 +207,17 @@ def _names(shape: TableFields, path: Path, problems: Problems) -> tuple[str, ...
     if shape.header is not False:
         if shape.names is not None:
             problems.add((*path, "names"), "names are for a file without a header.",
-                         "Add header = false, or leave names out.")  # fmt: skip
+                         "Add header = false, or leave names out.")
         return ()
     if shape.names is None:
         problems.add((*path, "header"), "header = false needs names: one for each field of a line, in order.",
-                     'Add names = ["c1", "c2", "c3"], as many as a line has fields.')  # fmt: skip
+                     'Add names = ["c1", "c2", "c3"], as many as a line has fields.')
     elif not names or repeated:
         what = f"names gives {text(repeated[0])} twice." if repeated else "names is empty."
         problems.add((*path, "names"), what, 'Write one name for each field: names = ["c1", "c2", "c3"].')
     if shape.rename is not None:
         problems.add((*path, "rename"), "rename changes a header, and header = false says there is none.",
-                     "Give the names in names.")  # fmt: skip
+                     "Give the names in names.")
     return names
 
 
@@ -226,7 +226,7 @@ def _rename(given: Mapping[str, str], path: Path, problems: Problems) -> tuple[t
     for position, name in given.items():
         if not (position.isascii() and position.isdigit() and 1 <= int(position) <= 100_000):
             problems.add((*path, "rename", position), f"rename is by position, not {text(position)}.",
-                         'Write the column\'s number, from 1: rename = { 3 = "score_a" }.')  # fmt: skip
+                         'Write the column\'s number, from 1: rename = { 3 = "score_a" }.')
         elif name in [other for _, other in pairs]:
             problems.add((*path, "rename", position), f"rename gives {text(name)} twice.", "Choose two names.")
         else:
@@ -241,10 +241,10 @@ def _private(tables: list[Table], raw: Mapping[str, object], problems: Problems)
         others = ", ".join(text(table.name) for table in private if table.name != by_row[0])
         problems.add(("tables", by_row[0], "unit"),
                      f'With unit = "each row" there is one private table, and here is also {others}.',
-                     "Give every private table a unit column, or mark the others public = true.")  # fmt: skip
+                     "Give every private table a unit column, or mark the others public = true.")
     if raw and not problems.found and not private:
         problems.add(("tables",), "No table is private, so there is nothing to protect.",
-                     'Give a table a unit: unit = "patient_id".')  # fmt: skip
+                     'Give a table a unit: unit = "patient_id".')
 
 
 def _public_keys(
@@ -261,16 +261,16 @@ def _public_keys(
             public = [table.name for table in tables if not table.private]
             what = "is not public" if source else "is not declared"
             problems.add(place, f"keys name the table {text(keys.table)}, which {what}.",
-                         nearest(keys.table, public) or "Declare it as [tables.NAME] with public = true.")  # fmt: skip
+                         nearest(keys.table, public) or "Declare it as [tables.NAME] with public = true.")
             continue
         wanted_name = keys.column if keys.column is not None else column.name
         match = next((other for other in source.columns if other.name == wanted_name), None)
         if match is None:
             problems.add(place, f"The public table {text(keys.table)} has no column {text(wanted_name)}.",
-                         nearest(wanted_name, [other.name for other in source.columns]))  # fmt: skip
+                         nearest(wanted_name, [other.name for other in source.columns]))
         elif match.type != column.type:
             problems.add(place, f"The keys are of type {match.type}, the column of type {column.type}.",
-                         "Declare both with the same type.")  # fmt: skip
+                         "Declare both with the same type.")
         else:
             found.append(PublicKeys(name, column.name, keys.table, wanted_name, declared.with_missing))
     return tuple(found)

@@ -47,7 +47,7 @@ Bits = Annotated[bool, typer.Option("--bits/--no-bits", help="Look at the last b
 
 
 @command(name="audit", epilog="Example: dpcurator audit release.py:noisy_sum --epsilon 1 --neighbours add-remove "
-                              "--bounds 0 100")  # fmt: skip
+                              "--bounds 0 100")
 def audit(
     function: Target,
     epsilon: Epsilon = None,
@@ -72,7 +72,7 @@ def audit(
             _function(function), pair=None if pair is None else tuple(_read(one) for one in pair),
             claim=_claim(epsilon, delta, rho), neighbours=neighbours, domain=_domain(bounds, values), samples=samples,
             seconds=seconds, confidence=confidence, progress=told, bits=bits,
-        )  # fmt: skip
+        )
     show_json(report.as_json()) if as_json else show(report)
     if report.violated:
         raise typer.Exit(_VIOLATED)

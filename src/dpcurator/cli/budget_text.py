@@ -24,7 +24,7 @@ def budget_json(budget: Budget, life: str) -> dict[str, Any]:
         shown["as_epsilon"] = found and {
             "delta": decimal_text(budget.remaining_delta), "spent": decimal_text(found[0], digits=40),
             "budget": decimal_text(found[1], digits=40),
-        }  # fmt: skip
+        }
     return shown | {"state": life}
 
 

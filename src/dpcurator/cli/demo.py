@@ -56,7 +56,7 @@ _STEPS = (
     ("A row cannot be looked at.", ["ask", "SELECT patient_id, cost FROM visits", "--epsilon", "0.1"]),
     ("Nor can more be spent than there is.", ["ask", _COUNT, "--epsilon", "3"]),
     ("Anyone can check the receipt: sensitivity, noise, price, signature, ledger.", ["verify", "receipt.json"]),
-)  # fmt: skip
+)
 
 
 @command(name="demo", epilog="Example: dpcurator demo --keep clinic")

@@ -30,20 +30,20 @@ Mechanisms = Annotated[
     list[str] | None,
     typer.Option("--mechanism", help=f"The noise: {LIST}; default laplace and gaussian. May be repeated.",
                  metavar="NAME"),
-]  # fmt: skip
+]
 Scale = Annotated[str, typer.Option(help="Of the noise, in the unit of the answer: b or sigma.", metavar="NUMBER")]
 Scales = Annotated[
     list[str] | None,
     typer.Option("--scale", help="Of the noise, in the unit of the answer: b or sigma; default 1, 2 and 4. May be "
                                  "repeated.", metavar="NUMBER"),
-]  # fmt: skip
+]
 Sensitivity = Annotated[str, typer.Option(help="How far neighbours move the answer at most.", metavar="NUMBER")]
 Reach = Annotated[str | None, typer.Option(help="How far to draw, in the unit of the answer.", metavar="NUMBER")]
 Output = Annotated[
     Path | None,
     typer.Option("--output", "-o", metavar="FILE",
                  help="Ends in .svg, .png, .html or .json; default, the chart's name and .svg, here. Replaces a file."),
-]  # fmt: skip
+]
 
 
 def _finish(draw: Callable[[], Any], name: str, output: Path | None, as_json: bool) -> None:
@@ -147,7 +147,7 @@ def delta(
     ] = None,
     output: Output = None,
     as_json: AsJson = False,
-) -> None:  # fmt: skip
+) -> None:
     """The least delta at each epsilon, on a logarithmic axis."""
     from dpcurator.cli import plot_options
     from dpcurator.plots import draw_delta
@@ -165,7 +165,7 @@ def delta(
 
 
 @command(to=charts, name="composition",
-         epilog='Example: dpcurator plot composition "100 * laplace(epsilon=0.1)" --compare zcdp')  # fmt: skip
+         epilog='Example: dpcurator plot composition "100 * laplace(epsilon=0.1)" --compare zcdp')
 def composition(
     losses: Annotated[
         str,
@@ -184,7 +184,7 @@ def composition(
     ] = None,
     output: Output = None,
     as_json: AsJson = False,
-) -> None:  # fmt: skip
+) -> None:
     """What many releases reveal together, between proved ends."""
     from dpcurator.accounting.parse import spelled
     from dpcurator.plots.plot import plot

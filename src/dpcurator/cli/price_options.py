@@ -98,7 +98,7 @@ class Asked:
         return {
             "epsilon": self.epsilon, "rho": self.rho, "delta": self.delta, "spend": self.spend,
             "confidence": self.confidence, **self.caps(),
-        }  # fmt: skip
+        }
 
     def caps(self) -> Caps:
         """Contribution bounding of the question's own."""

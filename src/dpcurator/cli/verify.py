@@ -121,7 +121,7 @@ def _bytes(file: Path) -> bytes:
         raise Misconfigured(
             f"the receipt cannot be opened: {(error.strerror or 'no reason is given').lower()}.", where=str(file),
             cure=f"Check the file's name. {_PRINT}",
-        ) from None  # fmt: skip
+        ) from None
     if len(data) > LARGEST:
         raise Misconfigured("the file is larger than 16 MiB.", where=str(file), cure="Verify its answers in two files.")
     return data

@@ -189,7 +189,7 @@ class Curator:
         return menu(
             plan, self.catalog, budget.remaining, rows=rows, confidence=level_of(confidence),
             remaining_delta=budget.remaining_delta,
-        )  # fmt: skip
+        )
 
     @takes(Asking)
     def caps(self, question: Question, **asked: Unpack[Asking]) -> CapsMenu:
@@ -206,7 +206,7 @@ class Curator:
         def quoted(caps: Caps | None) -> Quote:
             plan = self._bound(syntax, asked) if caps is None else bind(
                 replace(syntax, caps=caps), self.catalog, AGGREGATES
-            )  # fmt: skip
+            )
             return offer.quote(plan, self.catalog)
 
         own = self._bound(syntax, asked)
@@ -231,7 +231,7 @@ class Curator:
         return self._paid(
             self.quote(question, **asked), fresh=fresh, request_id=request_id, analyst=analyst,
             asked=words_of(question, asked),
-        )  # fmt: skip
+        )
 
     @takes(BatchAsking)
     def quote_batch(
@@ -277,7 +277,7 @@ class Curator:
             epsilon=batch.epsilon, rho=batch.rho, delta=batch.delta,
             asked="; ".join(words_of(question, asked) for question in questions),
             owners=tuple(dict.fromkeys(pair for quote in batch.paid for pair in owners_of(quote.plan))),
-        )  # fmt: skip
+        )
         text, _, repeated = self._settled(wanted, lambda c, e: self._noisy_batch(batch, c, e, analyst), fresh=fresh)
         stored: list[Json] = read_json(text)["batch"]
         return tuple(

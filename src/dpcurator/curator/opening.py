@@ -151,7 +151,7 @@ def rehearsing(
     place = None if directory is None else Path(directory)
     declaration = source if isinstance(source, Declaration) else load(
         source if isinstance(source, Mapping) else Path(source), directory=place
-    )  # fmt: skip
+    )
     key = signing.SigningKey(Ed25519PrivateKey.generate())
     ledger = Ledger.open(MemoryStore(), opening_of(declaration, key))
     return Curator(catalog_of(declaration, _facts(declaration)), ledger, key, nothing)
@@ -169,7 +169,7 @@ def _facts(declaration: Declaration) -> PublicFacts:
     return PublicFacts(0, tuple(
         ((wanted.public_table, wanted.public_column), made_up_keys(columns[wanted.table, wanted.column]))
         for wanted in declaration.public_keys
-    ))  # fmt: skip
+    ))
 
 
 def ledger_of(declaration: Declaration, key: signing.SigningKey) -> Ledger:

@@ -41,14 +41,14 @@ _MISSING: Final = 0.03
 _OFTEN: Final = 0.05  # how often a number is at an end of its bounds, or beyond
 _BEYOND: Final = 0.02  # how often a unit has more rows, or groups, than count
 _NAMES: Final = ("amber", "birch", "cedar", "dune", "ember", "fjord", "grove", "heath", "inlet",
-                 "juniper", "kelp", "loam")  # fmt: skip
+                 "juniper", "kelp", "loam")
 _WORDS: Final = tuple(f"made-up {name}{number}" for number in ("", " 2", " 3") for name in _NAMES)
 _LISTED: Final = 12  # keys of a public table that was not read yet
 _RECENT: Final = (18_262, 20_088)  # 2020 to 2024, for dates without bounds
 _HUGE: Final = 1.7e308
 _DOMAINS: Final = {  # what a value of the type can be
     "date": (FIRST_DAY, LAST_DAY), "timestamp": (FIRST_MOMENT, LAST_MOMENT), "integer": (-(2**63), 2**63 - 1),
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def rehearsed(quote: Quote, entropy: Entropy) -> Rehearsed:
         exact = stored_engine().from_tables({scan.table: made}, {scan.table: kinds}).evaluate(quote.lowered.core)
     except Fault:  # of rows that are nobody's, so this may be told
         raise Refusal("the engine fails on this question, even on made-up rows.",
-                      cure="Ask it in other words, and report it: it would fail on data too.") from None  # fmt: skip
+                      cure="Ask it in other words, and report it: it would fail on data too.") from None
     cells = finish(quote, release(quote, exact, entropy))
     units, declared = _units(quote.catalog, table), _declared(quote.catalog, table)
     return Rehearsed(cells, len(next(iter(made.values()))), units, declared if declared > units else None)

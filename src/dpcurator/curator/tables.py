@@ -77,7 +77,7 @@ def _caps(table: Table, catalog: Catalog) -> str:
             (table.max_rows, "rows in a group"), (table.max_groups, "groups"), (table.max_total, "rows in all"),
         )
         if number is not None
-    ]  # fmt: skip
+    ]
     about = f"; about {table.expected_units:,} of them" if table.expected_units is not None else ""
     unit = f"private, protects {printable(catalog.protects)} by {printable(table.unit or '')}"
     return f"{unit}, of whom each has {' and '.join(caps)}{about}" if caps else f"{unit}{about}"

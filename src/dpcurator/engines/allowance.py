@@ -134,15 +134,15 @@ def check(need: Need) -> None:
     shorter = "Shorten it first, as in LEFT(x, 100), or declare a smaller max_length for its columns in curator.toml"
     if need.longest > LONGEST:
         raise Refusal(f"a text of this question may have {need.longest:,} letters; the limit is {LONGEST:,}.",
-                      cure=f"{shorter}.")  # fmt: skip
+                      cure=f"{shorter}.")
     if need.steps > STEPS:
         raise Refusal(
             f"the patterns of this question may take {need.steps:,} steps a row (letters times length of pattern), "
             f"and the limit is {STEPS:,}.", cure="Shorten the text, as in LEFT(x, 100) LIKE ..., or the patterns.",
-        )  # fmt: skip
+        )
     if need.bytes > ALLOWANCE:
         raise Refusal(
             f"the expressions of this question may need {-(-need.bytes // 2**20):,} MiB for each thread, counted from "
             f"the max_length of texts; the limit is {ALLOWANCE // 2**20} MiB.",
             cure=f"{shorter}; or compute fewer texts and patterns.",
-        )  # fmt: skip
+        )

@@ -107,7 +107,7 @@ def check_core(core: CorePlan) -> Parts:
             core = (first, *others)
     match core:
         case (Scan() as scan, Owner(owner), (Listed() | Chosen()) as keys, Measure(grids), PerUnit(),
-              ScaleDown() as scale, Total(sums)):  # fmt: skip
+              ScaleDown() as scale, Total(sums)):
             pass
         case _:
             raise Refusal("The steps of this plan are not those of a core plan, in their order.")
@@ -122,7 +122,7 @@ def check_core(core: CorePlan) -> Parts:
     require(type(scale.max_groups) is int and scale.max_groups >= 1, "max_groups is at least 1.")
     if scale.max_total is not None:
         require(type(scale.max_total) is int and scale.max_rows <= scale.max_total < MAX_TOTAL,
-                "max_total is at least max_rows, and below 2**46.")  # fmt: skip
+                "max_total is at least max_rows, and below 2**46.")
     require(type(scale.one) is int and 1 <= scale.one <= MAX_ONE, "One whole row counts from 1 to 2**16.")
     for grid in grids:
         _grid(grid, kinds, 1 if owner is None else scale.max_rows)
@@ -174,9 +174,9 @@ def _chosen(chosen: Chosen, kinds: tuple[Kind, ...], sums: tuple[Sum, ...], scal
     require(bool(key_kinds) and "float" not in key_kinds, "A chosen key is of integers and texts.")
     require(is_unicode(chosen.salt), "A salt is Unicode text.")
     require(type(chosen.max_groups) is int and 1 <= chosen.max_groups <= scale.max_groups,
-            "No more keys are kept than a unit may have whole.")  # fmt: skip
+            "No more keys are kept than a unit may have whole.")
     require(scale.max_total is None or chosen.max_groups <= scale.max_total,
-            "No more keys are kept than rows a unit may have in all.")  # fmt: skip
+            "No more keys are kept than rows a unit may have in all.")
     require(bool(sums) and sums[0].what == "units", "Where keys are chosen the first sum is of units.")
 
 

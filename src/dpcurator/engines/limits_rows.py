@@ -100,7 +100,7 @@ class Rows:
         require(bool(found) and found == expected, f"The parts of {function.name} are not of its kinds.")
         require(operand.kind == KINDS.get(function.kind, any_kind), f"{function.name} gives another kind.")
         require(type(operand.literals) is tuple and function.check(operand.literals, any_kind),
-                f"These are not the parameters of {function.name}.")  # fmt: skip
+                f"These are not the parameters of {function.name}.")
         if function.zone:
             self.zones += 1
             require(self.zones <= MAX_ZONES, "The plan looks up too many time zones.")

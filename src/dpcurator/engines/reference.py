@@ -35,7 +35,7 @@ from dpcurator.plan.core import (
     Sum,
     Total,
     key_bytes,
-)  # fmt: skip
+)
 from dpcurator.plan.merge import apart, merged
 from dpcurator.values import Exact
 

@@ -18,7 +18,7 @@ from dpcurator.language.question import NO_CAPS, Caps
 from dpcurator.numbers import whole
 
 CAPS: Final = {"max_total": "max_total", "max_rows": "max_rows", "max_groups": "max_groups",
-               "max_groups_contributed": "max_groups"}  # fmt: skip
+               "max_groups_contributed": "max_groups"}
 PRICE: Final = ("epsilon", "delta")
 _HEAD: Final = re.compile(
     r"(\s*SELECT)(\s+WITH\s+DIFFERENTIAL_PRIVACY\b)(\s*OPTIONS\s*\(([^()]{0,1000})\))?", re.IGNORECASE
@@ -52,7 +52,7 @@ def without_options(text: str) -> tuple[str, Options]:
         name = option[1].lower()
         if name not in CAPS and name not in PRICE:
             cure = "The catalog says whose the rows are: leave it out." if name == "privacy_unit_column" else nearest(
-                name, [*CAPS, *PRICE], "option")  # fmt: skip
+                name, [*CAPS, *PRICE], "option")
             raise Refusal(f"there is no option {name}.", where=_place(text, found.start(4)), cure=cure)
         known = CAPS.get(name, name)
         if known in said:

@@ -27,7 +27,7 @@ _CLAUSE_WORDS: Final = {
     "with_": "WITH (a common table expression)", "distinct": "SELECT DISTINCT", "joins": "JOIN", "laterals": "LATERAL",
     "windows": "a window", "qualify": "QUALIFY", "pivots": "PIVOT", "sample": "TABLESAMPLE", "into": "INTO",
     "operation_modifiers": "this modifier", "hint": "a hint", "kind": "SELECT AS", "locks": "FOR UPDATE",
-}  # fmt: skip
+}
 
 
 _ONE_SELECT: Final = (
@@ -38,7 +38,7 @@ _CLAUSE_CURES: Final = {
     "joins": "It is not built yet: a question is asked of one table. The steward can declare a joined file as a table.",
     "with_": "It is not built yet. Write the condition of the inner question in the outer one.",
     "qualify": "Use HAVING.", "sample": "Ask of all rows: a price buys the same error however many there are.",
-}  # fmt: skip
+}
 
 
 @lru_cache(maxsize=1)
@@ -170,7 +170,7 @@ def _table(source: Any) -> tuple[str, bool, str | None]:
         raise Refusal(
             "a table has no schema here.", where=place_of(table), cure=f"Write the table's name alone: {table.name}.",
             mends=(Mend(table.name, f"{table.args['db'].sql()}.{table.this.sql()}"),),
-        )  # fmt: skip
+        )
     if table.args.get("joins"):
         raise Refusal("JOIN is not available.", where=place_of(table), cure="Ask of one table.")
     known(table, "this", "alias")

@@ -19,7 +19,7 @@ from dpcurator.language.functions import ALSO
 from dpcurator.language.question import Branch, Call, Case, Literally, Syntax
 
 NAMED: Final = {"Count": "COUNT", "Sum": "SUM", "Avg": "AVG", "Round": "ROUND", "Abs": "ABS",
-                 "Coalesce": "COALESCE", "Nullif": "NULLIF", "Floor": "FLOOR", "Ceil": "CEIL"}  # fmt: skip
+                 "Coalesce": "COALESCE", "Nullif": "NULLIF", "Floor": "FLOOR", "Ceil": "CEIL"}
 PARSED: Final = ("COUNT", "SUM", "AVG", "ROUND", "ABS", "COALESCE", "NULLIF")  # the parser keeps others as written
 _ALSO: Final = {**ALSO, "IIF": "IF", "MEAN": "AVG"}
 

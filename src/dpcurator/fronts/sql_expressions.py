@@ -27,18 +27,18 @@ from dpcurator.language.question import (
     Unary,
     Within,
     chain,
-)  # fmt: skip
+)
 from dpcurator.numbers import rational
 
 MAX_DEPTH: Final = 64  # of an expression's tree
 _BINARY: Final[dict[str, Operator]] = {
     "Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "Mod": "%", "DPipe": "||", "EQ": "=", "NEQ": "<>", "LT": "<",
     "LTE": "<=", "GT": ">", "GTE": ">=", "NullSafeNEQ": "IS DISTINCT FROM", "And": "AND", "Or": "OR",
-}  # fmt: skip
+}
 _TYPES: Final = {
     "INT": "INTEGER", "BIGINT": "INTEGER", "DOUBLE": "DOUBLE", "FLOAT": "DOUBLE", "TEXT": "TEXT", "VARCHAR": "TEXT",
     "DATE": "DATE", "TIMESTAMP": "TIMESTAMP", "TIMESTAMPTZ": "TIMESTAMP", "BOOLEAN": "BOOLEAN",
-}  # fmt: skip
+}
 
 
 def syntax_of(node: Any, depth: int = 0) -> Syntax:
@@ -74,7 +74,7 @@ def _column(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
         raise Refusal(
             "a column has at most a table before it.", where=place_of(node), cure="Write table.column.",
             mends=(Mend(node.name, node.sql()),),
-        )  # fmt: skip
+        )
     known(node, "this", "table")
     table = node.args.get("table")
     return Name(
@@ -160,7 +160,7 @@ def _interval(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
         raise Refusal(
             "an interval is a literal of one unit or several.", where=place_of(node),
             cure="Write it as in INTERVAL '1 month' or INTERVAL '1 day 6 hours'.",
-        )  # fmt: skip
+        )
     return Literally(str(node.this.this) + ("" if unit is None else f" {str(unit.this).lower()}"), "interval")
 
 
@@ -175,7 +175,7 @@ def _in(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
         raise Refusal(
             "a subquery is not available.", where=place_of(node),
             cure="It is not built yet. List the values after IN, as in city IN ('Leeds', 'York').",
-        )  # fmt: skip
+        )
     known(node, "this", "expressions")
     if not node.expressions:
         raise Refusal("the list after IN is empty.", where=place_of(node), cure="List the values after IN.")
@@ -203,4 +203,4 @@ _READERS: dict[str, Callable[[Any, Callable[[Any], Syntax]], Syntax]] = {
     "Boolean": lambda node, inner: Literally(bool(node.this)), "Like": _like, "ILike": _like, "Escape": _like,
     "Case": _case, "If": _if, "Filter": filtered, "Interval": _interval, "AtTimeZone": zone, "Extract": extract,
     "Trim": trim, "Substring": substring,
-}  # fmt: skip
+}

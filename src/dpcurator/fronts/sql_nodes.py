@@ -30,7 +30,7 @@ CURES: Final = {
     "Placeholder": ("a parameter", "Write the value in the text."),
     "Parameter": ("a parameter", "Write the value in the text."),
     "Exists": ("EXISTS", "Ask of one table; WHERE and HAVING filter."),
-}  # fmt: skip
+}
 
 
 def kind_of(node: Any) -> str:

@@ -35,13 +35,13 @@ _OPENINGS: Final = {
         ("UPDATE", "DELETE", "DROP", "CREATE", "ALTER", "TRUNCATE", "MERGE", "REPLACE", "COPY", "ATTACH", "DETACH",
          "PRAGMA", "SET", "CALL", "GRANT", "REVOKE", "BEGIN", "COMMIT", "LOAD", "INSTALL"), _CHANGES,
     ),
-}  # fmt: skip
+}
 _UNDONE: Final = {("ASC", "DESC"), ("FIRST", "NULLS"), ("LAST", "NULLS")}
 _COMPARED: Final = {"EQ", "NEQ", "LT", "LTE", "GT", "GTE"}
 _ENDS: Final = {
     "AND", "OR", "COMMA", "SELECT", "ALIAS", "FROM", "WHERE", "GROUP_BY", "HAVING", "ORDER_BY", "LIMIT", "OFFSET",
     "CASE", "WHEN", "THEN", "ELSE", "END",
-}  # fmt: skip
+}
 
 
 def guard(text: object) -> None:
@@ -62,7 +62,7 @@ def guard(text: object) -> None:
         raise Refusal(
             f"a question starts with SELECT, not {words[0][:20]!r}." if words[0].isprintable() else "not a SELECT.",
             where=f"line {tokens[0].line}", cure=cure, mends=_without_opening(text, words, tokens),
-        )  # fmt: skip
+        )
     _top(text, tokens)
     _one(tokens)
     _nesting(words, tokens)
@@ -90,7 +90,7 @@ def _characters(text: str) -> None:
             raise Refusal(
                 f"the question holds a character that is no text (U+{ord(letter):04X}).",
                 where=f"line {line}, column {column}", cure="Take it out.",
-            )  # fmt: skip
+            )
 
 
 def _top(text: str, tokens: list[Any]) -> None:
@@ -104,7 +104,7 @@ def _top(text: str, tokens: list[Any]) -> None:
         raise Refusal(
             "TOP is not available.", where=f"line {word.line}", cure=f"Write LIMIT {count} at the end of the question.",
             mends=(Mend(rest, to="question"),) if number.text.isdecimal() else (),
-        )  # fmt: skip
+        )
 
 
 def _one(tokens: list[Any]) -> None:
@@ -166,7 +166,7 @@ def _in_place(tokens: list[Any]) -> None:
             raise Refusal(
                 f"{word} is out of place.", where=f"line {token.line}",
                 cure="The order is SELECT, FROM, WHERE, GROUP BY, HAVING, ORDER BY, LIMIT; NOT negates.",
-            )  # fmt: skip
+            )
         before = word if kind != "STRING" else ""
 
 
@@ -193,5 +193,5 @@ def _two_readings(tokens: list[Any]) -> None:
                 raise Refusal(
                     f"{token.text.upper()} after a comparison has more than one reading.", where=f"line {token.line}",
                     cure="Put one of them in brackets, as in (a = b) IS NULL.",
-                )  # fmt: skip
+                )
             compared[-1] = kind in _COMPARED

@@ -24,7 +24,7 @@ _IS: Final = "Ask .is_missing(), or ~x.is_missing() for where it is present."
 _MISSING: Final = {
     "isin": "Write x.isin(...) | x.is_missing().",
     "coalesce": "Give the value to use instead.", "nullif": "Give the value to read as missing.",
-}  # fmt: skip
+}
 
 
 def value(given: object, beside: str) -> Syntax:

@@ -30,13 +30,13 @@ from dpcurator.language.rows import (
     Operand,
     Predicate,
     Truth,
-)  # fmt: skip
+)
 from dpcurator.language.typed import NUMERIC, Typed, compute, kind_of, own_type, plain_text, text
 from dpcurator.numbers.rational import INT64
 
 _SWAPPED: Final[dict[Comparison, Comparison]] = {
     "=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<=",
-}  # fmt: skip
+}
 
 
 def compare(op: Comparison, left: Typed, right: Typed) -> Predicate:
@@ -64,7 +64,7 @@ def _alike(one: Typed, other: Typed) -> tuple[str, str] | None:
     wanted = {
         ("timestamp", "date"): "DATE", ("local", "date"): "DATE", ("boolean", "integer"): "INTEGER",
         ("text", "integer"): "INTEGER", ("text", "float"): "DOUBLE", ("text", "date"): "DATE", ("uuid", "text"): "TEXT",
-    }.get((one.type, other.type))  # fmt: skip
+    }.get((one.type, other.type))
     return None if wanted is None else (f"CAST({one.name} AS {wanted})", one.name)
 
 

@@ -32,7 +32,7 @@ from dpcurator.language.rows import (
     Truth,
     When,
     parts_of,
-)  # fmt: skip
+)
 from dpcurator.language.spelling import spelled
 from dpcurator.language.typed import Spell, Typed, condition, kind_of, literal, truth_value, united
 
@@ -47,7 +47,7 @@ class Reader:
     def __init__(
         self, table: Table, resolve: Callable[[Name], tuple[int, Column]], inside: str = "WHERE",
         aggregates: Collection[str] = (),
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.resolve, self.inside, self.aggregates = resolve, inside, aggregates
         self._written: dict[int, Syntax] = {}  # what an operand was read from
         self._spell: Spell = lambda part: self._words(part) or spelled(part, table)
@@ -153,7 +153,7 @@ class Reader:
                 f"the function {part.function} is not available on rows.", where=part.at,
                 cure=f"Did you mean {close[0]}? {listed}" if close else _ELSE.get(part.function, listed),
                 mends=tuple(Mend(name, part.function) for name in close),
-            )  # fmt: skip
+            )
         if part.distinct or part.star or not known.least <= len(part.arguments) <= known.most:
             raise Refusal(f"{part.function} takes {known.counted} values.", where=part.at, cure=f"Write {known.use}.")
         return known.read([self.value(argument) for argument in part.arguments])
@@ -165,7 +165,7 @@ class Reader:
             return Refusal(f"{part.function} is not available in WHERE.", where=part.at, cure=cure)
         cure = "GROUP BY takes expressions of one row." if self.inside == "GROUP BY" else (
             "An aggregate takes columns and expressions of one row."
-        )  # fmt: skip
+        )
         return Refusal(f"{self.inside} holds {part.function}, which is of many rows.", where=part.at, cure=cure)
 
     def _measure(self, made: Expression) -> tuple[int, int]:
@@ -193,4 +193,4 @@ _ELSE: Final = {
     "DATE_ADD": "Write day + INTERVAL '1 month'.", "DATE_SUB": "Write day - INTERVAL '1 month'.",
     "AGE": "Write DATE_DIFF('year', earlier, later).", "CONCAT_WS": "Write CONCAT(x, '-', y).",
     "REGEXP_LIKE": "Use LIKE.", "REGEXP_MATCHES": "Use LIKE.", "WIDTH_BUCKET": "Write FLOOR(x / 10) * 10.",
-}  # fmt: skip
+}

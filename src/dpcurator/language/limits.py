@@ -28,7 +28,7 @@ from dpcurator.language.rows import (
     Like,
     Not,
     parts_of,
-)  # fmt: skip
+)
 
 MOST_STEPS: Final = 5_000_000  # for one list of keys: some seconds
 KEY_LETTERS: Final = 30_000_000  # in all the keys of a list, and in all the texts of an answer

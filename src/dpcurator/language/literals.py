@@ -24,11 +24,11 @@ _CURES = {  # what to write, then more about it
     "local": ("TIMESTAMP '2024-05-31 12:00:00'", ", without a zone"), "text": ("'x'", ", in single quotes"),
     "uuid": ("'5f0c3a52-6d1e-4c7b-9d3a-0a4f8e2b1c66'", ", its 36 characters in single quotes"),
     "boolean": ("TRUE", " or FALSE"), "integer": ("65", ""), "float": ("65", " or 0.5"),
-}  # fmt: skip
+}
 _WORDS = {
     "float": "a number", "integer": "a number", "boolean": "TRUE or FALSE", "uuid": "a UUID", "date": "a date",
     "timestamp": "a timestamp with its zone", "local": "a timestamp without a zone", "text": "a text",
-}  # fmt: skip
+}
 
 
 def mismatch(name: str, type: str, literal: Literally) -> Refusal:
@@ -69,7 +69,7 @@ def _nearest(type: str, value: Fraction | str | bool | None) -> str | None:
             return str(int(value))
         case "boolean":
             truths = {"true": "TRUE", "t": "TRUE", "yes": "TRUE", "y": "TRUE", "1": "TRUE", "false": "FALSE",
-                      "f": "FALSE", "no": "FALSE", "n": "FALSE", "0": "FALSE"}  # fmt: skip
+                      "f": "FALSE", "no": "FALSE", "n": "FALSE", "0": "FALSE"}
             return truths.get(text.lower() if text else str(value))
         case "text" if value is not None:
             return words(Literally(text or str(words(Literally(value)) or "x")))
@@ -148,7 +148,7 @@ def moment(text: str, *, zoned: bool) -> int | None:
 _UNITS = {
     "year": (12, 0, 0), "quarter": (3, 0, 0), "month": (1, 0, 0), "week": (0, 7, 0), "day": (0, 1, 0),
     "hour": (0, 0, DAY // 24), "minute": (0, 0, 60_000_000), "second": (0, 0, 1_000_000),
-}  # fmt: skip
+}
 _INTERVAL = re.compile(r"([+-]?[0-9]{1,18}) ([a-z]+?)s?")
 
 

@@ -37,7 +37,7 @@ def unknown(name: str, quoted: bool, among: Sequence[str], *, what: str, where: 
     return Refusal(
         f"there is no {what} {show(name)}.", where=where, cure=nearest(name, among, kind or what),
         mends=tuple(Mend(quote(other), written) for other in close[:1]),
-    )  # fmt: skip
+    )
 
 
 def nearest(name: str, among: Sequence[str], what: str) -> str:

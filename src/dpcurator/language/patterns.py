@@ -89,4 +89,4 @@ def regular(pattern: tuple[Token, ...]) -> str:
         spelled[token] if isinstance(token, Wild)
         else token if token.isascii() and token.isalnum() else f"\\x{{{ord(token):x}}}"
         for token in pattern
-    )  # fmt: skip
+    )

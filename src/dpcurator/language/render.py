@@ -31,7 +31,7 @@ from dpcurator.language.question import (
     chain,
     inside,
     walk,
-)  # fmt: skip
+)
 
 __all__ = ["chain", "decimals", "depth", "expression", "leaves", "quoted", "render", "words"]
 
@@ -62,7 +62,7 @@ def render(question: Question) -> str:
 def _options(caps: Caps) -> str:
     """The clause that says these caps, with a blank before it; nothing where none is said."""
     said = [f"{name} = {value}" for name in ("max_total", "max_rows", "max_groups")
-            if (value := getattr(caps, name)) is not None]  # fmt: skip
+            if (value := getattr(caps, name)) is not None]
     return f" WITH DIFFERENTIAL_PRIVACY OPTIONS ({', '.join(said)})" if said else ""
 
 

@@ -22,7 +22,7 @@ Comparison = Literal["=", "<>", "<", "<=", ">", ">="]
 COMPARISONS: Final[tuple[Comparison, ...]] = ("=", "<>", "<", "<=", ">", ">=")
 COMPARE: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     "=": operator.eq, "<>": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,7 @@ def zoned(parts: Sequence[Span], *_: Any) -> Span:
 
 
 _PARTS: Final = {"quarter": (1, 4), "month": (1, 12), "week": (1, 53), "day": (1, 31), "dow": (0, 6), "isodow": (1, 7),
-                 "doy": (1, 366), "hour": (0, 23), "minute": (0, 59), "second": (0, 59)}  # fmt: skip
+                 "doy": (1, 366), "hour": (0, 23), "minute": (0, 59), "second": (0, 59)}
 
 
 def part_of(parts: Sequence[Span], literals: tuple[Any, ...], *_: Any) -> Span:

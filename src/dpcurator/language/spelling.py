@@ -26,7 +26,7 @@ from dpcurator.language.rows import (
     Not,
     Truth,
     When,
-)  # fmt: skip
+)
 
 LONGEST: Final = 100  # characters
 
@@ -99,7 +99,7 @@ def _is_open(part: Expression) -> bool:
 def _is_condition(operand: Expression, table: Table) -> bool:
     return isinstance(operand, Field) and operand.index < len(table.columns) and (
         table.columns[operand.index].type == "boolean"
-    )  # fmt: skip
+    )
 
 
 def own_bounds(index: int, table: Table) -> tuple[int, int] | tuple[float, float] | None:

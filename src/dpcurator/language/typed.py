@@ -177,7 +177,7 @@ def text(typed: Typed, what: str) -> Operand:
     raise Refusal(
         f"{what} needs texts, and {typed.said}.", cure=f"CAST it to TEXT first: {put}." if castable else "Use a text.",
         mends=(Mend(put, typed.name),) if castable else (),
-    )  # fmt: skip
+    )
 
 
 def plain_text(typed: Typed, what: str) -> str:
@@ -226,7 +226,7 @@ def condition(typed: Typed) -> Predicate:
     raise Refusal(
         f"a condition is needed, and {typed.said}.", cure=f"Compare it with something, as in {put}.",
         mends=(Mend(put, typed.name),) if typed.literal is None else (),
-    )  # fmt: skip
+    )
 
 
 def is_field(operand: Operand | None) -> bool:

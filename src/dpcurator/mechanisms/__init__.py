@@ -81,7 +81,7 @@ ROWS: Final = (
         takes={"select": "scores"},
     ),
     Row(name="TopK", file="choice.top_k", protocol=Selection, outcomes="listed", takes={"select": "scores"}),
-)  # fmt: skip
+)
 _BY_NAME: Final = {row.name: row for row in ROWS}
 
 if TYPE_CHECKING:

@@ -33,7 +33,7 @@ class Interval:
     def __add__(self, other: Interval) -> Interval:
         return Interval(
             _plus(self.value, other.value), _plus(self.low, other.low), _plus(self.high, other.high)
-        )  # fmt: skip
+        )
 
     def __sub__(self, other: Interval) -> Interval:
         return self + -other

@@ -48,7 +48,7 @@ def _aggregate(call: Call, scope: Scope) -> tuple[AggregateCall, AggregateRule]:
     if len(call.arguments) != 1 or call.arguments[0] == Literally(None):
         raise Refusal(
             f"{call.function} takes one value.", where=call.at, cure=f"Write it as in {call.function}(age)."
-        )  # fmt: skip
+        )
     rule = scope.rules.get((call.function, "column")) or scope.rules[call.function, "number"]
     refused = None
     try:
@@ -98,7 +98,7 @@ def _unquoted(call: Call, scope: Scope) -> None:
                 f"{call.function}({spelled}) reads as arithmetic.", where=call.at,
                 cure=f"Put the column's name in double quotes: {call.function}({quote(column.name)}).",
                 mends=(Mend(f"{call.function}({quote(column.name)})", words(call) or ""),),
-            )  # fmt: skip
+            )
 
 
 def _constant(call: Call) -> bool:
@@ -157,7 +157,7 @@ def _no_aggregate(call: Call, functions: list[str], scope: Scope) -> Refusal:
         return Refusal(
             what, where=call.at, mends=_put(put, over),
             cure=f"It is of single rows: put it inside an aggregate{such}, or write GROUP BY {call.function}(...).",
-        )  # fmt: skip
+        )
     inner = call.arguments[0] if len(call.arguments) in (1, 2) else None
     if inner is not None and over is not None and call.function in (*_SPREADS, *_VARIANCES):
         square = expression(Binary("*", inner, inner))
@@ -199,7 +199,7 @@ def _put(put: str | None, over: str | None) -> tuple[Mend, ...]:
 _SPREADS: Final = ("STDDEV", "STDDEV_POP", "STDDEV_SAMP", "STDEV", "STD")
 _VARIANCES: Final = ("VARIANCE", "VAR", "VAR_POP", "VAR_SAMP")
 _RANKS: Final = ("MIN", "MAX", "MEDIAN", "MODE", "QUANTILE", "QUANTILE_CONT", "QUANTILE_DISC", "PERCENTILE",
-                 "ANY_VALUE", "FIRST", "LAST", "APPROX_QUANTILE", "PERCENTILE_CONT", "PERCENTILE_DISC")  # fmt: skip
+                 "ANY_VALUE", "FIRST", "LAST", "APPROX_QUANTILE", "PERCENTILE_CONT", "PERCENTILE_DISC")
 
 
 def _needs_number(call: Call, typed: Typed) -> None:
@@ -210,7 +210,7 @@ def _needs_number(call: Call, typed: Typed) -> None:
     raise Refusal(
         f"{call.function}({written}): {said} is {typed.type}, not a number.", where=call.at,
         cure=f"COUNT({written}) counts where it is present.", mends=_put(f"COUNT({written})", words(call)),
-    )  # fmt: skip
+    )
 
 
 def _needs_bounds(call: Call, measured: Measured, table: Table) -> None:
@@ -225,7 +225,7 @@ def _needs_bounds(call: Call, measured: Measured, table: Table) -> None:
         raise Refusal(
             f"{what}: its columns' own bounds do not limit it.", where=call.at,
             cure=f"Write {clip}, with ends from public knowledge.", mends=mends,
-        )  # fmt: skip
+        )
     column = table.columns[index]
     line = f'{quote(column.name)} = {{ type = "{column.type}", bounds = {_BOUNDS.get(column.type, "[0, 100]")} }}'
     because = "" if isinstance(measured.part, Field) else f", for {quote(column.name)} has none"
@@ -235,7 +235,7 @@ def _needs_bounds(call: Call, measured: Measured, table: Table) -> None:
         cure=f"The steward declares them in the catalog, under {header}, from public knowledge, never from the data: "
         f"{line}. Or write {clip}.",
         mends=(*mends, Mend(line, header, "catalog")),
-    )  # fmt: skip
+    )
 
 
 def _needs_room(call: Call, measured: Measured, max_rows: int) -> None:
@@ -250,9 +250,9 @@ def _needs_room(call: Call, measured: Measured, max_rows: int) -> None:
         where=call.at, mends=() if written is None else tuple(Mend(way, words(call) or "") for way in ways),
         cure=f"Write {ways[0]} with ends that are nearer, or {ways[1]}; or the steward declares narrower bounds or a "
         "smaller max_rows.",
-    )  # fmt: skip
+    )
 
 
 _BOUNDS: Final = {
     "date": '["2000-01-01", "2030-12-31"]', "timestamp": '["2000-01-01T00:00:00Z", "2030-12-31T23:59:59Z"]',
-}  # fmt: skip
+}

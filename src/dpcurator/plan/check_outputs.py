@@ -23,7 +23,7 @@ MANY: Final = 10**9
 _KEYS: Final = {
     "integer": "number", "float": "number", "boolean": "truth", "text": "text", "uuid": "text", "date": "date",
     "timestamp": "timestamp",
-}  # fmt: skip
+}
 _NUMERIC: Final = {"NEG": (1, 1), "+": (2, 2), "-": (2, 2), "*": (2, 2), "/": (2, 2), **FUNCTIONS}
 _TRUTHS: Final = {"NOT": (1, 1), "AND": (2, MANY), "OR": (2, MANY)}
 

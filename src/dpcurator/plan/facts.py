@@ -37,7 +37,7 @@ def facts_of(plan: Plan, catalog: Catalog) -> str:
         "units": catalog.units, "epsilon": str(catalog.epsilon), "rho": str(catalog.rho), "delta": str(catalog.delta),
         "salt": None if plan.source.source.listed else catalog.salt,
         "table": table.name, "unit": table.unit, "columns": columns,
-    }  # fmt: skip
+    }
     return _sha256(told)
 
 

@@ -30,7 +30,7 @@ from dpcurator.language.rows import (
     Operand,
     When,
     fields,
-)  # fmt: skip
+)
 from dpcurator.language.spelling import own_bounds, spelled
 from dpcurator.language.typed import Typed, own_type
 from dpcurator.plan.nodes import KeyColumn
@@ -45,7 +45,7 @@ def keyed(part: Syntax, typed: Typed, table: Table, catalog: Catalog) -> KeyColu
         raise Refusal(
             "a zone's wall clock is no key.", where=at,
             cure="Write DATE_TRUNC('day', at AT TIME ZONE 'Europe/Paris'), which is a date.",
-        )  # fmt: skip
+        )
     if type == "interval":
         raise Refusal("an interval is no key.", where=at, cure="Add it to a date or a timestamp.")
     read = typed.as_type(type)
@@ -57,7 +57,7 @@ def keyed(part: Syntax, typed: Typed, table: Table, catalog: Catalog) -> KeyColu
         raise Refusal(
             f"GROUP BY {name} would have {len(keys):,} keys; a column by itself has at most {MOST_PLAIN:,}.", where=at,
             cure=_bins(typed, name),
-        )  # fmt: skip
+        )
     if isinstance(read, Field):
         _finite(keys, name, at)
     if keys is None:
@@ -89,7 +89,7 @@ def _unknown(
         raise Refusal(
             f"GROUP BY {name}: a computed float has no list of keys.", where=at, cure=f"Write {' or '.join(ways)}.",
             mends=tuple(Mend(way, name, "all words") for way in ways),
-        )  # fmt: skip
+        )
     missing = [table.columns[index] for index in without_list(read, table)]
     missing = missing or [table.columns[index] for index in sorted(fields(read))]
     if any(column.name == table.unit for column in missing):
@@ -97,7 +97,7 @@ def _unknown(
             f"GROUP BY {name} would answer for each protected unit by itself.", where=at,
             cure=f"Take it out of GROUP BY; COUNT(DISTINCT {quote(table.unit or '')}) counts the units.",
             mends=(Mend("", name, "group by"),),
-        )  # fmt: skip
+        )
     column, header = missing[0], f"[tables.{quote(table.name)}.columns]"
     ways = [f'{quote(column.name)} = {{ type = "{column.type}", keys = {_KEYS[column.type]} }}']
     mends = [Mend(ways[0], header, "catalog")]
@@ -109,14 +109,14 @@ def _unknown(
     raise Refusal(
         f"GROUP BY {name} needs a public list of keys, and none is declared (which values occur is private).", where=at,
         cure=f"The steward lists them in the catalog, under {header}: {', or '.join(ways)}.{hint}", mends=tuple(mends),
-    )  # fmt: skip
+    )
 
 
 _KEYS: Final = {
     "text": '["a", "b"]', "integer": "[0, 1]", "float": "[0.0, 0.5]", "boolean": "[true, false]",
     "date": '["2024-01-01", "2024-01-02"]', "uuid": '["5f0c3a52-6d1e-4c7b-9d3a-0a4f8e2b1c66"]',
     "timestamp": '["2024-01-01T00:00:00Z", "2024-01-01T01:00:00Z"]',
-}  # fmt: skip
+}
 
 
 def _bins(typed: Typed, name: str) -> str:
@@ -133,7 +133,7 @@ def _finite(keys: tuple[Value, ...] | None, name: str, at: str) -> None:
         raise Refusal(
             f"GROUP BY {name}: its public list holds an infinity, which is no key.", where=at,
             cure="The steward takes it out of the list, or of the public table that the list comes from.",
-        )  # fmt: skip
+        )
 
 
 def clamped(part: Operand, table: Table) -> Operand:

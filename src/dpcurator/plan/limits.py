@@ -67,7 +67,7 @@ def check(found: Finishing) -> None:
         raise Refusal(
             f"the answer would have too many keys for what is asked of each: {found.cells:,} steps, and the limit is "
             f"{MOST_CELLS:,}.", cure="Ask for fewer columns, group by fewer keys, or ask in several questions.",
-        )  # fmt: skip
+        )
     if found.letters > KEY_LETTERS:
         raise Refusal(
             f"the texts of the answer would have {found.letters:,} letters; the limit is {KEY_LETTERS:,}.",

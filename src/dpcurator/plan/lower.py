@@ -50,7 +50,7 @@ from dpcurator.plan.core import (
     Step,
     Sum,
     Total,
-)  # fmt: skip
+)
 from dpcurator.plan.nodes import Ask, Grouped, Measured, Plan, Where
 from dpcurator.plan.public_keys import image
 

@@ -23,12 +23,12 @@ Shape = (
 FUNCTIONS: Final = {  # least and most arguments
     "ROUND": (1, 2), "ABS": (1, 1), "COALESCE": (2, 8), "NULLIF": (2, 2), "SQRT": (1, 1), "FLOOR": (1, 1),
     "CEIL": (1, 1), "LEAST": (2, 8), "GREATEST": (2, 8),
-}  # fmt: skip
+}
 Look = Callable[[Syntax], "tuple[Post, Shape] | None"]  # what an expression is of keys and aggregates; None: neither
 USES: Final = {
     "ROUND": "ROUND(x) or ROUND(x, 2)", "ABS": "ABS(x)", "COALESCE": "COALESCE(x, 0)", "NULLIF": "NULLIF(x, 0)",
     "SQRT": "SQRT(x)", "FLOOR": "FLOOR(x)", "CEIL": "CEIL(x)", "LEAST": "LEAST(x, 0)", "GREATEST": "GREATEST(x, 0)",
-}  # fmt: skip
+}
 _NUMBERS = ("number", "whole", "integer", "float")
 
 
@@ -71,7 +71,7 @@ def post(part: Syntax, look: Look) -> tuple[Post, Shape]:
         f"{_word(part)} is not available on aggregates and keys.", where=place(part),
         cure="On answers there are + - * /, comparisons, AND, OR, NOT, IN, IS NULL, ROUND, ABS, SQRT, FLOOR, CEIL, "
         "LEAST, GREATEST, COALESCE, NULLIF; more is available on rows: inside an aggregate, in WHERE and in GROUP BY.",
-    )  # fmt: skip
+    )
 
 
 def _word(part: Syntax) -> str:

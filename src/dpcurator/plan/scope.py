@@ -87,4 +87,4 @@ class Scope:
                 f"{show(name.table or '')} is not the table of this question.", where=name.at,
                 cure=f"Its columns are written {quote(known)}.{quote(name.column)}.",
                 mends=(Mend(f"{quote(known)}.{quote(name.column)}", expression(name)),),
-            )  # fmt: skip
+            )

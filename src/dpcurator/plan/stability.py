@@ -192,7 +192,7 @@ def _centred(rows: int, steps: Steps) -> Share:
 
 ASK_RULES: dict[str, Callable[[int, Steps], Share]] = {
     "rows": _count, "present": _count, "units": _units, "values": _values, "centred": _centred,
-}  # fmt: skip
+}
 
 
 def share(ask: Ask, reach: Reach, steps: Steps) -> Share:
@@ -256,7 +256,7 @@ def derivation(ask: Ask, reach: Reach, found: Reading) -> tuple[str, ...]:
         "rows": "a count of rows", "present": f"a count of the rows where {column} is present",
         "units": "a count of units, each once a key", "values": f"a sum of {column}, each value clamped to its bounds",
         "centred": f"a sum of {column} measured from the middle of its bounds, doubled",
-    }[ask.what]  # fmt: skip
+    }[ask.what]
     who = "one unit" if reach.neighbours == "add-remove" else "replacing one unit"
     most, total = (decimal_text(distance * found.unit) for distance in (found.linf, found.l1))
     one = "one key, or all that are not shown," if reach.other else "one key"

@@ -68,4 +68,4 @@ def draw_delta_bracket(
         "y": logarithmic("delta", "delta (probability)", [row["delta"] for row in rows]),
     }
     return chart("Epsilon and delta of all together", words, rows, layer=[lines(names, title="delta is")],
-                 encoding=encoding)  # fmt: skip
+                 encoding=encoding)

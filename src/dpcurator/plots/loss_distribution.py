@@ -117,12 +117,12 @@ def _edge(beyond: Any) -> Fraction:
 def _ends(law: Distribution, low: Fraction, high: Fraction) -> list[tuple[Fraction, Enclosure]]:
     hair, cell = (high - low) * _HAIR, (high - low) / 20
     found = [(high, law.cell(high - hair, high)[0], law.cell(high - cell, high - hair)[0]),
-             (low, law.cell(low - hair, low)[0], law.cell(low, low + cell)[0])]  # fmt: skip
+             (low, law.cell(low - hair, low)[0], law.cell(low, low + cell)[0])]
     return [(at, mass) for at, mass, beside in found if mass.lo > beside.hi]
 
 
 def _cells(law: Distribution, pins: Sequence[tuple[Any, Enclosure]], low: Fraction, high: Fraction,
-           count: int) -> list[dict[str, Any]]:  # fmt: skip
+           count: int) -> list[dict[str, Any]]:
     edges = [low + (high - low) * part / count for part in range(count + 1)]
     rows = []
     for first, last in pairwise(edges):

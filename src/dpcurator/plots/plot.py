@@ -67,7 +67,7 @@ def plot(
     options = {
         "sensitivity": sensitivity, "data": data, "candidates": candidates, "epsilons": epsilons, "most": most,
         "compare": compare, "column": column,
-    }  # fmt: skip
+    }
     given = {name: value for name, value in options.items() if value is not None}
     kinds = _kinds(thing)
     first = next(iter(kinds))

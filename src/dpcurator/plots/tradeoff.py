@@ -34,7 +34,7 @@ def draw_tradeoff(curves: Mapping[str, Callable[[Fraction], Enclosure]], *, alph
         for alpha in spread:
             beta = curve(alpha)
             rows.append({"series": name, "alpha": drawn(alpha), "beta": drawn(beta), "least": drawn(beta.lo),
-                         "most": drawn(beta.hi)})  # fmt: skip
+                         "most": drawn(beta.hi)})
     rows += [{"series": _NOTHING, "alpha": alpha, "beta": 1 - alpha} for alpha in (0.0, 1.0)]
     unit = {"scale": {"domain": [0, 1]}}
     across, up = linear("alpha", "accuses wrongly (alpha, probability)", **unit), "misses (beta, probability)"
@@ -43,7 +43,7 @@ def draw_tradeoff(curves: Mapping[str, Callable[[Fraction], Enclosure]], *, alph
         "mark": {"type": "area", "opacity": 0.3, "color": "#888888"},
         "encoding": {"x": across, "y": linear("least", up, **unit), "y2": {"field": "most"},
                      "detail": {"field": "series", "type": "nominal"}},
-    }  # fmt: skip
+    }
     line = lines([*names, _NOTHING], title="after seeing")
     line["encoding"] |= {"x": across, "y": linear("beta", up, **unit)}
     words = (

@@ -42,6 +42,6 @@ def draw_witness(bars: Sequence[Bar], *, event: str, verdict: str, feature: str 
                   "legend": {"title": "on"}},
         "opacity": {"field": "in the event", "type": "nominal", "scale": {"domain": ["yes", "no"], "range": [1, 0.3]},
                     "legend": {"title": "in the event"}},
-    }  # fmt: skip
+    }
     said = f"How often each outcome was seen on two neighbouring inputs. The event: {event}."
     return chart(f"Audit: {verdict}", said, rows, mark={"type": "bar", "tooltip": True}, encoding=encoding)

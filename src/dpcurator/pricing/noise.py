@@ -114,4 +114,4 @@ def longest(noises: tuple[Noise, ...], readings: tuple[Reading, ...]) -> Fractio
         (Fraction(noise.mechanism.error(_BETA), max(1, reading.linf))
          for noise, reading in zip(noises, readings, strict=True)),
         default=Fraction(0),
-    )  # fmt: skip
+    )

@@ -71,7 +71,7 @@ class Offer:
             return price(plan, self.price, catalog, confidence=self.confidence)
         return price_for(
             plan, catalog, self.targets, rows=self.rows, confidence=self.confidence, delta=self.delta
-        )  # fmt: skip
+        )
 
 
 def offer_of(catalog: Catalog, given: Asking) -> Offer:
@@ -135,7 +135,7 @@ def takes(asking: type) -> Callable[[Method], Method]:
                 default=float(CONFIDENCE) if name == "confidence" else None,
             )
             for name, hint in asking.__annotations__.items()
-        ]  # fmt: skip
+        ]
         plain = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
         first = [one for one in plain if one.kind is not inspect.Parameter.KEYWORD_ONLY]
         method.__signature__ = signature.replace(  # type: ignore[attr-defined]

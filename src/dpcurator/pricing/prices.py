@@ -79,7 +79,7 @@ def epsilon_of(catalog: Catalog, epsilon: Fraction, delta: Fraction | None = Non
         raise Refusal(
             f"epsilon {decimal_text(epsilon)} is too small to be charged in rho at delta "
             f"{decimal_text(catalog.delta)}.", cure="Ask for a larger epsilon.",
-        )  # fmt: skip
+        )
     return amount_of(catalog, rho, delta)
 
 

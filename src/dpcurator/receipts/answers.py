@@ -112,7 +112,7 @@ def _bars(told: Parsed, rows: list[list[Json]]) -> None:
             continue
         claim, beta = told.claims[call.readings[0]][1], 1 - amount_of(told.receipt["confidence"])
         law = (DiscreteLaplace(amount_of(claim["scale"])) if claim["mechanism"] == "discrete_laplace"
-               else DiscreteGaussian(amount_of(claim["variance"])))  # fmt: skip
+               else DiscreteGaussian(amount_of(claim["variance"])))
         error = law.error(beta) * Fraction(claim["unit"])
         for row in rows:
             low, high, shown = (row[place][name] for name in ("low", "high", "error"))
@@ -124,7 +124,7 @@ def _cell(cell: Json, way: str) -> bool:
     """Whether it is a value as its column shows them, within its interval."""
     value, ends = cell["value"], (cell["error"], cell["low"], cell["high"])
     kinds = {"whole": (int,), "number": (float,), "integer": (int,), "float": (float,), "truth": (bool,),
-             "boolean": (bool,), "date": (str, int), "timestamp": (str, int)}  # fmt: skip
+             "boolean": (bool,), "date": (str, int), "timestamp": (str, int)}
     if Cell(**cell).as_json() != cell or not all(end is None or type(end) is float for end in ends):
         return False
     if way not in ("whole", "number"):

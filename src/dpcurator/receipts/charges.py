@@ -37,7 +37,7 @@ def check_batch(told: Parsed) -> str:
         require(spent >= told.costs[told.currency], "it says that less was spent than it cost")
         return "asked by itself"
     require(set(batch) - _AS_ONE - {"facts"} == {"index", "plans", "costs"} and type(batch["index"]) is int
-             and len(_AS_ONE & set(batch)) != 1, "a batch has other parts")  # fmt: skip
+             and len(_AS_ONE & set(batch)) != 1, "a batch has other parts")
     require(0 <= batch["index"] < len(batch["plans"]) == len(batch["costs"]), "it is not in its batch")
     costs = [receipt[name] for name in ("epsilon", "rho", "delta")]
     place, plans = batch["index"], batch["plans"]
@@ -66,7 +66,7 @@ def _point(told: Parsed) -> tuple[Fraction, Fraction]:
     require(set(batch["point"]) == {"epsilon", "delta"} and price.currency == "epsilon", "its point has other parts")
     epsilon, delta = amount_of(batch["point"]["epsilon"]), amount_of(batch["point"]["delta"])
     require([str(epsilon), str(delta)] == [batch["point"][name] for name in ("epsilon", "delta")],
-             "its point is spelled otherwise")  # fmt: skip
+             "its point is spelled otherwise")
     listed = [loss for one in batch["losses"] for loss in one]
     require(len(listed) <= MOST_LOSSES and all(loss["family"] in PRICED for loss in listed), "it has other losses")
     lost = [[Loss.from_json(loss) for loss in one] for one in batch["losses"]]
@@ -117,7 +117,7 @@ def absent(receipts: Sequence[Any]) -> list[str]:
     return [
         f"questions {', '.join(map(str, missing))} of the batch charged as event {place} (they are not in this file)"
         for place, (size, seen) in found.items() if (missing := sorted(set(range(1, size + 1)) - seen))
-    ]  # fmt: skip
+    ]
 
 
 def check_ledger(told: Parsed, ledger: Ledger, answer: Json | None) -> str:

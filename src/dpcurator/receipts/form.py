@@ -134,7 +134,7 @@ class Parsed:
         """The plan's readings, each with what the receipt says of it; the receipt must pay for all of them, once."""
         asks, claims = self.resolved.asks, self.receipt["readings"]
         require([as_json(ask) for ask in asks] == [claim["ask"] for claim in claims],
-                 "the readings paid for are not those the plan needs")  # fmt: skip
+                 "the readings paid for are not those the plan needs")
         return list(zip(asks, claims, strict=True))
 
     @cached_property
@@ -167,19 +167,19 @@ _SPELLINGS: Final = {  # of what nothing else in a receipt implies
     "time": re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z"),
     "answer_sha256": DIGEST, "catalog_sha256": DIGEST, "plan_sha256": DIGEST, "parameters_sha256": DIGEST,
     "public_key": HEXADECIMAL[32], "signature": HEXADECIMAL[64],
-}  # fmt: skip
+}
 _PLACE: Final = {"position", "head", "spent", "remaining"}
 _OF_PUBLIC: Final = {
     "format", "protects", "neighbours", "plan", "plan_sha256", "price", "confidence", "answer_sha256",
     "catalog_sha256", "data_version", "software", "public_key", "signature",
-}  # fmt: skip
+}
 FIELDS: Final = {
     PUBLIC: _OF_PUBLIC,
     FORMAT: _OF_PUBLIC | {
         "request", "analyst", "time", "reach", "readings", "batch", "selection", "epsilon", "rho", "delta",
         "parameters_sha256", "ledger",
     },
-}  # fmt: skip
+}
 
 
 def check_form(receipt: Any) -> str:

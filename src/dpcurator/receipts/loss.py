@@ -105,7 +105,7 @@ def check_choice(told: Parsed) -> str:
     """Grid, split and noise follow from plan and price alone (semantics 2.4, 5.1): none was picked from data."""
     receipt, found = told.receipt, priced_at(told.plan, told.resolved, told.price)
     require(canonical([mechanism_json(one) for one in found.priced]) == canonical(told.mechanisms),
-             "the plan at this price gets another grid, split or noise")  # fmt: skip
+             "the plan at this price gets another grid, split or noise")
     keys = None if found.selecting is None else found.selecting.as_json()
     require(canonical(keys) == canonical(receipt["selection"]), "the plan at this price selects keys otherwise")
     costs = [str(found.epsilon), str(found.rho), str(found.delta)]

@@ -225,7 +225,7 @@ class Answer:
         return any(
             shown in ("whole", "number") and cell.value is not None and cell.error is None
             for row in self.cells for cell, shown in zip(row, self.shown, strict=True)
-        )  # fmt: skip
+        )
 
     def lines(self) -> list[list[str]]:
         """The heads and the rows as they are shown."""

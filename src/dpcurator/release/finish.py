@@ -56,7 +56,7 @@ def finish(quote: Quote, released: Noisy | None) -> tuple[tuple[Cell, ...], ...]
             for output, view in columns
         )
         for _, number in rows[plan.offset : last]
-    )  # fmt: skip
+    )
 
 
 def _sorting(position: int, descending: bool, nulls_first: bool) -> Callable[[Any], Any]:

@@ -33,7 +33,7 @@ NOISY: Final = ("whole", "number")  # how a column with error bars is shown
 _TYPES: Final[dict[str, Type]] = {
     "integer": "integer", "whole": "integer", "float": "float", "number": "float", "boolean": "boolean",
     "truth": "boolean", "date": "date", "timestamp": "timestamp",
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def series_of(answer: Answer, *, marks: bool = True) -> list[Series]:
         if shown in NOISY:
             ends = {"±": [c.error for c in cells], "low": [c.low for c in cells], "high": [c.high for c in cells]}
             found += [(f"{name} {end}" if end == "±" else f"{name}_{end}", Series(name, "float", values))
-                      for end, values in ends.items()]  # fmt: skip
+                      for end, values in ends.items()]
     if marks and other_rows(answer):
         rows = set(other_rows(answer))
         found.append(("(other)", Series("(other)", "boolean", [number in rows for number in range(len(answer))])))
@@ -86,7 +86,7 @@ def to_polars(answer: Answer) -> pl.DataFrame:
     types = {
         "integer": pl.Int64, "long": pl.String, "float": pl.Float64, "boolean": pl.Boolean, "text": pl.String,
         "date": pl.Date, "timestamp": pl.Datetime("us", "UTC"),
-    }  # fmt: skip
+    }
     columns = [pl.Series(one.name, _plain(one), dtype=types[one.type]) for one in series_of(answer)]
     return pl.DataFrame(columns)  # type: ignore[no-any-return]
 
@@ -96,7 +96,7 @@ def to_arrow(answer: Answer) -> pa.Table:
     types = {
         "integer": pa.int64(), "long": pa.string(), "float": pa.float64(), "boolean": pa.bool_(), "text": pa.string(),
         "date": pa.date32(), "timestamp": pa.timestamp("us", tz="UTC"),
-    }  # fmt: skip
+    }
     series = series_of(answer)
     columns = [pa.array(_plain(one), type=types[one.type]) for one in series]
     return pa.table(columns, names=[one.name for one in series])

@@ -78,7 +78,7 @@ class Race:
     def __init__(
         self, values: NDArray[Any], rate: Fraction, sizes: NDArray[Any] | None = None, *, first: int = FIRST,
         more: int = WORD,
-    ) -> None:  # fmt: skip
+    ) -> None:
         if not len(values) or rate < 0 or (sizes is not None and not 1 <= sizes.min() <= sizes.max() <= LARGEST_SIZE):
             raise ValueError("a race takes candidates, a rate of at least 0, and sizes from 1 to 2**4096")
         self.values, self.rate, self.sizes, self.first, self.more = values, rate, sizes, first, more

@@ -181,7 +181,7 @@ def check_sensitivity(
         getattr(f, "__name__", type(f).__name__).replace("<lambda>", "f"), relate, distance,
         None if search.infinite else Enclosure(search.lo, search.hi), search.witness(), wanted, search.pairs, complete,
         search.why,
-    )  # fmt: skip
+    )
 
 
 class _Search:

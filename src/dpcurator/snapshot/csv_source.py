@@ -136,18 +136,18 @@ def read_csv(
             yield from _read(file, path.name, options, columns, report, where)
     except FileNotFoundError:
         raise Misconfigured(f"There is no file {text(path.name)}.", where=where,
-                            cure="Paths are relative to the catalog file.") from None  # fmt: skip
+                            cure="Paths are relative to the catalog file.") from None
     except IsADirectoryError:
         raise Misconfigured(f"{text(path.name)} is a directory.", where=where,
-                            cure='Name a file, or several with file = "folder/*.csv".') from None  # fmt: skip
+                            cure='Name a file, or several with file = "folder/*.csv".') from None
     except UnicodeError:
         raise Misconfigured(f"{text(path.name)} is not in the encoding {options.encoding}.", where=where,
-                            cure='Declare the encoding, as in encoding = "utf-16".') from None  # fmt: skip
+                            cure='Declare the encoding, as in encoding = "utf-16".') from None
     except (OSError, EOFError, zlib.error) as error:
         broken = isinstance(error, gzip.BadGzipFile | EOFError | zlib.error)
         raise Misconfigured(f"{text(path.name)} cannot be read{' to its end' if broken else ''}.", where=where,
                             cure="Check that it is a whole gzip file." if broken
-                            else "Check its permissions.") from None  # fmt: skip
+                            else "Check its permissions.") from None
 
 
 @contextmanager
@@ -235,11 +235,11 @@ def _header(reader: Iterator[list[str]], name: str, options: CsvOptions, where: 
         ) from None
     except (csv.Error, _TooLong):
         raise Misconfigured(f"The header of {text(name)} cannot be read.", where=f"{name}:1",
-                            cure="Check its quotes, or declare delimiter and quote.") from None  # fmt: skip
+                            cure="Check its quotes, or declare delimiter and quote.") from None
     for position, new in options.rename:
         if position > len(header):
             raise Misconfigured(f"rename names column {position}, and {text(name)} has {len(header)}.", where=where,
-                                cure="Count positions from 1.")  # fmt: skip
+                                cure="Count positions from 1.")
         header[position - 1] = new
     return header
 
@@ -261,7 +261,7 @@ def refuse_repeats(header: Sequence[object], declared: Sequence[str], name: str,
             raise Misconfigured(
                 f"Columns {first} and {position} of {text(name)} have the same name{shown}.", where=where,
                 cure=cure or f'Give one a name of its own: rename = {{ {position} = "a name" }}, or mend the source.',
-            )  # fmt: skip
+            )
 
 
 def same_columns(header: Sequence[str], name: str, report: TableReport, where: str) -> None:
@@ -269,7 +269,7 @@ def same_columns(header: Sequence[str], name: str, report: TableReport, where: s
     names = frozenset(header)
     if report.header is not None and names != report.header:
         raise Misconfigured(f"{text(name)} has other columns than the files before it.", where=where,
-                            cure="Give all files of a table the same header, or name fewer files.")  # fmt: skip
+                            cure="Give all files of a table the same header, or name fewer files.")
     report.header = names
 
 

@@ -22,7 +22,7 @@ from dpcurator.snapshot.csv_source import BATCH, Batch, missing_cure, refuse_rep
 _PER_MICROSECOND: Final = {
     "D": (DAY, 1), "h": (3_600_000_000, 1), "m": (60_000_000, 1), "s": (1_000_000, 1), "ms": (1_000, 1), "us": (1, 1),
     "ns": (1, 1_000),
-}  # fmt: skip
+}
 RENAME: Final = "Give each column of the frame a name of its own."
 _NO_VALUE: Final = Unreadable("a value of a kind that no column type has")
 _SPAN: Final = Unreadable("a time of day or duration")
@@ -37,11 +37,11 @@ def read_frame(frame: Any, columns: Sequence[str], name: str, *, where: str) -> 
     for column in columns:
         if column not in names:
             raise Misconfigured(f"The frame for {text(name)} has no column {text(column)}.", where=where,
-                                cure=missing_cure(column, names))  # fmt: skip
+                                cure=missing_cure(column, names))
     chosen = [column_at(names.index(column)) for column in columns]
     if len({len(values) for values in chosen}) > 1:
         raise Misconfigured(f"The columns of the frame for {text(name)} differ in length.", where=where,
-                            cure="Give every column one value per row.")  # fmt: skip
+                            cure="Give every column one value per row.")
     for start in range(0, length, BATCH):
         stop = min(start + BATCH, length)
         yield Batch([values_of(_slice(values, start, stop)) for values in chosen], range(start + 1, stop + 1), "")
@@ -68,7 +68,7 @@ def layout(frame: Any, name: str, where: str) -> tuple[list[Any], Callable[[int]
     elif library == "pyarrow" and hasattr(frame, "column_names"):
         return list(frame.column_names), frame.column, int(frame.num_rows)
     raise Misconfigured(f"What was given for table {text(name)} is no data frame.", where=where,
-                        cure="Give a pandas, polars or pyarrow table, or a dict of equally long lists.")  # fmt: skip
+                        cure="Give a pandas, polars or pyarrow table, or a dict of equally long lists.")
 
 
 def _library(value: Any) -> str:

@@ -74,11 +74,11 @@ def _match_frames(declaration: Declaration, frames: Mapping[str, Any]) -> None:
             what = "has a source in the catalog" if declared else "is not declared"
             raise Misconfigured(f"A frame was given for table {text(name)}, which {what}.", where=declaration.name,
                                 cure="Leave file and duckdb out of that table." if declared
-                                else nearest(name, wanted))  # fmt: skip
+                                else nearest(name, wanted))
     for name, source in wanted.items():
         if name not in frames:
             raise Misconfigured(f"Table {text(name)} names no source, and no frame was given.", where=source.where,
-                                cure='Add file = "data.csv", or pass the frame in Python.')  # fmt: skip
+                                cure='Add file = "data.csv", or pass the frame in Python.')
 
 
 def _batches(
@@ -104,13 +104,13 @@ def _files(source: Source, directory: Path) -> list[Path]:
         raise Misconfigured("A path cannot contain U+0000.", where=source.where, cure="Mend `file`.")
     if literal.is_dir():
         raise Misconfigured(f"{text(source.place)} is a directory.", where=source.where,
-                            cure=f"Name the files in it: file = {text(inside(literal, source.place))}.")  # fmt: skip
+                            cure=f"Name the files in it: file = {text(inside(literal, source.place))}.")
     if source.kind == "duckdb" or literal.exists() or not glob.has_magic(source.place):
         return [literal]
     found = sorted(glob.glob(source.place, root_dir=directory, recursive=True))
     if not found:
         raise Misconfigured(f"No file matches {text(source.place)}.", where=source.where,
-                            cure="Paths are relative to the catalog file.")  # fmt: skip
+                            cure="Paths are relative to the catalog file.")
     return [directory / path for path in found]
 
 
@@ -202,7 +202,7 @@ def _public_keys(declaration: Declaration, draft: Draft) -> list[tuple[tuple[str
         if len(rows) > MOST_KEYS:
             raise Misconfigured(f"Public column {text(wanted.public_column)} has more than {MOST_KEYS:,} keys.",
                                 where=declaration.where(wanted.public_table, wanted.public_column),
-                                cure="Group by something coarser.")  # fmt: skip
+                                cure="Group by something coarser.")
         found[wanted.public_table, wanted.public_column] = in_order(tuple(row[0] for row in rows))
     return list(found.items())
 

@@ -105,7 +105,7 @@ def _facts(state: Path) -> dict[str, Any] | None:
         usable = False
     if not usable:
         raise Misconfigured("The record of the last refresh cannot be read.", where=".dpcurator/facts.json",
-                            cure="Move the file away, then run `dpcurator refresh`.")  # fmt: skip
+                            cure="Move the file away, then run `dpcurator refresh`.")
     return dict(found)
 
 
@@ -203,7 +203,7 @@ def drafting(declaration: Declaration, after: int = 0) -> Iterator[Draft]:
         lock = os.open(declaration.state / "refresh.lock", os.O_RDWR | os.O_CREAT, 0o600)
     except OSError:
         raise Misconfigured("The directory .dpcurator cannot be written.", where=declaration.name,
-                            cure="Check the permissions beside the catalog file.") from None  # fmt: skip
+                            cure="Check the permissions beside the catalog file.") from None
     try:
         _hold(lock)
         draft = Draft(declaration, after)
@@ -211,7 +211,7 @@ def drafting(declaration: Declaration, after: int = 0) -> Iterator[Draft]:
             yield draft
         except draft.write_errors:
             raise Misconfigured("The snapshot cannot be written.", where=".dpcurator",
-                                cure="Check the disk; the snapshot before stays in force.") from None  # fmt: skip
+                                cure="Check the disk; the snapshot before stays in force.") from None
         finally:
             draft.discard()
     finally:

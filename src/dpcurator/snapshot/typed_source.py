@@ -39,7 +39,7 @@ def read_parquet(path: Path, columns: Sequence[str], report: TableReport, *, whe
     if not path.is_file():
         what = "is a directory" if path.is_dir() else "is not there"
         raise Misconfigured(f"The file {text(path.name)} {what}.", where=where,
-                            cure="Paths are relative to the catalog file.")  # fmt: skip
+                            cure="Paths are relative to the catalog file.")
     with contextlib.closing(write_down(duckdb.connect())) as connection, plainly_named(path) as plain:
         try:
             found = parquet_schema.described(connection, plain)
@@ -54,7 +54,7 @@ def read_parquet(path: Path, columns: Sequence[str], report: TableReport, *, whe
         except (duckdb.Error, ValueError):
             raise Misconfigured(f"{text(path.name)} cannot be read to its end.", where=where,
                                 cure="Check that it is a whole Parquet file, not encrypted, with text in "
-                                "UTF-8.") from None  # fmt: skip
+                                "UTF-8.") from None
 
 
 def read_duckdb(
@@ -68,12 +68,12 @@ def read_duckdb(
 
     if not path.is_file():
         raise Misconfigured(f"There is no DuckDB file {text(path.name)}.", where=where,
-                            cure="Paths are relative to the catalog file.")  # fmt: skip
+                            cure="Paths are relative to the catalog file.")
     try:
         connection = duckdb.connect(str(path.resolve()), read_only=True)
     except duckdb.Error:
         raise Misconfigured(f"{text(path.name)} cannot be opened as a DuckDB file.", where=where,
-                            cure="Check that it is one, and close it in other programs.") from None  # fmt: skip
+                            cure="Check that it is one, and close it in other programs.") from None
     with contextlib.closing(connection):
         try:
             write_down(connection).execute("SET enable_external_access = false")
@@ -84,7 +84,7 @@ def read_duckdb(
         except duckdb.Error:
             raise Misconfigured(f"{text(relation)} of {text(path.name)} cannot be read to its end.", where=where,
                                 cure="Check that the file is whole. A view that reads another file is not read: "
-                                "make it a table.") from None  # fmt: skip
+                                "make it a table.") from None
 
 
 def _relation(connection: Any, relation: str, name: str, where: str) -> str:
@@ -116,7 +116,7 @@ def _read(
     for column in columns:
         if column not in names:
             raise Misconfigured(f"{text(name)} has no column {text(column)}.", where=where,
-                                cure=missing_cure(column, names))  # fmt: skip
+                                cure=missing_cure(column, names))
         position = names.index(column)
         expression, reader = _plain(f"s.x{position}", kinds[position])
         parts.append(expression)

@@ -16,7 +16,6 @@ elsewhere; `steps`, near the end, is the list of all that is checked. The ledger
 Gaussian.    [K] Korolova and others 2009: thresholds.    [D] Desfontaines and others 2022, arXiv 2006.03684: keys.
 """
 
-# fmt: off
 # ruff: noqa: SIM905
 import argparse
 import json

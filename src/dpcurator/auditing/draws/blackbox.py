@@ -110,7 +110,7 @@ class Sampler:
 def count(
     sampler: Sampler, pair: Pair, events: Sequence[Event], *, draws: int, alpha: Fraction, claim: Claim,
     told: Told = lambda done, of: None,
-) -> list[Finding]:  # fmt: skip
+) -> list[Finding]:
     """One finding for each event, from `draws` fresh draws of each input."""
     hits = tally(sampler, pair, events, draws, told)
     share = alpha / (2 * max(1, len(events)))

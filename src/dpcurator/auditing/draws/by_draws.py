@@ -83,7 +83,7 @@ def by_draws(
         verdict, name, claim, tuple(findings), "black box", limits.alpha, counted, searched, 0.0, pairs_tried,
         getattr(claim, "delta", Fraction(0)), looked_for.measure, found_on, tuple(notes),
         picture,
-    )  # fmt: skip
+    )
 
 
 def _told(found: Finding) -> Told:
@@ -222,5 +222,5 @@ def _counted(
         found += count(
             sampler, own[0][0], [event for _, event in own], draws=draws, claim=claim,
             alpha=share * len(own) / len(candidates), told=lambda done, of: limits.tell("counting", done, of),
-        )  # fmt: skip
+        )
     return found, draws

@@ -139,14 +139,14 @@ def _ordered(feature: Ordered, draws: _Seen, ranking: Ranking) -> list[Event]:
         n = len(values)
         if n:
             places = np.concatenate([np.linspace(0, n - 1, _QUANTILES), np.geomspace(1, n, _EXTREMES) - 1,
-                                     n - np.geomspace(1, n, _EXTREMES)]).astype(int)  # fmt: skip
+                                     n - np.geomspace(1, n, _EXTREMES)]).astype(int)
             cuts.append(values[np.unique(places)])
     if not cuts:
         return []
     cut = np.unique(np.concatenate(cuts))
     found = _thresholds(feature, cut, check, draws.sizes, ranking)
     edges = np.unique(np.concatenate([values[np.linspace(0, len(values) - 1, _BINS).astype(int)[1:-1]]
-                                      for values in fit if len(values)]))  # fmt: skip
+                                      for values in fit if len(values)]))
     if len(edges) > 1:
         binned = [_in_bins(values, edges, len(whole)) for values, whole in zip(fit, draws.fit, strict=True)]
         seen = [_in_bins(values, edges, len(whole)) for values, whole in zip(check, draws.check, strict=True)]
@@ -248,7 +248,7 @@ def _by_ratio(
 
     order = np.argsort((fit[1] + 0.5) / (fit[0] + 0.5), kind="stable")  # likelier on the first input first
     ends = np.unique(np.concatenate([np.arange(min(_CUTS, len(order))),
-                                     np.geomspace(1, len(order), _CUTS).astype(int) - 1]))  # fmt: skip
+                                     np.geomspace(1, len(order), _CUTS).astype(int) - 1]))
     found = []
     for forward, listed in ((True, order), (False, order[::-1])):
         tops = [np.cumsum(part[listed])[ends] for part in seen]

@@ -82,7 +82,7 @@ def by_laws(
         verdict, name, claim, tuple(findings[:8]), "exact", Fraction(0), 0, 0, 0.0, tried,
         getattr(claim, "delta", Fraction(0)), looked_for.measure, found_on, tuple(notes),
         picture,
-    )  # fmt: skip
+    )
 
 
 class Unsteady(Exception):

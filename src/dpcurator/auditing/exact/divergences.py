@@ -147,7 +147,7 @@ def _event(pair: Pair, p: Law, q: Law, direction: tuple[str, str], claim: Claim)
     proved = {at: claim.at_least(*sums[at]) for at in tried}
     top = max(proved.values())
     best = max(at for at, least in proved.items()  # the largest event of those that prove as much
-               if least >= top * _AS_MUCH and (least > claim.parameter) == (top > claim.parameter))  # fmt: skip
+               if least >= top * _AS_MUCH and (least > claim.parameter) == (top > claim.parameter))
     inside = tuple(order[: best + 1])
     return Finding(pair, named(inside), direction, *sums[best], proved[best], outcomes=inside)
 
@@ -172,7 +172,7 @@ def _whole(pair: Pair, p: Law, q: Law, direction: tuple[str, str]) -> Finding:
         found = renyi(p, q, order)
         if found is None:
             return Finding(pair, "all outcomes, some of which cannot happen on the other input", direction, Fraction(1),
-                           Fraction(1), math.inf)  # fmt: skip
+                           Fraction(1), math.inf)
         if found.lo / order > best:
             best, at = found.lo / order, order
     said = f"the whole distributions: Renyi divergence of order {float(at):.4g}"

@@ -20,4 +20,4 @@ from dpcurator.auditing.probes.support import porous
 __all__ = [
     "Probed", "crash", "errors", "foretold", "forked", "not_finite", "one_record", "order", "overflow", "porous",
     "race", "seeded", "shown",
-]  # fmt: skip
+]

@@ -28,7 +28,7 @@ def order(total: Total, *, tolerance: float = 1, rows: Sequence[float] | None = 
 
 
 def one_record(total: Total, *, low: float = 2.0**50, high: float = 2.0**50 + 1, n: int = 1024,
-               tolerance: float = 0) -> Probed:  # fmt: skip
+               tolerance: float = 0) -> Probed:
     """n rows at `high`, of which the last is replaced by `low`: the sum moves by at most high - low."""
     one, other = _answer(total, [high] * n), _answer(total, [high] * (n - 1) + [low])
     fell = not _near(one, other, high - low + tolerance)

@@ -29,5 +29,5 @@ class Mismatch:
     def as_json(self) -> dict[str, Any]:
         far = {} if self.move is None else {
             "moved": str(self.move.distance), "declared": str(self.move.declared), "norm": self.move.norm
-        }  # fmt: skip
+        }
         return {"kind": self.kind, "where": self.where, "what": self.words} | far

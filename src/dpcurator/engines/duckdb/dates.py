@@ -57,13 +57,13 @@ def _date_part(levels: Levels, parts: tuple[Term, ...], literals: tuple[Value, .
 
 def _date_trunc(levels: Levels, parts: tuple[Term, ...], literals: tuple[Value, ...]) -> Term:
     return levels.let(f"CAST(CAST(date_trunc('{literals[0]}', {{}}) AS DATE) - {EPOCH} AS BIGINT)",
-                      _date(levels, parts[0]))  # fmt: skip
+                      _date(levels, parts[0]))
 
 
 def _later(levels: Levels, day: Term, months: int) -> Term:
     """The day `months` later: at most 83,334 years away, well within DuckDB's dates."""
     return levels.let(f"CAST(CAST({EPOCH} + TRY_CAST({{}} AS INTEGER) + to_months({months:d}) AS DATE) - {EPOCH}"
-                      " AS BIGINT)", day) if months else day  # fmt: skip
+                      " AS BIGINT)", day) if months else day
 
 
 def _date_add(levels: Levels, parts: tuple[Term, ...], literals: tuple[Value, ...]) -> Term:

@@ -55,7 +55,7 @@ def logarithm(levels: Levels, part: Term) -> Term:
     more = let(
         "CASE WHEN {0} >= {1} THEN {4} WHEN {0} >= {2} THEN {5} WHEN {0} < {3} THEN -{5} ELSE {6} END",
         near, *(double(value) for value in (2 * SQRT2, SQRT2, SQRT2 / 2, 2.0, 1.0, 0.0)),
-    )  # fmt: skip
+    )
     m = let("{} * pow({}, -{})", near, double(2.0), more)
     k = let("{} + {} - CASE WHEN {} THEN {} ELSE {} END", guess, more, small, double(54.0), double(0.0))
     f = let("{} - {}", m, double(1.0))
@@ -64,7 +64,7 @@ def logarithm(levels: Levels, part: Term) -> Term:
     r = let("{}", _polynomial(levels, z, LN))
     half = let("{0} * {1} * {1}", double(0.5), f)
     result = let("{0} * {1} - (({2} - ({3} * ({2} + {4}) + {0} * {5})) - {6})", k, double(LN2_HIGH), half, s, r,
-                 double(LN2_LOW), f)  # fmt: skip
+                 double(LN2_LOW), f)
     return let("CASE WHEN isinf({0}) AND {0} > {1} THEN {0} WHEN {0} > {1} THEN {2} END", given, double(0.0), result)
 
 
@@ -85,7 +85,7 @@ def power(levels: Levels, base: Term, exponent: Term) -> Term:
         " THEN CASE WHEN {1} >= {4} THEN {2} WHEN {2} <> {4} THEN {5} / {2} END"
         " WHEN {0} > {4} THEN {6} WHEN {0} = {4} AND {1} > {4} THEN {4} END",
         a, b, x, most, zero, one, raised,
-    )  # fmt: skip
+    )
 
 
 def _polynomial(levels: Levels, t: Term, coefficients: tuple[float, ...]) -> Term:

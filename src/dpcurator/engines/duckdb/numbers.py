@@ -62,7 +62,7 @@ def _floor_division(levels: Levels, parts: tuple[Term, ...], literals: tuple[Val
     n = Term(integer(int_of(literals[0]), "BIGINT"))
     a = parts[0]
     return levels.let("CASE WHEN {0} >= 0 THEN {0} // {1} ELSE -1 - (-1 - least({0}, -1)) // {1} END"
-                      " + CASE WHEN {0} IS NOT NULL THEN 0::BIGINT END", a, n)  # fmt: skip
+                      " + CASE WHEN {0} IS NOT NULL THEN 0::BIGINT END", a, n)
 
 
 def _round_integer(levels: Levels, parts: tuple[Term, ...], literals: tuple[Value, ...]) -> Term:

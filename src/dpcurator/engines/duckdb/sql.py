@@ -343,7 +343,7 @@ def _choose(parts: Parts, chosen: Chosen, key: list[str], parameters: Parameters
         ("placed", f"SELECT u AS w, b AS chosen FROM (SELECT u, b, {place} AS place FROM many) WHERE place <= {most}"),
         ("kept", "SELECT * FROM per_unit ANTI JOIN spread ON u = w"
                  " UNION ALL SELECT * EXCLUDE (b) FROM many SEMI JOIN placed ON u = w AND b = chosen"),
-    ]  # fmt: skip
+    ]
 
 
 def _bytes(name: str, kind: Kind) -> str:

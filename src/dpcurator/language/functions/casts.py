@@ -43,10 +43,10 @@ FUNCTIONS: Final = (
              word="TEXT"),
     Function("date_of_text", "t", "i", "days of a text YYYY-MM-DD that is a date", days.from_text,
              between(days.FIRST_DAY, days.LAST_DAY), steps=6, word="DATE"),
-)  # fmt: skip
+)
 
 CASTS: Final = {"INTEGER": "integer", "DOUBLE": "float", "TEXT": "text", "DATE": "date", "TIMESTAMP": "timestamp",
-                "BOOLEAN": "boolean"}  # fmt: skip
+                "BOOLEAN": "boolean"}
 UNCHANGED: Final = {("boolean", "integer"), ("uuid", "text")}  # the value is the same: a column stays a bare column
 
 
@@ -57,7 +57,7 @@ def cast(part: Typed, name: str) -> Typed:
         cure = {
             "DECIMAL": "CAST to DOUBLE, and write ROUND(x, 2) around it.",
             "VARCHAR(n)": "CAST to TEXT, or write LEFT(x, 10).",
-        }.get(name, f"CAST to {', '.join(CASTS)}.")  # fmt: skip
+        }.get(name, f"CAST to {', '.join(CASTS)}.")
         raise Refusal(f"a cast to {name} is not available.", cure=cure)
     if part.type == "null":
         return Typed(Missing(kind_of(wanted)), wanted, part.spell)
@@ -82,7 +82,7 @@ _CAST_CURES: Final = {
     ("text", "boolean"): "Compare the text, as in x = 'true'.", ("float", "boolean"): "Compare it, as in x <> 0.",
     ("local", "timestamp"): "Write x AT TIME ZONE 'Europe/Paris'.",
     ("text", "timestamp"): "Declare the column a timestamp in the catalog.",
-}  # fmt: skip
+}
 
 
 def _cast(operand: Operand, source: str, wanted: str) -> Operand | None:
@@ -113,4 +113,4 @@ def _cast(operand: Operand, source: str, wanted: str) -> Operand | None:
 CALLS: Final = {
     "DATE": RowFunction("DATE(at)", 1, 1, lambda parts: cast(parts[0], "DATE"),
                         "DATE(TIMESTAMP '2024-02-29 23:30:05') = DATE '2024-02-29'"),
-}  # fmt: skip
+}

@@ -107,7 +107,7 @@ FUNCTIONS: Final = (
               "twice, and where it skips it the moment by the offset before",
               of_moment(lambda us, zone: within(us - zones.offset_at(zones.local_offsets(zone), us))),
               of_moments(zoned), literals="zone: IANA name", check=one_text, zone=True, weight=50, word="UTC"),
-)  # fmt: skip
+)
 
 # --- how they are written and read -----------------------------------------------------------------------------------
 
@@ -138,7 +138,7 @@ def _later(moment: Typed, by: Typed, sign: int) -> Typed:
             raise Refusal(
                 "a date has no time of day.", cure=f"Write {put} + INTERVAL '1 hour', or use days.",
                 mends=(Mend(put, moment.name),),
-            )  # fmt: skip
+            )
         if moment.type == "date":
             return of_type([moment], compute("date_add", [operand], "integer", months, days), "date")
         return of_type([moment], compute("time_add", [operand], "integer", months, days * DAY + us), moment.type)
@@ -166,7 +166,7 @@ def day_of(part: Typed, what: str) -> Operand:
     raise Refusal(
         f"{what} needs a date or a timestamp, and {part.said}.", cure=f"Write {put}.",
         mends=(Mend(put, part.name if part.literal is None else f"'{part.name}'"),),
-    )  # fmt: skip
+    )
 
 
 def _unit(part: Typed, what: str, known: Sequence[str]) -> str:
@@ -178,7 +178,7 @@ def _unit(part: Typed, what: str, known: Sequence[str]) -> str:
         raise Refusal(
             f"{what} has no unit {show(unit)}.", cure=f"{meant}Use {', '.join(known)}.",
             mends=(Mend(f"'{close[0]}'", f"'{unit}'"),) if close else (),
-        )  # fmt: skip
+        )
     return unit
 
 
@@ -263,7 +263,7 @@ def at_zone(parts: Parts) -> Typed:
         f"AT TIME ZONE needs a timestamp, and {part.said}.",
         cure=f"CAST a date to TIMESTAMP first{f': {put}' if dated else ''}.",
         mends=(Mend(put, part.name),) if dated else (),
-    )  # fmt: skip
+    )
 
 
 CALLS: Final = {
@@ -287,4 +287,4 @@ CALLS: Final = {
             ("second", "TIMESTAMP '2024-02-29 23:30:05'", 5),
         )
     },
-}  # fmt: skip
+}

@@ -137,7 +137,7 @@ FUNCTIONS: Final = (
              lambda present: max(present, default=None), spans.greatest, of_present=True, never=False),
     Function("clip", "k", "k", "a moved into [lower, upper]; infinities too", clipped, spans.clip,
              literals="lower, upper: of the part's kind", check=ends),
-)  # fmt: skip
+)
 
 # --- how they are written and read -----------------------------------------------------------------------------------
 
@@ -247,4 +247,4 @@ CALLS: Final = {
     "COALESCE": RowFunction("COALESCE(x, 0)", 1, MANY, least("coalesce"), "COALESCE(NULL, 2, 3) = 2",
                             also=("IFNULL", "NVL")),
     "NULLIF": RowFunction("NULLIF(x, 0)", 2, 2, nullif, "NULLIF(3, 3) IS NULL"),
-}  # fmt: skip
+}

@@ -75,7 +75,7 @@ FUNCTIONS: Final = (
     Function("replace", "t", "t", "every occurrence of a text by another, left to right, none overlapping; missing "
              "where a is longer than LONGEST", replaced, check=two_texts, letters=letters_replaced,
              literals="what: text of 1 to 100 code points; by: text of at most 100"),
-)  # fmt: skip
+)
 
 # --- how they are written and read -----------------------------------------------------------------------------------
 
@@ -142,7 +142,7 @@ def as_text(part: Typed, what: str) -> Operand:
         case "boolean":
             truths = part.as_type("boolean")
             words = [When(Compare("=", truths, Constant(n, "integer")), Constant(t, "text")) for n, t in
-                     ((1, "true"), (0, "false"))]  # fmt: skip
+                     ((1, "true"), (0, "false"))]
             return Choose(tuple(words), Missing("text"), "text")
     cure = "Write FLOOR(x) or ROUND(x) first." if part.type in ("float", "number") else "CAST it to DATE first."
     raise Refusal(f"{what}: {part.said}, which has no text here.", cure=cure)
@@ -161,4 +161,4 @@ CALLS: Final = {
     "LEFT": RowFunction("LEFT(x, 3)", 2, 2, left_of, "LEFT('York', 3) = 'Yor'"),
     "CONCAT": RowFunction("CONCAT(x, '-', y)", 1, MANY, concat, "CONCAT('Y', NULL, 'ork') = 'York'"),
     "REPLACE": RowFunction("REPLACE(x, 'a', 'b')", 3, 3, replace, "REPLACE('York', 'Y', 'F') = 'Fork'"),
-}  # fmt: skip
+}

@@ -83,7 +83,7 @@ class Exponential(ByScores):
         def __init__(
             self, *, sensitivity: Spelled, epsilon: Spelled, monotone: bool = False, grid: Spelled | None = None,
             nan: Spelled | None = None,
-        ) -> None: ...  # fmt: skip
+        ) -> None: ...
 
     @property
     def loss(self) -> Loss:

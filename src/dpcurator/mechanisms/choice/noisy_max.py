@@ -98,7 +98,7 @@ class NoisyMax:
         def __init__(
             self, *, sensitivity: Spelled, epsilon: Spelled, noise: str = "laplace", monotone: bool = False,
             value_epsilon: Spelled | None = None, grid: Spelled | None = None, nan: Spelled | None = None,
-        ) -> None: ...  # fmt: skip
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         moved, eps = positive(self.sensitivity, name="sensitivity"), positive(self.epsilon, name="epsilon")
@@ -109,7 +109,7 @@ class NoisyMax:
             ("sensitivity", moved), ("epsilon", eps), ("monotone", declared(self.monotone)),
             ("value_epsilon", fresh), ("grid", step_of(self.grid, sensitivity=moved, scale=moved / eps, coordinates=1)),
             ("nan", None if self.nan is None else rational(self.nan, name="nan")),
-        ):  # fmt: skip
+        ):
             object.__setattr__(self, name, exact)
 
     def with_value(self, *, epsilon: Spelled) -> NoisyMax:
@@ -117,7 +117,7 @@ class NoisyMax:
         return NoisyMax(
             sensitivity=self.sensitivity, epsilon=self.epsilon, noise=self.noise, monotone=self.monotone,
             value_epsilon=epsilon, grid=self.grid, nan=self.nan,
-        )  # fmt: skip
+        )
 
     @property
     def step(self) -> Fraction:

@@ -97,7 +97,7 @@ class Quantile:
             self, *, q: Spelled | Iterable[Spelled], epsilon: Spelled, lower: Spelled | None = None,
             upper: Spelled | None = None, step: Spelled | None = None, candidates: Iterable[Spelled] | None = None,
             neighbours: str = "add-remove", nan: Spelled | None = None,
-        ) -> None: ...  # fmt: skip
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         several = isinstance(self.q, list | tuple)

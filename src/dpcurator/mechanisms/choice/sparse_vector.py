@@ -98,7 +98,7 @@ class SparseVector:
             self, *, sensitivity: Spelled, epsilon: Spelled, threshold: Spelled, positives: int = 1,
             monotone: bool = False, values_epsilon: Spelled | None = None, grid: Spelled | None = None,
             bounds: tuple[Spelled, Spelled] | None = None, nan: Spelled | None = None,
-        ) -> None: ...  # fmt: skip
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         moved, eps = positive(self.sensitivity, name="sensitivity"), positive(self.epsilon, name="epsilon")
@@ -110,7 +110,7 @@ class SparseVector:
             ("positives", whole(self.positives, name="positives", least=1)),
             ("monotone", declared(self.monotone)), ("values_epsilon", numbers), ("grid", step),
             ("bounds", bounds), ("nan", nan), ("values", Reals.declared(step, bounds, nan)),
-        ):  # fmt: skip
+        ):
             object.__setattr__(self, name, exact)
 
     @property

@@ -84,7 +84,7 @@ class TopK(ByScores):
         def __init__(
             self, *, sensitivity: Spelled, epsilon: Spelled, k: int, monotone: bool = False,
             grid: Spelled | None = None, nan: Spelled | None = None,
-        ) -> None: ...  # fmt: skip
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -98,7 +98,7 @@ class Estimates:
         found = [
             binomial_interval.interval(self.reports, c, self.own, self.other, chance, binomial_interval.chernoff)
             for c in seen.tolist()
-        ]  # fmt: skip
+        ]
         return np.array(found, dtype=np.int64)[which.reshape(-1)]
 
     def error(self, beta: Spelled) -> Fraction:

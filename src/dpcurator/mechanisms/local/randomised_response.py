@@ -77,7 +77,7 @@ class RandomisedResponse:
         def __init__(
             self, *, values: Sequence[Any] | int, epsilon: Spelled | None = None, truth: Spelled | None = None,
             otherwise: Hashable = REFUSED,
-        ) -> None: ...  # fmt: skip
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         values = public_values.settle(self, most=LARGEST)

@@ -111,7 +111,7 @@ class Gaussian(OnGrid):
             self, *, sensitivity: Spelled, epsilon: Spelled | None = None, delta: Spelled | None = None,
             rho: Spelled | None = None, grid: Spelled | None = None, coordinates: int | None = None,
             bounds: tuple[Spelled, Spelled] | None = None, nan: Spelled | None = None,
-        ) -> None: ...  # fmt: skip
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         moved = positive(self.sensitivity, name="sensitivity")
@@ -132,14 +132,14 @@ class Gaussian(OnGrid):
             ("sensitivity", moved), ("epsilon", eps), ("delta", delta), ("rho", rho), ("grid", step),
             ("coordinates", declared), ("bounds", bounds), ("nan", nan), ("noise", noise),
             ("values", Reals.declared(step, bounds, nan)),
-        ):  # fmt: skip
+        ):
             object.__setattr__(self, name, exact)
 
     @classmethod
     def with_sigma(
         cls, *, sigma: Spelled, sensitivity: Spelled, grid: Spelled | None = None, coordinates: int | None = None,
         bounds: tuple[Spelled, Spelled] | None = None, nan: Spelled | None = None,
-    ) -> Self:  # fmt: skip
+    ) -> Self:
         """Noise of this sigma, query's unit; `rho` is then what it loses. The rest is as for the class."""
         moved, spread = positive(sensitivity, name="sensitivity"), positive(sigma, name="sigma")
         declared, most = moving(coordinates)

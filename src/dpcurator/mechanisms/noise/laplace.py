@@ -79,7 +79,7 @@ class Laplace(OnGrid):
         def __init__(
             self, *, sensitivity: Spelled, epsilon: Spelled, grid: Spelled | None = None,
             coordinates: int | None = None, bounds: tuple[Spelled, Spelled] | None = None, nan: Spelled | None = None,
-        ) -> None: ...  # fmt: skip
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         moved, eps = positive(self.sensitivity, name="sensitivity"), positive(self.epsilon, name="epsilon")
@@ -90,14 +90,14 @@ class Laplace(OnGrid):
         for name, exact in (
             ("sensitivity", moved), ("epsilon", eps), ("grid", step), ("coordinates", declared), ("bounds", bounds),
             ("nan", nan), ("noise", noise), ("values", Reals.declared(step, bounds, nan)),
-        ):  # fmt: skip
+        ):
             object.__setattr__(self, name, exact)
 
     @classmethod
     def with_scale(
         cls, *, scale: Spelled, sensitivity: Spelled, grid: Spelled | None = None, coordinates: int | None = None,
         bounds: tuple[Spelled, Spelled] | None = None, nan: Spelled | None = None,
-    ) -> Self:  # fmt: skip
+    ) -> Self:
         """Noise of this scale, query's unit; `epsilon` is then what it loses. The rest is as for the class."""
         moved, spread = positive(sensitivity, name="sensitivity"), positive(scale, name="scale")
         declared, most = moving(coordinates)
@@ -126,4 +126,4 @@ EXAMPLES = (
     Laplace(sensitivity="0.12", epsilon="0.1"),
     Laplace(sensitivity="5/2", epsilon=2, grid=1, coordinates=3),
     Laplace(sensitivity=10_000_000, epsilon=1, grid="0.01", bounds=(0, 10_000_000), nan=0),
-)  # fmt: skip
+)

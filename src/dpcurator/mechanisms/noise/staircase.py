@@ -257,7 +257,7 @@ class Staircase(OnGrid):
             self, *, sensitivity: Spelled, epsilon: Spelled, gamma: Spelled | None = None,
             grid: Spelled | None = None, coordinates: int | None = None,
             bounds: tuple[Spelled, Spelled] | None = None, nan: Spelled | None = None,
-        ) -> None: ...  # fmt: skip
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         moved, eps = positive(self.sensitivity, name="sensitivity"), epsilon_of(self.epsilon)
@@ -280,7 +280,7 @@ class Staircase(OnGrid):
             ("sensitivity", moved), ("epsilon", eps), ("gamma", Fraction(high, stair)), ("grid", step),
             ("coordinates", declared), ("bounds", bounds), ("nan", nan), ("noise", Stairs(stair, high, ratio)),
             ("values", Reals.declared(step, bounds, nan)),
-        ):  # fmt: skip
+        ):
             object.__setattr__(self, name, exact)
 
     @property

@@ -182,4 +182,4 @@ EXAMPLES = (
         function=order_statistic("1/2", lower=0, upper=100, grid=1),
         bound=Fraction(2), epsilon=Fraction(1), delta=Fraction(1, 10**6),
     ),
-)  # fmt: skip
+)

@@ -77,7 +77,7 @@ class Smooth:
         def __init__(
             self, *, function: Function, epsilon: Spelled, delta: Spelled | None = None, noise: str | None = None,
             smoothing: Spelled = "1/2",
-        ) -> None: ...  # fmt: skip
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         function_of(self.function)
