@@ -147,3 +147,39 @@ def test_a1_what_is_accepted_stays_within_the_allowance_on_the_largest_rows(tmp_
         assert rehearsed in ("answered", ""), (name, rehearsed)
     assert found["life"] == "open"
     assert max(peak for *_, peak in found["found"]) <= BASE + 2 * ALLOWANCE // 2**20 * 3 // 2
+
+
+OF_ONE_UNIT = """
+import json, resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (LIMIT, LIMIT))
+from dpcurator.engines.duckdb.engine import DuckDB
+from dpcurator.engines.settings import Settings
+from dpcurator.plan.core import (ONE, Chosen, Measure, Owner, PerUnit, ScaleDown, Scan, Source, Sum, Total)
+place, unit, key = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+core = (Scan("t0", (Source("c0", "text", None, unit), Source("c1", "text", None, key + 10))), Owner(0),
+        Chosen((1,), 3, "salt"), Measure(()), PerUnit(), ScaleDown(2, 3, ONE), Total((Sum("units"),)))
+engine = DuckDB(place, settings=Settings(threads=2, memory=1024 * 2**20, spill=place + ".spill"))
+print(len(engine.evaluate(core).open_for_release()))
+"""
+MADE = """
+import duckdb, sys
+place, unit, key, rows = sys.argv[1], *map(int, sys.argv[2:])
+connection = duckdb.connect(place)
+connection.execute("SET threads = 1")
+connection.execute(f"CREATE TABLE t0 AS SELECT repeat('\U0001F600', {unit}) AS c0,"
+                   f" i::VARCHAR || repeat('\U0001F600', {key}) AS c1 FROM range({rows}) r(i)")
+connection.close()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("unit", "key", "rows"), [(2000, 10, 100_000), (20, 2000, 60_000), (5, 5, 2_000_000)])
+def test_a1_one_unit_may_have_any_number_of_unknown_keys_however_long(unit, key, rows, tmp_path):
+    """A1: up to 800 MB of one person's texts, in 1 GiB for groups, sorts and joins."""
+    place = str(tmp_path / "snapshot.db")
+    subprocess.run([sys.executable, "-c", MADE, place, str(unit), str(key), str(rows)], check=True)
+    script = OF_ONE_UNIT.replace("LIMIT, LIMIT", f"{LIMIT}, {LIMIT}")
+    done = subprocess.run(
+        [sys.executable, "-c", script, place, str(unit), str(key)], capture_output=True, text=True, check=False
+    )
+    assert done.stdout.split("\n")[-2:] == ["3", ""], done.stderr[-1000:]

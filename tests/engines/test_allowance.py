@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dpcurator.engines import allowance
-from dpcurator.engines.allowance import ALLOWANCE, VECTOR, Need, need_of, needed
+from dpcurator.engines.allowance import ALLOWANCE, TAGGED, VECTOR, WIDTH, Need, need_of, needed
 from dpcurator.engines.duckdb.engine import DuckDB
 from dpcurator.engines.duckdb.together import in_turns
 from dpcurator.engines.limits import check_core
@@ -19,7 +19,22 @@ from dpcurator.engines.settings import Settings
 from dpcurator.errors import Misconfigured, Refusal
 from dpcurator.language import rows
 from dpcurator.language.evaluate import value
-from dpcurator.plan.core import Filter, Listed, Measure, Owner, PerUnit, ScaleDown, Scan, Source, Sum, Total
+from dpcurator.plan.core import (
+    ONE,
+    Chosen,
+    CorePlan,
+    Filter,
+    Listed,
+    Measure,
+    Owner,
+    PerUnit,
+    Project,
+    ScaleDown,
+    Scan,
+    Source,
+    Sum,
+    Total,
+)
 
 TEXT = rows.Field(0, "text")
 
@@ -100,9 +115,34 @@ def test_a_batch_is_in_as_few_statements_as_hold_it() -> None:
 
 def test_what_an_engine_may_use_is_ours_and_not_the_machines() -> None:
     engine = DuckDB.from_tables({"t0": {"c0": ["a"]}})
-    names = ("threads", "memory_limit", "temp_directory", "preserve_insertion_order", "lock_configuration")
+    names = ("threads", "memory_limit", "temp_directory", "preserve_insertion_order", "lock_configuration",
+             "max_temp_directory_size")
     found = engine._cursor().execute(f"SELECT {', '.join(f'current_setting({name!r})' for name in names)}").fetchone()
-    assert found == (4, "1.5 GiB", "", False, True)
+    assert found == (4, "1.5 GiB", "", False, True, "256.0 GiB")
+
+
+def test_a1_what_unknown_keys_are_put_in_order_by_is_counted() -> None:
+    """A1: the salt, the unit and the key are joined for each row in flight, value by value (`key_bytes`)."""
+
+    def plan(letters: int, *, computed: bool = False, owner: int | None = 0) -> CorePlan:
+        scan = Scan("t0", (Source("c0", "text", None, 100), Source("c1", "text", None, letters)))
+        doubled = rows.Compute("concat", (rows.Field(1, "text"), rows.Field(1, "text")), "text")
+        more = (Project((doubled,)),) if computed else ()
+        steps = (scan, *more, Owner(owner), Chosen((2 if computed else 1,), 3, "salt"))
+        return (*steps, Measure(()), PerUnit(), ScaleDown(2, 3, ONE), Total((Sum("units"),)))
+
+    def bytes_of(made: int) -> int:
+        return VECTOR * (4 * made + WIDTH)
+
+    tag = TAGGED
+    joined = [100 + tag, 4 + 100 + tag, 50 + tag, 4 + 100 + tag + 50 + tag]
+    assert need_of([plan(50)]).bytes == sum(map(bytes_of, [100, 50, *joined]))
+    joined = [100 + tag, 4 + 100 + tag, 100 + tag, 4 + 100 + tag + 100 + tag]
+    assert need_of([plan(50, computed=True)]).bytes == sum(map(bytes_of, [100, 50, 100, *joined]))
+    assert need_of([plan(50, owner=None)]).bytes == sum(map(bytes_of, [100, 50]))  # nothing is dropped there
+    check_core(plan(500))
+    with pytest.raises(Refusal, match="counted from the max_length"):
+        check_core(plan(8000))
 
 
 def test_too_little_memory_for_its_threads_is_told() -> None:

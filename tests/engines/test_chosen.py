@@ -88,12 +88,17 @@ class TestChosen:
         assert found(engine, table([], [], []), core((1,), 1, "s")) == {}
 
 
-def test_r6_what_is_put_in_order_of_one_unit_holds_no_key() -> None:
-    """DuckDB holds it whole in memory: with the keys, one person's many long texts ended a question in a fault."""
-    [step] = [line for line in engine.statement(core((1, 2), 5, "s")).sql.split("\n") if " OVER " in line]
-    assert step.startswith("placed AS (SELECT u AS w, b AS chosen FROM (SELECT u, b, count(*) OVER (")
-    assert "y0" not in step
-    assert "*" not in step.replace("count(*)", "")
+def test_r6_what_is_put_in_order_of_one_unit_holds_no_text() -> None:
+    """DuckDB holds it whole in memory: with keys or the unit, one person's many long texts ended a question in a fault.
+    The number that stands for the unit is given once, whoever reads it."""
+    steps = {line.partition(" AS ")[0].split()[-1]: line
+             for line in engine.statement(core((1, 2), 5, "s")).sql.split("\n") if " AS " in line}  # fmt: skip
+    assert steps["placed"].startswith("placed AS (SELECT i AS w, b AS chosen FROM (SELECT i, b, count(*) OVER (")
+    assert "PARTITION BY i ORDER BY b" in steps["placed"]
+    assert "y0" not in steps["placed"]
+    assert "*" not in steps["placed"].replace("count(*)", "")
+    assert steps["spread"].startswith("spread AS MATERIALIZED (SELECT w, row_number() OVER () AS i")
+    assert not any(" OVER " in line for name, line in steps.items() if name not in ("placed", "spread"))
 
 
 @pytest.mark.parametrize("mistake", [

@@ -23,7 +23,7 @@ from dpcurator.errors import Refusal
 from dpcurator.language import patterns, rows
 from dpcurator.language.functions import BY_NAME
 from dpcurator.language.functions.function import LONGEST
-from dpcurator.plan.core import CorePlan, Filter, Project, Scan, Source
+from dpcurator.plan.core import Chosen, CorePlan, Filter, Owner, Project, Scan, Source
 
 VECTOR: Final = 2048  # rows that an engine computes at a time
 WIDTH: Final = 24  # bytes of a part that is no text, with what its guards make; measured
@@ -31,6 +31,7 @@ ALLOWANCE: Final = 160 * 2**20  # bytes of rows in flight, a thread
 STEPS: Final = 1_000_000  # letters times tokens of patterns, a row: about a tenth of a second at most
 AUTOMATON: Final = 8 * 2**20  # bytes that RE2 gives one pattern
 STATE: Final = 2600  # bytes of one state of it
+TAGGED: Final = 32  # letters at most of a number, and of what `key_bytes` writes before a value
 LISTED: Final = 200  # bytes of a constant in a list, its letters apart
 
 
@@ -119,10 +120,34 @@ def need_of(cores: Sequence[CorePlan]) -> Need:
     for core in cores:
         scan = core[0]
         assert isinstance(scan, Scan)
-        one = needed(scan.columns, expressions_of(core))
+        one = _put_in_order(needed(scan.columns, expressions_of(core)), core)
         total.bytes, total.steps = total.bytes + one.bytes, total.steps + one.steps
         total.longest = max(total.longest, one.longest)
     return total
+
+
+def _put_in_order(need: Need, core: CorePlan) -> Need:
+    """Where keys are chosen, with what they are put in order by: `plan/core.py::key_bytes`, joined value by value."""
+    columns: tuple[Source, ...] = ()
+    computed: tuple[rows.Operand, ...] = ()
+    owner: int | None = None
+    for step in core:
+        if isinstance(step, Scan):
+            columns = step.columns
+        elif isinstance(step, Project):
+            computed = step.parts
+        elif isinstance(step, Owner):
+            owner = step.column
+        elif isinstance(step, Chosen) and owner is not None:
+            joined = len(step.salt)
+            for place in (owner, *step.columns):
+                if place < len(columns):
+                    letters = columns[place].letters if columns[place].kind == "text" else 0
+                else:
+                    letters = need.add(computed[place - len(columns)], columns)
+                for made in (letters + TAGGED, joined := joined + letters + TAGGED):
+                    need.bytes += VECTOR * (4 * made + WIDTH)
+    return need
 
 
 def fits(need: Need) -> bool:

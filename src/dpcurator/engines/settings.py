@@ -15,6 +15,7 @@ from dpcurator.engines.allowance import ALLOWANCE
 from dpcurator.errors import Misconfigured
 
 MIB: Final = 2**20
+SPILL: Final = 256 * 2**10 * MIB  # bytes of temporary files, where there is a directory for them
 ROOM: Final = 512 * MIB  # besides rows in flight: the least in which groups, sorts and joins go to disk in good order
 
 

@@ -25,7 +25,7 @@ from dpcurator.engines.duckdb.sql import Statement, statement
 from dpcurator.engines.duckdb.together import Together, in_turns, together
 from dpcurator.engines.engine import Kinds, Tables
 from dpcurator.engines.limits import COLUMN_NAME, TABLE_NAME
-from dpcurator.engines.settings import MIB, Settings
+from dpcurator.engines.settings import MIB, SPILL, Settings
 from dpcurator.errors import Fault, Misconfigured
 from dpcurator.plan.core import CorePlan, Scan
 from dpcurator.plan.merge import apart, merged
@@ -199,6 +199,7 @@ def _open(settings: Settings) -> DuckDBPyConnection:
     connection.execute(f"SET threads = {settings.threads:d}")
     connection.execute(f"SET memory_limit = '{settings.memory // MIB:d} MiB'")
     connection.execute(f"SET temp_directory = {_quoted(settings.spill or '')}")
+    connection.execute(f"SET max_temp_directory_size = '{SPILL // MIB:d} MiB'")
     return connection
 
 

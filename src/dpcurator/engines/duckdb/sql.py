@@ -30,6 +30,8 @@ from dpcurator.numbers.rational import INT64
 from dpcurator.plan.core import Chosen, CorePlan, Grid, Listed, ScaleDown, Scan, Source, Sum, key_bytes
 from dpcurator.values import Exact
 
+_ONCE = ("spread",)  # it numbers units, so whoever reads it must read the same
+
 
 @dataclass(frozen=True, slots=True)
 class Statement:
@@ -92,7 +94,7 @@ def query(core: CorePlan, parameters: Parameters, stored: Callable[[str], str]) 
 
 def query_of(parts: Parts, steps: list[tuple[str, str]]) -> Query:
     key = key_columns(parts)
-    text = ",\n".join(f"{name} AS ({step})" for name, step in steps)
+    text = ",\n".join(f"{name} AS {'MATERIALIZED ' if name in _ONCE else ''}({step})" for name, step in steps)
     listed = len(parts.keys.keys) if isinstance(parts.keys, Listed) else None
     kinds = () if isinstance(parts.keys, Listed) else tuple(parts.kinds[column] for column in parts.keys.columns)
     return Query(f"WITH {text}\nSELECT * FROM totals", tuple(key), kinds, listed, len(parts.sums))
@@ -328,21 +330,22 @@ class Weights:
 def _choose(parts: Parts, chosen: Chosen, key: list[str], parameters: Parameters) -> list[tuple[str, str]]:
     """Each unit's first keys by the md5 of key_bytes; only units with too many are put in order.
 
-    What is put in order is the unit and the md5 alone: DuckDB holds all of one unit's rows at once for that, and with
-    their texts one person's rows would not fit (8,000 long notes took a gigabyte).
+    What is put in order is a number of the unit and the md5 alone: DuckDB holds all of one unit's rows at once for
+    that, and with texts one person's rows would not fit (8,000 long notes took a gigabyte).
     """
     most = integer(chosen.max_groups, "HUGEINT" if chosen.max_groups not in INT64 else "BIGINT")
     assert parts.owner is not None
     kinds = [parts.kinds[column] for column in (parts.owner, *chosen.columns)]
     salt = parameters.constant(key_bytes(chosen.salt, "", ())[: -len(b"t0:")].decode(), "text")
     text = " || ".join([salt, *(_bytes(name, kind) for name, kind in zip(["u", *key], kinds, strict=True))])
-    place = "count(*) OVER (PARTITION BY u ORDER BY b RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
+    place = "count(*) OVER (PARTITION BY i ORDER BY b RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
     return [
-        ("spread", f"SELECT u AS w FROM per_unit GROUP BY u HAVING count(*) > {most}"),
-        ("many", f"SELECT *, md5({text}) AS b FROM per_unit SEMI JOIN spread ON u = w"),
-        ("placed", f"SELECT u AS w, b AS chosen FROM (SELECT u, b, {place} AS place FROM many) WHERE place <= {most}"),
+        ("spread", f"SELECT w, row_number() OVER () AS i FROM"
+                   f" (SELECT u AS w FROM per_unit GROUP BY u HAVING count(*) > {most})"),
+        ("many", f"SELECT per_unit.*, i, md5({text}) AS b FROM per_unit JOIN spread ON u = w"),
+        ("placed", f"SELECT i AS w, b AS chosen FROM (SELECT i, b, {place} AS place FROM many) WHERE place <= {most}"),
         ("kept", "SELECT * FROM per_unit ANTI JOIN spread ON u = w"
-                 " UNION ALL SELECT * EXCLUDE (b) FROM many SEMI JOIN placed ON u = w AND b = chosen"),
+                 " UNION ALL SELECT * EXCLUDE (i, b) FROM many SEMI JOIN placed ON i = w AND b = chosen"),
     ]
 
 
