@@ -92,7 +92,7 @@ def test_r6_what_is_put_in_order_of_one_unit_holds_no_text() -> None:
     """DuckDB holds it whole in memory: with keys or the unit, one person's many long texts ended a question in a fault.
     The number that stands for the unit is given once, whoever reads it."""
     steps = {line.partition(" AS ")[0].split()[-1]: line
-             for line in engine.statement(core((1, 2), 5, "s")).sql.split("\n") if " AS " in line}  # fmt: skip
+             for line in engine.statement(core((1, 2), 5, "s")).sql.split("\n") if " AS " in line}
     assert steps["placed"].startswith("placed AS (SELECT i AS w, b AS chosen FROM (SELECT i, b, count(*) OVER (")
     assert "PARTITION BY i ORDER BY b" in steps["placed"]
     assert "y0" not in steps["placed"]
