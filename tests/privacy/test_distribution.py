@@ -10,7 +10,7 @@ import pytest
 from losses import EPSILONS, WITH_A_LAW, loss, meet
 
 from dpcurator.numbers import Enclosure, ln
-from dpcurator.privacy.distribution import Atom, distribution
+from dpcurator.privacy.distribution import Atom
 from dpcurator.privacy.loss import Loss
 from dpcurator.privacy.narrow import enclosed
 
@@ -25,7 +25,7 @@ def middle(atom: Atom) -> F:
 @pytest.mark.parametrize("one", DISCRETE, ids=str)
 def test_atoms_are_the_whole_law(one: Loss) -> None:
     """Their masses, what is cut off and the infinite one sum to 1; distinct, from the highest down."""
-    law = distribution(one)
+    law = one.distribution()
     total = sum((atom.mass for atom in law.atoms), law.above + law.below) + law.infinite
     assert total.holds(1)
     assert total.width < F(1, 2**50)

@@ -19,16 +19,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, exp_neg, rational
 from dpcurator.numbers.arb import Ball
 from dpcurator.numbers.readable import readable
 from dpcurator.privacy.narrow import enclosed
-
-if TYPE_CHECKING:
-    from dpcurator.privacy.loss import Loss
 
 ZERO, ONE = Enclosure.exactly(0), Enclosure.exactly(1)
 
@@ -119,11 +115,6 @@ class Distribution:
             return first - ball(eps).exp() * second
 
         return enclosed(gap, most=Fraction(1))
-
-
-def distribution(loss: Loss, *, atoms: int = 2000) -> Distribution:
-    """The law of the privacy loss of `loss`, listing at most so many atoms; `loss.distribution()` is the same."""
-    return loss.distribution(atoms=atoms)
 
 
 def _high(loss: Fraction | Enclosure) -> Fraction:
