@@ -57,7 +57,28 @@ if TYPE_CHECKING:
 _ZERO = Fraction(0)
 
 
-class ApproximateFilter:
+class Filter:
+    """What every filter has: a meter of its own, and what it says of it."""
+
+    __slots__ = ("_meter",)
+
+    _meter: Meter
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self._meter!r}>"
+
+    @property
+    def spent(self) -> dict[str, Fraction]:
+        """Exact sums by currency: epsilon, rho, delta, divergence or mu_squared."""
+        return self._meter.spent
+
+    @property
+    def remaining(self) -> dict[str, Fraction]:
+        """What is left by currency, exactly."""
+        return self._meter.remaining
+
+
+class ApproximateFilter(Filter):
     """A privacy filter in (epsilon, delta): a budget for adaptively chosen releases.
 
     `spend` adds an amount if the sums of epsilon and of delta stay within their limits, and else raises OverBudget and
@@ -82,10 +103,7 @@ class ApproximateFilter:
     Source: Rogers, Roth, Ullman, Vadhan 2016.
     """
 
-    __slots__ = ("_meter",)
-
-    def __repr__(self) -> str:
-        return f"<ApproximateFilter: {self._meter!r}>"
+    __slots__ = ()
 
     def __init__(self, *, epsilon: Spelled, delta: Spelled = 0) -> None:
         limit = at_least_0(epsilon, name="epsilon")
@@ -115,18 +133,8 @@ class ApproximateFilter:
             eps = pure
         self._meter.add({"epsilon": eps, "delta": used}, _towards(loss))
 
-    @property
-    def spent(self) -> dict[str, Fraction]:
-        """Exact sums by currency."""
-        return self._meter.spent
 
-    @property
-    def remaining(self) -> dict[str, Fraction]:
-        """What is left by currency, exactly."""
-        return self._meter.remaining
-
-
-class ZcdpFilter:
+class ZcdpFilter(Filter):
     """A privacy filter in rho (zero-concentrated differential privacy): a budget for adaptively chosen releases.
 
     `spend` adds an amount if the sums of rho and of delta stay within their limits, and else raises OverBudget and
@@ -150,10 +158,7 @@ class ZcdpFilter:
     Source: Whitehouse, Ramdas, Rogers, Wu 2023; Bun, Steinke 2016 (zCDP).
     """
 
-    __slots__ = ("_meter", "_rho")
-
-    def __repr__(self) -> str:
-        return f"<ZcdpFilter: {self._meter!r}>"
+    __slots__ = ("_rho",)
 
     def __init__(self, *, rho: Spelled, delta: Spelled = 0) -> None:
         self._rho = at_least_0(rho, name="rho")
@@ -180,18 +185,8 @@ class ZcdpFilter:
             raise Refusal("delta must be above the filter's own.", cure="Ask at a larger delta.")
         return zcdp.epsilon_of(self._rho, (whole - apart) / (1 - apart))
 
-    @property
-    def spent(self) -> dict[str, Fraction]:
-        """Exact sums by currency."""
-        return self._meter.spent
 
-    @property
-    def remaining(self) -> dict[str, Fraction]:
-        """What is left by currency, exactly."""
-        return self._meter.remaining
-
-
-class RenyiFilter:
+class RenyiFilter(Filter):
     """A privacy filter in Renyi divergence of one order: a budget for adaptively chosen releases.
 
     `spend` adds the divergence of order alpha if the sum stays within the limit, and else raises OverBudget and changes
@@ -215,10 +210,7 @@ class RenyiFilter:
     Source: Feldman, Zrnic 2021; Mironov 2017 (Renyi differential privacy).
     """
 
-    __slots__ = ("_meter", "alpha")
-
-    def __repr__(self) -> str:
-        return f"<RenyiFilter: {self._meter!r}>"
+    __slots__ = ("alpha",)
 
     def __init__(self, *, alpha: Spelled, epsilon: Spelled) -> None:
         self.alpha = order(alpha)
@@ -236,18 +228,8 @@ class RenyiFilter:
             amount = _found(_sum((_divergence(one, self.alpha), count) for one, count in parts), "Renyi divergence")
         self._meter.add({"divergence": amount}, _towards(loss))
 
-    @property
-    def spent(self) -> dict[str, Fraction]:
-        """The exact sum, as "divergence"."""
-        return self._meter.spent
 
-    @property
-    def remaining(self) -> dict[str, Fraction]:
-        """What is left, exactly."""
-        return self._meter.remaining
-
-
-class GaussianFilter:
+class GaussianFilter(Filter):
     """A privacy filter in mu (Gaussian differential privacy): a budget for adaptively chosen releases.
 
     `spend` adds mu**2 if the sum stays within that of the limit, and else raises OverBudget and changes nothing.
@@ -270,10 +252,7 @@ class GaussianFilter:
     Source: Koskela, Tobaben, Honkela 2023; Smith, Thakurta 2022; Dong, Roth, Su 2022 (GDP).
     """
 
-    __slots__ = ("_meter",)
-
-    def __repr__(self) -> str:
-        return f"<GaussianFilter: {self._meter!r}>"
+    __slots__ = ()
 
     def __init__(self, *, mu: Spelled) -> None:
         self._meter = Meter({"mu_squared": at_least_0(mu, name="mu") ** 2})
@@ -296,16 +275,6 @@ class GaussianFilter:
                     )
                 amount += count * mu_squared(one.given)
         self._meter.add({"mu_squared": amount})
-
-    @property
-    def spent(self) -> dict[str, Fraction]:
-        """The exact sum, as "mu_squared"."""
-        return self._meter.spent
-
-    @property
-    def remaining(self) -> dict[str, Fraction]:
-        """What is left, exactly."""
-        return self._meter.remaining
 
 
 def _given(amount: object, name: str) -> object:

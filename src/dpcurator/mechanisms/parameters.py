@@ -8,6 +8,7 @@ that lists the parameters there are. What the values may be is checked in each m
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import MISSING, dataclass, fields
 from fractions import Fraction
 from functools import wraps
@@ -58,5 +59,9 @@ def parameters(made: type[T]) -> type[T]:
             raise Refusal(wrong, cure=f"{cure} Optional: {', '.join(optional)}." if optional else cure)
         plain(self, **named)
 
+    shown = inspect.signature(plain)
+    given = [one.replace(annotation=str(one.annotation).replace("Fraction", "Spelled"))
+             for one in shown.parameters.values()]  # as people may write it; kept as the exact number
+    checked.__signature__ = shown.replace(parameters=given)  # type: ignore[attr-defined]
     frozen.__init__ = checked
     return frozen  # type: ignore[no-any-return]
