@@ -179,12 +179,8 @@ def test_no_other_randomness_is_imported():
 TYPES_ONLY = {
     "pricing.bars pricing.quote":
         "Quote shows its error bars, and they are computed from a quote",
-    "privacy.distribution privacy.families privacy.families.approximate privacy.families.bounded_range "
-    "privacy.families.discrete_gaussian privacy.families.discrete_laplace privacy.families.family "
-    "privacy.families.fixed_size privacy.families.gaussian privacy.families.grids privacy.families.laplace "
-    "privacy.families.poisson privacy.families.randomised_response privacy.families.spelling privacy.loss "
-    "privacy.sampled":
-        "a Loss looks its family up, and a distribution and a sample are of a Loss",
+    "privacy.loss privacy.sampled":
+        "a Loss can be sampled, and a sample is of a Loss",
     "release.answer release.frames":
         "Answer has the methods that write it as a data frame, and they are given an answer",
 }
