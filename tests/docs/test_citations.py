@@ -56,6 +56,23 @@ def test_a_section_that_is_not_there_is_noticed(text):
     assert len(wrong(text)) == 1
 
 
+def named_files(text: str) -> set[str]:
+    """The files of Python that a text names, by name or by the end of their path."""
+    return set(re.findall(r"(?<![\w./])(?:[a-z_]+/)*[a-z_]+\.py\b", text))
+
+
+def test_every_file_that_the_source_names_is_there():
+    there = {"/".join(path.parts[i:]) for path in FILES for i in range(len(path.parts)) if path.suffix == ".py"}
+    there.add("file.py")  # of whoever audits a function of theirs
+    found = {
+        str(path.relative_to(ROOT)): named_files(path.read_text(encoding="utf-8")) - there
+        for path in FILES
+        if path.is_relative_to(ROOT / "src")
+    }
+    assert {path: names for path, names in found.items() if names} == {}
+    assert named_files("see pld/gone.py, and `x.py`") == {"pld/gone.py", "x.py"}
+
+
 def test_papers_outside_the_repository_are_not_cited():
     assert wrong("MEANING" + " 2.5") == ["MEANING" + " 2"]
     assert wrong("DESIGN" + ".md") == ["DESIGN" + ".md"]

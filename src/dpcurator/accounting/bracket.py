@@ -1,7 +1,7 @@
 """A certified bracket of an epsilon or a delta: the least of the valid upper bounds and the greatest of the lower.
 
-Promise     lower <= the value <= upper, both Fractions. `method` names what gave the upper one: "pld" (accounting/
-            pld.py), or one of accounting/closed/bounds.py, among them "sum".
+Promise     lower <= the value <= upper, both Fractions. `method` names what gave the upper one: "pld"
+            (accounting/pld/certified.py), or one of accounting/closed/bounds.py, among them "sum".
 Checked     tests/accounting/test_composition.py.
 """
 

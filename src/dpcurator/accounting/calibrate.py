@@ -7,12 +7,13 @@ Definition  One privacy parameter of a mechanism is varied: its epsilon a releas
             half of it shared by several. Besides: one release of Gaussian noise is calibrated by its own curve, and
             "laplace" and "gaussian" are the continuous distributions, which no computer draws: these have a loss and no
             mechanism, and k Gaussians are exactly one.
-Promise     What is returned was proved to meet the target, as `proved` says; `by` names the bound (closed.py). A search
-            that ends early, or a bound that is no monotone function of it, could cost noise, never the promise.
-            Several discrete Gaussians go by the sum of rho, or each by its curve at an equal share, with less noise.
+Promise     What is returned was proved to meet the target, as `proved` says; `by` names the bound
+            (closed/bounds.py). A search that ends early, or a bound that is no monotone function of it, could cost
+            noise, never the promise. Several discrete Gaussians go by the sum of rho, or each by its curve at an equal
+            share, with less noise.
             It is the least for one release, for the sum of pure epsilons and for continuous Gaussian noise; elsewhere
-            the least by that bound. `tight=True` goes on with the loss distribution (pld.py), to 4 figures; on samples
-            of the rows that is done always.
+            the least by that bound. `tight=True` goes on with the loss distribution (pld/certified.py), to 4
+            figures; on samples of the rows that is done always.
 Ends        Steps double away from a start, then halve: about 2 log2 of how many decimals lie between, some hundreds at
             most, for epsilon 0, a huge epsilon or a delta of 1e-300.
 Source      Balle, Wang 2018 (the idea of calibrating by the curve itself).

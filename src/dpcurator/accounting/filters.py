@@ -24,7 +24,7 @@ Proof       Write L for the sum of the losses so far. Pure: L <= sum of epsilon 
 Not valid   for amounts chosen on the way: the least of several bounds, Kairouz-Oh-Viswanath, loss distributions, the
             trade-off functions of other distributions. A batch of losses that is fixed beforehand may be priced so and
             then spent as one amount: `spend(composition, delta=...)`.
-Limits      In memory (meter.py): gone with the process. What must last is the ledger's; these are its decisions.
+Limits      In memory (budget.py): gone with the process. What must last is the ledger's; these are its decisions.
 Source      pure, approximate: Rogers, Roth, Ullman, Vadhan, NeurIPS 2016 (arXiv 1605.08294); rho: Whitehouse, Ramdas,
             Rogers, Wu, ICML 2023 (arXiv 2203.05481); Renyi: Feldman, Zrnic, NeurIPS 2021 (arXiv 2008.11193); mu:
             Koskela, Tobaben, Honkela, ICLR 2023 (arXiv 2209.15596), Smith, Thakurta 2022 (arXiv 2210.17520); mechanisms

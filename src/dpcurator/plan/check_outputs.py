@@ -1,6 +1,6 @@
 """Whether what a plan makes of its results can be computed, whatever they are: its expressions typed a second time.
 
-`post.py` types syntax and makes the tree; a plan that comes from elsewhere (a receipt, a quote built by hand) has one
+`outputs.py` types syntax and makes the tree; a plan from elsewhere (a receipt, a quote built by hand) has one
 that nobody typed. Here each part is given the family of its values from the tree alone: results are numbers, keys what
 their column says. What passes is computed by `release/finish.py` without raising, on any readings and any keys; every
 plan that `bind` makes passes. Checked in tests/plan/test_check_outputs.py.

@@ -19,6 +19,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from dpcurator.errors import Refusal
+from dpcurator.numbers.rational import INT64
 from dpcurator.values import Cell
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ def _series(name: str, shown: str, values: list[Any]) -> Series:
             return Series(name, "text", [None if value is None else str(value) for value in values])
         read = date.fromisoformat if kind == "date" else datetime.fromisoformat
         return Series(name, kind, [None if value is None else read(value) for value in values])
-    if kind == "integer" and not all(-(2**63) <= value < 2**63 for value in there):
+    if kind == "integer" and not all(value in INT64 for value in there):
         return Series(name, "long", values)
     return Series(name, kind, values)
 

@@ -10,7 +10,7 @@ Proof       accounting/pld/certificate.py, for each grid; the least of upper bou
             mechanisms, and of many of one range alone, of its worst coins (bounded_range.py). No one mechanism attains
             the worst of all that may adapt, which is what the upper bound is of: so there the bracket is wider, and
             does not close with a finer grid.
-            Losses beyond grids (shape.py) have an upper bound by the sum of their total variations, which no delta of
+            Losses beyond grids (lattice.py) have an upper bound by the sum of their total variations, which no delta of
             all together passes.
             Where losses are not symmetric, each way is composed by itself, from the first loss to the last, and
             the worse of the two is taken then. For one of them to be the worse, the other only has to be as good.

@@ -4,7 +4,7 @@ Definition  f runs on D with frozen randomness; each call of a mechanism is kept
             what it gave on D. Since all that f learns through mechanisms is now the same, whatever is otherwise is from
             the data without noise: another call or order, another parameter (so another cost), another shape,
             another exception, other bytes printed or returned. And each call's two inputs are compared with what its
-            mechanism was declared for (inputs.py).
+            mechanism was declared for (arguments.py).
 Promise     A `Mismatch` is a certain fact about f and this pair: no chance is in it. Two kinds. "returned" and such:
             f's outputs depend on the data beside mechanisms, so their losses do not bound what f reveals. "input":
             a declared sensitivity does not hold for this pair, so the stated loss does not cover it; by how much it

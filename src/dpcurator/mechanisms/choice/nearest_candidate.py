@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 from dpcurator.errors import Refusal
 from dpcurator.numbers.coerce import decimal_value, double_of, missing, unmasked
 from dpcurator.numbers.exact_product import FACTOR, TARGET, reaches
+from dpcurator.numbers.rational import INT64
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -157,7 +158,7 @@ def _read(values: object) -> NDArray[Any]:
     kinds = set(map(type, listed))
     if kinds <= {float}:
         return np.array(listed, dtype=np.float64)
-    if kinds <= {int} and -(2**63) <= min(listed) <= max(listed) < 2**63:
+    if kinds <= {int} and min(listed) in INT64 and max(listed) in INT64:
         return np.array(listed, dtype=np.int64)
     boxed = np.empty(len(listed), dtype=object)
     boxed[:] = [_plain(value) for value in listed]
