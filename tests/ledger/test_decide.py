@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from dpcurator.errors import Misconfigured, OverBudget, Refusal
 from dpcurator.ledger import Ledger, MemoryStore, Stored
-from dpcurator.ledger.decide import Standing, checked, decide, question, total
+from dpcurator.ledger.decide import Standing, checked, decide, question
 from dpcurator.ledger.events import Row
+from dpcurator.numbers.rational import added
 
 F = Fraction
 currency = in_both()
@@ -178,7 +179,7 @@ def test_an_id_that_another_question_will_derive_cannot_be_occupied(ask):
 def test_totals_are_exact_while_short_and_never_too_small(prices):
     spent = F(0)
     for price in prices:
-        after = total(spent, price)
+        after = added(spent, price)
         assert after >= spent + price
         assert after - spent - price < F(1, 10**150)
         assert after.denominator <= 2**1024
@@ -191,7 +192,7 @@ def test_many_odd_prices_keep_the_totals_short(ask):
     spent, odd = F(0), 3
     for n in range(400):
         odd = 10**30 + 2 * n + 1
-        spent = total(spent, F(1, odd))
+        spent = added(spent, F(1, odd))
     assert spent.denominator <= 2**1024
     assert spent >= sum(F(1, 10**30 + 2 * n + 1) for n in range(400))
 
@@ -243,5 +244,7 @@ def test_a13_a_ledger_takes_a_public_number_of_questions_however_small_their_pri
     assert decide(after(MOST_EVENTS - 1), small, "id").spent == F("1e-29")
     with pytest.raises(Refusal, match=r"holds 2,000,000 events"):
         decide(after(MOST_EVENTS), small, "id")
+    with pytest.raises(Refusal, match=r"holds 2,000,001 events"):  # an answer may stand behind the last charge
+        decide(after(MOST_EVENTS + 1), small, "id")
     paid = decide(after(5), small, "id")
     assert decide(after(MOST_EVENTS), small, "id", known=paid) == paid

@@ -6,7 +6,8 @@ from fractions import Fraction
 import pytest
 
 from dpcurator.errors import Refusal
-from dpcurator.ledger.decide import Standing, checked, decide, question, total
+from dpcurator.ledger.decide import Standing, checked, decide, question
+from dpcurator.numbers.rational import added
 
 F = Fraction
 
@@ -29,9 +30,9 @@ def test_a_request_has_at_most_a_million_characters(ask):
 
 
 def test_a_total_is_exact_up_to_1024_bits_and_then_the_next_multiple_of_ten_to_the_minus_150():
-    assert total(F(0), F(1, 2**1024)) == F(1, 2**1024)
-    assert total(F(0), F(1, 2**1024 + 1)) == F(1, 10**150)
-    assert total(F(1, 3), F(1, 2**1024 + 1)) == F(10**150 // 3 + 1, 10**150)
+    assert added(F(0), F(1, 2**1024)) == F(1, 2**1024)
+    assert added(F(0), F(1, 2**1024 + 1)) == F(1, 10**150)
+    assert added(F(1, 3), F(1, 2**1024 + 1)) == F(10**150 // 3 + 1, 10**150)
 
 
 def test_equal_amounts_are_a_price(ask):

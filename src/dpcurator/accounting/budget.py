@@ -21,10 +21,8 @@ from typing import Any, NoReturn
 from dpcurator import process
 from dpcurator.errors import OverBudget, Refusal
 from dpcurator.numbers import decimal_text
+from dpcurator.numbers.rational import LONGEST_TOTAL, added
 from dpcurator.privacy.sampled import MIXED
-
-_LARGEST_TOTAL = 2**1024
-_GRID = 10**150
 
 
 class Meter:
@@ -81,12 +79,6 @@ class Meter:
         raise Refusal("A budget cannot be copied: both copies would spend it.", cure="Make another, of its own budget.")
 
 
-def added(spent: Fraction, amount: Fraction) -> Fraction:
-    """spent + amount, exactly; or the next multiple of 10**-150 where the exact sum would be too long."""
-    exact = spent + amount
-    return exact if exact.denominator <= _LARGEST_TOTAL else Fraction(-(-exact * _GRID // 1), _GRID)
-
-
 def _plus(top: int, bottom: int, amount: Fraction) -> tuple[int, int]:
     """`added`, of top/bottom."""
     other, under = amount.numerator, amount.denominator
@@ -94,7 +86,7 @@ def _plus(top: int, bottom: int, amount: Fraction) -> tuple[int, int]:
         return top + other, bottom
     common = math.gcd(bottom, under)
     over = bottom // common
-    if over * under <= _LARGEST_TOTAL:
+    if over * under <= LONGEST_TOTAL:
         return top * (under // common) + other * over, over * under
     total = added(Fraction(top, bottom), amount)
     return total.numerator, total.denominator

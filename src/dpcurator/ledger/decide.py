@@ -18,12 +18,10 @@ from dpcurator.errors import Misconfigured, OverBudget, Refusal
 from dpcurator.ledger.canonical import canonical, digest, ratio
 from dpcurator.ledger.events import Charged, Row
 from dpcurator.ledger.states import CURATOR, Impossible, step
-from dpcurator.numbers.rational import at_least_0
+from dpcurator.numbers.rational import added, at_least_0
 from dpcurator.values import Currency, Request
 
 _LARGEST_PRICE = 2**512  # of numerator and denominator
-_LARGEST_TOTAL = 2**1024
-_GRID = 10**150
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
 _DERIVED = re.compile(r"[0-9a-f]{64}")
 MOST_EVENTS = 2 * 10**6  # a million questions, each charged and answered: some gigabytes
@@ -114,16 +112,10 @@ def _in(currency: Currency, request: Request) -> tuple[Fraction, Fraction]:
 
 
 def _affordable(currency: str, price: Fraction, spent: Fraction, whole: Fraction) -> Fraction:
-    after = total(spent, price)
-    if after > whole and price > 0:
+    after = added(spent, price)
+    if after > whole:
         raise OverBudget(requested=price, remaining=whole - spent, currency=currency)
     return after
-
-
-def total(spent: Fraction, price: Fraction) -> Fraction:
-    """spent + price, exactly; or the next multiple of 10^-150 when the exact sum would be too long to write."""
-    exact = spent + price
-    return exact if exact.denominator <= _LARGEST_TOTAL else Fraction(-(-exact * _GRID // 1), _GRID)
 
 
 def question(asked: Request | Charged) -> str:

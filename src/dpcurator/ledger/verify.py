@@ -14,12 +14,13 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from dpcurator.ledger.canonical import digest, text_bytes
-from dpcurator.ledger.decide import question, total
+from dpcurator.ledger.decide import question
 from dpcurator.ledger.events import GENESIS, Answered, Charged, Event, Opened, Owned, Row, read, seal
 from dpcurator.ledger.opening import CURRENCIES
 from dpcurator.ledger.reading import Head
 from dpcurator.ledger.states import CURATOR, REQUEST, Impossible, step
 from dpcurator.ledger.store import Page
+from dpcurator.numbers.rational import added
 
 _ROWS = 1000  # fetched at a time
 
@@ -77,7 +78,7 @@ class _History:
         prices = (event.epsilon, event.delta, event.rho)
         if min(prices) < 0:
             raise _Wrong("its price is negative")
-        epsilon, delta, rho = map(total, self.spent, prices)
+        epsilon, delta, rho = map(added, self.spent, prices)
         self.spent = (epsilon, delta, rho)
         if self.spent != (event.spent_epsilon, event.spent_delta, event.spent_rho):
             raise _Wrong("its totals are not the sum of the charges so far")

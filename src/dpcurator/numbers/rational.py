@@ -17,6 +17,8 @@ from fractions import Fraction
 from dpcurator.errors import Refusal
 from dpcurator.numbers.decimals import decimal_text
 
+LONGEST_TOTAL = 2**1024  # the largest denominator of a running sum of prices
+_GRID = 10**150
 INT64 = range(-(2**63), 2**63)  # the whole numbers that 64 bits hold
 Spelled = int | float | str | Decimal | Fraction  # how a parameter may be given
 Numbers = Iterable[Spelled | None]  # how data may be: a list, an array, a Series; None and nan are missing ones
@@ -114,6 +116,12 @@ def from_0_to_1(value: object, *, name: str, like: str = "") -> Fraction:
     if not 0 <= exact <= 1:
         raise _outside(exact, "between 0 and 1", name, like)
     return exact
+
+
+def added(spent: Fraction, amount: Fraction) -> Fraction:
+    """spent + amount, exactly; or the next multiple of 10**-150 where the exact sum would be too long to write."""
+    exact = spent + amount
+    return exact if exact.denominator <= LONGEST_TOTAL else Fraction(-(-exact * _GRID // 1), _GRID)
 
 
 def _outside(exact: Fraction, words: str, name: str, like: str) -> Refusal:
