@@ -129,6 +129,32 @@ def test_a5_with_a_public_number_of_units_a_row_that_cannot_be_read_stays(tmp_pa
         assert "3 rows were read where units = 4 is declared, and counts" in str(report.lines())
 
 
+@pytest.mark.parametrize("line", ["", " ", '""', "\r"])
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a5_a_blank_line_is_a_row_where_each_row_is_a_unit_and_has_one_column(tmp_path, stored, line, place):
+    declaration = replaced(tmp_path, {"file": "d.csv", "columns": {"weight": WEIGHT["weight"]}}, units=3)
+    sums = []
+    for one in ("70", line):
+        lines = ["61", "62"]
+        lines.insert(place, one)
+        (tmp_path / "d.csv").write_text("weight\n" + "\n".join(lines) + "\n", newline="")
+        report = refresh(declaration).tables[0]
+        weights = [weight for (weight,) in stored(declaration)]
+        assert len(weights) == report.rows == 3
+        assert report.blank_lines == 0
+        sums.append(sum(65 if weight is None else weight for weight in weights))
+    assert abs(sums[0] - sums[1]) <= 10
+
+
+@pytest.mark.parametrize(("columns", "text"), [
+    ({"x": "text"}, "x\na\n\nb\n\n"), ({"x": "text", "y": "text"}, "x,y\na,b\n\na,b\n\n"),
+])
+def test_a5_elsewhere_a_blank_line_is_no_row(declared, stored, tmp_path, columns, text):
+    (tmp_path / "d.csv").write_text(text)
+    report = refresh(declared(columns, file="d.csv")).tables[0]
+    assert (report.rows, report.blank_lines) == (2, 2)
+
+
 def test_a5_elsewhere_such_a_row_is_left_out(declared, stored, tmp_path):
     (tmp_path / "d.csv").write_text("weight,x\n61,a\nseventy,a\n70,a,b\n")
     declaration = declared(WEIGHT, file="d.csv")

@@ -4,7 +4,8 @@ Python's csv module in strict mode parses; nothing is sniffed or guessed. A reco
 by its *first line only*: reading goes on at the next line, so a stray quote does not swallow the rows after it (unless
 they happen to close it as one well-formed field, which no reader can tell). Rows with too few or too many fields, lines
 past 4 MiB and fields past 131,072 characters are set aside likewise; an undecodable byte sets aside its row when
-it is in a declared column.
+it is in a declared column. A blank line is no row, but where each row is a unit of a public number and has one column:
+there it is the row of a unit whose value is missing.
 
 A header that names two columns alike is refused with both positions. Messages about headers show only names that are
 declared or close to one, since the first line of a file without a header is data.
@@ -216,6 +217,8 @@ def _carefully(
             report.set_aside.add(f"{name}:{lines.give_back()}", "a line or record that is too long")
         else:
             number = lines.first()
+            if width == 1 and report.units is not None and not row:
+                row = [""]  # a unit whose one value is missing: no less a row than `""` is
             if len(row) == width:
                 rows.append(row)
                 numbers.append(number)
