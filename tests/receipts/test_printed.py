@@ -385,6 +385,49 @@ def test_b5_signatures_and_keys_have_one_spelling(name):
 # --- a curator that lies ----------------------------------------------------------------------------------------------
 
 
+def _signed_again(answer: dict[str, Any]) -> dict[str, Any]:
+    return answer | {"receipt": signed(answer["receipt"] | {"answer_sha256": sha({n: answer[n] for n in CORE})})}
+
+
+KEYED = "SELECT city, COUNT(*) AS n FROM visits GROUP BY city"
+
+
+@pytest.mark.parametrize("query", [KEYED, f"{KEYED} ORDER BY n", f"{KEYED} LIMIT 2", f"{KEYED} HAVING n > -10000"])
+def test_a_key_that_the_catalog_does_not_list_is_found_where_it_is_given(query):
+    """A curator that lies renames a group in a paid answer, gives one twice, or tells the groups in another order."""
+    world = CATALOGS["approximate"]
+    honest = curator(world).ask(query, spend="5%").as_json()
+    columns: dict[str, Any] = {column.name: {} for column in world.tables[0].columns}
+    columns["city"] = {"keys": [key for column in world.tables[0].columns if column.name == "city"
+                                for key in column.keys or ()]}
+    declared = {"curator": {"protects": world.protects}, "ledger": {"epsilon": 40},
+                "tables": {"visits": {"unit": "patient", "columns": columns}}}
+
+    def told(answer: dict[str, Any]) -> tuple[bool, bool, bool]:
+        one = {step.name: step.holds for step in verify(answer["receipt"], answer=answer, catalog=world).steps}
+        bare = {step.name: step.holds for step in verify(answer["receipt"], answer=answer).steps}
+        two = {name: holds for name, holds, _ in alone.steps(answer["receipt"], catalog=declared, printed=answer)}
+        return one["answer"], two["answer"], bare["answer"]
+
+    assert told(honest) == (True, True, True)
+    renamed, twice, turned = (copy.deepcopy(honest) for _ in range(3))
+    renamed["rows"][0][0]["value"] = "Atlantis"
+    assert told(_signed_again(renamed)) == (False, False, True)
+    twice["rows"][0][0] = twice["rows"][1][0]
+    assert told(_signed_again(twice))[0] is False
+    turned["rows"].reverse()
+    assert told(_signed_again(turned))[0] is ("ORDER BY" in query)
+
+
+def test_time_and_data_version_are_the_ledgers_alone_and_named_so():
+    receipt = files()["an answer"]["receipt"]
+    for lie in ({"data_version": 7}, {"time": "2020-01-01T00:00:00.000000Z"}):
+        changed = signed(receipt | lie)
+        assert verify(changed).holds
+        assert "time and data version (only the ledger tells them)" in verify(changed).not_checked
+    assert "the time and the data version" in " ".join(alone.NOT_CHECKED.split())
+
+
 @pytest.mark.parametrize("kind", ["an answer", "a batch"])
 def test_one_charge_does_not_pay_for_two_answers_to_one_question(kind):
     """Noise drawn twice under one charge reveals twice as much: each answer has its own good signature."""

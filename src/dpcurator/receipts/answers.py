@@ -9,6 +9,7 @@ tests/attacks/test_adversary_surface.py.
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 from typing import Any, Final
 
@@ -19,7 +20,8 @@ from dpcurator.ledger.keys import canonical
 from dpcurator.mechanisms import DiscreteGaussian, DiscreteLaplace
 from dpcurator.numbers import decimal_text
 from dpcurator.plan.check_catalog import disagreement
-from dpcurator.plan.nodes import Key, Output, Plan, Result
+from dpcurator.plan.lower import keys_of
+from dpcurator.plan.nodes import Key, Output, Plan, Result, Where
 from dpcurator.pricing.quote import price
 from dpcurator.receipts.earlier_notes import earlier_notes
 from dpcurator.receipts.form import Parsed, amount_of, require
@@ -62,6 +64,8 @@ def check_answer(told: Parsed, answer: Json, catalog: Catalog | None) -> str:
         require(len(row) == len(titles) and all(map(_cell, row, ways)), "a value of the answer is malformed")
     _others(plan, rows)
     _bars(told, rows)
+    if catalog is not None and not told.public and disagreement(plan, catalog) is None:
+        _listed(plan, rows, catalog)
     if told.public and catalog is not None:
         require(disagreement(plan, catalog) is None, "the plan is not the catalog's")
         quote = price(plan, catalog.budget, catalog, confidence=amount_of(receipt["confidence"]))
@@ -69,6 +73,28 @@ def check_answer(told: Parsed, answer: Json, catalog: Catalog | None) -> str:
         require(canonical(found) == canonical(rows), "the values are not those that follow from the catalog")
         return "the answer's values are those of the receipt, and follow from the catalog"
     return "the answer's values are those of the receipt"
+
+
+def _listed(plan: Plan, rows: list[list[Json]], catalog: Catalog) -> None:
+    """The keys of an answer are those that the catalog lists, each once, in their order where the question has none."""
+    grouped = plan.source.source
+    shown = [(place, output, output.part.index) for place, output in enumerate(plan.outputs)
+             if isinstance(output.part, Key)]
+    if not grouped.listed or not shown:
+        return
+    scanned = grouped.source.source if isinstance(grouped.source, Where) else grouped.source
+    table = next(table for table in catalog.tables if table.name == scanned.table)
+    known = [canonical([shown_cell(output, key[index]).as_json() for _, output, index in shown])
+             for key in keys_of(plan, table)]
+    found = [canonical([row[place] for place, *_ in shown]) for row in rows
+             if not any(cell.get("other") for cell in row)]
+    require(not Counter(found) - Counter(known), "the answer has keys that the catalog does not list")
+    if not plan.order:
+        last = None if plan.limit is None else plan.offset + plan.limit
+        ahead = iter(known)
+        in_order = all(key in ahead for key in found)
+        whole = plan.having is not None or found == known[plan.offset : last][: len(found)]
+        require(in_order and whole, "the keys of the answer are not those of the catalog in their order")
 
 
 def _others(plan: Plan, rows: list[list[Json]]) -> None:

@@ -74,4 +74,6 @@ def verify(
     if ledger is not None and not told.public:
         check("ledger", lambda: check_ledger(told, ledger, None if answer is None else core_of(answer)))
     left = () if not sound or answer is None or set(answer) == set(CORE) else tuple(unchecked(told, answer, catalog))
+    if sound and ledger is None and not told.public:
+        left += ("time and data version (only the ledger tells them)",)
     return Verification(tuple(steps), left)

@@ -36,11 +36,12 @@ FORMAT, PUBLIC = "dpcurator receipt 2", "dpcurator public receipt 1"  # the seco
 LARGEST = 16 * 2**20  # bytes of a file with receipts
 NOT_CHECKED = """\
 not checked: the data, the program that read them, how the noise was drawn and what was made of it; whether dpcurator
-picks this grid, split and noise at this price; the bounds and keys that the catalog declares (values are clamped to
-the receipt's bounds); of an answer, its error bars, whether it is `repeated`, and then `spent` and `left`; of a
-public one its values, `budget`, `spent` and `left`; whether a list is whole and in order; the ledger (`dpcurator
-verify` reads it); without --catalog that unit, neighbours and number of units are those declared; without --key
-whose key it is"""
+picks this grid, split and noise at this price; the bounds that the catalog declares (values are clamped to the
+receipt's bounds), and its keys, but for texts, whole numbers and dates that it lists; of an answer, its error bars,
+whether it is `repeated`, and then `spent` and `left`; of a public one its values, `budget`, `spent` and `left`;
+whether a list is whole and in order; the ledger, and with it the time and the data version (`dpcurator verify` reads
+it); without --catalog that unit, neighbours, number of units and keys are those declared; without --key whose key it
+is"""
 NAMES = ("epsilon", "rho", "delta")
 Step = tuple[str, bool, str]  # what was checked, whether it holds, why
 
@@ -469,7 +470,18 @@ def unpaid(receipt: Any, reach: SimpleNamespace) -> str:
     need((receipt["price"]["amount"], receipt["price"]["delta"]) == ("0", "0"), "it costs something")
     return "no private data need be read to answer this, so nothing was charged"
 
-def answer(receipt: Any, printed: Any) -> str:
+def listed(receipt: Any, printed: Any, catalog: Any) -> None:
+    """Keys are among those that the catalog lists, of a bare column whose values are written in one way."""
+    columns = catalog["tables"][reach_of(receipt["plan"]).table["table"]]["columns"]
+    for place, output in enumerate(receipt["plan"]["outputs"]):
+        if output["part"]["node"] == "Key" and output["shown"] in ("text", "integer", "date"):
+            key = receipt["plan"]["source"]["source"]["columns"][output["part"]["index"]]
+            known = columns[key["name"]].get("keys") if isinstance(columns.get(key["name"]), dict) else None
+            found = {str(row[place]["value"]) for row in printed["rows"] if row[place]["value"] is not None}
+            need(key["part"]["node"] != "Field" or not isinstance(known, list) or found <= set(map(str, known)),
+                 f"a key of {key['name']} is not among those that are declared")
+
+def answer(receipt: Any, printed: Any, catalog: Any = None) -> str:
     """It is the answer whose hash was signed; and what is printed beside it is what the receipt says."""
     need(set(printed) == ANSWER, f"no answer has these fields, or it lacks them: {sorted(set(printed) ^ ANSWER)}")
     paid, currency, ledger = receipt["format"] == FORMAT, receipt["price"]["currency"], receipt.get("ledger")
@@ -481,6 +493,8 @@ def answer(receipt: Any, printed: Any) -> str:
     same([("its hash", digest({name: printed[name] for name in CORE}), receipt["answer_sha256"]),
           ("its columns", titles, printed["columns"]), ("its confidence", receipt["confidence"], printed["confidence"]),
           *((name, fact, printed[name]) for name, fact in beside)])
+    if catalog is not None and paid:
+        listed(receipt, printed, catalog)
     keys = receipt["plan"]["source"]["source"]["columns"]
     most = math.inf if any(key["count"] is None for key in keys) else math.prod(key["count"] for key in keys)
     need(len(printed["rows"]) <= most, "it has more rows than there are keys")
@@ -578,7 +592,7 @@ def steps(receipt: Any, key: str | None = None, catalog: Any = None, others: Any
     else:
         found += [step("price", unpaid, receipt, reach)]
     found += [step("catalog", declared, receipt, reach, catalog)] if catalog is not None else []
-    found += [step("answer", answer, receipt, printed)] if printed is not None else []
+    found += [step("answer", answer, receipt, printed, catalog)] if printed is not None else []
     return found + ([step("other receipts", chain, receipt, others)] if others else [])
 
 def entries_in(data: bytes) -> list[tuple[Any, Any]]:
