@@ -16,6 +16,7 @@ if SUPPORT not in sys.path:
     sys.path.insert(0, SUPPORT)
 
 from power import (  # noqa: E402  (found through the line above)
+    EXAMPLES,
     POWER,
     Run,
     function_of,
@@ -31,8 +32,9 @@ from power import (  # noqa: E402  (found through the line above)
 
 # A busy machine must not fail a test: no deadline on an example, and slowness is no health check's matter here.
 settings.register_profile(
-    "dpcurator", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
-)
+    "dpcurator", max_examples=EXAMPLES[0], deadline=None, derandomize=True, database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)  # fmt: skip
 settings.load_profile("dpcurator")
 
 
@@ -45,6 +47,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     chosen = config.getoption("-m")
     Run.whole = "slow" in chosen and "not slow" not in chosen
+    if Run.whole:
+        settings.register_profile("dpcurator", settings.get_profile("dpcurator"), max_examples=EXAMPLES[1])
+        settings.load_profile("dpcurator")
 
 
 @pytest.fixture
@@ -66,7 +71,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     named = any("[" in argument for argument in config.args)
     left = set() if named else left_to_slow_runs([item.nodeid for item in items])
     for item in items:
-        if item.nodeid in left or (Run.whole and function_of(item.nodeid) in POWER):
+        law = function_of(item.nodeid) in POWER or getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
+        if item.nodeid in left or (Run.whole and law):
             item.add_marker(pytest.mark.slow)
         if is_registry(item.nodeid):
             item.add_marker(pytest.mark.registry)

@@ -3,7 +3,7 @@
 import tomllib
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcurator.catalog.positions import line_of, positions
@@ -56,7 +56,6 @@ def paths(value, path=()):
         yield from paths(inner, (*path, key))
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="ab[]{}=\".'#\n, 1", max_size=60))
 def test_every_path_of_a_valid_document_has_a_line(document):
     try:

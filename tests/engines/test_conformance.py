@@ -12,14 +12,11 @@ from typing import Any
 import pytest
 from engine_rows import OTHERS, opened
 from engine_strategies import Case, cases
-from hypothesis import HealthCheck, given, settings
+from power import for_examples
 
 from dpcurator import engines
 from dpcurator.engines import ENGINES
 from dpcurator.engines.reference import Reference
-
-ORDINARY = settings(max_examples=60, derandomize=True, deadline=None, database=None,
-                    suppress_health_check=list(HealthCheck))
 
 SHARED = {"__init__", "__pycache__", "allowance", "engine", "settings", "limits", "limits_rows"}
 
@@ -35,19 +32,10 @@ def check(engine: Any, case: Case) -> None:
     assert opened(engine.from_tables(case.tables, case.kinds).evaluate(case.core)) == expected
 
 
+@pytest.mark.parametrize("part", range(20))
 @pytest.mark.parametrize("engine", OTHERS)
-@given(cases())
-@ORDINARY
-def test_every_engine_gives_the_integers_of_the_reference(engine: Any, case: Case) -> None:
-    check(engine, case)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("engine", OTHERS)
-@given(cases())
-@settings(ORDINARY, max_examples=3_000)
-def test_every_engine_gives_the_integers_of_the_reference_at_length(engine: Any, case: Case) -> None:
-    check(engine, case)
+def test_every_engine_gives_the_integers_of_the_reference(engine: Any, part: int, tries: int) -> None:
+    for_examples(lambda case: check(engine, case), cases(), part=part, tries=tries)
 
 
 def test_the_product_opens_the_engine_of_the_tuple(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from engine_rows import OTHERS, wrong
 from engine_strategies import BAD_FLOATS, DAYS, FLOATS, INTEGERS, LETTERS, MOMENTS, SPELLED, TEXTS, literals
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from power import Run, tried
 
 from dpcurator.language import days, rows
 from dpcurator.language.evaluate import value
@@ -24,9 +25,7 @@ SHAPES = [
 ]
 
 
-# no shrinking: what is drawn is a seed, and the wrong rows are named as they are
-ONCE = settings(derandomize=True, deadline=None, database=None, phases=[Phase.generate],
-                suppress_health_check=list(HealthCheck))
+SIZE = 5000 if Run.whole else 300  # rows of an example
 
 
 def a_float(draws: random.Random) -> float:
@@ -94,18 +93,9 @@ def finite(value: Any) -> bool:
 
 @pytest.mark.parametrize("engine", OTHERS)
 @pytest.mark.parametrize(("function", "kind"), SHAPES, ids=lambda part: getattr(part, "name", part))
-@settings(ONCE, max_examples=6)
 @given(data=st.data())
+@tried
 def test_a_function_gives_python_s_value_in_every_row(engine: Any, function: Function, kind: str, data: Any) -> None:
     found = data.draw(literals[function.name]) if function.name in literals else ()
-    check(engine, function, kind, found, random.Random(data.draw(st.integers(0, 2**32))), 300)
+    check(engine, function, kind, found, random.Random(data.draw(st.integers(0, 2**32))), SIZE)
 
-
-@pytest.mark.slow
-@pytest.mark.parametrize("engine", OTHERS)
-@pytest.mark.parametrize(("function", "kind"), SHAPES, ids=lambda part: getattr(part, "name", part))
-@settings(ONCE, max_examples=20)
-@given(data=st.data())
-def test_the_same_at_length(engine: Any, function: Function, kind: str, data: Any) -> None:
-    found = data.draw(literals[function.name]) if function.name in literals else ()
-    check(engine, function, kind, found, random.Random(data.draw(st.integers(0, 2**32))), 5000)

@@ -13,8 +13,9 @@ from typing import Any
 
 import house
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from power import tried
 from questions import CATALOG, VISITS, catalog_with, planned
 
 import dpcurator as dp
@@ -27,7 +28,6 @@ from dpcurator.fronts.sql import parse
 from dpcurator.plan.bind import bind
 from dpcurator.plan.canonical import as_json, digest, plan_of
 
-SETTINGS = settings(derandomize=True, deadline=None, max_examples=250)
 age, city, n = dp.col("age"), dp.col("city"), dp.count()
 
 
@@ -188,7 +188,7 @@ def frames(draw: st.DrawFn) -> Frame[Any, Any, Any]:
 
 
 @given(frames())
-@SETTINGS
+@tried
 def test_the_plan_of_a_frame_is_the_plan_of_its_sql(frame):
     plan = frame.plan()
     parsed = planned(frame.sql())
@@ -204,7 +204,7 @@ NAMES = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0
 
 
 @given(st.lists(NAMES, min_size=5, max_size=5, unique=True), st.lists(NAMES, min_size=2, max_size=2, unique=True))
-@SETTINGS
+@tried
 def test_every_name_makes_the_trip(names, others):
     """Names of a table, its columns and the answer's titles: any text, however SQL would read it bare."""
     name, unit, key, value, title = names
@@ -241,7 +241,7 @@ def asked(draw: st.DrawFn) -> Any:
 
 
 @given(asked(), st.sampled_from((1, "0.3", 0.7)), st.booleans())
-@settings(derandomize=True, deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@tried
 def test_a_question_is_one_request_whichever_front_asked_it(curator, steps, epsilon, sql_first):
     frame = steps(curator.table("visits"))
     assert frame.quote(epsilon=epsilon) == curator.quote(frame.sql(), epsilon=epsilon)

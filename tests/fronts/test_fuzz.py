@@ -117,20 +117,19 @@ def silence(caplog, capfd):
 
 
 @pytest.mark.usefixtures("silence")
-def test_only_a_plan_or_a_refusal_comes_out():
-    assert sum(map(check, texts(20_000, seed=1))) > 300
+@pytest.mark.parametrize("seed", range(1, 51))
+def test_only_a_plan_or_a_refusal_comes_out(seed, tries):
+    accepted = sum(map(check, texts(tries, seed)))
+    assert accepted > tries / 200 or tries < 1000
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("silence")
-@pytest.mark.parametrize("seed", range(2, 51))
-def test_only_a_plan_or_a_refusal_comes_out_of_more(seed):
-    sum(map(check, texts(20_000, seed)))
+def test_what_is_mutated_is_accepted_as_it_is():
+    assert all(map(check, SEEDS))
 
 
-def test_no_shape_of_tree_is_left_to_the_catch_all():
+def test_no_shape_of_tree_is_left_to_the_catch_all(tries):
     """`parse` turns any stumble over a tree into a Refusal; none is met here, so none is hidden by that."""
-    for text in texts(3_000, seed=99):
+    for text in texts(tries, seed=99):
         try:
             guard(text)
             found = trees(text)

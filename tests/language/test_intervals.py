@@ -6,8 +6,9 @@ import math
 from fractions import Fraction as F
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from power import tried
 from questions import catalog_with, planned
 
 from dpcurator.catalog.model import EACH_ROW, Column, Table
@@ -208,7 +209,7 @@ ROWS = st.tuples(*map(_within, TABLE.columns)).map(
 
 
 @given(EXPRESSIONS, st.lists(ROWS, min_size=1, max_size=12))
-@settings(derandomize=True, deadline=None, max_examples=150)
+@tried
 def test_a_value_is_within_its_bounds(text, rows):
     try:
         part = part_of(text)

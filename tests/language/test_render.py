@@ -6,8 +6,9 @@ from fractions import Fraction as F
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from power import tried
 from questions import planned
 
 from dpcurator.errors import Refusal
@@ -15,7 +16,6 @@ from dpcurator.fronts.sql import MAX_DEPTH, parse
 from dpcurator.language.question import Binary, Branch, Call, Case, Cast, Fits, Literally, Name, Syntax, Unary, Within
 from dpcurator.language.render import chain, depth, expression, leaves, render
 
-SETTINGS = settings(derandomize=True, deadline=None, max_examples=300)
 X, Y, Z = Name("x", True), Name("y", True), Name("z", True)
 
 
@@ -111,7 +111,7 @@ def _grown(inner: st.SearchStrategy[Syntax]) -> st.SearchStrategy[Syntax]:
 
 
 @given(st.recursive(ATOMS, _grown, max_leaves=14))
-@SETTINGS
+@tried
 def test_every_tree_parses_back_to_itself(part):
     assert written(part) == part
     assert depth(part, MAX_DEPTH) <= MAX_DEPTH

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction as F
 
 import pytest
-from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 from noises import covered, finished_values, noise_free, shifted, views
+from power import for_examples
 from questions import CATALOG, planned, questions, seen
 
 from dpcurator.engines.limits import check_core
@@ -197,13 +197,10 @@ def broken(text: str, amount: F, number: int) -> list[str]:
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_every_law_holds_of_every_question(part, tries):
-    @seed(part)
-    @settings(max_examples=tries, suppress_health_check=list(HealthCheck))
-    @given(questions(), PRICES, st.integers(0, 2**32))
     def asked(text, amount, number):
         assert broken(text, amount, number) == []
 
-    asked()
+    for_examples(asked, questions(), PRICES, st.integers(0, 2**32), part=part, tries=tries)
 
 
 def test_a_law_that_is_broken_is_named_with_its_question(monkeypatch):

@@ -5,8 +5,9 @@ from fractions import Fraction
 
 import pytest
 from currencies import in_both
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from power import tried
 
 from dpcurator.errors import Misconfigured, OverBudget, Refusal
 from dpcurator.ledger import Ledger, MemoryStore, Stored
@@ -174,7 +175,6 @@ def test_an_id_that_another_question_will_derive_cannot_be_occupied(ask):
     assert checked(ask("hers", request_id=target)).request_id == target
 
 
-@settings(deadline=None, derandomize=True)
 @given(st.lists(st.fractions(min_value=F(1, 10**30), max_value=2, max_denominator=10**30), max_size=60))
 def test_totals_are_exact_while_short_and_never_too_small(prices):
     spent = F(0)
@@ -206,8 +206,8 @@ def histories(draw):
     return draw(price), draw(tiny), draw(st.lists(asked, max_size=25))
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
 @given(histories())
+@tried
 def test_the_budget_holds_and_a_refusal_changes_nothing(opening, ask, currency, history):
     whole, whole_delta, asked = history
     ledger = Ledger.open(MemoryStore(), opening(whole, whole_delta))

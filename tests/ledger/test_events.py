@@ -5,7 +5,7 @@ from fractions import Fraction
 from hashlib import sha256
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcurator.ledger.events import GENESIS, Answered, Charged, Closed, Opened, Reopened, read, seal
@@ -58,7 +58,6 @@ def test_the_words_of_every_event_are_fixed():
     }
 
 
-@settings(deadline=None, derandomize=True)
 @given(events, st.integers(min_value=1))
 def test_what_is_written_is_what_is_read(event, position):
     row = seal(event, position=position, time="t", previous=GENESIS)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from fractions import Fraction as F
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from power import tried
 
 from dpcurator.numbers.display import error_text, number_text, place, round_half_up, value_text
 
@@ -44,7 +45,7 @@ def test_a_whole_value_has_no_decimals():
 
 
 @given(st.fractions(min_value=-(10**12), max_value=10**12), st.fractions(min_value=F(1, 10**9), max_value=10**12))
-@settings(derandomize=True, max_examples=400)
+@tried
 def test_no_digit_is_beyond_the_noise_and_the_error_is_rounded_up(value, error):
     text = value_text(value, error)
     shown = F(text.replace(",", ""))
@@ -58,7 +59,6 @@ def test_no_digit_is_beyond_the_noise_and_the_error_is_rounded_up(value, error):
 
 
 @given(st.fractions())
-@settings(derandomize=True)
 def test_halves_go_up(value):
     assert -F(1, 2) < value - round_half_up(value) + 0 < F(1, 2) or value - round_half_up(value) == -F(1, 2)
 

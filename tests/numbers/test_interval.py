@@ -5,8 +5,9 @@ from __future__ import annotations
 from fractions import Fraction as F
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from power import tried
 
 from dpcurator.numbers.interval import Interval, replace_value
 
@@ -28,7 +29,7 @@ def holds(interval: Interval, point: F) -> bool:
 
 
 @given(boxed(), boxed())
-@settings(derandomize=True, max_examples=400)
+@tried
 def test_a_point_of_each_gives_a_point_of_the_result(one, other):
     (a, x), (b, y) = one, other
     assert holds(a + b, x + y)
@@ -41,7 +42,6 @@ def test_a_point_of_each_gives_a_point_of_the_result(one, other):
 
 
 @given(boxed(), ends, ends)
-@settings(derandomize=True)
 def test_clamping_keeps_what_lies_in_the_clamp(one, first, second):
     (a, x), least, most = one, min(first, second), max(first, second)
     clamped = a.clamped(least, most)
@@ -50,7 +50,6 @@ def test_clamping_keeps_what_lies_in_the_clamp(one, first, second):
 
 
 @given(boxed())
-@settings(derandomize=True)
 def test_the_error_reaches_the_farther_end(one):
     a, x = one
     error = a.error()

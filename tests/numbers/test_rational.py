@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcurator.errors import Refusal
@@ -71,7 +71,6 @@ def test_positive_and_whole():
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
-@settings(derandomize=True)
 def test_a_float_parameter_is_read_by_its_spelling(value):
     assert rational(value, name="x") == Fraction(repr(value))
     assert float(rational(value, name="x")) == value
@@ -94,7 +93,6 @@ def test_a_number_as_people_write_it(value, text):
 
 
 @given(st.fractions(), st.integers(-600, 600))
-@settings(derandomize=True)
 def test_a_text_is_always_made_and_exact_unless_it_says_so(value, power):
     value *= Fraction(10) ** power
     text = decimal_text(value)
@@ -106,7 +104,6 @@ def test_a_text_is_always_made_and_exact_unless_it_says_so(value, power):
 
 
 @given(st.fractions(min_value=Fraction(1, 10**9)), st.integers(-400, 400))
-@settings(derandomize=True)
 def test_the_leading_power_of_ten(value, power):
     value *= Fraction(10) ** power
     assert Fraction(10) ** leading(value) <= value < Fraction(10) ** (leading(value) + 1)

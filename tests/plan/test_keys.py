@@ -7,8 +7,9 @@ from datetime import date
 from fractions import Fraction as F
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from power import tried
 from questions import catalog_with, planned
 
 from dpcurator.catalog.model import Column, Table
@@ -146,7 +147,7 @@ def _row(column: Column) -> st.SearchStrategy:
 
 
 @given(st.tuples(*map(_row, TABLE.columns)), st.sampled_from([text for text, _ in BY_HAND]))
-@settings(derandomize=True, deadline=None, max_examples=1500)
+@tried
 def test_a_row_of_listed_values_has_a_listed_key_or_none(row, text):
     """Bounded columns are clamped first, so whatever they hold is in a group."""
     found = value(key_of(text).part, row)

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 from engine_strategies import BY_KIND, Case, cases, cores
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from power import for_examples
 
 from dpcurator.engines.duckdb.engine import DuckDB
 from dpcurator.engines.limits import check_core
@@ -34,9 +34,6 @@ from dpcurator.plan.core import (
 )
 from dpcurator.plan.merge import merged
 from dpcurator.values import Exact
-
-ORDINARY = settings(max_examples=150, derandomize=True, deadline=None, database=None,
-                    suppress_health_check=list(HealthCheck))
 
 
 def step(core: CorePlan, kind: Any) -> Any:
@@ -97,8 +94,7 @@ def opened(exact: Exact) -> Any:
     return rows if keys is None else {repr(key): row for key, row in zip(keys, rows, strict=True)}
 
 
-def check(batch: tuple[Case, list[CorePlan], list[CorePlan]]) -> None:
-    case, alike, others = batch
+def totals_taken_apart_are_those_of_each_plan_alone(case: Case, alike: list[CorePlan], others: list[CorePlan]) -> None:
     plans = [*alike, *others]
     reference = Reference(case.tables)
     alone = [opened(reference.evaluate(core)) for core in plans]
@@ -106,23 +102,9 @@ def check(batch: tuple[Case, list[CorePlan], list[CorePlan]]) -> None:
     assert [opened(one) for one in DuckDB.from_tables(case.tables, case.kinds).evaluate_all(plans)] == alone
 
 
-@given(batches())
-@ORDINARY
-def test_merged_totals_taken_apart_are_those_of_each_plan_alone(batch):
-    check(batch)
-
-
-@pytest.mark.slow
-@given(batches())
-@settings(ORDINARY, max_examples=3000)
-def test_merged_totals_taken_apart_are_those_of_each_plan_alone_at_length(batch):
-    check(batch)
-
-
-@given(batches())
-@ORDINARY
-def test_plans_of_the_same_rows_keys_and_caps_become_one_and_no_others_do(batch):
-    _, alike, others = batch
+def plans_of_the_same_rows_keys_and_caps_become_one_and_no_others_do(
+    case: Case, alike: list[CorePlan], others: list[CorePlan]
+) -> None:
     found = merged([*alike, *others])
     assert {number for number, _ in found[0].parts} >= set(range(len(alike)))
     for one in found:
@@ -134,16 +116,23 @@ def test_plans_of_the_same_rows_keys_and_caps_become_one_and_no_others_do(batch)
             assert len(places) == len(step(own, Total).sums)
 
 
-@given(batches())
-@ORDINARY
-def test_a_merged_plan_is_a_core_plan_that_reads_and_adds_up_nothing_twice(batch):
-    _, alike, others = batch
+def a_merged_plan_reads_and_adds_up_nothing_twice(case: Case, alike: list[CorePlan], others: list[CorePlan]) -> None:
     for one in merged([*alike, *others]):
         parts = check_core(one.core)
         for things in (parts.scan.columns, parts.grids, parts.sums, parts.computed):
             assert all(thing not in things[:number] for number, thing in enumerate(things))
         used = {place for _, places in one.parts for place in places}
         assert used == set(range(len(parts.sums)))
+
+
+@pytest.mark.parametrize("part", range(8))
+def test_merging_is_invisible_and_reads_nothing_twice(part, tries):
+    def laws(batch: tuple[Case, list[CorePlan], list[CorePlan]]) -> None:
+        plans_of_the_same_rows_keys_and_caps_become_one_and_no_others_do(*batch)
+        a_merged_plan_reads_and_adds_up_nothing_twice(*batch)
+        totals_taken_apart_are_those_of_each_plan_alone(*batch)
+
+    for_examples(laws, batches(), part=part, tries=tries)
 
 
 def test_a_plan_that_is_none_is_said():

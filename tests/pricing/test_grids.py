@@ -8,8 +8,9 @@ import time
 from fractions import Fraction as F
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from power import tried
 from questions import VISITS, catalog_with, planned, quoted, with_column
 
 from dpcurator.engines.limits import check_core
@@ -40,7 +41,6 @@ def test_the_finest_step_is_a_44th_power_below_the_noise(scale, k):
 
 
 @given(st.fractions(min_value=F(1, 10**30), max_value=10**30), st.integers(-300, 300))
-@settings(derandomize=True)
 def test_bits_and_steps_of_any_number(value, power):
     value *= F(10) ** power
     assert F(2) ** leading_bit(value) <= value < F(2) ** (leading_bit(value) + 1)
@@ -71,7 +71,7 @@ def columns(draw):
 
 
 @given(columns(), magnitude, st.sampled_from((1, 4, 2**20)), st.data())
-@settings(derandomize=True, deadline=None, max_examples=400)
+@tried
 def test_sensitivity_from_the_rounded_bounds_holds_for_every_value(column, scale, max_rows, data):
     """For every double, clamped and measured as an engine does it, L <= value <= U in grid steps."""
     made = grid(column, [scale], max_rows)
@@ -91,7 +91,6 @@ def test_sensitivity_from_the_rounded_bounds_holds_for_every_value(column, scale
 
 
 @given(columns(), st.sampled_from((1, 4, 2**20)))
-@settings(derandomize=True, deadline=None)
 def test_a_coarser_grid_than_the_noise_asks_is_taken_only_where_128_bits_ask(column, max_rows):
     scale = F(max_rows) * max(column.upper - column.lower, abs(column.upper))
     assume(scale > 0)

@@ -6,8 +6,9 @@ import math
 from fractions import Fraction as F
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from power import tried
 from questions import CATALOG
 
 from dpcurator.accounting.bracket import bracket
@@ -62,8 +63,8 @@ LOSSES = st.one_of(
 )
 
 
-@settings(max_examples=20, deadline=None)
 @given(st.lists(st.tuples(LOSSES, st.integers(2, 30)), min_size=1, max_size=4))
+@tried
 def test_it_is_the_brackets_upper_end_rounded_up_and_above_the_lower_one(parts):
     losses = [loss for loss, count in parts for _ in range(count)]
     point = point_of(losses, F(1, 10**6))
@@ -75,8 +76,8 @@ def test_it_is_the_brackets_upper_end_rounded_up_and_above_the_lower_one(parts):
         assert made.upper <= point.epsilon == rounded_up(made.upper) <= made.upper * F(1002, 1000)
 
 
-@settings(max_examples=8, deadline=None)
 @given(st.lists(LOSSES, min_size=2, max_size=6), LOSSES)
+@tried
 def test_one_more_loss_is_never_cheaper(losses, more):
     """Up to the width of what is certified."""
     one, both = point_of(losses, F(1, 10**6)), point_of([*losses, more], F(1, 10**6))

@@ -6,8 +6,9 @@ from dataclasses import replace
 from fractions import Fraction as F
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from power import tried
 from questions import CATALOG
 
 from dpcurator.errors import Refusal
@@ -35,7 +36,7 @@ def test_shares_of_the_whole_add_up_to_the_whole_exactly():
 
 
 @given(st.fractions(min_value=F(1, 1000), max_value=F(20)))
-@settings(derandomize=True, max_examples=40, deadline=None)
+@tried
 def test_an_epsilon_in_a_rho_ledger_is_worth_at_most_itself(epsilon):
     """And nearly itself: a thousandth more of rho would be worth more than was asked."""
     price = epsilon_of(RHO, epsilon)
@@ -56,7 +57,6 @@ def test_a_rho_in_an_epsilon_ledger_is_what_its_noise_costs_there():
 
 
 @given(st.fractions(min_value=F(1, 10**30), max_value=10**6).filter(bool))
-@settings(derandomize=True)
 def test_a_pure_epsilon_of_a_rho_is_rounded_down(rho):
     epsilon = pure_epsilon(rho)
     assert epsilon**2 / 2 <= rho < (epsilon * (1 + F(1, 10**12))) ** 2 / 2

@@ -7,7 +7,7 @@ import time
 from fractions import Fraction as F
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from questions import CATALOG, VISITS, catalog_with, planned, quoted, with_column
 
@@ -29,7 +29,6 @@ prices = st.one_of(
 
 
 @given(prices)
-@settings(derandomize=True)
 def test_a_price_is_rounded_down_to_its_unit_by_less_than_anyone_sees(epsilon):
     assert 0 <= epsilon - charged(epsilon) < PRICE_UNIT < F(1, 10**60)
 

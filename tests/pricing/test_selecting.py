@@ -10,8 +10,9 @@ from fractions import Fraction as F
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from power import tried
 from questions import VISITS, catalog_with, planned, with_column
 
 from dpcurator.catalog.model import Catalog
@@ -45,7 +46,7 @@ def quoted(catalog: Catalog, text: str = QUESTION, amount: F = F(1)) -> Quote:
     st.fractions(min_value=F(1, 10**4), max_value=F(20)),
     st.fractions(min_value=F(1, 10**12), max_value=F(1, 10**2)),
 )
-@settings(derandomize=True, deadline=None, max_examples=80)
+@tried
 def test_the_rules_promise_is_within_what_is_charged(catalog, amount, delta):
     quote = quoted(catalog)
     paid = {"epsilon": amount, "rho": F(0)} if catalog.currency == "epsilon" else {"epsilon": F(0), "rho": amount}

@@ -5,7 +5,7 @@ import gzip
 import os
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcurator.catalog.declaration import CsvOptions
@@ -222,7 +222,6 @@ def cells(path, monkeypatch, batch):
     return rows, report.set_aside.first, report.set_aside.count, report.blank_lines
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(content=st.text(alphabet='12x",\n\r ', max_size=60))
 def test_reading_in_bulk_agrees_with_reading_line_by_line(tmp_path, monkeypatch, content):
     path = tmp_path / "x.csv"
@@ -230,7 +229,6 @@ def test_reading_in_bulk_agrees_with_reading_line_by_line(tmp_path, monkeypatch,
     assert cells(path, monkeypatch, 50_000) == cells(path, monkeypatch, 1) == cells(path, monkeypatch, 3)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=st.lists(st.tuples(st.text(alphabet="ab,\"\n\r'", max_size=5), st.text(max_size=5)), max_size=8))
 def test_what_the_csv_module_writes_is_read_back(tmp_path, monkeypatch, rows):
     import csv as standard

@@ -6,8 +6,9 @@ from decimal import Decimal
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from power import tried
 
 from dpcurator.catalog.spelling import GRAMMAR, NO_ZONE, Spelling, Unreadable, read_text, read_value
 from dpcurator.snapshot.grammar import read_cells, read_typed
@@ -128,8 +129,8 @@ CELLS = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=300)
 @given(st.sampled_from(list(GRAMMAR)), st.sampled_from([".", ","]), st.lists(CELLS, max_size=8))
+@tried
 def test_a_batch_agrees_with_each_cell_by_itself(type, decimal, cells):
     spelling, missing = Spelling(decimal=decimal), ("", "NA")
     values, bad = read_cells(cells, type, spelling, missing)
@@ -141,7 +142,6 @@ def test_a_batch_agrees_with_each_cell_by_itself(type, decimal, cells):
 PLAIN = st.one_of(st.integers(-(10**19), 10**19), st.integers(-9, 9)).map(str)
 
 
-@settings(deadline=None)
 @given(
     st.sampled_from(["integer", "float"]), st.lists(st.one_of(PLAIN, st.floats(-9, 9).map(str)), min_size=1, max_size=4)
 )
@@ -158,8 +158,8 @@ VALUES = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=300)
 @given(st.sampled_from(list(GRAMMAR)), st.data())
+@tried
 def test_typed_batches_agree_with_each_value_and_never_raise(type, data):
     one_kind = data.draw(st.sampled_from([VALUES, st.integers(), st.floats(), st.text(max_size=4)]))
     cells = data.draw(st.lists(st.one_of(st.none(), one_kind), max_size=6))

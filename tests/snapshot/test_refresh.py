@@ -5,8 +5,9 @@ import json
 
 import duckdb
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from power import tried
 
 from dpcurator.catalog.bind import catalog_of
 from dpcurator.catalog.load import load
@@ -74,8 +75,8 @@ def test_the_report_gives_places_and_counts_but_no_cell(declared, tmp_path):
 CELL = st.sampled_from(["1", "", "x", "2.5", "99999999999999999999", '"', "é", "nan", "a,b", "\n"])
 
 
-@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=st.lists(st.tuples(CELL, CELL), max_size=6), gone=st.integers(0, 5))
+@tried
 def test_taking_a_row_out_of_a_typed_source_takes_exactly_that_row_out(declared, stored, rows, gone):
     declaration = declared({"x": {"type": "integer", "unreadable": "set-aside"}, "y": "float"})
 

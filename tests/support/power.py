@@ -107,9 +107,37 @@ SAMPLED: Final[dict[str, int]] = {
 }
 
 ALL: Final = sys.maxsize
+EXAMPLES: Final = (40, 400)  # of each test of hypothesis that has no line
 POWER: Final[dict[str, tuple[int, int]]] = {  # examples in an ordinary run, and in a long one
     "aggregates/test_bars.py::test_h2_the_quoted_bar_covers_the_noise_and_the_finished_interval": (30, 500),
-    "laws/test_questions.py::test_every_law_holds_of_every_question": (30, 400),  # in each of four parts
+    "engines/test_conformance.py::test_every_engine_gives_the_integers_of_the_reference": (3, 500),  # in each of twenty
+    "engines/test_functions.py::test_a_function_gives_python_s_value_in_every_row": (3, 20),
+    "fronts/test_frame.py::test_a_question_is_one_request_whichever_front_asked_it": (15, 150),
+    "fronts/test_frame.py::test_every_name_makes_the_trip": (60, 1000),
+    "fronts/test_frame.py::test_the_plan_of_a_frame_is_the_plan_of_its_sql": (60, 600),
+    "fronts/test_fuzz.py::test_no_shape_of_tree_is_left_to_the_catch_all": (800, 20_000),
+    "fronts/test_fuzz.py::test_only_a_plan_or_a_refusal_comes_out": (100, 20_000),  # in each of fifty
+    "language/test_intervals.py::test_a_value_is_within_its_bounds": (150, 1500),
+    "language/test_render.py::test_every_tree_parses_back_to_itself": (100, 1500),
+    "laws/test_questions.py::test_every_law_holds_of_every_question": (30, 400),  # in each of four
+    "ledger/test_decide.py::test_the_budget_holds_and_a_refusal_changes_nothing": (60, 1000),
+    "numbers/test_display.py::test_no_digit_is_beyond_the_noise_and_the_error_is_rounded_up": (150, 4000),
+    "numbers/test_enclosure.py::test_exp_turns_sums_into_products": (60, 1500),
+    "numbers/test_enclosure.py::test_ln_undoes_exp": (60, 1500),
+    "numbers/test_enclosure.py::test_operations_hold_what_the_reals_give": (60, 1500),
+    "numbers/test_enclosure.py::test_powers_round_outward": (60, 1500),
+    "numbers/test_interval.py::test_a_point_of_each_gives_a_point_of_the_result": (100, 4000),
+    "plan/test_keys.py::test_a_row_of_listed_values_has_a_listed_key_or_none": (250, 5000),
+    "plan/test_merge.py::test_merging_is_invisible_and_reads_nothing_twice": (5, 400),  # in each of eight
+    "pricing/test_grids.py::test_sensitivity_from_the_rounded_bounds_holds_for_every_value": (200, 4000),
+    "pricing/test_joint_guarantee.py::test_it_is_the_brackets_upper_end_rounded_up_and_above_the_lower_one": (5, 100),
+    "pricing/test_joint_guarantee.py::test_one_more_loss_is_never_cheaper": (4, 100),
+    "pricing/test_menu.py::test_a_price_meets_its_target_and_one_step_less_does_not": (25, 500),
+    "pricing/test_prices.py::test_an_epsilon_in_a_rho_ledger_is_worth_at_most_itself": (20, 400),
+    "pricing/test_selecting.py::test_the_rules_promise_is_within_what_is_charged": (40, 800),
+    "snapshot/test_grammar.py::test_a_batch_agrees_with_each_cell_by_itself": (100, 3000),
+    "snapshot/test_grammar.py::test_typed_batches_agree_with_each_value_and_never_raise": (100, 3000),
+    "snapshot/test_refresh.py::test_taking_a_row_out_of_a_typed_source_takes_exactly_that_row_out": (5, 60),
 }
 
 REGISTRY: Final = (  # files, or functions of files
@@ -282,6 +310,13 @@ def left_to_slow_runs(nodeids: list[str]) -> set[str]:
         if most < len(own):
             left |= set(own) - {own[len(own) * n // most] for n in range(most)}
     return left
+
+
+def for_examples(law: Callable[..., Any], *strategies: Any, part: int, tries: int) -> None:
+    """Try a law on so many examples: those of part `part`, so that a long run is in parts of a minute at most."""
+    from hypothesis import HealthCheck, given, seed, settings
+
+    seed(part)(settings(max_examples=tries, suppress_health_check=list(HealthCheck))(given(*strategies)(law)))()
 
 
 def table(nodeids: list[str]) -> list[str]:
