@@ -34,7 +34,7 @@ from power import (  # noqa: E402  (found through the line above)
 settings.register_profile(
     "dpcurator", max_examples=EXAMPLES[0], deadline=None, derandomize=True, database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-)  # fmt: skip
+)
 settings.load_profile("dpcurator")
 
 

@@ -509,7 +509,7 @@ def test_the_generator_reaches_what_it_should():
     wanted = {"each row", "a missing unit", "nan", "infinite", "many rows", "coarse", "fine", "straddling", "negative",
               "0 keys", "1 keys", "2 keys", "3 keys", "rows", "present", "units", "values", "centred", "add-remove",
               "replace-one", "unknown", "unknown beside listed", "a key too many", "a grouped expression",
-              "a measured expression", "public n"}  # fmt: skip
+              "a measured expression", "public n"}
     seen: set[str] = set()
     for seed in range(50):
         if wanted <= seen:

@@ -100,7 +100,7 @@ def test_a_huge_number_or_a_deep_tree_takes_no_time():
 
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=4),
        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(("node", "exact", "double",
-       "source")), inner, max_size=3), max_leaves=8))  # fmt: skip
+       "source")), inner, max_size=3), max_leaves=8))
 def test_any_json_is_a_plan_or_refused(value):
     with pytest.raises(Refusal):
         plan_of(value)

@@ -49,7 +49,7 @@ def test_a_public_answer_costs_nothing_on_the_menu():
     st.sampled_from(("COUNT(*)", "SUM(cost)", "SUM(gain)", "COUNT(*) - 2 * COUNT(age)", "AVG(age)")),
     st.fractions(min_value=F(51, 100), max_value=10**6),
     st.sampled_from((F(1, 2), F(95, 100), F(999, 1000))),
-)  # fmt: skip
+)
 @tried
 def test_a_price_meets_its_target_and_one_step_less_does_not(item, target, confidence):
     plan = planned(f"SELECT {item} AS n FROM visits")
