@@ -35,7 +35,7 @@ MAY: dict[str, set[str]] = {
     "language": {"catalog"},
     "plan": {"catalog", "language"},
     "aggregates": {"plan"},
-    "fronts": {"aggregates", "language", "plan"},
+    "fronts": {"aggregates", "catalog", "language", "plan"},
     "engines": {"catalog", "language", "plan"},
     "pricing": {"accounting", "aggregates", "catalog", "language", "mechanisms", "plan", "privacy"},
     "release": {"aggregates", "catalog", "entropy", "mechanisms", "plan", "pricing"},

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from dpcurator.aggregates import functions
+from dpcurator.catalog.model import Table
 from dpcurator.errors import Refusal
 from dpcurator.fronts.columns import UNITS, aggregates, measured, named, outside
 from dpcurator.fronts.expressions import Expression, Sorted
@@ -55,20 +56,6 @@ class Asked(Protocol[Q, M, A]):
     def menu(self, question: Any, *args: Any, **how: Any) -> M: ...
     def ask(self, question: Any, *args: Any, **how: Any) -> A: ...
     def rehearse(self, question: Any, *args: Any, **how: Any) -> A: ...
-
-
-class Declared(Protocol):
-    """What a frame needs of a column or a table of the catalog."""
-
-    @property
-    def name(self) -> str: ...
-
-
-class DeclaredTable(Declared, Protocol):
-    @property
-    def columns(self) -> Sequence[Declared]: ...
-    @property
-    def unit(self) -> str | None: ...
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -301,7 +288,7 @@ def _key_item(key: str, part: Syntax) -> Item:
     return Item(part, None if isinstance(part, Name) else key, key)
 
 
-def start(curator: Asked[Q, M, A], name: object, tables: Sequence[DeclaredTable]) -> Frame[Q, M, A]:
+def start(curator: Asked[Q, M, A], name: object, tables: Sequence[Table]) -> Frame[Q, M, A]:
     """The frame of a table, given by its exact name. Raises Refusal."""
     if not isinstance(name, str):
         raise Refusal("a table is given by its name.", cure='Write it as in curator.table("visits").')
