@@ -36,6 +36,7 @@ TARGETS = {  # name: (files under src/dpcurator, tests that hold them)
         ["plan/stability.py"],
         ["tests/plan/test_stability.py", "tests/plan/test_other.py", "tests/laws/test_heart.py"],
     ),
+    "release": (["release/release.py"], ["tests/release/test_release.py", "tests/plan/test_other.py"]),
     "samplers": (["samplers/*.py"], ["tests/samplers"]),
     "mechanisms": (
         ["mechanisms/*.py", "mechanisms/*/*.py"],

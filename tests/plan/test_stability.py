@@ -115,6 +115,43 @@ def test_replacing_a_unit_moves_no_further_than_any_two_units_differ(bounds, gro
         assert (found.l1, found.l2_squared) == (ONE * l1, ONE**2 * l2_squared)
 
 
+@pytest.mark.parametrize(
+    ("what", "bounds", "rows", "groups", "total", "linf", "l1", "l2_squared", "replaced"),
+    [
+        # lam = min(l0, T/m), for units min(l0, T): semantics 3. `replaced`: l1 and l2^2 of replacing a unit; K = 9
+        ("rows", (0, 0), 4, 3, 10, 4, 10, 40, (20, 80)), ("rows", (0, 0), 4, 2, 10, 4, 8, 32, (16, 64)),
+        ("present", (0, 0), 3, 5, 4, 3, 4, 12, (8, 24)),
+        ("units", (0, 0), 4, 3, 10, 1, 3, 3, (6, 6)), ("units", (0, 0), 1, 5, 2, 1, 2, 2, (4, 4)),
+        ("values", (-5, 9), 2, 5, 7, 18, 63, 1134, (126, 2744)), ("centred", (5, 9), 2, 5, 5, 8, 20, 160, (40, 640)),
+    ],
+)
+def test_a_cap_of_all_rows_is_a_limit_of_the_weights(what, bounds, rows, groups, total, linf, l1, l2_squared, replaced):
+    column, steps = None if what in ("rows", "units") else X, Steps(*bounds, 0)
+    capped = replace(reach(rows, groups, 9), total=total)
+    found = reading(Ask(what, column), capped, steps)
+    assert (found.linf, found.l1, found.l2_squared) == (ONE * linf, ONE * l1, ONE**2 * l2_squared)
+    found = reading(Ask(what, column), replace(capped, neighbours="replace-one", units=1000), steps)
+    assert (found.l1, found.l2_squared) == (ONE * replaced[0], ONE**2 * replaced[1])
+
+
+@pytest.mark.parametrize(
+    ("neighbours", "what", "bounds", "rows", "groups", "coordinates", "linf", "l1"),
+    [
+        # the others are one coordinate more, which moves by lam B or lam V; l2 is at most l1: semantics 3, "Other"
+        ("add-remove", "rows", (0, 0), 4, 2, 3, 8, 8), ("add-remove", "values", (-5, 9), 1, 2, 3, 18, 18),
+        ("replace-one", "rows", (0, 0), 4, 2, 5, 8, 16), ("replace-one", "values", (-5, 9), 1, 3, 7, 42, 54),
+    ],
+)
+def test_all_keys_that_are_not_shown_are_one_coordinate_more(
+    neighbours, what, bounds, rows, groups, coordinates, linf, l1
+):
+    units = 1000 if neighbours == "replace-one" else None
+    chosen = Reach(rows, groups, None, ONE, (), neighbours, units, other=True)
+    found = reading(Ask(what, None if what == "rows" else X), chosen, Steps(*bounds, 0))
+    assert (found.coordinates, found.linf, found.l1) == (coordinates, ONE * linf, ONE * l1)
+    assert found.l2_squared == found.l1**2
+
+
 @pytest.mark.parametrize("what", ["rows", "values", "centred"])
 def test_unknown_keys_move_in_as_many_coordinates_as_keys_are_chosen(what):
     """The number of keys is not public, so nothing is bounded by it."""

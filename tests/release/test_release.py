@@ -12,7 +12,7 @@ from questions import VISITS, catalog_with, quoted, with_column
 from dpcurator.entropy import SystemEntropy
 from dpcurator.mechanisms import DiscreteLaplace
 from dpcurator.plan.lower import Combination
-from dpcurator.release.release import combine, release
+from dpcurator.release.release import Noisy, combine, open_made_up_rows, release
 from dpcurator.values import Exact
 from receipts import CATALOGS
 
@@ -102,3 +102,89 @@ def test_readings_are_noised_independently():
     first, second = release(quote, Exact([(0, 0, 0, 0)] * 64), SystemEntropy()).readings
     assert len(set(first)) > 32
     assert first != second
+
+
+UNKNOWN = "SELECT city, COUNT(*) FROM visits GROUP BY "
+
+
+def _selecting(monkeypatch, text, shown):
+    """A quote of unknown keys whose selection says which are shown, without noise; and what the selection was asked."""
+    quote, asked = quoted(text, catalog=CATALOGS["unknown"]), []
+
+    def keep(self, counts, entropy=None):
+        asked.append(list(counts))
+        return [number in shown for number in range(len(counts))]
+
+    monkeypatch.setattr(type(quote.selecting.rule), "keep", keep)
+    monkeypatch.setattr(type(quote.priced[0].mechanism), "sample", lambda self, size, entropy=None: [0] * size)
+    return quote, asked
+
+
+def _exact(quote, found):
+    """{key: (distinct units, rows)} as an engine gives it, in its own order."""
+    one = quote.reach.one
+    return Exact([(units * one, rows * one) for units, rows in found.values()], [(key,) for key in found])
+
+
+FOUND = {"b": (3, 7), None: (1, 2), "a": (2, 5)}  # in canonical order: missing, a, b
+
+
+@pytest.mark.parametrize(
+    ("shown", "keys", "rows"),
+    [({0, 1, 2}, (None, "a", "b"), (2, 5, 7)), ({1}, ("a",), (5,)), ({0, 2}, (None, "b"), (2, 7)), (set(), (), ())],
+)
+def test_keys_are_selected_by_their_units_in_canonical_order(shown, keys, rows, monkeypatch):
+    quote, asked = _selecting(monkeypatch, UNKNOWN + "city", shown)
+    noisy = release(quote, _exact(quote, FOUND), SystemEntropy())
+    assert asked == [[1, 2, 3]]
+    assert all(type(count) is int for count in asked[0])
+    assert noisy.keys == tuple((key,) for key in keys)
+    assert noisy.readings == (tuple(quote.reach.one * number for number in rows),)
+    assert not noisy.other
+    assert not Noisy((), ()).other
+
+
+@pytest.mark.parametrize(("shown", "rows"), [({0, 1, 2}, (2, 5, 7, 0)), ({1}, (5, 9)), (set(), (14,))])
+def test_what_is_not_shown_is_added_up_where_it_is_asked_for(shown, rows, monkeypatch):
+    quote, _ = _selecting(monkeypatch, UNKNOWN + "WITH_OTHER(city)", shown)
+    noisy = release(quote, _exact(quote, FOUND), SystemEntropy())
+    assert noisy.readings == (tuple(quote.reach.one * number for number in rows),)
+    assert noisy.other
+    assert len(noisy.keys) == len(shown)
+
+
+def test_a_selection_that_says_too_little_or_too_much_shows_nothing(monkeypatch):
+    quote, _ = _selecting(monkeypatch, UNKNOWN + "city", {0})
+    for answer in ([True] * 2, [True] * 4):
+        monkeypatch.setattr(type(quote.selecting.rule), "keep", lambda self, counts, entropy=None, of=answer: of)
+        with pytest.raises(ValueError, match="argument 2"):
+            release(quote, _exact(quote, FOUND), SystemEntropy())
+
+
+def test_an_engines_answer_of_another_shape_is_none(monkeypatch):
+    quote, asked = _selecting(monkeypatch, UNKNOWN + "city", {0, 1, 2})
+    one = quote.reach.one
+    rows, keys = [(one, one), (2 * one, 3 * one)], [("a",), ("b",)]
+    wrong = [
+        Exact(rows, None), Exact(rows, [("a",), ("a",)]), Exact(rows, [("a",)]), Exact(rows[:1], keys),
+        Exact([*rows, (one, one)], keys), Exact([(one,), (one,)], keys), Exact([(one, 1, 1)] * 2, keys),
+        Exact([(0, one), (one, one)], keys), Exact([(one, one), (one + 1, one)], keys),
+        Exact([(-one, one), (one, one)], keys), Exact([(one // 2, one), (one, one)], keys),
+        Exact([(one, True), (one, one)], keys), Exact([(one, np.int64(one)), (one, one)], keys),
+    ]
+    for exact in wrong:
+        with pytest.raises(TypeError, match="shape of the plan"):
+            release(quote, exact, SystemEntropy())
+    assert asked == []
+    assert release(quote, Exact(rows, keys), SystemEntropy()).keys == (("a",), ("b",))
+    listed = quoted("SELECT city, COUNT(*) FROM visits GROUP BY city")
+    with pytest.raises(TypeError, match="shape of the plan"):
+        release(listed, Exact([(1,)] * 3, [("Hull",), ("Leeds",), ("York",)]), SystemEntropy())
+
+
+def test_made_up_rows_are_opened_for_every_key_that_occurs(monkeypatch):
+    quote, asked = _selecting(monkeypatch, UNKNOWN + "WITH_OTHER(city)", set())
+    found = open_made_up_rows(quote, _exact(quote, FOUND))
+    assert (found.keys, found.units) == (((None,), ("a",), ("b",)), (1, 2, 3))
+    assert found.readings == (tuple(quote.reach.one * number for number in (2, 5, 7)),)
+    assert asked == []
