@@ -11,6 +11,7 @@ from typing import Any
 from dpcurator.engines.duckdb.sql import statement
 from dpcurator.numbers.text_table import printable
 from dpcurator.plan.nodes import Plan, Where
+from dpcurator.plan.shown_name import in_sql
 from dpcurator.pricing.quote import Quote
 
 
@@ -25,7 +26,7 @@ def plan_lines(plan: Plan) -> list[str]:
     if where is not None:
         lines.append(f"where: a condition on {', '.join(where.columns) or 'no column'}")
     keys = ", ".join(
-        f"{column.name} ({'unknown' if column.count is None else f'{column.count} listed'})"
+        f"{in_sql(column.name)} ({'unknown' if column.count is None else f'{column.count} listed'})"
         for column in grouped.columns
     )
     size = f"{grouped.keys} keys" if grouped.listed else "those keys that may be shown"
@@ -33,7 +34,7 @@ def plan_lines(plan: Plan) -> list[str]:
     lines.append(f"grouped by {keys}: {size}" if keys else "not grouped: one key")
     total = "" if plan.source.max_total is None else f", and {plan.source.max_total} rows in all"
     lines.append(f"bounded to {plan.source.max_rows} rows a key and {plan.source.max_groups} keys a unit{total}")
-    calls = [f"{call.function}({call.column.name if call.column is not None else '*'})" for call in plan.calls]
+    calls = [f"{call.function}({in_sql(call.column.name) if call.column is not None else '*'})" for call in plan.calls]
     lines.append(f"aggregates: {', '.join(calls) or 'none'}")
     lines.append(f"outputs: {', '.join(output.title for output in plan.outputs)}")
     after = {"having": plan.having is not None, "order": bool(plan.order), "limit": plan.limit is not None}

@@ -12,6 +12,7 @@ from dpcurator.mechanisms import DiscreteLaplace
 from dpcurator.numbers import decimal_text, whole
 from dpcurator.numbers.display import error_text
 from dpcurator.numbers.text_table import printable, table_text
+from dpcurator.plan.shown_name import in_sql
 from dpcurator.pricing.bars import bars, describe
 from dpcurator.pricing.menu import ROWS
 from dpcurator.pricing.quote import Quote, typical
@@ -51,7 +52,7 @@ def quote_text(quote: Quote, budget: Budget, assume_count: str | None, *, of_bat
     for number, one in enumerate(quote.priced, 1):
         share = f"epsilon {decimal_text(one.epsilon)}" if one.epsilon else f"rho {decimal_text(one.rho)}"
         lines += ["", f"reading {number} of {len(quote.priced)}, for {share}:"]
-        lines += [f"  {printable(step)}" for step in one.derivation]
+        lines += [f"  {printable(in_sql(step))}" for step in one.derivation]
         law = (
             "discrete Laplace noise of scale"
             if isinstance(one.mechanism, DiscreteLaplace)

@@ -1,6 +1,7 @@
 """A row expression in words like SQL's: the name of what is measured or grouped by, and what messages call it.
 
-One spelling for one expression, whatever words it was asked in. Checked in tests/language/test_spelling.py.
+One spelling for one expression, whatever words it was asked in; it is part of plans and their digests, so what people
+read is made of it by `plan/shown_name.py`. Checked in tests/language/test_spelling.py.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ Checked in tests/release/test_notes.py, tests/plan/test_binding_clamps.py and te
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 from dpcurator.aggregates import rule_of
@@ -16,14 +17,15 @@ from dpcurator.numbers import decimal_text
 from dpcurator.numbers.text_table import printable
 from dpcurator.plan.check_catalog import may_bind
 from dpcurator.plan.nodes import Plan
+from dpcurator.plan.shown_name import in_sql
 from dpcurator.plan.stability import Reach
 
 
-def notes(plan: Plan, reach: Reach, confidence: Fraction, protects: str) -> tuple[str, ...]:
+def notes(plan: Plan, reach: Reach, confidence: Fraction, protects: str, *, sql: bool = True) -> tuple[str, ...]:
     """One sentence or two for a reader of the answer (semantics 7.5). protects: the units by their name, in the
-    plural, as the catalog has it."""
+    plural, as the catalog has it. sql: expressions in SQL's words; without, by their names in the plan."""
     units = printable(protects)
-    apart = [*_bounding(plan, reach, units), *clamps(plan)]
+    apart = [*_bounding(plan, reach, units), *clamps(plan, sql=sql)]
     covered = f"± covers the added noise ({decimal_text(confidence * 100)} % confidence for each value)."
     return (f"{covered} Not covered: {'; '.join(apart)}." if apart else covered,)
 
@@ -55,10 +57,12 @@ def _limits(plan: Plan, reach: Reach, units: str) -> list[str]:
     return found
 
 
-def clamps(plan: Plan, *, every: bool = False) -> list[str]:
-    """The clamps of the columns measured, those alone that can bind or every one."""
+def clamps(plan: Plan, *, every: bool = False, sql: bool = False) -> list[str]:
+    """The clamps of the columns measured, those alone that can bind or every one. sql: as for `notes`."""
     calls = [call for call in plan.calls if every or call.column is None or may_bind(call.column)]
-    beside = {(call.column, words): None for call in calls for words in rule_of(call).beside_bar(call.column)}
+    told = [(call, replace(call.column, name=in_sql(call.column.name)) if sql and call.column else call.column)
+            for call in calls]
+    beside = {(call.column, words): None for call, column in told for words in rule_of(call).beside_bar(column)}
     return [words for _, words in beside]
 
 
