@@ -15,6 +15,7 @@ rules weakened, floors taken in sequence, scaling left out and owners forgotten 
 from __future__ import annotations
 
 import math
+import random
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -43,8 +44,8 @@ from dpcurator.catalog.bind import catalog_of
 from dpcurator.catalog.load import load
 from dpcurator.engines import reference
 from dpcurator.engines.reference import Reference
-from dpcurator.language.rows import Field
-from dpcurator.plan import lower, stability
+from dpcurator.language.rows import Field, fields
+from dpcurator.plan import keys, lower, stability
 from dpcurator.plan.core import Owner, Sum
 from dpcurator.plan.nodes import Bounded, Grouped, Rows, Where
 from dpcurator.pricing import quote as quoting
@@ -150,6 +151,7 @@ def tight(
     unknown: bool = False,
     filled: bool = False,
     total: int | None = None,
+    per_unit: bool = False,
 ) -> World:
     """One world in which units move readings exactly as far as claimed.
 
@@ -159,6 +161,7 @@ def tight(
     """
     missing = {"missing": age[0]} if filled else {}
     city = {"type": "text", "keys": "unknown" if unknown else [f"k{n:02}" for n in range(keys)]}
+    city |= {"per_unit": 1} if per_unit else {}
     table: dict[str, Any] = {
         "unit": "each row" if each_row else "who",
         "columns": {
@@ -204,6 +207,8 @@ TIGHT = [
     tight(2, 9, keys=5, age=(-5, 7), total=4),  # lam = 2 by rows in all
     tight(3, 9, keys=4, age=(-9, -3), total=3),
     tight(2, 4, keys=6, age=(-5, 7), total=4, unknown=True),
+    tight(3, 4, keys=4, age=(-5, 7), per_unit=True),  # lam = 1, though rows are in all keys: the cap holds by itself
+    tight(2, 4, keys=3, age=(-9, -3), total=4, per_unit=True, unknown=True),
 ]
 TIGHT_REPLACED = [  # at least twice as many keys as max_groups, or no more: then the claims are attained
     tight(3, 2, keys=4, age=(-5, 7), replaces=True),
@@ -215,6 +220,7 @@ TIGHT_REPLACED = [  # at least twice as many keys as max_groups, or no more: the
     tight(3, 2, keys=4, age=(-5, 7), unknown=True, replaces=True),
     tight(2, 9, keys=8, age=(-5, 7), total=4, replaces=True),
     tight(2, 4, keys=8, age=(0, 10), total=4, unknown=True, replaces=True),
+    tight(3, 4, keys=3, age=(-5, 7), per_unit=True, replaces=True),
 ]
 RATIONAL = [  # lam = 5/2 and 7/3: what is attained falls short by roundings, and in l2 by less than one key
     tight(2, 9, keys=5, age=(-5, 7), total=5),
@@ -482,6 +488,82 @@ def test_replacing_a_unit_is_not_adding_one(monkeypatch):
         assert broken_claims(world, quote) == set(range(len(quote.priced))), text
 
 
+PER_UNIT = ["COUNT(*)", "SUM(age)", 'AVG("net gain")', "COUNT(DISTINCT who)"]
+GROUPED_BY = ["city", "UPPER(city)", "city, floor", "CASE WHEN city = 'Leeds' THEN floor ELSE 7 END", "city, seen"]
+
+
+def per_unit_worlds(replaces: bool, unknown: bool = False) -> Iterator[World]:
+    """Two columns with one value a unit, and many rows of many values: as they come, and as a refresh leaves them."""
+    told: dict[str, Any] = {"unit": "who", "max_rows": 2, "columns": {
+        "who": "integer", "city": {"type": "text", "keys": "unknown" if unknown else heart.CITIES, "per_unit": 1},
+        "floor": {"type": "integer", "keys": [0, 7], "per_unit": 1}, "dose": "float", "seen": "boolean",
+        "age": {"type": "integer", "bounds": [-5, 7]}, "net gain": {"type": "float", "bounds": [-2.5, 7.25]},
+        "gain": "float", "day": "date"}}  # fmt: skip
+    curator = heart.ALIKE | ({"neighbours": "replace-one", "units": 9} if replaces else {})
+    ledger = {"epsilon": 4} | ({"delta": "1e-6"} if unknown else {})
+    catalog = catalog_of(load({"curator": curator, "ledger": ledger, "tables": {"visits": told}}))
+    for seed in range(4):
+        luck = random.Random(seed)
+        rows = tuple((unit, luck.choice([*heart.CITIES, "x", None]), luck.choice([0, 7, None, 9]), None,
+                      luck.randrange(2), luck.choice([-5, 7, 99]), luck.choice([-2.5, 7.25]), None, None)
+                     for unit in range(9) for _ in range(luck.choice([1, 3, 9])))  # fmt: skip
+        swaps = tuple((unit, tuple((99, *row[1:]) for row in rows if row[0] == (unit + 1) % 9)) for unit in range(9))
+        made = World(seed, catalog, False, rows, swaps if replaces else ())
+        yield from (made, heart.alike(made))
+
+
+@pytest.mark.parametrize("unknown", [False, True])
+@pytest.mark.parametrize("replaces", [False, True])
+def test_grouped_by_columns_with_one_value_a_unit_the_law_holds_whatever_the_rows_are(replaces, unknown):
+    for world in per_unit_worlds(replaces, unknown):
+        for group, asked in itertools.product(GROUPED_BY, PER_UNIT):
+            if unknown and ("CASE" in group or "seen" in group):
+                continue
+            text = f"SELECT {asked} FROM visits WHERE age > -9 GROUP BY {group}"
+            quote = priced(text, world.catalog, "1")
+            assert quote.reach.groups == (2 if "seen" in group else 1), text
+            assert broken(world, text, quote) == []
+
+
+def test_such_a_cap_left_out_fails_unless_the_rows_are_as_a_refresh_leaves_them(monkeypatch):
+    """Either of the two would do by itself: here neither, and then the law breaks."""
+    monkeypatch.setattr(reference, "_share", without_groups)
+    for world in (TIGHT[-2], TIGHT_REPLACED[-1]):
+        for asked in ("COUNT(*)", "SUM(age)", "COUNT(DISTINCT who)"):
+            quote = priced(f"SELECT {asked} FROM visits GROUP BY city", world.catalog, "1")
+            assert broken(world, asked, quote)
+    found = {False: 0, True: 0}
+    for world in per_unit_worlds(False):
+        quote = priced("SELECT COUNT(*) FROM visits GROUP BY city, floor", world.catalog, "1")
+        found[heart.one_value(world.rows, world.catalog) == world.rows] += bool(broken(world, "", quote))
+    assert found[False] > 0 == found[True]
+
+
+def test_a_column_redefined_by_another_that_still_counts_as_one_value_a_unit_is_cut(monkeypatch):
+    """`seen` differs in a unit's rows. Taken as the same, groups of CASE WHEN seen THEN city ... would be in one group
+    a unit: the promise would hold, as the cap is enforced, and the counts would be too small."""
+    world = [*per_unit_worlds(False)][1]
+    text = "SELECT COUNT(DISTINCT who) FROM visits GROUP BY CASE WHEN seen THEN city ELSE 'York' END"
+    honest = priced(text, world.catalog, "1")
+    assert (honest.reach.groups or 0) > 1
+    some = lambda part, table: any(table.columns[n].per_unit for n in fields(part))  # noqa: E731
+    monkeypatch.setattr(keys, "same_in_a_unit", some)
+    weaker = priced(text, world.catalog, "1")
+    assert weaker.reach.groups == 1
+    assert broken(world, text, weaker) == []
+    one, other = by_reference(world, honest)[0], by_reference(world, weaker)[0]
+    assert sum(one.readings[0].values()) > sum(other.readings[0].values())
+
+
+def test_no_unit_is_cut_by_it_after_a_refresh():
+    """Counts of units by such columns are the units themselves."""
+    for world in [*per_unit_worlds(False)][1::2]:
+        quote = priced("SELECT COUNT(DISTINCT who) FROM visits GROUP BY city", world.catalog, "1")
+        found = by_reference(world, quote)[0].readings[0]
+        for (city,), count in found.items():
+            assert count == 2**16 * len({row[0] for row in world.rows if row[1] == city})
+
+
 def test_an_owner_forgotten_fails(monkeypatch):
     monkeypatch.setattr(lower, "Owner", lambda column: Owner(None))
     assert any(broken(*case) for case in tight_cases())
@@ -509,7 +591,8 @@ def test_the_generator_reaches_what_it_should():
     wanted = {"each row", "a missing unit", "nan", "infinite", "many rows", "coarse", "fine", "straddling", "negative",
               "0 keys", "1 keys", "2 keys", "3 keys", "rows", "present", "units", "values", "centred", "add-remove",
               "replace-one", "unknown", "unknown beside listed", "a key too many", "a grouped expression",
-              "a measured expression", "public n"}
+              "a measured expression", "public n", "one value a unit", "one value a unit beside others",
+              "one unknown value a unit"}
     seen: set[str] = set()
     for seed in range(50):
         if wanted <= seen:
@@ -534,6 +617,10 @@ def test_the_generator_reaches_what_it_should():
             seen.add(f"{len(quote.plan.source.source.columns)} keys")
             seen |= {one.ask.what for one in quote.priced}
             grouping, reach = quote.plan.source.source.columns, quote.reach
+            single = [key.per_unit for key in grouping]
+            seen |= {"one value a unit"} if single and all(single) else set()
+            seen |= {"one value a unit beside others"} if len({*single}) == 2 else set()
+            seen |= {"one unknown value a unit"} if any(key.per_unit and not key.listed for key in grouping) else set()
             listed = {key.listed for key in grouping}
             seen |= {"unknown"} if listed == {False} else {"unknown beside listed"} if len(listed) == 2 else set()
             seen |= {"a grouped expression"} if any(not isinstance(key.part, Field) for key in grouping) else set()

@@ -47,7 +47,7 @@ def reached(kind: type, seen: set[type]) -> set[type]:
 def test_every_node_of_a_plan_and_of_a_row_expression_is_known_with_its_fields():
     found = reached(nodes.Plan, set()) | {nodes.Ask}
     named = {one.__name__: {"node", *(field.name for field in dataclasses.fields(one))} for one in found}
-    assert named == alone.KNOWN | {"Bounded": alone.KNOWN["Bounded"] | {"max_total"}}
+    assert named == alone.KNOWN | {node: alone.KNOWN[node] | {name} for node, name in alone.LATER.items()}
     every = [one for room in (nodes, rows) for one in vars(room).values()
              if dataclasses.is_dataclass(one) and one.__module__ == room.__name__]
     assert set(every) == found  # and the product has no other

@@ -152,6 +152,11 @@ def world(seed: int, *, units: int = 25) -> World:
         table |= _total(random.Random(f"total {seed}"), table)
     for name in unknown:
         table["columns"][name] = {"type": table["columns"][name]["type"], "keys": "unknown"}
+    apart = random.Random(f"per unit {seed}")
+    single = [] if each_row or apart.random() < 0.5 else apart.sample([*KEYED.values(), "age"], apart.choice([1, 2, 3]))
+    for name in single:
+        given = table["columns"][name]
+        table["columns"][name] = ({"type": given} if isinstance(given, str) else given) | {"per_unit": 1}
     curator: dict[str, Any] = dict(ALIKE)
     if replaces:
         curator |= {"neighbours": "replace-one", "units": luck.choice([1, units, units, 10**6])}
@@ -165,7 +170,27 @@ def world(seed: int, *, units: int = 25) -> World:
         rows += [(None, *row[1:]) for row in _rows_of(luck, None, 0, catalog)]
     luck.shuffle(rows)
     made = World(seed, catalog, each_row, tuple(rows[: 3 * units] if each_row else rows))
-    return replace(made, swaps=tuple(_swaps(luck, made))) if replaces else made
+    made = replace(made, swaps=tuple(_swaps(luck, made))) if replaces else made
+    return alike(made) if single and apart.random() < 0.5 else made
+
+
+def alike(made: World) -> World:
+    """As a refresh leaves the rows: one value a unit in the columns with per_unit = 1, the smallest there is. In half
+    of the worlds with such columns they are not: nothing that is promised rests on it."""
+    swaps = tuple((unit, one_value(rows, made.catalog)) for unit, rows in made.swaps)
+    return replace(made, rows=one_value(made.rows, made.catalog), swaps=swaps)
+
+
+def one_value(rows: Sequence[Row], catalog: Catalog) -> tuple[Row, ...]:
+    found = list(rows)
+    for j, column in enumerate(catalog.tables[0].columns):
+        if column.per_unit:
+            least: dict[Any, Any] = {}
+            for unit, value in ((row[0], row[j]) for row in found):
+                if value is not None and value == value:
+                    least[unit] = min(value, least.get(unit, value))
+            found = [row if row[0] is None else (*row[:j], least.get(row[0]), *row[j + 1 :]) for row in found]
+    return tuple(found)
 
 
 def _total(luck: random.Random, table: dict[str, Any]) -> dict[str, Any]:

@@ -44,7 +44,7 @@ def world(luck: random.Random, table: Table, neighbours: str, *, units: int = 9)
     made: dict[Any, list[Row]] = {}
     for number in range(many):
         name = number if place is None else _unit(table.columns[place], number)
-        made[name] = list(unit(luck, table, place, name))
+        made[name] = alike(luck, table, unit(luck, table, place, name))
     if place is None:
         rows = [row for one in made.values() for row in one[:2]]
         whole = tuple(rows)
@@ -58,7 +58,7 @@ def world(luck: random.Random, table: Table, neighbours: str, *, units: int = 9)
         left = tuple(row for row in whole if row[place] != name)
         if neighbours == "replace-one":
             new = luck.choice((name, _unit(table.columns[place], 10**6)))
-            others.append((f"unit {name!r} replaced", left + tuple(unit(luck, table, place, new))))
+            others.append((f"unit {name!r} replaced", left + tuple(alike(luck, table, unit(luck, table, place, new)))))
         else:
             others.append((f"without unit {name!r}", left))
     return World(whole, tuple(others))
@@ -74,6 +74,17 @@ def _rows_changed(
             yield f"row {number} replaced", (*left, next(unit(luck, table, None, None)))
         else:
             yield f"without row {number}", left
+
+
+def alike(luck: random.Random, table: Table, rows: Iterator[Row]) -> list[Row]:
+    """A unit's rows, in half of the cases with one value in the columns with per_unit = 1, the smallest, as a refresh
+    leaves them; else as they are: what is promised of neighbours rests on no refresh."""
+    found, single = list(rows), [at for at, column in enumerate(table.columns) if column.per_unit]
+    if not single or luck.random() < 0.5:
+        return found
+    present = {at: [row[at] for row in found if row[at] is not None and row[at] == row[at]] for at in single}
+    least = {at: min(values, default=None) for at, values in present.items()}
+    return [tuple(least.get(at, value) for at, value in enumerate(row)) for row in found]
 
 
 def unit(luck: random.Random, table: Table, place: int | None, name: Any) -> Iterator[Row]:

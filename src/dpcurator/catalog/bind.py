@@ -68,9 +68,14 @@ def _with_public_keys(table: Table, declaration: Declaration, facts: PublicFacts
 
 
 def schema_fingerprint(declaration: Declaration) -> str:
-    """sha256 of table names, column names, types and lengths of texts, in order: what a snapshot must be made for."""
-    tables = [[table.name, [[c.name, c.type, c.letters] for c in table.columns]] for table in declaration.tables]
+    """sha256 of table names, column names, types, lengths of texts and which columns have one value a unit (and then
+    whose), in order: what a snapshot must be made for."""
+    tables = [[table.name, [_made_for(table, c) for c in table.columns]] for table in declaration.tables]
     return _sha256(tables)
+
+
+def _made_for(table: Table, column: Column) -> list[Any]:
+    return [column.name, column.type, column.letters, *([table.unit] if column.per_unit else [])]
 
 
 def _public(catalog: Catalog) -> dict[str, Any]:
@@ -89,7 +94,8 @@ def _public(catalog: Catalog) -> dict[str, Any]:
 
 def column_facts(column: Column) -> dict[str, Any]:
     """What is declared of a column and decides which value each row has there: all but its bounds and keys."""
-    return {"name": column.name, "type": column.type, "missing": json_value(column.missing)} | _length(column)
+    told = {"name": column.name, "type": column.type, "missing": json_value(column.missing)} | _length(column)
+    return told | ({"per_unit": 1} if column.per_unit else {})
 
 
 def _public_table(table: Table) -> dict[str, Any]:

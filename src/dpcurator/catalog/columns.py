@@ -78,8 +78,8 @@ def declare_column(name: str, raw: object, decimal: str, path: Path, problems: P
     column = Column(
         name=name, type=fields.type, lower=lower, upper=upper, keys=keys,
         missing=_fill(fields, catalog_spelling, path, problems), unknown_keys=fields.keys == "unknown",
-        max_length=max_length,
-    )
+        max_length=max_length, per_unit=_per_unit(fields, path, problems),
+    )  # fmt: skip
     _no_longer(column, path, problems)
     return DeclaredColumn(column, reading, keys_from, fields.keys_include_missing, guessed)
 
@@ -104,6 +104,15 @@ def _max_length(fields: ColumnFields, path: Path, problems: Problems) -> int:
     else:
         return given
     return MAX_LENGTH
+
+
+def _per_unit(fields: ColumnFields, path: Path, problems: Problems) -> bool:
+    if fields.per_unit is None:
+        return False
+    if type(fields.per_unit) is not int or fields.per_unit != 1:
+        problems.add((*path, "per_unit"), "per_unit says that a unit has one value in the column, so it is 1.",
+                     "Write per_unit = 1, or leave it out.")  # fmt: skip
+    return True
 
 
 def _no_longer(column: Column, path: Path, problems: Problems) -> None:

@@ -56,6 +56,8 @@ _COLUMNS: Final = """\
 # For GROUP BY a column needs keys, as in  city = { type = "text", keys = ["Leeds", "York"] }. List what may occur:
 # that a rare value occurs at all would reveal someone. Where no list can be written, keys = "unknown" lets each
 # question choose those of enough people, for epsilon and delta.
+# Where a person has one value, add per_unit = 1, as in  city = { type = "text", keys = ["Leeds"], per_unit = 1 }: then
+# groups by it are one for each person, whose rows all get the smallest of the person's values.
 # Dates and timestamps take bounds too:  day = { type = "date", bounds = ["2020-01-01", "2024-12-31"] }.
 """
 

@@ -58,6 +58,7 @@ class Column:
     missing: Value = None
     unknown_keys: bool = False
     max_length: int = MAX_LENGTH  # letters of a text; a longer one cannot be read
+    per_unit: bool = False  # all rows of a unit have one value here: `refresh` sees to it
 
     @property
     def letters(self) -> int:

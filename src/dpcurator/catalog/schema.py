@@ -104,6 +104,10 @@ class ColumnFields(Section):
         Any,
         Field(description="Letters (code points) of a text, 1 to 8000; longer ones cannot be read. Default 500."),
     ] = None
+    per_unit: Annotated[
+        Any,
+        Field(description="1: a unit has one value here; its rows get the smallest of those it has. Groups better."),
+    ] = None
     zone: Annotated[
         str | None,
         Field(description='Zone of timestamps without an offset: "UTC", "Europe/Paris". Absent: they are unreadable.'),

@@ -8,7 +8,8 @@ What is made up: as many units as are declared (`units`, `expected_units`, else 
 be more than MOST_ROWS. A unit has rows in one to max_groups places, one to max_rows rows in each; now and then more, so
 that scaling down is rehearsed too. What rows are grouped by is the same within a place: listed keys, or words nobody
 could take for data, some far more often than others. Numbers and dates are humped within their bounds, now and then at
-an end or beyond. A few values are missing. Checked in tests/curator/test_rehearsal.py.
+an end or beyond. A few values are missing. In a column with per_unit = 1 all rows of a unit are alike. Checked in
+tests/curator/test_rehearsal.py.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from __future__ import annotations
 import random
 import uuid
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate
 from typing import Final
@@ -169,6 +170,10 @@ class _Places:
         if owner:
             names = [_name(column, number) for number in range(self.owners[-1] + 1)]
             return [names[self.owners[place]] for place in self.rows]
+        if column.per_unit:
+            first: dict[int, Value] = {}
+            drawn = self.values(replace(column, per_unit=False), luck, owner=False)
+            return [first.setdefault(self.owners[at], value) for at, value in zip(self.rows, drawn, strict=True)]
         chance = luck.random
         if column.keys or column.unknown_keys or column.kind == "text":
             at = self._picks(list(column.keys or _distinct(column)), luck)

@@ -62,7 +62,9 @@ class Tables:
 def _table_text(table: Table, catalog: Catalog) -> str:
     rows = [[printable(column.name), column.type, _bounds(column), _keys(column, table)] for column in table.columns]
     head = f"{printable(table.name)}: {_caps(table, catalog)}"
-    return f"{head}\n{table_text(['column', 'type', 'bounds', 'keys'], rows, [False] * 4)}"
+    told = f"{head}\n{table_text(['column', 'type', 'bounds', 'keys'], rows, [False] * 4)}"
+    single = ", ".join(printable(column.name) for column in table.columns if column.per_unit)
+    return f"{told}\n(each of the {printable(catalog.protects)} has one value of: {single})" if single else told
 
 
 def _caps(table: Table, catalog: Catalog) -> str:
@@ -122,4 +124,5 @@ def _column_json(column: Column) -> Json:
     if column.keys is not None:
         keys = [key_value(key, column.type) for key in column.keys]
     ends = None if column.lower is None else [_end(column.lower, column), _end(column.upper, column)]
-    return {"name": column.name, "type": column.type, "bounds": ends, "keys": keys}
+    single = {"per_unit": 1} if column.per_unit else {}
+    return {"name": column.name, "type": column.type, "bounds": ends, "keys": keys} | single

@@ -34,7 +34,7 @@ from dpcurator.language.render import expression
 from dpcurator.language.rows import Field, Operand, fields
 from dpcurator.language.typed import own_type
 from dpcurator.plan.calls import call, measuring
-from dpcurator.plan.caps import bounded
+from dpcurator.plan.caps import bounded, in_one_group
 from dpcurator.plan.keys import keyed
 from dpcurator.plan.limits import check, finishing
 from dpcurator.plan.nodes import (
@@ -70,7 +70,7 @@ def bind(question: Question, catalog: Catalog, aggregates: tuple[AggregateRule, 
     scope = Scope(catalog, table, question, rules)
     for part in _clauses(question):
         weigh(part)
-    source = _source(scope)
+    source, refused = _source(scope)
     scope.max_rows = source.max_rows
     outputs = tuple(_output(item, scope) for item in question.items)
     if not scope.calls and not question.group_by:
@@ -89,6 +89,8 @@ def bind(question: Question, catalog: Catalog, aggregates: tuple[AggregateRule, 
         offset=question.offset,
         calls=tuple(scope.calls),
     )
+    if refused is not None and not all(_of_units(made) for made in plan.calls):
+        raise refused
     check(finishing(plan, table))
     return plan
 
@@ -105,7 +107,8 @@ def _clauses(question: Question) -> Iterator[Syntax]:
     yield from (one.part for one in question.order_by)
 
 
-def _source(scope: Scope) -> Bounded:
+def _source(scope: Scope) -> tuple[Bounded, Refusal | None]:
+    """What is read; and the Refusal of a table without caps, which all but a count of units in one group need."""
     table, question = scope.table, scope.question
     unit = None if table.unit == EACH_ROW else table.unit
     index = None if unit is None else [column.name for column in table.columns].index(unit)
@@ -127,8 +130,14 @@ def _source(scope: Scope) -> Bounded:
             cure="Group by fewer columns.",
         )
     if unit is None:
-        return Bounded(grouped, 1, 1)
-    return bounded(grouped, question.caps.or_else(Caps(table.max_total, table.max_rows, table.max_groups)), table.name)
+        return Bounded(grouped, 1, 1), None
+    caps = question.caps.or_else(Caps(table.max_total, table.max_rows, table.max_groups))
+    if caps.max_total is None and caps.max_rows is None and in_one_group(grouped):
+        try:
+            bounded(grouped, caps, table.name)
+        except Refusal as refused:
+            return Bounded(grouped, 1, 1), refused
+    return bounded(grouped, caps, table.name), None
 
 
 def _key(part: Syntax, scope: Scope) -> KeyColumn:

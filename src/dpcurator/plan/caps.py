@@ -8,6 +8,11 @@ the caps are, they are enforced, so any public numbers keep the promise. What is
     T and m                 l0 as with T alone
     l0 and m                T = m l0, which then never binds
 
+Where columns that are grouped by are the same in all rows of a unit (`per_unit`), a unit can be in no more groups than
+the others have values, 1 where there is no other: l0 is at most that, whatever is declared. It is enforced as all caps
+are, so that nothing rests on the column being what it is said to be. COUNT(DISTINCT unit) alone, where l0 = 1 without a
+cap that is declared, needs none: a unit counts 1 in its one group.
+
 m is at most T, and with unknown keys l0 is at most T, so that each chosen key counts the unit itself whole. A T that
 cannot bind is left out, so that equal caps have one spelling. Checked in tests/plan/test_caps.py.
 """
@@ -20,9 +25,16 @@ from dpcurator.language.question import Caps
 from dpcurator.plan.nodes import Bounded, Grouped
 
 
+def in_one_group(grouped: Grouped) -> bool:
+    """Whether a unit is in one group at most, whatever its rows: then counting units needs no cap."""
+    return not grouped.columns or grouped.spread == 1
+
+
 def bounded(grouped: Grouped, caps: Caps, table: str) -> Bounded:
     """The caps that a plan enforces. Raises Refusal where what is declared does not bound a unit's rows."""
     total, rows, groups = caps.max_total, caps.max_rows, caps.max_groups
+    if grouped.spread is not None:
+        groups = min(grouped.spread, groups or grouped.spread)
     mends = (Mend("max_total = 20", f"[tables.{quote(table)}]", "catalog"),)
     if rows is None:
         rows = total

@@ -15,7 +15,7 @@ from dpcurator.language.rows import Expression, Field, Operand, fields, walk
 from dpcurator.language.spelling import spelled
 from dpcurator.plan.limits import check, finishing
 from dpcurator.plan.nodes import KeyColumn, Measured, Plan, Rows, Where
-from dpcurator.plan.public_keys import digest_of, image, selectable
+from dpcurator.plan.public_keys import digest_of, image, same_in_a_unit, selectable
 
 
 def disagreement(plan: Plan, catalog: Catalog) -> str | None:
@@ -66,6 +66,8 @@ def _keys(plan: Plan, table: Table, catalog: Catalog) -> str | None:
         listed = (None, "") if keys is None else (len(keys), digest_of(keys))
         if (key.count, key.digest) != listed:
             return f"{key.name!r} has other keys"
+        if key.per_unit and not same_in_a_unit(key.part, table):
+            return f"{key.name!r} is not declared to be the same in all rows of a unit"
         if keys is None and not (selectable(key.part, table) and catalog.delta > 0):
             return f"{key.name!r} has no list of keys"
     return None

@@ -34,7 +34,7 @@ from dpcurator.language.rows import (
 from dpcurator.language.spelling import own_bounds, spelled
 from dpcurator.language.typed import Typed, own_type
 from dpcurator.plan.nodes import KeyColumn
-from dpcurator.plan.public_keys import MOST_PLAIN, digest_of, image, selectable, without_list
+from dpcurator.plan.public_keys import MOST_PLAIN, digest_of, image, same_in_a_unit, selectable, without_list
 
 
 def keyed(part: Syntax, typed: Typed, table: Table, catalog: Catalog) -> KeyColumn:
@@ -63,7 +63,7 @@ def keyed(part: Syntax, typed: Typed, table: Table, catalog: Catalog) -> KeyColu
     if keys is None:
         return _unknown(read, operand, typed, name, at, table, catalog)
     said = table.columns[read.index].name if isinstance(read, Field) else spelled(operand, table)
-    return KeyColumn(said, operand, type, len(keys), digest_of(keys))
+    return KeyColumn(said, operand, type, len(keys), digest_of(keys), same_in_a_unit(operand, table))
 
 
 def _image(operand: Operand, name: str, at: str, table: Table) -> tuple[Value, ...] | None:
@@ -81,7 +81,7 @@ def _unknown(
     part = read if isinstance(read, Field) else operand
     if selectable(part, table) and catalog.delta > 0:
         said = table.columns[read.index].name if isinstance(read, Field) else spelled(operand, table)
-        return KeyColumn(said, part, own_type(typed), None, "")
+        return KeyColumn(said, part, own_type(typed), None, "", same_in_a_unit(part, table))
     if typed.type == "float" and not isinstance(read, Field):
         ways = [f"FLOOR({name})", f"CASE WHEN {name} < 10 THEN 'low' ELSE 'high' END"]
         if _image(Compute("floor", (operand,), "integer"), name, at, table) is None:  # no bounds: edges alone will do

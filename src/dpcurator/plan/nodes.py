@@ -12,6 +12,7 @@ in the catalog.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Final, Literal
@@ -55,7 +56,8 @@ class KeyColumn:
     """What is grouped by, with its public list: how many keys, and the sha256 of the list.
 
     `part` is a column or an expression, whose list is then its image (`plan/public_keys.py`); `name` spells it. No
-    list: `count` is None and `digest` empty, and the keys are selected privately (semantics 4.4).
+    list: `count` is None and `digest` empty, and the keys are selected privately (semantics 4.4). per_unit: all rows of
+    a unit have the same one, since it is made of such columns alone; no noise is less for it but by `max_groups`.
     """
 
     name: str
@@ -63,6 +65,7 @@ class KeyColumn:
     type: str
     count: int | None
     digest: str
+    per_unit: bool = field(default=False, metadata=LATER)
 
     def __post_init__(self) -> None:
         if (self.count is None) != (self.digest == "") or (self.count or 0) < 0:
@@ -96,6 +99,15 @@ class Grouped:
         return all(column.listed for column in self.columns)
 
     @property
+    def spread(self) -> int | None:
+        """In how many groups one unit can be, as some columns are the same in all its rows: None where that says
+        nothing, or nothing public."""
+        others = [column.count for column in self.columns if not column.per_unit]
+        if len(others) == len(self.columns):
+            return None
+        return None if None in others else max(1, math.prod(count for count in others if count is not None))
+
+    @property
     def keys(self) -> int:
         """K, the number of listed keys. Raises TypeError when the keys are not listed."""
         total = 1
@@ -121,6 +133,8 @@ class Bounded:
     def __post_init__(self) -> None:
         if self.max_rows < 1 or self.max_groups < 1:
             raise ValueError("max_rows and max_groups are at least 1")
+        if self.max_groups > (self.source.spread or self.max_groups):
+            raise ValueError("a unit is in no more groups than the columns allow that are not the same in all its rows")
         if self.max_total is not None and not self.max_rows <= self.max_total < self.max_rows * self.max_groups:
             raise ValueError("max_total is at least max_rows, and below max_rows * max_groups")
         if self.max_total is not None and not self.source.listed and self.max_groups > self.max_total:

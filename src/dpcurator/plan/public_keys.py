@@ -179,6 +179,12 @@ def without_list(part: Operand, table: Table) -> tuple[int, ...]:
     return tuple(index for index in sorted(fields(part)) if _listed(index, table, MOST_PLAIN) is None)
 
 
+def same_in_a_unit(part: Operand, table: Table) -> bool:
+    """Whether all rows of a unit have the same value: it is made of columns alone that are declared per_unit = 1."""
+    used = [table.columns[index] for index in fields(part)]
+    return bool(used) and all(column.per_unit for column in used)
+
+
 def selectable(part: Operand, table: Table) -> bool:
     """Whether keys without a list may be selected privately: every column that would need one declares them unknown."""
     if isinstance(part, Field):

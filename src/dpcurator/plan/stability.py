@@ -136,11 +136,14 @@ def _grouped(node: Grouped) -> Reach:
     if not node.columns:
         return below
     names = ", ".join(column.name for column in node.columns)
+    same = [column.name for column in node.columns if column.per_unit]
+    each = "all rows of a unit have the same" if len(same) == len(node.columns) else "a row has one"
+    each += f", and all rows of a unit the same {', '.join(same)}" if 0 < len(same) < len(node.columns) else ""
     if not node.listed:
-        words = f"GROUP BY {names}: the keys are not public, those that occur are candidates; a row has one"
+        words = f"GROUP BY {names}: the keys are not public, those that occur are candidates; {each}"
         words += "; those not shown are added up in one more" if node.other else ""
         return replace(below, keys=None, whole=False, other=node.other, steps=below.step(words))
-    words = f"GROUP BY {names}: {node.keys} listed keys, a row has one"
+    words = f"GROUP BY {names}: {node.keys} listed keys, {each}"
     return replace(below, keys=node.keys, whole=False, steps=below.step(words))
 
 

@@ -41,11 +41,14 @@ def _bounding(plan: Plan, reach: Reach, units: str) -> list[str]:
 def _limits(plan: Plan, reach: Reach, units: str) -> list[str]:
     caps, grouped = plan.source, bool(plan.source.source.columns)
     counts_units = all(rule_of(call).argument == "unit" for call in plan.calls)  # once a group, whatever their rows
+    spread = plan.source.source.spread  # groups that a unit can be in
     most = caps.max_groups if not counts_units or caps.max_total is None else min(caps.max_groups, caps.max_total)
     found, limits = [], []
     if not counts_units:
         limits.append(f"with more than {many(caps.max_rows, 'row')}" + (" per group" if grouped else ""))
-    if reach.chosen:
+    if spread is not None and most >= spread:
+        pass  # no unit is in more groups
+    elif reach.chosen:
         found.append(f"{units} in more than {many(most, 'group')} are counted in {most:,} of them")
     elif grouped and most < (reach.keys or 0):
         limits.append(f"in more than {many(most, 'group')}")

@@ -44,7 +44,7 @@ def outside_keys(connection: DuckDBPyConnection, i: int, columns: Keyed) -> dict
         listed = [key for key in keys if key is not None]
         rows = connection.execute(
             f"SELECT c{j}, COUNT(*), SUM(COUNT(*)) OVER () FROM t{i} WHERE c{j} IS NOT NULL AND c{j} NOT IN "
-            f"(SELECT unnest(CAST(? AS {_SQL[column.kind]}[]))) GROUP BY c{j} ORDER BY 2 DESC, 1 LIMIT {_LOOKED_AT}",
+            f"(SELECT unnest(CAST(? AS {SQL[column.kind]}[]))) GROUP BY c{j} ORDER BY 2 DESC, 1 LIMIT {_LOOKED_AT}",
             [listed],
         ).fetchall()
         if rows:
@@ -56,7 +56,7 @@ def outside_keys(connection: DuckDBPyConnection, i: int, columns: Keyed) -> dict
     return found
 
 
-_SQL: Final = {"integer": "BIGINT", "float": "DOUBLE", "text": "VARCHAR"}
+SQL: Final = {"integer": "BIGINT", "float": "DOUBLE", "text": "VARCHAR"}
 
 
 def _folded(value: object) -> str:

@@ -21,8 +21,10 @@ from dpcurator.errors import Misconfigured
 from dpcurator.snapshot.csv_source import BATCH, Batch, read_csv
 from dpcurator.snapshot.frames import read_frame
 from dpcurator.snapshot.grammar import read_cells, read_typed
+from dpcurator.snapshot.one_value import one_value_each
 from dpcurator.snapshot.outside_keys import keyed, outside_keys
 from dpcurator.snapshot.report import Report, TableReport, Trouble
+from dpcurator.snapshot.shares import beyond_bounds, over_caps
 from dpcurator.snapshot.store import SQL_TYPES, Draft, drafting
 from dpcurator.snapshot.typed_source import read_duckdb, read_parquet
 
@@ -57,11 +59,15 @@ def refresh(
                     progress(table.name, report.rows)
             if report.units is not None:
                 _keep_unread(draft, i, table, report)
+            report.one_value = one_value_each(draft.connection, i, table)
             reports.append(report)
         public = _public_keys(declaration, draft)
         for i, (table, report) in enumerate(zip(declaration.tables, reports, strict=True)):
             if table.private:
-                report.outside = outside_keys(draft.connection, i, keyed(table, declaration, dict(public)))
+                listed = keyed(table, declaration, dict(public))
+                report.outside = outside_keys(draft.connection, i, listed)
+                report.beyond = beyond_bounds(draft.connection, i, table)
+                report.over = over_caps(draft.connection, i, table, listed)
         draft.publish(public)
         return Report(draft.version, tuple(reports))
 

@@ -9,7 +9,7 @@ tests/snapshot/test_refresh.py.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from dpcurator.numbers.readable import readable
@@ -57,6 +57,55 @@ class OutsideKeys:
         return told
 
 
+@dataclass(frozen=True, slots=True)
+class OneValue:
+    """Rows of a column with per_unit = 1 that had another value than the one of their unit, or none."""
+
+    other: int
+    none: int
+
+    def lines(self, column: str) -> list[str]:
+        told = [f"{self.other:,} had another value"] if self.other else []
+        told += [f"{self.none:,} had none"] if self.none else []
+        return [f"  of the rows of {column!r}, {' and '.join(told)}: they got their unit's smallest"] if told else []
+
+
+@dataclass(frozen=True, slots=True)
+class Beyond:
+    """Values of a column below its bounds and above them, of so many."""
+
+    below: int
+    above: int
+    values: int
+
+    def lines(self, column: str) -> list[str]:
+        told = [f"{share(n / self.values)} are {where}" for n, where in ((self.below, "below"), (self.above, "above"))
+                if n]  # fmt: skip
+        return [f"  of the values of {column!r}, {' and '.join(told)} its bounds: they count as the bound"]
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """Units over the catalog's caps in one question, of so many, and the share of all rows that then does not count."""
+
+    units: int
+    of: int
+    rows: float
+
+    def lines(self, column: str) -> list[str]:
+        asked = f"GROUP BY {column}" if column else "without GROUP BY"
+        return [f"  {asked}: {share(self.units / self.of)} of the units are over a cap, and {share(self.rows)} of the "
+                "rows do not count"]  # fmt: skip
+
+
+def share(part: float) -> str:
+    """A share of a whole for people: 12 %, 0.3 %, "under 0.1 %"."""
+    percent = 100 * part
+    if 0 < percent < 0.1:
+        return "under 0.1 %"
+    return f"{percent:.0f} %" if percent >= 10 else f"{percent:.1f} %"
+
+
 @dataclass(slots=True)
 class TableReport:
     """One table. rows: stored rows; null_units: stored rows without a unit, which no question counts.
@@ -74,6 +123,9 @@ class TableReport:
     unreadable: dict[str, Trouble] = field(default_factory=dict)  # by column
     missing: Counter[str] = field(default_factory=Counter)  # by column, unreadable ones included
     outside: dict[str, OutsideKeys] = field(default_factory=dict)
+    one_value: dict[str, OneValue] = field(default_factory=dict)  # by column with per_unit = 1
+    beyond: dict[str, Beyond] = field(default_factory=dict)  # by column with bounds
+    over: dict[str, Over] = field(default_factory=dict)  # by column that is grouped by, "" for none
     header: frozenset[str] | None = None  # the names in the first file, which later ones must share
 
     __repr__ = readable
@@ -88,6 +140,9 @@ class TableReport:
             "unreadable": {name: trouble.as_json() for name, trouble in self.unreadable.items() if trouble.count},
             "missing": {name: count for name, count in self.missing.items() if count},
             "outside_keys": {name: outside.as_json() for name, outside in self.outside.items()},
+            "one_value": {name: asdict(one) for name, one in self.one_value.items()},
+            "beyond_bounds": {name: asdict(one) for name, one in self.beyond.items()},
+            "over_caps": {name: asdict(one) for name, one in self.over.items()},
             "nothing_read": self.nothing_read(),
         } | ({} if self.units is None else {"units": self.units})
 
@@ -99,9 +154,10 @@ class TableReport:
         return [name for name, trouble in self.unreadable.items() if trouble.count and not present[name]]
 
     def clean(self) -> bool:
-        """Was everything read, and is no value a key but for its spelling?"""
+        """Was everything read and left as it is, and is no value a key but for its spelling?"""
         misspelled = any(like for outside in self.outside.values() for _, _, like in outside.first)
-        return not (self.set_aside.count or any(t.count for t in self.unreadable.values()) or misspelled)
+        changed = any(one.other for one in self.one_value.values())
+        return not (self.set_aside.count or any(t.count for t in self.unreadable.values()) or misspelled or changed)
 
     def lines(self) -> list[str]:
         told = [f"{self.table}: {self.rows:,} rows"]
@@ -116,7 +172,9 @@ class TableReport:
             told.append(f"  {self.null_units:,} rows without a unit: no question counts them")
         if self.blank_lines:
             told.append(f"  {self.blank_lines:,} blank lines skipped")
-        return told + [line for name, outside in self.outside.items() for line in outside.lines(name)]
+        for each in (self.one_value, self.outside, self.beyond, self.over):
+            told += [line for name, found in each.items() for line in found.lines(name)]  # type: ignore[attr-defined]
+        return told
 
 
 def _told(what: str, trouble: Trouble) -> list[str]:

@@ -75,6 +75,7 @@ Field index kind;  Constant value kind;  Missing kind;  Compute function parts k
 Choose branches otherwise kind;  Truth value;  Compare op left right;  Among operand values;  IsMissing operand
 Like operand pattern escape;  Not part;  AllOf parts;  AnyOf parts"""
 KNOWN = {name: {"node", *fields} for name, *fields in map(str.split, re.split("[;\n]+", FORMS.strip()))}
+LATER = {"Bounded": "max_total", "KeyColumn": "per_unit"}
 ROW_FUNCTIONS = set("""add_i sub_i mul_i mod_i neg_i abs_i sign_i floordiv_i round_i add_f sub_f mul_f div_f mod_f neg_f
     abs_f sign_f sqrt exp ln power floor ceil round round_f to_f coalesce least greatest clip lower upper trim ltrim
     rtrim reverse substring length concat replace text_of_i i_of_text f_of_text text_of_date date_of_text date_part
@@ -95,17 +96,21 @@ def form(receipt: Any) -> str:
     need(receipt["price"]["currency"] in ("epsilon", "rho"), "its price is in no currency known here")
     claims = receipt.get("readings", [])
     need(all(set(claim) ^ READING in ({"scale"}, {"variance"}) for claim in claims), "a reading has other parts")
-    left = [receipt["plan"], *(claim["grid"] for claim in claims)]
     others = ({"exact"}, {"double"}, {"lower", "upper", "exponent"})  # numbers of the plan, and a grid
-    while left:  # a list of what is still to be looked at, so that no depth is too much
-        part = left.pop()
+    for part in parts_of([receipt["plan"], *(claim["grid"] for claim in claims)]):
         if isinstance(part, dict):
-            names = set(part) - {"max_total" if part.get("node") == "Bounded" else ""}  # a cap that may be left out
+            names = set(part) - {LATER.get(str(part.get("node")))}  # which may be left out
             need(names in [KNOWN.get(str(part.get("node"))), *others], "a part of the plan is not known here")
             need(part.get("function") in ROW_FUNCTIONS or part.get("node") != "Compute", "a function is not known here")
         need(not isinstance(part, float) and (not isinstance(part, int) or abs(part) < 10**1400), "a number is none")
-        left += part.values() if isinstance(part, dict) else part if isinstance(part, list) else []
     return f"a {receipt['format']}, and every part of its plan is of a kind known here"
+
+def parts_of(value: Any) -> Iterable[Any]:
+    """A value of JSON and all that is in it, by a list of what is still to be looked at, so no depth is too much."""
+    left = [value]
+    while left:
+        yield (part := left.pop())
+        left += part.values() if isinstance(part, dict) else part if isinstance(part, list) else []
 
 def number(text: Any) -> Fraction:
     """An exact number in its one spelling: an amount, "1/2" or "3"; or one of a plan, {"exact": "-3/1"}."""
@@ -186,6 +191,17 @@ def signature(receipt: Any, key: str | None) -> str:
     return f"signed with the key {'you gave' if key else 'that it names itself'} ({held.hex()[:16]}...)"
 
 # --- How far one unit can move each number ----------------------------------------------------------------------------
+def alike(columns: list[Any], groups: int) -> str:
+    """Which keys a unit's rows have, in words. Where some columns are the same in all of them, the others alone say in
+    how many groups a unit can be; the plan allows no more, so nothing rests on whether they are the same."""
+    names = [column["name"] for column in columns if column.get("per_unit") is True]
+    others = [column["count"] for column in columns if column.get("per_unit") is not True]
+    need(all(column.get("per_unit", True) is True for column in columns) and (not names or None in others
+         or groups <= max(1, math.prod(others))), "a unit is in more groups than the columns allow")
+    if names and not others:
+        return "all rows of a unit have the same"
+    return "a row has one" + (f", and all rows of a unit the same {', '.join(names)}" if names else "")
+
 def reach_of(plan: Any) -> SimpleNamespace:
     """What one unit can have in the rows that are read, from the inside of the plan outwards, with the words for it."""
     bounded, grouped = plan["source"], plan["source"]["source"]
@@ -205,6 +221,7 @@ def reach_of(plan: Any) -> SimpleNamespace:
          and type(total) is int and caps[0] <= total <= caps[0] * caps[1] - ("max_total" in bounded)
          and (not chosen or caps[1] <= total or "max_total" not in bounded), "the plan contradicts itself")
     listed = "the keys are not public, those that occur are candidates;" if chosen else f"{keys} listed keys,"
+    each = alike(columns, caps[1])
     more = "; those not shown are added up in one more" if grouped["other"] else ""
     most, groups = (1, 1) if by_row else (caps[0], min(caps[1], keys or caps[1]))
     total = None if by_row or total >= most * groups else total
@@ -214,7 +231,7 @@ def reach_of(plan: Any) -> SimpleNamespace:
         (by_row, f"each row of {rows['table']} is one unit"),
         (not by_row, f"a unit owns any number of rows of {rows['table']} (by {rows['unit']})"),
         (where, "WHERE looks at one row at a time: a unit's rows only become fewer"),
-        (columns, f"GROUP BY {', '.join(column['name'] for column in columns)}: {listed} a row has one{more}"),
+        (columns, f"GROUP BY {', '.join(column['name'] for column in columns)}: {listed} {each}{more}"),
         (not by_row, (f"{b} a unit chosen by a hash, scaled down to {a}" if chosen else f"scaled down to {a} and {b}")
          + (f", and to {total} rows in all" if total else "")),
     ) if told]
@@ -542,6 +559,11 @@ def declared(receipt: Any, reach: SimpleNamespace, catalog: Any) -> str:
     """What the receipt rests on is what the catalog file declares."""
     curator, table, rows = catalog["curator"], catalog["tables"][reach.table["table"]], reach.table
     unit = None if table["unit"] == "each row" else table["unit"]
+    for key in (one for one in receipt["plan"]["source"]["source"]["columns"] if one.get("per_unit")):
+        read = {one["index"] for one in parts_of(key["part"]) if isinstance(one, dict) and one.get("node") == "Field"}
+        facts = [fact for index, fact in enumerate(table["columns"].values()) if index in read]
+        single = [isinstance(fact, dict) and fact.get("per_unit") == 1 for fact in facts]
+        need(read and len(single) == len(read) and all(single), f"{key['name']} may differ in the rows of a unit")
     numbers = [curator.get("units", 0), catalog["ledger"][receipt["price"]["currency"]]]
     units, whole = (str(Fraction(str(one).replace(" ", ""))) for one in numbers)
     same([("what is protected", curator["protects"], receipt["protects"]),

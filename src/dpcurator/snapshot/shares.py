@@ -1,0 +1,72 @@
+"""What caps and bounds would leave out, counted on all rows for the steward alone: units over the catalog's caps, rows
+that then do not count, values beyond the bounds of their column.
+
+A cap binds per question, so it is told of a question without GROUP BY and of GROUP BY each column with listed keys, by
+itself: a unit with more than max_rows rows in a group, in more than max_groups groups or with more than max_total rows
+in all is weighted down (semantics 2.5). The counts are private, and doubles are good enough for shares. Checked in
+tests/snapshot/test_shares.py.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from dpcurator.catalog.model import EACH_ROW, Table
+from dpcurator.snapshot.one_value import present
+from dpcurator.snapshot.outside_keys import SQL, Keyed
+from dpcurator.snapshot.report import Beyond, Over
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+
+def beyond_bounds(connection: DuckDBPyConnection, i: int, table: Table) -> dict[str, Beyond]:
+    """For each column with bounds and values beyond them, how many are below and above, and how many there are."""
+    bounded = [(j, column) for j, column in enumerate(table.columns) if column.lower is not None]
+    if not bounded:
+        return {}
+    counts, ends = [], []
+    for j, column in bounded:
+        assert column.lower is not None
+        assert column.upper is not None
+        value, read = present(j, column), float if column.kind == "float" else int
+        low, high = (math.ceil(column.lower), math.floor(column.upper)) if read is int else (column.lower, column.upper)
+        counts.append(f"COUNT(*) FILTER (WHERE {value} < ?), COUNT(*) FILTER (WHERE {value} > ?), COUNT({value})")
+        ends += [read(low), read(high)]
+    found = connection.execute(f"SELECT {', '.join(counts)} FROM t{i}", ends).fetchone()
+    assert found is not None
+    told = {column.name: Beyond(*found[3 * n : 3 * n + 3]) for n, (_, column) in enumerate(bounded)}
+    return {name: one for name, one in told.items() if one.below or one.above}
+
+
+def over_caps(connection: DuckDBPyConnection, i: int, table: Table, columns: Keyed) -> dict[str, Over]:
+    """By column with listed keys, and "" for no GROUP BY: who is over the catalog's caps, where anyone is."""
+    if table.unit == EACH_ROW or (table.max_total is None and table.max_rows is None):
+        return {}
+    unit = next(j for j, column in enumerate(table.columns) if column.name == table.unit)
+    found = {"": _over(connection, i, unit, table, "", "TRUE", [])}
+    for j, column, keys in columns:
+        listed = [key for key in keys if key is not None]
+        rows = f"(c{j} IN (SELECT unnest(CAST(? AS {SQL[column.kind]}[])))" + (
+            f" OR c{j} IS NULL)" if None in keys else ")"
+        )
+        found[column.name] = _over(connection, i, unit, table, f", c{j}", rows, [listed])
+    return {name: one for name, one in found.items() if one.units}
+
+
+def _over(
+    connection: DuckDBPyConnection, i: int, unit: int, table: Table, key: str, rows: str, values: list[object]
+) -> Over:
+    most = table.max_rows if table.max_rows is not None else table.max_total
+    factor = ["1.0"]
+    factor += [f"{table.max_groups}.0 / COUNT(*)"] if table.max_groups is not None else []
+    factor += [f"{table.max_total}.0 / SUM(LEAST(n, {most}))"] if table.max_total is not None else []
+    told = connection.execute(
+        f"WITH each AS (SELECT c{unit} AS unit, COUNT(*) AS n FROM t{i} WHERE c{unit} IS NOT NULL AND {rows} "
+        f"GROUP BY c{unit}{key}), units AS (SELECT SUM(n) AS n, SUM(LEAST(n, {most})) * LEAST({', '.join(factor)}) "
+        "AS w FROM each GROUP BY unit) SELECT COUNT(*) FILTER (WHERE w < n - 1e-9 * n), COUNT(*), COALESCE(SUM(n - w), 0), "
+        "COALESCE(SUM(n), 0) FROM units", values,
+    ).fetchone()  # fmt: skip
+    assert told is not None
+    return Over(int(told[0]), int(told[1]), float(told[2]) / max(1, int(told[3])))
