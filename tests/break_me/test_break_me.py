@@ -26,6 +26,7 @@ from dpcurator.break_me.search import FOUND, NOTHING, Broken, Witness
 from dpcurator.break_me.sensitivity import Exactly, Reading, apart, disagreement
 from dpcurator.break_me.shrink import smallest
 from dpcurator.break_me.worst_case_tables import KINDS, unit, world
+from dpcurator.catalog.declaration import Declaration
 from dpcurator.catalog.load import load
 from dpcurator.catalog.model import EACH_ROW, Column, Table
 from dpcurator.curator.opening import refresh_all, rehearsing
@@ -247,7 +248,31 @@ def test_a_catalog_without_private_tables_is_for_the_steward_to_mend():
         search(replace(bare, tables=()), seconds=1)
     capless = replace(bare, tables=(replace(bare.tables[0], max_rows=None),))
     with pytest.raises(dp.Misconfigured, match=r"Every question was refused.*max_rows"):
-        search(capless, seconds=60, worlds=1)
+        search(capless, seconds=60, worlds=1, seed=1)  # which counts no units alone: that needs no cap
+
+
+def single(name: str) -> Declaration:
+    """A schema in which a unit has one city and one day, and no cap on groups."""
+    told = copy.deepcopy(SCHEMAS[name])
+    del told["tables"]["visits"]["max_groups"]
+    for column in ("city", "day"):
+        told["tables"]["visits"]["columns"][column]["per_unit"] = 1
+    return load(told, directory=Path("."))
+
+
+@pytest.mark.parametrize("name", ["listed", "unknown", "replaced"])
+def test_columns_with_one_value_a_unit_hold_whether_or_not_the_rows_are_alike(name, monkeypatch):
+    if name != "listed":  # with unknown keys a unit's others have no limit but this
+        honest = single(name)
+        declaration = replace(honest, tables=(replace(honest.tables[0], max_total=4),))
+    else:
+        declaration = single(name)
+    found = search(declaration, seconds=600, worlds=4)
+    assert found.verdict == NOTHING
+    assert found.pairs > 60
+    groups_ignored(monkeypatch)
+    monkeypatch.setattr(bench, "disagreement", lambda one, other, names: [])
+    assert search(declaration, seconds=600, worlds=30).verdict == FOUND
 
 
 def test_keys_of_a_public_table_and_a_second_table_are_asked_too():

@@ -21,16 +21,16 @@ from receipts import json_of, signed
 COLUMNS = with_column(with_column(VISITS, "city", per_unit=True), "smoker", per_unit=True)
 CATALOG = replace(catalog_with(COLUMNS), digest="d" * 64)
 UNKNOWN = replace(catalog_with(with_column(COLUMNS, "city", keys=None, unknown_keys=True)), delta=Fraction(1, 10**3),
-                  salt="0" * 32, digest="d" * 64)  # fmt: skip
+                  salt="0" * 32, digest="d" * 64)
 PLAIN = catalog_with(VISITS)
 ASKED = [
     ("city", 1), ("city, smoker", 1), ("city, day", 2), ("city, ward", 3), ("UPPER(city), ward > 1", 3),
     ("CASE WHEN smoker THEN city ELSE 'none' END", 1), ("CASE WHEN ward = 1 THEN city ELSE 'none' END", None),
-]  # fmt: skip
+]
 TOML = {
     "curator": {"protects": "people"}, "ledger": {"epsilon": 4},
     "tables": {"visits": {"unit": "patient", "columns": {one.name: {"type": one.type} for one in VISITS.columns}}},
-}  # fmt: skip
+}
 
 
 def declared(*names):
@@ -86,7 +86,7 @@ def test_only_a_catalog_that_declares_it_agrees():
     lambda plan: plan["source"]["source"]["columns"][0].update(per_unit=1),
     lambda plan: plan["source"]["source"]["columns"][0].update(per_unit=None),
     lambda plan: plan["source"].update(per_unit=True),
-])  # fmt: skip
+])
 def test_a_plan_that_contradicts_itself_is_found_by_both(change):
     receipt, _ = asked("city")
     change(receipt["plan"])

@@ -20,20 +20,20 @@ COLUMNS = {
     "who": "text", "region": {"type": "text", "keys": ["N", "S"], "per_unit": 1},
     "size": {"type": "float", "bounds": [0, 10], "per_unit": 1}, "born": {"type": "date", "per_unit": 1},
     "n": "integer",
-}  # fmt: skip
+}
 ROWS = [
     ("a", "S", 2.0, "2000-01-02", 1), ("a", "N", None, None, 2), ("a", None, 1.5, "1999-12-31", 3),
     ("b", "é", -1.0, "2000-01-01", 4), ("b", "z", -0.0, None, 5), ("c", None, None, None, 6),
     ("c", None, float("nan"), None, 7), (None, "S", 9.0, None, 8), (None, "N", 3.0, None, 9), ("d", "S", 4.0, None, 10),
-]  # fmt: skip
+]
 WANTED = {1: ("a", "N", 1.5), 2: ("a", "N", 1.5), 3: ("a", "N", 1.5), 4: ("b", "z", -1.0), 5: ("b", "z", -1.0),
           6: ("c", None, None), 7: ("c", None, None), 8: (None, "S", 9.0), 9: (None, "N", 3.0),
-          10: ("d", "S", 4.0)}  # fmt: skip
+          10: ("d", "S", 4.0)}
 
 
 def told(**table):
     return {"curator": {"protects": "people"}, "ledger": {"epsilon": 4},
-            "tables": {"t": {"unit": "who", "max_total": 3, "columns": COLUMNS} | table}}  # fmt: skip
+            "tables": {"t": {"unit": "who", "max_total": 3, "columns": COLUMNS} | table}}
 
 
 def stored_of(declaration):
@@ -114,7 +114,7 @@ def test_a_snapshot_is_made_for_it(tmp_path):
     ({"public": True, "unit": None, "max_total": None}, "a public table has no units"),
     ({"columns": COLUMNS | {"n": {"type": "integer", "per_unit": 2}}}, "per_unit = 1"),
     ({"columns": COLUMNS | {"n": {"type": "integer", "per_unit": True}}}, "per_unit = 1"),
-])  # fmt: skip
+])
 def test_it_is_refused_where_it_says_nothing(changed, words):
     raw = told(**changed)
     raw["tables"]["t"] = {name: value for name, value in raw["tables"]["t"].items() if value is not None}
@@ -157,7 +157,7 @@ def _opened(tmp_path):
     ("SELECT COUNT(DISTINCT who) FROM t HAVING COUNT(*) > 3", False),
     ("SELECT n, COUNT(DISTINCT who) FROM t GROUP BY n", False),
     ("SELECT region, n, COUNT(DISTINCT who) FROM t GROUP BY region, n", False),
-])  # fmt: skip
+])
 def test_counting_units_in_their_one_group_needs_no_cap(asked, free, tmp_path):
     raw = told(columns=COLUMNS | {"n": {"type": "integer", "keys": [1, 2, 3]}})
     del raw["tables"]["t"]["max_total"]

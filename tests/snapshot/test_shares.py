@@ -13,7 +13,7 @@ COLUMNS = {
     "ward": {"type": "integer", "keys": [1, 2], "keys_include_missing": True},
     "age": {"type": "integer", "bounds": [0, 40]}, "w": {"type": "float", "bounds": [-0.5, 0.5]},
     "day": {"type": "date", "bounds": ["2024-01-01", "2024-12-31"]},
-}  # fmt: skip
+}
 ROWS = {
     "who": ["a", "a", "a", "a", "b", "b", "c", None],
     "city": ["Leeds", "Leeds", "Leeds", "York", "Leeds", "York", "Hull", "Leeds"],
@@ -26,7 +26,7 @@ ROWS = {
 
 def report(columns=COLUMNS, unit="who", **caps):
     told = {"curator": {"protects": "people"}, "ledger": {"epsilon": 4},
-            "tables": {"t": {"unit": unit, "columns": columns} | caps}}  # fmt: skip
+            "tables": {"t": {"unit": unit, "columns": columns} | caps}}
     return refresh(load(told), {"t": ROWS}).tables[0]
 
 

@@ -79,7 +79,7 @@ def declare_column(name: str, raw: object, decimal: str, path: Path, problems: P
         name=name, type=fields.type, lower=lower, upper=upper, keys=keys,
         missing=_fill(fields, catalog_spelling, path, problems), unknown_keys=fields.keys == "unknown",
         max_length=max_length, per_unit=_per_unit(fields, path, problems),
-    )  # fmt: skip
+    )
     _no_longer(column, path, problems)
     return DeclaredColumn(column, reading, keys_from, fields.keys_include_missing, guessed)
 
@@ -111,7 +111,7 @@ def _per_unit(fields: ColumnFields, path: Path, problems: Problems) -> bool:
         return False
     if type(fields.per_unit) is not int or fields.per_unit != 1:
         problems.add((*path, "per_unit"), "per_unit says that a unit has one value in the column, so it is 1.",
-                     "Write per_unit = 1, or leave it out.")  # fmt: skip
+                     "Write per_unit = 1, or leave it out.")
     return True
 
 

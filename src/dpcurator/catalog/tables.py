@@ -82,13 +82,13 @@ def _columns(
         for name, raw in given.items():
             if isinstance(raw, Mapping) and "keys" in raw:
                 problems.add((*path, "columns", name, "keys"), "A public table's keys are its own values.",
-                             "Leave keys out here; a private column may say keys = { table = ... }.")  # fmt: skip
+                             "Leave keys out here; a private column may say keys = { table = ... }.")
     for column in (one.column for one in declared if one is not None and one.column.per_unit):
         if shape.public or shape.unit in (EACH_ROW, column.name):
             what = "a public table has no units" if shape.public else "each row is a unit, and has one value" \
-                if shape.unit == EACH_ROW else "this column is the unit"  # fmt: skip
+                if shape.unit == EACH_ROW else "this column is the unit"
             problems.add((*path, "columns", column.name, "per_unit"), f"per_unit says nothing here: {what}.",
-                         "Leave it out.")  # fmt: skip
+                         "Leave it out.")
     return [column for column in declared if column is not None]
 
 

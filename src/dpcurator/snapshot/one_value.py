@@ -26,11 +26,11 @@ def one_value_each(connection: DuckDBPyConnection, i: int, table: Table) -> dict
     unit = next(j for j, column in enumerate(table.columns) if column.name == table.unit)
     least = ", ".join(f"MIN({present(j, column)}) AS v{j}" for j, column in single)
     connection.execute(f"CREATE TEMP TABLE least AS SELECT c{unit} AS unit, {least} FROM t{i} "
-                       f"WHERE c{unit} IS NOT NULL GROUP BY c{unit}")  # fmt: skip
+                       f"WHERE c{unit} IS NOT NULL GROUP BY c{unit}")
     counts = ", ".join(
         f"COUNT(*) FILTER (WHERE {present(j, column)} <> v{j}), COUNT(*) FILTER (WHERE {present(j, column)} IS NULL "
         f"AND v{j} IS NOT NULL)" for j, column in single
-    )  # fmt: skip
+    )
     found = connection.execute(f"SELECT {counts} FROM t{i} JOIN least ON c{unit} = unit").fetchone()
     assert found is not None
     columns = ", ".join(

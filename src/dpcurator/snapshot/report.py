@@ -80,7 +80,7 @@ class Beyond:
 
     def lines(self, column: str) -> list[str]:
         told = [f"{share(n / self.values)} are {where}" for n, where in ((self.below, "below"), (self.above, "above"))
-                if n]  # fmt: skip
+                if n]
         return [f"  of the values of {column!r}, {' and '.join(told)} its bounds: they count as the bound"]
 
 
@@ -95,7 +95,7 @@ class Over:
     def lines(self, column: str) -> list[str]:
         asked = f"GROUP BY {column}" if column else "without GROUP BY"
         return [f"  {asked}: {share(self.units / self.of)} of the units are over a cap, and {share(self.rows)} of the "
-                "rows do not count"]  # fmt: skip
+                "rows do not count"]
 
 
 def share(part: float) -> str:
@@ -173,7 +173,7 @@ class TableReport:
         if self.blank_lines:
             told.append(f"  {self.blank_lines:,} blank lines skipped")
         for each in (self.one_value, self.outside, self.beyond, self.over):
-            told += [line for name, found in each.items() for line in found.lines(name)]  # type: ignore[attr-defined]
+            told += [line for name, found in each.items() for line in found.lines(name)]
         return told
 
 

@@ -65,8 +65,8 @@ def _over(
     told = connection.execute(
         f"WITH each AS (SELECT c{unit} AS unit, COUNT(*) AS n FROM t{i} WHERE c{unit} IS NOT NULL AND {rows} "
         f"GROUP BY c{unit}{key}), units AS (SELECT SUM(n) AS n, SUM(LEAST(n, {most})) * LEAST({', '.join(factor)}) "
-        "AS w FROM each GROUP BY unit) SELECT COUNT(*) FILTER (WHERE w < n - 1e-9 * n), COUNT(*), COALESCE(SUM(n - w), 0), "
-        "COALESCE(SUM(n), 0) FROM units", values,
-    ).fetchone()  # fmt: skip
+        "AS w FROM each GROUP BY unit) SELECT COUNT(*) FILTER (WHERE w < n - 1e-9 * n), COUNT(*), "
+        "COALESCE(SUM(n - w), 0), COALESCE(SUM(n), 0) FROM units", values,
+    ).fetchone()
     assert told is not None
     return Over(int(told[0]), int(told[1]), float(told[2]) / max(1, int(told[3])))
