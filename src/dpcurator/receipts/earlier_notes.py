@@ -1,6 +1,6 @@
 """What answers of earlier versions said beside their error bars, so that their receipts go on verifying (decision 15).
 
-Nothing writes these sentences any more. Checked in tests/receipts/test_kept.py and tests/receipts/test_verify.py.
+Nothing writes them any more. Checked in tests/receipts/test_earlier_notes.py and tests/receipts/test_kept.py.
 """
 
 from __future__ import annotations
