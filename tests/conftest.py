@@ -61,7 +61,8 @@ def tries(request: pytest.FixtureRequest) -> int:
 @pytest.fixture
 def by_lot(request: pytest.FixtureRequest) -> Callable[[Sequence[Any]], list[Any]]:
     """Of a list, as many as this test tries in this run, by lot."""
-    return lambda items: share_of(function_of(request.node.nodeid), items)
+    name = request.node.nodeid.removeprefix("tests/")
+    return lambda items: share_of(name, items)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -41,10 +41,10 @@ def charged(curator: dp.Curator) -> list[tuple[F, F]]:
     return [(event.epsilon, event.delta) for event in events if event.NAME == "charged"]
 
 
-def test_row_22_amounts_chosen_in_the_light_of_answers_are_summed_as_points(tmp_path):
+def test_row_22_amounts_chosen_in_the_light_of_answers_are_summed_as_points(tmp_path, tries):
     """Each next batch follows from the last one's noise; what is spent is the exact sum of the points, to the end."""
     curator, asked, seen = house(tmp_path), 0, 0
-    for _ in range(20):
+    for _ in range(tries):
         part, price = (
             BATCH[seen % 7 :],
             {"epsilon": F(5 + seen % 3, 2), "delta": F(2 + seen % 4, 10**6), "as_one": True},

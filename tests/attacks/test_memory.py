@@ -138,10 +138,11 @@ def test_a1_a_question_that_grows_ends_alike_with_and_without_a_row(tmp_path):
     assert (with_bob["life"], with_bob["spent"]) == (without["life"], without["spent"]) == ("new", "0")
 
 
-def test_a1_what_is_accepted_stays_within_the_allowance_on_the_largest_rows(tmp_path):
+@pytest.mark.parametrize("rows", [1000, 5000])
+def test_a1_what_is_accepted_stays_within_the_allowance_on_the_largest_rows(rows, tmp_path):
     from dpcurator.engines.allowance import ALLOWANCE
 
-    found = attacked(tmp_path / "all", list(ACCEPTED.values()), rows=5000)
+    found = attacked(tmp_path / "all", list(ACCEPTED.values()), rows=rows)
     for name, (asked, rehearsed, _) in zip(ACCEPTED, found["found"], strict=True):
         assert asked == "answered", (name, asked)
         assert rehearsed in ("answered", ""), (name, rehearsed)

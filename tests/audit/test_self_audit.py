@@ -2,7 +2,7 @@
 
 Plans: each schema of tests/support/schemas.py (add-remove and replace-one, many rows a unit and each row a unit, listed
 and unknown keys, epsilon and rho), asked as `dpcurator break-me` asks. At least PLANS questions are answered; a mistake
-put in must be found by the same run (tests/break_me/test_break_me.py has more of them). `slow` runs ten times as many.
+put in must be found by the same run (tests/break_me/test_break_me.py has more of them). `slow`: twenty times as many.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from dpcurator.break_me.search import FOUND, NOTHING, Broken
 from dpcurator.engines import reference
 from dpcurator.engines.duckdb import engine
 
-PLANS = 200
-WORLDS = {"listed": 4, "unknown": 6, "replaced": 6, "rows": 4}  # of each schema, twelve questions each
+PLANS = 100
+WORLDS = {"listed": 2, "unknown": 3, "replaced": 3, "rows": 2}  # of each schema, twelve questions each
 
 
 def audited(name: str, *, times: int = 1, seed: int = 100) -> Broken:
@@ -45,7 +45,7 @@ def test_no_generated_plan_breaks_its_claims(name, audits):
     assert found.largest == 1  # some reading moved exactly as far as claimed: neighbours are as bad as they may be
 
 
-def test_two_hundred_plans_were_answered_over_every_kind_of_question(audits, record_property):
+def test_a_hundred_plans_were_answered_over_every_kind_of_question(audits, record_property):
     assert set(WORLDS) == set(SCHEMAS)
     answered = sum(found.questions - found.refused for found in audits.values())
     pairs, readings = (sum(getattr(found, name) for found in audits.values()) for name in ("pairs", "readings"))
@@ -60,7 +60,7 @@ def test_two_hundred_plans_were_answered_over_every_kind_of_question(audits, rec
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_no_generated_plan_breaks_its_claims_at_length(name):
-    found = audited(name, times=10, seed=7)
+    found = audited(name, times=20, seed=7)
     assert found.verdict == NOTHING, str(found)
 
 

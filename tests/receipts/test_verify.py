@@ -58,14 +58,19 @@ def test_receipts_of_every_kind_hold_by_themselves_and_against_everything(elsewh
         assert "catalog" in wrong(receipt, catalog=replace(CATALOG, protects="dogs"))
 
 
-def test_every_claim_of_every_kind_changed_and_signed_again_is_caught(elsewhere):
-    for answer in elsewhere[1]:
-        receipt = json_of(answer.receipt)
-        for path in leaves(receipt):
-            if path[0] in FREE or path[0] in ("plan", "signature", "public_key"):
-                continue
-            for new in others(at(receipt, path))[:3]:
-                assert wrong(signed(changed(receipt, path, new))) - {"signature"}, (path, new)
+def lies(answers, most=None, without=()):
+    """(receipt, place, other value) for every place of the receipts and so many other values of it."""
+    receipts = [json_of(answer.receipt) for answer in answers]
+    return [(receipt, path, new) for receipt in receipts for path in leaves(receipt) if path[0] not in without
+            for new in others(at(receipt, path))[:most]]
+
+
+CONSISTENT = (*FREE, "plan", "signature", "public_key")
+
+
+def test_every_claim_of_every_kind_changed_and_signed_again_is_caught(elsewhere, by_lot):
+    for receipt, path, new in by_lot(lies(elsewhere[1], 3, CONSISTENT)):
+        assert wrong(signed(changed(receipt, path, new))) - {"signature"}, (path, new)
 
 
 def test_both_kinds_of_noise_are_among_them():
@@ -111,12 +116,9 @@ def test_a_receipt_holds_by_itself_and_against_everything(told):
         assert [step.name for step in found.steps] == names
 
 
-def test_every_changed_leaf_is_caught_by_the_signature(told):
-    for answer in told[1]:
-        receipt = json_of(answer.receipt)
-        for path in leaves(receipt):
-            for new in others(at(receipt, path))[:2]:
-                assert wrong(changed(receipt, path, new)) & {"form", "signature"}, path
+def test_every_changed_leaf_is_caught_by_the_signature(told, by_lot):
+    for receipt, path, new in by_lot(lies(told[1], 2)):
+        assert wrong(changed(receipt, path, new)) & {"form", "signature"}, path
 
 
 def test_every_field_left_out_or_added_is_caught(told):
@@ -131,40 +133,31 @@ def test_every_field_left_out_or_added_is_caught(told):
             assert wrong(signed(made))
 
 
-def test_every_claim_changed_and_signed_again_is_caught_by_deriving_it_again(told):
-    for answer in told[1]:
-        receipt = json_of(answer.receipt)
-        for path in leaves(receipt):
-            if path[0] in FREE or path[0] in ("plan", "signature", "public_key"):
-                continue
-            for new in others(at(receipt, path)):
-                found = wrong(signed(changed(receipt, path, new)))
-                assert found - {"signature"}, (path, new)
+def test_every_claim_changed_and_signed_again_is_caught_by_deriving_it_again(told, by_lot):
+    for receipt, path, new in by_lot(lies(told[1], None, CONSISTENT)):
+        assert wrong(signed(changed(receipt, path, new))) - {"signature"}, (path, new)
 
 
-def test_a_plan_changed_with_its_digest_is_caught_where_sensitivity_rests_on_it(told):
+def test_a_plan_changed_with_its_digest_is_caught_where_sensitivity_rests_on_it(told, by_lot):
     """Bounds, caps, counts of keys, kinds, calls: the readings then are not those claimed."""
     from dpcurator.plan.canonical import digest, plan_of
 
-    caught = 0
-    for answer in told[1]:
-        receipt = json_of(answer.receipt)
-        for path in leaves(receipt["plan"]):
-            for new in others(at(receipt["plan"], path)):
-                made = changed(receipt, ("plan", *path), new)
-                try:
-                    made["plan_sha256"] = digest(plan_of(made["plan"]))
-                except Exception:  # no plan at all
-                    assert "plan" in wrong(signed(made))
-                    continue
-                found = wrong(signed(made))
-                caught += bool(found)
-                reach = receipt["reach"]  # of one key, and of rows that are units, caps bound nothing
-                idle = reach["one"] == 1 and path[-1].startswith("max_") if isinstance(path[-1], str) else False
-                idle = idle or (path[-1] == "max_groups" and reach["keys"] == 1)
-                assert found or idle or any(part in QUESTION_PARTS for part in path), (path, new)
-                assert wrong(signed(made), catalog=CATALOG, ledger=told[0].ledger), (path, new)
-    assert caught > 60
+    caught = tried = 0
+    for receipt, path, new in by_lot([lie for lie in lies(told[1]) if lie[1][0] == "plan"]):
+        made = changed(receipt, path, new)
+        try:
+            made["plan_sha256"] = digest(plan_of(made["plan"]))
+        except Exception:  # no plan at all
+            assert "plan" in wrong(signed(made))
+            continue
+        found = wrong(signed(made))
+        caught, tried = caught + bool(found), tried + 1
+        reach = receipt["reach"]  # of one key, and of rows that are units, caps bound nothing
+        idle = reach["one"] == 1 and path[-1].startswith("max_") if isinstance(path[-1], str) else False
+        idle = idle or (path[-1] == "max_groups" and reach["keys"] == 1)
+        assert found or idle or any(part in QUESTION_PARTS for part in path), (path, new)
+        assert wrong(signed(made), catalog=CATALOG, ledger=told[0].ledger), (path, new)
+    assert caught > tried / 6
 
 
 @pytest.mark.parametrize("name", sorted(FREE))
