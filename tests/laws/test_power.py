@@ -91,7 +91,7 @@ def test_so_many_cases_as_said_are_taken_and_they_are_spread():
     kept = [node for node in nodes if node not in left_to_slow_runs([*nodes, "tests/other.py::test_x"])]
     assert len(kept) == SAMPLED[name]
     assert kept[0] == nodes[0]
-    assert nodes.index(kept[-1]) > 30
+    assert nodes.index(kept[-1]) >= 28
     whole = "accounting/test_sampled_oracles.py::test_many_steps_are_certified"
     assert SAMPLED[whole] == 0
     assert left_to_slow_runs([f"tests/{whole}"]) == {f"tests/{whole}"}
