@@ -82,3 +82,22 @@ def test_e1_every_cure_pasted_back_is_accepted():
 @pytest.mark.slow
 def test_e1_every_cure_pasted_back_is_accepted_of_many_more():
     held(outcome(mistakes(rounds=20)))
+
+
+@pytest.mark.parametrize("text", [
+    "WITH a AS (SELECT city, COUNT(*) AS n FROM visits GROUP BY city) SELECT COUNT(*) FROM a",
+    "WITH a AS (SELECT * FROM visits LIMIT 3) SELECT COUNT(*) FROM a",
+    "WITH a AS (SELECT age FROM visits) SELECT AVG(cost) FROM a",
+    "WITH a AS (SELECT * FROM visits), b AS (SELECT * FROM a) SELECT COUNT(*) FROM b",
+    "WITH a AS (SELECT DISTINCT city FROM visits) SELECT COUNT(*) FROM a",
+    "WITH a AS (SELECT * FROM visits WHERE age > (SELECT AVG(age) FROM visits)) SELECT COUNT(*) FROM a",
+    "WITH a AS (SELECT v.age FROM visits AS v) SELECT AVG(age) FROM a",
+    "SELECT COUNT(*) FROM (SELECT city FROM visits GROUP BY city) AS a",
+    "SELECT COUNT(*) FROM (SELECT * FROM visits) AS a JOIN visits ON TRUE",
+    "WITH " + "(" * 5000,
+])
+def test_e1_an_inner_question_that_does_more_than_narrow_rows_has_no_cure_to_paste(text):
+    refused = refusal(text, declared())
+    assert refused is not None
+    assert refused.cure
+    assert refused.mends == ()

@@ -286,6 +286,22 @@ def _typos(rounds: int) -> Iterator[Mistake]:
                         yield Mistake(kind, text, valid)
 
 
+def _inner() -> Iterator[Mistake]:
+    """Questions of an inner question that only narrows rows, and what they mean."""
+    for a in ("COUNT(*) AS n", "AVG(age) AS a, SUM(cost) AS s", "city, COUNT(DISTINCT patient_id) AS n"):
+        by = " GROUP BY city" if a.startswith("city") else ""
+        for narrow in ("", " WHERE age > 65", " WHERE age > 65 OR smoker"):
+            for more in ("", " WHERE cost < 100", " WHERE city = 'Hull' OR cost < 100"):
+                inner = f"(SELECT * FROM visits{narrow})"
+                both = [text.removeprefix(" WHERE ") for text in (narrow, more) if text]
+                where = f" WHERE {' AND '.join(f'({one})' for one in both)}" if both else ""
+                meant = f"SELECT {a} FROM visits{where}{by}"
+                yield Mistake("an inner question", f"WITH kept AS {inner} SELECT {a} FROM kept{more}{by}", meant)
+                yield Mistake("an inner question", f"SELECT {a} FROM {inner} AS kept{more}{by}", meant)
+    yield Mistake("an inner question", "WITH k AS (SELECT age, cost FROM visits) SELECT AVG(k.cost) AS c FROM k "
+                  "WHERE k.age > 3", "SELECT AVG(cost) AS c FROM visits WHERE age > 3")
+
+
 def mistakes(rounds: int = 1) -> list[Mistake]:
     """The family. rounds: how often each name is misspelt, every time otherwise."""
     found = list(_typos(rounds))
@@ -327,6 +343,7 @@ def mistakes(rounds: int = 1) -> list[Mistake]:
         for rest in ("", " LIMIT 10", " WHERE age > 50")
     ]
     found += [Mistake("single rows", f"{count} ORDER BY {x}") for x in ("age", "city")]
+    found += list(_inner())
     found += [
         Mistake("DISTINCT", text)
         for text in (

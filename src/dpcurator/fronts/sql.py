@@ -9,11 +9,13 @@ generated from the core plan. Checked in tests/fronts/test_sql.py and tests/fron
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
 
 from dpcurator.errors import Mend, Refusal
+from dpcurator.fronts.inner import mends_of
 from dpcurator.fronts.options import without_options
 from dpcurator.fronts.sql_calls import PARSED
 from dpcurator.fronts.sql_expressions import MAX_DEPTH as MAX_DEPTH
@@ -63,7 +65,10 @@ def trees(text: str) -> list[Any]:
 
 def parse(text: str) -> Question:
     """The question that an SQL text asks. Raises Refusal with the place and the cure."""
-    guard(text)
+    try:
+        guard(text)
+    except Refusal as refused:
+        raise _inner(refused, text) from None
     whole, (text, options) = text, without_options(text)
     from sqlglot.errors import SqlglotError
 
@@ -93,6 +98,20 @@ def question_of(tree: Any, text: str) -> Question:
     return _question(tree)
 
 
+def _inner(refused: Refusal, text: object) -> Refusal:
+    """Of WITH, which is refused by its first word, with the question that it can be written as."""
+    if refused.mends or not isinstance(text, str) or not re.match(r"\s*WITH\b", text, re.IGNORECASE):
+        return refused
+    try:
+        guard(f"SELECT {text}")  # as deep and long as a question may be
+        [tree] = trees(text)
+        mends = mends_of(tree)
+    except Exception:  # whatever cannot be read has no such cure
+        return refused
+    said = f" That is {mends[0].put}" if mends and len(mends[0].put) <= 200 else ""
+    return Refusal(refused.what, where=refused.where, cure=refused.cure + said, mends=mends)
+
+
 def _unreadable() -> Refusal:
     return Refusal("this is not SQL that can be read.", cure="Write one SELECT ... FROM table.")
 
@@ -120,6 +139,8 @@ def _question(tree: Any) -> Question:
         word = _CLAUSE_WORDS.get(name, name.strip("_").upper())
         cure = _CLAUSE_CURES.get(name, _ONE_SELECT)
         mends: tuple[Mend, ...] = ()
+        if name == "with_":
+            mends = mends_of(tree)
         if name == "distinct" and args.get("from_") and not args.get("group"):
             mends, cure = _grouped(tree, cure)
         raise Refusal(f"{word} is not available.", cure=cure, mends=mends)
@@ -127,7 +148,11 @@ def _question(tree: Any) -> Question:
         raise Refusal("the question asks for nothing.", cure="Write SELECT COUNT(*) FROM table.")
     if "from_" not in args:
         raise Refusal("the question names no table.", cure="Write SELECT ... FROM table.")
-    table, quoted, alias = _table(args["from_"])
+    try:
+        table, quoted, alias = _table(args["from_"])
+    except Refusal as refused:
+        mends = refused.mends or mends_of(tree)
+        raise Refusal(refused.what, where=refused.where, cure=refused.cure, mends=mends) from None
     table_at = place_of(args["from_"].this.this)
     items = tuple(_item(part) for part in args["expressions"])
     group_by, other = _group(args["group"]) if "group" in args else ((), False)
