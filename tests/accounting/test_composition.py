@@ -193,3 +193,13 @@ def test_a_group_of_a_composition_is_that_of_each_loss():
     assert together == dp.compose((gauss.for_group(3), 2), laplace.for_group(3))
     assert together.epsilon(delta="1e-6") >= dp.compose((gauss, 2), laplace).epsilon(delta="1e-6")
     assert dp.compose(gauss).for_group(1) == dp.compose(gauss)
+
+
+@pytest.mark.parametrize("k", [1, 2, 7])
+def test_f10_approximate_losses_are_answered_at_exactly_what_may_be_infinite(k: int) -> None:
+    """F10: of k losses (1, d) the infinite part is 1 - (1 - d)**k, a rational; at it epsilon is k, below it none."""
+    one, d = dp.Loss("approximate", epsilon=1, delta=".1"), Fraction(1, 10)
+    infinite = 1 - (1 - d) ** k
+    assert dp.compose((one, k)).epsilon(delta=infinite) == k
+    with pytest.raises(dp.Refusal):
+        dp.compose((one, k)).epsilon(delta=infinite - Fraction(1, 10**12))

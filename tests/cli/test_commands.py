@@ -74,6 +74,15 @@ def test_a_newcomers_path(clinic: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert [line.split()[3] for line in log[1:]] == ["opened", "charged", "answered"]
 
 
+def test_e12_the_log_shows_who_asked_what_and_the_receipt(ready: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    receipt = run(capsys, "ask", COUNT, "--spend", "10%", "--json").json["receipt"]
+    log = run(capsys, "log").out
+    [charged] = [line for line in log.splitlines() if "charged" in line]
+    assert receipt["analyst"] in charged
+    assert receipt["request"][:8] in charged
+    assert "FROM visits GROUP BY" in log
+
+
 def test_init_drafts_and_never_overwrites(clinic: Path, capsys: pytest.CaptureFixture[str]) -> None:
     refused = run(capsys, "init", "visits.csv")
     assert refused.code == 4

@@ -7,8 +7,10 @@ is refused, source with its year, example. Examples print the same each time, or
 
 from __future__ import annotations
 
+import dataclasses
 import doctest
 import inspect
+import pydoc
 import re
 
 import pytest
@@ -93,3 +95,12 @@ def test_its_examples_do_what_they_say(name: str) -> None:
     said: list[str] = []
     doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, out=said.append)
     assert not said, "".join(said)
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_f6_help_of_a_mechanism_says_what_it_is_and_promises(name: str) -> None:
+    """F6: the formula, the promise, the parameters and the source, in `help(dp.Laplace)` and every other."""
+    text = pydoc.plain(pydoc.render_doc(getattr(dp, name)))
+    named = [f"{field.name}: " for field in dataclasses.fields(getattr(dp, name)) if field.init]
+    for part in ("Promise", "Source:", ">>> ", *named):
+        assert part in text, (name, part)

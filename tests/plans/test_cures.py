@@ -101,3 +101,41 @@ def test_e1_an_inner_question_that_does_more_than_narrow_rows_has_no_cure_to_pas
     assert refused is not None
     assert refused.cure
     assert refused.mends == ()
+
+
+@pytest.mark.parametrize(("condition", "meant"), [
+    ("DATE_TRUNC('year', at) = TIMESTAMP '2024-01-01 00:00:00'", "DATE_TRUNC('year', at) = '2024-01-01'"),
+    ("at >= TIMESTAMP '2024-03-01 12:00:00+00'", "at >= '2024-03-01T12:00:00Z'"),
+    ("at >= '2024-03-01 12:00:00+0000'", "at >= '2024-03-01T12:00:00Z'"),
+    ("at >= '2024-03-01 12:00:00-07'", "at >= '2024-03-01T19:00:00Z'"),
+    ("at >= DATE '2024-03-01'", "at >= '2024-03-01T00:00:00Z'"),
+    ("at >= '2024-03-01'", "at >= '2024-03-01T00:00:00Z'"),
+])
+def test_e4_timestamps_as_people_write_them(condition, meant):
+    """E4: accepted, or told the one that is meant."""
+    told = declared()
+    text, right = (f"SELECT COUNT(*) FROM visits WHERE {one}" for one in (condition, meant))
+    refused = refusal(text, told)
+    if refused is not None:
+        [mend] = refused.mends
+        text, told = mended(text, told, refused, mend)
+    assert asked(text, told) == asked(right, told)
+
+
+@pytest.mark.parametrize("text", [
+    "EXPLAIN SELECT COUNT(*) FROM visits", "(SELECT COUNT(*) FROM visits)",
+    "WITH old AS (SELECT * FROM visits) SELECT COUNT(*) FROM old",
+])
+def test_e5_another_opening_is_told_what_to_write_and_not_that_nothing_can_be_changed(text):
+    refused = refusal(text, declared())
+    assert refused is not None
+    assert "changed" not in str(refused)
+    assert [mend.put for mend in refused.mends] == ["SELECT COUNT(*) FROM visits"]
+
+
+def test_e11_sums_that_could_pass_the_limit_are_told_clip_and_cast():
+    refused = refusal("SELECT SUM(age * age * age * age * age * age * age * age * age * age) FROM visits", declared())
+    assert refused is not None
+    assert "126 bits" in refused.what
+    assert "SUM(CLIP(" in refused.cure
+    assert "AS DOUBLE))" in refused.cure
