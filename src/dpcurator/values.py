@@ -69,6 +69,8 @@ class Request:
     rho: Fraction = Fraction(0)
     owners: tuple[tuple[str, str], ...] = ()  # (private table, its unit) of what it reads; not part of its identity
     asked: str = ""  # the question as SQL, for the log; not part of its identity
+    shared: str = ""  # canonical JSON of the readings that earlier charges paid; then the price is that of the others,
+    #                   and the whole one stands in the parameters, to which the identity goes
 
     __repr__ = readable
 
@@ -86,6 +88,7 @@ class Charge:
     spent: Fraction  # in total, after this charge, in the ledger's currency (epsilon or rho)
     remaining: Fraction
     rho: Fraction = Fraction(0)
+    shared: str = ""  # as in its request
 
     __repr__ = readable
 

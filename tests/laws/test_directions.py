@@ -176,7 +176,7 @@ def test_no_other_randomness_is_imported():
 
 
 TYPES_ONLY = {
-    "pricing.bars pricing.quote":
+    "pricing.bars pricing.held pricing.quote":
         "Quote shows its error bars, and they are computed from a quote",
     "privacy.loss privacy.sampled":
         "a Loss can be sampled, and a sample is of a Loss",

@@ -252,6 +252,7 @@ ALL: Final = sys.maxsize
 EXAMPLES: Final = (40, 400)  # of each test of hypothesis that has no line
 POWER: Final[dict[str, tuple[int, int]]] = {  # examples in an ordinary run, and in a long one
     "aggregates/test_bars.py::test_h2_the_quoted_bar_covers_the_noise_and_the_finished_interval": (30, 500),
+    "curator/test_readings.py::test_any_sequence_of_questions_is_charged_for_new_readings_alone": (1, 250),  # in eight
     "engines/test_conformance.py::test_every_engine_gives_the_integers_of_the_reference": (3, 500),  # in each of twenty
     "engines/test_functions.py::test_a_function_gives_python_s_value_in_every_row": (3, 20),
     "attacks/test_batch_as_one.py::test_row_22_amounts_chosen_in_the_light_of_answers_are_summed_as_points": (5, 20),
@@ -382,6 +383,7 @@ LONG: Final = (  # half a second or more, one of its cases
     "curator/test_rehearsal.py::test_the_engine_says_what_the_reference_says",
     "docs/test_guarantees.py::test_a_row_names_code_and_tests_that_exist",
     "engines/test_by_hand.py::test_a_mistake_in_the_query_fails_a_table",
+    "curator/test_readings.py::test_any_sequence_of_questions_is_charged_for_new_readings_alone": (1, 250),  # in eight
     "engines/test_conformance.py::test_every_engine_gives_the_integers_of_the_reference",
     "engines/test_duckdb.py::test_an_interrupt_is_the_users_and_not_a_fault",
     "engines/test_functions.py::test_a_function_gives_python_s_value_in_every_row",

@@ -124,6 +124,21 @@ class Batch:
         return totals | {"questions": [quote.as_json() for quote in self.asked]}
 
 
+def without(batch: Batch, due: Sequence[Quote]) -> Batch:
+    """The batch of the questions that still cost something. due: of each paid one, what of it is paid before."""
+    whole = {number: quote for number, quote in enumerate(due) if quote.held is not None and quote.held.all}
+    left = [number for number in range(len(batch.paid)) if number not in whole]
+    places = {number: place for place, number in enumerate(left)}
+    return replace(
+        batch,
+        asked=tuple(quote if place is None else whole.get(place, quote)
+                    for quote, place in zip(batch.asked, batch.places, strict=True)),
+        paid=tuple(batch.paid[number] for number in left),
+        digests=tuple(batch.digests[number] for number in left),
+        places=tuple(None if place is None else places.get(place) for place in batch.places),
+    )
+
+
 def point_json(point: Point) -> Json:
     """For the ledger's parameters and the receipts: exact text."""
     return {"epsilon": str(point.epsilon), "delta": str(point.delta)}

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from dpcurator.aggregates import AGGREGATES
 from dpcurator.catalog.model import Catalog
-from dpcurator.curator.batching import Batch, in_question, quote_batch
+from dpcurator.curator.batching import Batch, in_question, quote_batch, without
 from dpcurator.curator.call_depth import room_for
 from dpcurator.engines import Engine
 from dpcurator.engines.limits import check_core
@@ -56,10 +56,11 @@ from dpcurator.pricing.offers import (
 )
 from dpcurator.pricing.quote import CONFIDENCE, Quote, price
 from dpcurator.receipts import receipt as receipts
+from dpcurator.receipts.stored import as_shared, kept_part, with_stored, worth_noting
 from dpcurator.release.answer import Answer, answer_of
 from dpcurator.release.finish import finish
 from dpcurator.release.notes import notes
-from dpcurator.release.release import Noisy, release
+from dpcurator.release.release import Noisy, release, released_before
 from dpcurator.values import Budget, Charge, Exact, Json, Request, read_json
 
 if TYPE_CHECKING:
@@ -156,8 +157,11 @@ class Curator:
         return bind(capped(question, asked), self.catalog, AGGREGATES)
 
     @takes(Asking)
-    def quote(self, question: Question, **asked: Unpack[Asking]) -> Quote:
+    def quote(self, question: Question, *, analyst: str = "local", **asked: Unpack[Asking]) -> Quote:
         """What a question would cost and how wrong its answer might be. Free; no data is looked at.
+
+        Noisy queries that this analyst's earlier answers hold, with no wider noise than the price would buy, are used
+        again: they cost nothing, and the quote says which.
 
         One price: epsilon or rho (a number above 0; the ledger's other currency is converted), spend (a share of the
         whole budget, as "5%"), or within (a wanted error for each named column). delta: at most this much of the
@@ -165,6 +169,11 @@ class Curator:
         confidence: of the error bars. Numbers may be written 0.1, "0.1" or "1/10". max_total, max_rows, max_groups:
         contribution bounding for this question, instead of the catalog's. Raises Refusal.
         """
+        whole = self._whole(question, asked)
+        return whole if whole.free else self._due(whole, self.request(whole, analyst=analyst))
+
+    def _whole(self, question: Question, asked: Asking) -> Quote:
+        """The quote of a question as if nothing of it had been paid before."""
         syntax = read(question)
         offer = offer_of(self.catalog, said_by(syntax, asked))
         quote = offer.quote(self._bound(syntax, asked), self.catalog)
@@ -229,19 +238,27 @@ class Curator:
         Raises Refusal (nothing charged), OverBudget, Misconfigured, or Fault (charged, and the curator is closed).
         """
         return self._paid(
-            self.quote(question, **asked), fresh=fresh, request_id=request_id, analyst=analyst,
+            self._whole(question, asked), fresh=fresh, request_id=request_id, analyst=analyst,
             asked=words_of(question, asked),
         )
 
     @takes(BatchAsking)
     def quote_batch(
-        self, questions: Sequence[Question], *, as_one: bool = False, **asked: Unpack[BatchAsking]
+        self, questions: Sequence[Question], *, as_one: bool = False, analyst: str = "local",
+        **asked: Unpack[BatchAsking],
     ) -> Batch:
         """What several questions cost together: one price for all, shared equally. Free. Raises Refusal.
+
+        A question that rests on noisy queries of this analyst's earlier answers alone costs nothing, as by `quote`.
 
         as_one: in a ledger of epsilon and delta, charge them as one certified point at `delta` (by default, the price's
         share of the ledger's), where its epsilon is below the sum of the questions'.
         """
+        batch = self._whole_batch(questions, as_one, asked)
+        return self._rest(batch, self._batch_request(batch, analyst)) if batch.paid else batch
+
+    def _whole_batch(self, questions: Sequence[Question], as_one: bool, asked: BatchAsking) -> Batch:
+        """The quote of a batch as if nothing of it had been paid before."""
         shared, level = batch_offer_of(self.catalog, asked)
         if isinstance(questions, str) or not isinstance(questions, Iterable):
             raise Refusal("a batch is a list of questions.", cure='Write it as in batch(["SELECT COUNT(*) ..."]).')
@@ -268,30 +285,47 @@ class Curator:
 
         The same batch at the same price again is free and gives the same numbers. Raises as `ask` does.
         """
-        batch = self.quote_batch(questions, as_one=as_one, **asked)
+        batch = self._whole_batch(questions, as_one, asked)
+        if batch.paid and not fresh:
+            batch = self._rest(batch, self._batch_request(batch, analyst, request_id))
         if not batch.paid:
-            return tuple(self._public(quote) for quote in batch.asked)
-        wanted = replace(
-            self.request(batch.paid[0], request_id=request_id, analyst=analyst),
-            plan=batch.digest, catalog=facts_of_batch(batch.facts), parameters=canonical_text(batch.parameters()),
-            epsilon=batch.epsilon, rho=batch.rho, delta=batch.delta,
-            asked="; ".join(words_of(question, asked) for question in questions),
-            owners=tuple(dict.fromkeys(pair for quote in batch.paid for pair in owners_of(quote.plan))),
-        )
+            return tuple(self._unpaid(quote, analyst) for quote in batch.asked)
+        words = "; ".join(words_of(question, asked) for question in questions)
+        wanted = replace(self._batch_request(batch, analyst, request_id), asked=words)
         text, _, repeated = self._settled(wanted, lambda c, e: self._noisy_batch(batch, c, e, analyst), fresh=fresh)
         stored: list[Json] = read_json(text)["batch"]
         return tuple(
-            self._public(quote) if place is None else self._told(stored[place], quote.cost, repeated=repeated)
+            self._unpaid(quote, analyst) if place is None else self._told(stored[place], quote.cost, repeated=repeated)
             for quote, place in zip(batch.asked, batch.places, strict=True)
         )
 
-    def _noisy_batch(self, batch: Batch, charge: Charge, engine: Engine, analyst: str) -> str:
+    def _batch_request(self, batch: Batch, analyst: str, request_id: str | None = None) -> Request:
+        return replace(
+            self.request(batch.paid[0], request_id=request_id, analyst=analyst),
+            plan=batch.digest, catalog=facts_of_batch(batch.facts), parameters=canonical_text(batch.parameters()),
+            epsilon=batch.epsilon, rho=batch.rho, delta=batch.delta,
+            owners=tuple(dict.fromkeys(pair for quote in batch.paid for pair in owners_of(quote.plan))),
+        )
+
+    def _rest(self, batch: Batch, request: Request) -> Batch:
+        """The batch without the questions all of whose readings are stored. One that the ledger knows, or that is
+        charged as one, is left as it is; a question of which some is missing is paid whole."""
+        if batch.point is not None or self.ledger.knows(request):
+            return batch
+        return without(batch, [with_stored(quote, self.ledger, request.analyst) for quote in batch.paid])
+
+    def _unpaid(self, quote: Quote, analyst: str) -> Answer:
+        """An answer that costs nothing: of public values, or of readings that were paid before."""
+        return self._public(quote) if quote.held is None else self._released_before(quote, analyst)
+
+    def _noisy_batch(self, batch: Batch, charge: Charge, engine: Engine, analyst: str) -> tuple[str, list[str]]:
         exact = engine.evaluate_all([quote.lowered.core for quote in batch.paid])
         parts = [
             self._noisy_part(quote, one, charge, analyst, batch.told(number))
             for number, (quote, one) in enumerate(zip(batch.paid, exact, strict=True))
         ]
-        return canonical_text({"batch": parts})
+        every = [name for one in batch.paid for name in worth_noting(one, self.ledger, analyst, charge.request_id)]
+        return canonical_text({"batch": parts}), list(dict.fromkeys(every))
 
     @takes(Asking)
     def rehearse(self, question: Question, **asked: Unpack[Asking]) -> Answer:
@@ -303,7 +337,7 @@ class Curator:
         from dpcurator.curator.rehearsal import rehearsal_notes, rehearsed
 
         free = unpriced(asked) and not read(question).price
-        quote = self.quote(question, **(asked | {"spend": "5%"} if free else asked))
+        quote = self._whole(question, asked | {"spend": "5%"} if free else asked)
         found = rehearsed(quote, self.entropy)
         shaped = self._shaped(quote, found.cells)
         told = rehearsal_notes(quote, found, unpriced=free)
@@ -319,7 +353,7 @@ class Curator:
         """The quote as this curator makes it: nothing that a quote says of itself is believed. Raises Refusal."""
         if quote.catalog != self.catalog:
             raise Refusal("this quote was made under another catalog or data version.", cure="Ask for a new quote.")
-        own = None
+        own, quote = None, quote if quote.held is None else quote.held.whole
         try:
             if (
                 quote.plan == plan_of(as_json(quote.plan))
@@ -335,16 +369,48 @@ class Curator:
             check_core(own.lowered.core)
         return own
 
-    def _paid(self, quote: Quote, *, fresh: bool, request_id: str | None, analyst: str, asked: str = "") -> Answer:
-        if quote.free:
-            return self._public(quote)
-        request = self.request(quote, request_id=request_id, analyst=analyst, asked=asked)
-        text, charge, repeated = self._settled(request, lambda c, e: self._noisy(quote, c, e, analyst), fresh=fresh)
+    def _paid(self, whole: Quote, *, fresh: bool, request_id: str | None, analyst: str, asked: str = "") -> Answer:
+        if whole.free:
+            return self._public(whole)
+        request = self.request(whole, request_id=request_id, analyst=analyst, asked=asked)
+        quote = whole if fresh else self._due(whole, request)
+        if quote.held is not None and quote.held.all:
+            return self._released_before(quote, analyst)
+        if quote.held is not None:
+            shared = canonical_text(quote.held.as_json())
+            request = replace(request, shared=shared, epsilon=quote.epsilon, rho=quote.rho, delta=quote.delta)
+
+        def work(charge: Charge, engine: Engine) -> tuple[str, list[str]]:
+            own = self._as_charged(whole, quote, charge, analyst)
+            return self._noisy(own, charge, engine, analyst)
+
+        text, charge, repeated = self._settled(request, work, fresh=fresh)
         cost = charge.rho if self.catalog.currency == "rho" else charge.epsilon
         return self._told(read_json(text), cost, repeated=repeated)
 
+    def _due(self, whole: Quote, request: Request) -> Quote:
+        """The quote with what the ledger holds of it; the whole one where the ledger knows this very request."""
+        if self.ledger.knows(request):
+            return whole
+        return with_stored(whole, self.ledger, request.analyst)
+
+    def _as_charged(self, whole: Quote, quote: Quote, charge: Charge, analyst: str) -> Quote:
+        """The quote that was charged. A request that is resumed may have been charged when the ledger held less."""
+        if charge.shared == ("" if quote.held is None else canonical_text(quote.held.as_json())):
+            return quote
+        if not charge.shared:
+            return whole
+        return as_shared(whole, self.ledger, analyst, read_json(charge.shared))
+
+    def _released_before(self, quote: Quote, analyst: str) -> Answer:
+        """An answer whose readings were all paid and released before: nothing is charged, drawn, read or stored."""
+        self.ledger.require_open()
+        shaped = self._shaped(quote, finish(quote, released_before(quote)))
+        signed = receipts.write_shared(quote, shaped.core_json(), analyst=analyst, key=self.key)
+        return shaped.paid(cost=Fraction(0), spent=self.budget().spent, receipt=signed, repeated=True)
+
     def _settled(
-        self, asked: Request, work: Callable[[Charge, Engine], str], *, fresh: bool
+        self, asked: Request, work: Callable[[Charge, Engine], tuple[str, list[str]]], *, fresh: bool
     ) -> tuple[str, Charge, bool]:
         """Charge, evaluate, store: the stored text of the answer, its charge, and whether it was there already."""
         engine = self.engine()
@@ -355,8 +421,8 @@ class Curator:
         charged = self.ledger.charge(asked, fresh=fresh)
         if isinstance(charged, Stored):
             return charged.answer, charged.charge, True
-        text = self._evaluate(lambda: work(charged, engine))
-        stored = self.ledger.answer(charged, text)
+        text, readings = self._evaluate(lambda: work(charged, engine))
+        stored = self.ledger.answer(charged, text, readings)
         return stored, charged, stored != text
 
     def request(
@@ -377,7 +443,7 @@ class Curator:
             asked=asked,
         )
 
-    def _evaluate(self, work: Callable[[], str]) -> str:
+    def _evaluate(self, work: Callable[[], tuple[str, list[str]]]) -> tuple[str, list[str]]:
         """Data is touched below here and nowhere else. Any failure is a Fault without a cause, and an interruption is
         raised anew: the frames that held exact integers are gone, so no traceback can reach them."""
         stopped: type[BaseException] | None = None
@@ -392,14 +458,17 @@ class Curator:
         self._close()
         raise Fault
 
-    def _noisy(self, quote: Quote, charge: Charge, engine: Engine, analyst: str) -> str:
-        return canonical_text(self._noisy_part(quote, engine.evaluate(quote.lowered.core), charge, analyst, None))
+    def _noisy(self, quote: Quote, charge: Charge, engine: Engine, analyst: str) -> tuple[str, list[str]]:
+        """The text to store, and the names of the readings in it to be found again."""
+        part = self._noisy_part(quote, engine.evaluate(quote.lowered.core), charge, analyst, None)
+        return canonical_text(part), worth_noting(quote, self.ledger, analyst, charge.request_id)
 
     def _noisy_part(self, quote: Quote, exact: Exact, charge: Charge, analyst: str, batch: Json | None) -> Json:
         """An answer and its receipt, from exact integers."""
-        core = self._shaped(quote, finish(quote, release(quote, exact, self.entropy))).core_json()
+        noisy = release(quote, exact, self.entropy)
+        core = self._shaped(quote, finish(quote, noisy)).core_json()
         signed = receipts.write(quote, charge, core, analyst=analyst, key=self.key, batch=batch)
-        return {"answer": core, "receipt": signed}
+        return kept_part(quote, noisy, analyst, charge.request_id, core, signed)
 
     def _close(self) -> None:
         """Where the ledger cannot be written either, it takes no charge: the Fault is raised all the same."""

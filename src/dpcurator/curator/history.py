@@ -107,12 +107,21 @@ def _losses(kind: Kind) -> Iterable[Loss]:
     try:
         said: Any = read_json(kind.parameters)
         members = said.get("batch", [said])
+        if kind.shared:  # what earlier charges paid is counted with them
+            members = [_own(said, read_json(kind.shared))]
         found = [loss for one in members for loss in losses_of(one)]
         if found:
             return found
     except (DpcuratorError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError):
         pass  # another program's charge, or another version's
     return [Loss("approximate", (("epsilon", Fraction(kind.epsilon)), ("delta", Fraction(kind.delta))))]
+
+
+def _own(parameters: Json, shared: Json) -> Json:
+    """Of a question's parameters, what its own charge paid."""
+    both = zip(parameters["mechanisms"], shared["readings"], strict=True)
+    selection = parameters["selection"] if shared["keys"] is None else None
+    return {"mechanisms": [one for one, place in both if place is None], "selection": selection}
 
 
 def _few(prices: Iterable[tuple[Fraction, int]]) -> Parts:

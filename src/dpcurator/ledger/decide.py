@@ -19,7 +19,7 @@ from dpcurator.ledger.canonical import canonical, digest, ratio
 from dpcurator.ledger.events import Charged, Row
 from dpcurator.ledger.states import CURATOR, Impossible, step
 from dpcurator.numbers.rational import added, at_least_0
-from dpcurator.values import Currency, Request
+from dpcurator.values import Currency, Request, read_json
 
 _LARGEST_PRICE = 2**512  # of numerator and denominator
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
@@ -55,13 +55,7 @@ def decide(
     Raises Misconfigured when closed or when the price is in the other currency, Refusal when the id is bound to another
     question, OverBudget.
     """
-    try:
-        step(CURATOR, "open" if standing.life == "new" else standing.life, Charged.NAME)
-    except Impossible:
-        raise Misconfigured(
-            "The curator is closed: an earlier question could not be completed.",
-            cure="Nothing was charged. The steward looks into it, then runs `dpcurator reopen`.",
-        ) from None
+    require_open(standing.life)
     price, foreign = _in(standing.currency, request)
     if foreign:
         raise Misconfigured(
@@ -93,7 +87,19 @@ def decide(
         rho=request.rho,
         spent_rho=spent if in_rho else nothing,
         asked=request.asked[:_LONGEST_ASKED],
+        shared=request.shared,
     )
+
+
+def require_open(life: str) -> None:
+    """Raises Misconfigured where a fault closed the curator."""
+    try:
+        step(CURATOR, "open" if life == "new" else life, Charged.NAME)
+    except Impossible:
+        raise Misconfigured(
+            "The curator is closed: an earlier question could not be completed.",
+            cure="Nothing was charged. The steward looks into it, then runs `dpcurator reopen`.",
+        ) from None
 
 
 def _within_the_limit(standing: Standing) -> None:
@@ -119,7 +125,11 @@ def _affordable(currency: str, price: Fraction, spent: Fraction, whole: Fraction
 
 
 def question(asked: Request | Charged) -> str:
-    """sha256 of everything a request id is bound to; the request id itself when none was given."""
+    """sha256 of everything a request id is bound to; the request id itself when none was given.
+
+    Where earlier charges paid some of its readings, it is bound to the price of all: which of them were there already
+    is no part of what is asked, so the same question again is the same request."""
+    epsilon, delta, rho = _whole(asked)
     return digest(
         canonical(
             [
@@ -129,12 +139,24 @@ def question(asked: Request | Charged) -> str:
                 asked.catalog,
                 asked.data_version,
                 asked.parameters,
-                ratio(asked.epsilon),
-                ratio(asked.delta),
-                ratio(asked.rho),
+                ratio(epsilon),
+                ratio(delta),
+                ratio(rho),
             ]
         )
     )
+
+
+def _whole(asked: Request | Charged) -> tuple[Fraction, Fraction, Fraction]:
+    """(epsilon, delta, rho) of all readings. Raises ValueError where some are shared and the parameters do not say."""
+    if not asked.shared:
+        return asked.epsilon, asked.delta, asked.rho
+    try:
+        said = read_json(asked.parameters)
+        epsilon, delta, rho = (Fraction(said[name]) for name in ("epsilon", "delta", "rho"))
+    except (KeyError, TypeError, ArithmeticError):
+        raise ValueError("the parameters do not say the whole price") from None
+    return epsilon, delta, rho
 
 
 def checked(request: Request) -> Request:
@@ -142,7 +164,7 @@ def checked(request: Request) -> Request:
     texts = (request.analyst, request.plan, request.catalog, request.parameters)
     if not all(isinstance(text, str) for text in texts) or not request.analyst or not request.plan:
         raise Refusal("A request needs an analyst, a plan, a catalog and parameters, as text.")
-    if sum(map(len, texts)) > _LONGEST:
+    if sum(map(len, (*texts, request.shared))) > _LONGEST:
         raise Refusal(f"The request is too long: more than {_LONGEST} characters.", cure="Ask a shorter question.")
     if not isinstance(request.data_version, int) or isinstance(request.data_version, bool):
         raise Refusal("A request's data version must be a whole number.")

@@ -63,6 +63,7 @@ class Charged:
     rho: Fraction = Fraction(0)
     spent_rho: Fraction = Fraction(0)
     asked: str = ""  # the question as SQL, for the steward's log; nothing rests on it
+    shared: str = ""  # the readings that earlier charges paid, and this one does not (values.Request)
 
     @property
     def spent(self) -> Fraction:
@@ -105,7 +106,7 @@ class Reopened:
 Event = Opened | Charged | Owned | Answered | Closed | Reopened
 EVENTS: dict[str, type[Event]] = {kind.NAME: kind for kind in (Opened, Charged, Owned, Answered, Closed, Reopened)}
 _AMOUNTS = frozenset({"epsilon", "delta", "rho", "spent_epsilon", "spent_delta", "spent_rho"})
-_LATER = {"asked": ""}  # fields that older events have not: left out where they say nothing
+_LATER = {"asked": "", "shared": ""}  # fields that older events have not: left out where they say nothing
 _FIELDS = {name: tuple(field.name for field in fields(kind)) for name, kind in EVENTS.items()}
 
 
@@ -167,13 +168,14 @@ class Kind(NamedTuple):
     parameters: str
     epsilon: str  # exact, as the event spells it
     delta: str
+    shared: str = ""
 
 
 def kind_of(body: str) -> Kind:
     """Of a charge, as `seal` wrote it. Raises ValueError for another body. It reads no more than it needs to."""
     try:
         said = read_json(body)
-        return Kind(said["parameters"], said["epsilon"], said["delta"])
+        return Kind(said["parameters"], said["epsilon"], said["delta"], said.get("shared", ""))
     except (KeyError, TypeError, RecursionError) as error:
         raise ValueError("not a charge") from error
 

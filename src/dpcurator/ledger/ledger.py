@@ -19,7 +19,7 @@ from typing import Self
 
 from dpcurator.errors import Misconfigured, Refusal
 from dpcurator.ledger.canonical import digest, text_bytes
-from dpcurator.ledger.decide import Standing, checked, decide, question
+from dpcurator.ledger.decide import Standing, checked, decide, question, require_open
 from dpcurator.ledger.events import (
     GENESIS,
     Answered,
@@ -45,6 +45,7 @@ from dpcurator.values import Budget, Charge, Request
 _PAGE = 1000  # rows fetched at a time
 _SHORTEST_PREFIX = 4
 _MOST_FOUND = 50
+_MOST_HOLDING = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +138,10 @@ class Ledger:
         self._saw(row)
         return self._charge(decision, row)
 
-    def answer(self, charge: Charge, text: str) -> str:
+    def answer(self, charge: Charge, text: str, readings: Iterable[str] = ()) -> str:
         """Stores `text` as the answer of `charge`, durably, unless one is stored; returns the one stored.
 
+        readings: names of readings that the text holds, to be found by `holding`.
         Only what this returns may be shown. Raises Misconfigured when it cannot be stored; the charge stands.
         """
         row = None
@@ -152,6 +154,8 @@ class Ledger:
                     if kept is not None:
                         return kept.text
                     row = self._answered(page, standing, mine[0], text, charge.time)
+                    for reading in readings:
+                        page.index(reading, charge.request_id)
         except Misconfigured as error:
             raise Misconfigured(
                 f"The answer could not be stored, so it is not shown. {error.what}",
@@ -179,6 +183,35 @@ class Ledger:
             known = mine or reader.twin(derived)
             kept = known and reader.kept(known[0].request)
             return Stored(kept.text, self._charge(*known)) if known and kept else None
+
+    def holding(self, readings: Iterable[str]) -> dict[str, tuple[Stored, ...]]:
+        """The stored answers that hold each of these readings, the best and latest first; at most a few of each."""
+        found: dict[str, tuple[Stored, ...]] = {}
+        with self._store.reading() as page:
+            reader, _ = self._read(page)
+            for reading in readings:
+                held = [reader.held(request) for request in page.holding(reading, _MOST_HOLDING)]
+                found[reading] = tuple(Stored(kept.text, self._charge(*paid)) for paid, kept in held)
+        return found
+
+    def knows(self, request: Request) -> bool:
+        """Whether `charge` would charge nothing new for this request: its id is taken, or its question is answered."""
+        request = checked(request)
+        derived = question(request)
+        with self._store.reading() as page:
+            reader, _ = self._read(page)
+            return reader.charged(request.request_id or derived) is not None or reader.twin(derived) is not None
+
+    def require_open(self) -> None:
+        """Raises Misconfigured where a fault closed the curator: then even what is free is not shown."""
+        require_open(self.life())
+
+    def stored_under(self, request_id: str) -> Stored | None:
+        """The stored answer of the request of this id, with its charge."""
+        with self._store.reading() as page:
+            reader, _ = self._read(page)
+            paid, kept = reader.charged(request_id), reader.kept(request_id)
+            return Stored(kept.text, self._charge(*paid)) if paid and kept else None
 
     def find(self, prefix: str, analyst: str | None = None) -> tuple[Stored | Charge, ...]:
         """Requests whose id or whose answer's sha256 begins with `prefix` (4 characters or more), at most 50, in order
@@ -314,6 +347,7 @@ class Ledger:
             spent=charged.spent,
             remaining=self._opening.total - charged.spent,
             rho=charged.rho,
+            shared=charged.shared,
         )
 
     def _answered(self, page: Page, standing: Standing, charged: Charged, text: str, time: str) -> Row:

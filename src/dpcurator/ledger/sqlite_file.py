@@ -35,6 +35,12 @@ PRAGMA journal_mode = WAL;
     for table in ("events", "requests", "answers")
     for verb in ("UPDATE", "DELETE")
 )
+# An index of readings, made where the first is noted: older ledgers have none. Nothing rests on it but what is looked
+# at; what it points to is checked against the chain, and a reading it has lost is paid again.
+READINGS = (
+    "CREATE TABLE IF NOT EXISTS readings "
+    "(number INTEGER PRIMARY KEY, reading TEXT NOT NULL, request TEXT NOT NULL, UNIQUE (reading, request))"
+)
 
 
 def require_ledger(connection: sqlite3.Connection, place: str) -> None:

@@ -59,6 +59,12 @@ class Page(Protocol):
 
     def keep(self, kept: Kept) -> None: ...
 
+    def index(self, reading: str, request: str) -> None:
+        """Note that the stored answer of `request` holds this reading, and holds it better than any before it."""
+
+    def holding(self, reading: str, limit: int) -> list[str]:
+        """The last `limit` requests noted for this reading, the latest first."""
+
 
 class Store(Protocol):
     """Raises Misconfigured, and nothing else, when it cannot do its work; what was not committed then never was."""

@@ -28,9 +28,11 @@ from dpcurator.plan.nodes import Plan, Where
 def facts_of(plan: Plan, catalog: Catalog) -> str:
     """sha256 of the declared facts that a plan uses beside those it holds itself; hexadecimal.
 
-    Raises StopIteration or IndexError where the catalog has no such table or column: `check_catalog` says so in words.
+    Raises LookupError where the catalog has no such table or column: `check_catalog` says so in words.
     """
-    table = next(table for table in catalog.tables if table.name == scanned(plan))
+    table = next((table for table in catalog.tables if table.name == scanned(plan)), None)
+    if table is None:
+        raise LookupError("the catalog has no such table")
     columns = [column_facts(table.columns[index]) for index in sorted(columns_of(plan))]
     told = {
         "format": "dpcurator facts 1", "protects": catalog.protects, "neighbours": catalog.neighbours,

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpcurator.catalog.model import Catalog
 from dpcurator.errors import Refusal
@@ -34,6 +34,9 @@ from dpcurator.pricing.noise import NAMES, Mechanism, Noise, Shares, Split, long
 from dpcurator.pricing.prices import Price, amount_of
 from dpcurator.pricing.resolve import PricedCall, Resolved, resolve
 from dpcurator.pricing.selecting import Selecting, selecting
+
+if TYPE_CHECKING:
+    from dpcurator.pricing.held import Held
 
 SUMMED = ("values", "centred")
 CONFIDENCE = Fraction(95, 100)  # of the error bars, unless asked otherwise
@@ -94,11 +97,13 @@ class Quote:
     confidence: Fraction
     catalog: Catalog
     selecting: Selecting | None = None
+    held: Held | None = None  # what of it the ledger holds already: then the amounts are those of the rest
 
     def __repr__(self) -> str:
         if self.free:
             return "Quote(free: every value is public)"
-        text = ", ".join([*self._charged(), *(f"{title}: {bar}" for title, bar in self._bars())])
+        paid = ["paid before: free"] if self.held is not None and self.held.all else self._charged()
+        text = ", ".join([*paid, *(f"{title}: {bar}" for title, bar in self._bars())])
         return cut(f"Quote({text})")
 
     def __str__(self) -> str:
@@ -108,6 +113,7 @@ class Quote:
         percent = decimal_text(self.confidence * 100)
         bars = [f"  {title}: {bar}" for title, bar in self._bars()]
         price = f"price: {' and '.join(self._charged())}, of a budget of {decimal_text(self.catalog.budget)}"
+        price += f" ({self.paid_before()})" if self.held is not None else ""
         return "\n".join([price, f"error bars, with {percent} % confidence for each value:", *bars])
 
     def _repr_html_(self) -> str:
@@ -121,6 +127,14 @@ class Quote:
         from dpcurator.pricing.bars import bars, describe
 
         return [(printable(bar.title), describe(bar)) for bar in bars(self)]
+
+    def paid_before(self) -> str:
+        """Which of its noisy queries earlier charges paid, in words."""
+        readings = () if self.held is None else self.held.readings
+        count = sum(one is not None for one in readings)
+        if count == len(readings):
+            return "all of it was paid before: the answer is free"
+        return f"{count} of its {len(readings)} noisy queries were paid before, and cost nothing"
 
     @property
     def plan_digest(self) -> str:
@@ -137,7 +151,11 @@ class Quote:
         return self.rho if self.catalog.currency == "rho" else self.epsilon
 
     def parameters(self) -> dict[str, Any]:
-        """Everything besides plan, catalog and data that shapes the answer, for the ledger and the receipt."""
+        """Everything besides plan, catalog and data that shapes the answer, for the ledger and the receipt.
+
+        Of the whole question, whatever of it was paid before."""
+        if self.held is not None:
+            return self.held.whole.parameters()
         return {
             "price": None if self.price is None else self.price.as_json(),
             "epsilon": str(self.epsilon),
@@ -164,6 +182,7 @@ class Quote:
             "readings": [_reading_json(one, self.confidence) for one in self.priced],
             "error_bars": [bar.as_json() for bar in bars(self)],
             "keys": None if self.reach.chosen else len(self.lowered.keys),
+            "paid_before": None if self.held is None else self.held.as_json(),
             "plan": as_json(self.plan),
         }
 

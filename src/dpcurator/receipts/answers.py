@@ -172,8 +172,8 @@ def check_beside(told: Parsed, answer: Json, catalog: Catalog | None) -> str:
     require(answer["made_up"] is False, "it says of itself that it is made up, and a receipt is of data")
     require(type(answer["repeated"]) is bool, "whether it is a repeat is not said")
     currency = told.currency
-    said: Json = {"currency": currency, "cost": "0" if told.public else decimal_text(told.costs[currency])}
-    if not told.public:
+    said: Json = {"currency": currency, "cost": decimal_text(told.costs[currency]) if told.charged else "0"}
+    if told.charged:
         said["budget"] = decimal_text(told.budget)
         if not answer["repeated"]:
             said |= dict(zip(("spent", "left"), map(decimal_text, told.standing), strict=True))
@@ -188,9 +188,11 @@ def check_beside(told: Parsed, answer: Json, catalog: Catalog | None) -> str:
 def unchecked(told: Parsed, answer: Json, catalog: Catalog | None) -> list[str]:
     """What nothing here tells of a printed answer."""
     found = ["repeated (whether it had been paid for before)"]
-    if told.public:
-        found += ["spent and left (where the ledger stood when a public answer was printed)"]
-        found += [] if catalog is not None else ["budget, and the values of a public answer (give the catalog)"]
+    if not told.charged:
+        what = "a public answer" if told.public else "an answer that cost nothing"
+        found += [f"spent and left (where the ledger stood when {what} was printed)"]
+        values = ", and the values of a public answer" if told.public else ""
+        found += [] if catalog is not None else [f"budget{values} (give the catalog)"]
     elif answer.get("repeated"):
         found += ["spent and left (where the ledger stood when it was printed again)"]
     if not told.public and any(

@@ -23,7 +23,8 @@ from dpcurator.privacy.loss import Loss
 from dpcurator.receipts.form import DIGEST, Parsed, Step, Wrong, amount_of, require, spelled
 from dpcurator.receipts.loss import PRICED, losses_of
 from dpcurator.receipts.receipt import batch_digest, sha
-from dpcurator.values import Json, Request, read_json
+from dpcurator.receipts.stored import parts_of
+from dpcurator.values import Json, read_json
 
 MOST_LOSSES: Final = 5000  # of a batch: more do not fit in the parameters that a ledger takes
 _AS_ONE: Final = {"point", "losses"}  # of a batch charged jointly, as one (epsilon, delta)
@@ -36,6 +37,7 @@ def check_batch(told: Parsed) -> str:
     if batch is None:
         require(spent >= told.costs[told.currency], "it says that less was spent than it cost")
         return "asked by itself"
+    require("shared" not in receipt, "a question of a batch shares no reading")
     require(set(batch) - _AS_ONE - {"facts"} == {"index", "plans", "costs"} and type(batch["index"]) is int
              and len(_AS_ONE & set(batch)) != 1, "a batch has other parts")
     require(0 <= batch["index"] < len(batch["plans"]) == len(batch["costs"]), "it is not in its batch")
@@ -122,9 +124,15 @@ def absent(receipts: Sequence[Any]) -> list[str]:
 
 def check_ledger(told: Parsed, ledger: Ledger, answer: Json | None) -> str:
     receipt = told.receipt
-    position, head = receipt["ledger"]["position"], receipt["ledger"]["head"]
-    verdict = ledger.verify([(position, head)])
+    places = [one for one in (*told.shared[0], told.shared[1]) if one is not None]
+    verdict = ledger.verify([(place["position"], place["head"]) for place in (*places, *_own_place(receipt))])
     require(verdict.sound, verdict.problem or "")
+    for number, place in enumerate(told.shared[0]):
+        _same_reading(receipt, number, place, ledger)
+    _same_reading(receipt, None, told.shared[1], ledger)
+    if not told.charged:
+        return f"the chain of {verdict.position} events is whole and holds the charges that paid what it shares"
+    position = receipt["ledger"]["position"]
     charged = answered = None
     time = ""
     for entry in ledger.events():
@@ -149,18 +157,37 @@ def check_ledger(told: Parsed, ledger: Ledger, answer: Json | None) -> str:
     standing = (str(spent), str(ledger.budget().total - spent), time)
     said = (receipt["ledger"]["spent"], receipt["ledger"]["remaining"], receipt["time"])
     require(said == standing, "the ledger had spent another amount, or it was at another time")
-    if answer is not None and batch is None:
-        text = canonical({"answer": answer, "receipt": receipt})
-        held_answer = sha256(text).hexdigest() == answered.answer
-        require(held_answer, "the ledger holds another answer, or another receipt of it")
-    else:  # the stored answer has its receipt beside it
-        asked = (*held, charged.parameters, charged.epsilon, charged.delta, charged.request, charged.rho)
-        stored = ledger.stored(Request(*asked))
-        kept = {} if stored is None else read_json(stored.answer)
-        kept = kept if batch is None else kept["batch"][batch["index"]]
-        held_answer = answer is None or kept.get("answer") == answer
-        require(kept.get("receipt") == receipt and held_answer, "the ledger holds another answer, or receipt of it")
+    stored = ledger.stored_under(charged.request)  # whose hash is that of its event
+    kept = {} if stored is None else read_json(stored.answer)
+    kept = kept if batch is None else kept["batch"][batch["index"]]
+    held_answer = answer is None or kept.get("answer") == answer
+    require(kept.get("receipt") == receipt and held_answer, "the ledger holds another answer, or receipt of it")
     return f"the chain of {verdict.position} events is whole and holds this charge as event {position}"
+
+
+def _same_reading(receipt: Json, number: int | None, place: Json | None, ledger: Ledger) -> None:
+    """What is shared is what the receipt of the charge that paid it says: the same noise, of the same analyst and data.
+    That it is of the same rows, keys and facts is worked out beside the catalog (readings.py)."""
+    if place is None:
+        return
+    stored = ledger.stored_under(place["request"])
+    require(stored is not None, "the ledger has no answer of a charge that paid what is shared")
+    payer = parts_of(stored.answer)[place["part"]]["receipt"] if stored is not None else {}
+    told = {name: payer["ledger"][name] for name in ("position", "head")}
+    require(told == {name: place[name] for name in told}, "what is shared was paid by another charge")
+    facts = ("analyst", "data_version", "protects", "neighbours", "reach")
+    require([payer[name] for name in facts] == [receipt[name] for name in facts], "what is shared is of other data")
+    if number is None:
+        require(payer["selection"] == receipt["selection"], "the keys that are shared were selected otherwise")
+        return
+    mine, its = receipt["readings"][number], payer["readings"][place["number"]]
+    words = ("ask", "derivation")  # a question's own
+    same = [{name: one[name] for name in one if name not in words} for one in (mine, its)]
+    require(same[0] == same[1] and mine["ask"]["what"] == its["ask"]["what"], "a shared reading was another")
+
+
+def _own_place(receipt: Json) -> list[Json]:
+    return [receipt["ledger"]] if "ledger" in receipt else []
 
 
 def _charged_for(receipt: Json, charged: Charged) -> tuple[str, list[str], str]:
@@ -168,6 +195,8 @@ def _charged_for(receipt: Json, charged: Charged) -> tuple[str, list[str], str]:
     the receipt, or for one of a batch those of the batch."""
     costs = [receipt[name] for name in ("epsilon", "rho", "delta")]
     batch = receipt["batch"]
+    shared = read_json(charged.shared) if charged.shared else None
+    require(receipt.get("shared") == shared, "the ledger says that it shares other readings")
     if batch is None:
         return receipt["plan_sha256"], costs, sha256(charged.parameters.encode()).hexdigest()
     index = batch["index"]

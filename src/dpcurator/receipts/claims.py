@@ -128,7 +128,7 @@ def check_catalog(told: Parsed, catalog: Catalog) -> str:
     require(told.currency == catalog.currency, f"the catalog's budget is in {catalog.currency}")
     wrong = disagreement(told.plan, catalog)
     require(wrong is None, wrong or "")
-    if not told.public:
+    if told.charged:
         require(bool(catalog.delta) or told.costs["delta"] == 0, "the catalog has no delta to spend")
         require(told.budget == catalog.budget, "what it says is spent and left is not the catalog's budget")
     if catalog.data_version == receipt["data_version"]:

@@ -23,7 +23,7 @@ from dpcurator.plan.nodes import Ask, Plan
 from dpcurator.plan.stability import Reach
 from dpcurator.pricing.prices import Price
 from dpcurator.pricing.resolve import Resolved, resolve
-from dpcurator.receipts.receipt import FORMAT, PARTS, PUBLIC
+from dpcurator.receipts.receipt import FORMAT, PARTS, PUBLIC, SHARED, SHARING
 from dpcurator.values import Currency, Json
 
 LONGEST: Final = 5000  # letters of what one step says
@@ -103,6 +103,30 @@ class Parsed:
         """Whether it says that no private data was read."""
         return bool(self.receipt["format"] == PUBLIC)
 
+    @property
+    def charged(self) -> bool:
+        """Whether it has a charge of its own: not where all was paid before, nor where nothing is."""
+        return self.receipt["format"] in (FORMAT, SHARING)
+
+    @cached_property
+    def shared(self) -> tuple[list[Json | None], Json | None]:
+        """Of each reading, and of the selection of keys, the place of the charge that paid it before; None: its own."""
+        if "shared" not in self.receipt:
+            return [None] * len(self.receipt["readings"]), None
+        told = self.receipt["shared"]
+        require(isinstance(told, dict) and set(told) == {"readings", "keys"}, "what it shares has other parts")
+        readings, keys = told["readings"], told["keys"]
+        require(len(readings) == len(self.receipt["readings"]), "what it shares is of other readings")
+        every = [*readings, keys]
+        require(any(every), "it shares nothing")
+        require(self.charged != all(one is not None for one in (*readings, *[keys][: self.reach.chosen])),
+                "its format is that of another share")
+        require(keys is None or self.reach.chosen, "its keys are listed, and no selection is shared")
+        require(not self.reach.chosen or keys is not None, "readings of selected keys are shared with their keys only")
+        for one in every:
+            require(one is None or _is_place(one, None if one is keys else int), "the place of what it shares is none")
+        return readings, keys
+
     @cached_property
     def plan(self) -> Plan:
         return plan_of(self.receipt["plan"])
@@ -139,7 +163,8 @@ class Parsed:
 
     @cached_property
     def mechanisms(self) -> list[Json]:
-        """As a quote's parameters hold them: what is said of each reading, without the words for it."""
+        """As a quote's parameters hold them: what is said of each reading, without the words for it. Of a question of
+        which some was paid before these are not its parameters, which are those of all at its price."""
         return [{name: part for name, part in claim.items() if name != "derivation"} for _, claim in self.claims]
 
     @cached_property
@@ -169,24 +194,37 @@ _SPELLINGS: Final = {  # of what nothing else in a receipt implies
     "public_key": HEXADECIMAL[32], "signature": HEXADECIMAL[64],
 }
 _PLACE: Final = {"position", "head", "spent", "remaining"}
+_STORED: Final = {"position", "head", "request", "part", "number"}
 _OF_PUBLIC: Final = {
     "format", "protects", "neighbours", "plan", "plan_sha256", "price", "confidence", "answer_sha256",
     "catalog_sha256", "data_version", "software", "public_key", "signature",
 }
+_OF_READ: Final = _OF_PUBLIC | {"analyst", "reach", "readings", "selection"}
+_OF_CHARGED: Final = {"request", "time", "batch", "epsilon", "rho", "delta", "parameters_sha256", "ledger"}
 FIELDS: Final = {
-    PUBLIC: _OF_PUBLIC,
-    FORMAT: _OF_PUBLIC | {
-        "request", "analyst", "time", "reach", "readings", "batch", "selection", "epsilon", "rho", "delta",
-        "parameters_sha256", "ledger",
-    },
+    PUBLIC: _OF_PUBLIC, SHARED: _OF_READ | {"shared"},
+    FORMAT: _OF_READ | _OF_CHARGED, SHARING: _OF_READ | _OF_CHARGED | {"shared"},
 }
+
+
+def _is_place(one: Any, number: type | None) -> bool:
+    """Whether it is the place of a stored reading, or with None of a selection of keys, spelled as one."""
+    if not isinstance(one, dict) or set(one) != _STORED:
+        return False
+    counts = [one["position"] - 2, one["part"], *([] if number is None else [one["number"]])]
+    return (
+        all(type(count) is int and count >= 0 for count in counts)
+        and (number is not None or one["number"] is None)
+        and spelled(DIGEST, one["head"])
+        and spelled(_SPELLINGS["request"], one["request"])
+    )
 
 
 def check_form(receipt: Any) -> str:
     require(isinstance(receipt, dict), "this is not a receipt")
     require(not receipt.get("made_up"), "this is the answer of a rehearsal: its rows are made up, it has no receipt")
     told = str(receipt.get("format"))
-    require(told == receipt.get("format") and told in FIELDS, f"its format is not {FORMAT!r}, nor {PUBLIC!r}")
+    require(told == receipt.get("format") and told in FIELDS, f"its format is none of {', '.join(sorted(FIELDS))}")
     require(set(receipt) == FIELDS[told], "its fields are not those of a receipt")
     for name, spelling in _SPELLINGS.items():
         require(name not in receipt or spelled(spelling, receipt[name]), f"its {name} is not spelled as one")
@@ -194,7 +232,7 @@ def check_form(receipt: Any) -> str:
     require(type(version) is int and version >= 0, "its data version is no number")
     require(isinstance(parts, dict) and set(parts) == {*PARTS, "python"}, "it names other software")
     require(all(spelled(_VERSION, part) for part in parts.values()), "a version of its software is none")
-    if told == FORMAT:
+    if told in (FORMAT, SHARING):
         place = receipt["ledger"]
         require(isinstance(place, dict) and set(place) == _PLACE, "its place in the ledger is malformed")
         require(type(place["position"]) is int and place["position"] >= 2, "a charge is not a ledger's first event")

@@ -13,18 +13,20 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpcurator.ledger.keys import canonical
-from dpcurator.mechanisms import DiscreteGaussian
+from dpcurator.mechanisms import DiscreteGaussian, DiscreteLaplace
 from dpcurator.mechanisms.key_selection import selection_of
 from dpcurator.numbers import decimal_text
 from dpcurator.plan.stability import selection_reach
-from dpcurator.pricing.quote import mechanism_json, priced_at
+from dpcurator.pricing.held import BETA
+from dpcurator.pricing.quote import Found, mechanism_json, priced_at
 from dpcurator.pricing.selecting import words
 from dpcurator.privacy import zcdp
 from dpcurator.privacy.loss import Loss
-from dpcurator.receipts.form import Parsed, amount_of, require
+from dpcurator.receipts.form import Parsed, Wrong, amount_of, require
 from dpcurator.receipts.receipt import sha
 from dpcurator.values import Json
 
+_AMOUNTS: Final = ("epsilon", "rho", "delta")
 PRICED: Final = ("approximate", "discrete_gaussian", "discrete_gaussian_vector", "discrete_laplace")  # all there are
 
 
@@ -35,9 +37,19 @@ def check_noise(told: Parsed) -> str:
     return f"{'; '.join(lost)}: from the exact laws"
 
 
+def own(told: Parsed) -> tuple[list[Json], Json]:
+    """The readings that this receipt's own charge paid, and its selection of keys, or one of no price."""
+    readings, keys = told.shared
+    paid = [claim for (_, claim), place in zip(told.claims, readings, strict=True) if place is None]
+    nothing = {"epsilon": "0", "rho": "0", "delta": "0"}
+    return paid, nothing if keys is not None else told.receipt["selection"] or nothing
+
+
 def _loss(claim: Json, currency: str) -> str:
     """One reading's noise loses no more than it says."""
     epsilon, rho = amount_of(claim["epsilon"]), amount_of(claim["rho"])
+    pure = (currency, claim["mechanism"]) == ("epsilon", "discrete_laplace")
+    require((rho if pure else epsilon) == 0, "a reading is said to lose in two ways")
     if claim["mechanism"] == "discrete_laplace":
         scale = amount_of(claim["scale"])
         require(scale > 0, "a noise scale is 0")
@@ -73,8 +85,8 @@ def _selection(told: Parsed) -> str:
 
 
 def check_cost(told: Parsed) -> str:
-    receipt, charged, claims = told.receipt, told.costs, [claim for _, claim in told.claims]
-    selection = receipt["selection"] or {"epsilon": "0", "rho": "0", "delta": "0"}
+    receipt, charged = told.receipt, told.costs
+    claims, selection = own(told)
     left = {name: charged[name] - amount_of(selection[name]) for name in charged}  # what the readings were charged
     sums = {name: sum((amount_of(claim[name]) for claim in claims), Fraction(0)) for name in ("epsilon", "rho")}
     gaussian = [claim for claim in claims if claim["mechanism"] == "discrete_gaussian"]
@@ -85,9 +97,10 @@ def check_cost(told: Parsed) -> str:
     else:
         right = left["rho"] == 0 == sums["epsilon"] and len(gaussian) == len(claims) and _worth(claims, sums, left)
     require(right, "the cost is not the sum of the losses")
-    named = ("price", "epsilon", "rho", "delta", "confidence", "selection")
-    parameters = {name: receipt[name] for name in named} | {"mechanisms": told.mechanisms}
-    require(sha(parameters) == receipt["parameters_sha256"], "the parameters' digest is another")
+    if "shared" not in receipt:  # else its parameters are those of all that it rests on at its price: see the choice
+        named = ("price", "epsilon", "rho", "delta", "confidence", "selection")
+        parameters = {name: receipt[name] for name in named} | {"mechanisms": told.mechanisms}
+        require(sha(parameters) == receipt["parameters_sha256"], "the parameters' digest is another")
     amounts = [f"{name} {decimal_text(amount)}" for name, amount in charged.items() if amount]
     return f"{', '.join(amounts)} in all"
 
@@ -104,6 +117,8 @@ def _worth(claims: list[Json], sums: dict[str, Fraction], left: dict[str, Fracti
 def check_choice(told: Parsed) -> str:
     """Grid, split and noise follow from plan and price alone (semantics 2.4, 5.1): none was picked from data."""
     receipt, found = told.receipt, priced_at(told.plan, told.resolved, told.price)
+    if "shared" in receipt:
+        return _choice_of_the_rest(told, found)
     require(canonical([mechanism_json(one) for one in found.priced]) == canonical(told.mechanisms),
              "the plan at this price gets another grid, split or noise")
     keys = None if found.selecting is None else found.selecting.as_json()
@@ -112,6 +127,42 @@ def check_choice(told: Parsed) -> str:
     require(costs == [receipt[name] for name in ("epsilon", "rho", "delta")], "the plan costs another amount")
     require(0 < amount_of(receipt["confidence"]) < 1, "the confidence is out of range")
     return "grid, split and noise are those the plan gets at this price"
+
+
+def _choice_of_the_rest(told: Parsed, found: Found) -> str:
+    """Of what earlier charges did not pay: its grid and noise are those of the whole question at its price. Each stored
+    reading has noise no wider than that price would buy, and stored keys a rule of no less price."""
+    receipt, (places, keys) = told.receipt, told.shared
+    for one, claim, place in zip(found.priced, told.mechanisms, places, strict=True):
+        if place is None:
+            require(canonical(mechanism_json(one)) == canonical(claim), "the plan at this price gets another noise")
+        else:
+            wide = law_of(claim).error(BETA) * amount_of(claim["unit"])
+            require(wide <= one.error(BETA), "a shared reading has wider noise than this price buys")
+    if keys is not None:
+        wanted = None if found.selecting is None else found.selecting.as_json()
+        if wanted is None or wanted["rule"]["rule"] != receipt["selection"]["rule"]["rule"]:
+            raise Wrong("its keys were selected by another rule")
+        less = [name for name in _AMOUNTS if amount_of(receipt["selection"][name]) < amount_of(wanted[name])]
+        require(not less, "its keys were selected at a lower price")
+    if not told.charged:
+        return "every reading was paid before, with noise no wider than this price buys"
+    whole: Json = {
+        "price": receipt["price"], "epsilon": str(found.epsilon), "rho": str(found.rho), "delta": str(found.delta),
+        "confidence": receipt["confidence"], "mechanisms": [mechanism_json(one) for one in found.priced],
+        "selection": None if found.selecting is None else found.selecting.as_json(),
+    }
+    require(sha(whole) == receipt["parameters_sha256"], "the parameters' digest is another")
+    require(all(told.costs[name] <= getattr(found, name) for name in _AMOUNTS), "the rest costs more than all")
+    return "the rest has the grid and noise that the plan gets at this price; what is shared has no wider noise"
+
+
+def law_of(claim: Json) -> DiscreteLaplace | DiscreteGaussian:
+    """The noise of a reading, as its receipt says it."""
+    if claim["mechanism"] == "discrete_laplace":
+        return DiscreteLaplace(amount_of(claim["scale"]))
+    require(claim["mechanism"] == "discrete_gaussian", "the mechanism is not one this version knows")
+    return DiscreteGaussian(amount_of(claim["variance"]))
 
 
 def losses_of(parameters: Mapping[str, Any]) -> tuple[Loss, ...]:

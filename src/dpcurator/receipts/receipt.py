@@ -17,10 +17,12 @@ from dpcurator.ledger.keys import SigningKey, canonical
 from dpcurator.plan.canonical import as_json
 from dpcurator.plan.facts import facts_of
 from dpcurator.plan.stability import Reach
-from dpcurator.pricing.quote import Quote
+from dpcurator.pricing.quote import Quote, mechanism_json
 from dpcurator.values import Charge, Json
 
 FORMAT: Final = "dpcurator receipt 2"
+SHARING: Final = "dpcurator receipt 3"  # some of its readings were paid by earlier charges
+SHARED: Final = "dpcurator shared receipt 1"  # all of them were: nothing was charged
 PUBLIC: Final = "dpcurator public receipt 1"  # of an answer for which no private data was read
 PARTS: Final = ("dpcurator", "numpy", "python-flint", "duckdb")
 
@@ -39,18 +41,10 @@ def write(
     quote: Quote, charge: Charge, answer_core: Json, *, analyst: str, key: SigningKey, batch: Json | None = None
 ) -> Json:
     """The signed receipt of one answer. batch: what was paid with it by the same charge, see `batching`."""
-    body = _asked(quote, answer_core, key) | {
-        "format": FORMAT,
+    body = _asked(quote, answer_core, key) | _read(quote, analyst) | {
+        "format": FORMAT if quote.held is None else SHARING,
         "request": charge.request_id,
-        "analyst": analyst,
         "time": charge.time,
-        "reach": reach_json(quote.reach),
-        "price": quote.parameters()["price"],
-        "selection": quote.parameters()["selection"],
-        "readings": [
-            mechanism | {"derivation": list(one.derivation)}
-            for mechanism, one in zip(quote.parameters()["mechanisms"], quote.priced, strict=True)
-        ],
         "epsilon": str(quote.epsilon),
         "rho": str(quote.rho),
         "delta": str(quote.delta),
@@ -72,6 +66,26 @@ def write_public(quote: Quote, answer_core: Json, *, key: SigningKey) -> Json:
     price = {"currency": quote.catalog.currency, "amount": "0", "delta": "0"}
     body = _asked(quote, answer_core, key) | {"format": PUBLIC, "price": price}
     return body | {"signature": key.sign(canonical(body))}
+
+
+def write_shared(quote: Quote, answer_core: Json, *, analyst: str, key: SigningKey) -> Json:
+    """The signed receipt of an answer whose readings were all paid before: nothing was charged, so it names no request,
+    time or place of its own in the ledger, but those of the charges that paid."""
+    body = _asked(quote, answer_core, key) | _read(quote, analyst) | {"format": SHARED}
+    return body | {"signature": key.sign(canonical(body))}
+
+
+def _read(quote: Quote, analyst: str) -> Json:
+    """What receipts hold of the readings that an answer rests on, and of which of them earlier charges paid."""
+    selection = None if quote.selecting is None else quote.selecting.as_json()
+    found = {
+        "analyst": analyst,
+        "reach": reach_json(quote.reach),
+        "price": quote.parameters()["price"],
+        "selection": selection,
+        "readings": [mechanism_json(one) | {"derivation": list(one.derivation)} for one in quote.priced],
+    }
+    return found if quote.held is None else found | {"shared": quote.held.as_json()}
 
 
 def _asked(quote: Quote, answer_core: Json, key: SigningKey) -> Json:

@@ -17,6 +17,7 @@ from dpcurator.receipts.charges import check_batch, check_ledger
 from dpcurator.receipts.claims import check_catalog, check_nothing_read, check_plan, check_sensitivity
 from dpcurator.receipts.form import Parsed, Step, Verification, Wrong, check_form, check_signature
 from dpcurator.receipts.loss import check_choice, check_cost, check_noise
+from dpcurator.receipts.readings import check_readings
 from dpcurator.values import Json
 
 
@@ -61,8 +62,9 @@ def verify(
         else:
             check("sensitivity", lambda: check_sensitivity(told, catalog))
             check("noise", lambda: check_noise(told))
-            check("cost", lambda: check_cost(told))
-            check("batch", lambda: check_batch(told))
+            if told.charged:
+                check("cost", lambda: check_cost(told))
+                check("batch", lambda: check_batch(told))
             check("choice", lambda: check_choice(told))
         if catalog is not None:
             check("catalog", lambda: check_catalog(told, catalog))
@@ -73,6 +75,8 @@ def verify(
             check("beside", lambda: check_beside(told, answer, catalog))
     if ledger is not None and not told.public:
         check("ledger", lambda: check_ledger(told, ledger, None if answer is None else core_of(answer)))
+        if catalog is not None and sound:
+            check("readings", lambda: check_readings(told, ledger, catalog))
     left = () if not sound or answer is None or set(answer) == set(CORE) else tuple(unchecked(told, answer, catalog))
     if sound and ledger is None and not told.public:
         left += ("time and data version (only the ledger tells them)",)

@@ -58,13 +58,34 @@ def release(quote: Quote, exact: Exact, entropy: Entropy) -> Noisy:
     def keep(units: Sequence[int]) -> Sequence[bool]:
         return [] if quote.selecting is None else quote.selecting.rule.keep(units, entropy)
 
-    keys, rows = _selected(quote, exact, keep)
+    held = None if quote.held is None else quote.held.keys
+    keys, rows = _selected(quote, exact, keep, None if held is None else held.keys)
+    combinations = iter(quote.lowered.combinations)
     noisy: list[tuple[int, ...]] = []
-    for priced, combination in zip(quote.priced, quote.lowered.combinations, strict=True):
-        values = combine(rows, combination)
+    for priced, stored in zip(quote.priced, stored_values(quote), strict=True):
+        if stored is not None:  # it has its noise: none is drawn again
+            noisy.append(stored)
+            continue
+        values = combine(rows, next(combinations))
         noise = priced.mechanism.sample(len(values), entropy)
         noisy.append(tuple(value + int(draw) for value, draw in zip(values, noise, strict=True)))
     return Noisy(keys, tuple(noisy), quote.reach.other)
+
+
+def stored_values(quote: Quote) -> tuple[tuple[int, ...] | None, ...]:
+    """Of each reading, its noisy integers where an earlier charge paid it, else None."""
+    if quote.held is None:
+        return (None,) * len(quote.priced)
+    return tuple(None if one is None else one.values for one in quote.held.readings)
+
+
+def released_before(quote: Quote) -> Noisy:
+    """What an answer is made of when all of it was released before: no engine is in reach."""
+    held, values = quote.held, stored_values(quote)
+    if held is None or None in values or (quote.selecting is not None and held.keys is None):
+        raise ValueError("not all of it was released before")
+    keys = quote.lowered.keys if held.keys is None else held.keys.keys
+    return Noisy(keys, tuple(one for one in values if one is not None), quote.reach.other)
 
 
 def _check_mechanisms(quote: Quote) -> None:
@@ -95,11 +116,15 @@ def open_made_up_rows(quote: Quote, exact: Exact) -> MadeUp:
 
 
 def _selected(
-    quote: Quote, exact: Exact, keep: Callable[[Sequence[int]], Sequence[bool]]
+    quote: Quote,
+    exact: Exact,
+    keep: Callable[[Sequence[int]], Sequence[bool]],
+    selected: tuple[tuple[Value, ...], ...] | None = None,
 ) -> tuple[tuple[tuple[Value, ...], ...], tuple[tuple[int, ...], ...]]:
     """The keys that are answered for, in canonical order, and the exact sums of each; then of all others, if asked.
 
-    keep: of unknown keys, in canonical order, by their numbers of distinct units: which are answered for.
+    keep: of unknown keys, in canonical order, by their numbers of distinct units: which are answered for. selected: the
+    keys that were selected before, which are answered for again, whatever `keep` would say.
     """
     found, rows, total = exact.keys_for_release(), exact.open_for_release(), quote.lowered.core[-1]
     if quote.selecting is None:
@@ -113,7 +138,13 @@ def _selected(
     if any(row[0] < one or row[0] % one for row in rows):  # the first sum counts distinct units, each as `one`
         raise TypeError("the engine's answer has not the shape of the plan")
     order = sorted(range(len(found)), key=lambda number: _canonical(found[number]))
-    kept = keep([rows[number][0] // one for number in order])
+    if selected is None:
+        kept = keep([rows[number][0] // one for number in order])
+    else:
+        again = set(selected)
+        kept = [found[number] in again for number in order]
+        if sum(kept) != len(selected):
+            raise TypeError("the engine's answer lacks a key that it had before")
     shown = [number for number, keep in zip(order, kept, strict=True) if keep]
     sums = [rows[number] for number in shown]
     if quote.reach.other:

@@ -32,14 +32,15 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-FORMAT, PUBLIC = "dpcurator receipt 2", "dpcurator public receipt 1"  # the second: no private data was read
+FORMAT, SHARING = "dpcurator receipt 2", "dpcurator receipt 3"  # the second: earlier charges paid some of its numbers
+SHARED, PUBLIC = "dpcurator shared receipt 1", "dpcurator public receipt 1"  # they paid all; no private data was read
 LARGEST = 16 * 2**20  # bytes of a file with receipts
 NOT_CHECKED = """\
 not checked: the data, the program that read them, how the noise was drawn and what was made of it; whether dpcurator
 picks this grid, split and noise at this price; the bounds that the catalog declares (values are clamped to the
 receipt's bounds), and its keys, but for texts, whole numbers and dates that it lists; of an answer, its error bars,
 whether it is `repeated`, and then `spent` and `left`; of a public one its values, `budget`, `spent` and `left`;
-whether a list is whole and in order; the ledger, and with it the time and the data version (`dpcurator verify` reads
+where earlier charges paid, price and parameters; whether a list is whole and in order; the ledger, and with it the time and the data version (`dpcurator verify` reads
 it); without --catalog that unit, neighbours, number of units and keys are those declared; without --key whose key it
 is"""
 NAMES = ("epsilon", "rho", "delta")
@@ -82,8 +83,10 @@ ROW_FUNCTIONS = set("""add_i sub_i mul_i mod_i neg_i abs_i sign_i floordiv_i rou
     date_trunc date_add date_of_time time_of_date time_part time_trunc time_add local_of_time time_of_local""".split())
 BOTH = set("""format protects neighbours plan plan_sha256 price confidence answer_sha256 catalog_sha256 data_version
     software public_key signature""".split())
-RECEIPT = BOTH | set("""request analyst time reach readings batch selection epsilon rho delta parameters_sha256
-    ledger""".split())
+READ = BOTH | set("analyst reach readings selection".split())
+RECEIPT = READ | set("request time batch epsilon rho delta parameters_sha256 ledger".split())
+FIELDS = {FORMAT: RECEIPT, SHARING: RECEIPT | {"shared"}, SHARED: READ | {"shared"}, PUBLIC: BOTH}
+PLACE = set("position head request part number".split())
 READING = set("ask grid coordinates linf l1 l2_squared unit mechanism epsilon rho derivation".split())
 CORE = ("columns", "shown", "rows", "confidence", "notes")  # of an answer: what the receipt's hash covers
 AMOUNTS = ("cost", "spent", "budget", "left")
@@ -91,7 +94,7 @@ ANSWER = {*CORE, *AMOUNTS, "currency", "repeated", "made_up", "receipt"}
 
 def form(receipt: Any) -> str:
     need(isinstance(receipt, dict), "there is no receipt, and nothing else vouches for an answer")
-    need(set(receipt) == {FORMAT: RECEIPT, PUBLIC: BOTH}.get(receipt["format"]), f"this is no {FORMAT}, nor {PUBLIC}")
+    need(set(receipt) == FIELDS.get(receipt["format"]), f"this is none of: {', '.join(FIELDS)}")
     need(set(receipt["price"]) == {"currency", "amount", "delta"}, "its price has other parts")
     need(receipt["price"]["currency"] in ("epsilon", "rho"), "its price is in no currency known here")
     claims = receipt.get("readings", [])
@@ -420,6 +423,8 @@ def gaussian_delta(variance: Fraction, shift: int, epsilon: Fraction) -> Fractio
 # --- What the noise hides, and what it costs --------------------------------------------------------------------------
 def noise(claim: Any, moves: dict[str, Any], currency: str) -> str:
     """One noisy number: [DMNS] ln P(z)/P(z+s) = (|z+s| - |z|)/scale <= |s|/scale for each key; [CKS] theorem 4."""
+    pure = (currency, claim["mechanism"]) == ("epsilon", "discrete_laplace")
+    need(number(claim["rho" if pure else "epsilon"]) == 0, "it is said to lose in two ways")
     if claim["mechanism"] == "discrete_gaussian":
         square, variance, rho = moves["l2_squared"], number(claim["variance"]), number(claim["rho"])
         lost = square / (2 * variance)  # in a ledger of epsilon, one with rho 0 is priced by its own law: see the cost
@@ -458,8 +463,10 @@ def selection(told: Any, reach: SimpleNamespace, currency: str) -> str:
 
 def cost(receipt: Any, reach: SimpleNamespace) -> str:
     """Losses add up ([DMNS]; [BS] lemma 1.7). Gaussian noise converts to the epsilon it has at its delta."""
-    claims, offered = receipt["readings"], receipt["price"]
-    currency, chosen = offered["currency"], receipt["selection"] or dict.fromkeys(NAMES, "0")
+    offered, nothing = receipt["price"], dict.fromkeys(NAMES, "0")
+    before = receipt.get("shared", {"readings": [None] * len(receipt["readings"]), "keys": None})
+    claims = [claim for claim, place in zip(receipt["readings"], before["readings"], strict=True) if place is None]
+    currency, chosen = offered["currency"], (before["keys"] and nothing) or receipt["selection"] or nothing
     need((reach.keys is None) == (receipt["selection"] is not None), "unknown keys are selected, and others are not")
     epsilon, rho, delta = (number(receipt[name]) - number(chosen[name]) for name in NAMES)
     epsilons, rhos = (sum((number(claim[name]) for claim in claims), Fraction(0)) for name in ("epsilon", "rho"))
@@ -478,8 +485,49 @@ def cost(receipt: Any, reach: SimpleNamespace) -> str:
          and 0 < number(receipt["confidence"]) < 1, "it cost more than was offered, or its confidence is none")
     named = {name: receipt[name] for name in ("price", *NAMES, "confidence", "selection")}
     noises = [{name: claim[name] for name in claim if name != "derivation"} for claim in claims]
-    same([("the digest of its parameters", digest(named | {"mechanisms": noises}), receipt["parameters_sha256"])])
+    if "shared" not in receipt:  # else they are those of the whole question at its price, which is not worked out here
+        same([("the digest of its parameters", digest(named | {"mechanisms": noises}), receipt["parameters_sha256"])])
     return " and ".join(f"{name} {shown(number(receipt[name]))}" for name in NAMES if receipt[name] != "0") + " in all"
+
+def shared(receipt: Any, reach: SimpleNamespace, others: list[Any]) -> str:
+    """Which of its numbers earlier charges paid: used again as they are, they cost nothing, and nothing more is learnt.
+
+    Where the receipt of such a charge is at hand, it tells of the same number with the same noise.
+    """
+    numbers, keys = receipt["shared"]["readings"], receipt["shared"]["keys"]
+    places = [(n, place) for n, place in enumerate([*numbers, keys]) if place is not None]
+    whole = None not in numbers and (reach.keys is not None or keys is not None)
+    need(set(receipt["shared"]) == {"readings", "keys"} and len(numbers) == len(receipt["readings"]) and places
+         and whole == (receipt["format"] == SHARED), "what it shares is not what its format says")
+    need((keys is not None) == (reach.keys is None), "numbers of selected keys are shared with their keys, others not")
+    found, facts = 0, ("analyst", "data_version", "protects", "neighbours", "reach")
+    for n, place in places:
+        last = place["number"] if n < len(numbers) else 0
+        counts = (place["position"], place["part"], last)
+        need(set(place) == PLACE and all(type(one) is int and one >= 0 for one in counts)
+             and (n < len(numbers) or place["number"] is None), "the place of what it shares is none")
+        for one in others:
+            batch, ledger = one.get("batch") or {"index": 0}, one.get("ledger", {"position": 0, "head": ""})
+            at = [one.get("request"), ledger["position"], ledger["head"], batch["index"]]
+            if at == [place["request"], place["position"], place["head"], place["part"]]:
+                mine, its = ((receipt["readings"][n], one["readings"][last]) if n < len(numbers)
+                             else (receipt["selection"], one["selection"]))
+                rows, own = one["plan"]["source"], receipt["plan"]["source"]
+                same([("what it shares", unnamed(its), unnamed(mine)), ("its rows", unnamed(rows), unnamed(own)),
+                      *((name, one[name], receipt[name]) for name in facts)])
+                found += 1
+    left = f"; that they paid IS TAKEN ON TRUST for {len(places) - found} (give --receipt)" * (found < len(places))
+    return f"{len(places)} of what it rests on was paid by earlier charges, and is used again as it was{left}"
+
+def unnamed(part: Any) -> Any:
+    """Without the words and titles, which are a question's own."""
+    if isinstance(part, list):
+        return [unnamed(one) for one in part]
+    if not isinstance(part, dict):
+        return part
+    named = {"derivation"} | ({"name"} & set(part) if "node" in part else set())
+    named |= {"columns"} if part.get("node") == "Where" else set()
+    return {name: unnamed(one) for name, one in part.items() if name not in named}
 
 def unpaid(receipt: Any, reach: SimpleNamespace) -> str:
     """A public receipt: nothing need be read to answer it, so nothing was charged."""
@@ -501,7 +549,7 @@ def listed(receipt: Any, printed: Any, catalog: Any) -> None:
 def answer(receipt: Any, printed: Any, catalog: Any = None) -> str:
     """It is the answer whose hash was signed; and what is printed beside it is what the receipt says."""
     need(set(printed) == ANSWER, f"no answer has these fields, or it lacks them: {sorted(set(printed) ^ ANSWER)}")
-    paid, currency, ledger = receipt["format"] == FORMAT, receipt["price"]["currency"], receipt.get("ledger")
+    paid, currency, ledger = "ledger" in receipt, receipt["price"]["currency"], receipt.get("ledger")
     titles = [output["title"] for output in receipt["plan"]["outputs"]]
     beside = [("currency", currency), ("made_up", False), ("cost", shown(number(receipt[currency])) if paid else "0")]
     beside += [("budget", shown(budget(receipt)))] if paid else []
@@ -571,7 +619,7 @@ def declared(receipt: Any, reach: SimpleNamespace, catalog: Any) -> str:
           ("the unit and its column", [unit, unit and list(table["columns"]).index(unit)],
            [rows["unit"], rows["unit_index"]]),
           ("of units", units, str(reach.units or 0)),
-          ("the budget", whole, str(budget(receipt)) if receipt["format"] == FORMAT else whole)])
+          ("the budget", whole, str(budget(receipt)) if "ledger" in receipt else whole)])
     return "the table is private; its unit and neighbours, and the budget, are those declared"
 
 def event(receipt: Any) -> Any:
@@ -583,9 +631,12 @@ def chain(receipt: Any, others: list[Any]) -> str:
     for one in others:
         form(one)
         signature(one, receipt["public_key"])
-    paid = [one for one in [receipt, *others] if one["format"] == FORMAT]  # a public one has no place
+    paid = [one for one in [receipt, *others] if "ledger" in one]  # one that cost nothing has no place of its own
+    shared = [one["shared"] for one in [receipt, *others] if "shared" in one]
+    places = [one["ledger"] for one in paid] + [one for all in shared for one in [*all["readings"], all["keys"]] if one]
     every = sorted(paid, key=lambda one: one["ledger"]["position"])
-    need(len({one["ledger"]["head"] for one in every}) == len({one["ledger"]["position"] for one in every}),
+    pairs = {(one["position"], one["head"]) for one in places}
+    need(len({place for place, _ in pairs}) == len({head for _, head in pairs}) == len(pairs),
          "a fork: an event was signed with two heads, or a head for two events")
     questions = {(one["ledger"]["position"], one["batch"] and one["batch"]["index"]) for one in every}
     need(len({canonical(one) for one in every}) == len(questions), "one charge paid for two answers to one question")
@@ -598,8 +649,11 @@ def chain(receipt: Any, others: list[Any]) -> str:
 
 # --- All steps --------------------------------------------------------------------------------------------------------
 def steps(receipt: Any, key: str | None = None, catalog: Any = None, others: Any = (),
-          printed: Any = None) -> list[Step]:
-    """What was checked of one receipt, in order; with `catalog`, `others` and the `printed` answer where at hand."""
+          printed: Any = None, beside: Any = ()) -> list[Step]:
+    """What was checked of one receipt, in order; with `catalog`, `others` and the `printed` answer where at hand.
+
+    beside: receipts that the caller holds to be of one history himself, to look shared numbers up in.
+    """
     found = [step("form", form, receipt)]
     if found[0][1]:
         found += [step("signature", signature, receipt, key), step("question", question, receipt, catalog)]
@@ -608,11 +662,12 @@ def steps(receipt: Any, key: str | None = None, catalog: Any = None, others: Any
     reach, currency = reach_of(receipt["plan"]), receipt["price"]["currency"]
     each = enumerate(receipt.get("readings", []), 1)
     found += [step(f"number {n}", reading, claim, reach, currency) for n, claim in each]
-    if receipt["format"] == FORMAT:
-        found += [step("keys", selection, receipt["selection"], reach, currency)] if reach.keys is None else []
-        found += [step("cost", cost, receipt, reach), step("place", place, receipt)]
-    else:
+    if receipt["format"] == PUBLIC:
         found += [step("price", unpaid, receipt, reach)]
+    elif reach.keys is None:
+        found += [step("keys", selection, receipt["selection"], reach, currency)]
+    found += [step("cost", cost, receipt, reach), step("place", place, receipt)] if "ledger" in receipt else []
+    found += [step("shared", shared, receipt, reach, [*others, *beside])] if "shared" in receipt else []
     found += [step("catalog", declared, receipt, reach, catalog)] if catalog is not None else []
     found += [step("answer", answer, receipt, printed, catalog)] if printed is not None else []
     return found + ([step("other receipts", chain, receipt, others)] if others else [])
@@ -632,7 +687,7 @@ def file_steps(data: bytes, key: str | None = None, catalog: Any = None, others:
     except (ValueError, RecursionError, No) as why:
         return [("file", False, f"it is no JSON of receipts: {why}".partition(" (")[0])]
     for n, (receipt, printed) in enumerate(entries, 1):
-        each = steps(receipt, key, catalog, printed=printed)
+        each = steps(receipt, key, catalog, printed=printed, beside=[one for one, _ in entries] + list(others))
         found += [(f"{n}: {name}" if len(entries) > 1 else name, holds, words) for name, holds, words in each]
     every = [receipt for receipt, _ in entries] + list(others)
     return found + ([step("other receipts", chain, every[0], every[1:])] if len(every) > 1 else [])

@@ -25,6 +25,7 @@ class MemoryPage:
         self.charges: dict[str, int] = {}
         self.answers: dict[str, Kept] = {}
         self.questions: dict[str, list[Kept]] = {}
+        self.readings: dict[str, list[str]] = {}
         self.undo: list[Callable[[], object]] = []
 
     def head(self) -> Row | None:
@@ -72,6 +73,15 @@ class MemoryPage:
         self.answers[kept.request] = kept
         same.append(kept)
         self.undo += [lambda: self.answers.pop(kept.request), same.pop]
+
+    def index(self, reading: str, request: str) -> None:
+        requests = self.readings.setdefault(reading, [])
+        if request not in requests:
+            requests.append(request)
+            self.undo.append(requests.pop)
+
+    def holding(self, reading: str, limit: int) -> list[str]:
+        return self.readings.get(reading, [])[::-1][:limit]
 
 
 class MemoryStore:

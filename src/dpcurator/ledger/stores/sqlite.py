@@ -26,7 +26,7 @@ from dpcurator.errors import Misconfigured
 from dpcurator.ledger import forks, trouble
 from dpcurator.ledger.canonical import text_bytes
 from dpcurator.ledger.events import GENESIS, Row
-from dpcurator.ledger.sqlite_file import WatchedFile, create, require_ledger
+from dpcurator.ledger.sqlite_file import READINGS, WatchedFile, create, require_ledger
 from dpcurator.ledger.store import Kept
 from dpcurator.ledger.stores.memory import MemoryPage
 
@@ -105,6 +105,18 @@ class SqlitePage:
             "INSERT INTO answers (request, question, position, hash, text) VALUES (?, ?, ?, ?, ?)",
             (kept.request, kept.question, kept.position, kept.hash, text_bytes(kept.text)),
         )
+
+    def index(self, reading: str, request: str) -> None:
+        self._run(READINGS)
+        self._run("INSERT OR IGNORE INTO readings (reading, request) VALUES (?, ?)", (reading, request))
+
+    def holding(self, reading: str, limit: int) -> list[str]:
+        if not self._run("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'readings'").fetchone():
+            return []
+        found = self._run(
+            "SELECT request FROM readings WHERE reading = ? ORDER BY number DESC LIMIT ?", (reading, limit)
+        )
+        return [request for (request,) in found]
 
     def _row(self, where: str, *values: object) -> Row | None:
         found = self._run(_ROW + where, values).fetchone()

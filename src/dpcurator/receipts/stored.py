@@ -1,0 +1,176 @@
+"""What the ledger keeps of a paid answer: the answer, its receipt, and the noisy readings that its charge paid.
+
+The readings are what is paid (semantics 6.2): whole numbers with their noise, each under the name of what it is of
+(plan/identity.py), with its place among the receipt's readings; and where keys were selected, those. Nothing here was
+not released by that charge. They are found again by name, and read back as the receipt beside them says: its noise,
+grid and sensitivity, which must be those that the plan has at that grid. Text that was changed is found by the chain
+before it comes here (ledger/reading.py). Checked in tests/curator/test_readings.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from typing import Final, TypeVar
+
+from dpcurator.ledger import Ledger, Stored
+from dpcurator.mechanisms.key_selection import selection_of
+from dpcurator.plan.identity import reading_name, selection_name
+from dpcurator.plan.stability import Steps, derivation, reading
+from dpcurator.pricing.held import BETA, HeldKeys, HeldReading, Place, due, keys_serve, serves
+from dpcurator.pricing.quote import Priced, Quote, mechanism_json
+from dpcurator.pricing.selecting import Selecting
+from dpcurator.receipts.form import amount_of
+from dpcurator.receipts.loss import law_of
+from dpcurator.release.release import Noisy
+from dpcurator.values import Charge, Json, read_json
+
+NOTHING: Final = ""
+_Found = TypeVar("_Found", HeldKeys, HeldReading)
+
+
+def parts_of(text: str) -> list[Json]:
+    """The answers, each with its receipt and readings, that a stored text holds: one, or those of a batch."""
+    told = read_json(text)
+    found: list[Json] = told.get("batch", [told])
+    return found
+
+
+def kept_part(quote: Quote, noisy: Noisy, analyst: str, request: str, answer: Json, receipt: Json) -> Json:
+    """What is stored of one answer."""
+    held, selection = quote.held, NOTHING
+    told: Json = {"readings": []}
+    if quote.selecting is not None:
+        selection = request if held is None or held.keys is None else held.keys.place.request
+        if held is None or held.keys is None:
+            name = selection_name(quote.plan, quote.catalog, analyst)
+            told["keys"] = {"name": name, "values": [list(key) for key in noisy.keys]}
+    for number, (one, values) in enumerate(zip(quote.priced, noisy.readings, strict=True)):
+        if held is None or held.readings[number] is None:
+            name = reading_name(quote.plan, one.ask, quote.catalog, analyst, selection=selection)
+            told["readings"].append({"name": name, "number": number, "values": list(values)})
+    return {"answer": answer, "receipt": receipt, "noisy": told}
+
+
+def worth_noting(quote: Quote, ledger: Ledger, analyst: str, request: str) -> list[str]:
+    """The names of what a quote pays and no stored answer holds as well: noted, so that it is found from now on."""
+    found: list[str] = []
+    selection = NOTHING
+    if quote.selecting is not None and (quote.held is None or quote.held.keys is None):
+        selection, name = request, selection_name(quote.plan, quote.catalog, analyst)
+        found += [] if _serving_keys(quote, ledger, name) else [name]
+    elif quote.held is not None and quote.held.keys is not None:
+        selection = quote.held.keys.place.request
+    for number, one in enumerate(quote.priced):
+        if quote.held is None or quote.held.readings[number] is None:
+            name = reading_name(quote.plan, one.ask, quote.catalog, analyst, selection=selection)
+            found += [] if _serving(quote, one, ledger.holding([name])[name], name) else [name]
+    return found
+
+
+def with_stored(whole: Quote, ledger: Ledger, analyst: str) -> Quote:
+    """The quote with the ledger's stored readings used where they serve: see `pricing.held`. Of several that do, the
+    one with the least noise is used; of these, the earliest."""
+    keys: HeldKeys | None = None
+    if whole.selecting is not None:
+        name = selection_name(whole.plan, whole.catalog, analyst)
+        keys = min(_serving_keys(whole, ledger, name), key=_place, default=None)
+        if keys is None:
+            return whole
+    selection = NOTHING if keys is None else keys.place.request
+    names = [reading_name(whole.plan, one.ask, whole.catalog, analyst, selection=selection) for one in whole.priced]
+    stored = ledger.holding(names)
+    readings = [
+        min(_serving(whole, one, stored[name], name), key=_noise_and_place, default=None)
+        for one, name in zip(whole.priced, names, strict=True)
+    ]
+    return due(whole, readings, keys)
+
+
+def as_shared(whole: Quote, ledger: Ledger, analyst: str, shared: Json) -> Quote:
+    """The quote that shares exactly the readings at these places. Raises LookupError where they are not there."""
+    keys: HeldKeys | None = None
+    if shared["keys"] is not None:
+        name = selection_name(whole.plan, whole.catalog, analyst)
+        keys = _at(shared["keys"], _keys(whole, _under(ledger, shared["keys"]), name))
+    selection = NOTHING if keys is None else keys.place.request
+    readings: list[HeldReading | None] = []
+    for one, place in zip(whole.priced, shared["readings"], strict=True):
+        name = reading_name(whole.plan, one.ask, whole.catalog, analyst, selection=selection)
+        readings.append(None if place is None else _at(place, _readings(whole, one, _under(ledger, place), name)))
+    return due(whole, readings, keys)
+
+
+def _at(place: Json, found: Iterable[_Found]) -> _Found:
+    for one in found:
+        if one.place.as_json() == place:
+            return one
+    raise LookupError("the ledger holds no such reading there")
+
+
+def _under(ledger: Ledger, place: Json) -> tuple[Stored, ...]:
+    stored = ledger.stored_under(place["request"])
+    return () if stored is None else (stored,)
+
+
+def _serving(whole: Quote, wanted: Priced, stored: Iterable[Stored], name: str) -> list[HeldReading]:
+    return [one for one in _readings(whole, wanted, stored, name) if serves(one.priced, wanted)]
+
+
+def _serving_keys(whole: Quote, ledger: Ledger, name: str) -> list[HeldKeys]:
+    wanted = whole.selecting if whole.held is None else whole.held.whole.selecting
+    found = _keys(whole, ledger.holding([name])[name], name)
+    return [one for one in found if wanted is not None and keys_serve(one.selecting, wanted)]
+
+
+def _place(one: _Found) -> tuple[int, int, int]:
+    return one.place.position, one.place.part, one.place.number or 0
+
+
+def _noise_and_place(one: HeldReading) -> tuple[Fraction, tuple[int, int, int]]:
+    return one.priced.error(BETA), _place(one)
+
+
+def _keys(whole: Quote, stored: Iterable[Stored], name: str) -> Iterator[HeldKeys]:
+    """The selections of this name in these answers."""
+    for one, number, part in _each(stored):
+        told = part["noisy"].get("keys")
+        if told is not None and told["name"] == name:
+            said = part["receipt"]["selection"]
+            amounts = (amount_of(said[amount]) for amount in ("epsilon", "rho", "delta"))
+            selecting = Selecting(selection_of(said["rule"]), *amounts)
+            keys = tuple(tuple(key) for key in told["values"])
+            yield HeldKeys(_place_of(one.charge, number, None), selecting, keys)
+
+
+def _readings(whole: Quote, wanted: Priced, stored: Iterable[Stored], name: str) -> Iterator[HeldReading]:
+    """The readings of this name in these answers. One that is not what its receipt says is passed over."""
+    for one, number, part in _each(stored):
+        for told in part["noisy"]["readings"]:
+            if told["name"] == name:
+                priced = _priced(whole, wanted, part["receipt"]["readings"][told["number"]])
+                if priced is not None:
+                    yield HeldReading(_place_of(one.charge, number, told["number"]), priced, tuple(told["values"]))
+
+
+def _each(stored: Iterable[Stored]) -> Iterator[tuple[Stored, int, Json]]:
+    for one in stored:
+        for number, part in enumerate(parts_of(one.answer)):
+            if "noisy" in part:  # answers of earlier versions kept none
+                yield one, number, part
+
+
+def _place_of(charge: Charge, part: int, number: int | None) -> Place:
+    return Place(charge.position, charge.head, charge.request_id, part, number)
+
+
+def _priced(whole: Quote, wanted: Priced, claim: Json) -> Priced | None:
+    """The reading as its receipt says it, at its own grid, in the terms of this question."""
+    steps = Steps(**claim["grid"])
+    moved = reading(wanted.ask, whole.reach, steps)
+    found = Priced(
+        wanted.ask, steps, moved, derivation(wanted.ask, whole.reach, moved), law_of(claim),
+        amount_of(claim["epsilon"]), amount_of(claim["rho"]),
+    )
+    said = {name: part for name, part in claim.items() if name not in ("ask", "derivation")}
+    return found if {name: part for name, part in mechanism_json(found).items() if name != "ask"} == said else None
