@@ -43,15 +43,19 @@ def quote_text(quote: Quote, budget: Budget, assume_count: str | None, *, of_bat
     amounts = f"{budget.currency} {decimal_text(quote.cost)}"
     amounts += f", delta {decimal_text(quote.delta)}" if quote.delta else ""
     lines = [f"share of the price: {amounts}", ""] if of_batch else [*priced_text(quote, budget), ""]
+    before = (None,) * len(quote.priced) if quote.held is None else quote.held.readings
+    if quote.held is not None:
+        lines.insert(-1, f"       {quote.paid_before()}")
     rows = ROWS if assume_count is None else whole(assume_count, name="assume_count", least=1)
     found = bars(quote, rows)
     lines.append(f"error bars, with {decimal_text(quote.confidence * 100)} % confidence for each value:")
     lines += [f"  {printable(bar.title)}: {describe(bar)}" for bar in found]
     if quote.selecting is not None:
         lines += ["", *quote.selecting.told()]
-    for number, one in enumerate(quote.priced, 1):
+    for number, (one, paid) in enumerate(zip(quote.priced, before, strict=True), 1):
         share = f"epsilon {decimal_text(one.epsilon)}" if one.epsilon else f"rho {decimal_text(one.rho)}"
-        lines += ["", f"reading {number} of {len(quote.priced)}, for {share}:"]
+        how = "for" if paid is None else "paid before, for"
+        lines += ["", f"reading {number} of {len(quote.priced)}, {how} {share}:"]
         lines += [f"  {printable(in_sql(step))}" for step in one.derivation]
         law = (
             "discrete Laplace noise of scale"

@@ -134,7 +134,8 @@ class Quote:
         count = sum(one is not None for one in readings)
         if count == len(readings):
             return "all of it was paid before: the answer is free"
-        return f"{count} of its {len(readings)} noisy queries were paid before, and cost nothing"
+        was = "was paid before, and costs" if count == 1 else "were paid before, and cost"
+        return f"{count} of its {len(readings)} noisy queries {was} nothing"
 
     @property
     def plan_digest(self) -> str:
