@@ -108,7 +108,7 @@ def test_one_refusal_refuses_all_and_says_which(asked, words):
 
 def test_a_batch_that_cannot_be_paid_charges_nothing():
     made = curator()
-    made.ask(ASKED[0], epsilon=3)
+    made.ask("SELECT COUNT(*) FROM visits WHERE age > 3", epsilon=3)
     with pytest.raises(OverBudget):
         made.batch(ASKED, epsilon="1.0001")
     assert made.budget().spent == 3

@@ -97,10 +97,16 @@ def test_the_same_question_is_free_and_fresh_noise_is_not(curator):
     assert curator.budget().spent == Fraction(2, 10)
 
 
-def test_another_price_or_confidence_is_another_question(curator):
-    for how in ({"epsilon": "0.1"}, {"epsilon": "0.2"}, {"epsilon": "0.1", "confidence": "0.9"}):
+def test_a_higher_price_is_another_question_and_another_confidence_costs_nothing(curator):
+    for how in ({"epsilon": "0.1"}, {"epsilon": "0.2"}):
         assert not curator.ask(COUNT, **how).repeated
-    assert curator.budget().spent == Fraction(4, 10)
+    wide, narrow = (curator.ask(COUNT, epsilon="0.2", confidence=level) for level in ("0.99", "0.8"))
+    assert wide.cells[0][0].value == narrow.cells[0][0].value
+    assert wide.cells[0][0].error > narrow.cells[0][0].error
+    assert wide.paid_before
+    assert not wide.public
+    assert "of numbers that were paid before" in str(wide)
+    assert curator.budget().spent == Fraction(3, 10)
 
 
 def test_a_public_answer_reads_nothing_and_costs_nothing(curator):

@@ -17,7 +17,6 @@ from fractions import Fraction
 
 import pytest
 from house import opened
-from power import tries_of
 
 import dpcurator as dp
 from dpcurator.entropy import SystemEntropy
@@ -344,10 +343,7 @@ def sequence(seed: int, directory) -> None:
     assert curator.ledger.verify().sound
 
 
-POWER = "curator/test_readings.py::test_any_sequence_of_questions_is_charged_for_new_readings_alone"
-
-
 @pytest.mark.parametrize("part", range(8))
-def test_any_sequence_of_questions_is_charged_for_new_readings_alone(tmp_path, part):
-    for number in range(tries_of(POWER)):
+def test_any_sequence_of_questions_is_charged_for_new_readings_alone(tmp_path, part, tries):
+    for number in range(tries):
         sequence(1000 * part + number, tmp_path / str(number))

@@ -383,7 +383,6 @@ LONG: Final = (  # half a second or more, one of its cases
     "curator/test_rehearsal.py::test_the_engine_says_what_the_reference_says",
     "docs/test_guarantees.py::test_a_row_names_code_and_tests_that_exist",
     "engines/test_by_hand.py::test_a_mistake_in_the_query_fails_a_table",
-    "curator/test_readings.py::test_any_sequence_of_questions_is_charged_for_new_readings_alone": (1, 250),  # in eight
     "engines/test_conformance.py::test_every_engine_gives_the_integers_of_the_reference",
     "engines/test_duckdb.py::test_an_interrupt_is_the_users_and_not_a_fault",
     "engines/test_functions.py::test_a_function_gives_python_s_value_in_every_row",

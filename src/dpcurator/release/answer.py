@@ -94,7 +94,12 @@ class Answer:
     @property
     def public(self) -> bool:
         """Whether all of it follows from public facts: no private data was read, and nothing was charged."""
-        return not self.made_up and (self.receipt is None or "ledger" not in self.receipt)
+        return not self.made_up and (self.receipt is None or {"ledger", "shared"}.isdisjoint(self.receipt))
+
+    @property
+    def paid_before(self) -> bool:
+        """Whether all of it is made of noisy numbers that earlier answers paid: nothing was read or charged for it."""
+        return self.receipt is not None and "shared" in self.receipt and "ledger" not in self.receipt
 
     @property
     def remaining(self) -> Fraction:
@@ -104,7 +109,7 @@ class Answer:
     def receipt_id(self) -> str | None:
         """The name of the receipt, as `dpcurator receipt` takes it: the start of the request's id; in a batch, whose
         questions are one request, also a point and a number. None for what is not in the ledger."""
-        if self.receipt is None or self.public:
+        if self.receipt is None or "ledger" not in self.receipt:
             return None
         batch = self.receipt.get("batch")
         return _short(str(self.receipt["request"])) + ("" if batch is None else f".{batch['index'] + 1}")
@@ -215,6 +220,8 @@ class Answer:
         left = f"(left {decimal_text(self.remaining)})"
         if self.public:
             return [f"public: no private data was read, nothing was spent {left}"]
+        if self.paid_before:
+            return [f"spent 0 of {decimal_text(self.total)} {left}   of numbers that were paid before", *told]
         again = "a repeat: nothing was spent" if self.repeated else "the same question again is free"
         cost = decimal_text(Fraction(0) if self.repeated else self.cost)
         paid = f"spent {'rho ' if self.currency == 'rho' else ''}{cost} of {decimal_text(self.total)}"
