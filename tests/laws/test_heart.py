@@ -52,7 +52,7 @@ from dpcurator.pricing import quote as quoting
 from dpcurator.pricing.quote import Quote
 
 REFERENCE, EACH = 3_000, 400  # triples of the ordinary run; each of the longer ones has these times LONGER
-LONGER = 7
+LONGER = 5
 
 
 FURTHEST: dict[int, tuple[Any, list[tuple[int, int, int]]]] = {}
