@@ -141,6 +141,31 @@ def test_t1_a_value_that_python_has_none_of_harms_no_other_row(refreshed, name):
     assert report.unreadable["x"].count == (1 if first is not None else 2)
 
 
+def test_t1_no_method_of_a_value_harms_another_row(refreshed):
+    """Objects in a frame that raise whatever is asked of them; text and numbers of such classes are read as what they
+    are."""
+
+    def hostile(base: type) -> type:
+        def stop(*given: object) -> None:
+            raise RuntimeError("private")
+
+        names = {name for name in dir(base) if callable(getattr(base, name))}
+        kept = {"__new__", "__init__", "__class__", "__getattribute__", "__init_subclass__", "__subclasshook__"}
+        own = dict.fromkeys((names | {"__hash__", "__eq__", "__bool__", "__len__"}) - kept, stop)
+        return type("Hostile", (base,), own | {"as_integer_ratio": stop, "item": stop, "encode": stop})
+
+    class Unlike:
+        @property
+        def __class__(self) -> type:
+            raise RuntimeError("private")
+
+    for kind, plain in (("text", "b"), ("integer", 7), ("float", 2.5)):
+        odd = [hostile(type(plain))(plain), hostile(object)(), Unlike(), plain, hostile(dt.date)(2024, 1, 1)]
+        rows, report = refreshed({"x": kind}, frame={"x": odd})
+        assert rows == [(plain,), (None,), (None,), (plain,), (None,)]
+        assert report.unreadable["x"].count == 3
+
+
 def test_t1_rows_are_taken_by_position_whatever_their_labels(refreshed):
     labels = pd.Index([10.5, 0.5, 70_000.5])  # which pandas 2 compares with the numbers of a slice
     assert refreshed({"x": "integer"}, frame=pd.DataFrame({"x": [1, 2, 3]}, index=labels))[0] == [(1,), (2,), (3,)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, Final
 
 from dpcurator.catalog.model import Value
 from dpcurator.catalog.spelling import (
@@ -27,6 +27,7 @@ __all__ = ["GRAMMAR", "Rule", "Unreadable", "read_cells", "read_text", "read_typ
 
 _class_of = type  # `type` is the name of a parameter below, as it is a field of the catalog
 type_of_none = type(None)
+_PLAIN: Final = ((str, str.__str__), (int, int.__int__), (float, float.__float__))
 Read = tuple[list[Value], list[tuple[int, str]]]  # values, and (position, reason) of the unreadable
 
 
@@ -93,7 +94,20 @@ def read_typed(values: Sequence[Any], type: str, spelling: Spelling) -> Read:
             return list(values), []
     if kinds == {float} and type == "float":
         return [None if value is None or math.isnan(value) else value + 0.0 for value in values], []
-    return _split([v if isinstance(v, Unreadable) else read_value(v, type, spelling) for v in values], True)
+    return _split([v if _class_of(v) is Unreadable else _one(v, type, spelling) for v in values], True)
+
+
+def _one(value: Any, type: str, spelling: Spelling) -> Value | Unreadable:
+    """One value of whatever class. Text and numbers of a class of their own are taken as the plain ones they are, by no
+    method of that class; what an object of another class does when it is looked at harms no other row."""
+    for plain, taken in _PLAIN:
+        if issubclass(_class_of(value), plain) and _class_of(value) is not bool:
+            value = taken(value)
+            break
+    try:
+        return read_value(value, type, spelling)
+    except Exception:
+        return Unreadable("a value of a kind that no column type has")
 
 
 def _split(read: list[Any], troubled: bool) -> Read:
