@@ -512,7 +512,8 @@ def test_row_41_yesterdays_ledger_is_noticed(tmp_path):
     shutil.copy(saved, place / ".dpcurator" / "ledger.db")
     with pytest.raises(dp.Misconfigured, match="older copy"):
         curator.ask(COUNT, epsilon=5)
-    again = dp.open(catalog(), directory=place, visits={name: [row[j] for row in ROWS] for j, name in enumerate(NAMES)})
+    rows = {name: [row[j] for row in ROWS] for j, name in enumerate(NAMES)}
+    again = dp.open(catalog(), directory=place, refresh=True, visits=rows)
     verdict = again.verify(receipt)
     assert not verdict.holds
     assert [step.name for step in verdict.steps if not step.holds] == ["ledger"]

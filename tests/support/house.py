@@ -67,7 +67,7 @@ def frame(rows: list[tuple[Any, ...]]) -> dict[str, list[Any]]:
 def opened(directory: Path, rows: list[tuple[Any, ...]] | None = None, **changes: Any) -> dp.Curator:
     """A curator over a new snapshot of these rows; the ledger stays whatever it was."""
     directory.mkdir(exist_ok=True)
-    return dp.open(catalog(**changes), directory=directory, visits=frame(ROWS if rows is None else rows))
+    return dp.open(catalog(**changes), directory=directory, visits=frame(ROWS if rows is None else rows), refresh=True)
 
 
 class Fixed:

@@ -33,15 +33,27 @@ def init(
 
 
 @command(name="refresh", epilog="Example: dpcurator refresh")
-def refresh(catalog: Catalog = HERE, as_json: AsJson = False) -> None:
+def refresh(
+    catalog: Catalog = HERE,
+    version: Annotated[str | None, typer.Option(help="A public name for the data; a name that is there reads nothing.",
+                                                metavar="NAME", show_default=False)] = None,
+    as_json: AsJson = False,
+) -> None:
     """Read the declared sources once into a new snapshot. The report is for the steward alone. Exit code 4 when nothing
     could be read of a table or a column, though the new data version is then in force."""
     from dpcurator.catalog.load import load
     from dpcurator.curator.opening import refresh_all
+    from dpcurator.snapshot.store import named
 
     declaration = load(catalog)
+    standing = None if version is None else named(declaration, version)
+    if standing is not None:
+        held = {"version": standing.version, "name": version, "read": False}
+        words = f"version {version!r} is in force (data version {standing.version}): nothing was read. A new name is "
+        show_json(held) if as_json else show(f"{words}new data")
+        return
     with progress(lambda table, rows: f"{table}: {rows:,} rows read", quiet=as_json) as told:
-        report = refresh_all(declaration, progress=told)
+        report = refresh_all(declaration, progress=told, name=version)
     show_json(report.as_json()) if as_json else show(report)
     if report.nothing_read:
         if not as_json:

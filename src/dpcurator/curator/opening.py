@@ -23,9 +23,10 @@ from dpcurator.engines import Engine, stored_engine
 from dpcurator.errors import Misconfigured
 from dpcurator.ledger import Ledger, Opening, SqliteStore, last_version
 from dpcurator.ledger import keys as signing
-from dpcurator.snapshot.refresh import Progress, refresh
+from dpcurator.snapshot import refresh as snapshot
+from dpcurator.snapshot.refresh import Progress, match_frames
 from dpcurator.snapshot.report import Report
-from dpcurator.snapshot.store import open_snapshot
+from dpcurator.snapshot.store import SnapshotInfo, named, open_snapshot
 
 LEDGER = "ledger.db"
 KEY = "signing.key"
@@ -33,14 +34,22 @@ SPILL = "spill-"  # and a process id: a directory for what an engine cannot hold
 
 
 def open_curator(
-    source: str | os.PathLike[str] | Mapping[str, Any], /, *, directory: Any = None, **frames: Any
+    source: str | os.PathLike[str] | Mapping[str, Any], /, *, directory: Any = None, version: str | None = None,
+    refresh: bool = False, **frames: Any,
 ) -> Curator:
     """Opens the curator of a catalog: the one way to ask questions of private tables.
 
     source: a path to curator.toml, or a dict of the same fields. directory: where `.dpcurator` is, for a dict (default:
     the current directory). frames: a data frame for each table that declares no source, by the table's name; they are
-    copied into a new snapshot, and `curator.report` says what was read, for the steward alone. Warns (UserWarning) when
-    not everything could be read. Raises Misconfigured if the catalog, its folder or a frame cannot be used.
+    copied into a new snapshot, and `curator.report` says what was read, for the steward alone.
+
+    version: a public name for the data, as in "wave 1". The same name is the same snapshot: nothing is read again, and
+    what was asked of it stays paid. A new name is new data. Without one, a snapshot that is there is used as it is, and
+    a warning says that the frames were not read; refresh: read them, as new data. Whether frames are equal is not
+    looked at.
+
+    Warns (UserWarning) when not everything could be read. Raises Misconfigured if the catalog, its folder, a frame or
+    the version's name cannot be used.
 
     >>> import tempfile
     >>> import dpcurator as dp
@@ -57,7 +66,24 @@ def open_curator(
     """
     place = None if directory is None else Path(directory)
     declaration = load(source if isinstance(source, Mapping) else Path(source), directory=place)
-    report = refresh_all(declaration, frames) if frames else None
+    report = None
+    if frames:
+        match_frames(declaration, frames)
+        standing = _standing(declaration, version, refresh)
+        if standing is None:
+            report = refresh_all(declaration, frames, name=version)
+        elif version is None:
+            warnings.warn(
+                f"the data frames were not read: data version {standing.version}, which is here, is used as it is, and "
+                'what was asked of it stays paid. For new data give refresh=True, or a new name: version="wave 2".',
+                stacklevel=2,
+            )
+    elif refresh:
+        raise Misconfigured("There is no data frame to read.", where=declaration.name,
+                            cure="Give the frames, or run `dpcurator refresh` for tables with a file.")
+    elif version is not None and named(declaration, version) is None:
+        raise Misconfigured(f"No version {version!r} was read yet.", where=declaration.name,
+                            cure=f'Run `dpcurator refresh --version "{version}"`.')
     curator = curator_of(declaration)
     curator.report = report
     if report is not None and not report.clean:
@@ -70,13 +96,30 @@ def open_curator(
     return curator
 
 
+def _standing(declaration: Declaration, version: str | None, again: bool) -> SnapshotInfo | None:
+    """The snapshot that stands for the frames given, so that they are not read; None where they are to be read."""
+    if version is not None:
+        found = named(declaration, version)
+        if found is not None and again:
+            raise Misconfigured(f"Version {version!r} was read, and the same name is the same data.",
+                                where=declaration.name, cure="Leave refresh out, or choose a new name.")
+        return found
+    if again:
+        return None
+    try:
+        return open_snapshot(declaration)
+    except Misconfigured:  # none yet, or made for other columns
+        return None
+
+
 def refresh_all(
-    declaration: Declaration, frames: Mapping[str, Any] | None = None, progress: Progress | None = None
+    declaration: Declaration, frames: Mapping[str, Any] | None = None, progress: Progress | None = None, *,
+    name: str | None = None,
 ) -> Report:
     """`refresh`, and the signing key if there is none yet. The report is for the steward alone."""
     ledger = declaration.state / LEDGER
     spent = last_version(SqliteStore(ledger)) if ledger.exists() else 0  # stored answers are of data up to this version
-    report = refresh(declaration, frames, progress, after=spent)
+    report = snapshot.refresh(declaration, frames, progress, after=spent, name=name)
     _clear_spill(declaration.state)
     _key(declaration.state, make=True)
     return report

@@ -38,15 +38,19 @@ def refresh(
     progress: Progress | None = None,
     *,
     after: int = 0,
+    name: str | None = None,
 ) -> Report:
     """Read everything into a new snapshot and put it in force. The report is for the steward alone.
 
-    frames: a data frame for each table that declares no file. after: the new version is above this one. Raises
-    Misconfigured when a source cannot be used; the previous snapshot then stays in force.
+    frames: a data frame for each table that declares no file. after: the new version is above this one. name: a public
+    name for it. Raises Misconfigured when a source cannot be used; the previous snapshot then stays in force.
     """
     given = dict(frames or {})
-    _match_frames(declaration, given)
+    match_frames(declaration, given)
     with drafting(declaration, after) as draft:
+        if name in draft.names:  # another refresh took it since it was looked for
+            raise Misconfigured(f"Version {name!r} was read already.", where=declaration.name,
+                                cure="Open it again, or choose a new name.")
         reports = []
         for i, (table, source) in enumerate(zip(declaration.tables, declaration.sources, strict=True)):
             report = TableReport(table.name, unreadable={column.name: Trouble() for column in table.columns})
@@ -68,11 +72,11 @@ def refresh(
                 report.outside = outside_keys(draft.connection, i, listed)
                 report.beyond = beyond_bounds(draft.connection, i, table)
                 report.over = over_caps(draft.connection, i, table, listed)
-        draft.publish(public)
-        return Report(draft.version, tuple(reports))
+        draft.publish(public, name)
+        return Report(draft.version, tuple(reports), name)
 
 
-def _match_frames(declaration: Declaration, frames: Mapping[str, Any]) -> None:
+def match_frames(declaration: Declaration, frames: Mapping[str, Any]) -> None:
     wanted = {t.name: s for t, s in zip(declaration.tables, declaration.sources, strict=True) if s.kind == "frame"}
     for name in frames:
         if name not in wanted:

@@ -191,6 +191,7 @@ class Report:
 
     version: int
     tables: tuple[TableReport, ...]
+    name: str | None = None  # of the version, public too
 
     def __repr__(self) -> str:
         return f"<Report of data version {self.version}, for the steward alone: print(report)>"
@@ -210,11 +211,13 @@ class Report:
         )
 
     def as_json(self) -> dict[str, Any]:
-        return {"version": self.version, "tables": [table.as_json() for table in self.tables]}
+        told = {"version": self.version, "tables": [table.as_json() for table in self.tables]}
+        return told if self.name is None else told | {"name": self.name}
 
     def _repr_html_(self) -> str:
         return pre_html(str(self))
 
     def __str__(self) -> str:
-        head = f"Data version {self.version}. For the steward only: these counts are private."
+        called = "" if self.name is None else f", {self.name!r}"
+        head = f"Data version {self.version}{called}. For the steward only: these counts are private."
         return "\n".join([head, *(line for table in self.tables for line in table.lines())])

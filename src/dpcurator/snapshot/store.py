@@ -31,6 +31,7 @@ from dpcurator.values import read_json
 
 FORMAT: Final = 1
 SQL_TYPES: Final[dict[Kind, str]] = {"integer": "BIGINT", "float": "DOUBLE", "text": "VARCHAR"}
+_VERSION = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9 ._-]{0,78}[A-Za-z0-9._-])?")
 _NAME = re.compile(r"snapshot-(\d{4,})\.duckdb")
 _CURE = "Run `dpcurator refresh`."
 
@@ -52,6 +53,7 @@ class SnapshotInfo:
     version: int
     facts: PublicFacts
     tables: tuple[PhysicalTable, ...]
+    name: str | None = None  # the steward's public name of the version, if it has one
 
 
 def physical_tables(declaration: Declaration) -> tuple[PhysicalTable, ...]:
@@ -78,7 +80,29 @@ def open_snapshot(declaration: Declaration) -> SnapshotInfo:
             where=declaration.name,
             cure=_CURE,
         )
-    return SnapshotInfo(path, facts.version, facts, physical_tables(declaration))
+    return SnapshotInfo(path, facts.version, facts, physical_tables(declaration), found.get("name"))
+
+
+def named(declaration: Declaration, name: object) -> SnapshotInfo | None:
+    """The snapshot of that name where it is in force; None where the name is new. The same name is the same snapshot.
+
+    A name is a public word of the steward's. Whether two snapshots hold equal rows is never looked at (semantics 1.6).
+    Raises Misconfigured for what is no name, and for the name of a snapshot that is gone or was made for other columns.
+    """
+    if not isinstance(name, str) or not _VERSION.fullmatch(name):
+        raise Misconfigured("The name of a version is 1 to 80 letters, digits, spaces, dots, dashes or underscores.",
+                            where=declaration.name, cure='Write version = "2026-w48".')
+    found = _facts(declaration.state) or {}
+    if name not in found.get("names", {}):
+        return None
+    new = "Choose a new name: the same name is the same data."
+    if found.get("name") != name:
+        raise Misconfigured(f"Version {name!r} was read before, and another one is in force since.",
+                            where=declaration.name, cure=new)
+    try:
+        return open_snapshot(declaration)
+    except Misconfigured as why:
+        raise Misconfigured(f"Version {name!r} cannot be used: {why.what}", where=declaration.name, cure=new) from None
 
 
 def public_facts(declaration: Declaration) -> PublicFacts:
@@ -99,6 +123,7 @@ def _facts(state: Path) -> dict[str, Any] | None:
     try:
         found = read_json((state / "facts.json").read_text("utf-8"))
         usable = found["format"] == FORMAT and isinstance(found["version"], int) and isinstance(found["keys"], list)
+        usable = usable and isinstance(found.get("names", {}), dict)
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError):
@@ -119,6 +144,7 @@ class Draft:
         self.write_errors = (duckdb.Error, OSError)  # their text may quote a cell, so it goes no further
         before = _facts(self.state)
         self.previous: int = before["version"] if before else 0
+        self.names: dict[str, int] = before.get("names", {}) if before else {}
         taken = [int(found[1]) for entry in self.state.iterdir() if (found := _NAME.fullmatch(entry.name))]
         self.version = max([self.previous, after, *taken]) + 1
         _clear(self.state)
@@ -133,8 +159,8 @@ class Draft:
             columns = ", ".join(f"c{j} {SQL_TYPES[column.kind]}" for j, column in enumerate(table.columns))
             self.connection.execute(f"CREATE TABLE t{i} ({columns})")
 
-    def publish(self, keys: list[tuple[tuple[str, str], tuple[Any, ...]]]) -> None:
-        """Put the snapshot in force."""
+    def publish(self, keys: list[tuple[tuple[str, str], tuple[Any, ...]]], name: str | None = None) -> None:
+        """Put the snapshot in force. name: what the steward calls this version."""
         self.connection.execute("CHECKPOINT")
         self.connection.close()
         _sync(self.path)
@@ -148,6 +174,8 @@ class Draft:
                 {"table": table, "column": column, "values": [json_value(value) for value in values]}
                 for (table, column), values in keys
             ],
+            "name": name,
+            "names": self.names if name is None else self.names | {name: self.version},
         }
         draft = self.state / "draft-facts.json"
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
