@@ -188,3 +188,9 @@ def test_made_up_rows_are_opened_for_every_key_that_occurs(monkeypatch):
     assert (found.keys, found.units) == (((None,), ("a",), ("b",)), (1, 2, 3))
     assert found.readings == (tuple(quote.reach.one * number for number in (2, 5, 7)),)
     assert asked == []
+
+
+def test_a_quote_that_prices_fewer_readings_than_it_has_is_refused():
+    quote = quoted("SELECT COUNT(*), SUM(age) FROM visits")
+    with pytest.raises(ValueError, match="argument"):
+        release(replace(quote, priced=quote.priced[:1]), Exact([(1, 2, 3)]), SystemEntropy())

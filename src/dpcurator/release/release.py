@@ -60,16 +60,15 @@ def release(quote: Quote, exact: Exact, entropy: Entropy) -> Noisy:
 
     held = None if quote.held is None else quote.held.keys
     keys, rows = _selected(quote, exact, keep, None if held is None else held.keys)
-    combinations = iter(quote.lowered.combinations)
+    stored = stored_values(quote)
+    fresh = [priced for priced, values in zip(quote.priced, stored, strict=True) if values is None]
     noisy: list[tuple[int, ...]] = []
-    for priced, stored in zip(quote.priced, stored_values(quote), strict=True):
-        if stored is not None:  # it has its noise: none is drawn again
-            noisy.append(stored)
-            continue
-        values = combine(rows, next(combinations))
+    for priced, combination in zip(fresh, quote.lowered.combinations, strict=True):
+        values = combine(rows, combination)
         noise = priced.mechanism.sample(len(values), entropy)
         noisy.append(tuple(value + int(draw) for value, draw in zip(values, noise, strict=True)))
-    return Noisy(keys, tuple(noisy), quote.reach.other)
+    drawn = iter(noisy)  # what is stored has its noise: none is drawn again
+    return Noisy(keys, tuple(next(drawn) if values is None else values for values in stored), quote.reach.other)
 
 
 def stored_values(quote: Quote) -> tuple[tuple[int, ...] | None, ...]:
