@@ -390,6 +390,20 @@ def _signed_again(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 KEYED = "SELECT city, COUNT(*) AS n FROM visits GROUP BY city"
+TWO = "COUNT(*) AS n FROM visits GROUP BY city, smoker"
+
+
+@pytest.mark.parametrize("query", [
+    f"SELECT smoker, city, city AS again, {TWO}", f"SELECT city, {TWO}", f"SELECT {TWO}",
+    f"SELECT smoker, city, {TWO} LIMIT 3 OFFSET 2", f"SELECT city, smoker, {TWO} ORDER BY n DESC LIMIT 3",
+    f"SELECT city, smoker, {TWO} HAVING n > 0", "SELECT FLOOR(age / 10) AS d, COUNT(*) AS n FROM visits GROUP BY d",
+    "SELECT day, COUNT(*) AS n FROM visits GROUP BY day LIMIT 9 OFFSET 3",
+])
+def test_the_keys_of_an_honest_answer_are_those_of_the_catalog(query):
+    world = CATALOGS["approximate"]
+    answer = curator(world).ask(query, spend="5%").as_json()
+    told = verify(answer["receipt"], answer=answer, catalog=world)
+    assert [str(step) for step in told.steps if not step.holds] == []
 
 
 @pytest.mark.parametrize("query", [KEYED, f"{KEYED} ORDER BY n", f"{KEYED} LIMIT 2", f"{KEYED} HAVING n > -10000"])

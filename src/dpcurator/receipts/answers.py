@@ -9,7 +9,6 @@ tests/attacks/test_adversary_surface.py.
 
 from __future__ import annotations
 
-from collections import Counter
 from fractions import Fraction
 from typing import Any, Final
 
@@ -20,8 +19,8 @@ from dpcurator.ledger.keys import canonical
 from dpcurator.mechanisms import DiscreteGaussian, DiscreteLaplace
 from dpcurator.numbers import decimal_text
 from dpcurator.plan.check_catalog import disagreement
-from dpcurator.plan.lower import keys_of
 from dpcurator.plan.nodes import Key, Output, Plan, Result, Where
+from dpcurator.plan.public_keys import image
 from dpcurator.pricing.quote import price
 from dpcurator.receipts.earlier_notes import earlier_notes
 from dpcurator.receipts.form import Parsed, amount_of, require
@@ -85,17 +84,27 @@ def _listed(plan: Plan, rows: list[list[Json]], catalog: Catalog) -> None:
         return
     scanned = grouped.source.source if isinstance(grouped.source, Where) else grouped.source
     table = next(table for table in catalog.tables if table.name == scanned.table)
-    known = [canonical([shown_cell(output, key[index]).as_json() for _, output, index in shown])
-             for key in keys_of(plan, table)]
-    found = [canonical([row[place] for place, *_ in shown]) for row in rows
-             if not any(cell.get("other") for cell in row)]
-    require(not Counter(found) - Counter(known), "the answer has keys that the catalog does not list")
-    if not plan.order:
-        last = None if plan.limit is None else plan.offset + plan.limit
-        ahead = iter(known)
-        in_order = all(key in ahead for key in found)
-        whole = plan.having is not None or found == known[plan.offset : last][: len(found)]
-        require(in_order and whole, "the keys of the answer are not those of the catalog in their order")
+    lists = [image(column.part, table) or () for column in grouped.columns]
+    known = [{canonical(shown_cell(output, value).as_json()): n for n, value in enumerate(lists[index])}
+             for _, output, index in shown]
+    ranks = []  # of each key in canonical order, where all of it is shown
+    for row in rows:
+        if any(cell.get("other") for cell in row):
+            continue
+        found = {(index, numbers.get(canonical(row[place])))
+                 for (place, _, index), numbers in zip(shown, known, strict=True)}
+        require(all(number is not None for _, number in found), "the answer has keys that the catalog does not list")
+        require(len(found) == len(dict(found)), "the answer has a key in two ways")
+        rank = 0
+        for index, one in enumerate(lists):
+            rank = rank * len(one) + (dict(found).get(index) or 0)
+        ranks.append(rank)
+    if {index for *_, index in shown} != set(range(len(lists))):
+        return
+    require(len(set(ranks)) == len(ranks), "the answer has a key twice")
+    whole = plan.having is not None or ranks == list(range(plan.offset, plan.offset + len(ranks)))
+    in_order = bool(plan.order) or (ranks == sorted(ranks) and whole)
+    require(in_order, "the keys of the answer are not those of the catalog in their order")
 
 
 def _others(plan: Plan, rows: list[list[Json]]) -> None:
