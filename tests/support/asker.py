@@ -29,7 +29,7 @@ def say(words: object) -> None:
 def asked(curator: dp.Curator, task: dict[str, Any], name: str) -> tuple[str, Any]:
     """ "answer" with its numbers and request, "over", or the name of what else happened."""
     try:
-        question = QUESTION if task["same"] != "distinct" else f'SELECT SUM(gain) AS "{name}" FROM visits'
+        question = QUESTION if task["same"] != "distinct" else f"{QUESTION} WHERE who <> '{name}'"
         answer = curator.ask(question, epsilon=task["epsilon"], fresh=task["same"] == "fresh")
         return "answer", [answer.rows[0][0], (answer.receipt or {})["request"], (answer.receipt or {})["signature"]]
     except dp.OverBudget:
@@ -89,7 +89,7 @@ def kill() -> None:
     place = Path(sys.stdin.readline().strip())
     curator = dp.open(place / "curator.toml")
     for n in range(1_000_000):
-        answer = curator.ask(f'SELECT SUM(gain) AS "{os.getpid()}-{n}" FROM visits', epsilon="0.01")
+        answer = curator.ask(f"{QUESTION} WHERE who <> '{os.getpid()}-{n}'", epsilon="0.01")
         receipt = answer.receipt or {}
         say(
             [
