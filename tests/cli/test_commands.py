@@ -417,3 +417,44 @@ def test_a_file_of_questions_that_is_refused_charges_nothing(ready, capsys, text
 
 def test_asking_nothing_is_said(ready, capsys):
     assert "no question" in run(capsys, "ask", "--epsilon", "1").err
+
+
+class Terminal:
+    """Standard input and error of somebody at a terminal, who answers."""
+
+    def __init__(self, real, answers):
+        self.real, self.answers = real, iter(answers)
+
+    def isatty(self):
+        return True
+
+    def readline(self, *_):
+        return next(self.answers)
+
+    def __getattr__(self, name):
+        return getattr(self.real, name)
+
+
+def test_much_of_the_budget_and_likely_mistakes_are_asked_about_at_a_terminal_alone(ready, capsys, monkeypatch):
+    """Before the charge; --yes answers. Nobody is asked where there is no terminal."""
+    import sys
+
+    some = ("ask", "SELECT COUNT(*) AS n FROM visits", "--spend")
+
+    def at_terminal(*words, answers=()):
+        with monkeypatch.context() as here:
+            here.setattr(sys, "stdin", Terminal(sys.stdin, answers))
+            here.setattr(sys, "stderr", Terminal(sys.stderr, ()))
+            return run(capsys, *words)
+
+    no = at_terminal(*some, "30%", answers=["n\n"])
+    assert (no.code, no.out.strip()) == (2, "")
+    assert "caution: this costs 30 % of the whole budget" in no.err
+    assert "Nothing was charged" in no.err
+    assert run(capsys, "budget", "--json").json["spent"] == "0"
+    assert at_terminal(*some, "20%").code == 0
+    assert at_terminal(*some, "30%", answers=["y\n"]).code == 0
+    wrong = ("ask", "SELECT COUNT(*) AS n FROM visits WHERE city = 'leeds'", "--spend", "1%")
+    assert "did you mean 'Leeds'?" in at_terminal(*wrong, answers=["n\n"]).err
+    assert at_terminal(*wrong, "--yes").code == 0
+    assert run(capsys, "ask", "SELECT AVG(age) AS a FROM visits", "--spend", "25%").code == 0

@@ -13,6 +13,7 @@ from dpcurator.cli.application import HERE, AsJson, Catalog, command, show, show
 from dpcurator.cli.formats import Format, absent, chosen, text_of, write
 from dpcurator.cli.price_options import NOTHING, Asked, AsOne, File, Question, priced, question_text, questions_of
 from dpcurator.errors import Misconfigured, Refusal
+from dpcurator.numbers import decimal_text
 
 
 def _curator(catalog: Path) -> Any:
@@ -54,6 +55,9 @@ def ask(
     output: Annotated[
         Path | None, typer.Option("--output", help="Write the answer to a new file.", metavar="FILE")
     ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Do not ask before paying much, or for what looks like a mistake.")
+    ] = False,
     catalog: Catalog = HERE,
     as_json: AsJson = False,
 ) -> None:
@@ -86,12 +90,26 @@ def ask(
         _menu(curator, text, asked, as_json)
         return
     absent(receipt, "receipt")
+    if not yes and sys.stdin.isatty() and sys.stderr.isatty():
+        _confirmed(curator, curator.quote(text, **asked.offer()))
     if sys.stderr.isatty() and not as_json:
         print("answering ...", file=sys.stderr)
     answer = curator.ask(text, **asked.offer(), fresh=fresh, request_id=request_id)
     if receipt is not None and answer.receipt is not None:
         _write(receipt, answer.receipt)
     _put(answer, how_written, output)
+
+
+def _confirmed(curator: Any, quote: Any) -> None:
+    """Ask a person at a terminal before much of the budget is paid, or for what looks like a mistake."""
+    total = curator.catalog.budget
+    told = list(quote.cautions())
+    if quote.cost * 5 > total:
+        told.append(f"this costs {decimal_text(100 * quote.cost / total)} % of the whole budget")
+    if told:
+        print(*(f"caution: {words}" for words in told), sep="\n", file=sys.stderr)
+        if not typer.confirm("pay and answer?", err=True):
+            raise Refusal("not asked: you said no.", cure="Nothing was charged. With --yes there is no such question.")
 
 
 def _put(answer: Any, how: Format, output: Path | None) -> None:

@@ -52,6 +52,7 @@ def quote_text(quote: Quote, budget: Budget, assume_count: str | None, *, of_bat
     lines += [f"  {printable(bar.title)}: {describe(bar)}" for bar in found]
     if quote.selecting is not None:
         lines += ["", *quote.selecting.told()]
+    lines += [f"caution: {words}" for words in quote.cautions()]
     for number, (one, paid) in enumerate(zip(quote.priced, before, strict=True), 1):
         share = f"epsilon {decimal_text(one.epsilon)}" if one.epsilon else f"rho {decimal_text(one.rho)}"
         how = "for" if paid is None else "paid before, for"

@@ -114,7 +114,14 @@ class Quote:
         bars = [f"  {title}: {bar}" for title, bar in self._bars()]
         price = f"price: {' and '.join(self._charged())}, of a budget of {decimal_text(self.catalog.budget)}"
         price += f" ({self.paid_before()})" if self.held is not None else ""
-        return "\n".join([price, f"error bars, with {percent} % confidence for each value:", *bars])
+        told = [f"caution: {words}" for words in self.cautions()]
+        return "\n".join([price, f"error bars, with {percent} % confidence for each value:", *bars, *told])
+
+    def cautions(self) -> tuple[str, ...]:
+        """What is likely a mistake in the question, from public facts alone."""
+        from dpcurator.pricing.cautions import cautions
+
+        return cautions(self)
 
     def _repr_html_(self) -> str:
         return pre_html(str(self))
@@ -172,6 +179,7 @@ class Quote:
         selection = self.selecting and self.selecting.as_json() | {
             "words": self.selecting.told(),
             "chances": [[n, decimal_text(chance)] for n, chance in self.selecting.chances()],
+            "sizes": dict(zip(("0.5", "0.95"), self.selecting.sizes(), strict=True)),
         }
         return {
             "currency": self.catalog.currency,
@@ -182,6 +190,7 @@ class Quote:
             "selection": selection,
             "readings": [_reading_json(one, self.confidence) for one in self.priced],
             "error_bars": [bar.as_json() for bar in bars(self)],
+            "cautions": list(self.cautions()),
             "keys": None if self.reach.chosen else len(self.lowered.keys),
             "paid_before": None if self.held is None else self.held.as_json(),
             "plan": as_json(self.plan),

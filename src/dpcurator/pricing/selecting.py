@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from dpcurator.mechanisms.key_selection import KeySelection
 
 FAR: Final = Fraction(50)
+MOST_UNITS: Final = 10**6  # of a key, where the sizes that a quote tells are looked for
 SHOWN: Final = (1, 2, 5, 10, 20, 50)  # units of a key, for the chances a quote tells (semantics 7.1)
 
 
@@ -39,6 +40,22 @@ class Selecting:
         """(units, chance of being shown), rounded down to four places."""
         return tuple((n, Fraction(math.floor(self.rule.keep_chance(n).lo * 10**4), 10**4)) for n in SHOWN)
 
+    def sizes(self) -> tuple[int | None, int | None]:
+        """From how many units on a key is shown with probability 1/2, and .95; None beyond a million. Proved, so at
+        most a unit more than the least."""
+        return self._from(Fraction(1, 2)), self._from(Fraction(95, 100))
+
+    def _from(self, chance: Fraction) -> int | None:
+        low, high = 0, 1
+        while self.rule.keep_chance(high).lo < chance:
+            low, high = high, 2 * high
+            if low > MOST_UNITS:
+                return None
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self.rule.keep_chance(middle).lo >= chance else (middle, high)
+        return high
+
     def as_json(self) -> dict[str, Any]:
         """For the ledger's parameters and the receipt: exact text."""
         costs = {name: str(getattr(self, name)) for name in ("epsilon", "rho", "delta")}
@@ -47,9 +64,11 @@ class Selecting:
     def told(self) -> list[str]:
         """In words, for a quote."""
         chances = ", ".join(f"{n}: {decimal_text(chance)}" for n, chance in self.chances())
+        half, most = ("more than a million" if one is None else f"{one:,}" for one in self.sizes())
         return [
             f"keys are shown by {words(self.rule)}, at delta {decimal_text(self.delta)}",
             f"probability of being shown, by the units that have the key: {chances}",
+            f"a key is shown with probability 0.5 from {half} units on, and with 0.95 from {most}",
         ]
 
 

@@ -1,0 +1,119 @@
+"""What is likely a mistake in a question, from public facts alone, so that it is said before anything is charged.
+
+- A column with listed keys is compared with a value that is none of them (D4): rows may have other values, so it is no
+  refusal; the key that it may have been meant for is named.
+- A number is compared with one beyond the bounds of its column: values may be beyond them, and are not expected to be.
+- The error bar of a count is wider than an average group is expected to be (D7), by the public number of units.
+- With unknown keys, the group that is shown with an even probability is larger than all units are expected to be (D5).
+
+Checked in tests/pricing/test_cautions.py.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dpcurator.aggregates import rule_of
+from dpcurator.catalog.model import Column, Table, Value
+from dpcurator.language.names import quote as named
+from dpcurator.language.rows import Among, Compare, Constant, Field, walk
+from dpcurator.numbers import decimal_text
+from dpcurator.numbers.text_table import printable
+from dpcurator.plan.limits import scanned
+from dpcurator.plan.nodes import Plan, Result, Where
+from dpcurator.pricing.bars import bars, describe
+
+if TYPE_CHECKING:
+    from dpcurator.catalog.model import Catalog
+    from dpcurator.pricing.quote import Quote
+
+
+def cautions(quote: Quote) -> tuple[str, ...]:
+    """A sentence for each, none where nothing looks like a mistake."""
+    if quote.free:
+        return ()
+    table = next(table for table in quote.catalog.tables if table.name == scanned(quote.plan))
+    return (*comparisons(quote.plan, table), *_sizes(quote, table))
+
+
+def comparisons(plan: Plan, table: Table) -> tuple[str, ...]:
+    """Of values that are no keys, and of numbers beyond bounds."""
+    below = plan.source.source.source
+    looked = [below.predicate] if isinstance(below, Where) else []
+    looked += [call.column.part for call in plan.calls if call.column is not None]  # type: ignore[misc]
+    found: dict[str, None] = {}
+    for part in (inner for one in looked for inner in walk(one)):
+        pairs: list[tuple[object, Constant]] = []
+        if isinstance(part, Compare) and part.op in ("=", "<>"):
+            pairs = [(one, other) for one, other in ((part.left, part.right), (part.right, part.left))
+                     if isinstance(other, Constant)]
+        elif isinstance(part, Among):
+            pairs = [(part.operand, value) for value in part.values]
+        for one, constant in pairs:
+            if isinstance(one, Field):
+                found |= dict.fromkeys(_unlisted(table.columns[one.index], constant.value))
+        if isinstance(part, Compare):
+            found |= dict.fromkeys(_beyond(part, table))
+    return tuple(found)
+
+
+def _unlisted(column: Column, value: Value) -> Iterator[str]:
+    """`value` is compared with the column for equality."""
+    if column.keys is None or value in column.keys or column.type not in ("text", "integer", "uuid"):
+        return
+    words = f"{value!r} is no key of {named(column.name)}, so perhaps no row has it"
+    texts = [key for key in column.keys if isinstance(key, str)]
+    if isinstance(value, str) and texts:
+        folded = {key.casefold().strip(): key for key in reversed(texts)}
+        close = difflib.get_close_matches(value.casefold().strip(), folded, 1, 0.6)
+        words += f"; did you mean {folded[close[0]]!r}?" if close else ""
+    yield printable(words)
+
+
+def _beyond(part: Compare, table: Table) -> Iterator[str]:
+    """A column is compared with a number that is beyond its bounds."""
+    for one, other in ((part.left, part.right), (part.right, part.left)):
+        if not (isinstance(one, Field) and isinstance(other, Constant) and isinstance(other.value, int | float)):
+            continue
+        column = table.columns[one.index]
+        if column.type not in ("integer", "float") or column.lower is None or column.upper is None:
+            continue
+        if not column.lower <= other.value <= column.upper:
+            ends = f"{decimal_text(column.lower)} to {decimal_text(column.upper)}"
+            yield f"{named(column.name)} is compared with {other.value!r}, and its bounds are {ends}"
+
+
+def expected_units(catalog: Catalog, table: Table) -> int | None:
+    """The public number of units, or how many are expected."""
+    return catalog.units or table.expected_units
+
+
+def _sizes(quote: Quote, table: Table) -> Iterator[str]:
+    units, who = expected_units(quote.catalog, table), printable(quote.catalog.protects)
+    if units is None:
+        return
+    if quote.selecting is not None:
+        half = quote.selecting.sizes()[0]
+        if half is None or half > units:
+            from_ = f"a group is shown with probability 0.5 only from {_many(half)} {who} on"
+            yield f"{from_}; {units:,} are expected in all"
+        return
+    groups = quote.plan.source.source.keys
+    for bar, output in zip(bars(quote), [one for one in quote.plan.outputs if _rests(one.part)], strict=False):
+        if groups > 1 and isinstance(output.part, Result) and bar.error is not None and bar.rows is None:
+            call = quote.plan.calls[output.part.index]
+            if call.function.startswith("COUNT") and rule_of(call) and bar.error * groups >= units:
+                yield (f"{describe(bar)} of {printable(bar.title)} is wider than an average group: {units:,} {who} in "
+                       f"{groups:,} groups are {max(1, units // groups):,} each")
+
+
+def _rests(part: object) -> bool:
+    from dpcurator.pricing.bars import results
+
+    return bool(results(part))  # type: ignore[arg-type]
+
+
+def _many(size: int | None) -> str:
+    return "more than a million" if size is None else f"{size:,}"

@@ -1,0 +1,61 @@
+"""What is said before a charge: comparisons with no key or beyond bounds, bars wider than groups, sizes of groups."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from questions import CATALOG, VISITS, catalog_with, with_column
+
+from dpcurator.aggregates import AGGREGATES
+from dpcurator.fronts.sql import parse
+from dpcurator.plan.bind import bind
+from dpcurator.pricing.quote import price
+
+FEW = catalog_with(replace(VISITS, expected_units=300, max_total=1))
+UNKNOWN = replace(catalog_with(replace(with_column(VISITS, "city", keys=None, unknown_keys=True), expected_units=300)),
+                  delta=Fraction(1, 10**6), salt="0" * 32)
+
+
+def quoted(text, catalog=CATALOG, epsilon="1"):
+    return price(bind(parse(text), catalog, AGGREGATES), Fraction(epsilon), catalog)
+
+
+@pytest.mark.parametrize(("where", "told"), [
+    ("city = 'leeds'", "'leeds' is no key of city, so perhaps no row has it; did you mean 'Leeds'?"),
+    ("'Lead' = city", "'Lead' is no key of city, so perhaps no row has it; did you mean 'Leeds'?"),
+    ("city IN ('York', 'Paris')", "'Paris' is no key of city, so perhaps no row has it"),
+    ("NOT (ward = 3 OR age > 3)", "3 is no key of ward, so perhaps no row has it"),
+    ("age > 120", "age is compared with 120, and its bounds are 0 to 110"),
+    ("-1 < age", "age is compared with -1, and its bounds are 0 to 110"),
+    ("city = 'Leeds' AND ward IN (1, 2) AND age <= 110 AND cost >= 0 AND smoker", ""),
+    ("city LIKE 'l%' AND UPPER(city) = 'LEEDS' AND note = 'x' AND city > 'M'", ""),
+])
+def test_d4_values_that_are_no_keys_and_numbers_beyond_bounds_are_named(where, told):
+    for text in (f"SELECT COUNT(*) FROM visits WHERE {where}", f"SELECT COUNT_IF({where}) FROM visits"):
+        quote = quoted(text)
+        assert quote.cautions() == ((told,) if told else ())
+        assert (f"caution: {told}" in str(quote)) == bool(told)
+        assert quote.as_json()["cautions"] == list(quote.cautions())
+
+
+def test_d7_a_bar_wider_than_an_average_group_is_told():
+    wide = quoted("SELECT city, COUNT(*) AS n, AVG(age) FROM visits GROUP BY city", FEW, "0.02")
+    (told,) = wide.cautions()
+    assert told.endswith("of n is wider than an average group: 300 people in 3 groups are 100 each")
+    assert quoted("SELECT city, COUNT(*) AS n FROM visits GROUP BY city", FEW).cautions() == ()
+    assert quoted("SELECT COUNT(*) AS n FROM visits", FEW, "0.01").cautions() == ()
+    assert quoted("SELECT city, COUNT(*) AS n FROM visits GROUP BY city", CATALOG, "0.01").cautions() == ()
+
+
+@pytest.mark.parametrize("epsilon", ["0.01", "0.1", "1", "10"])
+def test_d5_the_sizes_of_groups_that_are_shown_are_told(epsilon):
+    quote = quoted("SELECT city, COUNT(*) AS n FROM visits GROUP BY city", UNKNOWN, epsilon)
+    half, most = quote.selecting.sizes()
+    chance = quote.selecting.rule.keep_chance
+    for size, wanted in ((half, Fraction(1, 2)), (most, Fraction(95, 100))):
+        assert chance(size).lo >= wanted > chance(size - 1).lo
+    assert f"with probability 0.5 from {half:,} units on, and with 0.95 from {most:,}" in quote.selecting.told()[-1]
+    assert quote.as_json()["selection"]["sizes"] == {"0.5": half, "0.95": most}
+    assert bool(quote.cautions()) == (half > 300)
