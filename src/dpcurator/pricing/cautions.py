@@ -12,30 +12,32 @@ Checked in tests/pricing/test_cautions.py.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
 
-from dpcurator.aggregates import rule_of
-from dpcurator.catalog.model import Column, Table, Value
+from dpcurator.catalog.model import Catalog, Column, Table, Value
 from dpcurator.language.names import quote as named
 from dpcurator.language.rows import Among, Compare, Constant, Field, walk
 from dpcurator.numbers import decimal_text
 from dpcurator.numbers.text_table import printable
 from dpcurator.plan.limits import scanned
 from dpcurator.plan.nodes import Plan, Result, Where
-from dpcurator.pricing.bars import bars, describe
+from dpcurator.pricing.selecting import Selecting
 
-if TYPE_CHECKING:
-    from dpcurator.catalog.model import Catalog
-    from dpcurator.pricing.quote import Quote
+Count = tuple[str, str, Fraction]  # the title of a column that is a count, its error bar in words and as a number
 
 
-def cautions(quote: Quote) -> tuple[str, ...]:
-    """A sentence for each, none where nothing looks like a mistake."""
-    if quote.free:
-        return ()
-    table = next(table for table in quote.catalog.tables if table.name == scanned(quote.plan))
-    return (*comparisons(quote.plan, table), *_sizes(quote, table))
+def cautions(plan: Plan, catalog: Catalog, selecting: Selecting | None, counts: Sequence[Count]) -> tuple[str, ...]:
+    """A sentence for each, none where nothing looks like a mistake. counts: see `counted`."""
+    table = next(table for table in catalog.tables if table.name == scanned(plan))
+    return (*comparisons(plan, table), *_sizes(plan, catalog, table, selecting, counts))
+
+
+def counted(plan: Plan) -> frozenset[str]:
+    """The titles of the columns that are a count alone."""
+    alone = [one for one in plan.outputs if isinstance(one.part, Result)]
+    return frozenset(one.title for one in alone if isinstance(one.part, Result)
+                     and plan.calls[one.part.index].function.startswith("COUNT"))
 
 
 def comparisons(plan: Plan, table: Table) -> tuple[str, ...]:
@@ -90,30 +92,21 @@ def expected_units(catalog: Catalog, table: Table) -> int | None:
     return catalog.units or table.expected_units
 
 
-def _sizes(quote: Quote, table: Table) -> Iterator[str]:
-    units, who = expected_units(quote.catalog, table), printable(quote.catalog.protects)
+def _sizes(
+    plan: Plan, catalog: Catalog, table: Table, selecting: Selecting | None, counts: Sequence[Count]
+) -> Iterator[str]:
+    units, who = expected_units(catalog, table), printable(catalog.protects)
     if units is None:
         return
-    if quote.selecting is not None:
-        half = quote.selecting.sizes()[0]
+    if selecting is not None:
+        half = selecting.sizes()[0]
         if half is None or half > units:
-            from_ = f"a group is shown with probability 0.5 only from {_many(half)} {who} on"
-            yield f"{from_}; {units:,} are expected in all"
+            size = "more than a million" if half is None else f"{half:,}"
+            words = f"a group is shown with probability 0.5 only from {size} {who} on"
+            yield f"{words}; {units:,} are expected in all"
         return
-    groups = quote.plan.source.source.keys
-    for bar, output in zip(bars(quote), [one for one in quote.plan.outputs if _rests(one.part)], strict=False):
-        if groups > 1 and isinstance(output.part, Result) and bar.error is not None and bar.rows is None:
-            call = quote.plan.calls[output.part.index]
-            if call.function.startswith("COUNT") and rule_of(call) and bar.error * groups >= units:
-                yield (f"{describe(bar)} of {printable(bar.title)} is wider than an average group: {units:,} {who} in "
-                       f"{groups:,} groups are {max(1, units // groups):,} each")
-
-
-def _rests(part: object) -> bool:
-    from dpcurator.pricing.bars import results
-
-    return bool(results(part))  # type: ignore[arg-type]
-
-
-def _many(size: int | None) -> str:
-    return "more than a million" if size is None else f"{size:,}"
+    groups = plan.source.source.keys
+    for title, bar, error in counts:
+        if groups > 1 and error * groups >= units:
+            yield (f"{bar} of {printable(title)} is wider than an average group: {units:,} {who} in {groups:,} groups "
+                   f"are {max(1, units // groups):,} each")

@@ -119,9 +119,15 @@ class Quote:
 
     def cautions(self) -> tuple[str, ...]:
         """What is likely a mistake in the question, from public facts alone."""
-        from dpcurator.pricing.cautions import cautions
+        from dpcurator.pricing.bars import bars, describe
+        from dpcurator.pricing.cautions import cautions, counted
 
-        return cautions(self)
+        if self.free:
+            return ()
+        titles = counted(self.plan)
+        counts = [(bar.title, describe(bar), bar.error) for bar in bars(self)
+                  if bar.title in titles and bar.error is not None and bar.rows is None]
+        return cautions(self.plan, self.catalog, self.selecting, counts)
 
     def _repr_html_(self) -> str:
         return pre_html(str(self))
