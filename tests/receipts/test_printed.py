@@ -424,6 +424,11 @@ def test_a_key_that_the_catalog_does_not_list_is_found_where_it_is_given(query):
         return one["answer"], two["answer"], bare["answer"]
 
     assert told(honest) == (True, True, True)
+    free = files()["a public answer"]
+    assert alone.answer(free["receipt"], free, declared)
+    free = free | {"rows": [[{**free["rows"][0][0], "value": "Atlantis"}, *free["rows"][0][1:]], *free["rows"][1:]]}
+    with pytest.raises(alone.No, match="not among those that are declared"):
+        alone.answer(free["receipt"] | {"answer_sha256": sha({name: free[name] for name in CORE})}, free, declared)
     renamed, twice, turned = (copy.deepcopy(honest) for _ in range(3))
     renamed["rows"][0][0]["value"] = "Atlantis"
     assert told(_signed_again(renamed)) == (False, False, True)

@@ -558,7 +558,7 @@ def answer(receipt: Any, printed: Any, catalog: Any = None) -> str:
     same([("its hash", digest({name: printed[name] for name in CORE}), receipt["answer_sha256"]),
           ("its columns", titles, printed["columns"]), ("its confidence", receipt["confidence"], printed["confidence"]),
           *((name, fact, printed[name]) for name, fact in beside)])
-    if catalog is not None and paid:
+    if catalog is not None:
         listed(receipt, printed, catalog)
     keys = receipt["plan"]["source"]["source"]["columns"]
     most = math.inf if any(key["count"] is None for key in keys) else math.prod(key["count"] for key in keys)
