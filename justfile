@@ -3,7 +3,7 @@
 default:
     @just --list
 
-# the ordinary tests, all cores; `just test -m slow` for what it leaves out, `just test -m slow --part 3/12` for a part
+# the ordinary tests, all cores; `just test -m slow` for what it leaves out, `just test -m slow --part 3/32` for a part
 test *args:
     python -m pytest {{args}}
 
