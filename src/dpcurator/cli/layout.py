@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from dpcurator.catalog.check import Finding
+from dpcurator.language.rows import Field
 from dpcurator.ledger.events import Answered, Charged, Opened
 from dpcurator.ledger.ledger import Entry
 from dpcurator.mechanisms import DiscreteLaplace
@@ -50,6 +51,7 @@ def quote_text(quote: Quote, budget: Budget, assume_count: str | None, *, of_bat
     found = bars(quote, rows)
     lines.append(f"error bars, with {decimal_text(quote.confidence * 100)} % confidence for each value:")
     lines += [f"  {printable(bar.title)}: {describe(bar)}" for bar in found]
+    lines += counted_apart(quote)
     if quote.selecting is not None:
         lines += ["", *quote.selecting.told()]
     lines += [f"caution: {words}" for words in quote.cautions()]
@@ -68,6 +70,20 @@ def quote_text(quote: Quote, budget: Budget, assume_count: str | None, *, of_bat
         many = quote.reach.chosen or one.reading.coordinates > 1
         lines.append(f"  {law} {error_text(typical(one))}{each if many else ''}")
     return "\n".join(lines)
+
+
+def counted_apart(quote: Quote) -> list[str]:
+    """Which declarations would save a noisy query: of columns whose rows are counted beside all rows, or another's."""
+    counts = [one.ask.column for one in quote.priced if one.ask.what in ("rows", "present")]
+    names = [printable(one.name) for one in counts if one is not None and isinstance(one.part, Field)]
+    if len(counts) < 2 or not names:
+        return []
+    saved = min(len(names), len(counts) - 1)
+    each = "each may be missing, so its rows are counted apart" if len(names) > 1 else (
+        "it may be missing, so its rows are counted apart"
+    )
+    queries = f"{saved} of {len(quote.priced)} noisy queries"
+    return ["", f"{', '.join(names)}: {each}; a value declared for missing ones (missing = ...) saves {queries}"]
 
 
 def findings_text(findings: list[Finding]) -> str:

@@ -38,14 +38,25 @@ class Resolved:
     calls: tuple[PricedCall, ...]
 
 
-def resolve(plan: Plan) -> Resolved:
-    """The plan's readings. Raises Refusal for a call this version does not know."""
+def resolve(plan: Plan, *, apart: bool = False) -> Resolved:
+    """The plan's readings. Raises Refusal for a call this version does not know.
+
+    The rows where a column is present are all rows where it declares a value for missing ones: such counts are one
+    reading, the count of rows. apart: each by itself, as receipts of earlier versions hold them.
+    """
     reach = stability(plan.source)
     answered = reach.chosen or plan.source.source.keys
     wanted = [rule_of(call).asks(call.column, reach) if answered else () for call in plan.calls]
+    if not apart:
+        wanted = [tuple(_of_all_rows(ask) for ask in one) for one in wanted]
     asks = tuple(dict.fromkeys(ask for one in wanted for ask in one))
     places = {ask: number for number, ask in enumerate(asks)}
     calls = tuple(
         PricedCall(call, tuple(places[ask] for ask in one)) for call, one in zip(plan.calls, wanted, strict=True)
     )
     return Resolved(reach, asks, calls)
+
+
+def _of_all_rows(ask: Ask) -> Ask:
+    never_missing = ask.what == "present" and ask.column is not None and ask.column.filled
+    return Ask("rows") if never_missing else ask

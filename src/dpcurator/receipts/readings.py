@@ -29,6 +29,12 @@ def check_readings(told: Parsed, ledger: Ledger, catalog: Catalog) -> str:
     same_facts = receipt["catalog_sha256"] in (facts_of(told.plan, catalog), catalog.digest)
     if not same_facts or receipt["data_version"] != catalog.data_version:
         return "the catalog is of other facts or data than it was: its readings were not looked at"
+    part: Json = {}
+    if told.charged:
+        stored = ledger.stored_under(receipt["request"])
+        part = parts_of("{}" if stored is None else stored.answer)[(receipt["batch"] or {"index": 0})["index"]]
+        if "noisy" not in part:
+            return "the answer was stored by an earlier version, without its readings"
     whole = price(told.plan, told.price, catalog, confidence=amount_of(receipt["confidence"]))
     shared = receipt.get("shared")
     quote = whole if shared is None else as_shared(whole, ledger, receipt["analyst"], shared)
@@ -37,14 +43,7 @@ def check_readings(told: Parsed, ledger: Ledger, catalog: Catalog) -> str:
     require(canonical(found) == canonical(claimed), "the ledger's readings have another noise than it says")
     keys = None if quote.selecting is None else quote.selecting.as_json()
     require(canonical(keys) == canonical(receipt["selection"]), "the ledger's keys were selected otherwise")
-    if told.charged:
-        stored = ledger.stored_under(receipt["request"])
-        part = parts_of("{}" if stored is None else stored.answer)[(receipt["batch"] or {"index": 0})["index"]]
-        if "noisy" not in part:
-            return "the answer was stored by an earlier version, without its readings"
-        noisy = _noisy(quote, part["noisy"])
-    else:
-        noisy = released_before(quote)
+    noisy = _noisy(quote, part["noisy"]) if told.charged else released_before(quote)
     rows = [[cell.as_json() for cell in row] for row in finish(quote, noisy)]
     outputs, level = quote.plan.outputs, quote.confidence
     core = {

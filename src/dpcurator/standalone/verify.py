@@ -246,8 +246,9 @@ def always(reach: SimpleNamespace, column: Any) -> bool:
     """Whether each unit is one row of the one key, and has the column: with WHERE or GROUP BY it may have none."""
     return bool(reach.whole and (column is None or column["filled"]))
 
-def asked_of(plan: Any, reach: SimpleNamespace) -> list[Any]:
-    """The numbers that must be read, each paid once. What public facts give is not read."""
+def asked_of(plan: Any, reach: SimpleNamespace, apart: bool = False) -> list[Any]:
+    """The numbers that must be read, each paid once. What public facts give is not read, and the rows where a column is
+    present that is never missing are all rows; apart: counted by themselves, as earlier versions did."""
     found = []
     for call in plan["calls"] if reach.keys != 0 else []:
         column, function, public = call["column"], call["function"], reach.units and always(reach, call["column"])
@@ -258,7 +259,9 @@ def asked_of(plan: Any, reach: SimpleNamespace) -> list[Any]:
         else:
             need(function == "COUNT" or (function == "COUNT DISTINCT" and column is None), f"{function} is not known")
             what = [] if public else ["present" if column else "units" if "DISTINCT" in function else "rows"]
-        found += [{"node": "Ask", "what": one, "column": column} for one in what]
+        rows = column and column["filled"] and not apart
+        found += [{"node": "Ask", "what": "rows", "column": None} if rows and one == "present" else
+                  {"node": "Ask", "what": one, "column": column} for one in what]
     return list({canonical(ask): ask for ask in found}.values())
 
 def moved(ask: Any, reach: SimpleNamespace, grid: Any) -> dict[str, Any]:
@@ -331,10 +334,11 @@ def question(receipt: Any, catalog: Any) -> str:
         filled(column, reach, catalog)
     names = "rows groups keys one units" + " total" * bool(reach.total)
     claimed = {name: getattr(reach, name) for name in names.split()}
+    read, earlier = [claim["ask"] for claim in receipt.get("readings", [])], asked_of(plan, reach, apart=True)
     same([("the digest of the plan", digest(plan), receipt["plan_sha256"]),
           ("the reach", claimed, receipt.get("reach", claimed)),
           ("the neighbours", reach.table["neighbours"], receipt["neighbours"]),
-          ("what is read", asked_of(plan, reach), [claim["ask"] for claim in receipt.get("readings", [])])])
+          ("what is read", read if read == earlier else asked_of(plan, reach), read)])
     return "; ".join(reach.words)
 
 def reading(claim: Any, reach: SimpleNamespace, currency: str) -> str:
