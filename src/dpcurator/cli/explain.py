@@ -47,7 +47,8 @@ def engine_query(quote: Quote) -> tuple[str, list[Any]]:
     """The engine's SQL and its bound values; empty when no private data would be read."""
     if quote.free:
         return "", []
-    found = statement(quote.lowered.core)
+    whole = quote if quote.held is None else quote.held.whole  # as if nothing of it had been paid before
+    found = statement(whole.lowered.core)
     return found.sql, found.parameters
 
 

@@ -16,7 +16,7 @@ from dpcurator.ledger.verify import Verdict
 from dpcurator.receipts.answers import is_printed
 from dpcurator.receipts.charges import absent, one_charge
 from dpcurator.receipts.form import Step, Verification
-from dpcurator.receipts.receipt import FORMAT
+from dpcurator.receipts.receipt import FORMAT, SHARING
 from dpcurator.receipts.verification import verify
 from dpcurator.standalone.verify import LARGEST, file_steps
 from dpcurator.values import read_json
@@ -87,7 +87,7 @@ def _parts(content: Any) -> tuple[Any, dict[str, Any] | None]:
 
 
 def _is_paid(receipt: Any) -> bool:
-    return isinstance(receipt, dict) and receipt.get("format") == FORMAT
+    return isinstance(receipt, dict) and receipt.get("format") in (FORMAT, SHARING)
 
 
 def _independent(each: list[tuple[str, bool, str]]) -> Step:

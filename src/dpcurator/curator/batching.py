@@ -23,6 +23,7 @@ from dpcurator.catalog.model import Catalog
 from dpcurator.engines.limits import check_core, weight
 from dpcurator.engines.limits_rows import MAX_PARTS
 from dpcurator.errors import Refusal
+from dpcurator.ledger.canonical import canonical_text
 from dpcurator.numbers import decimal_text
 from dpcurator.numbers.text_table import pre_html
 from dpcurator.plan.canonical import digest
@@ -53,6 +54,7 @@ class Batch:
     digests: tuple[str, ...]
     places: tuple[int | None, ...]
     point: Point | None = None
+    before: tuple[Quote | None, ...] = ()  # of each paid one, its quote where it rests on earlier charges alone
 
     def __repr__(self) -> str:
         delta = f", delta {decimal_text(self.delta)}" if self.delta else ""
@@ -81,8 +83,18 @@ class Batch:
         return self.summed("delta") if self.point is None else self.point.delta
 
     def summed(self, name: str) -> Fraction:
-        """What the paid questions cost one by one: "epsilon", "rho", "delta", or "cost"."""
-        return sum((getattr(quote, name) for quote in self.paid), Fraction(0))
+        """What the questions that this batch pays cost one by one: "epsilon", "rho", "delta", or "cost"."""
+        return sum((getattr(self.paid[number], name) for number in self.own), Fraction(0))
+
+    @property
+    def own(self) -> tuple[int, ...]:
+        """Which of `paid` this batch pays itself: all, but for those of which everything was paid before."""
+        return tuple(number for number in range(len(self.paid)) if not self.before or self.before[number] is None)
+
+    def shared(self) -> str:
+        """For the ledger: what earlier charges paid of each question, as canonical JSON; "" where nothing."""
+        held = [None if one is None or one.held is None else one.held.as_json() for one in self.before]
+        return canonical_text({"batch": held}) if held else ""
 
     @property
     def cost(self) -> Fraction:
@@ -106,7 +118,9 @@ class Batch:
 
     def told(self, index: int) -> Json:
         """What the receipt of the paid question number `index` says of the batch."""
-        costs = [[str(quote.epsilon), str(quote.rho), str(quote.delta)] for quote in self.paid]
+        own = set(self.own)
+        costs = [[str(getattr(quote, name)) if place in own else "0" for name in ("epsilon", "rho", "delta")]
+                 for place, quote in enumerate(self.paid)]
         told: Json = {"index": index, "plans": list(self.digests), "facts": list(self.facts), "costs": costs}
         if self.point is None:
             return told
@@ -125,18 +139,14 @@ class Batch:
 
 
 def without(batch: Batch, due: Sequence[Quote]) -> Batch:
-    """The batch of the questions that still cost something. due: of each paid one, what of it is paid before."""
-    whole = {number: quote for number, quote in enumerate(due) if quote.held is not None and quote.held.all}
-    left = [number for number in range(len(batch.paid)) if number not in whole]
-    places = {number: place for place, number in enumerate(left)}
-    return replace(
-        batch,
-        asked=tuple(quote if place is None else whole.get(place, quote)
-                    for quote, place in zip(batch.asked, batch.places, strict=True)),
-        paid=tuple(batch.paid[number] for number in left),
-        digests=tuple(batch.digests[number] for number in left),
-        places=tuple(None if place is None else places.get(place) for place in batch.places),
-    )
+    """The batch, of which the questions cost nothing all of whose readings were paid before. due: of each paid one, the
+    quote with what the ledger holds of it. Of what it is asked, of plans and parameters, it stays the same batch."""
+    before = tuple(quote if quote.held is not None and quote.held.all else None for quote in due)
+    if not any(before):
+        return batch
+    asked = (quote if place is None else before[place] or quote
+             for quote, place in zip(batch.asked, batch.places, strict=True))
+    return replace(batch, asked=tuple(asked), before=before)
 
 
 def point_json(point: Point) -> Json:

@@ -170,7 +170,7 @@ class Curator:
         contribution bounding for this question, instead of the catalog's. Raises Refusal.
         """
         whole = self._whole(question, asked)
-        return whole if whole.free else self._due(whole, self.request(whole, analyst=analyst))
+        return whole if whole.free else with_stored(whole, self.ledger, analyst)
 
     def _whole(self, question: Question, asked: Asking) -> Quote:
         """The quote of a question as if nothing of it had been paid before."""
@@ -233,6 +233,9 @@ class Curator:
     ) -> Answer:
         """The answer, paid for. The same question at the same price again is free and gives the same numbers.
 
+        What earlier answers hold of it is used again and costs nothing, as `quote` says; of several such noisy numbers
+        the one with the least noise, so a free answer becomes finer where a finer one was paid.
+
         The price is as for `quote`. fresh: pay again for independent noise. request_id: names the request, so that a
         retry is never paid twice.
         Raises Refusal (nothing charged), OverBudget, Misconfigured, or Fault (charged, and the curator is closed).
@@ -255,7 +258,9 @@ class Curator:
         share of the ledger's), where its epsilon is below the sum of the questions'.
         """
         batch = self._whole_batch(questions, as_one, asked)
-        return self._rest(batch, self._batch_request(batch, analyst)) if batch.paid else batch
+        if batch.point is not None or not batch.paid:
+            return batch
+        return without(batch, [with_stored(quote, self.ledger, analyst) for quote in batch.paid])
 
     def _whole_batch(self, questions: Sequence[Question], as_one: bool, asked: BatchAsking) -> Batch:
         """The quote of a batch as if nothing of it had been paid before."""
@@ -285,25 +290,33 @@ class Curator:
 
         The same batch at the same price again is free and gives the same numbers. Raises as `ask` does.
         """
-        batch = self._whole_batch(questions, as_one, asked)
+        whole = batch = self._whole_batch(questions, as_one, asked)
         if batch.paid and not fresh:
             batch = self._rest(batch, self._batch_request(batch, analyst, request_id))
-        if not batch.paid:
+        if not batch.own:
             return tuple(self._unpaid(quote, analyst) for quote in batch.asked)
         words = "; ".join(words_of(question, asked) for question in questions)
         wanted = replace(self._batch_request(batch, analyst, request_id), asked=words)
-        text, _, repeated = self._settled(wanted, lambda c, e: self._noisy_batch(batch, c, e, analyst), fresh=fresh)
-        stored: list[Json] = read_json(text)["batch"]
-        return tuple(
-            self._unpaid(quote, analyst) if place is None else self._told(stored[place], quote.cost, repeated=repeated)
-            for quote, place in zip(batch.asked, batch.places, strict=True)
-        )
+
+        def work(charge: Charge, engine: Engine) -> tuple[str, list[str]]:
+            return self._noisy_batch(self._batch_as_charged(whole, batch, charge, analyst), charge, engine, analyst)
+
+        text, charge, repeated = self._settled(wanted, work, fresh=fresh)
+        stored: list[Json | None] = read_json(text)["batch"]
+        own = self._batch_as_charged(whole, batch, charge, analyst)
+        answers: list[Answer] = []
+        for quote, place in zip(own.asked, own.places, strict=True):
+            part = None if place is None else stored[place]
+            told = self._unpaid(quote, analyst) if part is None else self._told(part, quote.cost, repeated=repeated)
+            answers.append(told)
+        return tuple(answers)
 
     def _batch_request(self, batch: Batch, analyst: str, request_id: str | None = None) -> Request:
+        """Bound to the whole batch, whatever of it was paid before; its price is that of the rest."""
         return replace(
             self.request(batch.paid[0], request_id=request_id, analyst=analyst),
             plan=batch.digest, catalog=facts_of_batch(batch.facts), parameters=canonical_text(batch.parameters()),
-            epsilon=batch.epsilon, rho=batch.rho, delta=batch.delta,
+            epsilon=batch.epsilon, rho=batch.rho, delta=batch.delta, shared=batch.shared(),
             owners=tuple(dict.fromkeys(pair for quote in batch.paid for pair in owners_of(quote.plan))),
         )
 
@@ -314,18 +327,28 @@ class Curator:
             return batch
         return without(batch, [with_stored(quote, self.ledger, request.analyst) for quote in batch.paid])
 
+    def _batch_as_charged(self, whole: Batch, batch: Batch, charge: Charge, analyst: str) -> Batch:
+        """The batch that was charged: one that is resumed or repeated may have been when the ledger held less."""
+        if charge.shared == batch.shared():
+            return batch
+        places: list[Json | None] = read_json(charge.shared)["batch"] if charge.shared else [None] * len(whole.paid)
+        due = [quote if place is None else as_shared(quote, self.ledger, analyst, place)
+               for quote, place in zip(whole.paid, places, strict=True)]
+        return without(whole, due)
+
     def _unpaid(self, quote: Quote, analyst: str) -> Answer:
         """An answer that costs nothing: of public values, or of readings that were paid before."""
         return self._public(quote) if quote.held is None else self._released_before(quote, analyst)
 
     def _noisy_batch(self, batch: Batch, charge: Charge, engine: Engine, analyst: str) -> tuple[str, list[str]]:
-        exact = engine.evaluate_all([quote.lowered.core for quote in batch.paid])
-        parts = [
-            self._noisy_part(quote, one, charge, analyst, batch.told(number))
-            for number, (quote, one) in enumerate(zip(batch.paid, exact, strict=True))
-        ]
-        every = [name for one in batch.paid for name in worth_noting(one, self.ledger, analyst, charge.request_id)]
-        return canonical_text({"batch": parts}), list(dict.fromkeys(every))
+        paid = [batch.paid[number] for number in batch.own]
+        exact = engine.evaluate_all([quote.lowered.core for quote in paid])
+        parts: list[Json | None] = [None] * len(batch.paid)
+        for number, quote, one in zip(batch.own, paid, exact, strict=True):
+            parts[number] = self._noisy_part(quote, one, charge, analyst, batch.told(number))
+        names = [name for number, quote in zip(batch.own, paid, strict=True)
+                 for name in worth_noting(quote, self.ledger, analyst, charge.request_id, number)]
+        return canonical_text({"batch": parts}), list(dict.fromkeys(names))
 
     @takes(Asking)
     def rehearse(self, question: Question, **asked: Unpack[Asking]) -> Answer:
@@ -353,8 +376,9 @@ class Curator:
         """The quote as this curator makes it: nothing that a quote says of itself is believed. Raises Refusal."""
         if quote.catalog != self.catalog:
             raise Refusal("this quote was made under another catalog or data version.", cure="Ask for a new quote.")
-        own, quote = None, quote if quote.held is None else quote.held.whole
+        own = None
         try:
+            quote = quote if quote.held is None else quote.held.whole
             if (
                 quote.plan == plan_of(as_json(quote.plan))
                 and (misfit(quote.plan) or disagreement(quote.plan, self.catalog)) is None
@@ -461,14 +485,15 @@ class Curator:
     def _noisy(self, quote: Quote, charge: Charge, engine: Engine, analyst: str) -> tuple[str, list[str]]:
         """The text to store, and the names of the readings in it to be found again."""
         part = self._noisy_part(quote, engine.evaluate(quote.lowered.core), charge, analyst, None)
-        return canonical_text(part), worth_noting(quote, self.ledger, analyst, charge.request_id)
+        return canonical_text(part), worth_noting(quote, self.ledger, analyst, charge.request_id, 0)
 
     def _noisy_part(self, quote: Quote, exact: Exact, charge: Charge, analyst: str, batch: Json | None) -> Json:
         """An answer and its receipt, from exact integers."""
         noisy = release(quote, exact, self.entropy)
         core = self._shaped(quote, finish(quote, noisy)).core_json()
         signed = receipts.write(quote, charge, core, analyst=analyst, key=self.key, batch=batch)
-        return kept_part(quote, noisy, analyst, charge.request_id, core, signed)
+        place = (charge.request_id, 0 if batch is None else batch["index"])
+        return kept_part(quote, noisy, analyst, place, core, signed)
 
     def _close(self) -> None:
         """Where the ledger cannot be written either, it takes no charge: the Fault is raised all the same."""

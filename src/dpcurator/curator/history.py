@@ -108,7 +108,9 @@ def _losses(kind: Kind) -> Iterable[Loss]:
         said: Any = read_json(kind.parameters)
         members = said.get("batch", [said])
         if kind.shared:  # what earlier charges paid is counted with them
-            members = [_own(said, read_json(kind.shared))]
+            paid = read_json(kind.shared)
+            members = ([one for one, before in zip(members, paid["batch"], strict=True) if before is None]
+                       if "batch" in paid else [_own(said, paid)])
         found = [loss for one in members for loss in losses_of(one)]
         if found:
             return found

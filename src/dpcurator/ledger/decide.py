@@ -21,6 +21,7 @@ from dpcurator.ledger.states import CURATOR, Impossible, step
 from dpcurator.numbers.rational import added, at_least_0
 from dpcurator.values import Currency, Request, read_json
 
+_AMOUNTS = ("epsilon", "delta", "rho")
 _LARGEST_PRICE = 2**512  # of numerator and denominator
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
 _DERIVED = re.compile(r"[0-9a-f]{64}")
@@ -153,8 +154,9 @@ def _whole(asked: Request | Charged) -> tuple[Fraction, Fraction, Fraction]:
         return asked.epsilon, asked.delta, asked.rho
     try:
         said = read_json(asked.parameters)
-        epsilon, delta, rho = (Fraction(said[name]) for name in ("epsilon", "delta", "rho"))
-    except (KeyError, TypeError, ArithmeticError):
+        each = said.get("batch", [said])
+        epsilon, delta, rho = (sum((Fraction(one[name]) for one in each), Fraction(0)) for name in _AMOUNTS)
+    except (KeyError, TypeError, ArithmeticError, AttributeError):
         raise ValueError("the parameters do not say the whole price") from None
     return epsilon, delta, rho
 

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from functools import lru_cache
 from hashlib import sha256
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from dpcurator.ledger.canonical import canonical_text, ratio
 from dpcurator.values import read_json
@@ -168,16 +168,29 @@ class Kind(NamedTuple):
     parameters: str
     epsilon: str  # exact, as the event spells it
     delta: str
-    shared: str = ""
+    shared: str = ""  # which of its readings earlier charges paid, as canonical JSON
 
 
 def kind_of(body: str) -> Kind:
     """Of a charge, as `seal` wrote it. Raises ValueError for another body. It reads no more than it needs to."""
     try:
         said = read_json(body)
-        return Kind(said["parameters"], said["epsilon"], said["delta"], said.get("shared", ""))
+        return Kind(said["parameters"], said["epsilon"], said["delta"], _missing(said.get("shared", "")))
     except (KeyError, TypeError, RecursionError) as error:
         raise ValueError("not a charge") from error
+
+
+def _missing(shared: str) -> str:
+    """Which readings a charge paid itself, without the places of the others: many charges have the same."""
+    if not shared:
+        return ""
+
+    def flags(one: Any) -> Any:
+        if isinstance(one, dict):
+            return one["position"] > 0 if "position" in one else {name: flags(inner) for name, inner in one.items()}
+        return [flags(inner) for inner in one] if isinstance(one, list) else None
+
+    return canonical_text(flags(read_json(shared)))
 
 
 def utc_now() -> str:

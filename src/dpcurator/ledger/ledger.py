@@ -45,7 +45,7 @@ from dpcurator.values import Budget, Charge, Request
 _PAGE = 1000  # rows fetched at a time
 _SHORTEST_PREFIX = 4
 _MOST_FOUND = 50
-_MOST_HOLDING = 20
+_MOST_HOLDING = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,13 +185,14 @@ class Ledger:
             return Stored(kept.text, self._charge(*known)) if known and kept else None
 
     def holding(self, readings: Iterable[str]) -> dict[str, tuple[Stored, ...]]:
-        """The stored answers that hold each of these readings, the best and latest first; at most a few of each."""
+        """The stored answers that hold each of these readings, the latest noted first, at most 100 of each. What the
+        index names and is not there is passed over: such a reading is paid again."""
         found: dict[str, tuple[Stored, ...]] = {}
         with self._store.reading() as page:
             reader, _ = self._read(page)
             for reading in readings:
-                held = [reader.held(request) for request in page.holding(reading, _MOST_HOLDING)]
-                found[reading] = tuple(Stored(kept.text, self._charge(*paid)) for paid, kept in held)
+                pairs = ((reader.charged(one), reader.kept(one)) for one in page.holding(reading, _MOST_HOLDING))
+                found[reading] = tuple(Stored(kept.text, self._charge(*paid)) for paid, kept in pairs if paid and kept)
         return found
 
     def knows(self, request: Request) -> bool:

@@ -104,13 +104,6 @@ class Reader:
             raise trouble.damaged(self.place, f"the answer of event {kept.position} does not match its hash")
         return kept
 
-    def held(self, request: str) -> tuple[Paid, Kept]:
-        """The charge and the stored answer of a request that the index of readings names."""
-        paid, kept = self.charged(request), self.kept(request)
-        if paid is None or kept is None:
-            raise trouble.damaged(self.place, "the index of readings names an answer that is not there")
-        return paid, kept
-
     def event(self, position: int, row: Row | None, kind: type[_E]) -> _E:
         """What the row at `position` says, which must be of that kind."""
         if row is None:

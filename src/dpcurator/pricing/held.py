@@ -98,9 +98,12 @@ def due(whole: Quote, readings: Sequence[HeldReading | None], keys: HeldKeys | N
     """The quote with these readings taken from the ledger: its price and its core plan are those of what is missing."""
     if whole.price is None or (keys is None and not any(readings)):
         return whole
+    groups = (len(whole.lowered.keys) if keys is None else len(keys.keys)) + whole.reach.other
+    if any(one is not None and len(one.values) != groups for one in readings):
+        raise ValueError("a stored reading is of other keys")
     held = Held(whole, tuple(readings), keys)
     missing = [own for own, one in zip(whole.priced, readings, strict=True) if one is None]
-    epsilon, rho, delta = _cost(whole, missing)
+    epsilon, rho, delta = cost(whole, missing)
     if whole.selecting is not None and keys is None:
         raise ValueError("readings of selected keys are held with their keys only")
     found = priced_at(whole.plan, resolve(whole.plan), whole.price)
@@ -113,7 +116,7 @@ def due(whole: Quote, readings: Sequence[HeldReading | None], keys: HeldKeys | N
     )
 
 
-def _cost(whole: Quote, missing: Sequence[Priced]) -> tuple[Fraction, Fraction, Fraction]:
+def cost(whole: Quote, missing: Sequence[Priced]) -> tuple[Fraction, Fraction, Fraction]:
     """(epsilon, rho, delta) of these readings of a quote."""
     nothing, rho = Fraction(0), sum((one.rho for one in missing), Fraction(0))
     if not missing:

@@ -17,7 +17,9 @@ from dpcurator.ledger import Ledger
 from dpcurator.ledger.events import Answered, Charged
 from dpcurator.ledger.keys import canonical
 from dpcurator.numbers import decimal_text
+from dpcurator.plan.canonical import plan_of
 from dpcurator.plan.facts import facts_of_batch
+from dpcurator.plan.identity import rows_and_keys
 from dpcurator.pricing.joint_guarantee import SLACK, point_of
 from dpcurator.privacy.loss import Loss
 from dpcurator.receipts.form import DIGEST, Parsed, Step, Wrong, amount_of, require, spelled
@@ -113,7 +115,8 @@ def absent(receipts: Sequence[Any]) -> list[str]:
         try:
             batch, place = receipt["batch"], receipt["ledger"]["position"]
             if batch is not None:
-                found.setdefault(f"{place}", (len(batch["plans"]), set()))[1].add(batch["index"] + 1)
+                free = {n for n, cost in enumerate(batch["costs"], 1) if cost == ["0", "0", "0"]}
+                found.setdefault(f"{place}", (len(batch["plans"]), free))[1].add(batch["index"] + 1)
         except (LookupError, TypeError, AttributeError):
             continue  # malformed: a step says so
     return [
@@ -177,13 +180,26 @@ def _same_reading(receipt: Json, number: int | None, place: Json | None, ledger:
     require(told == {name: place[name] for name in told}, "what is shared was paid by another charge")
     facts = ("analyst", "data_version", "protects", "neighbours", "reach")
     require([payer[name] for name in facts] == [receipt[name] for name in facts], "what is shared is of other data")
+    rows = [rows_and_keys(plan_of(one["plan"])) for one in (receipt, payer)]
+    require(rows[0] == rows[1], "what is shared is of other rows, keys or caps")
+    keys = receipt["shared"]["keys"]
+    if keys is not None and number is not None:  # the keys of the reading are those of its own selection
+        own = {"request": place["request"], "part": place["part"]}
+        own = payer["shared"]["keys"] or own if "shared" in payer else own
+        require([own[name] for name in ("request", "part")] == [keys[name] for name in ("request", "part")],
+                "a shared reading is of the keys of another selection")
     if number is None:
         require(payer["selection"] == receipt["selection"], "the keys that are shared were selected otherwise")
         return
     mine, its = receipt["readings"][number], payer["readings"][place["number"]]
     words = ("ask", "derivation")  # a question's own
     same = [{name: one[name] for name in one if name not in words} for one in (mine, its)]
-    require(same[0] == same[1] and mine["ask"]["what"] == its["ask"]["what"], "a shared reading was another")
+    require(same[0] == same[1] and _unnamed(mine["ask"]) == _unnamed(its["ask"]), "a shared reading was another")
+
+
+def _unnamed(ask: Json) -> Json:
+    column = ask["column"]
+    return ask if column is None else ask | {"column": {name: column[name] for name in column if name != "name"}}
 
 
 def _own_place(receipt: Json) -> list[Json]:
@@ -196,11 +212,14 @@ def _charged_for(receipt: Json, charged: Charged) -> tuple[str, list[str], str]:
     costs = [receipt[name] for name in ("epsilon", "rho", "delta")]
     batch = receipt["batch"]
     shared = read_json(charged.shared) if charged.shared else None
-    require(receipt.get("shared") == shared, "the ledger says that it shares other readings")
     if batch is None:
+        require(receipt.get("shared") == shared, "the ledger says that it shares other readings")
         return receipt["plan_sha256"], costs, sha256(charged.parameters.encode()).hexdigest()
     index = batch["index"]
     require(len(batch["plans"]) == len(batch["costs"]) == len(set(batch["plans"])), "a batch has each plan once")
+    free = [cost == ["0", "0", "0"] for cost in batch["costs"]]
+    paid = [None] * len(free) if shared is None else shared["batch"]
+    require([place is not None for place in paid] == free, "the ledger says that other questions were paid before")
     totals = [str(sum(map(amount_of, column), Fraction(0))) for column in zip(*batch["costs"], strict=True)]
     held = read_json(charged.parameters)
     require(held.get("point") == batch.get("point"), "the ledger charged its batch in another way")

@@ -145,6 +145,7 @@ def _choice_of_the_rest(told: Parsed, found: Found) -> str:
             raise Wrong("its keys were selected by another rule")
         less = [name for name in _AMOUNTS if amount_of(receipt["selection"][name]) < amount_of(wanted[name])]
         require(not less, "its keys were selected at a lower price")
+    require(0 < amount_of(receipt["confidence"]) < 1, "the confidence is out of range")
     if not told.charged:
         return "every reading was paid before, with noise no wider than this price buys"
     whole: Json = {

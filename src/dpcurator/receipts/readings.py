@@ -24,11 +24,18 @@ from dpcurator.release.release import Noisy, released_before, stored_values
 from dpcurator.values import Json
 
 
+def of_these_facts(told: Parsed, catalog: Catalog) -> bool:
+    """Whether the catalog is of the facts and the data that the receipt is of: else its readings have other names."""
+    try:
+        used = facts_of(told.plan, catalog)
+    except LookupError:
+        return False
+    receipt = told.receipt
+    return receipt["catalog_sha256"] in (used, catalog.digest) and receipt["data_version"] == catalog.data_version
+
+
 def check_readings(told: Parsed, ledger: Ledger, catalog: Catalog) -> str:
     receipt = told.receipt
-    same_facts = receipt["catalog_sha256"] in (facts_of(told.plan, catalog), catalog.digest)
-    if not same_facts or receipt["data_version"] != catalog.data_version:
-        return "the catalog is of other facts or data than it was: its readings were not looked at"
     part: Json = {}
     if told.charged:
         stored = ledger.stored_under(receipt["request"])

@@ -10,14 +10,16 @@ before it comes here (ledger/reading.py). Checked in tests/curator/test_readings
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from fractions import Fraction
 from typing import Final, TypeVar
 
+from dpcurator.errors import DpcuratorError
 from dpcurator.ledger import Ledger, Stored
 from dpcurator.mechanisms.key_selection import selection_of
 from dpcurator.plan.identity import reading_name, selection_name
 from dpcurator.plan.stability import Steps, derivation, reading
-from dpcurator.pricing.held import BETA, HeldKeys, HeldReading, Place, due, keys_serve, serves
+from dpcurator.pricing.held import BETA, HeldKeys, HeldReading, Place, cost, due, keys_serve, serves
 from dpcurator.pricing.quote import Priced, Quote, mechanism_json
 from dpcurator.pricing.selecting import Selecting
 from dpcurator.receipts.form import amount_of
@@ -36,12 +38,17 @@ def parts_of(text: str) -> list[Json]:
     return found
 
 
-def kept_part(quote: Quote, noisy: Noisy, analyst: str, request: str, answer: Json, receipt: Json) -> Json:
-    """What is stored of one answer."""
+def selected_by(request: str, part: int) -> str:
+    """The selection of keys that a charge made for one of its questions, as it stands in the names of readings."""
+    return f"{request} {part}"
+
+
+def kept_part(quote: Quote, noisy: Noisy, analyst: str, place: tuple[str, int], answer: Json, receipt: Json) -> Json:
+    """What is stored of one answer. place: the request, and which of its questions this is."""
     held, selection = quote.held, NOTHING
     told: Json = {"readings": []}
     if quote.selecting is not None:
-        selection = request if held is None or held.keys is None else held.keys.place.request
+        selection = selected_by(*place) if held is None or held.keys is None else _selection(held.keys)
         if held is None or held.keys is None:
             name = selection_name(quote.plan, quote.catalog, analyst)
             told["keys"] = {"name": name, "values": [list(key) for key in noisy.keys]}
@@ -52,15 +59,23 @@ def kept_part(quote: Quote, noisy: Noisy, analyst: str, request: str, answer: Js
     return {"answer": answer, "receipt": receipt, "noisy": told}
 
 
-def worth_noting(quote: Quote, ledger: Ledger, analyst: str, request: str) -> list[str]:
-    """The names of what a quote pays and no stored answer holds as well: noted, so that it is found from now on."""
+def worth_noting(quote: Quote, ledger: Ledger, analyst: str, request: str, part: int) -> list[str]:
+    """The names of what a quote pays and no stored answer holds as well: noted, so that it is found from now on.
+
+    Nothing where the ledger cannot be read now: the answer is stored all the same, and its readings are paid again."""
+    with suppress(DpcuratorError):
+        return _worth_noting(quote, ledger, analyst, selected_by(request, part))
+    return []
+
+
+def _worth_noting(quote: Quote, ledger: Ledger, analyst: str, own: str) -> list[str]:
     found: list[str] = []
     selection = NOTHING
     if quote.selecting is not None and (quote.held is None or quote.held.keys is None):
-        selection, name = request, selection_name(quote.plan, quote.catalog, analyst)
+        selection, name = own, selection_name(quote.plan, quote.catalog, analyst)
         found += [] if _serving_keys(quote, ledger, name) else [name]
     elif quote.held is not None and quote.held.keys is not None:
-        selection = quote.held.keys.place.request
+        selection = _selection(quote.held.keys)
     for number, one in enumerate(quote.priced):
         if quote.held is None or quote.held.readings[number] is None:
             name = reading_name(quote.plan, one.ask, quote.catalog, analyst, selection=selection)
@@ -70,21 +85,35 @@ def worth_noting(quote: Quote, ledger: Ledger, analyst: str, request: str) -> li
 
 def with_stored(whole: Quote, ledger: Ledger, analyst: str) -> Quote:
     """The quote with the ledger's stored readings used where they serve: see `pricing.held`. Of several that do, the
-    one with the least noise is used; of these, the earliest."""
-    keys: HeldKeys | None = None
-    if whole.selecting is not None:
-        name = selection_name(whole.plan, whole.catalog, analyst)
-        keys = min(_serving_keys(whole, ledger, name), key=_place, default=None)
-        if keys is None:
-            return whole
-    selection = NOTHING if keys is None else keys.place.request
+    one with the least noise is used; of these, the earliest. Of several selections of keys that do, the one with which
+    the rest costs least, and of these the earliest."""
+    if whole.selecting is None:
+        return due(whole, _best(whole, ledger, analyst, None))
+    found: list[tuple[tuple[Fraction, ...], tuple[int, int, int], HeldKeys, list[HeldReading | None]]] = []
+    for keys in _serving_keys(whole, ledger, selection_name(whole.plan, whole.catalog, analyst)):
+        readings = _best(whole, ledger, analyst, keys)
+        missing = [own for own, one in zip(whole.priced, readings, strict=True) if one is None]
+        found.append((cost(whole, missing), _place(keys), keys, readings))
+    if not found:
+        return whole
+    _, _, keys, readings = min(found, key=lambda one: one[:2])
+    return due(whole, readings, keys)
+
+
+def _best(whole: Quote, ledger: Ledger, analyst: str, keys: HeldKeys | None) -> list[HeldReading | None]:
+    selection = NOTHING if keys is None else _selection(keys)
     names = [reading_name(whole.plan, one.ask, whole.catalog, analyst, selection=selection) for one in whole.priced]
     stored = ledger.holding(names)
-    readings = [
-        min(_serving(whole, one, stored[name], name), key=_noise_and_place, default=None)
+    groups = (len(whole.lowered.keys) if keys is None else len(keys.keys)) + whole.reach.other
+    return [
+        min((held for held in _serving(whole, one, stored[name], name) if len(held.values) == groups),
+            key=_noise_and_place, default=None)
         for one, name in zip(whole.priced, names, strict=True)
     ]
-    return due(whole, readings, keys)
+
+
+def _selection(keys: HeldKeys) -> str:
+    return selected_by(keys.place.request, keys.place.part)
 
 
 def as_shared(whole: Quote, ledger: Ledger, analyst: str, shared: Json) -> Quote:
@@ -93,7 +122,7 @@ def as_shared(whole: Quote, ledger: Ledger, analyst: str, shared: Json) -> Quote
     if shared["keys"] is not None:
         name = selection_name(whole.plan, whole.catalog, analyst)
         keys = _at(shared["keys"], _keys(whole, _under(ledger, shared["keys"]), name))
-    selection = NOTHING if keys is None else keys.place.request
+    selection = NOTHING if keys is None else _selection(keys)
     readings: list[HeldReading | None] = []
     for one, place in zip(whole.priced, shared["readings"], strict=True):
         name = reading_name(whole.plan, one.ask, whole.catalog, analyst, selection=selection)
@@ -156,7 +185,7 @@ def _readings(whole: Quote, wanted: Priced, stored: Iterable[Stored], name: str)
 def _each(stored: Iterable[Stored]) -> Iterator[tuple[Stored, int, Json]]:
     for one in stored:
         for number, part in enumerate(parts_of(one.answer)):
-            if "noisy" in part:  # answers of earlier versions kept none
+            if part is not None and "noisy" in part:  # one that cost nothing, and answers of earlier versions
                 yield one, number, part
 
 

@@ -17,7 +17,7 @@ from dpcurator.receipts.charges import check_batch, check_ledger
 from dpcurator.receipts.claims import check_catalog, check_nothing_read, check_plan, check_sensitivity
 from dpcurator.receipts.form import Parsed, Step, Verification, Wrong, check_form, check_signature
 from dpcurator.receipts.loss import check_choice, check_cost, check_noise
-from dpcurator.receipts.readings import check_readings
+from dpcurator.receipts.readings import check_readings, of_these_facts
 from dpcurator.values import Json
 
 
@@ -73,11 +73,15 @@ def verify(
         check("answer", lambda: check_answer(told, core, catalog if sound else None))
         if set(answer) != set(CORE):
             check("beside", lambda: check_beside(told, answer, catalog))
+    looked = False
     if ledger is not None and not told.public:
         check("ledger", lambda: check_ledger(told, ledger, None if answer is None else core_of(answer)))
-        if catalog is not None and sound:
+        looked = catalog is not None and sound and of_these_facts(told, catalog)
+        if catalog is not None and looked:
             check("readings", lambda: check_readings(told, ledger, catalog))
     left = () if not sound or answer is None or set(answer) == set(CORE) else tuple(unchecked(told, answer, catalog))
     if sound and ledger is None and not told.public:
         left += ("time and data version (only the ledger tells them)",)
+    if sound and ledger is not None and told.receipt.get("shared") and not looked:
+        left += ("whether what is shared has the names of its readings (give the catalog as it was)",)
     return Verification(tuple(steps), left)

@@ -504,6 +504,9 @@ def shared(receipt: Any, reach: SimpleNamespace, others: list[Any]) -> str:
     need(set(receipt["shared"]) == {"readings", "keys"} and len(numbers) == len(receipt["readings"]) and places
          and whole == (receipt["format"] == SHARED), "what it shares is not what its format says")
     need((keys is not None) == (reach.keys is None), "numbers of selected keys are shared with their keys, others not")
+    need((reach.keys is None) == (receipt["selection"] is not None) and 0 < number(receipt["confidence"]) < 1,
+         "unknown keys are selected, and others are not; or its confidence is none")
+    need(number(receipt["price"]["amount"]) > 0 and number(receipt["price"]["delta"]) >= 0, "its price is none")
     found, facts = 0, ("analyst", "data_version", "protects", "neighbours", "reach")
     for n, place in places:
         last = place["number"] if n < len(numbers) else 0
@@ -519,6 +522,9 @@ def shared(receipt: Any, reach: SimpleNamespace, others: list[Any]) -> str:
                 rows, own = one["plan"]["source"], receipt["plan"]["source"]
                 same([("what it shares", unnamed(its), unnamed(mine)), ("its rows", unnamed(rows), unnamed(own)),
                       *((name, one[name], receipt[name]) for name in facts)])
+                selected = (one.get("shared") or {"keys": None})["keys"] or place
+                need(keys is None or all(selected[name] == keys[name] for name in ("request", "part")),
+                     "a number that it shares is of the keys of another selection")
                 found += 1
     left = f"; that they paid IS TAKEN ON TRUST for {len(places) - found} (give --receipt)" * (found < len(places))
     return f"{len(places)} of what it rests on was paid by earlier charges, and is used again as it was{left}"
