@@ -80,7 +80,7 @@ def test_elsewhere_what_may_be_absent_is_paid_for(text, sensitivities):
 
 def test_add_remove_has_no_public_number():
     quote = quoted("SELECT AVG(weight), COUNT(*) FROM people", F(1, 10), catalog_with(WEIGHTS))
-    assert [paid.ask.what for paid in quote.priced] == ["centred", "present", "rows"]
+    assert [paid.ask.what for paid in quote.priced] == ["centred", "rows"]
 
 
 def test_n_is_used_even_if_it_is_wrong():

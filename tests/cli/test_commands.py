@@ -243,7 +243,7 @@ def test_an_answer_in_json_verifies_with_its_values(ready: Path, capsys: pytest.
 
 def test_a_changed_ledger_is_found(ready: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(capsys, "ask", COUNT, "--epsilon", "0.25", "--receipt", "receipt.json")
-    run(capsys, "ask", COUNT, "--epsilon", "0.1")
+    run(capsys, "ask", COUNT, "--epsilon", "0.1", "--fresh")
     assert run(capsys, "verify").code == 0
     with sqlite3.connect(".dpcurator/ledger.db") as connection:
         connection.execute("DROP TRIGGER events_UPDATE")

@@ -393,7 +393,7 @@ TOWN = "SELECT town, {} FROM visits GROUP BY town"
 
 
 def test_the_keys_of_each_question_of_a_batch_are_a_selection_of_its_own(tmp_path):
-    """Two selections of one charge choose different keys: a reading of one never stands beside the keys of the other."""
+    """Two selections of one charge choose different keys: a reading of one is never beside the keys of the other."""
     curator = clinic(tmp_path)
     questions = [TOWN.format("COUNT(*) AS n"), TOWN.format("SUM(age) AS s")]
     counts, sums = curator.batch(questions, epsilon="4", delta="1e-3")
