@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any, Final
 
 from dpcurator.catalog.check import Finding
-from dpcurator.language.rows import Field
 from dpcurator.ledger.events import Answered, Charged, Opened
 from dpcurator.ledger.ledger import Entry
 from dpcurator.mechanisms import DiscreteLaplace
@@ -75,7 +74,7 @@ def quote_text(quote: Quote, budget: Budget, assume_count: str | None, *, of_bat
 def counted_apart(quote: Quote) -> list[str]:
     """Which declarations would save a noisy query: of columns whose rows are counted beside all rows, or another's."""
     counts = [one.ask.column for one in quote.priced if one.ask.what in ("rows", "present")]
-    names = [printable(one.name) for one in counts if one is not None and isinstance(one.part, Field)]
+    names = [printable(one.name) for one in counts if one is not None and one.column is not None]
     if len(counts) < 2 or not names:
         return []
     saved = min(len(names), len(counts) - 1)
