@@ -127,16 +127,20 @@ def test_row_22_public_questions_are_no_way_to_a_free_answer(tmp_path):
     assert curator.budget().spent == 1
 
 
-def test_row_29_another_order_or_a_question_more_is_paid_for(tmp_path):
-    """What is free is this batch at this price; no choice of others gets a second draw for nothing."""
+def test_row_29_another_order_is_free_with_the_same_numbers_and_fewer_questions_are_paid_for(tmp_path):
+    """No choice of others gets a second draw for nothing: what is free is what was drawn, and fewer questions have a
+    larger share of the price each."""
     curator = opened(tmp_path / "c")
-    paid = 0
-    for asked in (BATCH, BATCH[::-1], BATCH[:2], BATCH[:1]):
+    first = curator.batch(BATCH, epsilon=1)
+    turned = curator.batch(BATCH[::-1], epsilon=1)
+    assert [answer.rows for answer in turned[::-1]] == [answer.rows for answer in first]
+    assert curator.budget().spent == 1
+    for number, asked in enumerate((BATCH[:2], BATCH[:1]), 2):
         answers = curator.batch(asked, epsilon=1)
-        paid += not answers[0].repeated
-        assert curator.budget().spent == paid
-    assert not curator.ask(COUNT, epsilon=1).repeated  # a batch of one is not the question by itself
-    assert curator.budget().spent == paid + 1
+        assert not any(answer.repeated for answer in answers)
+        assert curator.budget().spent == number
+    assert curator.ask(BATCH[0], epsilon=1).rows == answers[0].rows
+    assert curator.budget().spent == 3
 
 
 def test_row_30_a_batch_is_its_own_analysts_and_its_own_id(tmp_path):

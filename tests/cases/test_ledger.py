@@ -116,7 +116,7 @@ def test_bud_05_after_exhaustion_there_is_an_error_and_never_a_number(opened, cu
     first = curator.ask(COUNT, spend="100%")
     for _ in range(2):
         with pytest.raises(OverBudget, match=f"requested {currency} 0.001, remaining 0"):
-            curator.ask(COUNT, **{currency: "0.001"})
+            curator.ask(COUNT, fresh=True, **{currency: "0.001"})
     again = curator.ask(COUNT, spend="100%")
     assert again.repeated
     assert again.rows == first.rows

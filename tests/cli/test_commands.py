@@ -385,6 +385,9 @@ def test_it_runs_as_a_program(ready: Path) -> None:
 def test_a_file_of_questions_is_one_charge(ready, capsys):
     first = "SELECT city, COUNT(*) AS n FROM visits GROUP BY city; -- first\n\n"
     Path("queries.sql").write_text(first + 'SELECT COUNT(*) AS "all; of them" FROM visits;', encoding="utf-8")
+    quoted = run(capsys, "quote", "--file", "queries.sql", "--epsilon", "0.5", "--json").json
+    assert quoted["epsilon"] == "0.5"
+    assert "price: epsilon 0.5" in run(capsys, "quote", "--file", "queries.sql", "--epsilon", "0.5").out
     told = run(capsys, "ask", "--file", "queries.sql", "--epsilon", "0.5")
     assert told.code == 0
     assert "1: SELECT city" in told.out
@@ -392,9 +395,9 @@ def test_a_file_of_questions_is_one_charge(ready, capsys):
     same = run(capsys, "ask", "--file", "queries.sql", "--epsilon", "0.5", "--json").json
     assert [one["repeated"] for one in same] == [True, True]
     assert [event["event"] for event in run(capsys, "log", "--json").json] == ["opened", "charged", "answered"]
-    quoted = run(capsys, "quote", "--file", "queries.sql", "--epsilon", "0.5", "--json").json
-    assert quoted["epsilon"] == "0.5"
-    assert "price: epsilon 0.25" in run(capsys, "quote", "--file", "queries.sql", "--epsilon", "0.5").out
+    again = run(capsys, "quote", "--file", "queries.sql", "--epsilon", "0.5").out
+    assert "price: epsilon 0 " in again
+    assert "all of it was paid before" in again
 
 
 @pytest.mark.parametrize(

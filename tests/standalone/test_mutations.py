@@ -152,7 +152,7 @@ def caught_by_working_it_out(share: float, part: int | None = None) -> int:
     for name, receipt, path, lie in sample(share, "signed again", part):
         if not path or (path[0] in FREE and len(lie) == len(receipt)) or path[0] == "signature":
             continue
-        if path[0] in ("parameters_sha256", "price") and "shared" in receipt:  # `verify` works these out
+        if path[0] in ("parameters_sha256", "price", "confidence") and "shared" in receipt:  # `verify` works these out
             continue
         found = wrong(signed(lie), key=KEY.public)
         if of_another(receipt, path):

@@ -376,9 +376,12 @@ class Curator:
         """The quote as this curator makes it: nothing that a quote says of itself is believed. Raises Refusal."""
         if quote.catalog != self.catalog:
             raise Refusal("this quote was made under another catalog or data version.", cure="Ask for a new quote.")
-        own = None
+        own, given = None, quote
         try:
             quote = quote if quote.held is None else quote.held.whole
+            same = ("plan", "reach", "price", "confidence", "catalog")
+            if given.held is not None and any(getattr(given, name) != getattr(quote, name) for name in same):
+                raise ValueError("it is of another question than the one it was made of")
             if (
                 quote.plan == plan_of(as_json(quote.plan))
                 and (misfit(quote.plan) or disagreement(quote.plan, self.catalog)) is None

@@ -40,9 +40,9 @@ not checked: the data, the program that read them, how the noise was drawn and w
 picks this grid, split and noise at this price; the bounds that the catalog declares (values are clamped to the
 receipt's bounds), and its keys, but for texts, whole numbers and dates that it lists; of an answer, its error bars,
 whether it is `repeated`, and then `spent` and `left`; of a public one its values, `budget`, `spent` and `left`;
-where earlier charges paid, price and parameters; whether a list is whole and in order; the ledger, and with it the
-time and the data version (`dpcurator verify` reads it); without --catalog that unit, neighbours, number of units and
-keys are those declared; without --key whose key it is"""
+where earlier charges paid, price, confidence and parameters; whether a list is whole and in order; the ledger, and with
+it the time and the data version (`dpcurator verify` reads it); without --catalog that unit, neighbours, number of units
+and keys are those declared; without --key whose key it is"""
 NAMES = ("epsilon", "rho", "delta")
 Step = tuple[str, bool, str]  # what was checked, whether it holds, why
 
