@@ -32,7 +32,8 @@ def narrow(count: int, rate: str, sigma: str, delta: str = "1e-5") -> None:
     assert found.upper - found.lower <= found.upper / 1000, (float(found.lower), float(found.upper))
     back = one.bracket(epsilon=found.upper, accuracy="1e-2")
     assert back.lower <= F(delta)
-    assert one.bracket(epsilon=found.lower, accuracy="1e-2").upper >= F(delta)
+    if found.lower > 0:  # at an epsilon of 0 the delta may be below the one that was asked for
+        assert one.bracket(epsilon=found.lower, accuracy="1e-2").upper >= F(delta)
 
 
 @pytest.mark.parametrize("case", FAILED, ids=str)

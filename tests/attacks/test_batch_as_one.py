@@ -87,8 +87,8 @@ def test_row_20_the_charge_covers_all_that_is_released(tmp_path):
 
 
 def test_row_20_a_batch_in_parts_is_not_paid_by_the_whole(tmp_path):
-    """In another order, as one, it is another request at its own price; members by themselves, for no more than they had
-    in the batch, are what was drawn."""
+    """In another order, as one, it is another request at its own price; members by themselves, for no more than they
+    had in the batch, are what was drawn."""
     curator = house(tmp_path)
     first = curator.batch(BATCH, **PRICE)
     spent = curator.budget().spent

@@ -507,27 +507,35 @@ def shared(receipt: Any, reach: SimpleNamespace, others: list[Any]) -> str:
     need((reach.keys is None) == (receipt["selection"] is not None) and 0 < number(receipt["confidence"]) < 1,
          "unknown keys are selected, and others are not; or its confidence is none")
     need(number(receipt["price"]["amount"]) > 0 and number(receipt["price"]["delta"]) >= 0, "its price is none")
-    found, facts = 0, ("analyst", "data_version", "protects", "neighbours", "reach")
+    found = 0
     for n, place in places:
         last = place["number"] if n < len(numbers) else 0
         counts = (place["position"], place["part"], last)
         need(set(place) == PLACE and all(type(one) is int and one >= 0 for one in counts)
              and (n < len(numbers) or place["number"] is None), "the place of what it shares is none")
-        for one in others:
-            batch, ledger = one.get("batch") or {"index": 0}, one.get("ledger", {"position": 0, "head": ""})
-            at = [one.get("request"), ledger["position"], ledger["head"], batch["index"]]
-            if at == [place["request"], place["position"], place["head"], place["part"]]:
-                mine, its = ((receipt["readings"][n], one["readings"][last]) if n < len(numbers)
-                             else (receipt["selection"], one["selection"]))
-                rows, own = one["plan"]["source"], receipt["plan"]["source"]
-                same([("what it shares", unnamed(its), unnamed(mine)), ("its rows", unnamed(rows), unnamed(own)),
-                      *((name, one[name], receipt[name]) for name in facts)])
-                selected = (one.get("shared") or {"keys": None})["keys"] or place
-                need(keys is None or all(selected[name] == keys[name] for name in ("request", "part")),
-                     "a number that it shares is of the keys of another selection")
-                found += 1
+        found += sum(paid_by(one, receipt, n if n < len(numbers) else None, place) for one in others)
     left = f"; that they paid IS TAKEN ON TRUST for {len(places) - found} (give --receipt)" * (found < len(places))
     return f"{len(places)} of what it rests on was paid by earlier charges, and is used again as it was{left}"
+
+def paid_by(one: Any, receipt: Any, n: int | None, place: Any) -> bool:
+    """Whether `one` is the receipt of the charge that paid a receipt's number n (None: its keys), and then tells of the
+    same number, noise, rows and keys."""
+    batch, ledger = one.get("batch") or {"index": 0, "plans": [None]}, one.get("ledger", {"position": 0, "head": ""})
+    if [ledger["position"], ledger["head"]] != [place["position"], place["head"]]:
+        return False
+    need(one["request"] == place["request"] and place["part"] < len(batch["plans"]),
+         "what it shares was paid by another charge")
+    if batch["index"] != place["part"]:
+        return False
+    mine, its = ((receipt["selection"], one["selection"]) if n is None
+                 else (receipt["readings"][n], one["readings"][place["number"]]))
+    facts = ("analyst", "data_version", "protects", "neighbours", "reach")
+    same([("what it shares", unnamed(its), unnamed(mine)), *((name, one[name], receipt[name]) for name in facts),
+          ("its rows", unnamed(one["plan"]["source"]), unnamed(receipt["plan"]["source"]))])
+    keys, selected = receipt["shared"]["keys"], (one.get("shared") or {"keys": None})["keys"] or place
+    need(keys is None or all(selected[name] == keys[name] for name in ("request", "part")),
+         "a number that it shares is of the keys of another selection")
+    return True
 
 def unnamed(part: Any) -> Any:
     """Without the words and titles, which are a question's own."""
