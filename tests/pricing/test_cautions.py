@@ -11,6 +11,7 @@ from questions import CATALOG, VISITS, catalog_with, with_column
 from dpcurator.aggregates import AGGREGATES
 from dpcurator.fronts.sql import parse
 from dpcurator.plan.bind import bind
+from dpcurator.pricing.cautions import MOST
 from dpcurator.pricing.quote import price
 
 FEW = catalog_with(replace(VISITS, expected_units=300, max_total=1))
@@ -73,3 +74,11 @@ def test_d5_the_sizes_of_groups_that_are_shown_are_told(epsilon):
     assert f"with probability 0.5 from {half:,} units on, and with 0.95 from {most:,}" in quote.selecting.told()[-1]
     assert quote.as_json()["selection"]["sizes"] == {"0.5": half, "0.95": most}
     assert bool(quote.cautions()) == (half > 300)
+
+
+def test_of_very_many_values_that_are_no_keys_the_first_are_named():
+    """Looking for the nearest key takes longer with every key, so it is not done for every value of a long list."""
+    values = ", ".join(f"'no {n}'" for n in range(300))
+    told = quoted(f"SELECT COUNT(*) FROM visits WHERE city IN ({values})").cautions()
+    assert len(told) == MOST
+    assert all("is no key of city" in one for one in told)

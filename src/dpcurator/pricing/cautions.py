@@ -13,22 +13,24 @@ Checked in tests/pricing/test_cautions.py.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import Final
 
 from dpcurator.catalog.model import Catalog, Column, Table, Value
+from dpcurator.errors import closest
 from dpcurator.language.days import DAY
 from dpcurator.language.intervals import bounds
 from dpcurator.language.names import quote as named
-from dpcurator.language.rows import Among, Compare, Compute, Constant, Field, fields, walk
+from dpcurator.language.rows import Among, Compare, Compute, Constant, Field, Operand, Predicate, fields, walk
 from dpcurator.numbers import decimal_text
 from dpcurator.numbers.text_table import printable
 from dpcurator.plan.limits import scanned
 from dpcurator.plan.nodes import Plan, Result, Where
 from dpcurator.pricing.selecting import Selecting
 
+MOST: Final = 20  # cautions of what is compared
 Count = tuple[str, str, Fraction]  # the title of a column that is a count, its error bar in words and as a number
 
 
@@ -46,10 +48,11 @@ def counted(plan: Plan) -> frozenset[str]:
 
 
 def comparisons(plan: Plan, table: Table) -> tuple[str, ...]:
-    """Of values that are no keys, and of numbers beyond bounds."""
+    """Of values that are no keys, and of numbers beyond bounds: the first `MOST`, since each looks through its keys."""
     below = plan.source.source.source
-    looked = [below.predicate] if isinstance(below, Where) else []
-    looked += [call.column.part for call in plan.calls if call.column is not None]  # type: ignore[misc]
+    looked: list[Predicate | Operand] = [below.predicate] if isinstance(below, Where) else []
+    looked += [call.column.part for call in plan.calls if call.column is not None]
+    listed: dict[int, frozenset[Value]] = {}  # the keys of the columns that are compared
     found: dict[str, None] = {}
     for part in (inner for one in looked for inner in walk(one)):
         pairs: list[tuple[object, Constant]] = []
@@ -59,11 +62,15 @@ def comparisons(plan: Plan, table: Table) -> tuple[str, ...]:
         elif isinstance(part, Among):
             pairs = [(part.operand, value) for value in part.values]
         for one, constant in pairs:
-            if isinstance(one, Field):
-                found |= dict.fromkeys(_unlisted(table.columns[one.index], constant.value))
+            if isinstance(one, Field) and len(found) < MOST:
+                column = table.columns[one.index]
+                if one.index not in listed:
+                    listed[one.index] = frozenset(column.keys or ())
+                if constant.value not in listed[one.index]:
+                    found |= dict.fromkeys(_unlisted(column, constant.value))
         if isinstance(part, Compare):
             found |= dict.fromkeys(_beyond(part, table))
-    return tuple(found)
+    return tuple(found)[:MOST]
 
 
 def undated(plan: Plan, table: Table) -> tuple[str, ...]:
@@ -87,15 +94,14 @@ def undated(plan: Plan, table: Table) -> tuple[str, ...]:
 
 
 def _unlisted(column: Column, value: Value) -> Iterator[str]:
-    """`value` is compared with the column for equality."""
-    if column.keys is None or value in column.keys or column.type not in ("text", "integer", "uuid"):
+    """`value`, which is no key of the column, is compared with it for equality."""
+    if column.keys is None or column.type not in ("text", "integer", "uuid"):
         return
     words = f"{value!r} is no key of {named(column.name)}, so perhaps no row has it"
     texts = [key for key in column.keys if isinstance(key, str)]
     if isinstance(value, str) and texts:
-        folded = {key.casefold().strip(): key for key in reversed(texts)}
-        close = difflib.get_close_matches(value.casefold().strip(), folded, 1, 0.6)
-        words += f"; did you mean {folded[close[0]]!r}?" if close else ""
+        close = closest(value.strip(), texts)
+        words += f"; did you mean {close[0]!r}?" if close else ""
     yield printable(words)
 
 
