@@ -6,23 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from shell import run
+from shell import CLINIC, run
 
-CATALOG = """\
-[curator]
-protects = "patients"
-[ledger]
-epsilon = 1
-[tables.visits]
-file = "visits.csv"
-unit = "patient_id"
-max_rows = 2
-max_groups = 1
-[tables.visits.columns]
-patient_id = "text"
-city = { type = "text", keys = ["Leeds", "York"] }
-age = { type = "integer", bounds = [0, 110] }
-"""
 QUERIES = """\
 -- every city
 SELECT city, COUNT(*) AS n
@@ -37,7 +22,7 @@ SELECT AVG(age) AS "mean; age" FROM visits;
 def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Path:
     rows = [f"p{number % 40},{('Leeds', 'York', 'Hull')[number % 3]},{number % 90}" for number in range(120)]
     (tmp_path / "visits.csv").write_text("patient_id,city,age\n" + "\n".join(rows) + "\n")
-    (tmp_path / "curator.toml").write_text(CATALOG)
+    (tmp_path / "curator.toml").write_text(CLINIC)
     (tmp_path / "queries.sql").write_text(QUERIES)
     monkeypatch.chdir(tmp_path)
     assert run(capsys, "refresh").code == 0
@@ -129,7 +114,7 @@ def test_over_budget_ends_as_one_question_does(clinic, capsys):
 
 
 def test_as_one_shows_sum_and_point_before_and_after(clinic, capsys):
-    (clinic / "curator.toml").write_text(CATALOG.replace("epsilon = 1\n", 'epsilon = 4\ndelta = "1e-5"\n'))
+    (clinic / "curator.toml").write_text(CLINIC.replace("epsilon = 1\n", 'epsilon = 4\ndelta = "1e-5"\n'))
     counts = [f"SELECT COUNT(*) AS n FROM visits WHERE age > {n}" for n in range(40)]
     (clinic / "counts.sql").write_text(";\n".join(counts))
     how = ("--file", "counts.sql", "--epsilon", "2", "--delta", "1e-6")

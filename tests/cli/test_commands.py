@@ -11,24 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from shell import COUNT, run
+from shell import CLINIC, COUNT, run
 
-CATALOG = """\
-[curator]
-protects = "patients"
-[ledger]
-epsilon = 1
-[tables.visits]
-file = "visits.csv"
-unit = "patient_id"
-max_rows = 2
-max_groups = 1
-[tables.visits.columns]
-patient_id = "text"
-city = { type = "text", keys = ["Leeds", "York"] }
-age = { type = "integer", bounds = [0, 110] }
-height = "float"
-"""
+CATALOG = CLINIC + 'height = "float"\n'
 
 
 @pytest.fixture

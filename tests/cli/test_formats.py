@@ -11,26 +11,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from shell import COUNT, run
+from shell import CLINIC, COUNT, run
 
 import dpcurator as dp
 from dpcurator.cli.formats import write
 
-CATALOG = """\
-[curator]
-protects = "patients"
-[ledger]
-epsilon = 1
-[tables.visits]
-file = "visits.csv"
-unit = "patient_id"
-max_rows = 2
-max_groups = 1
-[tables.visits.columns]
-patient_id = "text"
-city = { type = "text", keys = ["Leeds", "York"] }
-age = { type = "integer", bounds = [0, 110] }
-"""
 PAID = (COUNT, "--spend", "5%")
 
 
@@ -38,7 +23,7 @@ PAID = (COUNT, "--spend", "5%")
 def ready(tmp_path, monkeypatch, capsys):
     rows = [f"p{number % 40},{('Leeds', 'York')[number % 2]},{number % 90}" for number in range(80)]
     (tmp_path / "visits.csv").write_text("patient_id,city,age\n" + "\n".join(rows) + "\n")
-    (tmp_path / "curator.toml").write_text(CATALOG)
+    (tmp_path / "curator.toml").write_text(CLINIC)
     monkeypatch.chdir(tmp_path)
     assert run(capsys, "refresh").code == 0
     return tmp_path

@@ -7,6 +7,21 @@ from typing import Any
 
 import pytest
 
+CLINIC = """\
+[curator]
+protects = "patients"
+[ledger]
+epsilon = 1
+[tables.visits]
+file = "visits.csv"
+unit = "patient_id"
+max_rows = 2
+max_groups = 1
+[tables.visits.columns]
+patient_id = "text"
+city = { type = "text", keys = ["Leeds", "York"] }
+age = { type = "integer", bounds = [0, 110] }
+"""
 COUNT = "SELECT city, COUNT(*) AS n FROM visits GROUP BY city"
 
 
