@@ -73,7 +73,7 @@ ENTROPY_USERS = {
     "samplers",
     "mechanisms",
     "release/release.py",
-    "curator/curator.py",
+    "curator/paying.py",
     "curator/rehearsal.py",
     "auditing/exact/laws.py",
     "auditing/run.py",

@@ -1,0 +1,229 @@
+"""Paying and answering: from a priced question to a stored answer, in the one order that keeps the promise (design 2).
+
+    charge (durable) -> exact integers -> noise -> answer (durable) -> shown
+
+What the ledger holds of a question is used as it is, and neither charged nor drawn (`pricing/held.py`). After the
+charge nothing is refunded, and whatever fails says one constant sentence and closes the curator: which failure it was
+may depend on data. Checked in tests/curator/test_curator.py, tests/curator/test_readings.py, tests/attacks, tests/laws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final
+
+from dpcurator.catalog.model import Catalog
+from dpcurator.curator.batching import Batch, without
+from dpcurator.curator.call_depth import room_for
+from dpcurator.engines import Engine
+from dpcurator.entropy import Entropy, SystemEntropy
+from dpcurator.errors import Fault, Misconfigured, Refusal
+from dpcurator.ledger import Ledger, Stored
+from dpcurator.ledger.canonical import canonical_text
+from dpcurator.ledger.keys import SigningKey
+from dpcurator.plan.facts import facts_of, facts_of_batch
+from dpcurator.plan.nodes import owners_of
+from dpcurator.pricing.quote import Quote
+from dpcurator.receipts import receipt as receipts
+from dpcurator.receipts.stored import as_shared, kept_part, with_stored, worth_noting
+from dpcurator.release.answer import Answer, answer_of
+from dpcurator.release.finish import finish
+from dpcurator.release.notes import notes
+from dpcurator.release.release import release, released_before
+from dpcurator.values import Budget, Charge, Exact, Json, Request, read_json
+
+if TYPE_CHECKING:
+    from dpcurator.snapshot.report import Report
+
+
+ROOM: Final = 700  # calls inside one another that any answer may need: its largest expressions are 150 deep, 4 a level
+
+
+@dataclass(repr=False)
+class Paying:
+    """What a curator answers with, and how it is paid. See `Curator`, which is what its users see of it."""
+
+    catalog: Catalog
+    ledger: Ledger
+    key: SigningKey
+    engine: Callable[[], Engine]
+    entropy: Entropy = field(default_factory=SystemEntropy)
+    report: Report | None = field(default=None, repr=False, compare=False)
+
+    def _paid(self, whole: Quote, *, fresh: bool, request_id: str | None, analyst: str, asked: str = "") -> Answer:
+        if whole.free:
+            return self._public(whole)
+        request = self.request(whole, request_id=request_id, analyst=analyst, asked=asked)
+        quote = whole if fresh else self._due(whole, request)
+        if quote.held is not None and quote.held.all:
+            return self._released_before(quote, analyst)
+        if quote.held is not None:
+            shared = canonical_text(quote.held.as_json())
+            request = replace(request, shared=shared, epsilon=quote.epsilon, rho=quote.rho, delta=quote.delta)
+
+        def work(charge: Charge, engine: Engine) -> tuple[str, list[str]]:
+            own = self._as_charged(whole, quote, charge, analyst)
+            return self._noisy(own, charge, engine, analyst)
+
+        text, charge, repeated = self._settled(request, work, fresh=fresh)
+        cost = charge.rho if self.catalog.currency == "rho" else charge.epsilon
+        return self._told(read_json(text), cost, repeated=repeated)
+
+    def _due(self, whole: Quote, request: Request) -> Quote:
+        """The quote with what the ledger holds of it; the whole one where the ledger knows this very request."""
+        if self.ledger.knows(request):
+            return whole
+        return with_stored(whole, self.ledger, request.analyst)
+
+    def _as_charged(self, whole: Quote, quote: Quote, charge: Charge, analyst: str) -> Quote:
+        """The quote that was charged. A request that is resumed may have been charged when the ledger held less."""
+        if charge.shared == ("" if quote.held is None else canonical_text(quote.held.as_json())):
+            return quote
+        if not charge.shared:
+            return whole
+        return as_shared(whole, self.ledger, analyst, read_json(charge.shared))
+
+    def _released_before(self, quote: Quote, analyst: str) -> Answer:
+        """An answer whose readings were all paid and released before: nothing is charged, drawn, read or stored."""
+        self.ledger.require_open()
+        shaped = self._shaped(quote, finish(quote, released_before(quote)))
+        signed = receipts.write_shared(quote, shaped.core_json(), analyst=analyst, key=self.key)
+        return shaped.paid(cost=Fraction(0), spent=self.budget().spent, receipt=signed, repeated=True)
+
+    def _settled(
+        self, asked: Request, work: Callable[[Charge, Engine], tuple[str, list[str]]], *, fresh: bool
+    ) -> tuple[str, Charge, bool]:
+        """Charge, evaluate, store: the stored text of the answer, its charge, and whether it was there already."""
+        engine = self.engine()
+        if not self.entropy.releasable:
+            raise Misconfigured("this curator's entropy is for tests: its answers must not be released.")
+        if not room_for(ROOM):
+            raise Refusal("this was called from too deep a stack of calls.", cure="Ask from nearer the top.")
+        charged = self.ledger.charge(asked, fresh=fresh)
+        if isinstance(charged, Stored):
+            return charged.answer, charged.charge, True
+        text, readings = self._evaluate(lambda: work(charged, engine))
+        stored = self.ledger.answer(charged, text, readings)
+        return stored, charged, stored != text
+
+    def request(
+        self, quote: Quote, *, request_id: str | None = None, analyst: str = "local", asked: str = ""
+    ) -> Request:
+        """What the ledger is asked to charge for a quote. asked: the question as SQL, for the log."""
+        return Request(
+            analyst=analyst,
+            plan=quote.plan_digest,
+            catalog=facts_of(quote.plan, self.catalog),
+            data_version=self.catalog.data_version,
+            parameters=canonical_text(quote.parameters()),
+            epsilon=quote.epsilon,
+            delta=quote.delta,
+            rho=quote.rho,
+            request_id=request_id,
+            owners=owners_of(quote.plan),
+            asked=asked,
+        )
+
+    def _evaluate(self, work: Callable[[], tuple[str, list[str]]]) -> tuple[str, list[str]]:
+        """Data is touched below here and nowhere else. Any failure is a Fault without a cause, and an interruption is
+        raised anew: the frames that held exact integers are gone, so no traceback can reach them."""
+        stopped: type[BaseException] | None = None
+        try:
+            return work()
+        except Exception:
+            pass
+        except BaseException as interruption:  # the user's own Ctrl-C: nothing was released, and asking again resumes
+            stopped = type(interruption)
+        if stopped is not None:
+            raise stopped
+        self._close()
+        raise Fault
+
+    def _noisy(self, quote: Quote, charge: Charge, engine: Engine, analyst: str) -> tuple[str, list[str]]:
+        """The text to store, and the names of the readings in it to be found again."""
+        part = self._noisy_part(quote, engine.evaluate(quote.lowered.core), charge, analyst, None)
+        return canonical_text(part), worth_noting(quote, self.ledger, analyst, charge.request_id, 0)
+
+    def _noisy_part(self, quote: Quote, exact: Exact, charge: Charge, analyst: str, batch: Json | None) -> Json:
+        """An answer and its receipt, from exact integers."""
+        noisy = release(quote, exact, self.entropy)
+        core = self._shaped(quote, finish(quote, noisy)).core_json()
+        signed = receipts.write(quote, charge, core, analyst=analyst, key=self.key, batch=batch)
+        place = (charge.request_id, 0 if batch is None else batch["index"])
+        return kept_part(quote, noisy, analyst, place, core, signed)
+
+    def _close(self) -> None:
+        """Where the ledger cannot be written either, it takes no charge: the Fault is raised all the same."""
+        with suppress(Exception):
+            self.ledger.close_after_fault()
+
+    def _public(self, quote: Quote) -> Answer:
+        """Every value is a public constant: nothing is read or charged. It is signed, at no price."""
+        shaped = self._shaped(quote, finish(quote, None))
+        signed = receipts.write_public(quote, shaped.core_json(), key=self.key)
+        return shaped.paid(cost=Fraction(0), spent=self.budget().spent, receipt=signed, repeated=False)
+
+    def _told(self, stored: Json, cost: Fraction, *, repeated: bool) -> Answer:
+        receipt: Json = stored["receipt"]
+        spent = self.budget().spent if repeated else Fraction(receipt["ledger"]["spent"])
+        shaped = answer_of(stored["answer"], total=self.catalog.budget, currency=self.catalog.currency)
+        return shaped.paid(cost=cost, spent=spent, receipt=receipt, repeated=repeated)
+
+    def _shaped(self, quote: Quote, cells: Any) -> Answer:
+        return Answer(
+            columns=tuple(output.title for output in quote.plan.outputs),
+            shown=tuple(output.shown for output in quote.plan.outputs),
+            cells=cells,
+            confidence=quote.confidence,
+            notes=notes(quote.plan, quote.reach, quote.confidence, self.catalog.protects),
+            cost=quote.cost,
+            spent=Fraction(0),
+            total=self.catalog.budget,
+            currency=self.catalog.currency,
+        )
+
+    def budget(self) -> Budget:
+        """Where the ledger stands."""
+        return self.ledger.budget()
+
+    def _batch_request(self, batch: Batch, analyst: str, request_id: str | None = None) -> Request:
+        """Bound to the whole batch, whatever of it was paid before; its price is that of the rest."""
+        return replace(
+            self.request(batch.paid[0], request_id=request_id, analyst=analyst),
+            plan=batch.digest, catalog=facts_of_batch(batch.facts), parameters=canonical_text(batch.parameters()),
+            epsilon=batch.epsilon, rho=batch.rho, delta=batch.delta, shared=batch.shared(),
+            owners=tuple(dict.fromkeys(pair for quote in batch.paid for pair in owners_of(quote.plan))),
+        )
+
+    def _rest(self, batch: Batch, request: Request) -> Batch:
+        """The batch without the questions all of whose readings are stored. One that the ledger knows, or that is
+        charged as one, is left as it is; a question of which some is missing is paid whole."""
+        if batch.point is not None or self.ledger.knows(request):
+            return batch
+        return without(batch, [with_stored(quote, self.ledger, request.analyst) for quote in batch.paid])
+
+    def _batch_as_charged(self, whole: Batch, batch: Batch, charge: Charge, analyst: str) -> Batch:
+        """The batch that was charged: one that is resumed or repeated may have been when the ledger held less."""
+        if charge.shared == batch.shared():
+            return batch
+        places: list[Json | None] = read_json(charge.shared)["batch"] if charge.shared else [None] * len(whole.paid)
+        due = [quote if place is None else as_shared(quote, self.ledger, analyst, place)
+               for quote, place in zip(whole.paid, places, strict=True)]
+        return without(whole, due)
+
+    def _unpaid(self, quote: Quote, analyst: str) -> Answer:
+        """An answer that costs nothing: of public values, or of readings that were paid before."""
+        return self._public(quote) if quote.held is None else self._released_before(quote, analyst)
+
+    def _noisy_batch(self, batch: Batch, charge: Charge, engine: Engine, analyst: str) -> tuple[str, list[str]]:
+        paid = [batch.paid[number] for number in batch.own]
+        exact = engine.evaluate_all([quote.lowered.core for quote in paid])
+        parts: list[Json | None] = [None] * len(batch.paid)
+        for number, quote, one in zip(batch.own, paid, exact, strict=True):
+            parts[number] = self._noisy_part(quote, one, charge, analyst, batch.told(number))
+        names = [name for number, quote in zip(batch.own, paid, strict=True)
+                 for name in worth_noting(quote, self.ledger, analyst, charge.request_id, number)]
+        return canonical_text({"batch": parts}), list(dict.fromkeys(names))
