@@ -7,7 +7,8 @@ Cost      Of the missing ones, at the noise that the whole price buys. Pure loss
           Gaussian readings in a ledger of epsilon are charged the epsilon that their summed rho has at the noise's
           delta, which is never above the whole question's.
 Promise   What is charged covers what is drawn: a free reading is post-processing of one that its own charge covers, and
-          basic composition adds the charges. Everything here is public: prices, names, and values released before.
+          basic composition adds the charges. Nothing here is private: prices, names, and values that were released
+          before to the same analyst.
 Checked   tests/curator/test_readings.py.
 """
 

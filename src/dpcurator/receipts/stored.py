@@ -10,9 +10,8 @@ before it comes here (ledger/reading.py). Checked in tests/curator/test_readings
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from fractions import Fraction
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from dpcurator.errors import DpcuratorError
 from dpcurator.ledger import Ledger, Stored
@@ -27,7 +26,6 @@ from dpcurator.receipts.loss import law_of
 from dpcurator.release.release import Noisy
 from dpcurator.values import Charge, Json, read_json
 
-NOTHING: Final = ""
 _Found = TypeVar("_Found", HeldKeys, HeldReading)
 
 
@@ -45,7 +43,7 @@ def selected_by(request: str, part: int) -> str:
 
 def kept_part(quote: Quote, noisy: Noisy, analyst: str, place: tuple[str, int], answer: Json, receipt: Json) -> Json:
     """What is stored of one answer. place: the request, and which of its questions this is."""
-    held, selection = quote.held, NOTHING
+    held, selection = quote.held, ""
     told: Json = {"readings": []}
     if quote.selecting is not None:
         selection = selected_by(*place) if held is None or held.keys is None else _selection(held.keys)
@@ -63,24 +61,21 @@ def worth_noting(quote: Quote, ledger: Ledger, analyst: str, request: str, part:
     """The names of what a quote pays and no stored answer holds as well: noted, so that it is found from now on.
 
     Nothing where the ledger cannot be read now: the answer is stored all the same, and its readings are paid again."""
-    with suppress(DpcuratorError):
-        return _worth_noting(quote, ledger, analyst, selected_by(request, part))
-    return []
-
-
-def _worth_noting(quote: Quote, ledger: Ledger, analyst: str, own: str) -> list[str]:
-    found: list[str] = []
-    selection = NOTHING
-    if quote.selecting is not None and (quote.held is None or quote.held.keys is None):
-        selection, name = own, selection_name(quote.plan, quote.catalog, analyst)
-        found += [] if _serving_keys(quote, ledger, name) else [name]
-    elif quote.held is not None and quote.held.keys is not None:
-        selection = _selection(quote.held.keys)
-    for number, one in enumerate(quote.priced):
-        if quote.held is None or quote.held.readings[number] is None:
-            name = reading_name(quote.plan, one.ask, quote.catalog, analyst, selection=selection)
-            found += [] if _serving(quote, one, ledger.holding([name])[name], name) else [name]
-    return found
+    held, selection, keys = quote.held, "", ""
+    if quote.selecting is not None and (held is None or held.keys is None):
+        selection, keys = selected_by(request, part), selection_name(quote.plan, quote.catalog, analyst)
+    elif held is not None and held.keys is not None:
+        selection = _selection(held.keys)
+    own = {
+        reading_name(quote.plan, one.ask, quote.catalog, analyst, selection=selection): one
+        for number, one in enumerate(quote.priced) if held is None or held.readings[number] is None
+    }
+    try:
+        stored = ledger.holding([*own, keys] if keys else own)
+    except DpcuratorError:
+        return []
+    found = [name for name, one in own.items() if not _serving(quote, one, stored[name], name)]
+    return found + ([keys] if keys and not _serving_keys(quote, stored[keys], keys) else [])
 
 
 def with_stored(whole: Quote, ledger: Ledger, analyst: str) -> Quote:
@@ -90,7 +85,8 @@ def with_stored(whole: Quote, ledger: Ledger, analyst: str) -> Quote:
     if whole.selecting is None:
         return due(whole, _best(whole, ledger, analyst, None))
     found: list[tuple[tuple[Fraction, ...], tuple[int, int, int], HeldKeys, list[HeldReading | None]]] = []
-    for keys in _serving_keys(whole, ledger, selection_name(whole.plan, whole.catalog, analyst)):
+    name = selection_name(whole.plan, whole.catalog, analyst)
+    for keys in _serving_keys(whole, ledger.holding([name])[name], name):
         readings = _best(whole, ledger, analyst, keys)
         missing = [own for own, one in zip(whole.priced, readings, strict=True) if one is None]
         found.append((cost(whole, missing), _place(keys), keys, readings))
@@ -101,7 +97,7 @@ def with_stored(whole: Quote, ledger: Ledger, analyst: str) -> Quote:
 
 
 def _best(whole: Quote, ledger: Ledger, analyst: str, keys: HeldKeys | None) -> list[HeldReading | None]:
-    selection = NOTHING if keys is None else _selection(keys)
+    selection = "" if keys is None else _selection(keys)
     names = [reading_name(whole.plan, one.ask, whole.catalog, analyst, selection=selection) for one in whole.priced]
     stored = ledger.holding(names)
     groups = (len(whole.lowered.keys) if keys is None else len(keys.keys)) + whole.reach.other
@@ -121,8 +117,8 @@ def as_shared(whole: Quote, ledger: Ledger, analyst: str, shared: Json) -> Quote
     keys: HeldKeys | None = None
     if shared["keys"] is not None:
         name = selection_name(whole.plan, whole.catalog, analyst)
-        keys = _at(shared["keys"], _keys(whole, _under(ledger, shared["keys"]), name))
-    selection = NOTHING if keys is None else _selection(keys)
+        keys = _at(shared["keys"], _keys(_under(ledger, shared["keys"]), name))
+    selection = "" if keys is None else _selection(keys)
     readings: list[HeldReading | None] = []
     for one, place in zip(whole.priced, shared["readings"], strict=True):
         name = reading_name(whole.plan, one.ask, whole.catalog, analyst, selection=selection)
@@ -146,10 +142,9 @@ def _serving(whole: Quote, wanted: Priced, stored: Iterable[Stored], name: str) 
     return [one for one in _readings(whole, wanted, stored, name) if serves(one.priced, wanted)]
 
 
-def _serving_keys(whole: Quote, ledger: Ledger, name: str) -> list[HeldKeys]:
-    wanted = whole.selecting if whole.held is None else whole.held.whole.selecting
-    found = _keys(whole, ledger.holding([name])[name], name)
-    return [one for one in found if wanted is not None and keys_serve(one.selecting, wanted)]
+def _serving_keys(quote: Quote, stored: Iterable[Stored], name: str) -> list[HeldKeys]:
+    wanted = quote.selecting
+    return [one for one in _keys(stored, name) if wanted is not None and keys_serve(one.selecting, wanted)]
 
 
 def _place(one: _Found) -> tuple[int, int, int]:
@@ -160,7 +155,7 @@ def _noise_and_place(one: HeldReading) -> tuple[Fraction, tuple[int, int, int]]:
     return one.priced.error(BETA), _place(one)
 
 
-def _keys(whole: Quote, stored: Iterable[Stored], name: str) -> Iterator[HeldKeys]:
+def _keys(stored: Iterable[Stored], name: str) -> Iterator[HeldKeys]:
     """The selections of this name in these answers."""
     for one, number, part in _each(stored):
         told = part["noisy"].get("keys")
