@@ -131,13 +131,25 @@ def test_f5_rows_may_be_an_array_a_series_or_an_iterator(made):
 
 
 @pytest.mark.parametrize("made", ["sum", "mean", "variance", "smallest", "largest"])
-def test_f5_a_truth_is_no_number(made):
-    """As for the mechanisms: `Quantile`, `NoisyMax` and `Laplace` refuse them too."""
+def test_f5_a_truth_in_a_row_is_0_or_1_and_no_row_decides_whether_there_is_an_answer(made):
+    """One rule for every container, whose type may itself follow from a row: a list, and numpy's arrays of any kind."""
     import numpy as np
 
     function = getattr(Bounded, made)(lower=0, upper=10)
-    for given in ([True, False], np.array([True, False])):
-        with pytest.raises(Refusal, match="truth is no number") as refused:
-            function(given)
-        assert "dp.Bounded.count(where=...)" in refused.value.cure
+    for given in ([True, False], np.array([True, False]), np.array([True, 0], dtype=object), [np.True_, 0]):
+        assert function(given) == function([1, 0])
+    for odd in (True, np.False_, "x", None, float("nan"), [1], {}, object()):
+        assert len(function([0, 1, odd])) == len(function([0, 1]))
     assert Bounded.count(where=lambda row: row)([True, False, True]) == (2,)
+
+
+def test_f5_an_audit_of_neighbours_that_differ_in_a_truth_finds_nothing():
+    """What one row could do by its type is looked for as anything else is."""
+    import dpcurator as dp
+
+    total, noise = Bounded.sum(lower=0, upper=1), dp.Laplace(sensitivity=1, epsilon=1)
+    found = dp.audit(
+        lambda rows: noise.release(total(rows)[0]), pair=([0, 1], [0, 1, True]), claim=dp.Pure(1), samples=2000,
+        confidence=1 - 1e-9, seconds=30,
+    )
+    assert not found.violated, found

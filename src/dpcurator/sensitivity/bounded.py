@@ -9,7 +9,7 @@ Definition  A Bounded is a function of a list of rows together with its l1, squa
               smallest, largest   U - L, the whole range
               histogram     of listed keys: one cell by 1; with replaced rows two cells, if there are two
             and from these: sums and multiples, `clamp`, `map` by a function of known Lipschitz constant, `stack`.
-            A truth is no number here, as in every mechanism: by its type, whatever it is, a row of one is refused.
+            A truth in a row is the number 0 or 1: were it refused, one row would decide whether there is an answer.
 Promise     No neighbours are farther apart. The rules above are attained; those of combinations need not be.
 Proof       Variance: with m and v the mean and variance of the other n - 1 rows, that of all is (n-1)/n v + (n-1)/n**2
             (x - m)**2, and (x - m)**2 lies within [0, (U-L)**2]; all others at L, x moved from L to U, attains it.
@@ -82,7 +82,7 @@ class Bounded:
 
     def __call__(self, rows: Iterable[Any]) -> Values:
         """rows: a list, an array of one dimension, a Series or an iterator, taken once. Raises Refusal for what is
-        none, and for a truth."""
+        none; a row that is no number is missing, and a truth is 0 or 1."""
         return self._value(_rows(rows))
 
     @classmethod
@@ -292,10 +292,6 @@ def _read(
 
     def value(row: Any) -> Fraction:
         raw = row if of is None else of(row)
-        if type(raw).__name__ in ("bool", "bool_"):
-            raise Refusal(
-                "A truth is no number.", cure="Count them with dp.Bounded.count(where=...), or turn them into numbers."
-            )
         exact = real_value(raw)
         return low if exact is None else Fraction(min(max(exact, low), high))
 
