@@ -41,6 +41,12 @@ def closest(name: str, known: Iterable[str], most: int = 1) -> list[str]:
     return [folded[near] for near in get_close_matches(name.casefold(), folded, n=most)]
 
 
+def either(names: Iterable[str]) -> str:
+    """As in "a, b or c"."""
+    *rest, last = names
+    return f"{', '.join(rest)} or {last}" if rest else last
+
+
 class DpcuratorError(Exception):
     """The parent of every error that dpcurator raises on purpose: Refusal, OverBudget, Misconfigured, Fault.
 

@@ -446,3 +446,14 @@ def test_much_of_the_budget_and_likely_mistakes_are_asked_about_at_a_terminal_al
     assert "did you mean 'Leeds'?" in at_terminal(*wrong, answers=["n\n"]).err
     assert at_terminal(*wrong, "--yes").code == 0
     assert run(capsys, "ask", "SELECT AVG(age) AS a FROM visits", "--spend", "25%").code == 0
+    # A question that was paid before costs nothing, and all of it with --fresh; a file of questions is asked about too.
+    assert at_terminal(*some, "30%").code == 0
+    fresh = at_terminal(*some, "30%", "--fresh", answers=["n\n"])
+    assert "caution: this costs 30 % of the whole budget" in fresh.err
+    Path("two.sql").write_text("SELECT COUNT(*) FROM visits WHERE city = 'leeds'; SELECT SUM(age) FROM visits;")
+    both = ("ask", "--file", "two.sql", "--spend")
+    before = run(capsys, "budget", "--json").json["spent"]
+    told = at_terminal(*both, "1%", answers=["n\n"])
+    assert "caution: question 1: 'leeds' is no key of city" in told.err
+    assert run(capsys, "budget", "--json").json["spent"] == before
+    assert at_terminal(*both, "1%", "--yes").code == 0

@@ -105,7 +105,7 @@ def test_a_higher_price_is_another_question_and_another_confidence_costs_nothing
     assert wide.cells[0][0].error > narrow.cells[0][0].error
     assert wide.paid_before
     assert not wide.public
-    assert "of numbers that were paid before" in str(wide)
+    assert "made of numbers that were paid for before" in str(wide)
     assert curator.budget().spent == Fraction(3, 10)
 
 

@@ -271,7 +271,8 @@ class GaussianFilter(Filter):
                 if mu_squared is None:
                     raise Refusal(
                         f"A loss of family {one.family} has no Gaussian-DP (mu) guarantee.",
-                        cure="Spend it from a ZcdpFilter or an ApproximateFilter.",
+                        cure="Spend it from dp.ApproximateFilter, as in spend(loss, delta=1e-9); or from dp.ZcdpFilter "
+                        "where it has a rho.",
                     )
                 amount += count * mu_squared(one.given)
         self._meter.add({"mu_squared": amount})

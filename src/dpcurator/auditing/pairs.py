@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from dpcurator.errors import Refusal
+from dpcurator.errors import Refusal, either
 from dpcurator.numbers import rational
 from dpcurator.numbers.readable import readable
 
@@ -54,7 +54,7 @@ def propose(
     """
     if neighbours not in RELATIONS:
         raise Refusal(
-            f"neighbours must be {', '.join(RELATIONS[:-1])} or {RELATIONS[-1]}.",
+            f"neighbours must be {either(RELATIONS)}.",
             cure='Write neighbours="add-remove" for rows, or neighbours="vector" for answers that move by at most 1.',
         )
     if neighbours == "number":

@@ -53,7 +53,7 @@ def catalog_of(declaration: Declaration, facts: PublicFacts = NO_FACTS) -> Catal
         rho=declaration.rho,
         salt=declaration.salt,
     )
-    return replace(catalog, digest=_sha256(_public(catalog)))
+    return replace(catalog, digest=content_digest(_public(catalog)))
 
 
 def _with_public_keys(table: Table, declaration: Declaration, facts: PublicFacts) -> Table:
@@ -71,7 +71,7 @@ def schema_fingerprint(declaration: Declaration) -> str:
     """sha256 of table names, column names, types, lengths of texts and which columns have one value a unit (and then
     whose), in order: what a snapshot must be made for."""
     tables = [[table.name, [_made_for(table, c) for c in table.columns]] for table in declaration.tables]
-    return _sha256(tables)
+    return content_digest(tables)
 
 
 def _made_for(table: Table, column: Column) -> list[Any]:
@@ -135,6 +135,7 @@ def value_of_json(given: Any) -> Value:
     return found
 
 
-def _sha256(content: Any) -> str:
+def content_digest(content: Any) -> str:
+    """sha256 of the canonical JSON of public facts, hexadecimal."""
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()

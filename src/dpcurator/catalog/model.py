@@ -116,6 +116,10 @@ class Catalog:
         """What the ledger counts in, besides delta."""
         return "rho" if self.rho else "epsilon"
 
+    def units_expected(self, table: Table) -> int | None:
+        """The public number of units, or how many are expected in a table; None where neither is said."""
+        return self.units or table.expected_units
+
     @property
     def budget(self) -> Fraction:
         """The ledger's total, in its currency."""

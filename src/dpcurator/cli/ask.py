@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -74,7 +77,7 @@ def ask(
         if rehearse or receipt is not None:
             raise Refusal("--file takes neither --rehearse nor --receipt.", cure="Ask the questions one by one.")
         how = {"fresh": fresh, "request_id": request_id, "as_one": as_one}
-        _batch(catalog, questions_of(file, question, asked), asked, as_json, **how)
+        _batch(catalog, questions_of(file, question, asked), asked, as_json, yes=yes, **how)
         return
     if as_one:
         raise Refusal("--as-one is for a file of questions.", cure="Write the questions in a file, and add --file.")
@@ -91,7 +94,10 @@ def ask(
         return
     absent(receipt, "receipt")
     if not yes and sys.stdin.isatty() and sys.stderr.isatty():
-        _confirmed(curator, curator.quote(text, **asked.offer()))
+        quote = curator.quote(text, **asked.offer())
+        if fresh and quote.held is not None:  # it is paid again in full
+            quote = quote.held.whole
+        _confirmed(curator, quote.cautions(), quote.cost)
     if sys.stderr.isatty() and not as_json:
         print("answering ...", file=sys.stderr)
     answer = curator.ask(text, **asked.offer(), fresh=fresh, request_id=request_id)
@@ -100,12 +106,12 @@ def ask(
     _put(answer, how_written, output)
 
 
-def _confirmed(curator: Any, quote: Any) -> None:
+def _confirmed(curator: Any, cautions: Sequence[str], cost: Fraction) -> None:
     """Ask a person at a terminal before much of the budget is paid, or for what looks like a mistake."""
     total = curator.catalog.budget
-    told = list(quote.cautions())
-    if quote.cost * 5 > total:
-        told.append(f"this costs {decimal_text(100 * quote.cost / total)} % of the whole budget")
+    told = list(cautions)
+    if cost * 5 > total:
+        told.append(f"this costs {decimal_text(100 * cost / total)} % of the whole budget")
     if told:
         print(*(f"caution: {words}" for words in told), sep="\n", file=sys.stderr)
         if not typer.confirm("pay and answer?", err=True):
@@ -118,9 +124,15 @@ def _put(answer: Any, how: Format, output: Path | None) -> None:
     show(text) if output is None else write(output, text)
 
 
-def _batch(catalog: Path, questions: tuple[str, ...], asked: Asked, as_json: bool, **how: Any) -> None:
+def _batch(catalog: Path, questions: tuple[str, ...], asked: Asked, as_json: bool, *, yes: bool, **how: Any) -> None:
     """Several questions: one charge, one statement."""
-    answers = _curator(catalog).batch(questions, **asked.batch_offer(), **how)
+    curator = _curator(catalog)
+    if not yes and sys.stdin.isatty() and sys.stderr.isatty():
+        batch = curator.quote_batch(questions, **asked.batch_offer(), as_one=how["as_one"])
+        whole = replace(batch, before=()) if how["fresh"] else batch  # it is paid again in full
+        told = [f"question {n}: {words}" for n, one in enumerate(batch.asked, 1) for words in one.cautions()]
+        _confirmed(curator, told, whole.cost)
+    answers = curator.batch(questions, **asked.batch_offer(), **how)
     if as_json:
         show_json([answer.as_json() for answer in answers])
         return
@@ -141,10 +153,8 @@ def _rehearsed(catalog: Path, question: str | None, asked: Asked, *, real: bool)
 
 def _write(path: Path, receipt: dict[str, Any]) -> None:
     try:
-        with path.open("x", encoding="utf-8") as file:
-            json.dump(receipt, file, indent=2)
-            file.write("\n")
-    except OSError:
+        write(path, json.dumps(receipt, indent=2))
+    except Misconfigured:
         raise Misconfigured(
             "the receipt could not be written; the answer is paid and stored.",
             where=str(path),

@@ -39,7 +39,7 @@ def _foot(answers: Sequence[Answer]) -> str:
     paid = {a.receipt["batch"]["index"]: a for a in answers if a.receipt is not None and "ledger" in a.receipt}
     left = f"(left {decimal_text(answers[0].remaining)})"
     if not paid and any(answer.paid_before for answer in answers):
-        return f"spent 0 of {decimal_text(answers[0].total)} {left}   of numbers that were paid before"
+        return f"spent 0 of {decimal_text(answers[0].total)} {left}   made of numbers that were paid for before"
     if not paid:
         return f"public: no private data was read, nothing was spent {left}"
     one = next(iter(paid.values()))

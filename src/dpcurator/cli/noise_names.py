@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
+from dpcurator.errors import either
 from dpcurator.mechanisms import ROWS
-
-
-def either(names: Iterable[str]) -> str:
-    """As in "a, b or c"."""
-    *rest, last = names
-    return f"{', '.join(rest)} or {last}" if rest else last
-
 
 SPELLED = {row.spelling: row for row in ROWS if row.spelling}
 LIST = either(SPELLED)

@@ -56,7 +56,7 @@ def of_command(word: str) -> str:
     if word.upper().startswith("SELECT"):
         return f"A question goes to `ask`, in quotes: {_EXAMPLE.format('ask')}."
     if word.lower().rstrip("s") in ("table", "schema", "column", "describe", "show"):
-        return "`dpcurator tables` lists the tables, and `dpcurator schema` their columns and what can be asked."
+        return "`dpcurator tables` lists the tables, their columns and what can be asked."
     if word.endswith((".csv", ".parquet", ".toml")):
         return "`dpcurator init FILE` drafts a catalog for a file of rows; `--catalog FILE` names a catalog."
     return ""

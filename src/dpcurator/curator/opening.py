@@ -75,7 +75,8 @@ def open_curator(
         elif version is None:
             warnings.warn(
                 f"the data frames were not read: data version {standing.version}, which is here, is used as it is, and "
-                'what was asked of it stays paid. For new data give refresh=True, or a new name: version="wave 2".',
+                "what was asked of it stays paid. For new data give refresh=True, or version= with a name that no data "
+                "had yet.",
                 stacklevel=2,
             )
     elif refresh:
@@ -83,7 +84,8 @@ def open_curator(
                             cure="Give the frames, or run `dpcurator refresh` for tables with a file.")
     elif version is not None and named(declaration, version) is None:
         raise Misconfigured(f"No version {version!r} was read yet.", where=declaration.name,
-                            cure=f'Run `dpcurator refresh --version "{version}"`.')
+                            cure="Give the data frames with it; for tables with a file, run `dpcurator refresh "
+                                 f'--version "{version}"`. Or leave version out, for the data in force.')
     curator = curator_of(declaration)
     curator.report = report
     if report is not None and not report.clean:

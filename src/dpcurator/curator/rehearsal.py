@@ -118,7 +118,7 @@ def _luck(catalog: Catalog, table: Table, what: str) -> random.Random:
 
 
 def _declared(catalog: Catalog, table: Table) -> int:
-    return catalog.units or table.expected_units or UNITS
+    return catalog.units_expected(table) or UNITS
 
 
 def _most_rows(table: Table) -> int:

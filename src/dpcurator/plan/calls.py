@@ -246,9 +246,9 @@ def _needs_room(call: Call, measured: Measured, max_rows: int) -> None:
     written = words(call.arguments[0])
     ways = [f"{call.function}({form.format(written or 'x')})" for form in ("CLIP({}, 0, 100)", "CAST({} AS DOUBLE)")]
     raise Refusal(
-        f"{call.function}({written or measured.name}) adds up whole numbers so large that a sum could pass 126 bits.",
+        f"{call.function}({written or measured.name}) adds up whole numbers so large that a sum could pass 2^126.",
         where=call.at, mends=() if written is None else tuple(Mend(way, words(call) or "") for way in ways),
-        cure=f"Write {ways[0]} with ends that are nearer, or {ways[1]}; or the steward declares narrower bounds or a "
+        cure=f"Write {ways[0]} with limits closer together, or {ways[1]}; or the steward declares narrower bounds or a "
         "smaller max_rows.",
     )
 

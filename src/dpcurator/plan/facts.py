@@ -13,12 +13,9 @@ A batch of questions is bound to the facts of each. Receipts made before hold th
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Sequence
-from typing import Any
 
-from dpcurator.catalog.bind import column_facts
+from dpcurator.catalog.bind import column_facts, content_digest
 from dpcurator.catalog.model import Catalog
 from dpcurator.language.rows import fields
 from dpcurator.plan.limits import scanned
@@ -40,12 +37,12 @@ def facts_of(plan: Plan, catalog: Catalog) -> str:
         "salt": None if plan.source.source.listed else catalog.salt,
         "table": table.name, "unit": table.unit, "columns": columns,
     }
-    return _sha256(told)
+    return content_digest(told)
 
 
 def facts_of_batch(each: Sequence[str]) -> str:
     """What stands for the facts of several questions asked as one, from the digests of each one's."""
-    return _sha256({"batch": list(each)})
+    return content_digest({"batch": list(each)})
 
 
 def columns_of(plan: Plan) -> set[int]:
@@ -58,10 +55,6 @@ def columns_of(plan: Plan) -> set[int]:
     if isinstance(below, Where):
         found |= fields(below.predicate)
         rows = below.source
-    assert not isinstance(rows, Where)
+    if isinstance(rows, Where):
+        raise LookupError("a plan has one WHERE")
     return found if rows.unit_index is None else found | {rows.unit_index}
-
-
-def _sha256(content: Any) -> str:
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()

@@ -125,7 +125,8 @@ def _bins(typed: Typed, name: str) -> str:
         return f"Or group by DATE_TRUNC('month', {name}), within declared bounds."
     if typed.type == "timestamp":
         return f"Or group by DATE_TRUNC('day', {name}), within declared bounds."
-    return f"Or give the edges: FLOOR({name} / 10) * 10 within declared bounds, or CASE WHEN {name} < 10 THEN ... END."
+    edges = f"CASE WHEN {name} < 10 THEN 'low' ELSE 'high' END"
+    return f"Or give the edges: {edges}; or, within declared bounds, FLOOR({name} / 10) * 10."
 
 
 def _finite(keys: tuple[Value, ...] | None, name: str, at: str) -> None:

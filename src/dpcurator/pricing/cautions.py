@@ -118,15 +118,10 @@ def _beyond(part: Compare, table: Table) -> Iterator[str]:
             yield f"{named(column.name)} is compared with {other.value!r}, and its bounds are {ends}"
 
 
-def expected_units(catalog: Catalog, table: Table) -> int | None:
-    """The public number of units, or how many are expected."""
-    return catalog.units or table.expected_units
-
-
 def _sizes(
     plan: Plan, catalog: Catalog, table: Table, selecting: Selecting | None, counts: Sequence[Count]
 ) -> Iterator[str]:
-    units, who = expected_units(catalog, table), printable(catalog.protects)
+    units, who = catalog.units_expected(table), printable(catalog.protects)
     if units is None:
         return
     if selecting is not None:

@@ -195,7 +195,7 @@ def expected_rows(plan: Plan, catalog: Catalog) -> int:
     source = plan.source.source
     rows = source.source.table if hasattr(source.source, "table") else source.source.source.table
     table = next(table for table in catalog.tables if table.name == rows)
-    units = catalog.units or table.expected_units
+    units = catalog.units_expected(table)
     if units is None:
         return ROWS
     return max(1, units // max(1, source.keys if source.listed else 1))

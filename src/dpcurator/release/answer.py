@@ -221,7 +221,7 @@ class Answer:
         if self.public:
             return [f"public: no private data was read, nothing was spent {left}"]
         if self.paid_before:
-            return [f"spent 0 of {decimal_text(self.total)} {left}   of numbers that were paid before", *told]
+            return [f"spent 0 of {decimal_text(self.total)} {left}   made of numbers that were paid for before", *told]
         again = "a repeat: nothing was spent" if self.repeated else "the same question again is free"
         cost = decimal_text(Fraction(0) if self.repeated else self.cost)
         paid = f"spent {'rho ' if self.currency == 'rho' else ''}{cost} of {decimal_text(self.total)}"

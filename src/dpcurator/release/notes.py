@@ -13,6 +13,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dpcurator.aggregates import rule_of
+from dpcurator.errors import either
 from dpcurator.numbers import decimal_text
 from dpcurator.numbers.text_table import printable
 from dpcurator.plan.check_catalog import may_bind
@@ -55,8 +56,8 @@ def _limits(plan: Plan, reach: Reach, units: str) -> list[str]:
     if not counts_units and reach.total is not None:
         limits.append(f"with more than {many(reach.total, 'row')} in all")
     if limits:
-        either = " or ".join([", ".join(limits[:-1]), limits[-1]] if len(limits) > 1 else limits)
-        found.append(f"{units} {either} are weighted down to {'this limit' if len(limits) == 1 else 'these limits'}")
+        these = "this limit" if len(limits) == 1 else "these limits"
+        found.append(f"{units} {either(limits)} are weighted down to {these}")
     return found
 
 

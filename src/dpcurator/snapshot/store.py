@@ -91,14 +91,14 @@ def named(declaration: Declaration, name: object) -> SnapshotInfo | None:
     """
     if not isinstance(name, str) or not _VERSION.fullmatch(name):
         raise Misconfigured("The name of a version is 1 to 80 letters, digits, spaces, dots, dashes or underscores.",
-                            where=declaration.name, cure='Write version = "2026-w48".')
+                            where=declaration.name, cure="Give a name as in 2026-w48.")
     found = _facts(declaration.state) or {}
     if name not in found.get("names", {}):
         return None
     new = "Choose a new name: the same name is the same data."
     if found.get("name") != name:
         raise Misconfigured(f"Version {name!r} was read before, and another one is in force since.",
-                            where=declaration.name, cure=new)
+                            where=declaration.name, cure=f"Leave it out, for the data in force; or for new data: {new}")
     try:
         return open_snapshot(declaration)
     except Misconfigured as why:

@@ -5,8 +5,9 @@ returns from COMMIT only when the event is on disk; kill -9 leaves either the wh
 process, under a lock, closed across forks (forks.py).
 
 What a copy of the file alone has: every charge that was returned, since each is taken over from the journal first
-(`_take_in`). A charge that a crash leaves in the journal alone was never returned, so nothing was drawn for it. While
-another program reads an older state for longer than `_READERS`, what is newer waits for the next event, or for `close`.
+(`_take_in`), but for those made while that could not be done: while another program read an older state for longer than
+`_READERS`, or the disk refused it. These wait for the next event, or for `close`. A charge that a crash leaves in the
+journal alone was never returned, so nothing was drawn for it.
 
 What SQLite does not watch is watched before every transaction by `ledger/sqlite_file.py`, which also makes a new file.
 Checked in tests/ledger/: test_stores (conformance), test_sqlite, test_fire, test_kill, test_broken_stores.
