@@ -108,6 +108,11 @@ def _inner(refused: Refusal, text: object) -> Refusal:
         mends = mends_of(tree)
     except Exception:  # whatever cannot be read has no such cure
         return refused
+    return _with_question(refused, mends)
+
+
+def _with_question(refused: Refusal, mends: tuple[Mend, ...]) -> Refusal:
+    """The refusal with the one SELECT that means the same, for programs, and in words where it is not too long."""
     said = f" That is {mends[0].put}" if mends and len(mends[0].put) <= 200 else ""
     return Refusal(refused.what, where=refused.where, cure=refused.cure + said, mends=mends)
 
@@ -151,8 +156,7 @@ def _question(tree: Any) -> Question:
     try:
         table, quoted, alias = _table(args["from_"])
     except Refusal as refused:
-        mends = refused.mends or mends_of(tree)
-        raise Refusal(refused.what, where=refused.where, cure=refused.cure, mends=mends) from None
+        raise (refused if refused.mends else _with_question(refused, mends_of(tree))) from None
     table_at = place_of(args["from_"].this.this)
     items = tuple(_item(part) for part in args["expressions"])
     group_by, other = _group(args["group"]) if "group" in args else ((), False)
