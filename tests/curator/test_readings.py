@@ -101,6 +101,17 @@ def test_d1_what_is_done_with_a_paid_answer_costs_nothing(tmp_path, name):
     assert "IS TAKEN ON TRUST" in steps["shared"]  # without the receipt of what was paid
 
 
+def test_fewer_aggregates_are_free_at_the_share_they_had(tmp_path):
+    """At the same price each of fewer gets more, so it is another, finer number, and paid."""
+    curator = opened(tmp_path)
+    both = curator.ask("SELECT COUNT(*) AS n, SUM(age) AS s FROM visits", epsilon="0.4")
+    alone = curator.ask("SELECT COUNT(*) AS n FROM visits", epsilon="0.2")
+    assert (alone.rows[0][0], spent(curator)) == (both.rows[0][0], Fraction("0.4"))
+    finer = curator.ask("SELECT COUNT(*) AS n FROM visits", epsilon="0.4")
+    assert not finer.repeated
+    assert spent(curator) == Fraction("0.8")
+
+
 def test_only_what_is_missing_is_charged_and_a_better_price_pays_anew(tmp_path):
     curator = opened(tmp_path)
     curator.ask(CITY, epsilon="0.3")

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import re
+from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from engine_mistakes import mistaken
+from engine_mistakes import RIGHT, mistaken
 from engine_rows import EVERY, opened
 
 from dpcurator.engines.duckdb import engine
@@ -115,3 +118,34 @@ def test_a_mistake_in_choosing_fails_a_table(mistake: str, monkeypatch: pytest.M
 
     with pytest.raises(AssertionError):
         run()
+
+
+def test_r7_of_keys_with_one_md5_none_takes_a_unit_past_its_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With an md5 of one digit many keys tie: a tie that would pass the cap is dropped whole, alike on both engines. A
+    window that counts rows instead of ties is the control, and keeps too many."""
+    from types import SimpleNamespace
+
+    from dpcurator.engines import reference
+
+    def short(data: bytes, **_: Any) -> Any:
+        digit = hashlib.md5(data).hexdigest()[0]
+        return SimpleNamespace(digest=digit.encode)
+
+    def statement(core: Any, window: str = "RANGE") -> Any:
+        query = RIGHT(core)
+        text = re.sub(r"md5\((.*)\) AS b FROM", r"left(md5(\1), 1) AS b FROM", query.sql)
+        assert text != query.sql
+        return replace(query, sql=text.replace("RANGE BETWEEN", f"{window} BETWEEN"))
+
+    monkeypatch.setattr(reference, "hashlib", SimpleNamespace(md5=short))
+    units = [f"u{n % 3}" for n in range(len(KEYS))]
+    tables = table(units, [key[0] for key in KEYS], [key[1] for key in KEYS])
+    for most in (1, 3, 10):
+        plan = core((1, 2), most, "salt")
+        expected = found(reference.Reference, tables, plan)
+        kept = Counter(unit for key, unit in zip(KEYS, units, strict=True) if key in expected)
+        assert max(kept.values(), default=0) <= most
+        monkeypatch.setattr(engine, "statement", statement)
+        assert found(DuckDB, tables, plan) == expected
+    monkeypatch.setattr(engine, "statement", lambda core: statement(core, "ROWS"))
+    assert found(DuckDB, tables, plan) != expected

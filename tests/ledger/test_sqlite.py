@@ -181,3 +181,34 @@ def test_a_ledger_made_by_another_process_between_two_looks_has_not_disappeared(
     monkeypatch.setattr(store._file, "_found", lambda: looks.pop() if looks else found())
     assert Ledger.open(store, opening()).charge(ask("second")).position == 3
     other.close()
+
+
+def test_while_somebody_reads_an_older_state_the_file_waits_and_then_has_it_all(tmp_path, opening, ask):
+    """The one case in which a copy without the journal lacks charges: it is the reader that is waited for, no longer
+    than a moment, and the next event takes all of it in."""
+    import shutil
+    import sqlite3
+
+    path, copy = tmp_path / "ledger.db", tmp_path / "copy.db"
+    ledger = Ledger.open(SqliteStore(path), opening(100))
+    ledger.charge(ask("first"))
+
+    def alone() -> int:
+        shutil.copyfile(path, copy)
+        connection = sqlite3.connect(copy)
+        try:
+            return connection.execute("SELECT max(position) FROM events").fetchone()[0]
+        finally:
+            connection.close()
+
+    reader = sqlite3.connect(path, isolation_level=None)
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM events").fetchone()
+    ledger.charge(ask("second"))
+    ledger.charge(ask("third"))
+    assert ledger.head()[0] == 4
+    assert alone() < 4
+    reader.execute("COMMIT")
+    reader.close()
+    ledger.charge(ask("fourth"))
+    assert alone() == ledger.head()[0] == 5

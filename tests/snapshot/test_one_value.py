@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import random
 
 import duckdb
@@ -177,3 +178,14 @@ def test_every_pair_of_rows_in_every_order():
     for values in (["b", "a", "é", "B"], [3, -2, 2**62], [0.5, -0.0, -1e300, float("inf")]):
         for some in itertools.permutations(values, 3):
             assert min(some) == in_order(tuple(some))[0]
+
+
+def test_a_zero_is_stored_in_one_way_in_any_order(tmp_path):
+    """-0.0 and 0.0 are one value: which of them is stored follows from no row's place."""
+    for number, zeros in enumerate(([0.0, -0.0], [-0.0, 0.0], [-0.0, -0.0])):
+        place = tmp_path / str(number)
+        place.mkdir()
+        rows = [("a", "S", value, None, n) for n, value in enumerate(zeros)]
+        declaration = load(told(), directory=place)
+        refresh(declaration, {"t": frame(rows)})
+        assert {math.copysign(1, row[2]) for row in stored_of(declaration).values()} == {1.0}

@@ -106,7 +106,8 @@ class ColumnFields(Section):
     ] = None
     per_unit: Annotated[
         Any,
-        Field(description="1: a unit has one value here; its rows get the smallest of those it has. Groups better."),
+        Field(description="1: each unit has one value here (a refresh gives all its rows the smallest of theirs). "
+              "Groups by this column then have narrower error bars."),
     ] = None
     zone: Annotated[
         str | None,

@@ -35,8 +35,9 @@ def init(
 @command(name="refresh", epilog="Example: dpcurator refresh")
 def refresh(
     catalog: Catalog = HERE,
-    version: Annotated[str | None, typer.Option(help="A public name for the data; a name that is there reads nothing.",
-                                                metavar="NAME", show_default=False)] = None,
+    version: Annotated[str | None, typer.Option(
+        help="A public name for this data. Given again, the data is not read again.", metavar="NAME", show_default=False
+    )] = None,
     as_json: AsJson = False,
 ) -> None:
     """Read the declared sources once into a new snapshot. The report is for the steward alone. Exit code 4 when nothing

@@ -1,8 +1,9 @@
 """Columns with `per_unit = 1`: every row of a unit gets the canonically smallest of the present values it has there.
 
-Canonically: texts by code point, numbers by value, NaN is missing and -0.0 is 0.0. A unit without a present value keeps
-none; rows without a unit are left as they are. What a unit's rows become is a function of that unit's own rows as a
-multiset (unit-local, semantics 1.5), so neighbours stay neighbours and the order of files and rows plays no part.
+Canonically: texts by code point, numbers by value; values are stored so by then, NaN as missing and -0.0 as 0.0
+(snapshot/grammar.py). A unit without a present value keeps none; rows without a unit are left as they are. What a
+unit's rows become is a function of that unit's own rows as a multiset (unit-local, semantics 1.5), so neighbours stay
+neighbours and the order of files and rows plays no part.
 Checked in tests/snapshot/test_one_value.py.
 """
 
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpcurator.catalog.model import Column, Table
+from dpcurator.catalog.model import Table
 from dpcurator.snapshot.report import OneValue
 from dpcurator.snapshot.store import SQL_TYPES
 
@@ -24,12 +25,12 @@ def one_value_each(connection: DuckDBPyConnection, i: int, table: Table) -> dict
     if not single:
         return {}
     unit = next(j for j, column in enumerate(table.columns) if column.name == table.unit)
-    least = ", ".join(f"MIN({present(j, column)}) AS v{j}" for j, column in single)
+    least = ", ".join(f"MIN(c{j}) AS v{j}" for j, _ in single)
     connection.execute(f"CREATE TEMP TABLE least AS SELECT c{unit} AS unit, {least} FROM t{i} "
                        f"WHERE c{unit} IS NOT NULL GROUP BY c{unit}")
     counts = ", ".join(
-        f"COUNT(*) FILTER (WHERE {present(j, column)} <> v{j}), COUNT(*) FILTER (WHERE {present(j, column)} IS NULL "
-        f"AND v{j} IS NOT NULL)" for j, column in single
+        f"COUNT(*) FILTER (WHERE c{j} <> v{j}), COUNT(*) FILTER (WHERE c{j} IS NULL "
+        f"AND v{j} IS NOT NULL)" for j, _ in single
     )
     found = connection.execute(f"SELECT {counts} FROM t{i} JOIN least ON c{unit} = unit").fetchone()
     assert found is not None
@@ -44,8 +45,3 @@ def one_value_each(connection: DuckDBPyConnection, i: int, table: Table) -> dict
     connection.execute(f"ALTER TABLE made RENAME TO t{i}")
     connection.execute("DROP TABLE least")
     return {column.name: OneValue(found[2 * n], found[2 * n + 1]) for n, (_, column) in enumerate(single)}
-
-
-def present(j: int, column: Column) -> str:
-    """A stored value as SQL, canonically: NULL where it is missing."""
-    return f"CASE WHEN isnan(c{j}) THEN NULL ELSE c{j} + 0.0 END" if column.kind == "float" else f"c{j}"

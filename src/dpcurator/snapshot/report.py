@@ -86,7 +86,8 @@ class Beyond:
 
 @dataclass(frozen=True, slots=True)
 class Over:
-    """Units over the catalog's caps in one question, of so many, and the share of all rows that then does not count."""
+    """Units over the catalog's caps in one question, of so many; rows: what weighting them down takes away of the weight
+    of all rows, as a share."""
 
     units: int
     of: int
@@ -94,8 +95,8 @@ class Over:
 
     def lines(self, column: str) -> list[str]:
         asked = f"GROUP BY {column}" if column else "without GROUP BY"
-        return [f"  {asked}: {share(self.units / self.of)} of the units are over a cap, and {share(self.rows)} of the "
-                "rows do not count"]
+        return [f"  {asked}: {share(self.units / self.of)} of the units are over a cap, and weighting them down takes "
+                f"away {share(self.rows)} of the weight of all rows"]
 
 
 def share(part: float) -> str:
