@@ -212,3 +212,89 @@ def test_a_law_that_is_broken_is_named_with_its_question(monkeypatch):
     found = [words for number in range(20) for words in broken(text, F(1), number)]
     assert {words.split(":")[0] for words in found} == {"noise_within_its_box_moves_no_value_beyond_its_bar"}
     assert text in found[0]
+
+
+def _another(question, right=render):
+    return right(question).replace("3", "4")
+
+
+def _later(told, right=plan_of):
+    return replace(right(told), offset=right(told).offset + 1)
+
+
+def _halved(*given, right=price):
+    one = right(*given)
+    return replace(one, epsilon=one.epsilon / 2, rho=one.rho / 2)
+
+
+def _narrow(quote, noisy, output, right=views):
+    return [one if not isinstance(one, Interval) else Interval(one.value, one.value, one.value)
+            for one in right(quote, noisy, output)]
+
+
+def _endless(quote, noisy, right=finish):
+    return tuple(tuple(replace(cell, error=math.inf) for cell in row) for row in right(quote, noisy))
+
+
+def _of_outputs(asked):
+    first, *others = asked.plan.outputs
+    return replace(asked, plan=replace(asked.plan, outputs=(replace(first, shown="integer"), *others)))
+
+
+def _uncombined(asked):
+    lowered = asked.quote.lowered
+    return replace(asked, quote=replace(asked.quote, lowered=replace(lowered, combinations=lowered.combinations[1:])))
+
+
+def _dearer(asked):
+    return replace(asked, quote=replace(asked.quote, epsilon=asked.quote.epsilon + F(1, 10**60)))
+
+
+class _Silent:
+    """A quote that says nothing to machines."""
+
+    def as_json(self):
+        return {}
+
+
+MISTAKES = {  # a law, and what breaks it: a name here put in place of the right one, or a change of what is asked
+    "the_text_it_is_rendered_as_has_the_same_plan": ("render", _another),
+    "its_outputs_are_typed_again_and_pass": (None, _of_outputs),
+    "its_plan_is_read_back_from_its_json": ("plan_of", _later),
+    "its_digest_is_that_of_no_other_plan": ("digest", lambda plan: "0" * 64),
+    "it_lowers_to_a_core_plan_that_engines_take": (None, _uncombined),
+    "its_price_is_split_exactly": (None, _dearer),
+    "what_is_charged_covers_the_losses": ("price", _halved),
+    "its_quote_for_machines_is_json": (None, lambda asked: replace(asked, quote=_Silent())),
+    "while_noise_is_within_its_boxes_the_interval_holds_the_noise_free_value": ("views", _narrow),
+    "no_integers_make_finish_or_the_answer_raise": ("finish", _endless),
+}
+
+
+@pytest.mark.parametrize("law", MISTAKES)
+def test_each_law_fails_where_it_is_broken(law, monkeypatch):
+    """Controls: each law is broken by a mistake of its own, and holds of the same question without it."""
+    text = "SELECT city, COUNT(*) AS n, SUM(age) AS s FROM visits WHERE age > 3 GROUP BY city"
+    (own,) = [one for one in LAWS if one.__name__ == law]
+
+    def asked() -> Asked:
+        plan = planned(text)
+        return Asked(text, plan, F(1, 3), price(plan, F(1, 3), CATALOG), random.Random(law))
+
+    own(asked())
+    name, wrong = MISTAKES[law]
+    given = asked() if name else wrong(asked())
+    if name:
+        monkeypatch.setitem(globals(), name, wrong)
+
+    def tried() -> None:
+        for _ in range(20):
+            own(given)
+
+    with pytest.raises((AssertionError, ValueError)):
+        tried()
+
+
+def test_every_law_has_a_control():
+    bars = "noise_within_its_box_moves_no_value_beyond_its_bar"  # in the control of its own above
+    assert {law.__name__ for law in LAWS} == {*MISTAKES, bars}

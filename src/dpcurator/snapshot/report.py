@@ -86,8 +86,8 @@ class Beyond:
 
 @dataclass(frozen=True, slots=True)
 class Over:
-    """Units over the catalog's caps in one question, of so many; rows: what weighting them down takes away of the weight
-    of all rows, as a share."""
+    """Units over the catalog's caps in one question, of so many; rows: the share of the weight of all rows that
+    weighting them down takes away."""
 
     units: int
     of: int
