@@ -137,3 +137,35 @@ def test_sen_11_a_private_variance_stays_within_what_a_variance_can_be() -> None
     assert clamped.min() == 0
     assert clamped.max() == 25
     assert np.abs(clamped - 8.25).mean() < np.abs(answers - 8.25).mean()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: dp.Gaussian.with_sigma(sigma=0, sensitivity=1),
+        lambda: dp.Laplace.with_scale(scale=0, sensitivity=1),
+        lambda: dp.DiscreteLaplace(0),
+        lambda: dp.DiscreteGaussian(0),
+        lambda: dp.Gaussian(sensitivity=1, rho=0),
+        lambda: dp.Laplace(sensitivity=1, epsilon=0),
+    ],
+)
+def test_hunt_43_no_noise_at_all_is_refused_by_the_name_of_its_parameter(make: Any) -> None:
+    with pytest.raises(dp.Refusal, match=r"^(sigma|scale|variance|rho|epsilon) must be above 0, not 0"):
+        make()
+
+
+def test_hunt_43_a_budget_of_nothing_is_a_budget() -> None:
+    empty = dp.ZcdpFilter(rho=0, delta="1e-6")
+    with pytest.raises(dp.OverBudget):
+        empty.spend(dp.Loss("gaussian", {"variance": 1, "shift": 1}))
+
+
+def test_hunt_53_a_count_a_share_and_a_histogram() -> None:
+    """47 of 12,000: scale 10 at .1 and 1 at 1; 1/12,000 of it for the share, so as large beside it; one bucket or two."""
+    assert dp.DiscreteLaplace.spending("0.1", sensitivity=1).scale == 10
+    assert dp.DiscreteLaplace.spending(1, sensitivity=1).scale == 1
+    share = dp.Laplace(sensitivity=F(1, 12_000), epsilon="0.1")
+    assert float(share.scale) == pytest.approx(0.000833333, abs=1e-6)
+    cells = dp.Bounded.histogram(["a", "b", "c", "d", "e"])
+    assert [dp.sensitivity_of(cells, neighbours=how).l1 for how in ("add-remove", "replace-one")] == [1, 2]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction as F
 
+import numpy as np
 import pytest
 
 import dpcurator as dp
@@ -33,3 +34,25 @@ def test_com_01_advanced_composition_keeps_its_logarithm():
     assert float(found["advanced"]) == pytest.approx(21.618419, abs=1e-6)
     assert found["sum"] == 100
     assert F("19.2") < min(found.values()) <= F("19.4")
+
+
+def test_hunt_45_rho_to_epsilon_at_a_small_delta():
+    """rho 2.56, .07 and 2.63 at 1e-10, by the best order; rho + 2 sqrt(rho ln(1/delta)) says 17.915, 2.609, 18.194."""
+    from dpcurator.privacy.zcdp import epsilon_of
+
+    for rho, wanted in (("2.56", "17.158309"), ("0.07", "2.387275"), ("2.63", "17.430584")):
+        assert abs(epsilon_of(F(rho), F("1e-10")) - F(wanted)) < F("1e-6")
+    exact = dp.Loss("gaussian", {"variance": 1 / (2 * F("2.56")), "shift": 1})
+    assert exact.rho() == F("2.56")
+    assert abs(exact.epsilon("1e-10") - F("16.479388")) < F("1e-6")
+
+
+def test_hunt_46_rounded_laplace_is_not_discrete_laplace():
+    """(1 - 1/e) / (1 + 1/e) at 0, not .393 and not twice that of 1; and rounding is post-processing all the same."""
+    noise = dp.DiscreteLaplace(1)
+    for point, wanted in ((0, 0.46211716), (1, 0.1700034), (-1, 0.1700034)):
+        assert float(noise.pmf(point)) == pytest.approx(wanted, abs=1e-7)
+    rng = np.random.default_rng(46)
+    report = dp.audit(lambda rows, size: np.rint(len(rows) + rng.laplace(0, 1, size)), claim=dp.Pure(1),
+                      neighbours="add-remove", domain=[0], samples=100_000, confidence="0.999999999", seconds=60)
+    assert not report.violated

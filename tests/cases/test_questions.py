@@ -80,6 +80,15 @@ def test_sen_01_an_average_pays_for_sum_and_count():
     ]
 
 
+def test_hunt_33_an_average_is_two_numbers():
+    """At a price of 1 the centred sum (reach 100) and the count (reach 1) have a half each; not 1 and 1."""
+    table = Table("t", (U, Column("x", "integer", F(0), F(100))), "u", max_rows=1)
+    priced = quoted("SELECT AVG(x) FROM t", 1, catalog_with(table)).priced
+    assert {one.ask.what: (one.epsilon, one.reading.l1 * one.reading.unit) for one in priced} == {
+        "centred": (F(1, 2), 100), "present": (F(1, 2), 1),
+    }
+
+
 def test_sen_05_distances_of_a_vector_are_told_apart():
     table = Table("t", (U, Column("k", "integer", keys=tuple(range(16)))), "u", max_rows=1, max_groups=16)
     (one,) = quoted("SELECT k, COUNT(*) FROM t GROUP BY k", 1, catalog_with(table)).priced
@@ -168,6 +177,27 @@ def test_com_18_no_noise_is_refused_by_name():
 def test_sel_10_an_empty_list_of_keys_gives_no_groups(ask):
     data = {"u": ["a", "b"], "k": ["x", "y"]}
     assert ask("SELECT k, COUNT(*) FROM t GROUP BY k", data, U, Column("k", "text", keys=())) == []
+
+
+def test_hunt_35_every_pair_of_two_lists_is_answered(ask):
+    """Two cities and 0 to 5: twelve rows, those with no row in the data too."""
+    rows = {"u": ["a", "b", "c"], "city": ["Leeds", "York", "York"], "n": [1, 2, 3]}
+    columns = (U, Column("city", "text", keys=("Leeds", "York")), Column("n", "integer", F(0), F(5)))
+    found = ask("SELECT city, n, COUNT(*) FROM t GROUP BY city, n", rows, *columns)
+    counted = {("Leeds", 1): 1, ("York", 2): 1, ("York", 3): 1}
+    assert found == [(city, n, counted.get((city, n), 0)) for city in ("Leeds", "York") for n in range(6)]
+
+
+def test_hunt_31_an_alias_that_is_also_a_column(ask):
+    """GROUP BY looks for a column before an alias, so x is the column's 60 groups; bin is the three bins."""
+    values = [1, 5, 11, 15, 21, 25, 31, 35, 41, 45, 51, 55]
+    rows = {"u": [str(value) for value in values], "x": values}
+    columns = (U, Column("x", "integer", F(0), F(59)))
+    binned = ask("SELECT FLOOR(x/20)*20 AS bin, COUNT(*) FROM t GROUP BY bin", rows, *columns)
+    assert binned == [(0, 4), (20, 4), (40, 4)]
+    by_column = ask("SELECT FLOOR(x/20)*20 AS x, COUNT(*) FROM t GROUP BY x", rows, *columns)
+    assert len(by_column) == 60
+    assert [count for _, count in by_column] == [int(x in values) for x in range(60)]
 
 
 def test_sel_11_listing_declared_keys_costs_nothing(ask):
