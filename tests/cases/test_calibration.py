@@ -162,7 +162,7 @@ def test_hunt_43_a_budget_of_nothing_is_a_budget() -> None:
 
 
 def test_hunt_53_a_count_a_share_and_a_histogram() -> None:
-    """47 of 12,000: scale 10 at .1 and 1 at 1; 1/12,000 of it for the share, so as large beside it; one bucket or two."""
+    """47 of 12,000: scale 10 at .1 and 1 at 1; 1/12,000 of it for the share, as large beside it; one bucket or two."""
     assert dp.DiscreteLaplace.spending("0.1", sensitivity=1).scale == 10
     assert dp.DiscreteLaplace.spending(1, sensitivity=1).scale == 1
     share = dp.Laplace(sensitivity=F(1, 12_000), epsilon="0.1")

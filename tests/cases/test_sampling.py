@@ -88,5 +88,5 @@ def test_hunt_38_and_so_does_the_loss_of_a_sample_of_a_fixed_size() -> None:
 
 def test_hunt_39_two_kinds_of_samples_are_for_two_kinds_of_neighbours() -> None:
     """A Poisson sample beside one of a fixed size: refused by name of both relations, not added up."""
-    with pytest.raises(dp.Refusal, match="add or remove a row.*replace one"):
+    with pytest.raises(dp.Refusal, match=r"add or remove a row.*replace one"):
         dp.compose(gaussian(1).sampled(fixed_size="100/10000"), gaussian(1).sampled(poisson="0.01"))
