@@ -1,0 +1,132 @@
+"""A refresh of one table from Parquet, a DuckDB table, data frames and CSV, against the plain copy into a DuckDB table.
+
+    python bench/refresh.py [rows ...]     by default 10^6 and 10^7
+
+Five columns: a whole-number unit, a whole number, a float, a text of a hundred, a date. Each line is measured in two
+processes of its own, DuckDB's copy and the refresh: processor seconds of both and their ratio, the wall's, and the peak
+memory of the refresh. Beside typed sources stands `CREATE TABLE AS SELECT` of the same columns; beside CSV files
+`read_csv(all_varchar = true)` into a table, which leaves types undecided. "quoted" CSV has two
+quoted fields a line; "odd" CSV has whole numbers with blanks and zeros before them.
+"""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+COLUMNS = {"unit": "integer", "age": "integer", "cost": "float", "city": "text", "day": "date"}
+ROWS = (
+    "SELECT (hash(i) % {units})::BIGINT AS unit, (hash(i + 1) % 100)::BIGINT AS age, "
+    "(hash(i + 2) % 2000000)::DOUBLE / 100 AS cost, 'city' || (hash(i + 3) % 100) AS city, "
+    "DATE '2020-01-01' + (hash(i + 4) % 1500)::INTEGER AS day FROM range({rows}) t(i)"
+)
+COPY = {"parquet": "rows.parquet", "csv": "rows.csv", "quoted csv": "quoted.csv", "odd csv": "odd.csv"}
+SOURCES = (
+    "parquet", "duckdb table", "arrow frame", "pandas frame", "polars frame", "csv", "quoted csv", "odd csv",
+)
+
+
+def write(folder: Path, size: int) -> None:
+    with duckdb.connect(str(folder / "rows.duckdb")) as connection:
+        connection.execute("SET threads = 2")
+        connection.execute(f"CREATE TABLE rows AS {ROWS.format(units=max(1, size // 10), rows=size)}")
+        connection.execute(f"COPY rows TO '{folder}/rows.parquet' (FORMAT parquet)")
+        connection.execute(f"COPY rows TO '{folder}/rows.csv' (FORMAT csv, HEADER)")
+        connection.execute(f"COPY rows TO '{folder}/quoted.csv' (FORMAT csv, HEADER, FORCE_QUOTE (city, day))")
+        odd = "' ' || unit AS unit, lpad(age::VARCHAR, 3, '0') AS age, cost, city, day"
+        connection.execute(f"COPY (SELECT {odd} FROM rows) TO '{folder}/odd.csv' (FORMAT csv, HEADER)")
+
+
+def frame(folder: Path, source: str) -> Any:
+    with duckdb.connect() as connection:
+        found = connection.execute(f"SELECT * FROM '{folder}/rows.parquet'")
+        if source == "pandas frame":
+            return found.df()
+        rows = found.to_arrow_table()
+    if source == "arrow frame":
+        return rows
+    import polars
+
+    return polars.from_arrow(rows)
+
+
+def plain(folder: Path, source: str) -> None:
+    """DuckDB's own copy."""
+    rows = frame(folder, source) if source.endswith("frame") else None
+    start = _clock()
+    with duckdb.connect(str(folder / "copy.duckdb")) as connection:
+        connection.execute("SET threads = 2")
+        if source == "duckdb table":
+            connection.execute(f"ATTACH '{folder}/rows.duckdb' AS source (READ_ONLY)")
+            place = "source.rows"
+        elif rows is not None:
+            connection.register("frame", rows)
+            place = "frame"
+        else:
+            reader = "read_csv('{}', all_varchar = true)" if source.endswith("csv") else "'{}'"
+            place = reader.format(folder / COPY[source])
+        connection.execute(f"CREATE TABLE t AS SELECT * FROM {place}")
+    _tell(start)
+
+
+def ours(folder: Path, source: str) -> None:
+    from dpcurator.catalog.load import load
+    from dpcurator.snapshot.refresh import refresh
+
+    rows = frame(folder, source) if source.endswith("frame") else None
+    table: dict[str, Any] = {"unit": "unit", "max_total": 10, "columns": COLUMNS}
+    if source == "duckdb table":
+        table["duckdb"] = {"file": "rows.duckdb", "table": "rows"}
+    elif rows is None:
+        table["file"] = COPY[source]
+    raw = {"curator": {"protects": "people", "threads": 2}, "ledger": {"epsilon": 1}, "tables": {"t": table}}
+    declaration = load(raw, directory=folder)
+    start = _clock()
+    refresh(declaration, None if rows is None else {"t": rows})
+    _tell(start)
+
+
+def _clock() -> tuple[float, float]:
+    return time.perf_counter(), time.process_time()
+
+
+def _tell(start: tuple[float, float]) -> None:
+    wall, processor = (now - then for now, then in zip(_clock(), start, strict=True))
+    print(wall, processor, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+
+
+def measured(folder: Path, who: str, source: str) -> list[float]:
+    for leaving in folder.glob("copy.duckdb*"):
+        leaving.unlink()
+    ran = subprocess.run([sys.executable, __file__, who, str(folder), source], capture_output=True, text=True)
+    if ran.returncode:
+        raise SystemExit(ran.stderr)
+    return [float(word) for word in ran.stdout.split()]
+
+
+def main(sizes: list[int], sources: tuple[str, ...]) -> None:
+    print(f"{'rows':>10}  {'source':14}{'DuckDB':>10}{'refresh':>10}{'ratio':>8}{'of walls':>10}{'peak MiB':>10}")
+    for size in sizes:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            write(folder, size)
+            for source in sources:
+                base, found = (measured(folder, who, source) for who in ("plain", "ours"))
+                print(f"{size:10,}  {source:14}{base[1]:8.2f} s{found[1]:8.2f} s{found[1] / base[1]:8.2f}"
+                      f"{found[0] / base[0]:10.2f}{found[2]:10.0f}", flush=True)
+
+
+if __name__ == "__main__":
+    given = sys.argv[1:]
+    if given and given[0] in ("plain", "ours"):
+        {"plain": plain, "ours": ours}[given[0]](Path(given[1]), given[2])
+    else:
+        named = tuple(word for word in given if word in SOURCES)
+        main([int(float(word)) for word in given if word not in SOURCES] or [10**6, 10**7], named or SOURCES)
