@@ -71,7 +71,7 @@ REFUSED = [
     ({"type": "timestamp", "zone": "Mars/Base"}, "no known time zone"),
     ({"type": "timestamp", "zone": "/etc/passwd"}, "no known time zone"),
     ({"type": "date", "format": "DD/MM"}, "YYYY, MM and DD once each"),
-    ({"type": "text", "format": "DD/MM/YYYY"}, "format is for date columns"),
+    ({"type": "text", "format": "DD/MM/YYYY"}, "for date, timestamp and integer columns (times of day), not text"),
     ({"type": "integer", "missing": "0"}, 'missing = "0" is not of type integer'),
     ({"type": "integer", "missing": {"values": 0}}, 'missing must be "drop"'),
     ({"type": "text", "unreadable": "drop"}, 'unreadable must be "missing" or "set-aside"'),

@@ -49,7 +49,7 @@ def test_the_decimal_mark_is_the_declared_one():
 
 
 def test_date_formats():
-    spelling = Spelling(date_format="DD/MM/YYYY")
+    spelling = Spelling(formats=("DD/MM/YYYY",))
     assert read_text("02/01/1970", "date", spelling) == 1
     assert isinstance(read_text("1970-01-02", "date", spelling), Unreadable)
     assert isinstance(read_text("31/02/1970", "date", spelling), Unreadable)
@@ -96,7 +96,8 @@ TYPED = [
     (3.0, "integer", 3), (3.5, "integer", "no"), (True, "integer", "no"), (Decimal("7.00"), "integer", 7),
     (2**63, "integer", "no"), (1e19, "integer", "no"), (math.inf, "integer", "no"), (math.nan, "integer", None),
     (Decimal("nan"), "integer", None), (Decimal("1e999999"), "integer", "no"), (" 5 ", "integer", 5),
-    (dt.date(1970, 1, 1), "integer", "no"), (b"5", "integer", "no"), ([5], "integer", "no"), (None, "integer", None),
+    (dt.date(1970, 1, 1), "integer", "no"), (b"5", "integer", 5), (b"\xff", "integer", "no"), ([5], "integer", "no"),
+    (None, "integer", None),
     (2**53 + 1, "float", float(2**53)), (10**400, "float", "no"), (Decimal("0.1"), "float", 0.1), (-0.0, "float", 0.0),
     (Decimal("1e999"), "float", "no"), (math.inf, "float", math.inf), (True, "float", "no"), ("1e3", "float", 1000.0),
     (1, "boolean", 1), (0.0, "boolean", 0), (2, "boolean", "no"), ("Yes", "boolean", 1), (False, "boolean", 0),
@@ -104,7 +105,8 @@ TYPED = [
     (dt.datetime(1970, 1, 2, tzinfo=dt.UTC), "date", "no"), (dt.date(1970, 1, 2), "date", 1),
     (dt.datetime(1970, 1, 1), "timestamp", "no"), (dt.datetime(1970, 1, 1, tzinfo=dt.UTC), "timestamp", 0),
     (dt.datetime(1, 1, 1, tzinfo=dt.timezone(dt.timedelta(hours=1))), "timestamp", "no"), (0, "timestamp", "no"),
-    (5, "text", "5"), (5.0, "text", "no"), (True, "text", "no"), ("\ud800", "text", "no"), (b"a", "text", "no"),
+    (5, "text", "5"), (5.0, "text", "no"), (True, "text", "no"), ("\ud800", "text", "no"), (b"a", "text", "a"),
+    (b"\xff", "text", "no"),
     (5, "uuid", "no"),
 ]
 

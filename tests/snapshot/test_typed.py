@@ -14,11 +14,11 @@ COLUMNS = {
     "h": "integer", "i": "integer", "f": "float", "dec": "float", "ts": {"type": "timestamp", "zone": "UTC"},
     "tz": "timestamp", "d": "date", "e": "text", "u": "uuid", "l": "text", "blob": "text", "t": "text", "b": "boolean",
 }
-QUERY = """
+QUERY = r"""
 SELECT * FROM (VALUES
   (170141183460469231731687303715884105727::HUGEINT, 1::TINYINT, 0.1::FLOAT, 0.10::DECIMAL(9,2),
    TIMESTAMP '1970-01-01 00:00:01', TIMESTAMPTZ '1970-01-01 01:00:00+01', DATE '1970-01-02', 'x'::ENUM('x','y'),
-   '123e4567-e89b-12d3-a456-426614174000'::UUID, [1], 'a'::BLOB, TIME '10:00', true),
+   '123e4567-e89b-12d3-a456-426614174000'::UUID, [1], '\xFF'::BLOB, TIME '10:00', true),
   (5, 127, 'nan', -0.0, 'infinity', '-infinity', 'infinity', 'y', NULL, NULL, NULL, NULL, false),
   (NULL, NULL, '-0', NULL, '0044-03-15 (BC) 00:00:00', NULL, '0044-03-15 (BC)', NULL, NULL, NULL, NULL, NULL, NULL)
 ) v(h, i, f, dec, ts, tz, d, e, u, l, blob, t, b)"""

@@ -1,9 +1,9 @@
 """`catalog_of`: the frozen `Catalog` a question rests on, from the declaration and the facts `refresh` made public.
 
 What the digest covers. sha256 of canonical JSON of everything public that gives questions their meaning: protects,
-neighbours, units, salt, the budget, tables, their units, caps, columns, types, bounds, fills, and key lists as resolved
-from public tables. Not covered: sources (files, encodings, spellings, zones), because neighbouring is defined on the
-snapshot's rows (semantics 1.4), and the data version, which requests carry by themselves.
+neighbours, units, salt, the budget, tables, their units, caps, columns, types, cleaning, bounds, fills, and key lists
+as resolved from public tables. Not covered: sources (files, encodings, spellings, zones), because neighbouring is
+defined on the snapshot's rows (semantics 1.4), and the data version, which requests carry by themselves.
 
 Checked in tests/catalog/test_bind.py.
 """
@@ -68,14 +68,15 @@ def _with_public_keys(table: Table, declaration: Declaration, facts: PublicFacts
 
 
 def schema_fingerprint(declaration: Declaration) -> str:
-    """sha256 of table names, column names, types, lengths of texts and which columns have one value a unit (and then
-    whose), in order: what a snapshot must be made for."""
+    """sha256 of table names, column names, types, lengths of texts, how values are cleaned and which columns have one
+    value a unit (and then whose), in order: what a snapshot must be made for."""
     tables = [[table.name, [_made_for(table, c) for c in table.columns]] for table in declaration.tables]
     return content_digest(tables)
 
 
 def _made_for(table: Table, column: Column) -> list[Any]:
-    return [column.name, column.type, column.letters, *([table.unit] if column.per_unit else [])]
+    single, cleaned = [table.unit] if column.per_unit else [], column.cleaning.facts()
+    return [column.name, column.type, column.letters, *single, *([cleaned] if cleaned else [])]
 
 
 def _public(catalog: Catalog) -> dict[str, Any]:
@@ -95,7 +96,7 @@ def _public(catalog: Catalog) -> dict[str, Any]:
 def column_facts(column: Column) -> dict[str, Any]:
     """What is declared of a column and decides which value each row has there: all but its bounds and keys."""
     told = {"name": column.name, "type": column.type, "missing": json_value(column.missing)} | _length(column)
-    return told | ({"per_unit": 1} if column.per_unit else {})
+    return told | ({"per_unit": 1} if column.per_unit else {}) | column.cleaning.facts()
 
 
 def _public_table(table: Table) -> dict[str, Any]:

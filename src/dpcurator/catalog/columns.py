@@ -5,15 +5,14 @@ Checked in tests/catalog/test_columns.py, a table of declarations and of the val
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from dpcurator.catalog.declaration import Reading
+from dpcurator.catalog.literals import declared_value, shown
 from dpcurator.catalog.model import MAX_LENGTH, Column, Value
 from dpcurator.catalog.parts import read
 from dpcurator.catalog.positions import Path
@@ -25,8 +24,14 @@ from dpcurator.catalog.spelling import (
     TYPES,
     Spelling,
     Unreadable,
-    date_pattern,
-    read_value,
+)
+from dpcurator.catalog.written import (
+    declared_cleaning,
+    declared_formats,
+    declared_marks,
+    declared_words,
+    keys_can_occur,
+    only_for_numbers,
 )
 from dpcurator.errors import Refusal
 from dpcurator.numbers import rational
@@ -54,8 +59,11 @@ class DeclaredColumn:
     guessed: bool = False  # the type is a guess of `init` that nobody has confirmed
 
 
-def declare_column(name: str, raw: object, decimal: str, path: Path, problems: Problems) -> DeclaredColumn | None:
-    """The column at `path`; None when its type is unknown. Faults go to `problems`."""
+def declare_column(
+    name: str, raw: object, marks: tuple[str, str], path: Path, problems: Problems
+) -> DeclaredColumn | None:
+    """The column at `path`; None when its type is unknown. marks: the table's decimal mark and the one between
+    thousands. Faults go to `problems`."""
     if isinstance(raw, Mapping) and "type" not in raw:
         problems.add(path, f"column {text(name)} has no type.", f"Add type = one of {', '.join(TYPES)}.")
         return None
@@ -68,19 +76,25 @@ def declare_column(name: str, raw: object, decimal: str, path: Path, problems: P
         cure = f"Did you mean {text(meant)}?" if meant else nearest(fields.type, TYPES)
         problems.add((*path, "type"), f"{text(fields.type)} is no type.", cure)
         return None
-    reading = _reading(fields, decimal, path, problems)
+    spelling = _spelling(fields, marks, path, problems)
+    catalog_spelling = Spelling(zone=spelling.zone)  # `format` is the file's; the catalog writes ISO
+    valid = _range("valid", fields.valid, fields.type, catalog_spelling, path, problems)
+    cleaning = declared_cleaning(fields, valid, spelling, path, problems)
+    reading = Reading(replace(spelling, cleaning=cleaning), fields.unreadable == "set-aside")
     given = raw if isinstance(raw, Mapping) else {"type": fields.type}
     reading = replace(reading, fields=tuple((str(field), toml(value)) for field, value in given.items()))
-    catalog_spelling = replace(reading.spelling, date_format=None)  # `format` is the file's; the catalog writes ISO
     max_length = _max_length(fields, path, problems)
-    lower, upper = _bounds(fields, catalog_spelling, path, problems)
+    bounds = _range("bounds", fields.bounds, fields.type, catalog_spelling, path, problems)
+    lower, upper = valid if fields.bounds is None else bounds
     keys, keys_from = _keys(fields, catalog_spelling, path, problems)
     column = Column(
         name=name, type=fields.type, lower=lower, upper=upper, keys=keys,
         missing=_fill(fields, catalog_spelling, path, problems), unknown_keys=fields.keys == "unknown",
-        max_length=max_length, per_unit=_per_unit(fields, path, problems),
+        max_length=max_length, per_unit=_per_unit(fields, path, problems), cleaning=cleaning,
     )
     _no_longer(column, path, problems)
+    if isinstance(fields.keys, list):
+        keys_can_occur(column, fields.keys, catalog_spelling, path, problems)
     return DeclaredColumn(column, reading, keys_from, fields.keys_include_missing, guessed)
 
 
@@ -124,22 +138,18 @@ def _no_longer(column: Column, path: Path, problems: Problems) -> None:
                          f"Write max_length = {longest}." if longest <= LARGEST_LENGTH else "Shorten it.")
 
 
-def _reading(fields: ColumnFields, decimal: str, path: Path, problems: Problems) -> Reading:
-    zone, date_format = fields.zone, fields.format
+def _spelling(fields: ColumnFields, marks: tuple[str, str], path: Path, problems: Problems) -> Spelling:
+    zone = fields.zone
     if zone is not None and fields.type != "timestamp":
         problems.add((*path, "zone"), f"zone is for timestamp columns, not {fields.type}.", "Leave it out.")
     elif zone is not None and not _known_zone(zone):
         problems.add((*path, "zone"), f"{text(zone)} is no known time zone.", 'Write zone = "UTC" or "Europe/Paris".')
         zone = None
-    if date_format is not None:
-        try:
-            date_pattern(date_format)
-            if fields.type != "date":
-                problems.add((*path, "format"), f"format is for date columns, not {fields.type}.", "Leave it out.")
-        except ValueError as error:
-            problems.add((*path, "format"), f"{error}.", 'Write format = "DD/MM/YYYY".')
-            date_format = None
-    return Reading(Spelling(zone, decimal, date_format), fields.unreadable == "set-aside")
+    decimal, thousands = declared_marks(fields.decimal or marks[0], fields.thousands or marks[1], fields.type, path,
+                                        problems)
+    only_for_numbers(fields, path, problems)
+    true_words, false_words = declared_words(fields, path, problems)
+    return Spelling(zone, decimal, declared_formats(fields, path, problems), thousands, true_words, false_words)
 
 
 def _known_zone(zone: str) -> bool:
@@ -150,66 +160,53 @@ def _known_zone(zone: str) -> bool:
     return True
 
 
-def _bounds(
-    fields: ColumnFields, spelling: Spelling, path: Path, problems: Problems
+def _range(
+    name: str, given: list[Any] | None, type: str, spelling: Spelling, path: Path, problems: Problems
 ) -> tuple[Fraction | None, Fraction | None]:
-    place, none = (*path, "bounds"), (None, None)
-    if fields.bounds is None:
+    """`bounds` or `valid`: two exact physical values, or neither."""
+    place, none = (*path, name), (None, None)
+    if given is None:
         return none
-    if fields.type not in SAMPLE_BOUNDS:
-        problems.add(place, f"bounds are for numbers, dates and timestamps, not {fields.type}.", "Leave them out.")
+    if type not in SAMPLE_BOUNDS:
+        problems.add(place, f"{name} {'are' if name == 'bounds' else 'is'} for numbers, dates and timestamps, not "
+                     f"{type}.", f"Leave {'them' if name == 'bounds' else 'it'} out.")
         return none
-    kind = "number" if fields.type in ("integer", "float") else fields.type
-    pair, sample = ", ".join(_shown(end) for end in fields.bounds), f"bounds = {SAMPLE_BOUNDS[fields.type]}"
-    if len(fields.bounds) != 2:
-        problems.add(place, f"bounds must be two {kind}s, not [{pair}].", f"Write {sample}.")
+    kind = "number" if type in ("integer", "float") else type
+    pair, sample = ", ".join(shown(end) for end in given), f"{name} = {SAMPLE_BOUNDS[type]}"
+    if len(given) != 2:
+        problems.add(place, f"{name} must be two {kind}s, not [{pair}].", f"Write {sample}.")
         return none
     try:
-        lower, upper = [_end(end, pair, fields.type, spelling) for end in fields.bounds]
+        lower, upper = [_end(end, f"{name} [{pair}]", type, spelling) for end in given]
     except Refusal as error:
         problems.add(place, error.what, f"Write {'finite' if kind == 'number' else 'two'} {kind}s, as in {sample}.")
         return none
     if lower > upper:
-        problems.add(place, f"bounds [{pair}] are the wrong way round.", "The lower one comes first.")
-    elif fields.type == "integer" and (
+        problems.add(place, f"{name} [{pair}] are the wrong way round.", "The lower one comes first.")
+    elif type == "integer" and (
         lower.denominator != 1 or upper.denominator != 1 or not LEAST_INTEGER <= lower <= upper <= GREATEST_INTEGER
     ):
-        problems.add(place, f"bounds [{pair}] of an integer column must be whole and inside 64 bits.",
+        problems.add(place, f"{name} [{pair}] of an integer column must be whole and inside 64 bits.",
                      'Write whole numbers from -2^63 to 2^63 - 1, or use type = "float".')
     elif max(abs(lower), abs(upper)) > _GREATEST_DOUBLE:
-        problems.add(place, f"bounds [{pair}] are outside the doubles.", "Declare bounds of at most 1.7e308.")
+        problems.add(place, f"{name} [{pair}] are outside the doubles.", f"Declare {name} of at most 1.7e308.")
     else:
         return lower, upper
     return none
 
 
 def _end(end: object, pair: str, type: str, spelling: Spelling) -> Fraction:
-    """One end of `bounds`, exactly, as a physical value. Raises Refusal."""
+    """One end of a range, exactly, as a physical value. Raises Refusal. pair: the range, in words."""
     if type in ("integer", "float"):
         if isinstance(end, str):
-            raise Refusal(f"bounds must be numbers without quotes, not [{pair}].")
-        return rational(end, name=f"each of bounds [{pair}]")
+            name, _, ends = pair.partition(" ")
+            raise Refusal(f"{name} must be numbers without quotes, not {ends}.")
+        return rational(end, name=f"each of {pair}")
     value = declared_value(end, type, spelling)
     if isinstance(value, int):
         return Fraction(value)
     reason = value.reason if isinstance(value, Unreadable) else "missing"
-    raise Refusal(f"bounds [{pair}] must be two {type}s: {_shown(end)} is {reason}.")
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, int):
-        return str(value) if value.bit_length() <= 128 else f"a number of {value.bit_length()} bits"
-    if isinstance(value, float):
-        return f"{value:.12g}"
-    if isinstance(value, str):
-        return text(value[:40])
-    if isinstance(value, datetime.date | datetime.time):
-        return value.isoformat()
-    if isinstance(value, Fraction | Decimal):
-        return str(value)[:40]
-    return {"list": "a list", "dict": "a table"}.get(type(value).__name__, "a value of another kind")
+    raise Refusal(f"{pair} must be two {type}s: {shown(end)} is {reason}.")
 
 
 def _keys(
@@ -234,18 +231,18 @@ def _keys(
     if isinstance(given, Mapping):
         return None, read(KeysFields, given, place, problems)
     if not isinstance(given, list):
-        problems.add(place, f'keys must be a list, {{ table = ... }} or "unknown", not {_shown(given)}.',
+        problems.add(place, f'keys must be a list, {{ table = ... }} or "unknown", not {shown(given)}.',
                      'Write keys = ["a", "b"].')
         return None, None
     listed: dict[Value, object] = {None: "missing"} if fields.keys_include_missing else {}
     for index, item in enumerate(given):
         value = declared_value(item, fields.type, spelling)
         if value is None:
-            problems.add((*place, index), f"key {_shown(item)} means missing.", "Write keys_include_missing = true.")
+            problems.add((*place, index), f"key {shown(item)} means missing.", "Write keys_include_missing = true.")
         elif isinstance(value, Unreadable):
-            problems.add((*place, index), f"key {_shown(item)} is {value.reason}.", _written(fields.type))
+            problems.add((*place, index), f"key {shown(item)} is {value.reason}.", _written(fields.type))
         elif value in listed and repr(listed[value]) != repr(item):  # 0.0 and -0.0 are two spellings
-            problems.add((*place, index), f"keys {_shown(listed[value])} and {_shown(item)} are the same value.",
+            problems.add((*place, index), f"keys {shown(listed[value])} and {shown(item)} are the same value.",
                          "Keep one of them.")
         else:
             listed[value] = item
@@ -268,21 +265,6 @@ def in_order(keys: tuple[Value, ...]) -> tuple[Value, ...]:
     return (*(key for key in keys if key is None), *sorted(present))
 
 
-def declared_value(item: object, type: str, spelling: Spelling) -> Value | Unreadable:
-    """A value as TOML spells it: numbers are numbers, text is text, and a number must be held exactly."""
-    number = isinstance(item, int | float)
-    if isinstance(item, list | Mapping) or (isinstance(item, str) and type in ("integer", "float", "boolean")):
-        return Unreadable(f"not of type {type}")
-    if number and type == "text":
-        return Unreadable("a number, not text in quotes")
-    if isinstance(item, datetime.time):
-        return Unreadable(f"not of type {type}")
-    value = read_value(item, type, spelling)
-    if type == "float" and isinstance(item, int) and isinstance(value, float) and int(value) != item:
-        return Unreadable("no double")
-    return value
-
-
 def _fill(fields: ColumnFields, spelling: Spelling, path: Path, problems: Problems) -> Value:
     place, given = (*path, "missing"), fields.missing
     if isinstance(given, Mapping):
@@ -294,7 +276,7 @@ def _fill(fields: ColumnFields, spelling: Spelling, path: Path, problems: Proble
         return None
     value = declared_value(given, fields.type, spelling)
     if isinstance(value, Unreadable):
-        problems.add(place, f"missing = {_shown(given)} is {value.reason}.",
+        problems.add(place, f"missing = {shown(given)} is {value.reason}.",
                      f'{_written(fields.type)} Or write missing = "drop".')
         return None
     return value

@@ -47,7 +47,7 @@ def guess(values: Iterable[Any], decimal: str = ".") -> Guess:
     if shares[best] >= _ENOUGH:
         naive = best == "timestamp" and any(read_value(value, best) is NO_ZONE for value in present)
         return Guess(best, (("zone", '"?"'),) if naive else (), _odd(present, shares[best]))
-    fitting = [(share, f) for f in _FORMATS if (share := _share(present, "date", Spelling(date_format=f))) >= _ENOUGH]
+    fitting = [(share, f) for f in _FORMATS if (share := _share(present, "date", Spelling(formats=(f,)))) >= _ENOUGH]
     if texts and fitting:
         share, date_format = fitting[0]
         clear = len(fitting) == 1

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, Literal
 
+from dpcurator.catalog.cleaning import AS_IT_IS, Cleaning
 from dpcurator.numbers.readable import readable
 
 Kind = Literal["integer", "float", "text"]
@@ -59,6 +60,7 @@ class Column:
     unknown_keys: bool = False
     max_length: int = MAX_LENGTH  # letters of a text; a longer one cannot be read
     per_unit: bool = False  # all rows of a unit have one value here: `refresh` sees to it
+    cleaning: Cleaning = AS_IT_IS  # what `refresh` makes of the values that the source has
 
     @property
     def letters(self) -> int:

@@ -50,7 +50,8 @@ def read(model: type[S], raw: object, path: Path, problems: Problems) -> S | Non
 
 def _blank(value: object, path: Path, problems: Problems) -> bool:
     marks = path[-1] in ("delimiter", "quote")  # where "?" is a value like any other; so it is inside missing and keys
-    blank = (value == BLANK and not marks) or (path[-1] == "bounds" and isinstance(value, list) and BLANK in value)
+    ends = path[-1] in ("bounds", "valid") and isinstance(value, list) and BLANK in value
+    blank = ends or (value == BLANK and not marks)
     if blank:
         problems.add(path, f'{_name(path)} is still blank ("?").', "Put your own value in its place.")
     return blank

@@ -114,8 +114,37 @@ class ColumnFields(Section):
         Field(description='Zone of timestamps without an offset: "UTC", "Europe/Paris". Absent: they are unreadable.'),
     ] = None
     format: Annotated[
+        Any,
+        Field(description='How the file writes dates, timestamps and times of day, as "DD/MM/YYYY"; a list: the first '
+              'that reads a value; "seconds since 1970-01-01": a count. See types.md. In this catalog always ISO.'),
+    ] = None
+    decimal: Annotated[str | None, Field(description='The decimal mark of texts that are numbers, "." or ",".')] = None
+    thousands: Annotated[
         str | None,
-        Field(description='How the file writes dates: YYYY, MM and DD in any order, as "DD/MM/YYYY". Here: ISO.'),
+        Field(description='The mark that may stand before each three digits of a number, as "," in 1,234.5. None.'),
+    ] = None
+    true_words: Annotated[
+        list[str] | None, Field(description='Of a boolean, what means true: ["J", "ja"]; with `false_words`.')
+    ] = None
+    false_words: Annotated[
+        list[str] | None, Field(description='What means false: ["N", "nein"]. Upper and lower case are one.')
+    ] = None
+    clean: Annotated[
+        list[str] | None,
+        Field(description='What is done to a text first, in order: "trim" (white space at both ends), "lower", "upper",'
+              ' "nfc" (the composed form of Unicode).'),
+    ] = None
+    map: Annotated[
+        dict[str, str] | None,
+        Field(description='Then: whole texts that stand for others, as { female = "F", woman = "F" }.'),
+    ] = None
+    na_values: Annotated[
+        list[Any] | None,
+        Field(description='Then: texts that mean missing, and values that they spell: ["?", "999"].'),
+    ] = None
+    valid: Annotated[
+        list[Any] | None,
+        Field(description="[lower, upper]: a value outside is missing, not clamped. Without `bounds` it is those too."),
     ] = None
 
     @model_validator(mode="before")
@@ -136,7 +165,10 @@ class TableFields(Section):
     quote: Annotated[
         str | None, Field(description="CSV: around fields, one character, doubled inside. Default the double quote.")
     ] = None
-    decimal: Annotated[str | None, Field(description='CSV: the decimal mark of floats, "." or ",".')] = None
+    decimal: Annotated[str | None, Field(description='CSV: the decimal mark of numbers, "." or ",".')] = None
+    thousands: Annotated[
+        str | None, Field(description="CSV: the mark between thousands of numbers; a column may have its own.")
+    ] = None
     encoding: Annotated[str | None, Field(description='CSV: "utf-8" (default), "latin-1", "cp1252", ...')] = None
     missing: Annotated[
         list[str] | None, Field(description='CSV: fields that mean missing, exactly as spelled. Default [""].')

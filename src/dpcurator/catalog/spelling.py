@@ -12,13 +12,16 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any, Final
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
+from dpcurator.catalog.cleaning import AS_IT_IS, Cleaning
+from dpcurator.catalog.formats import ISO as ISO_FORMAT
+from dpcurator.catalog.formats import ahead_of, count_of, moment
 from dpcurator.catalog.model import Value
 from dpcurator.numbers.rational import INT64
 
@@ -32,11 +35,22 @@ class Unreadable:
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """What a column declares about how its values are written."""
+    """What a column declares about how its values are written and cleaned: with its type, all that decides what a text
+    means. A fast reader may take the columns that are `plain` and leaves the others to this module."""
 
     zone: str | None = None  # of timestamps without an offset
     decimal: str = "."
-    date_format: str | None = None  # YYYY, MM, DD in some order; None is YYYY-MM-DD
+    formats: tuple[str, ...] = ()  # of dates, timestamps and times of day (`catalog.formats`); none is ISO
+    thousands: str = ""  # between groups of three digits of numbers
+    true_words: tuple[str, ...] = ()  # of booleans, in lower case, in place of the grammar's words; both or neither
+    false_words: tuple[str, ...] = ()
+    cleaning: Cleaning = AS_IT_IS
+
+    @property
+    def plain(self) -> bool:
+        """Is nothing declared but a zone and a decimal mark?"""
+        more = self.formats or self.thousands or self.true_words or self.false_words
+        return not more and self.cleaning is AS_IT_IS
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +80,8 @@ _OFFSET = r"(Z|[+-]\d\d(?::?\d\d)?)?"
 GRAMMAR: Final[dict[str, Rule]] = {
     "integer": Rule(
         r"[+-]?\d+(\.0+)?", "-2^63 to 2^63 - 1",
-        "a whole number in base ten; zeros may follow the declared `decimal`, as data frames write whole numbers",
+        "a whole number in base ten; zeros may follow the declared `decimal`, as data frames write whole numbers; with"
+        " a `format`, the seconds since midnight of a time of day",
         (("5", 5), (" -07 ", -7), ("2.0", 2), ("+9223372036854775807", 2**63 - 1),
          ("-9223372036854775808", -(2**63))),
         ("", "9223372036854775808", "12345678901234567890", "1.5", "1.", "1e3", "1_000", "0x10", "1,000", "١", "1 2",
@@ -80,18 +95,19 @@ GRAMMAR: Final[dict[str, Rule]] = {
         ("", "1e999", "0x1p3", "1_0.0", "1,5", "1.5.2", "e5", "١.٥", "1.5f", "."),
     ),
     "boolean": Rule(
-        r"true|t|yes|1|false|f|no|0", "two values", "1 for the first four, 0 for the others; case is ignored",
+        r"true|t|yes|1|false|f|no|0", "two values",
+        "1 for the first four, 0 for the others; or by the declared `true_words` and `false_words`; case is ignored",
         (("true", 1), ("F", 0), ("Yes", 1), ("nO", 0), ("1", 1), ("0", 0), (" t ", 1)),
         ("", "2", "on", "y", "01", "truth"),
     ),
     "date": Rule(
-        r"YYYY-MM-DD, or the declared `format`", "0001-01-01 to 9999-12-31, days that exist",
+        r"YYYY-MM-DD, or a declared `format`", "0001-01-01 to 9999-12-31, days that exist",
         "days since 1970-01-01",
         (("1970-01-01", 0), ("2024-02-29", 19782), ("0001-01-01", -719162), ("9999-12-31", 2932896)),
         ("", "2023-02-29", "0000-01-01", "2024-1-1", "20240101", "01/02/2024", "2024-01-01T00:00", "-0044-03-15"),
     ),
     "timestamp": Rule(
-        r"YYYY-MM-DD[T ]HH:MM[:SS[.digits]][Z|+HH[:MM]|-HH[:MM]]",
+        r"YYYY-MM-DD[T ]HH:MM[:SS[.digits]][Z|+HH[:MM]|-HH[:MM]], or a declared `format`",
         "0001-01-01T00:00Z to 9999-12-31T23:59:59.999999Z, times that exist",
         "microseconds since 1970-01-01T00:00Z, further digits cut; without an offset in the declared `zone` (the"
         " earlier instant where clocks repeat; unreadable where they skip), else unreadable",
@@ -121,6 +137,9 @@ _FLOATS = {
 _WORDED = re.compile(r"([+-]?)(inf|infinity|nan)", _FLAGS)
 _BOOLEANS = {"true": 1, "t": 1, "yes": 1, "1": 1, "false": 0, "f": 0, "no": 0, "0": 0}
 _TIMESTAMP = re.compile(rf"({_DATE})[T ]{_TIME}{_OFFSET}", _FLAGS)
+_ISO_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)", re.ASCII)
+_NUMBERS = {mark: re.compile(rf"[+-]?\d{{1,40}}({re.escape(mark)}\d{{1,40}})?", re.ASCII) for mark in ".,"}
+_OF_FORMATS = ("date", "timestamp", "integer")
 _UUID = re.compile(GRAMMAR["uuid"].pattern, _FLAGS)
 
 _ARTICLES = {"integer": "an ", "text": ""}
@@ -129,16 +148,39 @@ PAST_64_BITS: Final = Unreadable("outside 64 bits")
 PAST_DOUBLE: Final = Unreadable("outside the doubles")
 NO_SUCH_DAY: Final = Unreadable("no such day or time between the years 1 and 9999")
 NO_ZONE: Final = Unreadable("a timestamp without an offset, in a column without a declared zone")
+NOT_VALID: Final = Unreadable("outside valid")
+NO_TEXT: Final = Unreadable("bytes that are no UTF-8")
 TOO_MANY_DIGITS: Final = Unreadable("a whole number of more than 600 digits")
 _WRITTEN: Final = 10**600  # Python may be told to write no more than 640 digits
 NOT_UNICODE: Final = Unreadable("bytes that the declared encoding does not have, or the character U+0000")
 
 
 def read_text(text: str, type: str, spelling: Spelling = ISO) -> Value | Unreadable:
-    """The physical value that `text` spells in this type."""
+    """The physical value that `text` spells in this type, cleaned as declared."""
+    cleaning = spelling.cleaning
+    if cleaning is AS_IT_IS:
+        return _spelled(text, type, spelling)
+    cleaned = cleaning.text(text)
+    return None if cleaned is None else _kept(_spelled(cleaned, type, spelling), cleaning)
+
+
+def _kept(value: Value | Unreadable, cleaning: Cleaning) -> Value | Unreadable:
+    """A value that was read, unless it is one that means missing or is outside `valid`."""
+    if value is None or isinstance(value, Unreadable):
+        return value
+    if cleaning.absent_value(value):
+        return None
+    return NOT_VALID if cleaning.outside(value) else value
+
+
+def _spelled(text: str, type: str, spelling: Spelling) -> Value | Unreadable:
+    """The physical value of a text in the grammar of the type."""
     if type == "text":
         return _text(text)
-    return _READERS[type](text.strip(" "), spelling)
+    text = text.strip(" ")
+    if spelling.formats and type in _OF_FORMATS:
+        return _formatted(text, type, spelling)
+    return _READERS[type](text, spelling)
 
 
 def _text(text: str) -> Value | Unreadable:
@@ -150,6 +192,7 @@ def _text(text: str) -> Value | Unreadable:
 
 
 def _integer(text: str, spelling: Spelling) -> Value | Unreadable:
+    text = _ungrouped(text, spelling)
     whole, mark, zeros = text.partition(spelling.decimal)
     if mark and zeros and not zeros.strip("0"):
         text = whole
@@ -164,7 +207,17 @@ def _fits(value: int) -> Value | Unreadable:
     return value if LEAST_INTEGER <= value <= GREATEST_INTEGER else PAST_64_BITS
 
 
+def _ungrouped(text: str, spelling: Spelling) -> str:
+    """A number without its marks between thousands, where all of them stand before groups of three digits."""
+    if not spelling.thousands or spelling.thousands not in text:
+        return text
+    whole, mark, rest = text.partition(spelling.decimal)
+    grouped = re.fullmatch(rf"[+-]?\d{{1,3}}({re.escape(spelling.thousands)}\d{{3}})+", whole, re.ASCII)
+    return whole.replace(spelling.thousands, "") + mark + rest if grouped else text
+
+
 def _float(text: str, spelling: Spelling) -> Value | Unreadable:
+    text = _ungrouped(text, spelling)
     if _FLOATS[spelling.decimal].fullmatch(text):
         value = float(text.replace(",", "."))
         return PAST_DOUBLE if math.isinf(value) else value + 0.0  # -0.0 + 0.0 is 0.0
@@ -173,23 +226,67 @@ def _float(text: str, spelling: Spelling) -> Value | Unreadable:
     return NOT_OF_TYPE["float"]
 
 
-def _boolean(text: str, _: Spelling) -> Value | Unreadable:
+def _boolean(text: str, spelling: Spelling) -> Value | Unreadable:
+    if spelling.true_words or spelling.false_words:
+        word = text.lower()
+        known = 1 if word in spelling.true_words else 0 if word in spelling.false_words else None
+        return NOT_OF_TYPE["boolean"] if known is None else known
     return _BOOLEANS.get(text.lower() if text.isascii() else "", NOT_OF_TYPE["boolean"])
 
 
-def _date(text: str, spelling: Spelling) -> Value | Unreadable:
-    found = date_pattern(spelling.date_format or "YYYY-MM-DD").fullmatch(text)
-    return _day(int(found["Y"]), int(found["M"]), int(found["D"])) if found else NOT_OF_TYPE["date"]
+def _date(text: str, _: Spelling) -> Value | Unreadable:
+    found = _ISO_DATE.fullmatch(text)
+    return _day(int(found[1]), int(found[2]), int(found[3])) if found else NOT_OF_TYPE["date"]
 
 
-@cache
-def date_pattern(date_format: str) -> re.Pattern[str]:
-    """The pattern of a date format. Raises ValueError unless YYYY, MM and DD stand in it once each, and no letters."""
-    parts = re.split(r"(YYYY|MM|DD)", date_format)
-    if sorted(parts[1::2]) != ["DD", "MM", "YYYY"] or any(re.search(r"[^\W_]", between) for between in parts[0::2]):
-        raise ValueError("a date format has YYYY, MM and DD once each, with marks or spaces between")
-    groups = {"YYYY": r"(?P<Y>\d{4})", "MM": r"(?P<M>\d\d)", "DD": r"(?P<D>\d\d)"}
-    return re.compile("".join(groups.get(part, re.escape(part)) for part in parts), re.ASCII)
+def _formatted(text: str, type: str, spelling: Spelling) -> Value | Unreadable:
+    """By the first declared format that reads the text; else why the last one that it is written in does not."""
+    reason = NOT_OF_TYPE[type]
+    for declared in spelling.formats:
+        value: Value | Unreadable
+        if declared == ISO_FORMAT:
+            value = _READERS[type](text, spelling)
+        elif count_of(declared) is not None:
+            value = _counted(_number(text, spelling), type, spelling)
+        else:
+            value = _at(text, declared, type, spelling)
+        if not isinstance(value, Unreadable):
+            return value
+        reason = value if value != NOT_OF_TYPE[type] else reason
+    return reason
+
+
+def _at(text: str, declared: str, type: str, spelling: Spelling) -> Value | Unreadable:
+    found = moment(text, declared, type)
+    if not found:
+        return NOT_OF_TYPE[type] if found is None else NO_SUCH_DAY
+    assert not isinstance(found, bool)
+    if type == "integer":
+        return found.micros // 1_000_000
+    if type == "date":
+        return found.day
+    micros = found.day * DAY + found.micros
+    if found.ahead is None:
+        return _in_zone(datetime(1970, 1, 1) + timedelta(microseconds=micros), spelling)
+    return micros - found.ahead if _FIRST <= micros - found.ahead <= _LAST else NO_SUCH_DAY
+
+
+def _number(text: str, spelling: Spelling) -> Decimal | None:
+    text = _ungrouped(text, spelling)
+    return Decimal(text.replace(",", ".")) if _NUMBERS[spelling.decimal].fullmatch(text) else None
+
+
+def _counted(count: int | float | Decimal | None, type: str, spelling: Spelling) -> Value | Unreadable:
+    """By the declared count since a day; a date has whole days only."""
+    counting = next((found for one in spelling.formats if (found := count_of(one))), None)
+    if count is None or counting is None or type not in ("date", "timestamp"):
+        return NOT_OF_TYPE[type]
+    micros = counting.micros(count)
+    if micros is None or not _FIRST <= micros <= _LAST:
+        return NO_SUCH_DAY
+    if type == "timestamp":
+        return micros
+    return micros // DAY if micros % DAY == 0 and count == int(count) else NOT_OF_TYPE["date"]
 
 
 def _day(year: int, month: int, day: int) -> Value | Unreadable:
@@ -210,12 +307,9 @@ def _timestamp(text: str, spelling: Spelling) -> Value | Unreadable:
     micros = days * DAY + seconds * 1_000_000 + int((fraction or "")[:6].ljust(6, "0"))
     if offset is None:
         return _in_zone(datetime(1970, 1, 1) + timedelta(microseconds=micros), spelling)
-    if offset not in "Zz":
-        hours, minutes = int(offset[1:3]), int(offset[-2:]) if len(offset) > 3 else 0
-        if hours > 23 or minutes > 59:
-            return NO_SUCH_DAY
-        ahead = (hours * 60 + minutes) * 60_000_000
-        micros += ahead if offset[0] == "-" else -ahead
+    if (ahead := ahead_of(offset)) is None:
+        return NO_SUCH_DAY
+    micros -= ahead
     return micros if _FIRST <= micros <= _LAST else NO_SUCH_DAY
 
 
@@ -259,18 +353,34 @@ def read_value(value: Any, type: str, spelling: Spelling = ISO) -> Value | Unrea
     """The physical value of a typed one, from a data frame, Parquet, DuckDB or TOML. Text is read by the grammar.
 
     Conversions keep the value: 3.0 is the integer 3, 3.5 is none; midnight without a zone is a date. A boolean is no
-    number, a number is no date. Integers are read as text by their digits (codes, identifiers), floats never.
+    number, a number is no date but where a count since a day is declared. Integers are read as text by their digits,
+    floats never. Bytes are the text that they are in UTF-8. A time of day is an integer where a `format` says so.
     """
     value = _plain(value)
     if value is None or isinstance(value, Unreadable):
         return value
     if isinstance(value, str):
         return read_text(value, type, spelling)
+    read = _typed(value, type, spelling)
+    if spelling.cleaning is AS_IT_IS:
+        return read
+    if type == "text" and isinstance(read, str):
+        return read_text(read, type, spelling)
+    return _kept(read, spelling.cleaning)
+
+
+def _typed(value: Any, type: str, spelling: Spelling) -> Value | Unreadable:
+    number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
     match type:
+        case "integer" if spelling.formats:
+            of_day = isinstance(value, time)
+            return (value.hour * 60 + value.minute) * 60 + value.second if of_day else NOT_OF_TYPE["integer"]
         case "integer" | "boolean":
             return _whole(value, type)
         case "float":
             return _double(value)
+        case "date" | "timestamp" if number and spelling.formats:
+            return _counted(value, type, spelling)
         case "date":
             return _typed_date(value)
         case "timestamp":
@@ -296,6 +406,11 @@ def _plain(value: Any) -> Any:
         if type(value).__name__ == "datetime64":
             value = value.astype("datetime64[us]")
         value = value.item()
+    if isinstance(value, bytes | bytearray | memoryview):
+        try:
+            return bytes(value).decode()
+        except UnicodeDecodeError:
+            return NO_TEXT
     missing = (isinstance(value, float) and math.isnan(value)) or (isinstance(value, Decimal) and value.is_nan())
     return None if missing else value
 

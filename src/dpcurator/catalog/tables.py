@@ -11,6 +11,7 @@ import codecs
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from dpcurator.catalog.cleaning import FOLDING
 from dpcurator.catalog.columns import DeclaredColumn, declare_column
 from dpcurator.catalog.declaration import CsvOptions, PublicKeys, Source
 from dpcurator.catalog.file_kinds import DUCKDB, PARQUET, not_read, suffix_of
@@ -20,11 +21,12 @@ from dpcurator.catalog.parts import read
 from dpcurator.catalog.positions import Path
 from dpcurator.catalog.problems import Problems, as_mapping, nearest, quoted, text
 from dpcurator.catalog.schema import TableFields
+from dpcurator.catalog.written import declared_marks
 from dpcurator.errors import Refusal
 
 _UNIT_TYPES = ("integer", "text", "uuid")
 _CARRYING = ("utf-7", "hz", "iso2022", "unicode-escape", "raw-unicode-escape", "punycode", "idna", "undefined")
-_CSV_ONLY = ("delimiter", "quote", "decimal", "encoding", "missing", "rename", "header", "names")
+_CSV_ONLY = ("delimiter", "quote", "decimal", "thousands", "encoding", "missing", "rename", "header", "names")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +70,9 @@ def _columns(
         problems.add((*path, "columns") if "columns" in fields else path, f"table {text(table)} has no columns.",
                      f'Add [tables.{quoted(table)}.columns] with a line per column: name = "integer".')
         return []
+    marks = declared_marks(shape.decimal, shape.thousands, ".", path, problems)
     declared = [
-        declare_column(name, raw, shape.decimal or ".", (*path, "columns", name), problems)
+        declare_column(name, raw, marks, (*path, "columns", name), problems)
         for name, raw in given.items()
     ]
     guessed = [column.column for column in declared if column is not None and column.guessed]
@@ -146,6 +149,11 @@ def _unit(name: str, shape: TableFields, fields: Mapping[str, object], path: Pat
     if isinstance(raw, Mapping) and raw.get("keys") == "unknown":
         problems.add((*path, "columns", unit, "keys"), "A unit column has no unknown keys: each would be one unit.",
                      "Leave keys out; COUNT(DISTINCT ...) counts the units.")
+    clean = raw.get("clean") if isinstance(raw, Mapping) else None
+    if isinstance(raw, Mapping) and (raw.get("map") or (isinstance(clean, list) and set(FOLDING) & set(clean))):
+        problems.add((*path, "columns", unit, "map" if raw.get("map") else "clean"),
+                     "A unit column keeps its letters and is not mapped: strangers could become one unit.",
+                     'Leave map, "lower" and "upper" out; clean = ["trim", "nfc"] is allowed.')
     of_type = raw.get("type") if isinstance(raw, Mapping) else raw
     if of_type in ("float", "boolean", "date", "timestamp"):
         problems.add((*path, "columns", unit), f"The unit {text(unit)} cannot be of type {of_type}.",
@@ -188,8 +196,6 @@ def _csv_options(shape: TableFields, path: Path, problems: Problems) -> CsvOptio
                          f"Write {field} = {text(',' if field == 'delimiter' else chr(39))}.")
     if delimiter == quote:
         problems.add((*path, "quote"), "delimiter and quote are the same character.", "Choose two.")
-    if shape.decimal not in (None, ".", ","):
-        problems.add((*path, "decimal"), 'decimal must be "." or ",".', 'Write decimal = ",".')
     encoding = shape.encoding or "utf-8"
     try:
         found = codecs.lookup(encoding)

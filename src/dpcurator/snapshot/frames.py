@@ -25,7 +25,7 @@ _PER_MICROSECOND: Final = {
 }
 RENAME: Final = "Give each column of the frame a name of its own."
 _NO_VALUE: Final = Unreadable("a value of a kind that no column type has")
-_SPAN: Final = Unreadable("a time of day or duration")
+_SPAN: Final = Unreadable("a duration")
 _NOT_A_TIME: Final = -(2**63)
 
 
@@ -146,7 +146,7 @@ def _pyarrow(column: Any) -> list[Any]:
         return [value for chunk in chunks for value in _pyarrow(chunk.dictionary_decode())]
     if kind.startswith("timestamp"):
         return _instants(column.cast("int64").to_pylist(), column.type.unit, aware=column.type.tz is not None)
-    if kind.startswith(("duration", "time", "month_day_nano")):
+    if kind.startswith(("duration", "month_day_nano")):
         return [_SPAN if valid else None for valid in column.is_valid().to_pylist()]
     if kind in ("date32[day]", "date64[ms]"):
         days = column.cast("timestamp[s]" if kind.startswith("date32") else "timestamp[ms]")

@@ -45,7 +45,7 @@ def read_cells(cells: Sequence[str], type: str, spelling: Spelling, missing: Col
 
 
 def _read_present(cells: Sequence[str], type: str, spelling: Spelling) -> Read:
-    plain = _plainly(cells, type, spelling)
+    plain = _plainly(cells, type, spelling) if spelling.plain else None
     if plain is not None:
         return plain, []
     table = {cell: read_text(cell, type, spelling) for cell in set(cells)}
@@ -88,11 +88,11 @@ def read_typed(values: Sequence[Any], type: str, spelling: Spelling) -> Read:
         distinct = {text: read_text(text, type, spelling) for text in set(values) if text is not None}
         read: list[Any] = [None if text is None else distinct[text] for text in values]
         return _split(read, any(isinstance(v, Unreadable) for v in distinct.values()))
-    if kinds == {int} and type == "integer":
+    if kinds == {int} and type == "integer" and spelling.plain:
         present = [value for value in values if value is not None]
         if min(present) >= LEAST_INTEGER and max(present) <= GREATEST_INTEGER:
             return list(values), []
-    if kinds == {float} and type == "float":
+    if kinds == {float} and type == "float" and spelling.plain:
         return [None if value is None or math.isnan(value) else value + 0.0 for value in values], []
     return _split([v if _class_of(v) is Unreadable else _one(v, type, spelling) for v in values], True)
 

@@ -27,7 +27,7 @@ from dpcurator.snapshot.frames import instant
 from dpcurator.snapshot.report import TableReport
 
 _OTHER: Final = Unreadable("a value of a kind that no column type has")
-_PLAIN = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|DOUBLE|DECIMAL\(.*|BOOLEAN|VARCHAR|UUID)")
+_PLAIN = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|DOUBLE|DECIMAL\(.*|BOOLEAN|VARCHAR|UUID|BLOB|TIME)")
 _WRITE_AGAIN: Final = "Write the file again with a name for each column."
 _PAST: Final = 2**63 - 1  # an instant outside every range: stands for both infinities
 
