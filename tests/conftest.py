@@ -4,7 +4,7 @@ The suite runs with --import-mode=importlib, which adds no folder to sys.path.
 """
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ SUPPORT = str(Path(__file__).parent / "support")
 if SUPPORT not in sys.path:
     sys.path.insert(0, SUPPORT)
 
+from postgres_server import PostgresServer, running  # noqa: E402
 from power import (  # noqa: E402  (found through the line above)
     EXAMPLES,
     POWER,
@@ -50,6 +51,13 @@ def pytest_configure(config: pytest.Config) -> None:
     if Run.whole:
         settings.register_profile("dpcurator", settings.get_profile("dpcurator"), max_examples=EXAMPLES[1])
         settings.load_profile("dpcurator")
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A PostgreSQL server; the test is skipped, with the reason, where there is none."""
+    with running() as server:
+        yield server
 
 
 @pytest.fixture

@@ -40,12 +40,13 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a table's rows come from. `place` is the file, glob or DuckDB file; `readings` has one per column."""
+    """Where a table's rows come from. `place` is the file, glob or DuckDB file, or the "env:NAME" of a PostgreSQL
+    server; `readings` has one per column."""
 
-    kind: Literal["csv", "parquet", "duckdb", "frame"]
+    kind: Literal["csv", "parquet", "duckdb", "postgres", "frame"]
     place: str
     readings: tuple[Reading, ...]
-    relation: str = ""  # the table's name inside a DuckDB file
+    relation: str = ""  # the table's name inside a DuckDB file or database
     csv: CsvOptions = CsvOptions()
     where: str = ""  # the line of curator.toml that declares it
 

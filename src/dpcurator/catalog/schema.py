@@ -68,6 +68,16 @@ class DuckdbFields(Section):
     table: Annotated[str, Field(description='Table or view name, exactly as stored; "main.visits" names a schema.')]
 
 
+class PostgresFields(Section):
+    """`postgres = { dsn = "env:...", table = ... }`: a table or view of a PostgreSQL server."""
+
+    dsn: Annotated[
+        str,
+        Field(description='The environment variable that holds the connection string: "env:CLINIC_DSN". Never itself.'),
+    ]
+    table: Annotated[str, Field(description='Table or view name, exactly as stored; "public.visits" names a schema.')]
+
+
 class KeysFields(Section):
     """`keys = { table = ..., column = ... }`: the keys are those of a public table."""
 
@@ -161,6 +171,9 @@ class TableFields(Section):
         Field(description="CSV (also .csv.gz) or .parquet file, or a glob, relative to curator.toml. Absent: a frame."),
     ] = None
     duckdb: Annotated[DuckdbFields | None, Field(description="A table of a DuckDB file, in place of `file`.")] = None
+    postgres: Annotated[
+        PostgresFields | None, Field(description="A table of a PostgreSQL server, in place of `file`.")
+    ] = None
     delimiter: Annotated[str | None, Field(description='CSV: between fields, one character. Default ",".')] = None
     quote: Annotated[
         str | None, Field(description="CSV: around fields, one character, doubled inside. Default the double quote.")
@@ -195,5 +208,5 @@ class TableFields(Section):
 
 
 SECTIONS: tuple[type[Section], ...] = (
-    CuratorFields, LedgerFields, TableFields, ColumnFields, KeysFields, DuckdbFields,
+    CuratorFields, LedgerFields, TableFields, ColumnFields, KeysFields, DuckdbFields, PostgresFields,
 )

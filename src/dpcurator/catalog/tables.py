@@ -19,6 +19,7 @@ from dpcurator.catalog.limits import MOST_COLUMNS, number_of
 from dpcurator.catalog.model import EACH_ROW, Column, Table
 from dpcurator.catalog.parts import read
 from dpcurator.catalog.positions import Path
+from dpcurator.catalog.postgres import WRITE_DSN, variable_of
 from dpcurator.catalog.problems import Problems, as_mapping, nearest, quoted, text
 from dpcurator.catalog.schema import TableFields
 from dpcurator.catalog.written import declared_marks
@@ -163,8 +164,11 @@ def _unit(name: str, shape: TableFields, fields: Mapping[str, object], path: Pat
 
 def _source(shape: TableFields, columns: list[DeclaredColumn], path: Path, problems: Problems) -> Source:
     readings, where = tuple(column.reading for column in columns), problems.where(path)
-    if shape.file is not None and shape.duckdb is not None:
-        problems.add((*path, "duckdb"), "A table has one source: file or duckdb, not both.", "Leave one out.")
+    given = [field for field in ("file", "duckdb", "postgres") if getattr(shape, field) is not None]
+    if len(given) > 1:
+        problems.add((*path, given[1]), f"A table has one source: {' or '.join(given)}, not both.", "Leave one out.")
+    if shape.postgres is not None and not variable_of(shape.postgres.dsn):
+        problems.add((*path, "postgres", "dsn"), "dsn names no environment variable.", WRITE_DSN)
     if shape.file == "":
         problems.add((*path, "file"), "file is empty.", 'Write file = "visits.csv", or leave it out for a data frame.')
     suffix = suffix_of(shape.file or "")
@@ -185,6 +189,9 @@ def _source(shape: TableFields, columns: list[DeclaredColumn], path: Path, probl
         return Source("parquet", shape.file, readings, where=where)
     if shape.duckdb is not None:
         return Source("duckdb", shape.duckdb.file, readings, relation=shape.duckdb.table, where=where)
+    if shape.postgres is not None:
+        named = shape.postgres
+        return Source("postgres", named.dsn, readings, relation=named.table, where=where)
     return Source("frame", "", readings, where=where)
 
 

@@ -23,6 +23,7 @@ from dpcurator.snapshot.frames import read_frame
 from dpcurator.snapshot.grammar import read_cells, read_typed
 from dpcurator.snapshot.one_value import one_value_each
 from dpcurator.snapshot.outside_keys import keyed, outside_keys
+from dpcurator.snapshot.postgres_source import servers
 from dpcurator.snapshot.report import Report, TableReport, Trouble
 from dpcurator.snapshot.shares import beyond_bounds, over_caps
 from dpcurator.snapshot.store import SQL_TYPES, Draft, drafting
@@ -47,7 +48,7 @@ def refresh(
     """
     given = dict(frames or {})
     match_frames(declaration, given)
-    with drafting(declaration, after) as draft:
+    with servers(declaration) as readers, drafting(declaration, after) as draft:
         if name in draft.names:  # another refresh took it since it was looked for
             raise Misconfigured(f"Version {name!r} was read already.", where=declaration.name,
                                 cure="Open it again, or choose a new name.")
@@ -56,7 +57,8 @@ def refresh(
             report = TableReport(table.name, unreadable={column.name: Trouble() for column in table.columns})
             if declaration.neighbours == "replace-one" and table.unit == EACH_ROW:
                 report.units = declaration.units
-            batches = _batches(table, source, declaration, given.get(table.name), report)
+            batches = readers[table.name]() if source.kind == "postgres" else \
+                _batches(table, source, declaration, given.get(table.name), report)
             for batch in batches:
                 _store(draft, i, table, source, batch, report)
                 if progress is not None:
@@ -83,7 +85,7 @@ def match_frames(declaration: Declaration, frames: Mapping[str, Any]) -> None:
             declared = any(table.name == name for table in declaration.tables)
             what = "has a source in the catalog" if declared else "is not declared"
             raise Misconfigured(f"A frame was given for table {text(name)}, which {what}.", where=declaration.name,
-                                cure="Leave file and duckdb out of that table." if declared
+                                cure="Leave file, duckdb and postgres out of that table." if declared
                                 else nearest(name, wanted))
     for name, source in wanted.items():
         if name not in frames:

