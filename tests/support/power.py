@@ -30,7 +30,6 @@ SAMPLED: Final[dict[str, int]] = {
     "accounting/test_calibrate.py::test_every_search_ends_soon": 0,
     "accounting/test_calibrate.py::test_on_samples_the_target_is_met_and_a_little_less_noise_does_not": 0,
     "accounting/test_calibrate.py::test_the_target_is_met": 2,
-    "accounting/test_calibrate.py::test_tight_goes_on_with_the_loss_distribution": 0,
     "accounting/test_calibrate_every.py::test_a_rho": 9,
     "accounting/test_calibrate_every.py::test_an_epsilon_and_a_delta": 2,
     "accounting/test_calibrate_every.py::test_an_error": 5,

@@ -11,11 +11,15 @@ Promise     What is returned was proved to meet the target, as `proved` says; `b
             (closed/bounds.py). A search that ends early, or a bound that is no monotone function of it, could cost
             noise, never the promise. Several discrete Gaussians go by the sum of rho, or each by its curve at an equal
             share, with less noise.
-            It is the least for one release, for the sum of pure epsilons and for continuous Gaussian noise; elsewhere
-            the least by that bound. `tight=True` goes on with the loss distribution (pld/certified.py), to 4
-            figures; on samples of the rows that is done always.
+            It is the least for one release, for the sum of pure epsilons and for continuous Gaussian noise. For several
+            releases of Laplace or Gaussian noise the search goes on with the loss distribution (pld/certified.py),
+            until what is proved is within a thousandth of the epsilon asked for; for other mechanisms it does so with
+            `tight=True`, which also means a ten-thousandth, and on samples of the rows always. On a slow machine a
+            loss distribution may be found less finely: that costs noise, again, and no promise.
 Ends        Steps double away from a start, then halve: about 2 log2 of how many decimals lie between, some hundreds at
-            most, for epsilon 0, a huge epsilon or a delta of 1e-300.
+            most, for epsilon 0, a huge epsilon or a delta of 1e-300. With the loss distribution the next value is read
+            off a line through the last two, in logarithms, and after 24 the best one is taken: two or three are usual.
+            Several discrete Gaussians begin at the rho of as many continuous ones, sigma sqrt(k).
 Source      Balle, Wang 2018 (the idea of calibrating by the curve itself).
 Checked     tests/accounting/test_calibrate.py, tests/accounting/test_calibrate_every.py,
             tests/cases/test_calibration.py.
@@ -23,13 +27,14 @@ Checked     tests/accounting/test_calibrate.py, tests/accounting/test_calibrate_
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
-from dpcurator.accounting.bracket import Bracket
+from dpcurator.accounting.bracket import SECONDS, Bracket
 from dpcurator.accounting.closed.bounds import each_bound, upper_bounds
 from dpcurator.accounting.composition import Composition
 from dpcurator.accounting.rounding import down
@@ -45,11 +50,13 @@ from dpcurator.privacy.loss import Loss
 if TYPE_CHECKING:
     from dpcurator.numbers.rational import Spelled
 
-_FIGURES, _TIGHT_FIGURES = 8, 4
+_FIGURES, _NEAR_FIGURES = 8, 6
 _MOST = Fraction(10**4)  # of the parameter varied: beyond, there is no noise to speak of
 _LEAST = Fraction(1, 10**400)  # what is not proved there either is refused
-_NEAR = Fraction(1, 250)  # between what is proved and what is not, on samples
-_WIDEST = 1 << 14  # places that the estimate may be off
+_GAP, _TIGHT_GAP = Fraction(1, 1000), Fraction(1, 10**4)  # of the epsilon asked for, between it and what is proved
+_TRIES = 24  # loss distributions at most, each of `_SECONDS` of CPU time at most, or of the usual time where tight
+_SECONDS, _SEVERAL = 2, 20_000  # beyond so many releases a closed bound has to do, unless tight
+_GRIDDED = frozenset({"laplace", "discrete_laplace", "discrete_gaussian"})
 _UNPROVED = "No noise level could be certified to meet this target."
 
 
@@ -114,7 +121,8 @@ def calibrate(
         beta: number in (0, 1).
         releases: int >= 1; the target is for all of them together.
         sensitivity: number > 0 of one release, in the query's unit, where the mechanism has one.
-        tight: whether to go on with the privacy loss distribution, which is slower and may need less noise.
+        tight: whether to go on until a ten-thousandth of epsilon is left, not a thousandth, and for every mechanism
+            with the privacy loss distribution; it is slower and may need less noise.
         given: the mechanism's other parameters, by name.
         error_given: what else the mechanism's `error` takes (reports, candidates), by name.
         poisson, fixed_size: each release is of a random sample of the rows, as in dp.Loss.sampled; for an epsilon.
@@ -185,31 +193,66 @@ def _of_gaussians(
         found = Calibrated(mechanism=share.mechanism, loss=share.loss, releases=count, proved=told, by="sum")
     if found.proved["epsilon"] > eps:
         raise Refusal(_UNPROVED, cure="Ask for a larger epsilon or delta.")
-    if not tight:
+    if not eps:
         return found
-    near = 1 / (2 * count * gaussian_sigma(sensitivity=1, epsilon=eps, delta=delta) ** 2) if eps else setting
-    return _tighter(dial, found, eps, setting, near)
+    near = 1 / (2 * count * gaussian_sigma(sensitivity=1, epsilon=eps, delta=delta) ** 2)
+    return _closer(dial, found, eps, near * (1 - (_TIGHT_GAP if tight else _GAP) / 2), tight)
 
 
-def _tighter(
-    dial: _Dial, found: Calibrated, epsilon: Fraction, setting: Fraction, near: Fraction | None = None
-) -> Calibrated:
-    """The same target by the loss distribution, from this setting on. near: where the search begins, by default there;
-    for Gaussians the rho of k continuous ones, which differs from theirs in the last figures alone (D10)."""
-    delta = found.proved["delta"]
-
-    def beyond(value: Fraction) -> bool:
-        return Composition(((dial.make(value)[1], found.releases),)).epsilon(delta=delta) > epsilon
-
-    finer = _greatest(beyond, setting if near is None else near, _TIGHT_FIGURES)
-    made, loss = dial.make(finer)
-    if finer <= setting or loss.rho() <= found.loss.rho():
+def _closer(dial: _Dial, found: Calibrated, epsilon: Fraction, start: Fraction, tight: bool) -> Calibrated:
+    """The same target by the loss distribution, or what was found, if that has no more noise. start: where the search
+    begins; for Gaussians the rho of k continuous ones, from which theirs differs in the last figures alone (D10)."""
+    if not tight and (found.loss.family not in _GRIDDED or found.releases > _SEVERAL):
         return found
-    bracket = Composition(((loss, found.releases),)).bracket(delta=delta)
-    if bracket.upper > epsilon:
+    delta, how = found.proved["delta"], (_TIGHT_GAP, SECONDS) if tight else (_GAP, _SECONDS)
+    try:
+        setting, bracket = _nearest(dial, found.releases, epsilon, delta, start, *how)
+    except Refusal:
         return found
-    told = {"epsilon": bracket.upper, "delta": delta}
-    return Calibrated(mechanism=made, loss=loss, releases=found.releases, proved=told, by=bracket.method)
+    made, loss = dial.make(setting)
+    if loss.rho() <= found.loss.rho():
+        return found
+    proved = {"epsilon": bracket.upper, "delta": delta}
+    return Calibrated(mechanism=made, loss=loss, releases=found.releases, proved=proved, by=bracket.method)
+
+
+def _nearest(
+    dial: _Dial, count: int, epsilon: Fraction, delta: Fraction, start: Fraction, gap: Fraction, seconds: float
+) -> tuple[Fraction, Bracket]:
+    """A value of the dial proved to meet epsilon > 0, and its bracket: within `gap` of epsilon, or of a value that was
+    not proved to. Raises Refusal if none was."""
+    good: tuple[Fraction, Bracket] | None = None
+    bad: Fraction | None = None
+    before: tuple[float, float] | None = None
+    at, slope, step = start, 1.0, 1.0
+    for _ in range(_TRIES):
+        at = decimal_at(place_of(at, _NEAR_FIGURES), _NEAR_FIGURES)
+        if (good and at <= good[0]) or (bad and at >= bad) or not _LEAST <= at <= _MOST:
+            break
+        try:
+            found = Composition(((dial.make(at)[1], count),)).bracket(delta=delta, accuracy=gap / 4, seconds=seconds)
+        except Refusal:  # no epsilon at all
+            found = None
+        if found is not None and found.upper <= epsilon:
+            good = at, found
+        else:
+            bad = at
+        if good and (good[1].upper >= epsilon * (1 - gap) or (bad and bad <= good[0] * (1 + gap))):
+            break
+        if found is not None and found.upper > 0:
+            here = math.log(at), math.log(found.upper / epsilon)
+            if before is not None and before != here and (here[1] - before[1]) / (here[0] - before[0]) > 0.1:
+                slope = (here[1] - before[1]) / (here[0] - before[0])
+            before = here
+            at *= Fraction(math.exp((math.log1p(-float(gap) / 2) - here[1]) / slope))
+        else:
+            at *= Fraction(math.exp(step if found is not None else -step))
+            step *= 2
+        if good and bad and not good[0] < at < bad:
+            at = (good[0] + bad) / 2
+    if good is None:
+        raise Refusal(_UNPROVED, cure="Ask for a larger epsilon or delta.")
+    return good
 
 
 def _for_epsilon(dial: _Dial, epsilon: Fraction, delta: Fraction, count: int, tight: bool) -> Calibrated:
@@ -226,19 +269,13 @@ def _for_epsilon(dial: _Dial, epsilon: Fraction, delta: Fraction, count: int, ti
     setting = start if not passes(start) and not delta else _greatest(passes, start, _FIGURES)
     made, loss = dial.make(setting)
     name, proved = best(setting) or ("sum", epsilon)
-    if tight and delta:
-
-        def beyond(value: Fraction) -> bool:
-            return Composition(((dial.make(value)[1], count),)).epsilon(delta=delta) > epsilon
-
-        finer = _greatest(beyond, setting, _TIGHT_FIGURES)
-        if finer > setting:
-            made, loss = dial.make(finer)
-            bracket = Composition(((loss, count),)).bracket(delta=delta)
-            name, proved = bracket.method, bracket.upper
     if proved > epsilon:
         raise Refusal(_UNPROVED, cure="Ask for a larger epsilon or delta.")
-    return Calibrated(mechanism=made, loss=loss, releases=count, proved={"epsilon": proved, "delta": delta}, by=name)
+    told = {"epsilon": proved, "delta": delta}
+    found = Calibrated(mechanism=made, loss=loss, releases=count, proved=told, by=name)
+    if count == 1 or not delta or not epsilon:
+        return found
+    return _closer(dial, found, epsilon, setting, tight)
 
 
 def _sampled(dial: _Dial, how: Mapping[str, Any]) -> _Dial:
@@ -272,40 +309,10 @@ def _for_samples(dial: _Dial, epsilon: Fraction, delta: Fraction, count: int) ->
         except Refusal:  # no epsilon at all
             return True
 
-    near = place_of(_greatest(beyond, dial.start, _TIGHT_FIGURES), _TIGHT_FIGURES)
-    place, bracket = _least_proved(lambda place: _certified(dial, place, count, delta), epsilon, near)
+    setting, bracket = _nearest(dial, count, epsilon, delta, _greatest(beyond, dial.start, 4), _GAP, SECONDS)
     proved["epsilon"] = bracket.upper
-    made, loss = dial.make(decimal_at(place, _TIGHT_FIGURES))
+    made, loss = dial.make(setting)
     return Calibrated(mechanism=made, loss=loss, releases=count, proved=proved, by=bracket.method)
-
-
-def _certified(dial: _Dial, place: int, count: int, delta: Fraction) -> Bracket:
-    loss = dial.make(decimal_at(place, _TIGHT_FIGURES))[1]
-    return Composition(((loss, count),)).bracket(delta=delta, accuracy=Fraction(1, 2000))
-
-
-def _least_proved(bracket_at: Callable[[int], Bracket], epsilon: Fraction, near: int) -> tuple[int, Bracket]:
-    """The last place proved to meet epsilon, from `near` on, and its bracket: a little less noise was not proved to."""
-    known: dict[int, Bracket] = {}
-
-    def meets(place: int) -> bool:
-        if place not in known:
-            known[place] = bracket_at(place)
-        return known[place].upper <= epsilon
-
-    step, good, bad = 1, near, near
-    if meets(near):
-        while meets(bad := good + step) and step < _WIDEST:
-            good, step = bad, 2 * step
-    else:
-        while not meets(good := bad - step):
-            if step > _WIDEST:
-                raise Refusal(_UNPROVED, cure="Ask for a larger epsilon or delta.")
-            bad, step = good, 2 * step
-    while decimal_at(bad, _TIGHT_FIGURES) > decimal_at(good, _TIGHT_FIGURES) * (1 + _NEAR):
-        middle = (good + bad) // 2
-        good, bad = (middle, bad) if meets(middle) else (good, middle)
-    return good, known[good]
 
 
 def _for_rho(dial: _Dial, rho: Fraction, count: int) -> Calibrated:

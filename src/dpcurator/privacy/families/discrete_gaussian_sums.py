@@ -54,7 +54,13 @@ def _upper(variance: Fraction, m: int, bits: int) -> Ball:
     """m >= 1."""
     terms = math.isqrt(m * m + math.ceil(variance * bits * 7 / 5)) - m + 1
     with precision(bits + 64 + int(m * m / variance).bit_length()):
-        return _terms(variance, m, terms) if terms <= 400 + bits else _euler_maclaurin(variance, m, bits)
+        few = terms <= max(400 + bits, _steps(variance, m, bits))
+        return _terms(variance, m, terms) if few else _euler_maclaurin(variance, m, bits)
+
+
+def _steps(variance: Fraction, m: int, bits: int) -> int:
+    """About how many Euler-Maclaurin takes: its rest begins e**(y**2 / 4) times the sum, and falls 2 pi sigma twice."""
+    return int((bits + m * m / (2 * variance)) / math.log2(40 * variance))
 
 
 def _terms(variance: Fraction, m: int, terms: int) -> Ball:
