@@ -1,9 +1,9 @@
 """`catalog_of`: the frozen `Catalog` a question rests on, from the declaration and the facts `refresh` made public.
 
 What the digest covers. sha256 of canonical JSON of everything public that gives questions their meaning: protects,
-neighbours, units, salt, the budget, tables, their units, caps, columns, types, cleaning, bounds, fills, and key lists
-as resolved from public tables. Not covered: sources (files, encodings, spellings, zones), because neighbouring is
-defined on the snapshot's rows (semantics 1.4), and the data version, which requests carry by themselves.
+neighbours, units, salt, the budget, tables, their units, caps, repeats, columns, types, cleaning, bounds, fills, and
+key lists as resolved from public tables. Not covered: sources (files, encodings, spellings, zones), because
+neighbouring is defined on the snapshot's rows (semantics 1.4), and the data version, which requests carry themselves.
 
 Checked in tests/catalog/test_bind.py.
 """
@@ -68,9 +68,12 @@ def _with_public_keys(table: Table, declaration: Declaration, facts: PublicFacts
 
 
 def schema_fingerprint(declaration: Declaration) -> str:
-    """sha256 of table names, column names, types, lengths of texts, how values are cleaned and which columns have one
-    value a unit (and then whose), in order: what a snapshot must be made for."""
-    tables = [[table.name, [_made_for(table, c) for c in table.columns]] for table in declaration.tables]
+    """sha256 of table names, column names, types, lengths of texts, how values are cleaned, which columns have one
+    value a unit (and then whose) and which combinations a unit has once, in order: what a snapshot must be made for."""
+    tables = [
+        [table.name, [_made_for(table, c) for c in table.columns], *([list(table.distinct)] if table.distinct else [])]
+        for table in declaration.tables
+    ]
     return content_digest(tables)
 
 
@@ -110,7 +113,13 @@ def _public_table(table: Table) -> dict[str, Any]:
     ]
     caps = {"max_rows": table.max_rows, "max_groups": table.max_groups, "expected_units": table.expected_units}
     caps |= {} if table.max_total is None else {"max_total": table.max_total}
+    caps |= table_facts(table)
     return {"name": table.name, "unit": table.unit, "columns": columns} | caps
+
+
+def table_facts(table: Table) -> dict[str, Any]:
+    """What is declared of a table and decides which rows it has, beside its unit: empty where nothing is."""
+    return {"distinct": list(table.distinct)} if table.distinct else {}
 
 
 def _length(column: Column) -> dict[str, int]:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from dpcurator.catalog.model import Neighbours, Table
 from dpcurator.catalog.spelling import ISO, Spelling
@@ -27,6 +27,21 @@ class CsvOptions:
     missing: tuple[str, ...] = ("",)
     rename: tuple[tuple[int, str], ...] = ()
     names: tuple[str, ...] = ()  # of the fields of a line, where the file has no header
+    escape: str = ""  # before a character that is then no delimiter and no quote
+    space_after: bool = False  # spaces after a delimiter are no part of the field
+    skip_lines: int = 0  # at the beginning of each file, before the header
+    comment: str = ""  # a line that begins with it is no record
+
+    @property
+    def simple(self) -> bool:
+        """Is nothing declared that only the careful reader knows?"""
+        return not (self.escape or self.space_after or self.comment)
+
+    @property
+    def dialect(self) -> dict[str, Any]:
+        """What the csv module is told."""
+        return {"delimiter": self.delimiter, "quotechar": self.quote, "escapechar": self.escape or None,
+                "skipinitialspace": self.space_after, "strict": True}
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,13 @@ from typing import Final
 
 PARQUET: Final = ("parquet", "pq")
 DUCKDB: Final = ("duckdb", "db")
-CSV: Final = ("csv", "tsv", "txt", "csv.gz", "tsv.gz", "txt.gz")
+PACKED: Final = ("gz", "zst")
+CSV: Final = ("csv", "tsv", "txt", *(f"{kind}.{packed}" for kind in ("csv", "tsv", "txt") for packed in PACKED))
 _CONVERT: Final = "Save it as CSV or Parquet, in Python with pandas: pandas.{0}(...).to_parquet(...)."
 _NOT_READ: Final = {
     "zip": "Unpack it, and name the file inside.",
     "bz2": "Unpack it, or pack it as .gz.", "xz": "Unpack it, or pack it as .gz.",
-    "zst": "Unpack it, or pack it as .gz.",
+    "zst": "Name it for what is inside, as in visits.csv.zst.",
     "7z": "Unpack it, and name the file inside.", "tar": "Unpack it, and name the file inside.",
     "tgz": "Unpack it, and name the file inside.", "gz": "Name it for what is inside, as in visits.csv.gz.",
     "xlsx": "Save the sheet as CSV.", "xls": "Save the sheet as CSV.", "ods": "Save the sheet as CSV.",
@@ -35,8 +36,8 @@ _FIRST_BYTES: Final = {
 def suffix_of(place: str) -> str:
     """The end of a file's name in lower case: "csv", "csv.gz"; empty without any."""
     parts = place.lower().replace("\\", "/").rsplit("/", 1)[-1].split(".")
-    if len(parts) > 2 and parts[-1] == "gz" and f"{parts[-2]}.gz" in CSV:
-        return f"{parts[-2]}.gz"
+    if len(parts) > 2 and ".".join(parts[-2:]) in CSV:
+        return ".".join(parts[-2:])
     return parts[-1] if len(parts) > 1 else ""
 
 

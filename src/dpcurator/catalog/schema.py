@@ -168,7 +168,7 @@ class TableFields(Section):
 
     file: Annotated[
         str | None,
-        Field(description="CSV (also .csv.gz) or .parquet file, or a glob, relative to curator.toml. Absent: a frame."),
+        Field(description="CSV (also .gz, .zst) or .parquet file, or a glob, relative to this file. Absent: a frame."),
     ] = None
     duckdb: Annotated[DuckdbFields | None, Field(description="A table of a DuckDB file, in place of `file`.")] = None
     postgres: Annotated[
@@ -183,6 +183,16 @@ class TableFields(Section):
         str | None, Field(description="CSV: the mark between thousands of numbers; a column may have its own.")
     ] = None
     encoding: Annotated[str | None, Field(description='CSV: "utf-8" (default), "latin-1", "cp1252", ...')] = None
+    escape: Annotated[
+        str | None, Field(description="CSV: a character before one that is then no delimiter or quote, as a backslash.")
+    ] = None
+    space_after_delimiter: Annotated[
+        bool, Field(description="CSV: true: spaces after a delimiter are no part of the field.")
+    ] = False
+    skip_lines: Annotated[Any, Field(description="CSV: lines before the header that are passed over. Default 0.")] = 0
+    comment: Annotated[
+        str | None, Field(description='CSV: a line that begins with it is passed over, as "#".')
+    ] = None
     missing: Annotated[
         list[str] | None, Field(description='CSV: fields that mean missing, exactly as spelled. Default [""].')
     ] = None
@@ -201,6 +211,11 @@ class TableFields(Section):
         str | None, Field(description='The column that says whose row it is, or "each row". Private tables only.')
     ] = None
     public: Annotated[bool, Field(description="true: the rows are public and protected in no way.")] = False
+    distinct: Annotated[
+        list[str] | None,
+        Field(description='Columns of which a unit has each combination of values once: ["visit"]. Of rows that repeat '
+              "one, `refresh` keeps the smallest, column by column."),
+    ] = None
     max_total: Annotated[Any, Field(description="Rows of a unit that count in one answer; enforced by weights.")] = None
     max_rows: Annotated[Any, Field(description="Rows a unit may add to one group; enforced by scaling down.")] = None
     max_groups: Annotated[Any, Field(description="Groups a unit may be in; enforced by scaling down.")] = None

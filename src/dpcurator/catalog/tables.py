@@ -27,7 +27,10 @@ from dpcurator.errors import Refusal
 
 _UNIT_TYPES = ("integer", "text", "uuid")
 _CARRYING = ("utf-7", "hz", "iso2022", "unicode-escape", "raw-unicode-escape", "punycode", "idna", "undefined")
-_CSV_ONLY = ("delimiter", "quote", "decimal", "thousands", "encoding", "missing", "rename", "header", "names")
+_CSV_ONLY = (
+    "delimiter", "quote", "escape", "decimal", "thousands", "encoding", "missing", "rename", "header", "names",
+    "comment",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +118,35 @@ def _table(
         elif unit == EACH_ROW and field != "expected_units":
             problems.add((*path, field), f'{field} cannot be given with unit = "each row": a row is in one group.',
                          "Leave it out.")
+    distinct = _distinct(name, shape, columns, path, problems)
     return Table(
-        name, tuple(columns), unit, max_rows=counts["max_rows"], max_groups=counts["max_groups"],
+        name, tuple(columns), unit, distinct=distinct, max_rows=counts["max_rows"], max_groups=counts["max_groups"],
         max_total=counts["max_total"], expected_units=counts["expected_units"],
     )
+
+
+def _distinct(
+    name: str, shape: TableFields, columns: list[Column], path: Path, problems: Problems
+) -> tuple[str, ...]:
+    given, place = shape.distinct, (*path, "distinct")
+    if given is None:
+        return ()
+    names = [column.name for column in columns if column.name != shape.unit]
+    if shape.public or shape.unit == EACH_ROW:
+        what = "a public table has no units" if shape.public else "each row is a unit of its own"
+        problems.add(place, f"distinct is among the rows of a unit: {what}.", "Leave it out.")
+    elif not given or len(set(given)) != len(given):
+        problems.add(place, "distinct names at least one column, and each once.",
+                     f"Write distinct = [{text(names[0]) if names else ''}], or leave it out.")
+    else:
+        for column in given:
+            if column == shape.unit:
+                problems.add(place, f"{text(column)} is the unit: distinct is among its rows.", "Leave it out there.")
+            elif column not in names:
+                problems.add(place, f"distinct names {text(column)}, which is no column of {text(name)}.",
+                             nearest(column, names))
+        return tuple(given)
+    return ()
 
 
 def _unit(name: str, shape: TableFields, fields: Mapping[str, object], path: Path, problems: Problems) -> str | None:
@@ -182,6 +210,9 @@ def _source(shape: TableFields, columns: list[DeclaredColumn], path: Path, probl
         for field in _CSV_ONLY:
             if getattr(shape, field) is not None:
                 problems.add((*path, field), f"{field} is for CSV files.", "Leave it out.")
+        for field in ("space_after_delimiter", "skip_lines"):
+            if getattr(shape, field):
+                problems.add((*path, field), f"{field} is for CSV files.", "Leave it out.")
     options = _csv_options(shape, path, problems)
     if csv:
         return Source("csv", shape.file or "", readings, csv=options, where=where)
@@ -201,6 +232,17 @@ def _csv_options(shape: TableFields, path: Path, problems: Problems) -> CsvOptio
         if len(mark) != 1 or mark in "\r\n\0 " or getattr(shape, field) == "":
             problems.add((*path, field), f"{field} must be one character, no line break or space.",
                          f"Write {field} = {text(',' if field == 'delimiter' else chr(39))}.")
+    escape, comment = shape.escape or "", shape.comment or ""
+    if shape.escape is not None and (len(escape) != 1 or escape in f"\r\n\0 {delimiter}{quote}" or escape.isalnum()):
+        problems.add((*path, "escape"), "escape must be one character, no letter or space, and not delimiter or quote.",
+                     'Write escape = "\\\\".')
+    if shape.comment is not None and (not comment or comment[0] in f"\r\n\0 {delimiter}{quote}"):
+        problems.add((*path, "comment"), "comment begins with a character that is no space, delimiter or quote.",
+                     'Write comment = "#".')
+    skip = shape.skip_lines
+    if type(skip) is not int or not 0 <= skip <= 10_000:
+        problems.add((*path, "skip_lines"), "skip_lines must be a whole number up to 10,000.", "Write skip_lines = 1.")
+        skip = 0
     if delimiter == quote:
         problems.add((*path, "quote"), "delimiter and quote are the same character.", "Choose two.")
     encoding = shape.encoding or "utf-8"
@@ -215,7 +257,8 @@ def _csv_options(shape: TableFields, path: Path, problems: Problems) -> CsvOptio
         problems.add((*path, "encoding"), f"{text(encoding)} is no known encoding.", 'Write "utf-8" or "latin-1".')
     return CsvOptions(
         delimiter, quote, encoding, ("",) if shape.missing is None else tuple(shape.missing),
-        _rename(shape.rename or {}, path, problems), _names(shape, path, problems),
+        _rename(shape.rename or {}, path, problems), _names(shape, path, problems), escape=escape,
+        space_after=shape.space_after_delimiter, skip_lines=skip, comment=comment,
     )
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpcurator.catalog.bind import column_facts, content_digest
+from dpcurator.catalog.bind import column_facts, content_digest, table_facts
 from dpcurator.catalog.model import Catalog
 from dpcurator.language.rows import fields
 from dpcurator.plan.limits import scanned
@@ -36,7 +36,7 @@ def facts_of(plan: Plan, catalog: Catalog) -> str:
         "units": catalog.units, "epsilon": str(catalog.epsilon), "rho": str(catalog.rho), "delta": str(catalog.delta),
         "salt": None if plan.source.source.listed else catalog.salt,
         "table": table.name, "unit": table.unit, "columns": columns,
-    }
+    } | table_facts(table)
     return content_digest(told)
 
 

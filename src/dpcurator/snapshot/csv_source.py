@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import codecs
 import csv
-import gzip
-import zlib
+import io
+import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -27,9 +27,10 @@ from functools import partial
 from itertools import chain, islice
 from operator import itemgetter
 from pathlib import Path
-from typing import Final, TextIO, cast
+from typing import Final, TextIO
 
 from dpcurator.catalog.declaration import CsvOptions
+from dpcurator.catalog.packed import BROKEN, is_broken, unpacked
 from dpcurator.catalog.problems import nearest, text
 from dpcurator.errors import Misconfigured
 from dpcurator.snapshot.report import TableReport
@@ -65,8 +66,12 @@ class _Cut(str):
 class _Lines:
     """The lines of a file, counted; lines can be given back, so that a record may be read again from a later line."""
 
-    def __init__(self, file: TextIO) -> None:
+    def __init__(self, file: TextIO, options: CsvOptions) -> None:
         self.number = 0
+        self.comment = options.comment
+        self.null = null_mark(options)
+        for _ in range(options.skip_lines):
+            self.number += bool(_whole_line(file))
         first = file.readline(LONGEST_LINE)
         for mark in BYTE_ORDER_MARKS:
             first = first.removeprefix(mark)
@@ -81,6 +86,12 @@ class _Lines:
     def __next__(self) -> str:
         line = self.waiting.popleft() if self.waiting else next(self.source)
         self.number += 1
+        while self.comment and not self.record and line.startswith(self.comment):
+            self._pass(line)
+            line = self.waiting.popleft() if self.waiting else next(self.source)
+            self.number += 1
+        if self.null is not None and not isinstance(line, _Cut):
+            line = self.null.sub(r"\\\g<0>", line)
         self.record.append(line)
         if len(self.record) > LONGEST_RECORD:
             raise _TooLong
@@ -88,11 +99,16 @@ class _Lines:
             raise _TooLong
         if len(line) == LONGEST_LINE and line[-1] not in "\r\n":
             self.record[-1] = _Cut(line)
+            self._pass(line)
+            raise _TooLong
+        return line
+
+    def _pass(self, line: str) -> None:
+        """Pass over the rest of a line that is past the limit."""
+        if len(line) == LONGEST_LINE and line[-1] not in "\r\n":
             for rest in self._unlimited():
                 if rest[-1] in "\r\n":
                     break
-            raise _TooLong
-        return line
 
     def _unlimited(self) -> Iterator[str]:
         while self.waiting:
@@ -118,9 +134,9 @@ class _Lines:
         As many records as lines, none broken and none blank: so no record has two lines. All of it runs in C.
         """
         lines = list(islice(self.source, BATCH))
-        if lines and max(map(len, lines)) < LONGEST_LINE:
+        if lines and options.simple and max(map(len, lines)) < LONGEST_LINE:
             with suppress(csv.Error):
-                rows = list(csv.reader(lines, delimiter=options.delimiter, quotechar=options.quote, strict=True))
+                rows = list(csv.reader(lines, **options.dialect))
                 if len(rows) == len(lines) and set(map(len, rows)) == {width}:
                     self.number += len(lines)
                     return rows
@@ -144,10 +160,10 @@ def read_csv(
     except UnicodeError:
         raise Misconfigured(f"{text(path.name)} is not in the encoding {options.encoding}.", where=where,
                             cure='Declare the encoding, as in encoding = "utf-16".') from None
-    except (OSError, EOFError, zlib.error) as error:
-        broken = isinstance(error, gzip.BadGzipFile | EOFError | zlib.error)
+    except BROKEN as error:
+        broken = is_broken(error)
         raise Misconfigured(f"{text(path.name)} cannot be read{' to its end' if broken else ''}.", where=where,
-                            cure="Check that it is a whole gzip file." if broken
+                            cure="Pack it again: it is no whole packed file." if broken
                             else "Check its permissions.") from None
 
 
@@ -162,10 +178,24 @@ def _field_limit() -> Iterator[None]:
 
 
 def _opened(path: Path, encoding: str) -> TextIO:
-    """The text of a file, of which a .gz is unpacked; bytes that the encoding does not have are a lone surrogate."""
-    if path.suffix.lower() == ".gz":
-        return cast(TextIO, gzip.open(path, "rt", encoding=encoding, errors=_UNDECODED, newline=""))
-    return path.open(encoding=encoding, errors=_UNDECODED, newline="")
+    """The text of a file, unpacked; bytes that the encoding does not have are a lone surrogate."""
+    return io.TextIOWrapper(unpacked(path), encoding=encoding, errors=_UNDECODED, newline="")
+
+
+def null_mark(options: CsvOptions) -> re.Pattern[str] | None:
+    r"""A whole field \N, which programs that escape by a backslash write for null: it stays what it is."""
+    if options.escape != "\\":
+        return None
+    mark = re.escape(options.delimiter)
+    return re.compile(rf"(?:^|(?<={mark}))\\N(?={mark}|[\r\n]|$)")
+
+
+def _whole_line(file: TextIO) -> str:
+    """The next line; of one past the limit, the beginning."""
+    line = part = file.readline(LONGEST_LINE)
+    while len(part) == LONGEST_LINE and part[-1] not in "\r\n":
+        part = file.readline(LONGEST_LINE)
+    return line
 
 
 def _undecoded(error: UnicodeError) -> tuple[str, int]:
@@ -182,8 +212,8 @@ codecs.register_error(_UNDECODED, _undecoded)
 def _read(
     file: TextIO, name: str, options: CsvOptions, columns: Sequence[str], report: TableReport, where: str
 ) -> Iterator[Batch]:
-    lines = _Lines(file)
-    reader = csv.reader(lines, delimiter=options.delimiter, quotechar=options.quote, strict=True)
+    lines = _Lines(file, options)
+    reader = csv.reader(lines, **options.dialect)
     header = list(options.names) or _header(reader, name, options, where)
     lines.record.clear()
     if not _decoded("".join(header)) and not set(columns) <= set(header):

@@ -24,6 +24,7 @@ from dpcurator.snapshot.grammar import read_cells, read_typed
 from dpcurator.snapshot.one_value import one_value_each
 from dpcurator.snapshot.outside_keys import keyed, outside_keys
 from dpcurator.snapshot.postgres_source import servers
+from dpcurator.snapshot.repeats import without_repeats
 from dpcurator.snapshot.report import Report, TableReport, Trouble
 from dpcurator.snapshot.shares import beyond_bounds, over_caps
 from dpcurator.snapshot.store import SQL_TYPES, Draft, drafting
@@ -65,6 +66,7 @@ def refresh(
                     progress(table.name, report.rows)
             if report.units is not None:
                 _keep_unread(draft, i, table, report)
+            report.repeats = without_repeats(draft.connection, i, table)
             report.one_value = one_value_each(draft.connection, i, table)
             reports.append(report)
         public = _public_keys(declaration, draft)

@@ -109,7 +109,8 @@ def share(part: float) -> str:
 
 @dataclass(slots=True)
 class TableReport:
-    """One table. rows: stored rows; null_units: stored rows without a unit, which no question counts.
+    """One table. rows: rows that were read; null_units: those without a unit, which no question counts; repeats: those
+    that `distinct` took out again.
 
     units: the declared number, where each row is a unit that is replaced. A row that cannot be read then stays, with
     every column missing; without it such a row is left out. outside: by column with keys.
@@ -120,6 +121,7 @@ class TableReport:
     units: int | None = None
     blank_lines: int = 0
     null_units: int = 0
+    repeats: int = 0
     set_aside: Trouble = field(default_factory=Trouble)
     unreadable: dict[str, Trouble] = field(default_factory=dict)  # by column
     missing: Counter[str] = field(default_factory=Counter)  # by column, unreadable ones included
@@ -137,6 +139,7 @@ class TableReport:
             "rows": self.rows,
             "blank_lines": self.blank_lines,
             "null_units": self.null_units,
+            "repeats": self.repeats,
             "set_aside": self.set_aside.as_json(),
             "unreadable": {name: trouble.as_json() for name, trouble in self.unreadable.items() if trouble.count},
             "missing": {name: count for name, count in self.missing.items() if count},
@@ -171,6 +174,8 @@ class TableReport:
             told += _told(f"values of {name!r} unreadable", trouble)
         if self.null_units:
             told.append(f"  {self.null_units:,} rows without a unit: no question counts them")
+        if self.repeats:
+            told.append(f"  {self.repeats:,} rows repeat another of their unit and are left out")
         if self.blank_lines:
             told.append(f"  {self.blank_lines:,} blank lines skipped")
         for each in (self.one_value, self.outside, self.beyond, self.over):
