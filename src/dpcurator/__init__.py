@@ -57,6 +57,8 @@ _NAMES = {
     "GaussianFilter": ("dpcurator.accounting.filters", "GaussianFilter"),
     "Odometer": ("dpcurator.accounting.odometer", "Odometer"),
     "calibrate": ("dpcurator.accounting.calibrate", "calibrate"),
+    "dpsgd": ("dpcurator.accounting.training", "dpsgd"),
+    "noise_multiplier": ("dpcurator.accounting.training", "noise_multiplier"),
     "tradeoff": ("dpcurator.accounting.tradeoff", "tradeoff"),
     "advantage": ("dpcurator.accounting.tradeoff", "advantage"),
     "bayes_risk": ("dpcurator.accounting.tradeoff", "bayes_risk"),
@@ -91,6 +93,8 @@ if TYPE_CHECKING:
     from dpcurator.accounting.tradeoff import bayes_risk as bayes_risk
     from dpcurator.accounting.tradeoff import posterior as posterior
     from dpcurator.accounting.tradeoff import tradeoff as tradeoff
+    from dpcurator.accounting.training import dpsgd as dpsgd
+    from dpcurator.accounting.training import noise_multiplier as noise_multiplier
     from dpcurator.auditing.claims import Approximate as Approximate
     from dpcurator.auditing.claims import Pure as Pure
     from dpcurator.auditing.claims import Zcdp as Zcdp

@@ -76,3 +76,12 @@ def test_anything_else_is_refused(text):
     with pytest.raises(dp.Refusal) as refused:
         spelled(text)
     assert len(str(refused.value)) < 1000
+
+
+def test_a_training_run_is_what_dpsgd_composes():
+    run = spelled("2 * dpsgd(noise_multiplier=1.1, batch=256, rows=60000, epochs=60, sampling=shuffled)")
+    once = dp.dpsgd(noise_multiplier="1.1", batch=256, rows=60_000, epochs=60, sampling="shuffled")
+    assert run == dp.compose((once, 2))
+    for wrong in ("dpsgd()", "dpsgd(sigma=1)", "dpsgd(noise_multiplier=1, bacth=3)"):
+        with pytest.raises(dp.Refusal, match="Write dpsgd"):
+            spelled(wrong)

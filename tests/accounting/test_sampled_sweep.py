@@ -84,7 +84,7 @@ def test_h1_divergences_of_samples_are_the_binomial_sum_and_hold_both_ways() -> 
         assert float(one.renyi(F(n)).hi) == pytest.approx(math.log(sum(terms)) / (n - 1), rel=1e-9)
     assert one.renyi(F(5, 2)).hi <= one.renyi(F(3)).hi
     assert one.renyi(F(5, 2)).lo >= one.renyi(F(2)).lo
-    assert one.renyi(F(1000)).hi == 1000 * F(1, 8)
+    assert F(124) < one.renyi(F(1000)).hi < 1000 * F(1, 8)  # below that of all rows
     for direction in (one, one.reversed):  # by the law itself, on a fine grid of outcomes
         import numpy as np
 

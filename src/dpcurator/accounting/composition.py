@@ -23,7 +23,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from dpcurator.errors import Refusal
-from dpcurator.numbers import whole
+from dpcurator.numbers import Enclosure, whole
 from dpcurator.numbers.readable import readable
 from dpcurator.privacy.loss import Loss
 from dpcurator.privacy.sampled import is_reverse, neighbours_of
@@ -111,6 +111,11 @@ class Composition:
         from dpcurator.accounting.estimate.estimate import estimate
 
         return estimate(self.parts, delta=delta, epsilon=epsilon)
+
+    def renyi(self, alpha: Spelled) -> Enclosure:
+        """The sum of the Renyi divergences of order alpha > 1, in nats: at least that of all releases together, also
+        where each was chosen by what was seen before. Raises Refusal if a loss has none in closed form."""
+        return sum((loss.renyi(alpha) * Fraction(count) for loss, count in self.parts), Enclosure.exactly(0))
 
     def for_group(self, size: int) -> Composition:
         """What the same releases reveal of a group of `size` units (int >= 1): of each loss, that of the group, whose

@@ -2,15 +2,18 @@
 
 Each term is [count *] loss, a loss name(parameter=number, ...); each family lists its names (`spellings`), and for
 each the sets of parameters it may have. On a sample it is poisson(rate, loss), or fixed_size(m/n, loss). Numbers are
-exact: 0.1 is one tenth. Nothing is evaluated. Checked in tests/accounting/test_parse.py.
+exact: 0.1 is one tenth. A training run is dpsgd(noise_multiplier=1.1, batch=256, rows=60000, epochs=60), with the
+parameters of `dp.dpsgd`. Nothing is evaluated. Checked in tests/accounting/test_parse.py.
 """
 
 from __future__ import annotations
 
 import re
-from fractions import Fraction
+from inspect import signature
+from typing import Any
 
 from dpcurator.accounting.composition import Composition
+from dpcurator.accounting.training import dpsgd
 from dpcurator.errors import Refusal
 from dpcurator.numbers import rational, whole
 from dpcurator.privacy.families import spelling as families
@@ -23,6 +26,7 @@ _TERM = re.compile(
     r"(?:(poisson|fixed_size)\s*\(\s*([^=,()]{1,80}?)\s*,\s*([a-z_]{1,40})\s*\(([^()]*)\)\s*\)"
     r"|([a-z_]{1,40})\s*\(([^()]*)\))\s*"
 )
+_TRAINING = frozenset(signature(dpsgd).parameters)
 _PARAMETER = re.compile(r"\s*([a-z_0-9]{1,40})\s*=\s*([^=,]{1,80}?)\s*")
 
 
@@ -39,8 +43,12 @@ def spelled(text: str) -> Composition:
                 cure='Write as in "100 * laplace(epsilon=0.1) + 20 * gaussian(sigma=10)".',
             )
         count, way, rate, sampled_name, sampled_inside, name, inside = term.groups()
-        loss = _build(name, inside) if way is None else _build(sampled_name, sampled_inside).sampled(**{way: rate})
-        parts.append((loss, whole(count or 1, name="count")))
+        times = whole(count or 1, name="count")
+        if name == "dpsgd":
+            parts += [(loss, single * times) for loss, single in dpsgd(**_given(name, inside, {"sampling"})).parts]
+        else:
+            loss = _build(name, inside) if way is None else _build(sampled_name, sampled_inside).sampled(**{way: rate})
+            parts.append((loss, times))
         at = term.end()
         if at == len(text):
             return Composition(tuple(parts))
@@ -51,14 +59,24 @@ def spelled(text: str) -> Composition:
 
 def _build(name: str, inside: str) -> Loss:
     if name not in SPELLINGS:
-        raise Refusal(f"{name} is no loss known here.", cure=f"Known are {', '.join(SPELLINGS)}.")
-    given: dict[str, Fraction] = {}
-    for part in inside.split(",") if inside.strip() else []:
-        match = _PARAMETER.fullmatch(part)
-        if match is None or match[1] in given:
-            raise Refusal(f"{name}({inside.strip()}) has a part that is not parameter=number, each once.")
-        given[match[1]] = rational(match[2], name=match[1])
+        raise Refusal(f"{name} is no loss known here.", cure=f"Known are {', '.join([*SPELLINGS, 'dpsgd'])}.")
+    given = _given(name, inside)
     found = families.spelled(name, given)
     if found is None:
         raise Refusal(f"{name} does not have these parameters.", cure=f"It has {families.parameters_of(name)}.")
     return Loss(found[0], tuple(found[1].items()))
+
+
+def _given(name: str, inside: str, words: frozenset[str] | set[str] = frozenset()) -> dict[str, Any]:
+    """The parameters, each an exact number but for those of `words`. Raises Refusal."""
+    given: dict[str, Any] = {}
+    for part in inside.split(",") if inside.strip() else []:
+        match = _PARAMETER.fullmatch(part)
+        if match is None or match[1] in given:
+            raise Refusal(f"{name}({inside.strip()}) has a part that is not parameter=number, each once.")
+        given[match[1]] = match[2] if match[1] in words else rational(match[2], name=match[1])
+    if name == "dpsgd" and not {"noise_multiplier"} <= set(given) <= _TRAINING:
+        cure = "Write dpsgd(noise_multiplier=1.1, batch=256, rows=60000, epochs=60). It has "
+        cure += f"{', '.join(sorted(_TRAINING))}."
+        raise Refusal("dpsgd does not have these parameters, or lacks noise_multiplier.", cure=cure)
+    return given

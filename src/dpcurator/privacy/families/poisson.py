@@ -20,13 +20,10 @@ Proof       Fix the sample T of all other rows, which has one law on both tables
             given that some of the k rows are taken (chance q' = 1 - (1-q)**k), N is a mean of mechanisms that are no
             further from M than that of k rows, so all of the above holds with q' and the pair of k rows. A greater rate
             dominates a smaller one: put a draw of Q in place of the output now and then.
-            Renyi, of Gaussian noise: at whole orders n the moment is the binomial sum of (1-q)**(n-k) q**k e**(k (k-1)
-            mu**2/2), forward, and no less than backward; (alpha-1) times the divergence is convex in alpha, so between
-            whole orders it is below the chord and above the lines through its neighbours.
             An irrational threshold is in a ball; it meets an atom only at 0, as 1, e**x and e**l are linearly
             independent over the rationals for rational l and x that differ and are not 0 (Lindemann, Weierstrass), and
             so are 1 and e**x where e**l is rational.
-Source      Mironov, Talwar, Zhang 2019 (arXiv 1908.10530), theorems 4 and 5; Balle, Barthe, Gaboardi 2018
+Source      Balle, Barthe, Gaboardi 2018
             (arXiv 1807.01647); Zhu, Dong, Wang 2022 (arXiv 2106.08567), subsampling.
 Checked     tests/privacy/test_sampled.py.
 """
@@ -35,7 +32,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any
 
 from dpcurator.numbers import Enclosure, decimal_text
@@ -54,12 +50,12 @@ from dpcurator.privacy.families.family import (
     Sample,
     Tails,
 )
+from dpcurator.privacy.families.sampled_moments import renyi_of_gaussian
 from dpcurator.privacy.narrow import enclosed
 
 RATE = "rate"
 ROUNDED = Fraction(1, 2**116)  # no less than what an irrational loss is rounded by
 _DIGITS = 20_000  # bits of an exact rate
-_ORDERS = 512  # whole orders of moments that are added up
 _LARGE = 600.0  # of a loss whose exponential is taken in doubles
 
 
@@ -262,40 +258,6 @@ def any_taken(rate: Fraction, k: int) -> Fraction:
     return 1 - (1 - rate) ** k if k * rate.denominator.bit_length() <= _DIGITS else k * rate
 
 
-def _renyi_of_gaussian(base: Family, given: Given, alpha: Fraction) -> Enclosure:
-    assert base.mu_squared is not None
-    square, n = base.mu_squared(without_rate(given)), int(alpha)
-    if square == 0:
-        return ZERO
-    if alpha > _ORDERS:
-        return Enclosure(Fraction(0), alpha * square / 2)  # that on all rows
-    low, high = _moment(square, given[RATE], n), _moment(square, given[RATE], n + 1)
-    if alpha == n:
-        return low * (1 / (alpha - 1))
-    share = alpha - n
-    before, after = _moment(square, given[RATE], n - 1), _moment(square, given[RATE], n + 2)
-    least = max(low.lo + share * (low.lo - before.hi), high.lo - (1 - share) * (after.hi - high.lo), Fraction(0))
-    most = low.hi + share * (high.hi - low.hi)
-    return Enclosure(min(least, most) / (alpha - 1), most / (alpha - 1))
-
-
-@lru_cache(maxsize=4096)
-def _moment(square: Fraction, rate: Fraction, n: int) -> Enclosure:
-    """ln of the n-th moment of P/Q under Q, forward."""
-    if n < 2:
-        return ZERO
-
-    def value(bits: int) -> Ball:
-        less, total, term = ball(1 - rate), ball(0), ball(1 - rate) ** n
-        odds = ball(rate) / less
-        for k in range(n + 1):
-            total += term * (ball(square) * (k * (k - 1) // 2)).exp()
-            term = term * odds * (n - k) / (k + 1)
-        return total.log()
-
-    return enclosed(value)
-
-
 def _pair(base: Family, given: Given, *, backward: bool) -> Pair:
     one, rate = base.pair(without_rate(given)), decimal_text(given[RATE])
     mixture = f"({one.first} with probability {rate}, else {one.second})"
@@ -445,6 +407,10 @@ def _way(base: Family, own: str, *, backward: bool) -> Family:
         no_noise = base.mu_squared(without_rate(given)) == 0
         return None if no_noise else tails_of_gaussian(base, given, start, step, n, backward=backward)
 
+    def renyi(given: Given, alpha: Fraction) -> Enclosure:
+        assert base.mu_squared is not None
+        return renyi_of_gaussian(base.mu_squared(without_rate(given)), given[RATE], alpha)
+
     return Family(
         ranges=sampled_ranges(base),
         pair=lambda given: _pair(base, given, backward=backward),
@@ -452,7 +418,7 @@ def _way(base: Family, own: str, *, backward: bool) -> Family:
         spellings={},
         pure_epsilon=pure,
         rho=None if pure is None else lambda given: pure(given) ** 2 / 2,
-        renyi=None if base.mu_squared is None else lambda given, alpha: _renyi_of_gaussian(base, given, alpha),
+        renyi=None if base.mu_squared is None else renyi,
         delta=lambda given, eps: delta_of(base, given, eps, backward=backward),
         backward=lambda given, eps: delta_of(base, given, eps, backward=not backward),
         reach=amplified_of(base.reach),
