@@ -10,7 +10,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -71,19 +71,24 @@ class Drafted:
     names: list[str]
     guesses: list[Guess]
     notes: list[str] = field(default_factory=list)
+    remarks: Mapping[str, str] = field(default_factory=dict)  # by column, as the schema of a source has them
+    left: list[str] = field(default_factory=list)  # comments on columns that are left out
 
     def text(self, salt: str | None = None) -> str:
         """The text of curator.toml. salt: 32 hexadecimal digits; default, drawn now."""
         head = f"[tables.{quoted(self.table)}]"
         width = max(map(len, map(quoted, self.names)), default=0)
         columns = [
-            f"{quoted(name).ljust(width)} = {_type(guessed)}"
+            f"{quoted(name).ljust(width)} = {_type(guessed)}{self._remark(name)}"
             for name, guessed in zip(self.names, self.guesses, strict=True)
         ]
         return (
             _HEAD.replace("SALT", salt or os.urandom(16).hex()) + "\n".join([head, *self.source]) + "\n" + _TABLE
-            + f"[tables.{quoted(self.table)}.columns]\n" + _COLUMNS + "\n".join(columns) + "\n"
+            + f"[tables.{quoted(self.table)}.columns]\n" + _COLUMNS + "\n".join([*columns, *self.left]) + "\n"
         )
+
+    def _remark(self, name: str) -> str:
+        return f"   # {self.remarks[name]}" if name in self.remarks else ""
 
     def told(self) -> list[str]:
         """What the guesses rest on, for the steward alone: it is of private rows."""
@@ -117,7 +122,11 @@ def draft(
 def write_draft(path: str | Path, *, to: Path, table: str | None = None, header: bool | None = None) -> list[str]:
     """Write the draft to a new file; what its guesses rest on, for the steward alone. Raises Misconfigured when there
     is one already: it is never overwritten."""
-    made = drafted(path, table=table, directory=to.parent, header=header)
+    return write(drafted(path, table=table, directory=to.parent, header=header), to)
+
+
+def write(made: Drafted, to: Path) -> list[str]:
+    """Write a draft to a new file; what its guesses rest on, for the steward alone. Raises Misconfigured."""
     try:
         with to.open("x", encoding="utf-8") as file:
             file.write(made.text())
@@ -236,4 +245,4 @@ def _table_name(source: Path) -> str:
     return cleaned or "data"
 
 
-__all__ = ["LOOKED_AT", "Drafted", "draft", "drafted", "write_draft"]
+__all__ = ["LOOKED_AT", "Drafted", "draft", "drafted", "write", "write_draft"]

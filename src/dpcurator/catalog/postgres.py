@@ -68,7 +68,8 @@ def connected(dsn: str, where: str) -> Iterator[Connection[Any]]:
     """A connection to the server that the variable of `dsn` names, closed at the end. Raises Misconfigured."""
     psycopg, variable = _client(where), variable_of(dsn)
     if not variable:
-        raise Misconfigured("The server is named by an environment variable.", where=where, cure=WRITE_DSN)
+        raise Misconfigured("A server is named by an environment variable.", where=where, cure="Write as in --postgres "
+                            "env:CLINIC_DSN, and put the connection string into that environment variable.")
     string = os.environ.get(variable, "").strip()
     if not string:
         raise Misconfigured(f"The environment variable {variable} is not set.", where=where,

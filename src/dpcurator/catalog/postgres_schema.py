@@ -90,6 +90,7 @@ class ServerColumn:
     shown: str
     type: int
     letters: int | None = None  # n of varchar(n) and char(n)
+    scale: int | None = None  # s of numeric(p, s)
     one_spelling: bool = True  # are equal texts the same text? Not under some collations
     remark: str = ""
     labels: tuple[str, ...] = ()
@@ -110,6 +111,12 @@ def identifier(name: str) -> str:
     return name if _PLAIN.fullmatch(name) else '"' + name.replace('"', '""') + '"'
 
 
+def relations(connection: Connection[Any]) -> list[Relation]:
+    """The tables and views of a database, but PostgreSQL's own."""
+    rows = connection.execute(f"{_RELATIONS} ORDER BY 2, 3").fetchall()
+    return [Relation(oid, schema, name, kind, remark or "") for oid, schema, name, kind, remark in rows]
+
+
 def relation(connection: Connection[Any], named: str, where: str) -> Relation:
     """The table or view of this name, exactly as stored; "public.visits" names a schema. Raises Misconfigured."""
     rows = connection.execute(
@@ -121,9 +128,9 @@ def relation(connection: Connection[Any], named: str, where: str) -> Relation:
     if rows:
         raise Misconfigured(f"The database has more than one table {text(named)}.", where=where,
                             cure=f"Name the schema too: table = {text('.'.join(rows[0][1:3]))}.")
-    names = [f"{schema}.{name}" for _, schema, name, *_ in connection.execute(_RELATIONS).fetchall()]
-    short = [name.partition(".")[2] for name in names]
-    near = nearest(named, names + short) if len(names) <= 10_000 else ""
+    there = relations(connection)
+    names = [f"{one.schema}.{one.name}" for one in there] + [one.name for one in there]
+    near = nearest(named, names) if len(names) <= 10_000 else ""
     raise Misconfigured(f"The database has no table or view {text(named)}, or the role may not see it.", where=where,
                         cure=near if near.startswith("Did") else "Check its name, and the database's.")
 
@@ -133,8 +140,8 @@ def columns_of(connection: Connection[Any], oid: int) -> list[ServerColumn]:
     rows = connection.execute(_COLUMNS, {"oid": oid}).fetchall()
     return [
         ServerColumn(
-            name, kind, shown, type, typmod - 4 if kind in ("varchar", "bpchar") and typmod > 4 else None, one,
-            remark or "", tuple(labels or ()),
+            name, kind, shown, type, typmod - 4 if kind in ("varchar", "bpchar") and typmod > 4 else None,
+            (typmod - 4) & 0x7FF if kind == "numeric" and typmod > 4 else None, one, remark or "", tuple(labels or ()),
         )
         for name, kind, shown, type, typmod, one, remark, labels in rows
     ]

@@ -8,22 +8,37 @@ import typer
 
 from dpcurator.cli.application import HERE, AsJson, Catalog, command, show, show_json
 from dpcurator.cli.progress import progress
+from dpcurator.errors import Refusal
 
 
 @command(name="init", epilog="Example: dpcurator init visits.csv")
 def init(
-    source: Annotated[str, typer.Argument(help="A CSV, Parquet or DuckDB file, pattern or folder.", metavar="FILE")],
+    source: Annotated[
+        str | None, typer.Argument(help="A CSV, Parquet or DuckDB file, pattern or folder.", metavar="FILE")
+    ] = None,
     table: Annotated[str | None, typer.Option(help="The table's name; default, the file's.", metavar="NAME")] = None,
     header: Annotated[
         bool | None, typer.Option("--header/--no-header", help="Does the first line name the columns?")
     ] = None,
+    postgres: Annotated[str | None, typer.Option(
+        help="In place of FILE: a PostgreSQL table, by the variable of its connection string.", metavar="env:NAME",
+        show_default=False,
+    )] = None,
     catalog: Catalog = HERE,
     as_json: AsJson = False,
 ) -> None:
     """Draft a catalog for a file: names, guessed types, and what you must declare. Overwrites nothing."""
-    from dpcurator.catalog.init import write_draft
+    from dpcurator.catalog.init import write, write_draft
+    from dpcurator.catalog.postgres_draft import drafted_table
 
-    notes = write_draft(source, to=catalog, table=table, header=header)
+    if (source is None) == (postgres is None):
+        what = "init drafts for a file or for a PostgreSQL table" + (", not for both." if source else ".")
+        raise Refusal(what, cure="Run: dpcurator init visits.csv; or: dpcurator init --postgres env:CLINIC_DSN --table "
+                      "public.visits.")
+    if source is not None:
+        notes = write_draft(source, to=catalog, table=table, header=header)
+    else:
+        notes = write(drafted_table(postgres or "", table), catalog)
     if as_json:
         show_json({"catalog": str(catalog), "notes": notes})
     else:
