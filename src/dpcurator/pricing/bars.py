@@ -7,6 +7,7 @@ anything else depends on the data, and its bar is None until the answer. Checked
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -43,10 +44,10 @@ def bars(quote: Quote, rows: int = 10_000) -> tuple[Bar, ...]:
 
 def bar(quote: Quote, output: Output, rows: int) -> Bar:
     """The bar of one column; the probability that any noise it rests on passes its share is 1 - confidence in all."""
-    used, beta = readings_of(quote, output.part), beta_of(quote, output.part)
-    spread, needed = _spread(output.part, quote, beta, None), None
+    used, errors = readings_of(quote, output.part), errors_of(quote, output.part)
+    spread, needed = spread_of(output.part, quote, errors, None), None
     if spread is None:
-        spread, needed = _spread(output.part, quote, beta, Fraction(rows)), rows
+        spread, needed = spread_of(output.part, quote, errors, Fraction(rows)), rows
     if spread is None:
         return Bar(output.title, None, None)
     if output.shown == "whole" and any(one.reading.unit != 1 for one in used):
@@ -65,8 +66,12 @@ def results(part: Post) -> tuple[int, ...]:
 
 def readings_of(quote: Quote, part: Post) -> tuple[Priced, ...]:
     """The paid readings an expression rests on, each once."""
-    places = {place for index in results(part) for place in quote.calls[index].readings}
-    return tuple(one for place, one in enumerate(quote.priced) if place in places)
+    return tuple(quote.priced[place] for place in places_of(quote, part))
+
+
+def places_of(quote: Quote, part: Post) -> tuple[int, ...]:
+    """Their numbers, in order."""
+    return tuple(sorted({place for index in results(part) for place in quote.calls[index].readings}))
 
 
 def beta_of(quote: Quote, part: Post) -> Fraction:
@@ -74,25 +79,32 @@ def beta_of(quote: Quote, part: Post) -> Fraction:
     return (1 - quote.confidence) / max(1, len(readings_of(quote, part)))
 
 
-def _spread(part: Post, quote: Quote, beta: Fraction, rows: Fraction | None) -> Fraction | None:
+def errors_of(quote: Quote, part: Post) -> dict[int, Fraction]:
+    """Of each paid reading that an expression rests on, by its number: what its noise may pass with that probability."""
+    used, beta = places_of(quote, part), beta_of(quote, part)
+    return {place: quote.priced[place].error(beta) for place in used}
+
+
+def spread_of(part: Post, quote: Quote, errors: Mapping[int, Fraction], rows: Fraction | None) -> Fraction | None:
+    """How far an expression moves when each reading moves by at most its error; None where the data decides."""
     match part:
         case Given() | Key():
             return Fraction(0)
         case Result(index):
-            return _call_spread(quote.calls[index], quote, beta, rows)
+            return _call_spread(quote.calls[index], quote, errors, rows)
         case Apply("NEG" | "ABS", (inner,)):
-            return _spread(inner, quote, beta, rows)
+            return spread_of(inner, quote, errors, rows)
         case Apply("+" | "-", (left, right)):
-            one, other = _spread(left, quote, beta, rows), _spread(right, quote, beta, rows)
+            one, other = spread_of(left, quote, errors, rows), spread_of(right, quote, errors, rows)
             return None if one is None or other is None else one + other
         case Apply("*", (Given(Fraction() as factor), inner) | (inner, Given(Fraction() as factor))):
-            spread = _spread(inner, quote, beta, rows)
+            spread = spread_of(inner, quote, errors, rows)
             return None if spread is None else abs(factor) * spread
         case Apply("/", (inner, Given(Fraction() as divisor))) if divisor:
-            spread = _spread(inner, quote, beta, rows)
+            spread = spread_of(inner, quote, errors, rows)
             return None if spread is None else spread / abs(divisor)
         case Apply("ROUND", (inner, *places)):
-            spread = _spread(inner, quote, beta, rows)
+            spread = spread_of(inner, quote, errors, rows)
             return _rounded(spread, Fraction(10) ** -_places(places)) if spread else spread
     return None
 
@@ -112,13 +124,13 @@ def _places(places: list[Post]) -> int:
     return 0
 
 
-def _call_spread(one: PricedCall, quote: Quote, beta: Fraction, rows: Fraction | None) -> Fraction | None:
-    paid = [quote.priced[place] for place in one.readings]
-    if not paid:
+def _call_spread(
+    one: PricedCall, quote: Quote, errors: Mapping[int, Fraction], rows: Fraction | None
+) -> Fraction | None:
+    if not one.readings:
         return Fraction(0)
-    errors = tuple(each.error(beta) for each in paid)
-    width = max(each.steps.width() for each in paid)
-    return one.rule.bar(errors, width, one.call.column, quote.reach, rows)
+    width = max(quote.priced[place].steps.width() for place in one.readings)
+    return one.rule.bar(tuple(errors[place] for place in one.readings), width, one.call.column, quote.reach, rows)
 
 
 def describe(found: Bar) -> str:

@@ -1,7 +1,10 @@
 """Which noise each paid reading gets at a price, and what all of it costs: parameters alone decide (semantics 5.1).
 
 The price is split equally over a question's readings (and the selection of its keys, when nobody listed them): a
-reading's error bar divided by its own range B is then the same for all, which makes the largest of these least.
+reading's error bar divided by its own range B is then the same for all, which makes the largest of these least. A price
+with goals t_i has what equal shares give to all readings split among them so that error bar i divided by t_i is the
+same for all: epsilon_i in proportion to l1_i / t_i, rho_i to l2_i**2 / t_i**2. Which goals make least what the analyst
+sees is worked out before (`goals.py`); shares are exact, and the last takes what rounding down left over.
 
 In an (epsilon, delta) ledger all readings get discrete Laplace noise, of scale l1/eps_i, whose loss is eps_i exactly,
 with no delta; or, when the price has a delta, all get discrete Gaussian noise where that makes the largest error bar
@@ -18,14 +21,16 @@ Error bars are compared at 95 %, ties go by name. Checked in tests/pricing/test_
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Final
 
+from dpcurator.errors import Refusal
 from dpcurator.mechanisms import DiscreteGaussian, DiscreteLaplace
 from dpcurator.plan.reading import Reading
-from dpcurator.pricing.prices import Price, pure_epsilon
+from dpcurator.pricing.prices import Price, pure_epsilon, whole_units
 from dpcurator.privacy import zcdp
 
 Mechanism = DiscreteLaplace | DiscreteGaussian
@@ -63,23 +68,47 @@ class Shares:
     rho: Fraction | None
 
 
-def splits(price: Price, readings: int, *, chosen: bool) -> tuple[tuple[Shares, Split], ...]:
-    """Ways to share a price among so many readings and, when keys are chosen, their selection."""
-    parts = readings + chosen
+def splits(
+    price: Price, readings: Sequence[Reading], *, chosen: bool
+) -> tuple[tuple[tuple[Shares, ...], Split], ...]:
+    """Ways to share a price among these readings and, when keys are chosen, their selection.
+
+    readings: only their sensitivities are looked at, and only where the price has goals. Raises Refusal.
+    """
+    count = len(readings)
+    parts = count + chosen
     if not parts:
         return ()
     share, delta = price.amount / parts, price.delta if chosen else Fraction(0)
+    l1, l2_squared = (
+        [(max(1, getattr(one, name)) * one.unit**power) / goal**power
+         for one, goal in zip(readings, price.goals, strict=True)] if price.goals else [Fraction(1)] * count
+        for name, power in (("l1", 1), ("l2_squared", 2))
+    )
     if price.currency == "rho":
-        whole = Split(rho=share * readings, selection_rho=share * chosen, selection_delta=delta)
-        return ((Shares(pure_epsilon(share), share), whole),)
-    plain = Split(epsilon=share * readings, selection_epsilon=share * chosen, selection_delta=delta)
-    found = [(Shares(share, None), plain)]
+        whole = Split(rho=share * count, selection_rho=share * chosen, selection_delta=delta)
+        return ((tuple(Shares(pure_epsilon(own), own) for own in _shared(share * count, l2_squared)), whole),)
+    plain = Split(epsilon=share * count, selection_epsilon=share * chosen, selection_delta=delta)
+    found = [(tuple(Shares(own, None) for own in _shared(share * count, l1)), plain)]
     noise_delta = price.delta / 2 if chosen else price.delta
-    if readings and noise_delta:
-        rho = zcdp.greatest_rho(share * readings, noise_delta)
+    if count and noise_delta:
+        rho = zcdp.greatest_rho(share * count, noise_delta)
         if rho:
-            found.append((Shares(None, rho / readings), replace(plain, delta=noise_delta, selection_delta=delta / 2)))
+            own = tuple(Shares(None, one) for one in _shared(rho, l2_squared))
+            found.append((own, replace(plain, delta=noise_delta, selection_delta=delta / 2)))
     return tuple(found)
+
+
+def _shared(whole: Fraction, weights: Sequence[Fraction]) -> tuple[Fraction, ...]:
+    """The whole in proportion to the weights; equally where they are equal. Raises Refusal where a part is nothing."""
+    if len(set(weights)) < 2:
+        return tuple(whole / len(weights) for _ in weights)
+    total = sum(weights, Fraction(0))
+    parts = [whole_units(whole * weight / total) for weight in weights[:-1]]
+    parts.append(whole - sum(parts, Fraction(0)))
+    if min(parts) <= 0:
+        raise Refusal("the errors or weights are too far apart to share one price.", cure="Ask in two questions.")
+    return tuple(parts)
 
 
 def noise_for(reading: Reading, shares: Shares, split: Split, *, alone: bool) -> Noise:
@@ -108,10 +137,10 @@ def _by_its_own_law(epsilon: Fraction, delta: Fraction, sensitivity: int) -> Dis
     return DiscreteGaussian.spending(epsilon, delta, sensitivity=sensitivity)
 
 
-def longest(noises: tuple[Noise, ...], readings: tuple[Reading, ...]) -> Fraction:
-    """The largest error bar divided by its reading's own range."""
-    return max(
-        (Fraction(noise.mechanism.error(_BETA), max(1, reading.linf))
-         for noise, reading in zip(noises, readings, strict=True)),
-        default=Fraction(0),
-    )
+def longest(noises: Sequence[Noise], readings: Sequence[Reading], goals: Sequence[Fraction] = ()) -> Fraction:
+    """The largest error bar divided by its goal, or where there is none by its reading's own range."""
+    sizes = [goal / one.unit for one, goal in zip(readings, goals, strict=True)] if goals else [
+        Fraction(max(1, one.linf)) for one in readings
+    ]
+    return max((noise.mechanism.error(_BETA) / size for noise, size in zip(noises, sizes, strict=True)),
+               default=Fraction(0))

@@ -4,7 +4,9 @@ An amount is a multiple of `PRICE_UNIT`, rounded down to it (0.1 and 1/11 are su
 fractions are charged, their sum keeps a short denominator, so the ledger's exact amounts cannot be made to grow.
 
 Unless it is named, delta is the same share of the ledger's delta as the amount is of its whole, so that both last
-equally long. What a question does not need of its delta is not charged. Checked in tests/pricing/test_prices.py.
+equally long. What a question does not need of its delta is not charged. `goals` say how the amount is shared among the
+question's noisy readings (pricing/noise.py): they are part of the price, so that plan and price alone decide the noise.
+Checked in tests/pricing/test_prices.py.
 """
 
 from __future__ import annotations
@@ -26,19 +28,24 @@ PRICE_UNIT = Fraction(1, 10**30 * math.lcm(*range(1, 101)))
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """amount: Fraction > 0, epsilon or rho as `currency` says. delta: Fraction >= 0, at most this much of it."""
+    """amount: Fraction > 0, epsilon or rho as `currency` says. delta: Fraction >= 0, at most this much of it. goals: of
+    each reading the error, Fraction > 0, to which its own shall be in one proportion for all; none: equal shares."""
 
     currency: Currency
     amount: Fraction
     delta: Fraction
+    goals: tuple[Fraction, ...] = ()
 
     def __post_init__(self) -> None:
         if self.currency not in ("epsilon", "rho") or self.amount <= 0 or not 0 <= self.delta < 1:
             raise ValueError("a price is above 0 in epsilon or rho, with a delta below 1")
+        if any(goal <= 0 for goal in self.goals):
+            raise ValueError("the errors aimed at are above 0")
 
     def as_json(self) -> dict[str, Any]:
         """Exact, as text."""
-        return {"currency": self.currency, "amount": str(self.amount), "delta": str(self.delta)}
+        goals = {"goals": [str(goal) for goal in self.goals]} if self.goals else {}
+        return {"currency": self.currency, "amount": str(self.amount), "delta": str(self.delta)} | goals
 
 
 def amount_of(catalog: Catalog, amount: Fraction, delta: Fraction | None = None) -> Price:
@@ -52,13 +59,14 @@ def amount_of(catalog: Catalog, amount: Fraction, delta: Fraction | None = None)
         raise Refusal(f"delta must be at least 0 and below 1, not {decimal_text(delta)}.", cure="Write it as in 1e-8.")
     if delta and not catalog.delta:
         raise Refusal("this ledger has no delta to spend.", cure="Leave out delta.")
-    charged = _whole_units(amount)
+    charged = whole_units(amount)
     if charged == 0:
         raise Refusal(f"{name} {decimal_text(amount)} is too small to be charged.", cure="Write it as in 0.1.")
-    return Price(name, charged, _whole_units(delta))
+    return Price(name, charged, whole_units(delta))
 
 
-def _whole_units(amount: Fraction) -> Fraction:
+def whole_units(amount: Fraction) -> Fraction:
+    """Rounded down to a multiple of `PRICE_UNIT`."""
     return math.floor(amount / PRICE_UNIT) * PRICE_UNIT
 
 
@@ -95,7 +103,7 @@ def rho_of(catalog: Catalog, rho: Fraction, delta: Fraction | None = None) -> Pr
     at = Fraction(1)
     for _ in range(4):  # the share of delta rests on the epsilon, and that on the share: near enough is enough
         at = zcdp.epsilon_of(rho, catalog.delta * min(at / catalog.epsilon, Fraction(1)))
-    used = _whole_units(catalog.delta * min(at / catalog.epsilon, Fraction(1)))
+    used = whole_units(catalog.delta * min(at / catalog.epsilon, Fraction(1)))
     return amount_of(catalog, zcdp.epsilon_of(rho, used), used)
 
 

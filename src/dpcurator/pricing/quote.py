@@ -9,7 +9,7 @@ that. Checked in tests/pricing/test_quote.py.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -288,10 +288,13 @@ def priced_at(plan: Plan, resolved: Resolved, offered: Price) -> Found:
     if reach.chosen and not offered.delta:
         selecting(reach, epsilon=offered.amount, rho=offered.amount, delta=Fraction(0))  # says that it needs one
     best: tuple[Fraction, Found] | None = None
-    for shares, split in splits(offered, len(asks), chosen=reach.chosen):
+    if offered.goals and len(offered.goals) != len(asks):
+        raise ValueError("a price with goals has one for each reading")
+    ideal = tuple(at_no_price(ask, reach, plan.source.max_rows) for ask in asks)
+    for shares, split in splits(offered, ideal, chosen=reach.chosen):
         found = _with_noise(plan, resolved, shares, split)
         noises = tuple(Noise(one.mechanism, one.epsilon, one.rho) for one in found.priced)
-        length = longest(noises, tuple(one.reading for one in found.priced))
+        length = longest(noises, tuple(one.reading for one in found.priced), offered.goals)
         if best is None or length < best[0]:
             best = length, found
     if best is None:
@@ -299,15 +302,22 @@ def priced_at(plan: Plan, resolved: Resolved, offered: Price) -> Found:
     return best[1]
 
 
-def _with_noise(plan: Plan, resolved: Resolved, shares: Shares, split: Split) -> Found:
+def at_no_price(ask: Ask, reach: Reach, max_rows: int) -> Reading:
+    """How far one unit moves a reading, on a grid that rests on its column's bounds alone: its noise has a grid of its
+    own, and the shares of a price cannot wait for it."""
+    column = ask.column if ask.what in SUMMED else None
+    return reading(ask, reach, Steps() if column is None else steps(grid(column, (), max_rows)))
+
+
+def _with_noise(plan: Plan, resolved: Resolved, shares: Sequence[Shares], split: Split) -> Found:
     reach, asks = resolved.reach, resolved.asks
     grids = _grids(asks, reach, shares, plan.source.max_rows)
     alone = len(asks) == 1 and not reach.chosen and reach.keys == 1
     priced: list[Priced] = []
-    for ask in asks:
+    for ask, own in zip(asks, shares, strict=True):
         measured = _steps(ask, grids)
         moved = reading(ask, reach, measured)
-        noise = noise_for(moved, shares, split, alone=alone)
+        noise = noise_for(moved, own, split, alone=alone)
         why = derivation(ask, reach, moved)
         priced.append(Priced(ask, measured, moved, why, noise.mechanism, noise.epsilon, noise.rho))
     keys = None
@@ -324,13 +334,13 @@ def _steps(ask: Ask, grids: Mapping[Measured, Grid]) -> Steps:
     return steps(grids[ask.column]) if ask.column is not None and ask.what in SUMMED else Steps()
 
 
-def _grids(asks: tuple[Ask, ...], reach: Reach, shares: Shares, max_rows: int) -> dict[Measured, Grid]:
+def _grids(asks: Sequence[Ask], reach: Reach, shares: Sequence[Shares], max_rows: int) -> dict[Measured, Grid]:
     """One grid per summed column, from a size that the noise of its readings is at least: for Laplace noise
     l1/eps with l1 >= min(groups * max_rows, total) * most, for Gaussian noise sigma >= most / sqrt(2 rho)."""
     sizes: dict[Measured, list[Fraction]] = {}
     groups = min(reach.groups or 1, reach.keys if reach.keys is not None else reach.groups or 1)
     rows = groups * max_rows if reach.total is None else reach.total
-    for ask in asks:
+    for ask, own in zip(asks, shares, strict=True):
         column = ask.column
         if column is None or ask.what not in SUMMED or column.lower is None or column.upper is None:
             continue
@@ -338,9 +348,9 @@ def _grids(asks: tuple[Ask, ...], reach: Reach, shares: Shares, max_rows: int) -
         largest = max(abs(column.lower), abs(column.upper))
         most = (width if ask.what == "centred" or reach.whole else largest) or largest or Fraction(1)
         least = []
-        if shares.epsilon is not None:
-            least.append(rows * most / shares.epsilon)
-        if shares.rho is not None:
-            least.append(max_rows * most / root_above(2 * shares.rho, ten_to_figures(2 * shares.rho, 15)))
+        if own.epsilon is not None:
+            least.append(rows * most / own.epsilon)
+        if own.rho is not None:
+            least.append(max_rows * most / root_above(2 * own.rho, ten_to_figures(2 * own.rho, 15)))
         sizes.setdefault(column, []).append(min(least))
     return {column: grid(column, found, max_rows) for column, found in sizes.items()}
