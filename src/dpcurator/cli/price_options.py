@@ -51,6 +51,10 @@ Spend = Annotated[str | None, typer.Option(help="Price: this share of the whole 
 Within = Annotated[
     list[str] | None, typer.Option(help="Price: whatever gives this column this error, as in n=50.", metavar="COL=ERR")
 ]
+Weight = Annotated[
+    list[str] | None,
+    typer.Option("--weight", help="How much this column's error bar counts, as in n=2.", metavar="COL=NUMBER"),
+]
 Assume = Annotated[
     str | None, typer.Option("--assume-count", help="Rows you assume a group has, for averages.", metavar="N")
 ]
@@ -73,6 +77,7 @@ class Asked:
     delta: Delta = None
     spend: Spend = None
     within: Within = None
+    weight: Weight = None
     assume_count: Assume = None
     confidence: Confidence = "0.95"
     max_total: MaxTotal = None
@@ -85,13 +90,10 @@ class Asked:
 
     def offer(self) -> Asking:
         """The price and how error bars are read, as `Curator.quote` and `Curator.ask` take them. Raises Refusal."""
-        targets: dict[str, str] = {}
-        for target in self.within or []:
-            name, equals, error = target.rpartition("=")
-            if not equals or not name:
-                raise Refusal(f"--within takes column=error, not {target!r}.", cure="Write it as in --within n=50.")
-            targets[name] = error
-        return {**self.batch_offer(), "within": targets or None, "assume_count": self.assume_count}
+        return {
+            **self.batch_offer(), "within": _by_column(self.within, "within", "error", "n=50"),
+            "weights": _by_column(self.weight, "weight", "number", "n=2"), "assume_count": self.assume_count,
+        }
 
     def batch_offer(self) -> BatchAsking:
         """The same of several questions."""
@@ -109,6 +111,20 @@ class Asked:
         from dpcurator.fronts.options import without_options
 
         return self.unpriced and not without_options(question)[1].price
+
+
+def _by_column(given: list[str] | None, option: str, what: str, like: str) -> dict[str, str] | None:
+    """What an option says of each column. Raises Refusal."""
+    found: dict[str, str] = {}
+    for one in given or []:
+        for each in one.split(",") if one.count("=") > 1 else [one]:
+            name, equals, number = each.rpartition("=")
+            if not equals or not name.strip():
+                raise Refusal(
+                    f"--{option} takes column={what}, not {each!r}.", cure=f"Write it as in --{option} {like}."
+                )
+            found[name.strip()] = number.strip()
+    return found or None
 
 
 NOTHING = Asked()
@@ -147,7 +163,7 @@ def questions_of(file: Path, question: str | None, asked: Asked) -> tuple[str, .
 
     if question is not None:
         raise Refusal("a question and --file are two ways of asking.", cure="Leave out one of them.")
-    if asked.unpriced or asked.within or asked.assume_count is not None:
+    if asked.unpriced or asked.within or asked.weight or asked.assume_count is not None:
         raise Refusal("a batch has one price for all its questions.", cure="Add --spend, --epsilon or --rho.")
     try:
         text = file.read_text(encoding="utf-8-sig")

@@ -31,9 +31,10 @@ from dpcurator.plan.facts import facts_of
 from dpcurator.plan.limits import Finishing, check, finishing, scanned
 from dpcurator.plan.merge import merged
 from dpcurator.plan.nodes import Plan
+from dpcurator.pricing.goals import best_shared
 from dpcurator.pricing.joint_guarantee import Point, point_of
 from dpcurator.pricing.prices import Price
-from dpcurator.pricing.quote import Quote, price
+from dpcurator.pricing.quote import Quote
 from dpcurator.receipts.loss import losses_of
 from dpcurator.receipts.receipt import batch_digest
 from dpcurator.values import Json
@@ -221,7 +222,7 @@ def _check(batch: Batch) -> None:
 
 def _quoted(number: int, plan: Plan, offered: Price, catalog: Catalog, confidence: Fraction) -> Quote:
     try:
-        quote = price(plan, offered, catalog, confidence=confidence)
+        quote = best_shared(plan, offered, catalog, confidence=confidence)
         if not quote.free:
             check_core(quote.lowered.core)
     except Refusal as refused:

@@ -146,6 +146,7 @@ class Curator(Paying):
         One price: epsilon or rho (a number above 0; the ledger's other currency is converted), spend (a share of the
         whole budget, as "5%"), or within (a wanted error for each named column). delta: at most this much of the
         ledger's delta, by default the same share of it. assume_count: how many rows a group has, for `within` a mean.
+        weights: how much the error bar of each named column counts where the price is shared, as {"n": 2}; 1 otherwise.
         confidence: of the error bars. Numbers may be written 0.1, "0.1" or "1/10". max_total, max_rows, max_groups:
         contribution bounding for this question, instead of the catalog's. Raises Refusal.
         """
@@ -177,7 +178,7 @@ class Curator(Paying):
         budget = self.budget()
         return menu(
             plan, self.catalog, budget.remaining, rows=rows, confidence=level_of(confidence),
-            remaining_delta=budget.remaining_delta,
+            remaining_delta=budget.remaining_delta, assumed=rows_of(assume_count),
         )
 
     @takes(Asking)

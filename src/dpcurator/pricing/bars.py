@@ -7,7 +7,7 @@ anything else depends on the data, and its bar is None until the answer. Checked
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from dpcurator.numbers.display import nearest_double
 from dpcurator.numbers.readable import readable
 from dpcurator.plan.nodes import Apply, Given, Key, Output, Post, Result
-from dpcurator.pricing.resolve import PricedCall
+from dpcurator.pricing.resolve import PricedCall, Resolved
 
 if TYPE_CHECKING:
     from dpcurator.pricing.quote import Priced, Quote
@@ -45,9 +45,11 @@ def bars(quote: Quote, rows: int = 10_000) -> tuple[Bar, ...]:
 def bar(quote: Quote, output: Output, rows: int) -> Bar:
     """The bar of one column; the probability that any noise it rests on passes its share is 1 - confidence in all."""
     used, errors = readings_of(quote, output.part), errors_of(quote, output.part)
-    spread, needed = spread_of(output.part, quote, errors, None), None
+    of = Resolved(quote.reach, tuple(one.ask for one in quote.priced), quote.calls)
+    widths = tuple(one.steps.width() for one in quote.priced)
+    spread, needed = spread_of(output.part, of, widths, errors, None), None
     if spread is None:
-        spread, needed = spread_of(output.part, quote, errors, Fraction(rows)), rows
+        spread, needed = spread_of(output.part, of, widths, errors, Fraction(rows)), rows
     if spread is None:
         return Bar(output.title, None, None)
     if output.shown == "whole" and any(one.reading.unit != 1 for one in used):
@@ -66,12 +68,12 @@ def results(part: Post) -> tuple[int, ...]:
 
 def readings_of(quote: Quote, part: Post) -> tuple[Priced, ...]:
     """The paid readings an expression rests on, each once."""
-    return tuple(quote.priced[place] for place in places_of(quote, part))
+    return tuple(quote.priced[place] for place in places_of(quote.calls, part))
 
 
-def places_of(quote: Quote, part: Post) -> tuple[int, ...]:
+def places_of(calls: Sequence[PricedCall], part: Post) -> tuple[int, ...]:
     """Their numbers, in order."""
-    return tuple(sorted({place for index in results(part) for place in quote.calls[index].readings}))
+    return tuple(sorted({place for index in results(part) for place in calls[index].readings}))
 
 
 def beta_of(quote: Quote, part: Post) -> Fraction:
@@ -80,31 +82,40 @@ def beta_of(quote: Quote, part: Post) -> Fraction:
 
 
 def errors_of(quote: Quote, part: Post) -> dict[int, Fraction]:
-    """Of each paid reading that an expression rests on, by its number: what its noise may pass with that probability."""
-    used, beta = places_of(quote, part), beta_of(quote, part)
+    """Of each paid reading that an expression rests on, by its number: what its noise passes with that probability."""
+    used, beta = places_of(quote.calls, part), beta_of(quote, part)
     return {place: quote.priced[place].error(beta) for place in used}
 
 
-def spread_of(part: Post, quote: Quote, errors: Mapping[int, Fraction], rows: Fraction | None) -> Fraction | None:
-    """How far an expression moves when each reading moves by at most its error; None where the data decides."""
+def spread_of(
+    part: Post, of: Resolved, widths: Sequence[Fraction], errors: Mapping[int, Fraction], rows: Fraction | None
+) -> Fraction | None:
+    """How far an expression moves when each reading moves by at most its error; None where the data decides.
+
+    widths: of each reading's column, U - L as it is measured.
+    """
+
+    def inside(inner: Post) -> Fraction | None:
+        return spread_of(inner, of, widths, errors, rows)
+
     match part:
         case Given() | Key():
             return Fraction(0)
         case Result(index):
-            return _call_spread(quote.calls[index], quote, errors, rows)
+            return _call_spread(of.calls[index], of, widths, errors, rows)
         case Apply("NEG" | "ABS", (inner,)):
-            return spread_of(inner, quote, errors, rows)
+            return inside(inner)
         case Apply("+" | "-", (left, right)):
-            one, other = spread_of(left, quote, errors, rows), spread_of(right, quote, errors, rows)
+            one, other = inside(left), inside(right)
             return None if one is None or other is None else one + other
         case Apply("*", (Given(Fraction() as factor), inner) | (inner, Given(Fraction() as factor))):
-            spread = spread_of(inner, quote, errors, rows)
+            spread = inside(inner)
             return None if spread is None else abs(factor) * spread
         case Apply("/", (inner, Given(Fraction() as divisor))) if divisor:
-            spread = spread_of(inner, quote, errors, rows)
+            spread = inside(inner)
             return None if spread is None else spread / abs(divisor)
         case Apply("ROUND", (inner, *places)):
-            spread = spread_of(inner, quote, errors, rows)
+            spread = inside(inner)
             return _rounded(spread, Fraction(10) ** -_places(places)) if spread else spread
     return None
 
@@ -125,12 +136,12 @@ def _places(places: list[Post]) -> int:
 
 
 def _call_spread(
-    one: PricedCall, quote: Quote, errors: Mapping[int, Fraction], rows: Fraction | None
+    one: PricedCall, of: Resolved, widths: Sequence[Fraction], errors: Mapping[int, Fraction], rows: Fraction | None
 ) -> Fraction | None:
     if not one.readings:
         return Fraction(0)
-    width = max(quote.priced[place].steps.width() for place in one.readings)
-    return one.rule.bar(tuple(errors[place] for place in one.readings), width, one.call.column, quote.reach, rows)
+    width = max(widths[place] for place in one.readings)
+    return one.rule.bar(tuple(errors[place] for place in one.readings), width, one.call.column, of.reach, rows)
 
 
 def describe(found: Bar) -> str:

@@ -9,141 +9,210 @@ Method    With shares s_i, bar j is about the sum over readings of c_ij / s_i (L
           The least largest bar under sum s_i = 1 has multipliers w_j of the columns with s_i as a power of the pull
           sum_j w_j c_ij: both are found by turns. It is a search: what it finds is rounded to a few figures, written
           into the price as goals, and only then shared, exactly (noise.py). So nothing of the promise rests on it.
-Public    The plan, the price's kind, and numbers that the catalog or the analyst names. No price, so that a question
-          is split alike at any; no confidence.
+Public    The plan, the kind of noise, and numbers that the catalog or the analyst names. Not the confidence, and of the
+          price only which noise it buys: so a question is split alike at any price.
 Checked   tests/pricing/test_goals.py.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from operator import truediv
+from typing import Final
 
-from dpcurator.mechanisms import DiscreteLaplace
-from dpcurator.plan.nodes import Ask, Output
+from dpcurator.catalog.model import Catalog
+from dpcurator.plan.nodes import Ask, Output, Plan, owners_of
+from dpcurator.plan.reading import Reading
 from dpcurator.pricing.bars import places_of, spread_of
+from dpcurator.pricing.prices import Price
+from dpcurator.pricing.quote import CONFIDENCE, SUMMED, Quote, at_no_price, price
+from dpcurator.pricing.resolve import Resolved, resolve
+from dpcurator.privacy import zcdp
 
-if TYPE_CHECKING:
-    from dpcurator.pricing.quote import Quote
-
-WORTH: Final = 0.99  # another split than the equal one is taken where its largest bar is below this part of the other's
+WORTH: Final = 0.95  # another split than the equal one is taken where its largest bar is below this part of the other's
+WORTH_OF_TARGETS: Final = 0.995
 _ROUNDS: Final = 60
+_LEAST: Final = 1e-12  # of a share
 _SMALL: Final = 1000  # a part of a size, at which an average moves in proportion
 
 Column = dict[int, float]  # of each reading, what it adds to a column's bar over its size at the whole price
 
 
+def best_shared(
+    plan: Plan, offered: Price, catalog: Catalog, *, confidence: Fraction = CONFIDENCE, rows: int | None = None,
+    weights: Mapping[str, Fraction] | None = None,
+) -> Quote:
+    """The plan at this price, shared so. rows: of a group, where assumed. Raises Refusal."""
+    goals = goals_of(plan, offered, rows=rows or rows_known(plan, catalog), weights=weights)
+    return price(plan, replace(offered, goals=goals), catalog, confidence=confidence)
+
+
+def rows_known(plan: Plan, catalog: Catalog) -> int | None:
+    """A public guess of the rows of a group: the public or expected number of units over the listed keys, one row each;
+    None where the catalog says none."""
+    ((name, _),) = owners_of(plan)
+    units = catalog.units_expected(next(table for table in catalog.tables if table.name == name))
+    source = plan.source.source
+    return None if units is None else max(1, units // max(1, source.keys if source.listed else 1))
+
+
 def goals_of(
-    quote: Quote,
+    plan: Plan,
+    offered: Price,
     *,
     rows: int | None = None,
     weights: Mapping[str, Fraction] | None = None,
     targets: Mapping[str, Fraction] | None = None,
     near: Mapping[int, Fraction] | None = None,
+    confidence: Fraction = CONFIDENCE,
+    of: Resolved | None = None,
 ) -> tuple[Fraction, ...]:
-    """For each reading of the quote an error, to which its own shall be in one proportion; () for equal shares.
+    """For each reading of the plan an error, to which its own shall be in one proportion; () for equal shares.
 
-    rows: of a group, or None where nothing is said of it. weights, targets: by title, above 0. near: errors of the
-    readings at which the bars are looked at, for bars that are not in proportion to them.
+    offered: decides which noise is looked at. rows: of a group, or None where nothing is said of it. weights, targets:
+    by title, above 0. near: errors of the readings at which the bars are looked at, for bars that are not in proportion
+    to them. confidence: of the targets. of: what the plan rests on, where it is known. Raises Refusal.
     """
-    count, weights = len(quote.priced), weights or {}
-    if count < 2 or not (targets or rows is not None or weights):
+    if not (targets or rows is not None or weights):
         return ()
-    laplace = isinstance(quote.priced[0].mechanism, DiscreteLaplace)
-    costs = [_cost(quote, place, laplace=laplace) for place in range(count)]
-    outputs = [output for output in quote.plan.outputs if places_of(quote, output.part)]
-    columns: list[Column] = []
-    for output in outputs:
-        if targets and output.title not in targets:
-            continue
-        weight = weights.get(output.title, Fraction(1))
-        if targets or rows is not None:
-            columns += _beside_sizes(quote, output, rows, costs, (targets or {}).get(output.title), weight, near)
-        else:
-            columns += [{place: float(weight)} for place in places_of(quote, output.part)]
-    aimed = sorted({place for column in columns for place in column})
-    if not aimed:
+    of = of or resolve(plan)
+    if len(of.asks) < 2:
         return ()
-    equal = [1 / count] * count
-    found = list(equal)  # a reading that no target rests on has an equal share
-    for place, share in zip(aimed, _least_largest(columns, aimed, laplace=laplace), strict=True):
-        found[place] = share * len(aimed) / count
-    if _largest(columns, found, laplace=laplace) >= WORTH * _largest(columns, equal, laplace=laplace):
+    measured = [at_no_price(ask, of.reach, plan.source.max_rows) for ask in of.asks]
+    try:
+        widths, beta = [steps.width() for steps, _ in measured], float(1 - confidence)
+        terms = _Terms.of(of, [moved for _, moved in measured], widths, beta, offered)
+        return terms.goals(plan.outputs, rows, weights or {}, targets or {}, near or {})
+    except ArithmeticError:  # bounds beyond what doubles hold
         return ()
-    return tuple(Fraction(f"{cost / _power(share, laplace):.4g}") for cost, share in zip(costs, found, strict=True))
 
 
-def _cost(quote: Quote, place: int, *, laplace: bool) -> float:
-    """A reading's error is in proportion to this over its share, or over the root of its share."""
-    one = quote.priced[place].reading
-    return float(max(1, one.l1) * one.unit) if laplace else math.sqrt(max(1, one.l2_squared)) * float(one.unit)
+@dataclass(frozen=True, slots=True)
+class _Terms:
+    """costs: a reading's error is in proportion to this over its share, or over the root of its share (gaussian)."""
+
+    rests: Resolved
+    costs: list[float]
+    widths: list[Fraction]
+    beta: float
+    gaussian: bool
+
+    @classmethod
+    def of(
+        cls, found: Resolved, moved: Sequence[Reading], widths: list[Fraction], beta: float, offered: Price
+    ) -> _Terms:
+        laplace = [float(max(1, one.l1) * one.unit) for one in moved]
+        gauss = [math.sqrt(max(1, one.l2_squared)) * float(one.unit) for one in moved]
+        gaussian = offered.currency == "rho"
+        if not gaussian and offered.delta:  # about: a wrong guess here makes a split that is less good
+            share = offered.amount / (len(moved) + found.reach.chosen)
+            rho = zcdp.greatest_rho(share * len(moved), offered.delta / (1 + found.reach.chosen)) / len(moved)
+            sizes = [float(max(1, one.linf) * one.unit) for one in moved]
+            one, other = (max(map(truediv, costs, sizes)) for costs in (laplace, gauss))
+            bars = one * _passed(0.05, gaussian=False) / float(share), other * _passed(0.05, gaussian=True)
+            gaussian = rho > 0 and bars[1] / math.sqrt(2 * rho) < bars[0]
+        return cls(found, gauss if gaussian else laplace, widths, beta, gaussian)
+
+    def goals(
+        self, outputs: Sequence[Output], rows: int | None, weights: Mapping[str, Fraction],
+        targets: Mapping[str, Fraction], near: Mapping[int, Fraction],
+    ) -> tuple[Fraction, ...]:
+        count = len(self.costs)
+        columns: list[Column] = []
+        for output in outputs:
+            places = places_of(self.rests.calls, output.part)
+            if not places or (targets and output.title not in targets):
+                continue
+            weight = weights.get(output.title, Fraction(1))
+            if targets or rows is not None:
+                columns += self.beside_sizes(output, Fraction(rows or 1), targets.get(output.title), weight, near)
+            else:
+                columns += [{place: float(weight)} for place in places]
+        aimed = sorted({place for column in columns for place in column})
+        if not aimed:
+            return ()
+        equal = [1 / count] * count
+        found = list(equal)  # a reading that no target rests on has an equal share
+        for place, share in zip(aimed, self.least_largest(columns, aimed), strict=True):
+            found[place] = share * len(aimed) / count
+        one, other = (max(self.sizes(columns, shares)) for shares in (found, equal))
+        if one >= (WORTH_OF_TARGETS if targets else WORTH) * other:
+            return ()
+        return tuple(_figures(cost / self.over(share)) for cost, share in zip(self.costs, found, strict=True))
+
+    def over(self, share: float) -> float:
+        return math.sqrt(share) if self.gaussian else share
+
+    def sizes(self, columns: Sequence[Column], shares: Sequence[float]) -> list[float]:
+        return [sum(part / self.over(shares[place]) for place, part in column.items()) for column in columns]
+
+    def beside_sizes(
+        self, output: Output, rows: Fraction, target: Fraction | None, weight: Fraction, near: Mapping[int, Fraction]
+    ) -> list[Column]:
+        """What each reading adds to a column's bar beside its size, or to the wanted error; where the data decides how
+        far a column moves, each of its readings beside its own size."""
+        places = places_of(self.rests.calls, output.part)
+        sizes = {place: _size(self.rests.asks[place], rows) for place in places}
+        costs = {place: _figures(self.costs[place]) for place in places}
+        small = min(sizes[place] / costs[place] for place in places) / _SMALL
+        wider = _passed(self.beta / len(places), gaussian=self.gaussian) / _passed(self.beta, gaussian=self.gaussian)
+        errors = {place: near.get(place, small * costs[place]) * _figures(wider) for place in places}
+
+        def spread(moved: Mapping[int, Fraction]) -> Fraction | None:
+            return spread_of(output.part, self.rests, self.widths, moved, rows)
+
+        whole, size = spread(errors), target or spread({place: one / _SMALL for place, one in sizes.items()})
+        if whole is None or not size:
+            return [{place: float(costs[place] * weight / sizes[place])} for place in places]
+        own = size if target else size * _SMALL / weight
+        parts = {place: whole - (spread(errors | {place: Fraction(0)}) or Fraction(0)) for place in places}
+        total = sum(parts.values(), Fraction(0)) / whole if whole else Fraction(1)  # an average's are no exact parts
+        return [{
+            place: float(part / total / errors[place] * costs[place] * _figures(wider) / own)
+            for place, part in parts.items() if part > 0
+        }]
+
+    def least_largest(self, columns: Sequence[Column], places: Sequence[int]) -> list[float]:
+        """Shares, in the order of `places`, that make the largest column about least; they sum to 1."""
+        shares = dict.fromkeys(places, 1 / len(places))
+        best, least = dict(shares), math.inf
+        pulls = [1 / len(columns)] * len(columns)
+        for _ in range(_ROUNDS):
+            over = {place: self.over(share) for place, share in shares.items()}
+            found = [sum(part / over[place] for place, part in column.items()) for column in columns]
+            if max(found) < least:
+                best, least = dict(shares), max(found)
+            total = sum(pull * size for pull, size in zip(pulls, found, strict=True))
+            pulls = [pull * size / total for pull, size in zip(pulls, found, strict=True)]
+            pulled = dict.fromkeys(places, 0.0)
+            for pull, column in zip(pulls, columns, strict=True):
+                for place, part in column.items():
+                    pulled[place] += pull * part / (over[place] * shares[place])
+            moved = {place: shares[place] * math.sqrt(pulled[place]) + _LEAST for place in places}
+            total = sum(moved.values())
+            shares = {place: share / total for place, share in moved.items()}
+        return [best[place] for place in places]
 
 
-def _power(share: float, laplace: bool) -> float:
-    return share if laplace else math.sqrt(share)
+def _passed(beta: float, *, gaussian: bool) -> float:
+    """What noise of scale 1 passes with probability beta, about."""
+    from statistics import NormalDist
+
+    return -NormalDist().inv_cdf(beta / 2) if gaussian else -math.log(beta)
 
 
-def _beside_sizes(
-    quote: Quote, output: Output, rows: int | None, costs: list[float], target: Fraction | None, weight: Fraction,
-    near: Mapping[int, Fraction] | None,
-) -> list[Column]:
-    """What each reading adds to a column's bar beside its size, or to the wanted error; where the data decides how far
-    a column moves, each of its readings beside its own size."""
-    places, group = places_of(quote, output.part), Fraction(rows or 1)
-    sizes = {place: _size(quote.priced[place].ask, group) for place in places}
-    least = min(sizes[place] / _positive(costs[place]) for place in places) / _SMALL
-    errors = {place: (near or {}).get(place) or least * _positive(costs[place]) for place in places}
-    whole = spread_of(output.part, quote, errors, group)
-    size = target or spread_of(output.part, quote, {place: one / _SMALL for place, one in sizes.items()}, group)
-    if whole is None or not size:
-        return [{place: costs[place] / float(sizes[place] / weight)} for place in places]
-    own = float(size if target else size * _SMALL / weight)
-    parts: Column = {}
-    for place in places:
-        without = spread_of(output.part, quote, errors | {place: Fraction(0)}, group) or Fraction(0)
-        parts[place] = float((whole - without) / errors[place]) * costs[place] / own
-    return [{place: part for place, part in parts.items() if part > 0}]
-
-
-def _positive(cost: float) -> Fraction:
+def _figures(cost: float) -> Fraction:
     return Fraction(f"{cost:.4g}")
 
 
 def _size(ask: Ask, rows: Fraction) -> Fraction:
     """What a reading is in a group of so many rows, about."""
     column = ask.column
-    if ask.what not in ("values", "centred") or column is None or column.lower is None or column.upper is None:
+    if ask.what not in SUMMED or column is None or column.lower is None or column.upper is None:
         return rows
     if ask.what == "centred":
         return rows * (column.upper - column.lower)
     return rows * max(abs(column.lower), abs(column.upper)) / 2 or rows
-
-
-def _least_largest(columns: list[Column], places: list[int], *, laplace: bool) -> list[float]:
-    """Shares, in the order of `places`, that make the largest column about least; they sum to 1."""
-    shares = dict.fromkeys(places, 1 / len(places))
-    best, least = dict(shares), math.inf
-    pulls = [1 / len(columns)] * len(columns)
-    for _ in range(_ROUNDS):
-        over = {place: _power(share, laplace) for place, share in shares.items()}
-        found = [sum(part / over[place] for place, part in column.items()) for column in columns]
-        if max(found) < least:
-            best, least = dict(shares), max(found)
-        total = sum(pull * size for pull, size in zip(pulls, found, strict=True))
-        pulls = [pull * size / total for pull, size in zip(pulls, found, strict=True)]
-        pulled = dict.fromkeys(places, 0.0)
-        for pull, column in zip(pulls, columns, strict=True):
-            for place, part in column.items():
-                pulled[place] += pull * part / (over[place] * shares[place])
-        moved = {place: shares[place] * math.sqrt(pulled[place]) + 1e-12 for place in places}
-        total = sum(moved.values())
-        shares = {place: share / total for place, share in moved.items()}
-    return [best[place] for place in places]
-
-
-def _largest(columns: list[Column], shares: list[float], *, laplace: bool) -> float:
-    return max(sum(part / _power(shares[place], laplace) for place, part in column.items()) for column in columns)
-
-

@@ -1,14 +1,15 @@
 """Prices to choose from, and the price of a wanted accuracy. Pure and free: parameters and public facts only.
 
 A menu row spends a share of the whole budget. `price_for` finds the least epsilon, to three figures rounded up, whose
-error bars meet every target; what an average's bar would be needs a number of rows, which only the analyst may assume
-(semantics 7.1). Checked in tests/pricing/test_menu.py.
+error bars meet every target, split so that they are met together (goals.py); what an average's bar would be needs a
+number of rows, which only the analyst may assume (semantics 7.1). Checked in tests/pricing/test_menu.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -18,14 +19,17 @@ from dpcurator.language.names import nearest
 from dpcurator.numbers import decimal_text
 from dpcurator.numbers.readable import readable
 from dpcurator.plan.nodes import Plan
-from dpcurator.pricing.bars import Bar, bars, describe
+from dpcurator.pricing.bars import Bar, bars, describe, results
+from dpcurator.pricing.goals import goals_of, rows_known
 from dpcurator.pricing.prices import Price, amount_of, share_of
-from dpcurator.pricing.quote import CONFIDENCE, Quote, for_bars, price
+from dpcurator.pricing.quote import CONFIDENCE, Quote, for_bars, price, resolved_of
 from dpcurator.values import Currency
 
 SHARES: Final = (1, 2, 5, 10, 20, 50, 100)  # percent of the whole budget
 ROWS: Final = 10_000  # the group size averages are quoted for, unless the catalog or the analyst names one
 _HIGHEST: Final = 30  # an amount of 10**30 or more is no price
+_NUMBERS: Final = 900 * (_HIGHEST + 12)  # of amounts of three figures, from 10**-12 on
+_LOOKS: Final = 12  # at bars, before the rest is looked for by halves
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +124,17 @@ def menu(
     rows: int = ROWS,
     confidence: Fraction = CONFIDENCE,
     remaining_delta: Fraction | None = None,
+    assumed: int | None = None,
 ) -> Menu:
-    """The offers that the remaining budget still allows. remaining_delta: Fraction; None for all of the ledger's."""
+    """The offers that the remaining budget still allows. remaining_delta: Fraction; None for all of the ledger's.
+    rows: of a group, for averages; assumed: where the analyst names them, for the split of the price too."""
     offers: list[MenuRow] = []
     first = price(plan, catalog.budget, catalog, confidence=confidence)
+    known, of = assumed or rows_known(plan, catalog), resolved_of(first)
     delta_left = catalog.delta if remaining_delta is None else remaining_delta
     for percent in SHARES:
-        quote = for_bars(first, share_of(catalog, Fraction(percent, 100)))
+        offered = share_of(catalog, Fraction(percent, 100))
+        quote = for_bars(first, replace(offered, goals=goals_of(plan, offered, rows=known, of=of)))
         if quote.cost <= remaining and quote.delta <= delta_left:
             amount = catalog.budget * percent / 100
             offers.append(MenuRow(percent, amount, quote.delta, remaining - quote.cost, bars(quote, rows)))
@@ -153,36 +161,76 @@ def price_for(
     first = price(plan, at(catalog.budget), catalog, confidence=confidence)
     if not first.priced:
         return first
-    wanted = _titles(first, targets)
-
-    def met(amount: Fraction) -> bool:
-        found = {bar.title: bar for bar in bars(for_bars(first, at(amount)), rows or ROWS)}
-        return all((found[title].error or Fraction(0)) <= error for title, error in wanted.items())
-
+    wanted = titled(plan, targets, "within")
     _answerable(bars(first, rows or ROWS), wanted, rows)
-    power = next((p for p in range(-12, _HIGHEST) if met(Fraction(10) ** p)), None)
-    if power is None:
+    def split(amount: Fraction, near: Mapping[int, Fraction] | None = None) -> tuple[Fraction, ...]:
+        return goals_of(
+            plan, at(amount), rows=rows, targets=wanted, near=near, confidence=confidence, of=resolved_of(first)
+        )
+
+    def found_at(goals: tuple[Fraction, ...]) -> tuple[Fraction, Quote]:
+        """The least amount at which this split meets the targets."""
+
+        def missed(amount: Fraction) -> Fraction:
+            found = {bar.title: bar for bar in bars(for_bars(first, replace(at(amount), goals=goals)), rows or ROWS)}
+            return max((found[title].error or Fraction(0)) / error for title, error in wanted.items())
+
+        amount = least_amount(missed, catalog.budget, power=2 if catalog.currency == "rho" else 1)
+        return amount, for_bars(first, replace(at(amount), goals=goals))
+
+    goals = split(catalog.budget)
+    amount, quote = found_at(goals)
+    again = split(amount, {place: one.error(1 - confidence) for place, one in enumerate(quote.priced)})
+    if again != goals:  # the noise at that amount is another, or an average's bar not in proportion to its readings'
+        goals, amount = min((goals, amount), (again, found_at(again)[0]), key=lambda one: one[1])
+    return price(plan, replace(at(amount), goals=goals), catalog, confidence=confidence)
+
+
+def least_amount(missed: Callable[[Fraction], Fraction], start: Fraction, *, power: int) -> Fraction:
+    """The least amount of three figures at which missed(amount) <= 1, from 10**-12 on. Raises Refusal.
+
+    missed: falls with the amount, and about as its inverse, or the root of that (power 2): so few looks are enough.
+    """
+    low, high, looks = -1, _NUMBERS, 0  # numbers of amounts: not met at low (or before the first), met at high
+    number = _number(start)
+    while high - low > 1:
+        size, looks = missed(_amount(number)), looks + 1
+        low, high = (low, number) if size <= 1 else (number, high)
+        guess = _number(_amount(number) * min(size, Fraction(10**6)) ** power) if looks < _LOOKS else (low + high) // 2
+        number = min(max(guess, low + 1), high - 1)
+    if high == _NUMBERS:
         raise Refusal(
             "no price reaches that error: answers are shown as whole numbers.", cure="Ask for a wider error, above 0.5."
         )
-    low, high = 99, 1000  # the amount is n * 10**(power - 3): not met at low (or beyond it), met at high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if met(middle * Fraction(10) ** (power - 3)) else (middle, high)
-    return price(plan, at(high * Fraction(10) ** (power - 3)), catalog, confidence=confidence)
+    return _amount(high)
 
 
-def _titles(quote: Quote, targets: Mapping[str, Fraction]) -> dict[str, Fraction]:
-    titles = [bar.title for bar in bars(quote)]
-    wanted: dict[str, Fraction] = {}
-    for title, error in targets.items():
+def _amount(number: int) -> Fraction:
+    """The amounts of three figures in order: 1.00e-12, 1.01e-12, ..."""
+    return (100 + number % 900) * Fraction(10) ** (number // 900 - 14)
+
+
+def _number(amount: Fraction) -> int:
+    """Of the least amount of three figures that is not below this one."""
+    power = -12
+    while amount >= Fraction(10) ** (power + 1) and power < _HIGHEST:
+        power += 1
+    return max(0, math.ceil(amount / Fraction(10) ** (power - 2)) - 100 + 900 * (power + 12))
+
+
+def titled(plan: Plan, given: Mapping[str, Fraction], option: str) -> dict[str, Fraction]:
+    """The numbers given for columns, by the titles of these. option: that they were given by. Raises Refusal."""
+    titles = [output.title for output in plan.outputs if results(output.part)]
+    found: dict[str, Fraction] = {}
+    for title, number in given.items():
         fits = [other for other in titles if other.lower() == title.lower()]
         if len(fits) != 1:
-            raise Refusal(f"--within: there is no single column {title!r}.", cure=nearest(title, titles, "column"))
-        if error <= 0:
-            raise Refusal(f"--within: the error of {title!r} must be above 0.", cure="Write it as in n=50.")
-        wanted[fits[0]] = error
-    return wanted
+            raise Refusal(f"--{option}: there is no single column {title!r}.", cure=nearest(title, titles, "column"))
+        if number <= 0:
+            what = "error" if option == "within" else option
+            raise Refusal(f"--{option}: the {what} of {title!r} must be above 0.", cure="Write it as in n=50.")
+        found[fits[0]] = number
+    return found
 
 
 def _answerable(found: tuple[Bar, ...], wanted: Mapping[str, Fraction], rows: int | None) -> None:

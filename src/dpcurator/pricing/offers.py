@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Final, TypedDict, TypeVar, cast
 
@@ -19,9 +19,10 @@ from dpcurator.language.question import Caps, Question, caps_of
 from dpcurator.numbers import decimal_text, positive, whole
 from dpcurator.numbers.rational import Spelled, between_0_and_1, from_0_below_1
 from dpcurator.plan.nodes import Plan
-from dpcurator.pricing.menu import ROWS, price_for
+from dpcurator.pricing.goals import best_shared, rows_known
+from dpcurator.pricing.menu import ROWS, price_for, titled
 from dpcurator.pricing.prices import Price, epsilon_of, rho_of, share_of
-from dpcurator.pricing.quote import CONFIDENCE, Quote, price
+from dpcurator.pricing.quote import CONFIDENCE, Quote
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -48,6 +49,7 @@ class Asking(BatchAsking, total=False):
     """The keywords by which a question is priced: one of epsilon, rho, spend and within."""
 
     within: Mapping[str, Spelled] | None
+    weights: Mapping[str, Spelled] | None
     assume_count: int | str | None
 
 
@@ -57,18 +59,23 @@ PRICES: Final = ("epsilon", "rho", "spend", "within")
 @dataclass(frozen=True, slots=True)
 class Offer:
     """What was offered. price: None where `targets` say what is wanted instead: an error (Fraction > 0) for each named
-    column. delta: the most that may be spent, None for the price's share. rows: that a group is assumed to have."""
+    column. delta: the most that may be spent, None for the price's share. rows: that a group is assumed to have.
+    weights: how much the error bar of each named column counts in the split of the price, 1 for the others."""
 
     price: Price | None
     targets: Mapping[str, Fraction]
     delta: Fraction | None
     rows: int | None
     confidence: Fraction
+    weights: Mapping[str, Fraction] = field(default_factory=dict)
 
     def quote(self, plan: Plan, catalog: Catalog) -> Quote:
         """The plan at what is offered. Raises Refusal."""
         if self.price is not None:
-            return price(plan, self.price, catalog, confidence=self.confidence)
+            weights = titled(plan, self.weights, "weight")
+            return best_shared(
+                plan, self.price, catalog, confidence=self.confidence, rows=self.rows, weights=weights
+            )
         return price_for(
             plan, catalog, self.targets, rows=self.rows, confidence=self.confidence, delta=self.delta
         )
@@ -83,12 +90,20 @@ def offer_of(catalog: Catalog, given: Asking) -> Offer:
         what = f"{' and '.join(named)} are two prices" if named else "a quote needs a price"
         raise Refusal(f"{what}.", cure='Give one of epsilon="0.1", spend="5%" or within={"n": 50}.')
     delta, rows = _delta(given), rows_of(given.get("assume_count"))
+    weights = _by_column(given.get("weights") or {}, "weights", "the weight", '{"n": 2, "mean": 1}')
     if within is None:
-        return Offer(_price(catalog, given, delta), {}, delta, rows, level)
-    if not (isinstance(within, Mapping) and all(isinstance(title, str) for title in within)):
-        raise Refusal("within names columns, each with its error.", cure='Write it as in within={"n": 50}.')
-    targets = {name: positive(error, name=f"the error of {name!r}") for name, error in within.items()}
-    return Offer(None, targets, delta, rows, level)
+        return Offer(_price(catalog, given, delta), {}, delta, rows, level, weights)
+    if weights:
+        raise Refusal("within and weights both say how the price is split.", cure="Leave out one of them.")
+    return Offer(None, _by_column(within, "within", "the error", '{"n": 50}'), delta, rows, level)
+
+
+def _by_column(given: object, name: str, what: str, like: str) -> dict[str, Fraction]:
+    """A number for each named column. Raises Refusal."""
+    if not (isinstance(given, Mapping) and all(isinstance(title, str) for title in given)):
+        its = what.replace("the", "its")
+        raise Refusal(f"{name} names columns, each with {its}.", cure=f"Write it as in {name}={like}.")
+    return {title: positive(number, name=f"{what} of {title!r}") for title, number in given.items()}
 
 
 def batch_offer_of(catalog: Catalog, given: BatchAsking) -> tuple[Price, Fraction]:
@@ -190,12 +205,5 @@ def level_of(confidence: object) -> Fraction:
 
 
 def expected_rows(plan: Plan, catalog: Catalog) -> int:
-    """A public guess of the rows of a group: the public or expected number of units over the keys, one row each;
-    without one, ROWS."""
-    source = plan.source.source
-    rows = source.source.table if hasattr(source.source, "table") else source.source.source.table
-    table = next(table for table in catalog.tables if table.name == rows)
-    units = catalog.units_expected(table)
-    if units is None:
-        return ROWS
-    return max(1, units // max(1, source.keys if source.listed else 1))
+    """A public guess of the rows of a group, for averages; ROWS where the catalog says none."""
+    return rows_known(plan, catalog) or ROWS

@@ -255,9 +255,13 @@ def price(plan: Plan, asked: Price | Fraction, catalog: Catalog, *, confidence: 
 def for_bars(quote: Quote, asked: Price | Fraction) -> Quote:
     """The quote at another price, for its error bars only: `lowered` is not made again, which many keys make slow."""
     offered = asked if isinstance(asked, Price) else amount_of(quote.catalog, asked)
-    known = Resolved(quote.reach, tuple(one.ask for one in quote.priced), quote.calls)
-    found = priced_at(quote.plan, known, offered)
+    found = priced_at(quote.plan, resolved_of(quote), offered)
     return _quote(quote.plan, found, quote.lowered, offered, quote.confidence, quote.catalog)
+
+
+def resolved_of(quote: Quote) -> Resolved:
+    """What the quote's plan rests on."""
+    return Resolved(quote.reach, tuple(one.ask for one in quote.priced), quote.calls)
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,7 +294,7 @@ def priced_at(plan: Plan, resolved: Resolved, offered: Price) -> Found:
     best: tuple[Fraction, Found] | None = None
     if offered.goals and len(offered.goals) != len(asks):
         raise ValueError("a price with goals has one for each reading")
-    ideal = tuple(at_no_price(ask, reach, plan.source.max_rows) for ask in asks)
+    ideal = tuple(at_no_price(ask, reach, plan.source.max_rows)[1] for ask in asks)
     for shares, split in splits(offered, ideal, chosen=reach.chosen):
         found = _with_noise(plan, resolved, shares, split)
         noises = tuple(Noise(one.mechanism, one.epsilon, one.rho) for one in found.priced)
@@ -302,11 +306,12 @@ def priced_at(plan: Plan, resolved: Resolved, offered: Price) -> Found:
     return best[1]
 
 
-def at_no_price(ask: Ask, reach: Reach, max_rows: int) -> Reading:
+def at_no_price(ask: Ask, reach: Reach, max_rows: int) -> tuple[Steps, Reading]:
     """How far one unit moves a reading, on a grid that rests on its column's bounds alone: its noise has a grid of its
     own, and the shares of a price cannot wait for it."""
     column = ask.column if ask.what in SUMMED else None
-    return reading(ask, reach, Steps() if column is None else steps(grid(column, (), max_rows)))
+    measured = Steps() if column is None else steps(grid(column, (), max_rows))
+    return measured, reading(ask, reach, measured)
 
 
 def _with_noise(plan: Plan, resolved: Resolved, shares: Sequence[Shares], split: Split) -> Found:

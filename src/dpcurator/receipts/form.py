@@ -153,8 +153,13 @@ class Parsed:
     def price(self) -> Price:
         """What was offered."""
         told = self.receipt["price"]
-        require(set(told) == {"currency", "amount", "delta"}, "the price has other parts")
-        return Price(told["currency"], amount_of(told["amount"]), amount_of(told["delta"]))
+        require(set(told) - {"goals"} == {"currency", "amount", "delta"}, "the price has other parts")
+        goals = told.get("goals", [])
+        require(len(goals) in {0, len(self.receipt["readings"])} and ("goals" in told) == bool(goals),
+                "the price aims at errors of other readings")
+        return Price(
+            told["currency"], amount_of(told["amount"]), amount_of(told["delta"]), tuple(map(amount_of, goals))
+        )
 
     @cached_property
     def claims(self) -> list[tuple[Ask, Json]]:

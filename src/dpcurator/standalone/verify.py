@@ -95,9 +95,11 @@ ANSWER = {*CORE, *AMOUNTS, "currency", "repeated", "made_up", "receipt"}
 def form(receipt: Any) -> str:
     need(isinstance(receipt, dict), "there is no receipt, and nothing else vouches for an answer")
     need(set(receipt) == FIELDS.get(receipt["format"]), f"this is none of: {', '.join(FIELDS)}")
-    need(set(receipt["price"]) == {"currency", "amount", "delta"}, "its price has other parts")
+    need(set(receipt["price"]) - {"goals"} == {"currency", "amount", "delta"}, "its price has other parts")
     need(receipt["price"]["currency"] in ("epsilon", "rho"), "its price is in no currency known here")
-    claims = receipt.get("readings", [])
+    claims, goals = receipt.get("readings", []), receipt["price"].get("goals", [])  # how it was shared among them
+    need("goals" not in receipt["price"] or (goals and len(goals) == len(claims)
+         and all(number(goal) > 0 for goal in goals)), "its price aims at the errors of other readings")
     need(all(set(claim) ^ READING in ({"scale"}, {"variance"}) for claim in claims), "a reading has other parts")
     others = ({"exact"}, {"double"}, {"lower", "upper", "exponent"})  # numbers of the plan, and a grid
     for part in parts_of([receipt["plan"], *(claim["grid"] for claim in claims)]):
