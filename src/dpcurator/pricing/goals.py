@@ -1,7 +1,7 @@
 """How the price of a question is best shared among its noisy readings: so that the largest of its error bars is least.
 
-Bars are compared beside their own sizes: a count beside the number of rows of a group, a sum beside so many values of
-half its largest, an average beside its range; or beside the errors that are wanted (`within`). A weight divides a
+Bars are compared beside their own sizes: a count beside the number of rows of a group, a sum beside so many of its
+largest values, an average beside its range; or beside the errors that are wanted (`within`). A weight divides a
 column's size. Where no number of rows is public or assumed, a reading's error is compared with the most that one unit
 adds to it: then the shares are as the weights, and equal without any.
 
@@ -32,7 +32,7 @@ from dpcurator.pricing.quote import CONFIDENCE, SUMMED, Quote, at_no_price, pric
 from dpcurator.pricing.resolve import Resolved, resolve
 from dpcurator.privacy import zcdp
 
-WORTH: Final = 0.95  # another split than the equal one is taken where its largest bar is below this part of the other's
+WORTH: Final = 0.9  # another split than the equal one is taken where its largest bar is below this part of the other's
 WORTH_OF_TARGETS: Final = 0.995
 _ROUNDS: Final = 60
 _LEAST: Final = 1e-12  # of a share
@@ -215,4 +215,4 @@ def _size(ask: Ask, rows: Fraction) -> Fraction:
         return rows
     if ask.what == "centred":
         return rows * (column.upper - column.lower)
-    return rows * max(abs(column.lower), abs(column.upper)) / 2 or rows
+    return rows * max(abs(column.lower), abs(column.upper)) or rows
