@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from fractions import Fraction as F
 
 import pytest
@@ -15,6 +16,7 @@ from questions import CATALOG, VISITS, catalog_with, planned, with_column
 from dpcurator.errors import Refusal
 from dpcurator.pricing.bars import bars
 from dpcurator.pricing.menu import SHARES, menu, price_for
+from dpcurator.pricing.offers import offer_of
 from dpcurator.pricing.quote import price
 
 
@@ -101,3 +103,34 @@ def test_a_menu_and_a_price_over_many_keys_are_not_made_anew_for_each_look():
     menu(plan, wide, F(4))
     price_for(plan, wide, {"n": F(10)})
     assert time.perf_counter() - started < 20 * once + 1
+
+
+def test_an_error_may_be_a_part_of_a_group_of_an_assumed_or_expected_size():
+    plan = planned("SELECT city, COUNT(*) AS n, AVG(age) AS a FROM visits GROUP BY city")
+    part = offer_of(CATALOG, {"within": {"n": "5 %"}, "assume_count": 2000}).quote(plan, CATALOG)
+    whole = offer_of(CATALOG, {"within": {"n": 100}, "assume_count": 2000}).quote(plan, CATALOG)
+    assert part == whole
+    assert part.assumed == ("n is within 5 % if a group has at least 2000 rows, as you assume",)
+    assert part.assumed[0] in str(part)
+    assert part.as_json()["assumed"] == list(part.assumed)
+    assert whole.assumed == ()
+    expecting = catalog_with(replace(VISITS, expected_units=6000))  # over three cities
+    found = offer_of(expecting, {"within": {"n": "5%"}}).quote(plan, expecting)
+    assert found.assumed == ("n is within 5 % if a group has at least 2000 rows, as the catalog says to expect",)
+    assert bars(found)[0].error <= 100
+
+
+@pytest.mark.parametrize(
+    ("given", "said", "cure"),
+    [
+        ({"within": {"n": "5%"}}, "a part of 'n' needs the number of rows of a group", {"assume_count": 1000}),
+        ({"within": {"s": "5%"}, "assume_count": 900}, "of 's' no size is known", {"within": {"s": 50}}),
+        ({"within": {"n": "-5%"}, "assume_count": 900}, "the error of 'n'", {"within": {"n": "5%"}}),
+    ],
+)
+def test_a_part_of_what_has_no_size_is_refused_with_a_cure_that_works(given, said, cure):
+    plan = planned("SELECT COUNT(*) AS n, SUM(cost) AS s FROM visits")
+    with pytest.raises(Refusal, match=said) as refused:
+        offer_of(CATALOG, given).quote(plan, CATALOG)
+    assert refused.value.cure
+    assert offer_of(CATALOG, given | cure).quote(plan, CATALOG).priced

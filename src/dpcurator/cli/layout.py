@@ -50,6 +50,7 @@ def quote_text(quote: Quote, budget: Budget, assume_count: str | None, *, of_bat
     found = bars(quote, rows)
     lines.append(f"error bars, with {decimal_text(quote.confidence * 100)} % confidence for each value:")
     lines += [f"  {printable(bar.title)}: {describe(bar)}" for bar in found]
+    lines += [printable(words) for words in quote.assumed]
     lines += counted_apart(quote)
     if quote.selecting is not None:
         lines += ["", *quote.selecting.told()]

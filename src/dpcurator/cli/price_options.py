@@ -49,7 +49,8 @@ Delta = Annotated[
 ]
 Spend = Annotated[str | None, typer.Option(help="Price: this share of the whole budget, as in 5%.", metavar="PERCENT")]
 Within = Annotated[
-    list[str] | None, typer.Option(help="Price: whatever gives this column this error, as in n=50.", metavar="COL=ERR")
+    list[str] | None,
+    typer.Option(help="Price: whatever gives this column this error, as in n=50 or n=5%.", metavar="COL=ERR"),
 ]
 Weight = Annotated[
     list[str] | None,

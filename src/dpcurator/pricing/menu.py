@@ -8,17 +8,18 @@ number of rows, which only the analyst may assume (semantics 7.1). Checked in te
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
+from dpcurator.aggregates import rule_of
 from dpcurator.catalog.model import Catalog
 from dpcurator.errors import Refusal
 from dpcurator.language.names import nearest
 from dpcurator.numbers import decimal_text
 from dpcurator.numbers.readable import readable
-from dpcurator.plan.nodes import Plan
+from dpcurator.plan.nodes import Plan, Result
 from dpcurator.pricing.bars import Bar, bars, describe, results
 from dpcurator.pricing.goals import goals_of, rows_known
 from dpcurator.pricing.prices import Price, amount_of, share_of
@@ -149,10 +150,12 @@ def price_for(
     rows: int | None = None,
     confidence: Fraction = CONFIDENCE,
     delta: Fraction | None = None,
+    parts: Collection[str] = (),
 ) -> Quote:
     """The cheapest quote, to three figures of its amount, whose error bars are within every target. Raises Refusal.
 
-    targets: the column's title, and the error wanted, in its unit (Fraction > 0). rows: 'if a group has at least'.
+    targets: the column's title, and the error wanted, in its unit (Fraction > 0); for those of `parts`, as a part of
+    the number of rows of a group. rows: 'if a group has at least'.
     """
 
     def at(amount: Fraction) -> Price:
@@ -162,6 +165,11 @@ def price_for(
     if not first.priced:
         return first
     wanted = titled(plan, targets, "within")
+    assumed: tuple[str, ...] = ()
+    if relative := titled(plan, {title: error for title, error in targets.items() if title in parts}, "within"):
+        sized = _sized(first, relative, rows)
+        wanted |= sized
+        assumed = _assumed(relative, sized, named=rows is not None)
     _answerable(bars(first, rows or ROWS), wanted, rows)
     def split(amount: Fraction, near: Mapping[int, Fraction] | None = None) -> tuple[Fraction, ...]:
         return goals_of(
@@ -183,7 +191,37 @@ def price_for(
     again = split(amount, {place: one.error(1 - confidence) for place, one in enumerate(quote.priced)})
     if again != goals:  # the noise at that amount is another, or an average's bar not in proportion to its readings'
         goals, amount = min((goals, amount), (again, found_at(again)[0]), key=lambda one: one[1])
-    return price(plan, replace(at(amount), goals=goals), catalog, confidence=confidence)
+    return replace(price(plan, replace(at(amount), goals=goals), catalog, confidence=confidence), assumed=assumed)
+
+
+def _sized(first: Quote, relative: Mapping[str, Fraction], rows: int | None) -> dict[str, Fraction]:
+    """Errors that are given as a part of a group's rows, in rows. Raises Refusal."""
+    size = rows or rows_known(first.plan, first.catalog)
+    for output in first.plan.outputs:
+        if output.title not in relative:
+            continue
+        call = output.part.index if isinstance(output.part, Result) else None
+        if call is None or rule_of(first.plan.calls[call]).function != "COUNT":
+            raise Refusal(
+                f"--within: of {output.title!r} no size is known, only of a count.",
+                cure=f"Give an error in its own unit, as in --within {output.title}=50.",
+            )
+        if size is None:
+            raise Refusal(
+                f"--within: a part of {output.title!r} needs the number of rows of a group, which is private.",
+                cure="Assume a number with --assume-count 1000; the error is that part of it in larger groups too.",
+            )
+    return {title: error * (size or 1) for title, error in relative.items()}
+
+
+def _assumed(relative: Mapping[str, Fraction], sized: Mapping[str, Fraction], *, named: bool) -> tuple[str, ...]:
+    """What a relative error means, in words."""
+    whose = "as you assume" if named else "as the catalog says to expect"
+    return tuple(
+        f"{title} is within {decimal_text(100 * error)} % if a group has at least "
+        f"{decimal_text(sized[title] / error)} rows, {whose}"
+        for title, error in relative.items()
+    )
 
 
 def least_amount(missed: Callable[[Fraction], Fraction], start: Fraction, *, power: int) -> Fraction:

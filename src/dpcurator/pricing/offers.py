@@ -59,8 +59,9 @@ PRICES: Final = ("epsilon", "rho", "spend", "within")
 @dataclass(frozen=True, slots=True)
 class Offer:
     """What was offered. price: None where `targets` say what is wanted instead: an error (Fraction > 0) for each named
-    column. delta: the most that may be spent, None for the price's share. rows: that a group is assumed to have.
-    weights: how much the error bar of each named column counts in the split of the price, 1 for the others."""
+    column, or where it is named in `parts`, a part of the number of rows of a group. delta: the most that may be spent,
+    None for the price's share. rows: that a group is assumed to have. weights: how much the error bar of each named
+    column counts in the split of the price, 1 for the others."""
 
     price: Price | None
     targets: Mapping[str, Fraction]
@@ -68,6 +69,7 @@ class Offer:
     rows: int | None
     confidence: Fraction
     weights: Mapping[str, Fraction] = field(default_factory=dict)
+    parts: frozenset[str] = frozenset()
 
     def quote(self, plan: Plan, catalog: Catalog) -> Quote:
         """The plan at what is offered. Raises Refusal."""
@@ -77,7 +79,7 @@ class Offer:
                 plan, self.price, catalog, confidence=self.confidence, rows=self.rows, weights=weights
             )
         return price_for(
-            plan, catalog, self.targets, rows=self.rows, confidence=self.confidence, delta=self.delta
+            plan, catalog, self.targets, rows=self.rows, confidence=self.confidence, delta=self.delta, parts=self.parts
         )
 
 
@@ -95,7 +97,9 @@ def offer_of(catalog: Catalog, given: Asking) -> Offer:
         return Offer(_price(catalog, given, delta), {}, delta, rows, level, weights)
     if weights:
         raise Refusal("within and weights both say how the price is split.", cure="Leave out one of them.")
-    return Offer(None, _by_column(within, "within", "the error", '{"n": 50}'), delta, rows, level)
+    read = _by_column(within, "within", "the error", '{"n": 50}')
+    parts = frozenset(title for title, error in within.items() if _in_percent(error))
+    return Offer(None, read, delta, rows, level, parts=parts)
 
 
 def _by_column(given: object, name: str, what: str, like: str) -> dict[str, Fraction]:
@@ -103,7 +107,16 @@ def _by_column(given: object, name: str, what: str, like: str) -> dict[str, Frac
     if not (isinstance(given, Mapping) and all(isinstance(title, str) for title in given)):
         its = what.replace("the", "its")
         raise Refusal(f"{name} names columns, each with {its}.", cure=f"Write it as in {name}={like}.")
-    return {title: positive(number, name=f"{what} of {title!r}") for title, number in given.items()}
+    found: dict[str, Fraction] = {}
+    for title, number in given.items():
+        percent = name == "within" and _in_percent(number)
+        text = str(number).strip()[:-1].strip() if percent else number
+        found[title] = positive(text, name=f"{what} of {title!r}") / (100 if percent else 1)
+    return found
+
+
+def _in_percent(error: object) -> bool:
+    return isinstance(error, str) and error.strip().endswith("%")
 
 
 def batch_offer_of(catalog: Catalog, given: BatchAsking) -> tuple[Price, Fraction]:

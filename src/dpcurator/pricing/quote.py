@@ -10,7 +10,7 @@ that. Checked in tests/pricing/test_quote.py.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -98,6 +98,7 @@ class Quote:
     catalog: Catalog
     selecting: Selecting | None = None
     held: Held | None = None  # what of it the ledger holds already: then the amounts are those of the rest
+    assumed: tuple[str, ...] = field(default=(), compare=False)  # in words, what the targets rest on
 
     def __repr__(self) -> str:
         if self.free:
@@ -114,7 +115,7 @@ class Quote:
         bars = [f"  {title}: {bar}" for title, bar in self._bars()]
         price = f"price: {' and '.join(self._charged())}, of a budget of {decimal_text(self.catalog.budget)}"
         price += f" ({self.paid_before()})" if self.held is not None else ""
-        told = [f"caution: {words}" for words in self.cautions()]
+        told = [*self.assumed, *(f"caution: {words}" for words in self.cautions())]
         return "\n".join([price, f"error bars, with {percent} % confidence for each value:", *bars, *told])
 
     def cautions(self) -> tuple[str, ...]:
@@ -196,6 +197,7 @@ class Quote:
             "selection": selection,
             "readings": [_reading_json(one, self.confidence) for one in self.priced],
             "error_bars": [bar.as_json() for bar in bars(self)],
+            "assumed": list(self.assumed),
             "cautions": list(self.cautions()),
             "keys": None if self.reach.chosen else len(self.lowered.keys),
             "paid_before": None if self.held is None else self.held.as_json(),
