@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from dpcurator.catalog.file_kinds import DUCKDB, PARQUET, inside, not_read, suffix_of
-from dpcurator.catalog.guesses import LOOKED_AT, Guess, guess
+from dpcurator.catalog.guesses import ABSENT, LOOKED_AT, Guess, decimal_of, guess
 from dpcurator.catalog.problems import nearest, quoted, text, toml
 from dpcurator.catalog.sniff import look
 from dpcurator.errors import Misconfigured
@@ -42,6 +42,10 @@ epsilon = "?"                 # the whole budget, for all questions ever: often 
 # delta = "1e-8"              # leave out for pure epsilon; else far below 1 / (number of people)
 
 """
+MARKS: Final = (
+    '# missing = ["", "?", "NA"]   # fields that mean missing, exactly as the file writes them; or, in a column, '
+    'na_values = ["999"]'
+)
 _TABLE: Final = """\
 unit = "?"                    # the column that says whose a row is, or "each row". A wrong one breaks the promise.
 max_total = "?"               # rows of one person that count in an answer, such as 20. Choose from how the data came
@@ -53,6 +57,13 @@ _COLUMNS: Final = """\
 # A type with a "?" is a guess: take the "?" away where it is right. Leave out columns that nobody may ask about.
 # For SUM and AVG a number needs bounds, as in  age = { type = "integer", bounds = [0, 110] }. Take them from what is
 # possible, not from the data: the largest value seen is somebody's.
+# Where the file writes things in its own way, say so:
+#   age  = { type = "integer", na_values = ["999", "?"], valid = [0, 110] }
+#   born = { type = "date", format = ["DD.MM.YYYY", "D MON YYYY"] }
+#   sex  = { type = "text", clean = ["trim", "lower"], map = { female = "f", w = "f" }, keys = ["f", "m"] }
+#   pay  = { type = "float", decimal = ",", thousands = "." }
+# `dpcurator refresh` tells you alone what it could not read. Where a person's rows repeat one another, write above
+# distinct = ["visit"], the column that tells one row of a person from the next.
 # For GROUP BY a column needs keys, as in  city = { type = "text", keys = ["Leeds", "York"] }. List what may occur:
 # that a rare value occurs at all would reveal someone. Where no list can be written, keys = "unknown" lets each
 # question choose those of enough people, for epsilon and delta.
@@ -172,8 +183,15 @@ def _relative(place: str, directory: Path | None) -> str:
 def _csv(path: Path, table: str, file: str, header: bool | None) -> Drafted:
     seen = look(path, header)
     lines, notes = [file], []
-    if seen.delimiter != ",":
-        lines.append(f"delimiter = {toml(seen.delimiter)}")
+    for name, given, taken, why in (
+        ("delimiter", seen.dialect.delimiter, ",", ""), ("quote", seen.dialect.quote, '"', ""),
+        ("escape", seen.dialect.escape, "", "   # a guess: confirm"),
+        ("space_after_delimiter", seen.dialect.space_after, False, "   # a guess: spaces there are no part of a field"),
+        ("skip_lines", seen.dialect.skip_lines, 0, "   # lines before the one that names the columns: confirm"),
+        ("comment", seen.dialect.comment, "", "   # a guess: lines that begin with it are no rows"),
+    ):
+        if given != taken:
+            lines.append(f"{name} = {toml(given)}{why}")
     if seen.encoding != "utf-8":
         lines.append(f"encoding = {toml(seen.encoding)}   # a guess, as the file is not UTF-8: confirm")
         notes.append("the file is not UTF-8: check the letters with accents")
@@ -187,11 +205,14 @@ def _csv(path: Path, table: str, file: str, header: bool | None) -> Drafted:
             lines.append(f"rename = {{ {pairs} }}   # names by position: the header repeats itself")
     rows = [row for row in seen.rows if len(row) == len(names)]
     columns = [[row[i] for row in rows] for i in range(len(names))]
-    guesses = [guess(cells) for cells in columns]
-    with_comma = [guess(cells, ",") for cells in columns]
-    if any(g.type == "float" for g in with_comma) and not any(g.type == "float" for g in guesses):
-        guesses, lines = with_comma, [*lines, 'decimal = ","   # a guess: confirm']
-    return Drafted(table, lines, names, guesses, notes)
+    decimal = decimal_of(columns)
+    if decimal != ".":
+        lines.append(f"decimal = {text(decimal)}   # a guess: confirm")
+    lines.append(MARKS)
+    seen_marks = sorted({cell for cells in columns for cell in cells if cell and cell in ABSENT})
+    if seen_marks:
+        notes.append(f"fields that may mean missing: missing = {toml(['', *seen_marks])}")
+    return Drafted(table, lines, names, [guess(cells, decimal) for cells in columns], notes)
 
 
 def _distinct(header: Sequence[str]) -> tuple[list[str], dict[int, str]]:
@@ -233,7 +254,9 @@ def _duckdb(path: Path, table: str | None, place: str) -> Drafted:
     chosen = table if table is not None else next(iter(tables), "") if len(tables) == 1 else ""
     if chosen not in tables:
         what = "has no table of this name" if table is not None else f"has {len(tables)} tables"
-        cure = nearest(table, tables) if table is not None else "Name one: dpcurator init FILE --table NAME."
+        cure = nearest(table or "", tables)
+        if table is None:
+            cure = f"Name one: dpcurator init FILE --table NAME. {cure}".rstrip()
         raise Misconfigured(f"The DuckDB file {what}.", where=path.name, cure=cure)
     source = f"duckdb = {{ file = {text(place)}, table = {text(chosen)} }}"
     return _typed(chosen, [source], tables[chosen], path.name)

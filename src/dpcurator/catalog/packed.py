@@ -48,6 +48,12 @@ class _Zst:
     def __init__(self, stream: Any) -> None:
         self.stream = stream
 
+    def __enter__(self) -> _Zst:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stream.close()
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self.stream, name)
 

@@ -1,4 +1,5 @@
-"""The dialect of a CSV file for `init`: encoding, delimiter, header and first rows; or a refusal that says what to do.
+"""The dialect of a CSV file for `init`: packing, encoding, delimiter, quote, escape, lines that are passed over, header
+and first rows; or a refusal that says what to do.
 
 Only the beginning is read. What a wrong guess does is seen in the draft: names that hold a delimiter, letters that are
 none. Messages show nothing of the file. Checked in tests/catalog/test_init.py.
@@ -8,19 +9,33 @@ from __future__ import annotations
 
 import codecs
 import csv
-import gzip
 import itertools
-import zlib
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from dpcurator.catalog.file_kinds import PARQUET, kind_within, not_read
 from dpcurator.catalog.guesses import LOOKED_AT, like_rows
+from dpcurator.catalog.packed import BROKEN, is_broken, unpacked
 from dpcurator.errors import Misconfigured
 
 _BEGINNING: Final = 2**20  # bytes
 _DELIMITERS: Final = ",;\t|"
+_LEADING: Final = 20  # records that may stand before the header
+_MOST: Final = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How the fields of a line are told apart, as `catalog.declaration.CsvOptions` has it."""
+
+    delimiter: str = ","
+    quote: str = '"'
+    escape: str = ""
+    space_after: bool = False
+    skip_lines: int = 0
+    comment: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +44,7 @@ class Beginning:
 
     header: list[str] | None
     rows: list[list[str]]
-    delimiter: str
+    dialect: Dialect
     encoding: str
 
 
@@ -45,31 +60,32 @@ def look(path: Path, header: bool | None) -> Beginning:
     lines = text.splitlines(keepends=True)
     if len(data) == _BEGINNING and len(lines) > 1:
         lines.pop()
-    delimiter, records = _records(lines, path)
+    dialect, records = _best(lines, path)
     if not records:
         raise Misconfigured("The file is empty.", where=path.name, cure="Its first line must name the columns.")
     first, rows = records[0], records[1:]
     if header is None and (positions := like_rows(first, rows)):
         shown = ", ".join(map(str, positions[:5])) + (", ..." if len(positions) > 5 else "")
         raise Misconfigured(
-            f"The first line looks like a row, not like names: see its field {shown}.", where=f"{path.name}:1",
+            f"The first line looks like a row, not like names: see its field {shown}.",
+            where=f"{path.name}:{dialect.skip_lines + 1}",
             cure="If it is a row, run `dpcurator init` with --no-header (in Python: header=False); if it does name the "
             "columns, with --header (header=True).",
         )
     if header is False:
-        return Beginning(None, records[:LOOKED_AT], delimiter, encoding)
-    return Beginning(first, rows[:LOOKED_AT], delimiter, encoding)
+        return Beginning(None, records[:LOOKED_AT], dialect, encoding)
+    return Beginning(first, rows[:LOOKED_AT], dialect, encoding)
 
 
 def _read(path: Path) -> bytes:
     try:
-        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
+        with unpacked(path) as file:
             return file.read(_BEGINNING)
     except FileNotFoundError:
         raise Misconfigured("There is no such file.", where=path.name, cure="Check its name.") from None
-    except (gzip.BadGzipFile, EOFError, zlib.error):
-        raise Misconfigured("This is no whole gzip file.", where=path.name, cure="Pack it again.") from None
-    except (OSError, ValueError):
+    except (*BROKEN, ValueError) as error:
+        if is_broken(error):
+            raise Misconfigured("This is no whole packed file.", where=path.name, cure="Pack it again.") from None
         raise Misconfigured("The file cannot be read.", where=path.name, cure="Check its permissions.") from None
 
 
@@ -88,19 +104,51 @@ def _decoded(data: bytes, path: Path) -> tuple[str, str]:
     raise Misconfigured("This is no text.", where=path.name, cure="Name a CSV or Parquet file.")
 
 
-def _records(lines: list[str], path: Path) -> tuple[str, list[list[str]]]:
-    """The delimiter that splits most lines alike into most fields, and the first records without blank ones."""
-    best: tuple[tuple[bool, int], str, list[list[str]]] | None = None
-    for delimiter in _DELIMITERS:
-        try:
-            reader = csv.reader(lines, delimiter=delimiter, strict=True)
-            records = [record for record in itertools.islice(reader, LOOKED_AT + 1) if record]
-        except csv.Error:
-            continue
-        width = len(records[0]) if records else 0
-        alike = sum(len(record) == width for record in records) >= 0.9 * len(records)
-        if best is None or (alike, width) > best[0]:
-            best = ((alike, width), delimiter, records)
-    if best is None:
+_Score = tuple[bool, bool, int, int]  # alike, in several fields, few records passed over, many fields
+
+
+def _best(lines: list[str], path: Path) -> tuple[Dialect, list[list[str]]]:
+    """The dialect that splits most lines alike into most fields, and the first records without blank ones."""
+    comment = "#" if any(line.startswith("#") for line in lines[:_LEADING]) else ""
+    if comment:
+        lines = [line for line in lines if not line.startswith(comment)]
+    found: list[tuple[_Score, Dialect, list[list[str]]]] = []
+    escapes = ("", "\\") if any("\\" in line for line in lines) else ("",)
+    for quote, delimiter, escape in itertools.product("\"'", _DELIMITERS, escapes):  # of equally good ones the first
+        if tried := _tried(lines, Dialect(delimiter, quote, escape, comment=comment)):
+            found.append(tried)
+    if not found:
         raise Misconfigured("The beginning of the file is not CSV.", where=path.name, cure="Check its quotes.")
+    best = max(found, key=lambda one: one[0])
+    cells = [cell for record in best[2] for cell in record if cell]
+    after = [cell for record in best[2] for cell in record[1:] if cell]
+    if after and sum(cell[0] == " " for cell in after) >= _MOST * len(after):
+        best = _tried(lines, replace(best[1], space_after=True)) or best
+    if cells and sum(len(cell) > 1 and cell[0] == cell[-1] == "'" for cell in cells) >= len(cells) / 2:
+        best = _tried(lines, replace(best[1], quote="'")) or best
     return best[1], best[2]
+
+
+def _tried(lines: list[str], dialect: Dialect) -> tuple[_Score, Dialect, list[list[str]]] | None:
+    """How well a dialect reads the lines, with how many are passed over before the header, and the records after."""
+    reader = csv.reader(
+        lines, delimiter=dialect.delimiter, quotechar=dialect.quote, escapechar=dialect.escape or None,
+        skipinitialspace=dialect.space_after, strict=True,
+    )
+    records: list[list[str]] = []
+    ends: list[int] = []  # the line at which each record ends
+    try:
+        for record in itertools.islice(reader, LOOKED_AT + _LEADING):
+            if record:
+                records.append(record)
+                ends.append(reader.line_num)
+    except csv.Error:
+        return None
+    if not records:
+        return (False, False, 0, 0), dialect, []
+    width = Counter(map(len, records)).most_common(1)[0][0]
+    begin = next((i for i, record in enumerate(records[:_LEADING]) if 2 * len(record) > width), 0)  # after titles
+    skipped = ends[begin - 1] if begin else 0
+    records = records[begin : begin + LOOKED_AT + 1]
+    alike = sum(len(record) == width for record in records) >= _MOST * len(records)
+    return (alike, width > 1, -begin, width), replace(dialect, skip_lines=skipped), records
