@@ -1,14 +1,14 @@
 """What other accountants' test suites and papers expect, with the source of each (peers.csv).
 
-Deltas, epsilons, divergences, atoms, noise for a target, compositions, trade-offs, variances of local reports. A "value"
-is met within its tolerance (an enclosure holds it, but for that); an "upper" bound of theirs is not passed by what is
-proved here; a "lower" one is not above it. `long` rows are of the slow tests.
+Deltas, epsilons, divergences, atoms, noise for a target, compositions, trade-offs, variances of local reports. A
+"value" is met within its tolerance (an enclosure holds it, but for that); an "upper" bound of theirs is not passed by
+what is proved here; a "lower" one is not above it. `long` rows are of the slow tests.
 
-Six of the rows that were collected are left out, as they are not what they seem: the census bureau's published 17.14 and
-2.47 for rho 2.56 and .07 at 1e-10 (17.1584 and 2.3873); two sigmas of autodp's legacy calibrator, off by 2e-7 and 2e-6
-of the least; and two losses of Poisson samples on coarse grids, sigma 1: .2391764 for delta at q .01, T 10,000, epsilon
-1, and .0116833 for epsilon at q .0001, T 1,000, delta 1e-5. Finer grids tend to .239143 and .01119, which the brackets
-here hold.
+Six of the rows that were collected are left out, as they are not what they seem: the census bureau's published 17.14
+and 2.47 for rho 2.56 and .07 at 1e-10 (17.1584 and 2.3873); two sigmas of autodp's legacy calibrator, off by 2e-7 and
+2e-6 of the least; and two losses of Poisson samples on coarse grids, sigma 1: .2391764 for delta at q .01, T 10,000,
+epsilon 1, and .0116833 for epsilon at q .0001, T 1,000, delta 1e-5. Finer grids tend to .239143 and .01119, which the
+brackets here hold.
 """
 
 from __future__ import annotations
