@@ -33,7 +33,7 @@ SAMPLED: Final[dict[str, int]] = {
     "accounting/test_calibrate_every.py::test_a_rho": 9,
     "accounting/test_calibrate_every.py::test_an_epsilon_and_a_delta": 2,
     "accounting/test_calibrate_every.py::test_an_error": 5,
-    "accounting/test_calibrate_every.py::test_d10_several_discrete_gaussians_have_the_noise_of_as_many_continuous_ones": 1,
+    "accounting/test_calibrate_every.py::test_d10_several_discrete_gaussians_cost_what_continuous_ones_do": 1,
     "accounting/test_closed.py::test_bounded_ranges_that_do_not_adapt": 2,
     "accounting/test_closed.py::test_deltas_are_the_same_methods_the_other_way_round": 2,
     "accounting/test_closed.py::test_gaussians_are_one_gaussian": 11,
