@@ -117,12 +117,12 @@ class Batch:
         told: Json = {"batch": [quote.parameters() for quote in self.paid]}
         return told if self.point is None else told | {"point": point_json(self.point)}
 
-    def told(self, index: int) -> Json:
-        """What the receipt of the paid question number `index` says of the batch."""
+    def told(self) -> Json:
+        """What each receipt says of the batch, beside which of the paid questions it is of."""
         own = set(self.own)
         costs = [[str(getattr(quote, name)) if place in own else "0" for name in ("epsilon", "rho", "delta")]
                  for place, quote in enumerate(self.paid)]
-        told: Json = {"index": index, "plans": list(self.digests), "facts": list(self.facts), "costs": costs}
+        told: Json = {"plans": list(self.digests), "facts": list(self.facts), "costs": costs}
         if self.point is None:
             return told
         losses = [[loss.as_json() for loss in losses_of(quote.parameters())] for quote in self.paid]
