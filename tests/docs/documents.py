@@ -207,6 +207,7 @@ class Run:
         where = f"{self.path.name}:{block.line}"
         before, self.printed = self.printed, None
         if block.mark is not None and block.mark[0] == "file":
+            Path(block.mark[1]).parent.mkdir(exist_ok=True)
             Path(block.mark[1]).write_text(block.body, encoding="utf-8")
         elif block.kind == "console":
             for said in commands(block):

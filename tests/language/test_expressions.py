@@ -17,9 +17,10 @@ from dpcurator.fronts.sql import parse
 from dpcurator.language.evaluate import value
 from dpcurator.language.expressions import MOST_LEVELS, Reader
 from dpcurator.language.functions import ALSO, ROW_FUNCTIONS
+from dpcurator.language.question import Named
 from dpcurator.language.rows import walk
 from dpcurator.plan.bind import bind
-from dpcurator.plan.scope import Scope
+from dpcurator.plan.bind_relations import scene_of
 
 VISITS = CATALOG.tables[0]
 COLUMNS = [column.name for column in VISITS.columns]
@@ -27,8 +28,8 @@ COLUMNS = [column.name for column in VISITS.columns]
 
 def typed(text: str):
     question = parse(f"SELECT COUNT({text}) FROM visits")
-    scope = Scope(CATALOG, VISITS, question, {})
-    return Reader(VISITS, scope.column, "COUNT").value(question.items[0].part.arguments[0])
+    reader = Reader(VISITS, scene_of(Named("visits"), CATALOG, ()).column, "COUNT")
+    return reader.value(question.items[0].part.arguments[0])
 
 
 def of(text: str, **row):

@@ -16,8 +16,9 @@ from dpcurator.errors import Refusal
 from dpcurator.language.evaluate import value
 from dpcurator.language.expressions import Reader
 from dpcurator.language.intervals import bounds, span
+from dpcurator.language.question import Named
 from dpcurator.language.rows import Compute, walk
-from dpcurator.plan.scope import Scope
+from dpcurator.plan.bind_relations import scene_of
 
 TABLE = Table(
     "t",
@@ -44,7 +45,7 @@ def part_of(text: str):
     from dpcurator.fronts.sql import parse
 
     question = parse(f"SELECT COUNT({text}) FROM t")
-    made = Reader(TABLE, Scope(CATALOG, TABLE, question, {}).column).value(question.items[0].part.arguments[0])
+    made = Reader(TABLE, scene_of(Named("t"), CATALOG, ()).column).value(question.items[0].part.arguments[0])
     return made.as_type(made.type if made.type != "number" else "integer")
 
 

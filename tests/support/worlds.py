@@ -16,7 +16,6 @@ import sys
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction as F
-from functools import cache
 from typing import Any
 
 from dpcurator import mechanisms as m
@@ -255,10 +254,9 @@ WORLDS: dict[str, Callable[[], list[World]]] = {
 REASONS: dict[str, str] = {}
 
 
-@cache
-def worlds() -> tuple[World, ...]:
+def worlds() -> list[World]:
     """Those of every class that is in the tuple."""
-    return tuple(world for one in m.MECHANISMS if one.__name__ in WORLDS for world in WORLDS[one.__name__]())
+    return [world for one in m.MECHANISMS if one.__name__ in WORLDS for world in WORLDS[one.__name__]()]
 
 
 # --- what else every mechanism is tried with -----------------------------------------------------------------------

@@ -10,7 +10,8 @@ from typing import Any
 
 from dpcurator.engines.duckdb.sql import statement
 from dpcurator.numbers.text_table import printable
-from dpcurator.plan.nodes import Plan, Where
+from dpcurator.plan.nodes import Plan
+from dpcurator.plan.relations import InCohort, Relation, Rows, Where
 from dpcurator.plan.shown_name import in_sql
 from dpcurator.pricing.quote import Quote
 
@@ -18,13 +19,7 @@ from dpcurator.pricing.quote import Quote
 def plan_lines(plan: Plan) -> list[str]:
     """The plan, innermost first, a node a line."""
     grouped = plan.source.source
-    where = grouped.source if isinstance(grouped.source, Where) else None
-    rows = where.source if where is not None else grouped.source
-    assert not isinstance(rows, Where)
-    owner = f"a unit's by {rows.unit}" if rows.unit is not None else "each one a unit"
-    lines = [f"rows of {rows.table}, {owner}"]
-    if where is not None:
-        lines.append(f"where: a condition on {', '.join(where.columns) or 'no column'}")
+    lines = relation_lines(grouped.source)
     keys = ", ".join(
         f"{in_sql(column.name)} ({'unknown' if column.count is None else f'{column.count} listed'})"
         for column in grouped.columns
@@ -41,6 +36,19 @@ def plan_lines(plan: Plan) -> list[str]:
     if any(after.values()):
         lines.append(f"on the noisy values: {', '.join(name for name, there in after.items() if there)}")
     return [printable(line) for line in lines]
+
+
+def relation_lines(node: Relation) -> list[str]:
+    """What rows are made of, innermost first; what is beside them is indented."""
+    match node:
+        case Rows(table, unit):
+            owner = f"a unit's by {unit}" if unit is not None else "each one a unit"
+            return [f"rows of {table}, {owner}"]
+        case Where(source, _, columns):
+            return [*relation_lines(source), f"where: a condition on {', '.join(columns) or 'no column'}"]
+        case InCohort(source, among):
+            beside = [f"  {line}" for line in relation_lines(among)]
+            return [*relation_lines(source), "marked: whether the unit has a row in", *beside]
 
 
 def engine_query(quote: Quote) -> tuple[str, list[Any]]:

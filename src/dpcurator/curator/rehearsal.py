@@ -28,7 +28,7 @@ from dpcurator.entropy import Entropy
 from dpcurator.errors import Fault, Refusal
 from dpcurator.language.days import DAY, FIRST_DAY, FIRST_MOMENT, LAST_DAY, LAST_MOMENT
 from dpcurator.numbers import decimal_text
-from dpcurator.plan.core import Scan
+from dpcurator.plan.core import Scan, scanned
 from dpcurator.pricing.quote import Quote
 from dpcurator.release.finish import finish
 from dpcurator.release.notes import many
@@ -71,11 +71,16 @@ def rehearsed(quote: Quote, entropy: Entropy) -> Rehearsed:
         return Rehearsed(finish(quote, None))
     scan = quote.lowered.core[0]
     assert isinstance(scan, Scan)
-    table = quote.catalog.tables[int(scan.table.removeprefix("t"))]
-    made = made_up(quote.catalog, table, {source.name for source in scan.columns} or {"c0"})
-    kinds = {f"c{number}": column.kind for number, column in enumerate(table.columns)}
+    read = scanned(scan)
+    table = quote.catalog.tables[int(next(iter(read)).removeprefix("t"))]
+    tables, kinds = {}, {}
+    for name, columns in read.items():
+        one = quote.catalog.tables[int(name.removeprefix("t"))]
+        tables[name] = made_up(quote.catalog, one, columns or {"c0"})
+        kinds[name] = {f"c{number}": column.kind for number, column in enumerate(one.columns)}
+    made = tables[next(iter(read))]
     try:
-        exact = stored_engine().from_tables({scan.table: made}, {scan.table: kinds}).evaluate(quote.lowered.core)
+        exact = stored_engine().from_tables(tables, kinds).evaluate(quote.lowered.core)
     except Fault:  # of rows that are nobody's, so this may be told
         raise Refusal("the engine fails on this question, even on made-up rows.",
                       cure="Ask it in other words, and report it: it would fail on data too.") from None

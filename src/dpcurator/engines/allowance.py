@@ -24,6 +24,8 @@ from dpcurator.language import patterns, rows
 from dpcurator.language.functions import BY_NAME
 from dpcurator.language.functions.function import LONGEST
 from dpcurator.plan.core import Chosen, CorePlan, Filter, Owner, Project, Scan, Source
+from dpcurator.plan.core_relations import CoreRelation, below, columns_of, walk
+from dpcurator.plan.core_relations import expressions_of as of_relation
 
 VECTOR: Final = 2048  # rows that an engine computes at a time
 WIDTH: Final = 24  # bytes of a part that is no text, with what its guards make; measured
@@ -121,9 +123,21 @@ def need_of(cores: Sequence[CorePlan]) -> Need:
         scan = core[0]
         assert isinstance(scan, Scan)
         one = _put_in_order(needed(scan.columns, expressions_of(core)), core)
+        for node in () if isinstance(scan.table, str) else walk(scan.table):
+            _of_node(one, node)
         total.bytes, total.steps = total.bytes + one.bytes, total.steps + one.steps
         total.longest = max(total.longest, one.longest)
     return total
+
+
+def _of_node(need: Need, node: CoreRelation) -> None:
+    """One node of a relation: the columns that it gives, and what it computes of those below it."""
+    own = needed(columns_of(node), ())
+    for one in below(node):
+        for expression in of_relation(node):
+            own.add(expression, columns_of(one))
+    need.bytes, need.steps = need.bytes + own.bytes, need.steps + own.steps
+    need.longest = max(need.longest, own.longest)
 
 
 def _put_in_order(need: Need, core: CorePlan) -> Need:

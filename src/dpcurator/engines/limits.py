@@ -25,7 +25,6 @@ All of these are below 2**127 - 1, the largest 128-bit signed integer. Checked i
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -33,11 +32,13 @@ from typing import Final
 from dpcurator.catalog.model import Kind
 from dpcurator.engines import allowance
 from dpcurator.engines.allowance import expressions_of
+from dpcurator.engines.limits_relations import COLUMN_NAME as COLUMN_NAME
+from dpcurator.engines.limits_relations import TABLE_NAME as TABLE_NAME
+from dpcurator.engines.limits_relations import check_relation, check_source, check_stored
 from dpcurator.engines.limits_rows import Rows, kind_of
 from dpcurator.errors import Refusal
 from dpcurator.language import rows
 from dpcurator.language.functions import BY_NAME
-from dpcurator.language.functions.function import LONGEST
 from dpcurator.language.rows import check_value, is_double, is_unicode, require
 from dpcurator.plan.core import (
     Chosen,
@@ -51,10 +52,11 @@ from dpcurator.plan.core import (
     Project,
     ScaleDown,
     Scan,
-    Source,
     Sum,
     Total,
 )
+from dpcurator.plan.core_relations import expressions_of as of_relation
+from dpcurator.plan.core_relations import walk
 
 MAX_TABLE_ROWS: Final = 2**48  # a promise of `refresh`, not checked here: it is not a fact of the plan
 MAX_ROWS: Final = 2**20
@@ -64,8 +66,6 @@ MAX_ONE: Final = 2**16
 MAX_RANGE: Final = 2**62
 MAX_GRID: Final = 2**126
 MAX_EXPONENT: Final = 1000
-TABLE_NAME: Final = re.compile(r"t[0-9]{1,9}")
-COLUMN_NAME: Final = re.compile(r"c[0-9]{1,9}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,21 +142,23 @@ def check_core(core: CorePlan) -> Parts:
 def weight(core: CorePlan) -> int:
     """How many parts a plan's expressions have, those that are long in an engine's words counted as many. For several
     plans that are run as one: together they are held to MAX_PARTS too."""
-    parts = (part for one in expressions_of(core) for part in rows.walk(one) if not isinstance(part, rows.Constant))
+    scan = core[0]
+    relations = walk(scan.table) if isinstance(scan, Scan) and not isinstance(scan.table, str) else ()
+    every = [*expressions_of(core), *(one for node in relations for one in of_relation(node))]
+    parts = (part for one in every for part in rows.walk(one) if not isinstance(part, rows.Constant))
     return sum(BY_NAME[part.function].weight if isinstance(part, rows.Compute) else 1 for part in parts)
 
 
 def _scan(scan: Scan) -> None:
-    require(TABLE_NAME.fullmatch(scan.table) is not None, "A stored table is named t0, t1, ...")
+    if isinstance(scan.table, str):
+        check_stored(scan.table, scan.columns)
+        return
+    made = check_relation(scan.table)
     for source in scan.columns:
-        _source(source)
-
-
-def _source(source: Source) -> None:
-    require(COLUMN_NAME.fullmatch(source.name) is not None, "A stored column is named c0, c1, ...")
-    require(source.kind in ("integer", "float", "text"), "A stored column is integer, float or text.")
-    check_value(source.fill, source.kind)
-    require(type(source.letters) is int and 1 <= source.letters <= LONGEST, f"A text has at most {LONGEST:,} letters.")
+        check_source(source)
+        place = int(source.name.removeprefix("c"))
+        require(place < len(made) and made[place].kind == source.kind and source.fill is None
+                and source.letters >= made[place].letters, "A relation's column is read as it is.")
 
 
 def _listed(listed: Listed, kinds: tuple[Kind, ...]) -> None:

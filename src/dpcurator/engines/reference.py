@@ -18,6 +18,7 @@ from typing import Any, Self
 from dpcurator.catalog.model import Value
 from dpcurator.engines.engine import Kinds, Tables
 from dpcurator.engines.limits import check_core
+from dpcurator.engines.reference_relations import relation, stored
 from dpcurator.language.evaluate import Row, truth, value
 from dpcurator.plan.core import (
     Chosen,
@@ -31,7 +32,6 @@ from dpcurator.plan.core import (
     Project,
     ScaleDown,
     Scan,
-    Source,
     Sum,
     Total,
     key_bytes,
@@ -103,21 +103,10 @@ def _step(step: object, state: Any) -> Any:
 
 
 def scan(step: Scan, tables: Tables) -> list[Row]:
-    table = tables[step.table]
-    size = len(next(iter(table.values()), ()))
-    columns = [[canonical(source, value) for value in table[source.name]] for source in step.columns]
-    return list(zip(*columns, strict=True)) if columns else [()] * size
-
-
-def canonical(source: Source, value: Value) -> Value:
-    """NaN and a text that is too long are missing, -0.0 is 0.0, then missing becomes the fill."""
-    if source.kind == "float" and value is not None:
-        assert not isinstance(value, str)
-        value = float(value)
-        value = None if math.isnan(value) else value + 0.0  # -0.0 + 0.0 is 0.0
-    if isinstance(value, str) and len(value) > source.letters:
-        value = None
-    return source.fill if value is None else value
+    if isinstance(step.table, str):
+        return stored(step.table, step.columns, tables)
+    places = [int(source.name.removeprefix("c")) for source in step.columns]
+    return [tuple(row[place] for place in places) for row in relation(step.table, tables)]
 
 
 def choose(step: Chosen, keyed: list[tuple[Value, Key, Row]]) -> list[tuple[Value, Key, Row]]:

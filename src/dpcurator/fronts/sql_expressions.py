@@ -13,12 +13,14 @@ from typing import Any, Final
 from dpcurator.errors import Mend, Refusal
 from dpcurator.fronts.sql_calls import NAMED, call, extract, filtered, is_function, substring, trim, zone
 from dpcurator.fronts.sql_nodes import CURES, kind_of, known, place_of, unavailable
+from dpcurator.fronts.sql_relations import Queries
 from dpcurator.language.question import (
     Binary,
     Branch,
     Call,
     Case,
     Cast,
+    Cohort,
     Fits,
     Literally,
     Name,
@@ -172,14 +174,17 @@ def _between(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
 
 def _in(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
     if node.args.get("query") is not None:
-        raise Refusal(
-            "a subquery is not available.", where=place_of(node),
-            cure="It is not built yet. List the values after IN, as in city IN ('Leeds', 'York').",
-        )
+        known(node, "this", "query")
+        return Cohort(inner(node.this), Queries(syntax_of).query(node.args["query"]), at=place_of(node))
     known(node, "this", "expressions")
     if not node.expressions:
         raise Refusal("the list after IN is empty.", where=place_of(node), cure="List the values after IN.")
     return Within(inner(node.this), tuple(inner(part) for part in node.expressions))
+
+
+def _exists(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
+    known(node, "this")
+    return Cohort(None, Queries(syntax_of).query(node.this), at=place_of(node))
 
 
 def _cast(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
@@ -202,5 +207,5 @@ _READERS: dict[str, Callable[[Any, Callable[[Any], Syntax]], Syntax]] = {
     "Between": _between, "In": _in, "Cast": _cast, "TryCast": _cast, "Null": lambda node, inner: Literally(None),
     "Boolean": lambda node, inner: Literally(bool(node.this)), "Like": _like, "ILike": _like, "Escape": _like,
     "Case": _case, "If": _if, "Filter": filtered, "Interval": _interval, "AtTimeZone": zone, "Extract": extract,
-    "Trim": trim, "Substring": substring,
+    "Trim": trim, "Substring": substring, "Exists": _exists,
 }

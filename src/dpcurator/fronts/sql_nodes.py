@@ -29,7 +29,6 @@ CURES: Final = {
     "Tuple": ("a tuple", "Compare the columns one by one, joined by AND."),
     "Placeholder": ("a parameter", "Write the value in the text."),
     "Parameter": ("a parameter", "Write the value in the text."),
-    "Exists": ("EXISTS", "Ask of one table; WHERE and HAVING filter."),
 }
 
 

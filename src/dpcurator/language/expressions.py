@@ -16,7 +16,20 @@ from dpcurator.language.functions import ROW_FUNCTIONS
 from dpcurator.language.functions.casts import cast
 from dpcurator.language.functions.numbers import arithmetic, negative
 from dpcurator.language.functions.texts import joined
-from dpcurator.language.question import Binary, Call, Case, Cast, Fits, Literally, Name, Syntax, Unary, Within, place
+from dpcurator.language.question import (
+    Binary,
+    Call,
+    Case,
+    Cast,
+    Cohort,
+    Fits,
+    Literally,
+    Name,
+    Syntax,
+    Unary,
+    Within,
+    place,
+)
 from dpcurator.language.render import words
 from dpcurator.language.rows import (
     COMPARISONS,
@@ -45,7 +58,7 @@ class Reader:
     functions are never of one row."""
 
     def __init__(
-        self, table: Table, resolve: Callable[[Name], tuple[int, Column]], inside: str = "WHERE",
+        self, table: Table, resolve: Callable[[Name | Cohort], tuple[int, Column]], inside: str = "WHERE",
         aggregates: Collection[str] = (),
     ) -> None:
         self.resolve, self.inside, self.aggregates = resolve, inside, aggregates
@@ -85,7 +98,7 @@ class Reader:
 
     def _value(self, part: Syntax) -> Typed:
         match part:
-            case Name():
+            case Name() | Cohort():
                 index, column = self.resolve(part)
                 return Typed(Field(index, column.kind), column.type, self._spell)
             case Literally():

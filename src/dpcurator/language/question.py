@@ -105,7 +105,16 @@ class Call:
     at: str = field(default="", compare=False)
 
 
-Syntax = Name | Literally | Unary | Binary | Within | Fits | Case | Cast | Call
+@dataclass(frozen=True, slots=True)
+class Cohort:
+    """part IN (SELECT ...); without `part`, EXISTS (SELECT ...)."""
+
+    part: Syntax | None
+    query: Query
+    at: str = field(default="", compare=False)
+
+
+Syntax = Name | Literally | Unary | Binary | Within | Fits | Case | Cast | Call | Cohort
 
 
 def inside(part: Syntax) -> tuple[Syntax, ...]:
@@ -124,13 +133,15 @@ def inside(part: Syntax) -> tuple[Syntax, ...]:
             return tuple(sides if otherwise is None else [*sides, otherwise])
         case Call(_, arguments):
             return arguments
+        case Cohort(inner) if inner is not None:
+            return (inner,)
     return ()
 
 
 def with_parts(part: Syntax, parts: Sequence[Syntax]) -> Syntax:
     """The expression with others directly inside it, in the order of `inside`."""
     match part:
-        case Unary() | Cast():
+        case Unary() | Cast() | Cohort() if parts:
             return replace(part, part=parts[0])
         case Binary(op):
             return Binary(op, parts[0], parts[1])
@@ -193,6 +204,80 @@ class Item:
     part: Syntax
     alias: str | None
     label: str
+
+
+# --- what stands in FROM, and subqueries ----------------------------------------------------------------------------
+# A name of WITH is no part of it: whatever reads a question puts the subquery in its place.
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A table of the catalog, as written."""
+
+    name: str
+    quoted: bool = False
+    alias: str | None = None
+    at: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Inner:
+    """(SELECT ...) AS alias"""
+
+    query: Query
+    alias: str | None = None
+    at: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """left JOIN right ON on, or USING (using)"""
+
+    left: From
+    right: From
+    kind: Literal["INNER", "LEFT"]
+    on: Syntax | None = None
+    using: tuple[Name, ...] = ()
+    at: str = field(default="", compare=False)
+
+
+From = Named | Inner | Join
+
+
+@dataclass(frozen=True, slots=True)
+class Everything:
+    """* or table.*"""
+
+    table: str | None = None
+    table_quoted: bool = False
+    at: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """A SELECT inside another one."""
+
+    items: tuple[Item | Everything, ...]
+    source: From
+    where: Syntax | None = None
+    group_by: tuple[Syntax, ...] = ()
+    having: Syntax | None = None
+    qualify: Syntax | None = None
+    distinct: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Stacked:
+    """one UNION ALL another"""
+
+    parts: tuple[Query, ...]
+    at: str = field(default="", compare=False)
+
+
+Query = Select | Stacked
+
+
+# --- the whole --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

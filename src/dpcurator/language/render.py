@@ -19,12 +19,19 @@ from dpcurator.language.question import (
     Caps,
     Case,
     Cast,
+    Cohort,
+    Everything,
     Fits,
+    From,
     Item,
+    Join,
     Literally,
     Name,
+    Named,
     Ordering,
+    Query,
     Question,
+    Stacked,
     Syntax,
     Unary,
     Within,
@@ -77,6 +84,41 @@ def _table(question: Question) -> str:
     return name if question.table_alias is None else f"{name} AS {quoted(question.table_alias)}"
 
 
+def query_text(query: Query) -> str:
+    """The text of a subquery."""
+    if isinstance(query, Stacked):
+        return " UNION ALL ".join(map(query_text, query.parts))
+    clauses = [f"SELECT {'DISTINCT ' if query.distinct else ''}{', '.join(map(_inner_item, query.items))}"]
+    clauses.append(f"FROM {from_text(query.source)}")
+    for word, part in (("WHERE", query.where), ("GROUP BY", query.group_by), ("HAVING", query.having),
+                       ("QUALIFY", query.qualify)):
+        if part is not None and part != ():
+            parts = part if isinstance(part, tuple) else (part,)
+            clauses.append(f"{word} {', '.join(map(expression, parts))}")
+    return " ".join(clauses)
+
+
+def _inner_item(item: Item | Everything) -> str:
+    if isinstance(item, Item):
+        return _item(item)
+    return "*" if item.table is None else f"{_named(item.table, item.table_quoted)}.*"
+
+
+def from_text(source: From) -> str:
+    """The text of what stands in FROM."""
+    if isinstance(source, Join):
+        how = f"ON {expression(source.on)}" if source.on is not None else (
+            f"USING ({', '.join(map(expression, source.using))})")
+        right = from_text(source.right)
+        right = f"({right})" if isinstance(source.right, Join) else right
+        return f"{from_text(source.left)} {'LEFT ' if source.kind == 'LEFT' else ''}JOIN {right} {how}"
+    if isinstance(source, Named):
+        text = _named(source.name, source.quoted)
+    else:
+        text = f"({query_text(source.query)})"
+    return text if source.alias is None else f"{text} AS {quoted(source.alias)}"
+
+
 def _ordering(one: Ordering) -> str:
     text = expression(one.part) + (" DESC" if one.descending else "")
     if one.nulls_first == one.descending:  # a missing value sorts as the smallest unless said
@@ -120,6 +162,9 @@ def _text(part: Syntax) -> str:
         case Call(function, _, distinct, star):
             inside = "*" if star else ", ".join(expression(*one) for one in _parts(part))
             return f"{function}({'DISTINCT ' if distinct else ''}{inside})"
+        case Cohort(inner_, query):
+            within = f"({query_text(query)})"
+            return f"EXISTS {within}" if inner_ is None else f"{expression(inner_, _ATOM)} IN {within}"
         case Within():
             inner, *options = (expression(*one) for one in _parts(part))
             return f"{inner} IN ({', '.join(options)})"
@@ -178,6 +223,8 @@ def _level(part: Syntax) -> int:
             return _SIGNED if op == "-" else _LEVEL.get(op, _COMPARED)
         case Within() | Fits():
             return _COMPARED
+        case Cohort(inner) if inner is not None:
+            return _COMPARED
         case Literally(Fraction() as value) if value < 0:
             return _SIGNED
     return _ATOM
@@ -199,6 +246,8 @@ def _parts(part: Syntax) -> list[tuple[Syntax, int]]:
             return [(inner, _ATOM)]
         case Within(inner, options):
             return [(inner, _ATOM), *((option, 0) for option in options)]
+        case Cohort(inner) if inner is not None:
+            return [(inner, _ATOM)]
         case Fits(inner, pattern, escape):
             return [(one, _ATOM) for one in (inner, pattern, escape) if one is not None]
         case Case() | Cast() | Call():

@@ -11,7 +11,7 @@ from typing import Literal
 
 from dpcurator.catalog.model import EACH_ROW, Catalog, Column
 from dpcurator.errors import Mend, Refusal
-from dpcurator.language.names import find, quote, show, unknown
+from dpcurator.language.names import quote, show, unknown
 from dpcurator.language.question import (
     Binary,
     Call,
@@ -19,9 +19,11 @@ from dpcurator.language.question import (
     Case,
     Cast,
     Fits,
+    From,
     Item,
     Literally,
     Name,
+    Named,
     Question,
     Syntax,
     Unary,
@@ -31,8 +33,9 @@ from dpcurator.language.question import (
     weigh,
 )
 from dpcurator.language.render import expression
-from dpcurator.language.rows import Field, Operand, fields
+from dpcurator.language.rows import Field, Operand
 from dpcurator.language.typed import own_type
+from dpcurator.plan.bind_relations import scene_of
 from dpcurator.plan.calls import call, measuring
 from dpcurator.plan.caps import bounded, in_one_group
 from dpcurator.plan.keys import keyed
@@ -47,8 +50,6 @@ from dpcurator.plan.nodes import (
     Output,
     Plan,
     Post,
-    Rows,
-    Where,
 )
 from dpcurator.plan.outputs import FUNCTIONS, Look, Shape, post
 from dpcurator.plan.scope import AggregateRule, Keyed, Scope
@@ -58,18 +59,14 @@ MAX_KEYS = 1_000_000  # K's public limit (semantics 4.1)
 
 def bind(question: Question, catalog: Catalog, aggregates: tuple[AggregateRule, ...]) -> Plan:
     """The plan a question means under this catalog. Raises Refusal."""
-    private = [table for table in catalog.tables if table.private]
-    names = [table.name for table in catalog.tables]
-    table = catalog.tables[find(question.table, question.table_quoted, names, what="table", where=question.table_at)]
-    if not table.private:
-        raise Refusal(
-            f"{show(table.name)} is a public table: its contents need no curator.",
-            cure=f"Private tables: {', '.join(quote(t.name) for t in private) or 'none'}.",
-        )
     rules: dict[tuple[str, str], AggregateRule] = {(rule.function, rule.argument): rule for rule in aggregates}
-    scope = Scope(catalog, table, question, rules)
+    functions = frozenset(function for function, _ in rules)
+    scene = scene_of(_from(question), catalog, functions)
     for part in _clauses(question):
         weigh(part)
+    scene.mark(_clauses(question))
+    scope = Scope(scene, question, rules)
+    table = scope.table
     source, refused = _source(scope)
     scope.max_rows = source.max_rows
     outputs = tuple(_output(item, scope) for item in question.items)
@@ -95,6 +92,10 @@ def bind(question: Question, catalog: Catalog, aggregates: tuple[AggregateRule, 
     return plan
 
 
+def _from(question: Question) -> From:
+    return Named(question.table, question.table_quoted, question.table_alias, question.table_at)
+
+
 def _of_units(call: AggregateCall) -> bool:
     return call.column is None and call.function.endswith(" DISTINCT")
 
@@ -109,27 +110,21 @@ def _clauses(question: Question) -> Iterator[Syntax]:
 
 def _source(scope: Scope) -> tuple[Bounded, Refusal | None]:
     """What is read; and the Refusal of a table without caps, which all but a count of units in one group need."""
-    table, question = scope.table, scope.question
-    unit = None if table.unit == EACH_ROW else table.unit
-    index = None if unit is None else [column.name for column in table.columns].index(unit)
-    scanned = Rows(table.name, unit, index, scope.catalog.neighbours, scope.catalog.units)
-    rows: Rows | Where = scanned
+    table, question, scene = scope.table, scope.question, scope.scene
     if question.where is not None:
-        condition = scope.reader("WHERE").predicate(question.where)
-        used = sorted(fields(condition))
-        rows = Where(scanned, condition, tuple(table.columns[i].name for i in used))
+        scene.where(question.where)
     columns = tuple(_key(part, scope) for part in question.group_by)
     if question.other and all(column.listed for column in columns):
         raise Refusal(
             "every key is listed, and answered: there are no others.", cure="Write GROUP BY without WITH_OTHER."
         )
-    grouped = Grouped(rows, columns, question.other)
+    grouped = Grouped(scene.relation, columns, question.other)
     if grouped.listed and grouped.keys > MAX_KEYS:
         raise Refusal(
             f"GROUP BY would answer for {grouped.keys:,} keys; the limit is {MAX_KEYS:,}.",
             cure="Group by fewer columns.",
         )
-    if unit is None:
+    if scene.facts.one_row:
         return Bounded(grouped, 1, 1), None
     caps = question.caps.or_else(Caps(table.max_total, table.max_rows, table.max_groups))
     if caps.max_total is None and caps.max_rows is None and in_one_group(grouped):

@@ -11,17 +11,34 @@ from dpcurator.catalog.model import EACH_ROW, KINDS, Catalog, Column, Table
 from dpcurator.errors import Refusal
 from dpcurator.language.functions.casts import UNCHANGED
 from dpcurator.language.intervals import bounds
-from dpcurator.language.rows import Expression, Field, Operand, fields, walk
+from dpcurator.language.rows import Expression, Field, Operand, fields
+from dpcurator.language.rows import walk as parts_of
 from dpcurator.language.spelling import spelled
 from dpcurator.plan.limits import check, finishing
-from dpcurator.plan.nodes import KeyColumn, Measured, Plan, Rows, Where
+from dpcurator.plan.nodes import KeyColumn, Measured, Plan
 from dpcurator.plan.public_keys import digest_of, image, same_in_a_unit, selectable
+from dpcurator.plan.relation_facts import facts
+from dpcurator.plan.relations import Relation, Rows, Where, leaves, walk
 
 
 def disagreement(plan: Plan, catalog: Catalog) -> str | None:
     """The first public fact of the plan that the catalog does not declare, in words; None when there is none."""
     source = plan.source.source.source
-    rows = source.source if isinstance(source, Where) else source
+    for rows in leaves(source):
+        if wrong := _table(rows, catalog):
+            return wrong
+    if any(rows.unit is None for rows in leaves(source)) and (plan.source.max_rows, plan.source.max_groups) != (1, 1):
+        return "a row that is a unit is one row in one group"
+    try:
+        if wrong := next((wrong for node in walk(source) if (wrong := _relation(node, catalog))), None):
+            return wrong
+        table = facts(source, catalog).table
+        return _measured(plan, table) or _keys(plan, table, catalog) or _work(plan, table)
+    except (LookupError, TypeError, ValueError, ArithmeticError, Refusal):
+        return "an expression of the plan is none"
+
+
+def _table(rows: Rows, catalog: Catalog) -> str | None:
     table = next((table for table in catalog.tables if table.name == rows.table), None)
     if table is None or not table.private:
         return "the catalog has no such private table"
@@ -31,21 +48,18 @@ def disagreement(plan: Plan, catalog: Catalog) -> str | None:
         return "the unit is not the catalog's"
     if (rows.neighbours, rows.units) != (catalog.neighbours, catalog.units):
         return "the neighbours, or the number of units, are not the catalog's"
-    if rows.unit is None and (plan.source.max_rows, plan.source.max_groups) != (1, 1):
-        return "a row that is a unit is one row in one group"
-    try:
-        return _where(source, table) or _measured(plan, table) or _keys(plan, table, catalog) or _work(plan, table)
-    except (KeyError, TypeError, ValueError, ArithmeticError, IndexError, Refusal):
-        return "an expression of the plan is none"
+    return None
 
 
-def _where(source: Rows | Where, table: Table) -> str | None:
-    if isinstance(source, Rows):
-        return None
-    if not _of(source.predicate, table):
-        return "WHERE looks at other columns"
-    named = tuple(table.columns[index].name for index in sorted(fields(source.predicate)))
-    return None if named == source.columns else "WHERE names other columns"
+def _relation(node: Relation, catalog: Catalog) -> str | None:
+    """What a node says of the columns of those below it, which `facts` says too."""
+    if isinstance(node, Where):
+        table = facts(node.source, catalog).table
+        if not of_table(node.predicate, table):
+            return "WHERE looks at other columns"
+        named = tuple(table.columns[index].name for index in sorted(fields(node.predicate)))
+        return None if named == node.columns else "WHERE names other columns"
+    return None
 
 
 def _measured(plan: Plan, table: Table) -> str | None:
@@ -85,7 +99,7 @@ def may_bind(measured: Measured) -> bool:
     """Whether a value may be outside its clamp, whatever is stored: CASE WHEN smoker THEN 1 ELSE 0 END never is."""
     if measured.lower is None or measured.upper is None or measured.type == "boolean":
         return False
-    kinds = {one.index: one.kind for one in walk(measured.part) if isinstance(one, Field)}
+    kinds = {one.index: one.kind for one in parts_of(measured.part) if isinstance(one, Field)}
     columns = tuple(Column("", kinds.get(index, "text")) for index in range(max(kinds, default=-1) + 1))
     inside = bounds(measured.part, Table("", columns, None))
     return inside is None or inside[0] < measured.lower or inside[1] > measured.upper
@@ -102,7 +116,7 @@ def filled(part: Operand, table: Table) -> bool:
 def _same(said: Measured | KeyColumn, table: Table) -> bool:
     """Whether the columns an expression looks at are the table's, and one that is a column is named and typed so,
     or as a cast that changes no value types it."""
-    if not _of(said.part, table):
+    if not of_table(said.part, table):
         return False
     if isinstance(said.part, Field):
         column = table.columns[said.part.index]
@@ -110,8 +124,8 @@ def _same(said: Measured | KeyColumn, table: Table) -> bool:
     return KINDS.get(said.type) == said.part.kind and said.name == spelled(said.part, table)
 
 
-def _of(expression: Expression, table: Table) -> bool:
+def of_table(expression: Expression, table: Table) -> bool:
     """Whether each column it looks at is in the table, and of the kind it says."""
     columns = table.columns
-    used = [part for part in walk(expression) if isinstance(part, Field)]
+    used = [part for part in parts_of(expression) if isinstance(part, Field)]
     return all(0 <= one.index < len(columns) and columns[one.index].kind == one.kind for one in used)

@@ -5,6 +5,7 @@ exactly which integers it means, in terms of the rows before it. c, r, S, g, m a
 
     Scan -> Filter? -> Project? -> Owner -> Listed | Chosen -> Measure -> PerUnit -> ScaleDown -> Total
 
+What is scanned may be a relation, a tree of joins and the like: `plan/core_relations.py`.
 `reference` folds over the steps in plain Python, `duckdb` turns each into a common table expression; the conformance
 suite (tests/engines) holds them to the same integers. Bound on every integer, with its proof: `engines/limits.py`.
 """
@@ -14,29 +15,31 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from dpcurator.catalog.model import MAX_LENGTH, Kind, Value
+from dpcurator.catalog.model import Kind, Value
 from dpcurator.language.rows import Operand, Predicate
+from dpcurator.plan.core_relations import CoreRelation, Stored, walk
+from dpcurator.plan.core_relations import Source as Source
 
 ONE: Final = 2**16  # one whole row, in the unit in which n' and S' are counted (semantics 2.5)
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """A stored column, read canonically: NaN is missing, -0.0 is 0.0, a text of more than `letters` code
-    points is missing, then missing becomes `fill` unless None."""
-
-    name: str  # the snapshot's physical column name: c0, c1, ...; never a user's spelling
-    kind: Kind
-    fill: Value = None
-    letters: int = MAX_LENGTH  # the column's public max_length; plays no part where it is no text
-
-
-@dataclass(frozen=True, slots=True)
 class Scan:
-    """All rows of a stored table, with these columns, numbered from 0."""
+    """All rows of a stored table, or of a relation as if it were stored, with these columns, numbered from 0."""
 
-    table: str  # the snapshot's physical table name: t0, t1, ...
+    table: str | CoreRelation  # the snapshot's physical table name: t0, t1, ...
     columns: tuple[Source, ...]
+
+
+def scanned(scan: Scan) -> dict[str, set[str]]:
+    """The stored tables that are read, in order, each with its columns."""
+    if isinstance(scan.table, str):
+        return {scan.table: {source.name for source in scan.columns}}
+    found: dict[str, set[str]] = {}
+    for one in walk(scan.table):
+        if isinstance(one, Stored):
+            found.setdefault(one.table, set()).update(source.name for source in one.columns)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,12 +14,16 @@ A batch of questions is bound to the facts of each. Receipts made before hold th
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from dpcurator.catalog.bind import column_facts, content_digest, table_facts
 from dpcurator.catalog.model import Catalog
 from dpcurator.language.rows import fields
-from dpcurator.plan.limits import scanned
-from dpcurator.plan.nodes import Plan, Where
+from dpcurator.plan.core_relations import Stored, walk
+from dpcurator.plan.lower_relations import lowered_relation
+from dpcurator.plan.nodes import Plan
+from dpcurator.plan.relation_facts import facts
+from dpcurator.plan.relations import Rows, Where
 
 
 def facts_of(plan: Plan, catalog: Catalog) -> str:
@@ -27,17 +31,28 @@ def facts_of(plan: Plan, catalog: Catalog) -> str:
 
     Raises LookupError where the catalog has no such table or column: `check_catalog` says so in words.
     """
-    table = next((table for table in catalog.tables if table.name == scanned(plan)), None)
-    if table is None:
-        raise LookupError("the catalog has no such table")
-    columns = [column_facts(table.columns[index]) for index in sorted(columns_of(plan))]
+    rows = plan.source.source.source
+    scanned = rows.source if isinstance(rows, Where) else rows
     told = {
         "format": "dpcurator facts 1", "protects": catalog.protects, "neighbours": catalog.neighbours,
         "units": catalog.units, "epsilon": str(catalog.epsilon), "rho": str(catalog.rho), "delta": str(catalog.delta),
         "salt": None if plan.source.source.listed else catalog.salt,
-        "table": table.name, "unit": table.unit, "columns": columns,
-    } | table_facts(table)
-    return content_digest(told)
+    }
+    if isinstance(scanned, Rows):
+        table = facts(scanned, catalog).table
+        columns = [column_facts(table.columns[index]) for index in sorted(columns_of(plan))]
+        told |= {"table": table.name, "unit": table.unit, "columns": columns} | table_facts(table)
+        return content_digest(told)
+    tables = [_stored(one, catalog) for one in walk(lowered_relation(scanned, columns_of(plan), catalog).node)
+              if isinstance(one, Stored)]
+    return content_digest(told | {"format": "dpcurator facts 2", "tables": tables})
+
+
+def _stored(node: Stored, catalog: Catalog) -> dict[str, Any]:
+    """What is declared of a stored table, where a relation reads it."""
+    table = catalog.tables[int(node.table.removeprefix("t"))]
+    read = [column_facts(table.columns[int(source.name.removeprefix("c"))]) for source in node.columns]
+    return {"table": table.name, "unit": table.unit, "columns": read} | table_facts(table)
 
 
 def facts_of_batch(each: Sequence[str]) -> str:
@@ -46,15 +61,12 @@ def facts_of_batch(each: Sequence[str]) -> str:
 
 
 def columns_of(plan: Plan) -> set[int]:
-    """The numbers of the columns that a plan reads, the unit's among them."""
+    """The numbers of the columns that a plan reads of its rows, of a stored table the unit's among them."""
     grouped = plan.source.source
-    below = grouped.source
+    rows = grouped.source
     read = [key.part for key in grouped.columns] + [call.column.part for call in plan.calls if call.column is not None]
     found = set().union(*(fields(part) for part in read))
-    rows = below
-    if isinstance(below, Where):
-        found |= fields(below.predicate)
-        rows = below.source
     if isinstance(rows, Where):
-        raise LookupError("a plan has one WHERE")
-    return found if rows.unit_index is None else found | {rows.unit_index}
+        found |= fields(rows.predicate)
+        rows = rows.source
+    return found | {rows.unit_index} if isinstance(rows, Rows) and rows.unit_index is not None else found

@@ -14,15 +14,15 @@ from dataclasses import replace
 from dpcurator.catalog.model import Catalog
 from dpcurator.plan.canonical import digest
 from dpcurator.plan.facts import facts_of
-from dpcurator.plan.nodes import AggregateCall, Ask, Bounded, Plan, Where
+from dpcurator.plan.nodes import AggregateCall, Ask, Bounded, Plan
+from dpcurator.plan.relations import unnamed
 
 
 def rows_and_keys(plan: Plan) -> Bounded:
     """The plan's source without the names that a question gives to its parts."""
     bounded, grouped = plan.source, plan.source.source
-    rows = replace(grouped.source, columns=()) if isinstance(grouped.source, Where) else grouped.source
     columns = tuple(replace(column, name="") for column in grouped.columns)
-    return replace(bounded, source=replace(grouped, source=rows, columns=columns))
+    return replace(bounded, source=replace(grouped, source=unnamed(grouped.source), columns=columns))
 
 
 def reading_name(plan: Plan, ask: Ask, catalog: Catalog, analyst: str, *, selection: str = "") -> str:

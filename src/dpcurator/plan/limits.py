@@ -15,7 +15,7 @@ from typing import Final
 from dpcurator.catalog.model import Table
 from dpcurator.errors import Refusal
 from dpcurator.language.limits import KEY_LETTERS
-from dpcurator.plan.nodes import Apply, Given, Key, Plan, Post, Where
+from dpcurator.plan.nodes import Apply, Given, Key, Plan, Post
 from dpcurator.plan.public_keys import image
 
 MOST_CELLS: Final = 5_000_000  # keys times what is computed for each: noise, cells, parts of expressions
@@ -53,12 +53,6 @@ def finishing(plan: Plan, table: Table) -> Finishing:
 def fits(lower: int, upper: int, max_rows: int) -> bool:
     """Whether an engine's integers hold every sum of whole numbers between these ends (`engines/limits.py`)."""
     return (upper - lower) * max_rows <= WIDTH and max(abs(lower), abs(upper)) <= DEPTH
-
-
-def scanned(plan: Plan) -> str:
-    """The name of the table."""
-    rows = plan.source.source.source
-    return rows.source.table if isinstance(rows, Where) else rows.table
 
 
 def check(found: Finishing) -> None:

@@ -17,7 +17,7 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from dpcurator.catalog.model import MAX_LENGTH, Catalog, Column, Table, Value
+from dpcurator.catalog.model import Catalog, Table, Value
 from dpcurator.errors import Misconfigured, Refusal
 from dpcurator.language.rows import (
     AllOf,
@@ -46,13 +46,16 @@ from dpcurator.plan.core import (
     Project,
     ScaleDown,
     Scan,
-    Source,
     Step,
     Sum,
     Total,
 )
-from dpcurator.plan.nodes import Ask, Grouped, Measured, Plan, Where
+from dpcurator.plan.core_relations import columns_of
+from dpcurator.plan.lower_relations import lowered_relation, physical, sources
+from dpcurator.plan.nodes import Ask, Grouped, Measured, Plan, Rows, Where
 from dpcurator.plan.public_keys import image
+from dpcurator.plan.relation_facts import Facts, facts
+from dpcurator.plan.relations import Relation, base
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +86,10 @@ def keys_of(plan: Plan, table: Table) -> tuple[tuple[Value, ...], ...]:
 
 def lower(plan: Plan, asks: tuple[Ask, ...], grids: Mapping[Measured, Grid], catalog: Catalog) -> Lowered:
     """The core plan for `asks`; `grids` has one Grid per column or expression that is summed."""
-    number, table = _stored(plan, catalog)
     rows = plan.source.source.source
     grouped = plan.source.source
+    found = known(rows, catalog)
+    table, unit = found.table, found.unit
     condition = _condition(rows.predicate if isinstance(rows, Where) else None, grouped, table)
     scanned = rows.source if isinstance(rows, Where) else rows
     grouping = grouped.columns
@@ -94,27 +98,24 @@ def lower(plan: Plan, asks: tuple[Ask, ...], grids: Mapping[Measured, Grid], cat
     used = sorted(
         set().union(*(fields(part) for part in read))
         | (fields(condition) if condition is not None else set())
-        | ({scanned.unit_index} if scanned.unit_index is not None else set())
+        | ({unit} if unit is not None else set())
     )
     place = {index: position for position, index in enumerate(used)}
     computed = tuple(dict.fromkeys(part for part in read if not isinstance(part, Field)))
     places: dict[Operand, int] = {part: len(used) + position for position, part in enumerate(computed)}
     places |= {part: place[part.index] for part in read if isinstance(part, Field)}
-    columns = [table.columns[index] for index in used]
     keys = keys_of(plan, table) if grouped.listed else ()
-    steps: list[Step] = [
-        Scan(f"t{number}", tuple(_source(i, c, scanned.unit_index) for i, c in zip(used, columns, strict=True)))
-    ]
+    steps: list[Step] = [_scan(scanned, used, catalog)]
     if condition is not None:
         steps.append(Filter(moved_condition(condition, place)))
     if computed:
         steps.append(Project(tuple(moved(part, place) for part in computed)))
-    steps.append(Owner(None if scanned.unit_index is None else place[scanned.unit_index]))
+    steps.append(Owner(None if unit is None else place[unit]))
     keyed = tuple(places[key.part] for key in grouping)
     steps.append(Listed(keyed, keys) if grouped.listed else Chosen(keyed, plan.source.max_groups, catalog.salt))
     steps.append(Measure(tuple(_grid(column, grids, places[column.part]) for column in measured)))
     steps.append(PerUnit())
-    one = 1 if scanned.unit is None else ONE
+    one = 1 if unit is None else ONE
     steps.append(ScaleDown(plan.source.max_rows, plan.source.max_groups, one, plan.source.max_total))
     sums: list[Sum] = [] if grouped.listed else [Sum("units")]
     combinations = tuple(_combination(ask, measured, grids, sums) for ask in asks)
@@ -143,19 +144,22 @@ def _is_listed(part: Operand, keys: tuple[Value, ...]) -> Predicate:
     return AnyOf((IsMissing(part), among)) if None in keys else among
 
 
-def _stored(plan: Plan, catalog: Catalog) -> tuple[int, Table]:
-    rows = plan.source.source.source
-    name = rows.source.table if isinstance(rows, Where) else rows.table
-    for number, table in enumerate(catalog.tables):
-        if table.name == name:
-            return number, table
-    raise Misconfigured(f"the catalog has no table {name!r}.")
+def known(rows: Relation, catalog: Catalog) -> Facts:
+    """What is public of the columns of a relation."""
+    try:
+        return facts(rows, catalog)
+    except LookupError:
+        raise Misconfigured(f"the catalog has no table {base(rows).table!r}.") from None
 
 
-def _source(index: int, column: Column, unit_index: int | None) -> Source:
-    """A stored column; a missing unit stays missing whatever its column declares, for its rows are dropped."""
-    fill = None if index == unit_index else column.missing
-    return Source(f"c{index}", column.kind, fill, column.letters if column.kind == "text" else MAX_LENGTH)
+def _scan(rows: Relation, used: list[int], catalog: Catalog) -> Scan:
+    """These columns of a stored table; of any other relation, as if it were stored."""
+    if isinstance(rows, Rows):
+        return Scan(physical(rows, catalog), sources(rows, used, catalog))
+    made = lowered_relation(rows, set(used), catalog)
+    columns = columns_of(made.node)
+    places = [made.place[index] for index in used]
+    return Scan(made.node, tuple(replace(columns[at], name=f"c{at}", fill=None) for at in places))
 
 
 def _measured(asks: tuple[Ask, ...]) -> tuple[Measured, ...]:

@@ -31,6 +31,7 @@ from dpcurator.plan.core import (
     Sum,
     Total,
 )
+from dpcurator.plan.core_relations import CoreRelation
 from dpcurator.values import Exact
 
 
@@ -81,9 +82,9 @@ def apart(cores: Sequence[CorePlan], found: Sequence[Exact]) -> tuple[Exact, ...
     return tuple(own[number] for number in range(len(cores)))
 
 
-def _unions(cores: Sequence[CorePlan]) -> dict[str, list[Source]]:
+def _unions(cores: Sequence[CorePlan]) -> dict[str | CoreRelation, list[Source]]:
     """By table: every column that some plan reads."""
-    columns: dict[str, list[Source]] = {}
+    columns: dict[str | CoreRelation, list[Source]] = {}
     for core in cores:
         scan = _scan(core)
         columns[scan.table] = list(dict.fromkeys([*columns.get(scan.table, []), *scan.columns]))

@@ -1,6 +1,7 @@
 """The plan: a question bound to a catalog, typed and immutable (design 1.4).
 
-Below: what is read from private rows, a chain of nodes that `stability` folds over, one rule a node.
+Below: what is read from private rows, nodes that `stability` folds over, one rule a node; what FROM and WHERE make of
+the stored tables is a tree (`plan/relations.py`).
 Above: what is done with noisy values (`Output`, HAVING, ORDER BY, LIMIT), which is post-processing and free.
 
     Bounded( Grouped( Where( Rows ) ) )  ->  calls: COUNT, SUM, AVG  ->  outputs
@@ -17,38 +18,14 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Final, Literal
 
-from dpcurator.catalog.model import EACH_ROW, KINDS, Kind, Neighbours
-from dpcurator.language.rows import Field, Operand, Predicate
+from dpcurator.catalog.model import EACH_ROW, KINDS, Kind
+from dpcurator.language.rows import Field, Operand
 from dpcurator.numbers.readable import readable
+from dpcurator.plan.relations import Relation, leaves
+from dpcurator.plan.relations import Rows as Rows
+from dpcurator.plan.relations import Where as Where
 
 LATER: Final[dict[str, Any]] = {"later": True}  # a field that older plans have not: left out where it is the default
-
-
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """All rows of a private table. `unit`: the column whose value owns a row, or None when each row is a unit.
-
-    Column numbers, here and in `Where`, are positions in the catalog's table.
-    """
-
-    table: str
-    unit: str | None
-    unit_index: int | None
-    neighbours: Neighbours = "add-remove"
-    units: int | None = None  # public n, with replace-one only (semantics 1.3)
-
-    def __post_init__(self) -> None:
-        if (self.unit is None) != (self.unit_index is None):
-            raise ValueError("a unit has a name and a number")
-        if (self.neighbours == "replace-one") != (self.units is not None) or (self.units or 1) < 1:
-            raise ValueError("replace-one has a public number of units, and add-remove none")
-
-
-@dataclass(frozen=True, slots=True)
-class Where:
-    source: Rows
-    predicate: Predicate
-    columns: tuple[str, ...]  # the names behind the predicate's column numbers, in the order of the numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +62,7 @@ class Grouped:
     answered as well, added up in one more group.
     """
 
-    source: Rows | Where
+    source: Relation
     columns: tuple[KeyColumn, ...]
     other: bool = False
 
@@ -253,7 +230,5 @@ class Plan:
 
 
 def owners_of(plan: Plan) -> tuple[tuple[str, str], ...]:
-    """(private table, the column that owns its rows, or "each row") of what a plan reads."""
-    rows = plan.source.source.source
-    scanned = rows.source if isinstance(rows, Where) else rows
-    return ((scanned.table, scanned.unit or EACH_ROW),)
+    """(private table, the column that owns its rows, or "each row") of each table that a plan reads."""
+    return tuple(dict.fromkeys((one.table, one.unit or EACH_ROW) for one in leaves(plan.source.source.source)))

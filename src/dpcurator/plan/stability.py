@@ -46,6 +46,9 @@ ones, whose sum is [L, U]. So V is 0, or U - L (replace-one); a reading that can
 
 With `each row` a unit is one row in one key: m = l0 = T = one = 1.
 
+Relations. Below bounding a unit's rows are a function of its own rows in the stored tables (`plan/relations.py`), so
+all of this is said of the rows that come out of FROM and WHERE, however many tables they are made of.
+
 Held by tests/laws/test_heart.py on both engines, and by a test there that weakens each rule by one and must fail.
 """
 
@@ -55,12 +58,14 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Final
 
 from dpcurator.catalog.model import Neighbours
 from dpcurator.numbers import decimal_text
 from dpcurator.plan.core import ONE
-from dpcurator.plan.nodes import Ask, Bounded, Grouped, Measured, Rows, Where
+from dpcurator.plan.nodes import Ask, Bounded, Grouped, Measured
 from dpcurator.plan.reading import Reading
+from dpcurator.plan.relations import InCohort, Relation, Rows, Where
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +130,25 @@ def _rows(node: Rows) -> Reach:
     return Reach(None, None, 1, ONE, steps, node.neighbours, node.units)
 
 
+WHERE: Final = "WHERE looks at one row at a time: a unit's rows only become fewer"
+COHORT: Final = "a unit is in the cohort or not by its own rows there, which are marked so"
+
+
+def _once(steps: tuple[str, ...], *words: str) -> tuple[str, ...]:
+    """The steps with these, each said once: a relation of many parts says the same of several."""
+    return tuple(dict.fromkeys((*steps, *words)))
+
+
 def _where(node: Where) -> Reach:
     below = stability(node.source)
-    steps = below.step("WHERE looks at one row at a time: a unit's rows only become fewer")
-    return replace(below, whole=False, steps=steps)
+    return replace(below, whole=False, steps=_once(below.steps, WHERE))
+
+
+def _in_cohort(node: InCohort) -> Reach:
+    below, among = stability(node.source), stability(node.among)
+    if below.one == 1 or among.one == 1 or (below.neighbours, below.units) != (among.neighbours, among.units):
+        raise TypeError("a cohort is of the units that own the rows")
+    return replace(below, steps=_once(below.steps, *among.steps, COHORT))
 
 
 def _grouped(node: Grouped) -> Reach:
@@ -162,10 +182,12 @@ def _bounded(node: Bounded) -> Reach:
     return replace(below, rows=node.max_rows, groups=groups, total=total, steps=below.step(words))
 
 
-NODE_RULES: dict[type, Callable[..., Reach]] = {Rows: _rows, Where: _where, Grouped: _grouped, Bounded: _bounded}
+NODE_RULES: dict[type, Callable[..., Reach]] = {
+    Rows: _rows, Where: _where, InCohort: _in_cohort, Grouped: _grouped, Bounded: _bounded,
+}
 
 
-def stability(node: Rows | Where | Grouped | Bounded) -> Reach:
+def stability(node: Relation | Grouped | Bounded) -> Reach:
     """Fold the rules over the plan's private part. A node without a rule is refused by name."""
     rule = NODE_RULES.get(type(node))
     if rule is None:

@@ -26,8 +26,8 @@ from dpcurator.language.names import quote as named
 from dpcurator.language.rows import Among, Compare, Compute, Constant, Field, Operand, Predicate, fields, walk
 from dpcurator.numbers import decimal_text
 from dpcurator.numbers.text_table import printable
-from dpcurator.plan.limits import scanned
 from dpcurator.plan.nodes import Plan, Result, Where
+from dpcurator.plan.relation_facts import table_of
 from dpcurator.pricing.selecting import Selecting
 
 MOST: Final = 20  # cautions of what is compared
@@ -36,7 +36,7 @@ Count = tuple[str, str, Fraction]  # the title of a column that is a count, its 
 
 def cautions(plan: Plan, catalog: Catalog, selecting: Selecting | None, counts: Sequence[Count]) -> tuple[str, ...]:
     """A sentence for each, none where nothing looks like a mistake. counts: see `counted`."""
-    table = next(table for table in catalog.tables if table.name == scanned(plan))
+    table = table_of(plan, catalog)
     return (*comparisons(plan, table), *undated(plan, table), *_sizes(plan, catalog, table, selecting, counts))
 
 

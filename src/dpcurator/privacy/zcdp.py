@@ -21,7 +21,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from functools import lru_cache
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers.arb import Ball, ball, precision
@@ -77,11 +76,7 @@ def greatest_rho(eps: Fraction, delta: Fraction) -> Fraction:
 
     eps: Fraction >= 0; delta: Fraction in (0, 1). Raises Refusal for others.
     """
-    return _greatest_rho(at_least_0(eps, name="eps"), between_0_and_1(delta))
-
-
-@lru_cache(maxsize=256)  # a search, and the questions of a batch and the lines of a menu have the same shares
-def _greatest_rho(eps: Fraction, delta: Fraction) -> Fraction:
+    eps, delta = at_least_0(eps, name="eps"), between_0_and_1(delta)
     target, wanted = _float(eps), _minus_ln(delta)
 
     def slope(a: float) -> float:

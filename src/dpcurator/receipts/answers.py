@@ -19,8 +19,9 @@ from dpcurator.ledger.keys import canonical
 from dpcurator.mechanisms import DiscreteGaussian, DiscreteLaplace
 from dpcurator.numbers import decimal_text
 from dpcurator.plan.check_catalog import disagreement
-from dpcurator.plan.nodes import Key, Output, Plan, Result, Where
+from dpcurator.plan.nodes import Key, Output, Plan, Result
 from dpcurator.plan.public_keys import image
+from dpcurator.plan.relation_facts import table_of
 from dpcurator.pricing.quote import price
 from dpcurator.receipts.earlier_notes import earlier_notes
 from dpcurator.receipts.form import Parsed, amount_of, require
@@ -82,8 +83,7 @@ def _listed(plan: Plan, rows: list[list[Json]], catalog: Catalog) -> None:
              if isinstance(output.part, Key)]
     if not grouped.listed or not shown:
         return
-    scanned = grouped.source.source if isinstance(grouped.source, Where) else grouped.source
-    table = next(table for table in catalog.tables if table.name == scanned.table)
+    table = table_of(plan, catalog)
     lists = [image(column.part, table) or () for column in grouped.columns]
     known = [{canonical(shown_cell(output, value).as_json()): n for n, value in enumerate(lists[index])}
              for _, output, index in shown]

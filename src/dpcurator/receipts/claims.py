@@ -8,12 +8,13 @@ Checked in tests/receipts/test_verify.py, tests/plan/test_check_outputs.py and t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from dpcurator.aggregates import rule_of
 from dpcurator.catalog.model import Catalog
 from dpcurator.engines.limits_rows import Rows
-from dpcurator.language.rows import Field, walk
+from dpcurator.language.rows import Expression, Field, Operand, walk
 from dpcurator.ledger.keys import canonical
 from dpcurator.numbers import decimal_text
 from dpcurator.plan.canonical import as_json, digest
@@ -21,6 +22,9 @@ from dpcurator.plan.check_catalog import disagreement
 from dpcurator.plan.check_outputs import misfit
 from dpcurator.plan.facts import facts_of
 from dpcurator.plan.nodes import Measured, Plan, Where
+from dpcurator.plan.relation_facts import check_size
+from dpcurator.plan.relations import leaves
+from dpcurator.plan.relations import walk as relations
 from dpcurator.plan.stability import Steps, derivation, reading
 from dpcurator.pricing.grids import nearest
 from dpcurator.pricing.quote import SUMMED
@@ -39,30 +43,40 @@ def check_plan(told: Parsed) -> str:
     require(wrong is None, wrong or "")
     _runs(plan)
     source = plan.source.source
-    rows = source.source.source.table if isinstance(source.source, Where) else source.source.table
+    rows = " and ".join(dict.fromkeys(one.table for one in leaves(source.source)))
     keys = f"{source.keys}" if source.listed else "unknown"
     return f"a question about {rows}, {keys} keys, {len(plan.calls)} aggregates"
 
 
 def _runs(plan: Plan) -> None:
     """Its expressions of rows are such as an engine runs, of columns that are what the plan itself says they are."""
-    source, unit = plan.source.source, plan.source.source.source
-    condition = unit.predicate if isinstance(unit, Where) else None
-    read = [key.part for key in source.columns] + [call.column.part for call in plan.calls if call.column is not None]
-    every = [*([] if condition is None else [condition]), *read]
-    kinds = {part.index: part.kind for one in every for part in walk(one) if isinstance(part, Field)}
-    own = (unit.source if isinstance(unit, Where) else unit).unit_index
-    places = [*kinds] if own is None else [*kinds, own]
-    require(all(0 <= index < MOST_COLUMNS for index in places), "the plan reads a column that no table has")
+    source, rows = plan.source.source, plan.source.source.source
+    check_size(rows)
     lists = [key.digest == "" if key.count is None else spelled(DIGEST, key.digest) for key in source.columns]
     require(all(lists), "a list of keys has no digest")
-    checked = Rows(tuple(kinds.get(index, "text") for index in range(max(kinds, default=-1) + 1)))
-    if condition is not None:
-        checked.predicate(condition)
-    for part in dict.fromkeys(read):
-        checked.operand(part)
+    owners = [one.unit_index or 0 for one in leaves(rows)]
+    require(all(0 <= index < MOST_COLUMNS for index in owners), "the plan reads a column that no table has")
+    read: list[Expression] = [key.part for key in source.columns]
+    read += [call.column.part for call in plan.calls if call.column is not None]
+    while isinstance(rows, Where):
+        read, rows = [rows.predicate, *read], rows.source
+    _expressions(read)
+    for node in relations(rows):
+        _expressions([node.predicate] if isinstance(node, Where) else [])
     for call in plan.calls:
         rule_of(call)
+
+
+def _expressions(read: Sequence[Expression]) -> None:
+    """These are of one row, and say of each column the same."""
+    kinds = {part.index: part.kind for one in read for part in walk(one) if isinstance(part, Field)}
+    require(all(0 <= index < MOST_COLUMNS for index in kinds), "the plan reads a column that no table has")
+    checked = Rows(tuple(kinds.get(index, "text") for index in range(max(kinds, default=-1) + 1)))
+    for part in dict.fromkeys(read):
+        if isinstance(part, Operand):
+            checked.operand(part)
+        else:
+            checked.predicate(part)
 
 
 def check_sensitivity(told: Parsed, catalog: Catalog | None) -> str:

@@ -68,7 +68,8 @@ def step(name: str, check: Callable[..., str], *given: Any) -> Step:
 # expressions are made of. They read one row: there is no way to write what looks at other rows, or at other units.
 FORMS = """
 Plan source calls outputs having order limit offset;  Bounded source max_rows max_groups;  Grouped source columns other
-Where source predicate columns;  Rows table unit unit_index neighbours units;  KeyColumn name part type count digest
+Where source predicate columns;  InCohort source among;  Rows table unit unit_index neighbours units
+KeyColumn name part type count digest
 AggregateCall function column;  Measured name part type kind lower upper filled;  Ask what column
 Output title part shown;  Order part descending nulls_first;  Key index;  Result index;  Given value;  Apply op parts
 
@@ -207,21 +208,48 @@ def alike(columns: list[Any], groups: int) -> str:
         return "all rows of a unit have the same"
     return "a row has one" + (f", and all rows of a unit the same {', '.join(names)}" if names else "")
 
+# What FROM and WHERE make of the tables: each of these nodes gives a unit rows that depend on its own rows below alone,
+# so one unit's rows still are all that two neighbours differ in. A node that is not here is refused.
+RELATIONS = {"Rows": (), "Where": ("source",), "InCohort": ("source", "among")}
+
+def tables_of(relation: Any) -> list[Any]:
+    """The tables that a relation reads, in order."""
+    need(relation["node"] in RELATIONS, "rows are made in a way that is not known here")
+    found = [one for name in RELATIONS[relation["node"]] for one in tables_of(relation[name])]
+    return [relation] if relation["node"] == "Rows" else found
+
+def same_units(one: Any, other: Any, alone: bool) -> bool:
+    """Whether a table's rows are owned by the units that own another's; of several, each by a column."""
+    place, said = one["unit_index"], (one["neighbours"], one["units"])
+    kinds = (said[0], said[1] is not None) in (("add-remove", False), ("replace-one", True))
+    owned = type(place) is int and place >= 0 if one["unit"] is not None else alone and place is None
+    return owned and kinds and said == (other["neighbours"], other["units"])
+
+def words_of(relation: Any) -> list[str]:
+    """How its rows are made, in words, from the inside outwards."""
+    node, unit = relation["node"], relation.get("unit")
+    found = [words for name in RELATIONS[node] for words in words_of(relation[name])]
+    own = {"Where": "WHERE looks at one row at a time: a unit's rows only become fewer",
+           "InCohort": "a unit is in the cohort or not by its own rows there, which are marked so",
+           "Rows": f"each row of {relation.get('table')} is one unit" if unit is None else
+           f"a unit owns any number of rows of {relation.get('table')} (by {unit})"}
+    return [*found, own[node]]
+
 def reach_of(plan: Any) -> SimpleNamespace:
     """What one unit can have in the rows that are read, from the inside of the plan outwards, with the words for it."""
     bounded, grouped = plan["source"], plan["source"]["source"]
-    where = grouped["source"] if grouped["source"]["node"] == "Where" else None
-    rows, columns = where["source"] if where else grouped["source"], grouped["columns"]
-    kinds = [part["node"] for part in (plan, bounded, grouped, rows, *columns)]
-    need(kinds == ["Plan", "Bounded", "Grouped", "Rows"] + ["KeyColumn"] * len(columns), "the plan is no plan")
+    tables, told_of_rows = tables_of(grouped["source"]), list(dict.fromkeys(words_of(grouped["source"])))
+    rows, columns = tables[0], grouped["columns"]
+    kinds = [part["node"] for part in (plan, bounded, grouped, *columns)]
+    need(kinds == ["Plan", "Bounded", "Grouped"] + ["KeyColumn"] * len(columns), "the plan is no plan")
     units, by_row, counts = rows["units"], rows["unit"] is None, [column["count"] for column in columns]
+    need(all(same_units(one, rows, alone=len(tables) == 1) for one in tables), "its tables are not of the same units")
     chosen, keys = None in counts, None if None in counts else math.prod(counts)
     replaced, caps = rows["neighbours"] == "replace-one", [bounded["max_rows"], bounded["max_groups"]]
     total = bounded.get("max_total", caps[0] * caps[1])  # rows in all, said only where it is less than the two imply
     need(all(type(one) is int and one >= 1 for one in [*caps, 1 if units is None else units])
          and all(one is None or (type(one) is int and one >= 0) for one in counts)
-         and (rows["neighbours"], units is not None) in (("add-remove", False), ("replace-one", True))
-         and (rows["unit_index"] is None if by_row else rows["unit_index"] >= 0) and grouped["other"] <= chosen
+         and grouped["other"] <= chosen
          and all(re.fullmatch("[0-9a-f]{64}" if one["count"] is not None else "", one["digest"]) for one in columns)
          and type(total) is int and caps[0] <= total <= caps[0] * caps[1] - ("max_total" in bounded)
          and (not chosen or caps[1] <= total or "max_total" not in bounded), "the plan contradicts itself")
@@ -233,16 +261,15 @@ def reach_of(plan: Any) -> SimpleNamespace:
     a, b = f"{most} row{'s' * (most > 1)} a key", f"{groups} key{'s' * (groups > 1)}"
     words = [text for told, text in (
         (replaced, f"neighbours have {units or 0:,} units, a public number, and differ in one, replaced by another"),
-        (by_row, f"each row of {rows['table']} is one unit"),
-        (not by_row, f"a unit owns any number of rows of {rows['table']} (by {rows['unit']})"),
-        (where, "WHERE looks at one row at a time: a unit's rows only become fewer"),
+        *((True, words) for words in told_of_rows),
         (columns, f"GROUP BY {', '.join(column['name'] for column in columns)}: {listed} {each}{more}"),
         (not by_row, (f"{b} a unit chosen by a hash, scaled down to {a}" if chosen else f"scaled down to {a} and {b}")
          + (f", and to {total} rows in all" if total else "")),
     ) if told]
     return SimpleNamespace(rows=most, groups=groups, total=total, keys=keys, one=1 if by_row else 2**16, units=units,
-                           words=words, table=rows, replaced=replaced, other=grouped["other"],
-                           whole=by_row and not where and not columns)
+                           words=words, table=rows, tables=tables, replaced=replaced, other=grouped["other"],
+                           whole=by_row and grouped["source"] is rows and not columns,
+                           plain=grouped["source"] is rows or grouped["source"]["source"] is rows)
 
 def always(reach: SimpleNamespace, column: Any) -> bool:
     """Whether each unit is one row of the one key, and has the column: with WHERE or GROUP BY it may have none."""
@@ -324,7 +351,7 @@ def filled(column: Any, reach: SimpleNamespace, catalog: Any) -> None:
     lowers what noise must hide where `always`: only the catalog shows it, and of a bare column alone."""
     need(column["part"]["node"] == "Field", "an expression has no declared value for missing ones")
     need(catalog or not (reach.units and reach.whole), f"only --catalog shows that {column['name']} is never missing")
-    if catalog:
+    if catalog and reach.plain:
         columns, name = catalog["tables"][reach.table["table"]]["columns"], column["name"]
         value = columns[name].get("missing", "drop") if isinstance(columns[name], dict) else "drop"
         need(list(columns).index(name) == column["part"]["index"] and name != reach.table["unit"]
@@ -557,7 +584,8 @@ def unpaid(receipt: Any, reach: SimpleNamespace) -> str:
 
 def listed(receipt: Any, printed: Any, catalog: Any) -> None:
     """Keys are among those that the catalog lists, of a bare column whose values are written in one way."""
-    columns = catalog["tables"][reach_of(receipt["plan"]).table["table"]]["columns"]
+    reach = reach_of(receipt["plan"])
+    columns = catalog["tables"][reach.table["table"]]["columns"] if reach.plain else {}  # else they are made of several
     for place, output in enumerate(receipt["plan"]["outputs"]):
         if output["part"]["node"] == "Key" and output["shown"] in ("text", "integer", "date"):
             key = receipt["plan"]["source"]["source"]["columns"][output["part"]["index"]]
@@ -626,8 +654,12 @@ def place(receipt: Any) -> str:
 def declared(receipt: Any, reach: SimpleNamespace, catalog: Any) -> str:
     """What the receipt rests on is what the catalog file declares."""
     curator, table, rows = catalog["curator"], catalog["tables"][reach.table["table"]], reach.table
-    unit = None if table["unit"] == "each row" else table["unit"]
-    for key in (one for one in receipt["plan"]["source"]["source"]["columns"] if one.get("per_unit")):
+    for one in reach.tables:
+        facts = catalog["tables"][one["table"]]
+        unit = None if facts["unit"] == "each row" else facts["unit"]
+        same([(f"the unit of {one['table']} and its column", [unit, unit and list(facts["columns"]).index(unit)],
+               [one["unit"], one["unit_index"]])])
+    for key in (one for one in receipt["plan"]["source"]["source"]["columns"] if one.get("per_unit") and reach.plain):
         read = {one["index"] for one in parts_of(key["part"]) if isinstance(one, dict) and one.get("node") == "Field"}
         facts = [fact for index, fact in enumerate(table["columns"].values()) if index in read]
         single = [isinstance(fact, dict) and fact.get("per_unit") == 1 for fact in facts]
@@ -636,8 +668,6 @@ def declared(receipt: Any, reach: SimpleNamespace, catalog: Any) -> str:
     units, whole = (str(Fraction(str(one).replace(" ", ""))) for one in numbers)
     same([("what is protected", curator["protects"], receipt["protects"]),
           ("the neighbours", curator.get("neighbours", "add-remove"), rows["neighbours"]),
-          ("the unit and its column", [unit, unit and list(table["columns"]).index(unit)],
-           [rows["unit"], rows["unit_index"]]),
           ("of units", units, str(reach.units or 0)),
           ("the budget", whole, str(budget(receipt)) if "ledger" in receipt else whole)])
     return "the table is private; its unit and neighbours, and the budget, are those declared"

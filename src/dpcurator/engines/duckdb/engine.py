@@ -27,7 +27,7 @@ from dpcurator.engines.engine import Kinds, Tables
 from dpcurator.engines.limits import COLUMN_NAME, TABLE_NAME
 from dpcurator.engines.settings import MIB, SPILL, Settings
 from dpcurator.errors import Fault, Misconfigured
-from dpcurator.plan.core import CorePlan, Scan
+from dpcurator.plan.core import CorePlan, Scan, scanned
 from dpcurator.plan.merge import apart, merged
 from dpcurator.values import Exact
 
@@ -146,7 +146,7 @@ def _read(core: CorePlan) -> list[tuple[str, str]]:
     """The stored columns a plan reads."""
     scan = core[0]
     assert isinstance(scan, Scan)
-    return [(scan.table, source.name) for source in scan.columns]
+    return [(table, name) for table, names in scanned(scan).items() for name in sorted(names)]
 
 
 def _interrupted(error: Exception) -> bool:

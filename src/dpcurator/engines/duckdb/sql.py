@@ -25,9 +25,11 @@ from typing import Any
 from dpcurator.catalog.model import Kind, Value
 from dpcurator.engines.duckdb import rows
 from dpcurator.engines.duckdb.levels import TYPES, Levels, Parameters, integer
+from dpcurator.engines.duckdb.relations import filtered
+from dpcurator.engines.duckdb.relations import scan_text as scan_text
 from dpcurator.engines.limits import MAX_RANGE, Parts, check_core
 from dpcurator.numbers.rational import INT64
-from dpcurator.plan.core import Chosen, CorePlan, Grid, Listed, ScaleDown, Scan, Source, Sum, key_bytes
+from dpcurator.plan.core import Chosen, CorePlan, Grid, Listed, ScaleDown, Sum, key_bytes
 from dpcurator.values import Exact
 
 _ONCE = ("spread",)  # it numbers units, so whoever reads it must read the same
@@ -106,14 +108,7 @@ def _rows(parts: Parts, stored: Callable[[str], str], parameters: Parameters) ->
     columns = ", ".join(f"x{index}" for index in range(len(parts.scan.columns))) or "nothing"
     source = "scanned"
     if parts.predicate is not None:
-        levels = Levels(parameters)
-        condition = rows.truth(parts.predicate, levels)
-        source, more = levels.expressions(source, "f", [condition])
-        if more:  # unnest of an empty list drops a row, and no optimiser pushes it down into the levels
-            kept = f"unnest(CASE WHEN {condition.text} THEN [1] ELSE [] END) AS kept"
-            steps += [*more, ("filtered", f"SELECT {columns}, {kept} FROM {source}")]
-        else:
-            steps.append(("filtered", f"SELECT {columns} FROM {source} WHERE {condition.text}"))
+        steps += filtered(parts.predicate, source, columns, parameters)
         source = "filtered"
     if parts.computed:
         levels = Levels(parameters)
@@ -123,21 +118,6 @@ def _rows(parts: Parts, stored: Callable[[str], str], parameters: Parameters) ->
         steps += [*more, ("projected", f"SELECT {columns}, {computed} FROM {source}")]
         source = "projected"
     return source, steps
-
-
-def scan_text(scan: Scan, stored: Callable[[str], str], parameters: Parameters) -> str:
-    columns = [f"{_canonical(source, parameters)} AS x{index}" for index, source in enumerate(scan.columns)]
-    return f"SELECT {', '.join(columns) or '0 AS nothing'} FROM {stored(scan.table)}"
-
-
-def _canonical(source: Source, parameters: Parameters) -> str:
-    text = f"TRY_CAST({source.name} AS {TYPES[source.kind]})"
-    if source.kind == "float":  # -0.0 needs nothing: it equals 0.0 here in every comparison, join and group
-        text = f"CASE WHEN isnan({text}) THEN NULL ELSE {text} END"
-    elif source.kind == "text":  # strlen counts bytes and costs nothing
-        most = source.letters
-        text = f"CASE WHEN strlen({text}) <= {most:d} OR length({text}) <= {most:d} THEN {text} END"
-    return text if source.fill is None else f"coalesce({text}, {parameters.constant(source.fill, source.kind)})"
 
 
 def key_columns(parts: Parts) -> list[str]:

@@ -1,0 +1,60 @@
+"""What a relation of the core plan must satisfy before an engine touches data: names, kinds, units and expressions.
+
+Looks at the plan alone. A node that is not listed here is refused. Checked in tests/laws/test_heart_relations.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from dpcurator.engines.limits_rows import Rows, kind_of
+from dpcurator.errors import Refusal
+from dpcurator.language.functions.function import LONGEST
+from dpcurator.language.rows import check_value, require
+from dpcurator.plan.core_relations import CoreRelation, Flag, Only, Source, Stored, columns_of
+
+TABLE_NAME: Final = re.compile(r"t[0-9]{1,9}")
+COLUMN_NAME: Final = re.compile(r"c[0-9]{1,9}")
+MOST_LEVELS: Final = 200  # nodes above each other
+
+
+def check_source(source: Source) -> None:
+    """A column of a stored table, or of a relation as if it were stored."""
+    require(COLUMN_NAME.fullmatch(source.name) is not None, "A stored column is named c0, c1, ...")
+    require(source.kind in ("integer", "float", "text"), "A stored column is integer, float or text.")
+    check_value(source.fill, source.kind)
+    require(type(source.letters) is int and 1 <= source.letters <= LONGEST, f"A text has at most {LONGEST:,} letters.")
+
+
+def check_stored(table: object, columns: Sequence[Source]) -> None:
+    """A stored table and its columns."""
+    named = isinstance(table, str) and TABLE_NAME.fullmatch(table) is not None
+    require(named, "A stored table is named t0, t1, ...")
+    for source in columns:
+        check_source(source)
+
+
+def check_relation(node: CoreRelation, levels: int = MOST_LEVELS) -> tuple[Source, ...]:
+    """Its columns. Raises Refusal."""
+    require(levels > 0, "The plan's relations are nested too deeply.")
+    match node:
+        case Stored(table, columns, unit):
+            check_stored(table, columns)
+            _unit(unit, columns)
+        case Only(source, predicate):
+            columns = check_relation(source, levels - 1)
+            Rows(tuple(one.kind for one in columns)).predicate(predicate)
+        case Flag(source, unit, among, among_unit):
+            columns, others = check_relation(source, levels - 1), check_relation(among, levels - 1)
+            require(_unit(unit, columns) == _unit(among_unit, others), "Units of two kinds are not the same units.")
+        case _:
+            raise Refusal("This is not a relation a core plan may hold.")
+    return columns_of(node)
+
+
+def _unit(unit: int, columns: Sequence[Source]) -> str:
+    kind = kind_of(tuple(one.kind for one in columns), unit)
+    require(kind != "float", "A unit is an integer or a text, never a float.")
+    return kind

@@ -1,0 +1,79 @@
+"""The heart law over relations: between neighbours no reading of any question over several tables moves further than it
+claims, on both of the catalog's relations, and every engine gives the integers of the reference (semantics 8).
+
+Neighbours differ in one unit's rows in all private tables at once. Each node's rule is weakened once and found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import heart_relations as relations
+import pytest
+from engine_rows import OTHERS
+
+from dpcurator.engines import reference_relations
+
+TRIPLES, EACH, LONG = 600, 60, 8_000
+
+
+def run(seeds: Iterator[int], wanted: int) -> tuple[int, list[str]]:
+    count, found = 0, []
+    while count < wanted:
+        made = relations.world(next(seeds))
+        for text, quote in relations.questions(made, 8):
+            found += relations.broken(made, text, quote, relations.evaluated(made, quote))
+            count += len(made.swaps)
+    return count, found
+
+
+def on_both(engine: Any, seeds: Iterator[int], wanted: int) -> int:
+    count = 0
+    while count < wanted:
+        made = relations.world(next(seeds))
+        opened = [engine.from_tables(made.stored(one), made.kinds) for one in made.every[:2]]
+        for text, quote in relations.questions(made, 20):
+            for one, tables in zip(opened, made.every, strict=False):
+                mine = relations.vectors(quote, one.evaluate(quote.lowered.core))
+                core = quote.lowered.core
+                honest = relations.vectors(quote, relations.Reference(made.stored(tables)).evaluate(core))
+                assert mine == honest, (made.seed, text)
+            count += 1
+    return count
+
+
+def test_no_unit_moves_a_reading_further_than_it_claims(record_property):
+    count, found = run(iter(range(10_000)), TRIPLES)
+    record_property("triples", count)
+    assert found == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", range(10_000, 40_000, 10_000))
+def test_no_unit_moves_a_reading_further_than_it_claims_at_length(start):
+    count, found = run(iter(range(start, start + 10_000)), LONG)
+    assert (count >= LONG, found) == (True, [])
+
+
+@pytest.mark.parametrize("engine", OTHERS)
+def test_every_engine_has_the_same_integers(engine, record_property):
+    record_property("questions", on_both(engine, iter(range(50_000, 60_000)), EACH))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", OTHERS)
+def test_every_engine_has_the_same_integers_at_length(engine):
+    on_both(engine, iter(range(60_000, 70_000)), 20 * EACH)
+
+
+def test_a_cohort_of_other_units_is_found(monkeypatch):
+    """Weakened: a row is marked where its unit is not alone in the cohort, which is a fact of other units' rows."""
+    honest = reference_relations._flag
+
+    def weakened(node: Any, rows: Any, among: Any) -> Any:
+        found = {row[node.among_unit] for row in among}
+        return [(*row, int(len(found) > 1)) for row in rows] if found else honest(node, rows, among)
+
+    monkeypatch.setattr(reference_relations, "_flag", weakened)
+    assert run(iter(range(500)), TRIPLES)[1]

@@ -1,0 +1,53 @@
+"""Questions over several tables: both verifiers derive the sensitivity again from the relation in the receipt."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+from clinic import CLINIC, curator
+
+from dpcurator.receipts.verification import verify
+from dpcurator.standalone import verify as alone
+from receipts import KEY, signed
+
+ASKED = [
+    "SELECT city, AVG(cost) FROM visits WHERE pid IN (SELECT patient FROM diagnoses WHERE code = 'X') GROUP BY city",
+]
+
+
+@pytest.fixture(scope="module")
+def answers():
+    made = curator()
+    return [made.ask(text, epsilon=1) for text in ASKED]
+
+
+def test_both_verifiers_take_the_receipt(answers):
+    for answer in answers:
+        assert all(step.holds for step in verify(answer.receipt, catalog=CLINIC).steps)
+        assert all(holds for _, holds, _ in alone.steps(answer.receipt, KEY.public))
+
+
+def test_both_refuse_a_relation_that_is_changed(answers):
+    """Re-signed by the same key: the words, the units and the nodes are derived again."""
+    for answer in answers:
+        for change in CHANGES:
+            receipt = copy.deepcopy(answer.receipt)
+            change(receipt["plan"]["source"]["source"])
+            receipt = signed(receipt)
+            assert not all(step.holds for step in verify(receipt, catalog=CLINIC).steps), change.__doc__
+            assert not all(holds for _, holds, _ in alone.steps(receipt, KEY.public)), change.__doc__
+
+
+def _other_node(grouped):
+    grouped["source"] = {"node": "Windowed", "source": grouped["source"]}
+
+
+def _each_row(grouped):
+    rows = grouped["source"]
+    while rows["node"] != "Rows":
+        rows = rows.get("among") or rows["source"]
+    rows |= {"unit": None, "unit_index": None}
+
+
+CHANGES = [_other_node, _each_row]

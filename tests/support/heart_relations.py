@@ -1,0 +1,167 @@
+"""Worlds of several tables for the heart law: neighbours differ in all rows of one unit, in every private table.
+
+`world(seed)` is a catalog of private tables with one kind of unit (and public ones), with rows in which units are alike
+in all but number and reach: very many rows, none in one table, values at and beyond the bounds, missing ones, keys that
+collide. `questions(world)` are SQL texts over every kind of relation that is accepted, in and on top of each other.
+Everything follows from the seed.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from heart import ALIKE, PRICES, Vectors, moves, priced, vectors
+
+from dpcurator.catalog.bind import catalog_of
+from dpcurator.catalog.load import load
+from dpcurator.catalog.model import Catalog
+from dpcurator.engines.reference import Reference
+from dpcurator.pricing.quote import Quote
+
+Rows = tuple[tuple[Any, ...], ...]
+CITIES = ["Leeds", "York", ""]
+COLUMNS = {  # name: (type, what is declared of it)
+    "visits": {
+        "pid": {}, "city": {"type": "text", "keys": CITIES}, "age": {"type": "integer", "bounds": [-5, 7]},
+        "cost": {"type": "float", "bounds": [-2.5, 7.25]}, "code": {"type": "integer"}, "seen": {"type": "boolean"},
+    },
+    "diagnoses": {
+        "who": {}, "code": {"type": "integer", "bounds": [0, 3]}, "kind": {"type": "text", "max_length": 3},
+        "cost": {"type": "float", "bounds": [0, 1]},
+    },
+}
+
+
+@dataclass(frozen=True)
+class World:
+    """tables: the rows of each private table, a unit in column 0; swaps: what takes the place of a unit's rows."""
+
+    seed: int
+    catalog: Catalog
+    tables: Mapping[str, Rows]
+    swaps: tuple[tuple[Any, Mapping[str, Rows]], ...]
+
+    @cached_property
+    def every(self) -> list[Mapping[str, Rows]]:
+        """The tables themselves, then each of their neighbours."""
+        return [self.tables, *(
+            {name: tuple(row for row in rows if row[0] != unit) + tuple(others.get(name, ()))
+             for name, rows in self.tables.items()}
+            for unit, others in self.swaps
+        )]
+
+    def stored(self, tables: Mapping[str, Rows]) -> dict[str, dict[str, list[Any]]]:
+        """As an engine has them."""
+        return {f"t{n}": {f"c{j}": [row[j] for row in tables[table.name]] for j in range(len(table.columns))}
+                for n, table in enumerate(self.catalog.tables)}
+
+    @property
+    def kinds(self) -> dict[str, dict[str, Any]]:
+        return {f"t{n}": {f"c{j}": column.kind for j, column in enumerate(table.columns)}
+                for n, table in enumerate(self.catalog.tables)}
+
+
+def world(seed: int, *, units: int = 8) -> World:
+    luck = random.Random(f"relations {seed}")
+    of_text = luck.random() < 0.5
+    tables: dict[str, Any] = {}
+    for name, columns in COLUMNS.items():
+        first = next(iter(columns))
+        tables[name] = {"unit": first, "columns": {**columns, first: {"type": "text" if of_text else "integer"}}}
+        rows, groups = luck.randint(1, 3), luck.randint(1, 3)
+        tables[name] |= luck.choice([{"max_total": luck.randint(1, 6)}, {"max_rows": rows, "max_groups": groups},
+                                     {"max_rows": rows, "max_groups": groups, "max_total": 4}])
+    replaces = luck.random() < 0.4
+    curator = ALIKE | ({"neighbours": "replace-one", "units": units} if replaces else {})
+    catalog = catalog_of(load({"curator": curator, "ledger": {"epsilon": 4, "delta": "1e-6"}, "tables": tables}))
+    names: list[Any] = [f"u{n}" if n else "" for n in range(units)] if of_text else list(range(-1, units - 1))
+    rows: dict[str, list[Any]] = {name: [] for name in tables}
+    for number, name in enumerate([*names, None]):
+        for table, own in unit(luck, name, number).items():
+            rows[table] += own
+    for own in rows.values():
+        luck.shuffle(own)
+    swaps = [(name, unit(luck, name if luck.random() < 0.5 else ("new" if of_text else 99), luck.randrange(9))
+              if replaces else {}) for name in names]
+    return World(seed, catalog, {name: tuple(own) for name, own in rows.items()}, tuple(swaps))
+
+
+def unit(luck: random.Random, name: Any, number: int) -> dict[str, Rows]:
+    """A unit's rows in each table."""
+    return {
+        table: tuple((name, *(value(luck, column) for column in list(columns.values())[1:]))
+                     for _ in range(luck.choice([0, 1, 1, 2, 3, 5, 12 if number == 0 else 2])))
+        for table, columns in COLUMNS.items()
+    }
+
+
+def value(luck: random.Random, column: Mapping[str, Any]) -> Any:
+    kind, ends = column["type"], column.get("bounds", [-1, 3])
+    if kind == "text":
+        return luck.choice([*column.get("keys", ["a", "b", "É"]), None, "nowhere"])
+    if kind == "boolean":
+        return luck.choice([0, 1, None])
+    if kind == "integer":
+        return luck.choice([ends[0], ends[1], ends[1], 0, 1, 2, None, 2**63 - 1, -(2**63)])
+    return luck.choice([float(ends[0]), float(ends[1]), 0.5, -0.0, None, math.nan, math.inf, -math.inf, 1e300, 5e-324])
+
+
+# --- questions ------------------------------------------------------------------------------------------------------
+
+CONDITIONS = ["age > 0", "seen", "city = 'Leeds'", "cost IS NULL", "code < 2", "city <> 'York' OR age = 7"]
+INNER = ["code = 1", "kind = 'a'", "cost >= 0.5", "code IS NOT NULL", "LENGTH(kind) = 1"]
+
+
+def cohort(luck: random.Random) -> str:
+    """A condition on the unit of visits."""
+    where = f" WHERE {luck.choice(INNER)}" if luck.random() < 0.8 else ""
+    deeper = f" {'AND' if where else 'WHERE'} who IN (SELECT pid FROM visits WHERE {luck.choice(CONDITIONS)})"
+    where += deeper if luck.random() < 0.3 else ""
+    also = f" AND {luck.choice(INNER)}" if luck.random() < 0.7 else ""
+    return luck.choice([
+        f"pid IN (SELECT who FROM diagnoses{where})",
+        f"pid NOT IN (SELECT d.who FROM diagnoses AS d{where})",
+        f"EXISTS (SELECT 1 FROM diagnoses WHERE who = visits.pid{also})",
+        f"NOT EXISTS (SELECT * FROM diagnoses AS d WHERE pid = d.who{also})",
+    ])
+
+
+def question(luck: random.Random) -> str:
+    asked = luck.sample(["COUNT(*)", "COUNT(age)", "SUM(age)", "AVG(cost)", "SUM(cost)", "COUNT(DISTINCT pid)"], 2)
+    conditions = [cohort(luck)] + ([luck.choice(CONDITIONS)] if luck.random() < 0.5 else [])
+    where = luck.choice([" AND ", " OR "]).join(conditions)
+    keys = luck.choice(["", "", " GROUP BY city", " GROUP BY seen, city"])
+    if luck.random() < 0.2:
+        one = cohort(luck)
+        return f"SELECT {', '.join(asked)} FROM visits WHERE {where} GROUP BY {one}"
+    return f"SELECT {', '.join(asked)} FROM visits WHERE {where}{keys}"
+
+
+def questions(made: World, count: int) -> Iterator[tuple[str, Quote]]:
+    """Questions with something to pay for."""
+    luck = random.Random(f"questions {made.seed}")
+    while count:
+        text, epsilon = question(luck), luck.choice(PRICES)
+        quote = priced(text, made.catalog, epsilon)
+        if quote.priced or quote.lowered.chosen:
+            count -= 1
+            yield f"{text} [{epsilon}]", quote
+
+
+# --- the law --------------------------------------------------------------------------------------------------------
+
+
+def evaluated(made: World, quote: Quote, engine: Any = Reference) -> list[Vectors]:
+    """The vectors over each of the world's tables."""
+    return [vectors(quote, engine.from_tables(made.stored(one), made.kinds).evaluate(quote.lowered.core))
+            for one in made.every]
+
+
+def broken(made: World, text: str, quote: Quote, found: list[Vectors]) -> list[str]:
+    return [f"world {made.seed}, unit {made.swaps[number][0]!r}: {text}: {words}"
+            for number, one in enumerate(found[1:]) for words in moves(quote, found[0], one)]
