@@ -46,6 +46,13 @@ REFUSED = [
     ({"a": {"unit": "u", "file": "a.duckdb", "columns": {"u": "text"}}}, "holds several tables"),
     ({"a": {"unit": "u", "duckdb": {"file": "a.duckdb"}, "columns": {"u": "text"}}}, "[duckdb] has no table"),
     ({"a": {"unit": "u", "duckdb": {"file": "a", "tabel": "b"}, "columns": {"u": "text"}}}, 'Did you mean "table"?'),
+    ({"a": {"unit": "u", "postgres": {"dsn": "env:9", "table": "t"}, "columns": {"u": "text"}}},
+     'dsn names no environment variable. Write dsn = "env:CLINIC_DSN"'),
+    ({"a": {"unit": "u", "postgres": {"table": "t"}, "columns": {"u": "text"}}}, 'Add a line: dsn = "env:CLINIC_DSN"'),
+    ({"a": {"unit": "u", "postgres": {"dsn": "env:D", "table": "t"}, "file": "a.csv", "columns": {"u": "text"}}},
+     "A table has one source: file or postgres, not both"),
+    ({"a": {"unit": "u", "postgres": {"dsn": "env:D", "table": "t"}, "delimiter": ";", "columns": {"u": "text"}}},
+     "delimiter is for CSV files"),
 ]
 
 
@@ -54,6 +61,17 @@ def test_refused(declared, told):
     with pytest.raises(Misconfigured) as caught:
         tables(**declared)
     assert told in str(caught.value)
+
+
+@pytest.mark.parametrize("given", [
+    {"dsn": "host=db password=hunter2", "table": "t"}, {"dsn": "postgresql://u:hunter2@db/x", "table": "t"},
+    {"dsn": "env:hunter2 ", "table": "t"}, "postgresql://u:hunter2@db/x", ["hunter2"],
+    {"dsn": {"value": "hunter2"}, "table": "t"}, {"dsn": "env:D", "table": "t", "password": "hunter2"},
+])
+def test_a_password_in_the_catalog_is_refused_and_not_repeated(given):
+    with pytest.raises(Misconfigured) as caught:
+        tables(a={"unit": "u", "postgres": given, "columns": {"u": "text"}})
+    assert "hunter2" not in str(caught.value)
 
 
 def test_each_row_needs_no_caps_and_caps_may_be_absent():

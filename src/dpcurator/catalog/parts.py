@@ -93,7 +93,9 @@ def _fields_at(model: type[Section], location: tuple[str | int, ...]) -> list[st
 
 
 def _sample(name: str) -> str:
-    return {"protects": '"patients"', "epsilon": "4", "type": '"text"', "file": '"data.duckdb"'}.get(name, '"..."')
+    samples = {"protects": '"patients"', "epsilon": "4", "type": '"text"', "file": '"data.duckdb"',
+               "dsn": '"env:CLINIC_DSN"'}
+    return samples.get(name, '"..."')
 
 
 def _expected(detail: ErrorDetails) -> str:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 VARIABLE: Final = re.compile(r"env:([A-Za-z_][A-Za-z0-9_]*)")
 WRITE_DSN: Final = 'Write dsn = "env:CLINIC_DSN", and put the connection string into that environment variable.'
+LEAST_VERSION: Final = 12
 WAIT: Final = 30  # seconds until a server that does not answer is away, where the connection string says nothing
 SETTINGS: Final = {
     "TimeZone": "UTC",
@@ -88,6 +89,9 @@ def connected(dsn: str, where: str) -> Iterator[Connection[Any]]:
     except (psycopg.Error, OSError, UnicodeError) as error:
         raise _unreachable(psycopg, error, conninfo, variable, where) from None
     try:
+        if connection.info.server_version < LEAST_VERSION * 10_000:
+            raise Misconfigured(f"The server of {variable} is older than PostgreSQL {LEAST_VERSION}.", where=where,
+                                cure="Copy the table to a newer one, or to a file.")
         yield connection
     finally:
         connection.close()
