@@ -57,6 +57,7 @@ _NAMES = {
     "GaussianFilter": ("dpcurator.accounting.filters", "GaussianFilter"),
     "Odometer": ("dpcurator.accounting.odometer", "Odometer"),
     "calibrate": ("dpcurator.accounting.calibrate", "calibrate"),
+    "dpftrl": ("dpcurator.accounting.factorisation", "dpftrl"),
     "dpsgd": ("dpcurator.accounting.training", "dpsgd"),
     "noise_multiplier": ("dpcurator.accounting.training", "noise_multiplier"),
     "tradeoff": ("dpcurator.accounting.tradeoff", "tradeoff"),
@@ -84,6 +85,7 @@ if TYPE_CHECKING:
     from dpcurator.accounting.composition import Composition as Composition
     from dpcurator.accounting.composition import compose as compose
     from dpcurator.accounting.explain_loss import explain_loss as explain_loss
+    from dpcurator.accounting.factorisation import dpftrl as dpftrl
     from dpcurator.accounting.filters import ApproximateFilter as ApproximateFilter
     from dpcurator.accounting.filters import GaussianFilter as GaussianFilter
     from dpcurator.accounting.filters import RenyiFilter as RenyiFilter
