@@ -3,6 +3,9 @@
 The suite runs with --import-mode=importlib, which adds no folder to sys.path.
 """
 
+import gc
+import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -10,6 +13,17 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+# Also where the environment says to write no bytecode: every worker and every process of a test would compile the
+# package anew, which takes each a second and more.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# Directories of tests are in memory where there is room: a ledger waits for the disk several times in each answer, and
+# what no test tries is a loss of power.
+MEMORY, ROOM = Path("/dev/shm"), 2 << 30
+if MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ROOM:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 SUPPORT = str(Path(__file__).parent / "support")
 if SUPPORT not in sys.path:
@@ -58,6 +72,18 @@ def postgres() -> Iterator[PostgresServer]:
     """A PostgreSQL server; the test is skipped, with the reason, where there is none."""
     with running() as server:
         yield server
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Garbage is looked for neither while tests are collected nor, later, in what was made then; and seldom."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.set_threshold(50_000, 20, 20)
+        gc.enable()
 
 
 @pytest.fixture

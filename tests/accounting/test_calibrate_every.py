@@ -92,7 +92,7 @@ def test_an_error_that_every_noise_has_is_refused():
 
 
 @pytest.mark.parametrize("count", [2, 30])
-def test_d10_several_discrete_gaussians_have_the_noise_of_as_many_continuous_ones(count, monkeypatch):
+def test_d10_several_discrete_gaussians_cost_what_continuous_ones_do(count, monkeypatch):
     """D10: sigma sqrt(k) to a thousandth, by one or two loss distributions, certified from above."""
     tried, honest = [], Composition.bracket
     monkeypatch.setattr(Composition, "bracket", lambda self, **how: tried.append(self) or honest(self, **how))

@@ -1,12 +1,21 @@
-"""What other accountants' test suites and papers expect of single losses, with the source of each (peers.csv).
+"""What other accountants' test suites and papers expect, with the source of each (peers.csv).
 
-Their deltas, epsilons, divergences and atoms. A "value" is met within its tolerance (an enclosure holds it, but for
-that); an "upper" bound of theirs is not passed by what is proved here; a "lower" one is not above it.
+Deltas, epsilons, divergences, atoms, noise for a target, compositions, trade-offs, variances of local reports. A
+"value" is met within its tolerance (an enclosure holds it, but for that); an "upper" bound of theirs is not passed by
+what is proved here; a "lower" one is not above it. `long` rows are of the slow tests.
+
+Six of the rows that were collected are left out, as they are not what they seem: the census bureau's published 17.14
+and 2.47 for rho 2.56 and .07 at 1e-10 (17.1584 and 2.3873); two sigmas of autodp's legacy calibrator, off by 2e-7 and
+2e-6 of the least; and two losses of Poisson samples on coarse grids, sigma 1: .2391764 for delta at q .01, T 10,000,
+epsilon 1, and .0116833 for epsilon at q .0001, T 1,000, delta 1e-5. Finer grids tend to .239143 and .01119, which the
+brackets here hold.
 """
 
 from __future__ import annotations
 
 import csv
+import math
+from collections.abc import Callable
 from fractions import Fraction as F
 from pathlib import Path
 from typing import Any
@@ -14,8 +23,12 @@ from typing import Any
 import pytest
 
 import dpcurator as dp
+import dpcurator.accounting.convert
+from dpcurator.accounting.bracket import Bracket
 from dpcurator.numbers import Enclosure
+from dpcurator.privacy.zcdp import epsilon_of
 
+E0 = Enclosure.exactly(0)
 ROWS = list(csv.DictReader((Path(__file__).parent / "peers.csv").read_text("utf-8").splitlines()))
 
 
@@ -28,13 +41,63 @@ def atom(law: Any, which: Any) -> tuple[Any, Any]:
 def ends(value: Any) -> tuple[float, float]:
     if isinstance(value, Enclosure):
         return float(value.lo), float(value.hi)
+    if isinstance(value, Bracket):
+        return float(value.lower), float(value.upper)
+    if isinstance(value, tuple):
+        return value
     return float(value), float(value)
 
 
-NAMES = {"dp": dp, "F": F, "atom": atom, "max": max, "min": min}
+def between(one: Any, other: Any) -> tuple[float, float]:
+    """All that lies between two of them: a figure for noise that is stated to three digits."""
+    (a, b), (c, d) = ends(one), ends(other)
+    return min(a, c), max(b, d)
 
 
-@pytest.mark.parametrize("row", ROWS, ids=[f"{i}" for i in range(len(ROWS))])
+def sigma(found: Any) -> float:
+    return math.sqrt(found.loss["variance"])
+
+
+def scale(found: Any) -> F:
+    return found.loss["scale"]
+
+
+def refused(make: Callable[[], object]) -> int:
+    try:
+        make()
+    except dp.Refusal:
+        return 1
+    return 0
+
+
+def variance(local: Any) -> F:
+    """Of the estimate of a share of nearly 0 from one report: q (1-q) / (p-q)**2; hashes taken for even ones."""
+    p, q = (local.p, local.q) if isinstance(local, dp.UnaryEncoding) else (local.truth, local.lie)
+    q = F(1, local.buckets) if isinstance(local, dp.LocalHashing) else q
+    return q * (1 - q) / (p - q) ** 2
+
+
+def norm_tail(x: str) -> float:
+    return math.erfc(float(x) / math.sqrt(2)) / 2
+
+
+def at_least(inverse: int, threshold: int) -> Enclosure:
+    """P(Z >= threshold) of discrete Laplace noise of scale 1/inverse."""
+    return (1 - sum((dp.DiscreteLaplace(F(1, inverse)).pmf(k) for k in range(1 - threshold, threshold)), E0)) / 2
+
+
+NAMES = {
+    "dp": dp, "F": F, "atom": atom, "max": max, "min": min, "sum": sum, "range": range, "E0": E0, "between": between,
+    "sigma": sigma, "scale": scale, "refused": refused, "variance": variance, "norm_tail": norm_tail,
+    "at_least": at_least, "zc": lambda rho, delta: epsilon_of(F(rho), F(delta)), "dpcurator": dpcurator,
+}
+
+
+def marked(number: int, row: dict[str, str]) -> Any:
+    return pytest.param(row, id=f"{number}", marks=[pytest.mark.slow] if row["long"] else [])
+
+
+@pytest.mark.parametrize("row", [marked(i, row) for i, row in enumerate(ROWS)])
 def test_the_numbers_of_others_are_met(row: dict[str, str]) -> None:
     low, high = ends(eval(row["expression"], dict(NAMES)))  # this file's own rows
     expected, slack = float(row["expected"]), float(row["tolerance"]) + 1e-12 * abs(float(row["expected"]))

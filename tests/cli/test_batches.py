@@ -157,3 +157,24 @@ def test_together_is_shown_where_it_is_less_or_asked_for(clinic, capsys):
     assert "together" not in run(capsys, "budget").out
     assert "together epsilon 0.5 at delta 0.000001, had" in run(capsys, "budget", "--delta", "1e-6").out
     assert run(capsys, "budget", "--delta", "x").code == 2
+
+
+def test_a_file_has_a_menu_a_rehearsal_and_errors_of_its_columns(clinic, capsys):
+    for command in ("ask", "quote"):
+        menu = run(capsys, command, "--file", "queries.sql", "--assume-count", "100")
+        assert menu.code == 0
+        assert menu.out.splitlines()[0].split()[:4] == ["spend", "epsilon", "1:", "n"]
+    assert run(capsys, "ask", "--file", "queries.sql", "--json").json["menu"][0]["error_bars"][0]["column"] == "1: n"
+    made_up = run(capsys, "ask", "--file", "queries.sql", "--rehearse")
+    assert made_up.out.strip().endswith("made up: no data was read, and nothing was spent")
+    assert all(answer["made_up"] for answer in run(capsys, "ask", "--file", "queries.sql", "--rehearse", "--json").json)
+    how = ("--within", "1:n=90", "--within", "mean; age=20", "--assume-count", "500")
+    told = run(capsys, "quote", "--file", "queries.sql", *how)
+    assert told.code == 0
+    amounts = [float(line.split()[-1]) for line in told.out.splitlines() if line.startswith("share of the price")]
+    assert float(told.out.split()[2]) == pytest.approx(sum(amounts))
+    assert run(capsys, "log", "--json").json == []
+    assert run(capsys, "ask", "--file", "queries.sql", "--within", "n=90").code == 2
+    assert run(capsys, "ask", "--file", "queries.sql", "--weight", "n=90").code == 2
+    assert run(capsys, "ask", "--file", "queries.sql", "--delta", "1e-9").code == 2
+    assert run(capsys, "ask", "--file", "queries.sql", "--rehearse", "--fresh").code == 2

@@ -11,6 +11,7 @@ from questions import CATALOG, VISITS, catalog_with, with_column
 
 from dpcurator.entropy import SystemEntropy
 from dpcurator.errors import Fault, OverBudget, Refusal
+from dpcurator.pricing.bars import bars
 from dpcurator.receipts.verification import verify
 from receipts import CATALOGS, KEY, changed, curator, json_of, leaves, others, signed
 
@@ -181,3 +182,74 @@ def test_as_json():
     said = json.loads(json.dumps(curator().quote_batch(ASKED, epsilon=1).as_json(), allow_nan=False))
     assert said["epsilon"] == "1"
     assert len(said["questions"]) == 4
+
+
+TITLED = [
+    "SELECT city, COUNT(*) AS n FROM visits GROUP BY city",
+    "SELECT COUNT(*) AS n, AVG(age) AS mean FROM visits WHERE age > 30",
+    "SELECT city FROM visits GROUP BY city",
+]
+
+
+@pytest.mark.parametrize("name", CATALOGS)
+def test_errors_of_columns_give_each_question_its_least_price(name):
+    made = curator(CATALOGS[name])
+    alone = [made.quote(TITLED[0], within={"n": 400}),
+             made.quote(TITLED[1], within={"n": 90, "mean": 5}, assume_count=900)]
+    asked = TITLED if "unknown" not in name else TITLED[:2]  # where keys are selected, they cost something
+    batch = made.quote_batch(asked, within={"1:n": 400, "2:N": 90, "mean": 5}, assume_count=900)
+    assert [quote.cost for quote in batch.asked][:2] == [quote.cost for quote in alone]
+    assert [one.priced for one in batch.paid] == [one.priced for one in alone]
+    assert batch.cost == sum(quote.cost for quote in alone)
+    of_all = made.quote_batch(asked, within={"n": 90, "mean": 5}, assume_count=900)
+    assert of_all.asked[0].cost > batch.asked[0].cost
+    assert of_all.asked[1].cost == batch.asked[1].cost
+    if batch.cost <= made.catalog.budget:
+        answers = made.batch(asked, within={"1:n": 400, "2:N": 90, "mean": 5}, assume_count=900)
+        assert made.budget().spent == batch.cost
+        told = verify(json_of(answers[1].receipt), catalog=made.catalog, ledger=made.ledger)
+        assert told.holds, str(told)
+
+
+@pytest.mark.parametrize(
+    ("within", "said", "cure"),
+    [
+        ({"1:n": 9}, "question 2: no error is wanted of any of its columns", {"1:n": 9, "2:n": 50}),
+        ({"x": 9}, "no question has a column 'x'", {"n": 50}),
+        ({"4:n": 9}, "there is no question 4", {"n": 50}),
+        ({"3:n": 9, "n": 8}, "question 3: --within: there is no single column 'n'", {"n": 50}),
+    ],
+)
+def test_errors_that_fit_no_column_are_refused_and_the_cure_works(within, said, cure):
+    made = curator()
+    with pytest.raises(Refusal, match=said) as refused:
+        made.quote_batch(TITLED, within=within)
+    assert refused.value.cure
+    assert made.quote_batch(TITLED, within=cure).cost > 0
+    with pytest.raises(Refusal, match="share a price"):
+        made.quote_batch(TITLED, within=cure, as_one=True)
+
+
+@pytest.mark.parametrize("name", CATALOGS)
+def test_a_menu_of_a_batch_has_the_bars_of_its_quotes(name):
+    made = curator(CATALOGS[name])
+    menu = made.menu_batch(TITLED, assume_count=700)
+    assert [offer.percent for offer in menu.offers] == [1, 2, 5, 10, 20, 50, 100]
+    offer = menu.offers[3]
+    batch = made.quote_batch(TITLED, spend="10%", assume_count=700)
+    own = [bar for quote in batch.asked for bar in bars(quote, 700)]
+    assert [bar.title for bar in offer.bars] == ["1: n", "2: n", "2: mean"]
+    assert [(bar.error, bar.rows) for bar in offer.bars] == [(bar.error, bar.rows) for bar in own]
+    assert (offer.amount, offer.left) == (made.catalog.budget / 10, made.catalog.budget * 9 / 10)
+    json.dumps(menu.as_json(), allow_nan=False)
+    assert made.ledger.life() == "new"
+
+
+def test_a_batch_is_rehearsed_for_nothing():
+    made = curator()
+    answers = made.rehearse_batch(TITLED)
+    assert [answer.columns for answer in answers] == [quote_columns(made, text) for text in TITLED]
+    assert all(answer.made_up and answer.receipt is None for answer in answers)
+    assert made.ledger.life() == "new"
+    with pytest.raises(Refusal, match="question 2"):
+        made.rehearse_batch([TITLED[0], "SELECT MAX(age) FROM visits"])

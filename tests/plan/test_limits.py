@@ -20,6 +20,7 @@ from dpcurator.language.evaluate import value
 from dpcurator.language.limits import KEY_LETTERS, MOST_STEPS, Budget, Cost, cost
 from dpcurator.plan.limits import MOST_CELLS, finishing
 from dpcurator.plan.public_keys import image
+from dpcurator.pricing.offers import Offer
 from dpcurator.pricing.prices import Price
 
 F = Fraction
@@ -159,5 +160,5 @@ def test_a_batch_is_held_to_what_one_question_is(why: str) -> None:
     catalog = catalog_with(table)
     plans = [planned(text, catalog) for text in HEAVY[why][:100]]
     with pytest.raises(Refusal, match=r"too much for one batch|together: the answer"):
-        quote_batch(plans, Price("epsilon", F(1), F(0)), catalog, confidence=F(95, 100))
-    assert quote_batch(plans[:3], Price("epsilon", F(1), F(0)), catalog, confidence=F(95, 100)).paid
+        quote_batch(plans, Offer(Price("epsilon", F(1), F(0)), {}, None, None, F(95, 100)), catalog)
+    assert quote_batch(plans[:3], Offer(Price("epsilon", F(1), F(0)), {}, None, None, F(95, 100)), catalog).paid

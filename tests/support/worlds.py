@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction as F
+from functools import cache
 from typing import Any
 
 from dpcurator import mechanisms as m
@@ -254,9 +255,10 @@ WORLDS: dict[str, Callable[[], list[World]]] = {
 REASONS: dict[str, str] = {}
 
 
-def worlds() -> list[World]:
+@cache
+def worlds() -> tuple[World, ...]:
     """Those of every class that is in the tuple."""
-    return [world for one in m.MECHANISMS if one.__name__ in WORLDS for world in WORLDS[one.__name__]()]
+    return tuple(world for one in m.MECHANISMS if one.__name__ in WORLDS for world in WORLDS[one.__name__]())
 
 
 # --- what else every mechanism is tried with -----------------------------------------------------------------------

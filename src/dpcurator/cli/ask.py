@@ -74,10 +74,19 @@ def ask(
                 "--file takes neither --output nor another --format than table or json.",
                 cure="Ask the questions one by one, or send the output on, as in --json > answers.json.",
             )
-        if rehearse or receipt is not None:
-            raise Refusal("--file takes neither --rehearse nor --receipt.", cure="Ask the questions one by one.")
+        if receipt is not None:
+            raise Refusal(
+                "--file takes no --receipt.", cure="Print them afterwards, as `dpcurator receipt` does, by their names."
+            )
+        questions = questions_of(file, question, asked)
+        if rehearse:
+            _rehearsed_batch(catalog, questions, asked, as_json, real=bool(fresh or request_id or as_one))
+            return
+        if asked.unpriced:
+            _batch_menu(_curator(catalog), questions, asked, as_json)
+            return
         how = {"fresh": fresh, "request_id": request_id, "as_one": as_one}
-        _batch(catalog, questions_of(file, question, asked), asked, as_json, yes=yes, **how)
+        _batch(catalog, questions, asked, as_json, yes=yes, **how)
         return
     if as_one:
         raise Refusal("--as-one is for a file of questions.", cure="Write the questions in a file, and add --file.")
@@ -151,6 +160,30 @@ def _rehearsed(catalog: Path, question: str | None, asked: Asked, *, real: bool)
     return rehearsing(load(catalog)).rehearse(question_text(question), **asked.offer())
 
 
+def _rehearsed_batch(
+    catalog: Path, questions: tuple[str, ...], asked: Asked, as_json: bool, *, real: bool
+) -> None:
+    """A file's questions over made-up rows."""
+    from dpcurator.catalog.load import load
+    from dpcurator.cli.batch import batch_text
+    from dpcurator.curator.opening import rehearsing
+
+    if real:
+        raise Refusal("a rehearsal is free and has no receipt.", cure="Leave out --fresh, --request-id and --as-one.")
+    answers = rehearsing(load(catalog)).rehearse_batch(questions, **asked.batch_offer())
+    show_json([answer.as_json() for answer in answers]) if as_json else show(batch_text(questions, answers))
+
+
+def _batch_menu(curator: Any, questions: tuple[str, ...], asked: Asked, as_json: bool) -> None:
+    """The prices of a file's questions together."""
+    if asked.delta is not None:
+        raise Refusal("--delta is no price by itself.", cure="Add --rho, --epsilon, --spend or --within.")
+    menu = curator.menu_batch(
+        questions, assume_count=asked.assume_count, confidence=asked.confidence, **asked.caps()
+    )
+    show_json(menu.as_json()) if as_json else show(menu.told(f"choose one with --spend, or --{menu.currency}"))
+
+
 def _write(path: Path, receipt: dict[str, Any]) -> None:
     try:
         write(path, json.dumps(receipt, indent=2))
@@ -218,11 +251,14 @@ def quote(
 def _quote_batch(curator: Any, questions: tuple[str, ...], asked: Asked, as_json: bool, *, as_one: bool) -> None:
     from dpcurator.cli.batch import batch_quote_text
 
+    if asked.unpriced:
+        _batch_menu(curator, questions, asked, as_json)
+        return
     batch = curator.quote_batch(questions, **asked.batch_offer(), as_one=as_one)
     if as_json:
         show_json(batch.as_json())
         return
-    show(batch_quote_text(questions, batch, curator.budget(), as_one=as_one))
+    show(batch_quote_text(questions, batch, curator.budget(), as_one=as_one, assume_count=asked.assume_count))
 
 
 @command(name="explain", epilog='Example: dpcurator explain "SELECT city, COUNT(*) AS n FROM visits GROUP BY city"')

@@ -36,6 +36,8 @@ def _told(answer: Answer) -> list[str]:
 
 
 def _foot(answers: Sequence[Answer]) -> str:
+    if answers[0].made_up:
+        return "made up: no data was read, and nothing was spent"
     paid = {a.receipt["batch"]["index"]: a for a in answers if a.receipt is not None and "ledger" in a.receipt}
     left = f"(left {decimal_text(answers[0].remaining)})"
     if not paid and any(answer.paid_before for answer in answers):
@@ -54,10 +56,11 @@ def _foot(answers: Sequence[Answer]) -> str:
     return f"spent {amount} {left}   receipt{'s' if len(names) > 1 else ''} {' to '.join(names)}   {again}"
 
 
-def batch_quote_text(questions: Sequence[str], batch: Any, budget: Budget, *, as_one: bool = False) -> str:
+def batch_quote_text(questions: Sequence[str], batch: Any, budget: Budget, *, as_one: bool = False,
+                     assume_count: str | None = None) -> str:
     """The price of all, whether it can be paid, and what each question gets for its share. batch: a `Batch`."""
     parts = [
-        f"{_asked(number, question)}\n{quote_text(quote, budget, None, of_batch=True)}"
+        f"{_asked(number, question)}\n{quote_text(quote, budget, assume_count, of_batch=True)}"
         for number, (question, quote) in enumerate(zip(questions, batch.asked, strict=True), 1)
     ]
     if not batch.paid:

@@ -91,15 +91,13 @@ class Asked:
 
     def offer(self) -> Asking:
         """The price and how error bars are read, as `Curator.quote` and `Curator.ask` take them. Raises Refusal."""
-        return {
-            **self.batch_offer(), "within": _by_column(self.within, "within", "error", "n=50"),
-            "weights": _by_column(self.weight, "weight", "number", "n=2"), "assume_count": self.assume_count,
-        }
+        return {**self.batch_offer(), "weights": _by_column(self.weight, "weight", "number", "n=2")}
 
     def batch_offer(self) -> BatchAsking:
         """The same of several questions."""
         return {
             "epsilon": self.epsilon, "rho": self.rho, "delta": self.delta, "spend": self.spend,
+            "within": _by_column(self.within, "within", "error", "n=50"), "assume_count": self.assume_count,
             "confidence": self.confidence, **self.caps(),
         }
 
@@ -164,8 +162,8 @@ def questions_of(file: Path, question: str | None, asked: Asked) -> tuple[str, .
 
     if question is not None:
         raise Refusal("a question and --file are two ways of asking.", cure="Leave out one of them.")
-    if asked.unpriced or asked.within or asked.weight or asked.assume_count is not None:
-        raise Refusal("a batch has one price for all its questions.", cure="Add --spend, --epsilon or --rho.")
+    if asked.weight:
+        raise Refusal("--weight is for one question.", cure="Leave it out, or name errors, as in --within 1:n=50.")
     try:
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError):

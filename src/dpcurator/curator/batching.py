@@ -1,7 +1,8 @@
 """Several questions as one: priced together, charged by one event, read by one statement; all or none.
 
-The price is shared equally by the distinct questions that cost anything; each is then a quote like any other, and what
-a batch is charged is their exact sum (basic composition). The same question twice is one, paid once and answered twice.
+The price is shared equally by the distinct questions that cost anything, or each has the least price that meets the
+errors wanted of it (`within`); each is then a quote like any other, and what a batch is charged is their exact sum
+(basic composition). The same question twice is one, paid once and answered twice.
 
 `as_one` has it charged as one certified (epsilon, delta) point instead (pricing/joint_guarantee.py), in a ledger of
 these two: the questions have half of the price's delta for themselves, and the point is at all of it. Where that
@@ -14,9 +15,10 @@ tests/curator/test_batching.py and tests/curator/test_batching_as_one.py.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, Final
 
 from dpcurator.catalog.model import Catalog
@@ -32,10 +34,14 @@ from dpcurator.plan.limits import Finishing, check, finishing
 from dpcurator.plan.merge import merged
 from dpcurator.plan.nodes import Plan
 from dpcurator.plan.relation_facts import table_of
-from dpcurator.pricing.goals import best_shared
+from dpcurator.pricing.bars import bars, results
+from dpcurator.pricing.goals import best_shared, shared_bars
 from dpcurator.pricing.joint_guarantee import Point, point_of
-from dpcurator.pricing.prices import Price
-from dpcurator.pricing.quote import Quote
+from dpcurator.pricing.menu import SHARES, Menu, MenuRow, titled
+from dpcurator.pricing.offers import Offer, expected_rows
+from dpcurator.pricing.prices import Price, amount_of, share_of
+from dpcurator.pricing.quote import CONFIDENCE, Quote
+from dpcurator.pricing.resolve import resolve
 from dpcurator.receipts.loss import losses_of
 from dpcurator.receipts.receipt import batch_digest
 from dpcurator.values import Json
@@ -118,12 +124,12 @@ class Batch:
         told: Json = {"batch": [quote.parameters() for quote in self.paid]}
         return told if self.point is None else told | {"point": point_json(self.point)}
 
-    def told(self, index: int) -> Json:
-        """What the receipt of the paid question number `index` says of the batch."""
+    def told(self) -> Json:
+        """What each receipt says of the batch, beside which of the paid questions it is of."""
         own = set(self.own)
         costs = [[str(getattr(quote, name)) if place in own else "0" for name in ("epsilon", "rho", "delta")]
                  for place, quote in enumerate(self.paid)]
-        told: Json = {"index": index, "plans": list(self.digests), "facts": list(self.facts), "costs": costs}
+        told: Json = {"plans": list(self.digests), "facts": list(self.facts), "costs": costs}
         if self.point is None:
             return told
         losses = [[loss.as_json() for loss in losses_of(quote.parameters())] for quote in self.paid]
@@ -156,17 +162,24 @@ def point_json(point: Point) -> Json:
     return {"epsilon": str(point.epsilon), "delta": str(point.delta)}
 
 
-def quote_batch(
-    plans: Sequence[Plan], offered: Price, catalog: Catalog, *, confidence: Fraction, as_one: bool = False
-) -> Batch:
-    """The plans at an equal share each of the price. Raises Refusal, saying which question.
+def quote_batch(plans: Sequence[Plan], offer: Offer, catalog: Catalog, *, as_one: bool = False) -> Batch:
+    """The plans at an equal share each of the price; or each at the least price that meets its targets. Raises Refusal,
+    saying which question.
 
     as_one: charged as one certified point where that is less epsilon than the sum.
     """
     if not 0 < len(plans) <= MOST:
         raise Refusal(f"a batch holds 1 to {MOST} questions.", cure='Write it as in batch(["SELECT COUNT(*) ..."]).')
+    if as_one and offer.price is None:
+        raise Refusal(
+            "errors are promised question by question, and as one they share a price.",
+            cure="Leave out as_one (--as-one), or give the batch one price.",
+        )
+    if offer.price is None:
+        return _by_targets(plans, offer, catalog)
+    offered = offer.price
     if not as_one:
-        return _shared(plans, offered, catalog, confidence)
+        return _shared(plans, offered, catalog, offer)
     if catalog.currency != "epsilon" or not offered.delta:
         raise Refusal(
             "a batch is accounted for jointly at one epsilon and delta, and there is no such delta to spend here."
@@ -174,29 +187,112 @@ def quote_batch(
             else "a point of epsilon and delta says nothing in rho, in which this ledger counts.",
             cure="Leave out as_one (--as-one); the batch is charged as its questions are.",
         )
-    apart = _shared(plans, offered, catalog, confidence)
+    apart = _shared(plans, offered, catalog, offer)
     if not apart.paid:
         return apart
-    halved = _shared(plans, replace(offered, delta=offered.delta / 2), catalog, confidence)
+    halved = _shared(plans, replace(offered, delta=offered.delta / 2), catalog, offer)
     point = point_of([loss for quote in halved.paid for loss in losses_of(quote.parameters())], offered.delta)
     return apart if point is None or point.epsilon >= apart.epsilon else replace(halved, point=point)
 
 
-def _shared(plans: Sequence[Plan], offered: Price, catalog: Catalog, confidence: Fraction) -> Batch:
+def _shared(plans: Sequence[Plan], offered: Price, catalog: Catalog, offer: Offer) -> Batch:
     digests = [digest(plan) for plan in plans]
     whole: dict[str, Quote] = {}
+
+    def quoted(number: int, plan: Plan, at: Price) -> Quote:
+        return _quoted(number, lambda: best_shared(plan, at, catalog, confidence=offer.confidence, rows=offer.rows))
+
     for number, (name, plan) in enumerate(zip(digests, plans, strict=True), 1):
         if name not in whole:
-            whole[name] = _quoted(number, plan, offered, catalog, confidence)
+            whole[name] = quoted(number, plan, offered)
     names = tuple(name for name, quote in whole.items() if not quote.free)
     if names:
         share = Price(offered.currency, offered.amount / len(names), offered.delta / len(names))
         for name in names:
-            whole[name] = _quoted(digests.index(name) + 1, whole[name].plan, share, catalog, confidence)
+            whole[name] = quoted(digests.index(name) + 1, whole[name].plan, share)
+    return _checked(digests, whole)
+
+
+def _checked(digests: Sequence[str], whole: Mapping[str, Quote]) -> Batch:
+    """The batch of these questions, by the digests of their plans, each at its price. Raises Refusal."""
+    names = tuple(name for name, quote in whole.items() if not quote.free)
     places = tuple(names.index(name) if name in names else None for name in digests)
     batch = Batch(tuple(whole[name] for name in digests), tuple(whole[name] for name in names), names, places)
     _check(batch)
     return batch
+
+
+def _by_targets(plans: Sequence[Plan], offer: Offer, catalog: Catalog) -> Batch:
+    """Each question at the least price that meets the errors wanted of its columns: so the least for all. "2:n" is
+    column n of question 2 alone; "n" that of every question that has one. Raises Refusal."""
+    digests = [digest(plan) for plan in plans]
+    targets: dict[str, dict[str, Fraction]] = {name: {} for name in digests}
+    parts: dict[str, set[str]] = {name: set() for name in digests}
+    for given, error in offer.targets.items():
+        number, colon, title = given.partition(":")
+        own = int(number) if colon and number.isdecimal() and len(number) < 4 else None
+        found = [at for at, plan in enumerate(plans, 1) if own in (None, at)
+                 and (own is not None or _has(plan, given))]
+        if not found:
+            of = f"there is no question {own}" if own is not None else f"no question has a column {given!r}"
+            raise Refusal(f"--within: {of}.", cure=f"Name one of questions 1 to {len(plans)}, as in --within 1:n=50.")
+        for at in found:
+            name = given if own is None else title
+            try:
+                titled(plans[at - 1], {name: error}, "within")
+            except Refusal as refused:
+                raise in_question(at, refused) from None
+            targets[digests[at - 1]][name] = min(error, targets[digests[at - 1]].get(name, error))
+            if given in offer.parts:
+                parts[digests[at - 1]].add(name)
+    whole: dict[str, Quote] = {}
+    for place, (name, plan) in enumerate(zip(digests, plans, strict=True), 1):
+        if name not in whole:
+            delta = None if offer.delta is None else offer.delta / len(targets)
+            own_offer = replace(offer, targets=targets[name], parts=frozenset(parts[name]), delta=delta)
+            whole[name] = _quoted(place, partial(_at_least_price, plan, own_offer, catalog))
+    return _checked(digests, whole)
+
+
+def _has(plan: Plan, title: str) -> bool:
+    return any(output.title.lower() == title.lower() for output in plan.outputs if results(output.part))
+
+
+def _at_least_price(plan: Plan, offer: Offer, catalog: Catalog) -> Quote:
+    of = resolve(plan)
+    if not offer.targets and (of.asks or of.reach.chosen):
+        titles = [output.title for output in plan.outputs if results(output.part)]
+        raise Refusal(
+            "no error is wanted of any of its columns, so it has no price.",
+            cure=f"Add --within {titles[0] if titles else 'n'}=50, or give the batch one price.",
+        )
+    return offer.quote(plan, catalog)
+
+
+def batch_menu(
+    plans: Sequence[Plan], catalog: Catalog, remaining: Fraction, *, rows: int | None = None,
+    confidence: Fraction = CONFIDENCE, remaining_delta: Fraction | None = None,
+) -> Menu:
+    """What each share of the whole budget would buy for all questions together; bars are told apart by "2: title".
+    Raises Refusal."""
+    offer = Offer(amount_of(catalog, catalog.budget), {}, None, rows, confidence)
+    first = quote_batch(plans, offer, catalog)
+    left = catalog.delta if remaining_delta is None else remaining_delta
+    offers: list[MenuRow] = []
+    for percent in SHARES:
+        whole = share_of(catalog, Fraction(percent, 100))
+        each = Price(whole.currency, whole.amount / max(1, len(first.paid)), whole.delta / max(1, len(first.paid)))
+        quotes = [shared_bars(quote, each, rows=rows) for quote in first.paid]
+        cost, delta = (sum((getattr(one, name) for one in quotes), Fraction(0)) for name in ("cost", "delta"))
+        if cost <= remaining and delta <= left:
+            shown = [first.asked[at] if place is None else quotes[place] for at, place in enumerate(first.places)]
+            told = tuple(
+                replace(bar, title=f"{at}: {bar.title}")
+                for at, quote in enumerate(shown, 1)
+                for bar in bars(quote, rows or expected_rows(quote.plan, catalog))
+            )
+            offers.append(MenuRow(percent, catalog.budget * percent / 100, delta, remaining - cost, told))
+    return Menu(tuple(offers), catalog.budget, remaining, confidence, catalog.currency)
 
 
 def _check(batch: Batch) -> None:
@@ -220,9 +316,9 @@ def _check(batch: Batch) -> None:
         raise Refusal(what, where=f"questions {held}, together", cure="Ask them in two batches.")
 
 
-def _quoted(number: int, plan: Plan, offered: Price, catalog: Catalog, confidence: Fraction) -> Quote:
+def _quoted(number: int, made: Callable[[], Quote]) -> Quote:
     try:
-        quote = best_shared(plan, offered, catalog, confidence=confidence)
+        quote = made()
         if not quote.free:
             check_core(quote.lowered.core)
     except Refusal as refused:

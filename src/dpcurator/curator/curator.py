@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Unpack
 
 from dpcurator.aggregates import AGGREGATES
-from dpcurator.curator.batching import Batch, in_question, quote_batch, without
+from dpcurator.curator.batching import Batch, batch_menu, in_question, quote_batch, without
 from dpcurator.curator.paying import Paying
 from dpcurator.engines import Engine
 from dpcurator.engines.limits import check_core
@@ -233,6 +233,9 @@ class Curator(Paying):
     ) -> Batch:
         """What several questions cost together: one price for all, shared equally. Free. Raises Refusal.
 
+        within: in place of a price, errors of columns: each question gets the least price that meets its own, so all
+        have the least there is. {"n": 50} is of every question with a column n, {"2:n": 50} of question 2 alone.
+
         A question that rests on noisy queries of this analyst's earlier answers alone costs nothing, as by `quote`.
 
         as_one: in a ledger of epsilon and delta, charge them as one certified point at `delta` (by default, the price's
@@ -245,7 +248,11 @@ class Curator(Paying):
 
     def _whole_batch(self, questions: Sequence[Question], as_one: bool, asked: BatchAsking) -> Batch:
         """The quote of a batch as if nothing of it had been paid before."""
-        shared, level = batch_offer_of(self.catalog, asked)
+        offer = batch_offer_of(self.catalog, asked)
+        return quote_batch(self._plans(questions, asked), offer, self.catalog, as_one=as_one)
+
+    def _plans(self, questions: Sequence[Question], asked: BatchAsking) -> list[Plan]:
+        """What the questions of a batch mean. Raises Refusal, saying which question."""
         if isinstance(questions, str) or not isinstance(questions, Iterable):
             raise Refusal("a batch is a list of questions.", cure='Write it as in batch(["SELECT COUNT(*) ..."]).')
         plans: list[Plan] = []
@@ -254,7 +261,38 @@ class Curator(Paying):
                 plans.append(self._bound(_unpriced(read(question)), asked))
             except Refusal as refused:
                 raise in_question(number, refused) from None
-        return quote_batch(plans, shared, self.catalog, confidence=level, as_one=as_one)
+        return plans
+
+    def menu_batch(
+        self,
+        questions: Sequence[Question],
+        *,
+        assume_count: int | str | None = None,
+        confidence: Spelled = CONFIDENCE,
+        max_total: int | str | None = None,
+        max_rows: int | str | None = None,
+        max_groups: int | str | None = None,
+    ) -> Menu:
+        """What each share of the budget would buy for several questions together, as `menu` for one. Free.
+
+        Columns are titled by question, as "2: n". Raises Refusal.
+        """
+        plans = self._plans(questions, {"max_total": max_total, "max_rows": max_rows, "max_groups": max_groups})
+        budget = self.budget()
+        return batch_menu(
+            plans, self.catalog, budget.remaining, rows=rows_of(assume_count), confidence=level_of(confidence),
+            remaining_delta=budget.remaining_delta,
+        )
+
+    @takes(BatchAsking)
+    def rehearse_batch(self, questions: Sequence[Question], **asked: Unpack[BatchAsking]) -> tuple[Answer, ...]:
+        """The answers of `batch` over rows made up from the catalog alone, as `rehearse` for one question. Free.
+
+        Priced as by `quote_batch`; without a price, spend="5%". Raises Refusal.
+        """
+        free = unpriced(asked)
+        batch = self._whole_batch(questions, False, asked | {"spend": "5%"} if free else asked)
+        return tuple(self._rehearsed(quote, unpriced=free) for quote in batch.asked)
 
     @takes(BatchAsking)
     def batch(
@@ -299,13 +337,15 @@ class Curator(Paying):
         The price, for the noise alone, is as for `quote`; without one, spend="5%". No data and no ledger is looked at,
         and nothing is charged or stored. Raises Refusal.
         """
+        free = unpriced(asked) and not read(question).price
+        return self._rehearsed(self._whole(question, asked | {"spend": "5%"} if free else asked), unpriced=free)
+
+    def _rehearsed(self, quote: Quote, *, unpriced: bool) -> Answer:
         from dpcurator.curator.rehearsal import rehearsal_notes, rehearsed
 
-        free = unpriced(asked) and not read(question).price
-        quote = self._whole(question, asked | {"spend": "5%"} if free else asked)
         found = rehearsed(quote, self.entropy)
         shaped = self._shaped(quote, found.cells)
-        told = rehearsal_notes(quote, found, unpriced=free)
+        told = rehearsal_notes(quote, found, unpriced=unpriced)
         return replace(shaped, made_up=True, cost=Fraction(0), notes=(*told, *shaped.notes))
 
     def answer(

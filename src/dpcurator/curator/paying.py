@@ -222,8 +222,9 @@ class Paying:
         paid = [batch.paid[number] for number in batch.own]
         exact = engine.evaluate_all([quote.lowered.core for quote in paid])
         parts: list[Json | None] = [None] * len(batch.paid)
+        told = batch.told()
         for number, quote, one in zip(batch.own, paid, exact, strict=True):
-            parts[number] = self._noisy_part(quote, one, charge, analyst, batch.told(number))
+            parts[number] = self._noisy_part(quote, one, charge, analyst, {"index": number} | told)
         names = [name for number, quote in zip(batch.own, paid, strict=True)
                  for name in worth_noting(quote, self.ledger, analyst, charge.request_id, number)]
         return canonical_text({"batch": parts}), list(dict.fromkeys(names))

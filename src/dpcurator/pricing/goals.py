@@ -29,7 +29,7 @@ from dpcurator.plan.reading import Reading
 from dpcurator.plan.relation_facts import table_of
 from dpcurator.pricing.bars import places_of, spread_of
 from dpcurator.pricing.prices import Price
-from dpcurator.pricing.quote import CONFIDENCE, SUMMED, Quote, at_no_price, price
+from dpcurator.pricing.quote import CONFIDENCE, SUMMED, Quote, at_no_price, for_bars, price, resolved_of
 from dpcurator.pricing.resolve import Resolved, resolve
 from dpcurator.privacy import zcdp
 
@@ -49,6 +49,13 @@ def best_shared(
     """The plan at this price, shared so. rows: of a group, where assumed. Raises Refusal."""
     goals = goals_of(plan, offered, rows=rows or rows_known(plan, catalog), weights=weights)
     return price(plan, replace(offered, goals=goals), catalog, confidence=confidence)
+
+
+def shared_bars(first: Quote, offered: Price, *, rows: int | None = None, of: Resolved | None = None) -> Quote:
+    """The quote of `first` at this price, shared so, for its error bars only."""
+    known = rows or rows_known(first.plan, first.catalog)
+    goals = goals_of(first.plan, offered, rows=known, of=of or resolved_of(first))
+    return for_bars(first, replace(offered, goals=goals))
 
 
 def rows_known(plan: Plan, catalog: Catalog) -> int | None:

@@ -21,7 +21,7 @@ from dpcurator.numbers import decimal_text
 from dpcurator.numbers.readable import readable
 from dpcurator.plan.nodes import Plan, Result
 from dpcurator.pricing.bars import Bar, bars, describe, results
-from dpcurator.pricing.goals import goals_of, rows_known
+from dpcurator.pricing.goals import goals_of, rows_known, shared_bars
 from dpcurator.pricing.prices import Price, amount_of, share_of
 from dpcurator.pricing.quote import CONFIDENCE, Quote, for_bars, price, resolved_of
 from dpcurator.values import Currency
@@ -131,11 +131,10 @@ def menu(
     rows: of a group, for averages; assumed: where the analyst names them, for the split of the price too."""
     offers: list[MenuRow] = []
     first = price(plan, catalog.budget, catalog, confidence=confidence)
-    known, of = assumed or rows_known(plan, catalog), resolved_of(first)
     delta_left = catalog.delta if remaining_delta is None else remaining_delta
     for percent in SHARES:
         offered = share_of(catalog, Fraction(percent, 100))
-        quote = for_bars(first, replace(offered, goals=goals_of(plan, offered, rows=known, of=of)))
+        quote = shared_bars(first, offered, rows=assumed)
         if quote.cost <= remaining and quote.delta <= delta_left:
             amount = catalog.budget * percent / 100
             offers.append(MenuRow(percent, amount, quote.delta, remaining - quote.cost, bars(quote, rows)))
@@ -162,7 +161,7 @@ def price_for(
         return amount_of(catalog, amount, delta)
 
     first = price(plan, at(catalog.budget), catalog, confidence=confidence)
-    if not first.priced:
+    if first.free:
         return first
     wanted = titled(plan, targets, "within")
     assumed: tuple[str, ...] = ()

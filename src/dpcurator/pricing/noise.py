@@ -111,6 +111,7 @@ def _shared(whole: Fraction, weights: Sequence[Fraction]) -> tuple[Fraction, ...
     return tuple(parts)
 
 
+@lru_cache(maxsize=256)  # the questions of a batch often have the same
 def noise_for(reading: Reading, shares: Shares, split: Split, *, alone: bool) -> Noise:
     """The shorter of the noises in question for one reading. alone: the question's only reading, of one number.
 
@@ -132,7 +133,7 @@ def noise_for(reading: Reading, shares: Shares, split: Split, *, alone: bool) ->
     return min(candidates, key=lambda one: (one.mechanism.error(_BETA), NAMES[type(one.mechanism)]))
 
 
-@lru_cache(maxsize=256)  # a search, and the questions of a batch often have the same
+@lru_cache(maxsize=256)  # a search
 def _by_its_own_law(epsilon: Fraction, delta: Fraction, sensitivity: int) -> DiscreteGaussian:
     return DiscreteGaussian.spending(epsilon, delta, sensitivity=sensitivity)
 

@@ -36,21 +36,21 @@ class CapsAsking(TypedDict, total=False):
 
 
 class BatchAsking(CapsAsking, total=False):
-    """The keywords by which several questions are priced together: one of epsilon, rho and spend; and their caps."""
+    """The keywords by which questions are priced: one of epsilon, rho, spend and within; and their caps."""
 
     epsilon: Spelled | None
     rho: Spelled | None
     delta: Spelled | None
     spend: str | None
+    within: Mapping[str, Spelled] | None
+    assume_count: int | str | None
     confidence: Spelled
 
 
 class Asking(BatchAsking, total=False):
-    """The keywords by which a question is priced: one of epsilon, rho, spend and within."""
+    """The same, and what only one question by itself can have."""
 
-    within: Mapping[str, Spelled] | None
     weights: Mapping[str, Spelled] | None
-    assume_count: int | str | None
 
 
 PRICES: Final = ("epsilon", "rho", "spend", "within")
@@ -119,13 +119,14 @@ def _in_percent(error: object) -> bool:
     return isinstance(error, str) and error.strip().endswith("%")
 
 
-def batch_offer_of(catalog: Catalog, given: BatchAsking) -> tuple[Price, Fraction]:
-    """The price of a batch, and the confidence of its error bars. Raises Refusal, and TypeError as `offer_of`."""
+def batch_offer_of(catalog: Catalog, given: BatchAsking) -> Offer:
+    """The offer for a batch: one price for all, or errors of their columns. Raises Refusal, TypeError as `offer_of`."""
     _known(given, BatchAsking)
-    level = level_of(given.get("confidence", CONFIDENCE))
-    if sum(given.get(name) is not None for name in PRICES) != 1:
-        raise Refusal("a batch needs one price.", cure='Give one of epsilon="0.1", rho="0.005" or spend="5%".')
-    return _price(catalog, given, _delta(given)), level
+    if sum(bool(given.get(name)) if name == "within" else given.get(name) is not None for name in PRICES) != 1:
+        raise Refusal(
+            "a batch needs one price.", cure='Give one of epsilon="0.1", rho="0.005", spend="5%" or within={"n": 50}.'
+        )
+    return offer_of(catalog, cast(Asking, given))
 
 
 def said_by(question: Question, given: Asking) -> Asking:
@@ -147,7 +148,7 @@ def capped(question: Question, given: BatchAsking) -> Question:
     return replace(question, caps=caps)
 
 
-def unpriced(given: Asking) -> bool:
+def unpriced(given: BatchAsking) -> bool:
     """Whether no price is among the keywords."""
     return not given.get("within") and all(given.get(name) is None for name in PRICES if name != "within")
 

@@ -21,6 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers.arb import Ball, ball, precision
@@ -76,7 +77,11 @@ def greatest_rho(eps: Fraction, delta: Fraction) -> Fraction:
 
     eps: Fraction >= 0; delta: Fraction in (0, 1). Raises Refusal for others.
     """
-    eps, delta = at_least_0(eps, name="eps"), between_0_and_1(delta)
+    return _greatest_rho(at_least_0(eps, name="eps"), between_0_and_1(delta))
+
+
+@lru_cache(maxsize=256)  # a search, and the questions of a batch and the lines of a menu have the same shares
+def _greatest_rho(eps: Fraction, delta: Fraction) -> Fraction:
     target, wanted = _float(eps), _minus_ln(delta)
 
     def slope(a: float) -> float:

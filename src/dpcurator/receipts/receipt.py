@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Sequence
+from functools import cache
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from typing import Final
@@ -110,6 +111,7 @@ def reach_json(reach: Reach) -> Json:
     return found if reach.total is None else found | {"total": reach.total}
 
 
+@cache  # of what is installed; each look opens files
 def _version(part: str) -> str:
     try:
         return version(part)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from functools import lru_cache
 from typing import TypeVar
 
 from dpcurator.errors import DpcuratorError
@@ -34,6 +35,11 @@ def parts_of(text: str) -> list[Json]:
     told = read_json(text)
     found: list[Json] = told.get("batch", [told])
     return found
+
+
+@lru_cache(maxsize=4)  # each question of a batch looks through the same few; they are read, never changed
+def _read_parts(text: str) -> list[Json]:
+    return parts_of(text)
 
 
 def selected_by(request: str, part: int) -> str:
@@ -179,7 +185,7 @@ def _readings(whole: Quote, wanted: Priced, stored: Iterable[Stored], name: str)
 
 def _each(stored: Iterable[Stored]) -> Iterator[tuple[Stored, int, Json]]:
     for one in stored:
-        for number, part in enumerate(parts_of(one.answer)):
+        for number, part in enumerate(_read_parts(one.answer)):
             if part is not None and "noisy" in part:  # one that cost nothing, and answers of earlier versions
                 yield one, number, part
 

@@ -29,6 +29,7 @@ from dpcurator.snapshot.report import Report, TableReport, Trouble
 from dpcurator.snapshot.shares import beyond_bounds, over_caps
 from dpcurator.snapshot.store import SQL_TYPES, Draft, drafting
 from dpcurator.snapshot.typed_source import read_duckdb, read_parquet
+from dpcurator.snapshot.unchanged import unchanged
 
 Progress = Callable[[str, int], None]  # table, rows so far
 MOST_KEYS: Final = 1_000_000  # of one public column
@@ -103,12 +104,13 @@ def _batches(
         yield from read_frame(frame, names, table.name, where=source.where)
         return
     for path in _files(source, declaration.directory):
-        if source.kind == "csv":
-            yield from read_csv(path, source.csv, names, report, where=source.where)
-        elif source.kind == "parquet":
-            yield from read_parquet(path, names, report, where=source.where)
-        else:
-            yield from read_duckdb(path, source.relation, names, report, where=source.where)
+        with unchanged(path, source.where):
+            if source.kind == "csv":
+                yield from read_csv(path, source.csv, names, report, where=source.where)
+            elif source.kind == "parquet":
+                yield from read_parquet(path, names, report, where=source.where)
+            else:
+                yield from read_duckdb(path, source.relation, names, report, where=source.where)
 
 
 def _files(source: Source, directory: Path) -> list[Path]:

@@ -54,7 +54,7 @@ def _upper(variance: Fraction, m: int, bits: int) -> Ball:
     """m >= 1."""
     terms = math.isqrt(m * m + math.ceil(variance * bits * 7 / 5)) - m + 1
     with precision(bits + 64 + int(m * m / variance).bit_length()):
-        few = terms <= max(400 + bits, _steps(variance, m, bits))
+        few = terms <= 400 + bits or terms <= _steps(variance, m, bits)  # where variance <= 1/40, few
         return _terms(variance, m, terms) if few else _euler_maclaurin(variance, m, bits)
 
 
