@@ -7,10 +7,12 @@ import os
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from power import tried
 
 from dpcurator.catalog.declaration import CsvOptions
 from dpcurator.errors import Misconfigured
 from dpcurator.snapshot import csv_source
+from dpcurator.snapshot.arrow import TEXT
 from dpcurator.snapshot.csv_source import read_csv
 from dpcurator.snapshot.report import TableReport
 
@@ -214,19 +216,86 @@ def test_paths_of_every_kind(refreshed, tmp_path, name):
     assert found == [(1, "x")]
 
 
-def cells(path, monkeypatch, batch):
-    monkeypatch.setattr(csv_source, "BATCH", batch)
-    report = TableReport("t")
-    batches = list(read_csv(path, CsvOptions(), ["a", "b"], report, where=""))
-    rows = [row for b in batches for row in zip(b.places, *b.columns, strict=True)]
-    return rows, report.set_aside.first, report.set_aside.count, report.blank_lines
+def cells(path, monkeypatch, chunk=2**24, carefully=False, **options):
+    """The rows with their lines, and what the report says. chunk: characters that are looked at together."""
+    monkeypatch.setattr(csv_source, "CHUNK", chunk)
+    with monkeypatch.context() as patched:
+        if carefully:
+            patched.setattr(csv_source, "plain_records", lambda *_, **__: None)
+        report = TableReport("t")
+        found = list(read_csv(path, CsvOptions(**options), ["a", "b"], report, where=""))
+    rows = [row for one in found for row in zip(*map(listed, [one.lines, *one.columns]), strict=True)]
+    return rows, report.set_aside.first, report.set_aside.count, dict(report.set_aside.reasons), report.blank_lines
 
 
-@given(content=st.text(alphabet='12x",\n\r ', max_size=60))
-def test_reading_in_bulk_agrees_with_reading_line_by_line(tmp_path, monkeypatch, content):
+def listed(vector):
+    if vector.format != TEXT:
+        return vector.buffers[0].tolist()
+    ends, data = vector.buffers
+    return [bytes(data[ends[n] : ends[n + 1]]).decode() for n in range(len(ends) - 1)]
+
+
+LINES = st.lists(
+    st.sampled_from([
+        "1,x", "2,", ",", '1,"x"', '"1","x,y"', '1,"x ""y"""', '1,""', '"","a"', '1,""""', "1,é€𝄞", "1, x ",
+        "", "1", "1,2,3", '1,"x', 'x"', '1,"x"y', '1,5" pipe', '"', '1,"a\nb"', '1,"a\r\nb"', "1,\0", "1,a\rb",
+        "1,\u2028", "1,\x85", "\ufeff1,x", '"1""",x', '""1,x', "'1',x", "1,\udcff",
+    ]), max_size=9,
+)
+ENDS = st.sampled_from(["\n", "\r\n", "\r"])
+
+
+@given(LINES, ENDS, st.lists(ENDS, min_size=9, max_size=9), st.booleans(), st.booleans(), st.integers(1, 40))
+@tried
+def test_t17_chunks_show_in_nothing(tmp_path, monkeypatch, lines, end, ends, mixed, last, chunk):
+    path = tmp_path / "x.csv"
+    body = "".join(line + (one if mixed else end) for line, one in zip(["a,b", *lines], [end, *ends], strict=False))
+    path.write_bytes((body if last else body.rstrip("\r\n")).encode(errors="surrogateescape"))
+    careful = cells(path, monkeypatch, carefully=True)
+    assert cells(path, monkeypatch) == careful == cells(path, monkeypatch, chunk)
+    assert cells(path, monkeypatch, chunk, carefully=True) == careful
+
+
+@given(content=st.text(alphabet='12x",\n\r é\0', max_size=60), chunk=st.integers(1, 20))
+@tried
+def test_t17_any_text_is_read_alike_in_any_chunks(tmp_path, monkeypatch, content, chunk):
     path = tmp_path / "x.csv"
     path.write_bytes(b"a,b\n" + content.encode())
-    assert cells(path, monkeypatch, 50_000) == cells(path, monkeypatch, 1) == cells(path, monkeypatch, 3)
+    careful = cells(path, monkeypatch, carefully=True)
+    assert cells(path, monkeypatch) == careful == cells(path, monkeypatch, chunk)
+
+
+def test_t17_plain_chunks_are_taken_apart_at_once(tmp_path, monkeypatch):
+    """The two before would hold, were nothing ever plain."""
+    path, read = tmp_path / "x.csv", []
+    monkeypatch.setattr(csv_source, "_carefully", lambda *given: read.append(given) or iter(()))
+    for text in ('1,x\n2,"y, ""z"""\n', '"1","x"\r\n2,\r\n', "1,é", '1,""\n'):
+        path.write_bytes(f"a,b\n{text}".encode())
+        rows, *_ = cells(path, monkeypatch)
+        assert len(rows) == text.count("\n") or text == "1,é"
+    assert not read
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "latin-1"])
+@pytest.mark.parametrize("chunk", [1, 2, 3, 7, 100])
+def test_t17_a_chunk_may_end_within_a_letter_of_many_bytes(tmp_path, monkeypatch, encoding, chunk):
+    path = tmp_path / "x.csv"
+    path.write_bytes('a,b\r\n1,é\r\n2,"ü\nß"\r\n3,æ\r\n'.encode(encoding))
+    rows, *told = cells(path, monkeypatch, chunk, encoding=encoding)
+    assert rows == [(2, "1", "é"), (3, "2", "ü\nß"), (5, "3", "æ")]
+    assert told == [[], 0, {}, 0]
+
+
+def test_t17_limits_are_those_of_the_careful_reader(tmp_path, monkeypatch):
+    monkeypatch.setattr(csv_source, "LONGEST_LINE", 30)
+    path = tmp_path / "x.csv"
+    for size in range(20, 36):
+        for field in ("y" * size, '"' + "y" * (size - 2) + '"'):
+            path.write_text(f"a,b\n1,x\n2,{field}\n3,z\n")
+            assert cells(path, monkeypatch) == cells(path, monkeypatch, carefully=True)
+    path.write_text(f"a,b\n1,{'y' * 9}\n2,{'y' * 10}\n")
+    monkeypatch.setattr(csv_source, "LONGEST_FIELD", 9)
+    assert cells(path, monkeypatch)[0] == [(2, "1", "y" * 9)]
 
 
 @given(rows=st.lists(st.tuples(st.text(alphabet="ab,\"\n\r'", max_size=5), st.text(max_size=5)), max_size=8))
@@ -237,7 +306,7 @@ def test_what_the_csv_module_writes_is_read_back(tmp_path, monkeypatch, rows):
     rows = [row for row in rows if all(cell.isprintable() or cell.isascii() for cell in row)]
     with path.open("w", newline="", encoding="utf-8", errors="surrogatepass") as file:
         standard.writer(file, quoting=standard.QUOTE_ALL).writerows([("a", "b"), *rows])
-    found, _, count, _ = cells(path, monkeypatch, 50_000)
+    found, _, count, *_ = cells(path, monkeypatch)
     assert [row[1:] for row in found] == rows
     assert count == 0
 

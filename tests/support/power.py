@@ -278,6 +278,7 @@ SAMPLED: Final[dict[str, int]] = {
     "snapshot/test_frames.py::test_the_same_rows_from_every_library": 6,
     "snapshot/test_frames.py::test_values_are_converted_exactly_or_not_at_all": 5,
     "snapshot/test_refresh.py::test_a5_with_a_public_number_of_units_a_row_that_cannot_be_read_stays": 3,
+    "snapshot/test_loading.py::test_t18_typed_sources_are_read_alike_in_both_ways": 1,
     "snapshot/test_store.py::test_a_crash_at_any_step_leaves_a_whole_snapshot_in_force": 3,
     "snapshot/test_typed.py::test_a3_the_name_of_a_folder_replaces_no_column": 1,
     "snapshot/test_typed.py::test_a_parquet_file": 1,
@@ -327,9 +328,12 @@ POWER: Final[dict[str, tuple[int, int]]] = {  # examples in an ordinary run, and
     "receipts/test_verify.py::test_every_claim_changed_and_signed_again_is_caught_by_deriving_it_again": (200, ALL),
     "receipts/test_verify.py::test_every_claim_of_every_kind_changed_and_signed_again_is_caught": (80, ALL),  # of six
     "sensitivity/test_admissible.py::test_pure_losses_are_within_epsilon": (1, ALL),  # of three, in each of six
+    "snapshot/test_csv.py::test_t17_any_text_is_read_alike_in_any_chunks": (40, 3000),
+    "snapshot/test_csv.py::test_t17_chunks_show_in_nothing": (60, 4000),
     "snapshot/test_grammar.py::test_a_batch_agrees_with_each_cell_by_itself": (100, 3000),
     "snapshot/test_grammar.py::test_typed_batches_agree_with_each_value_and_never_raise": (100, 3000),
     "snapshot/test_refresh.py::test_taking_a_row_out_of_a_typed_source_takes_exactly_that_row_out": (5, 60),
+    "snapshot/test_vectorised.py::test_t18_what_a_form_reads_the_grammar_reads_alike": (4_000, 1_000_000),  # of each
 }
 
 REGISTRY: Final = (  # files, or functions of files

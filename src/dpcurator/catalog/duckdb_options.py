@@ -89,10 +89,12 @@ def write_down(connection: DuckDBPyConnection) -> DuckDBPyConnection:
     return connection
 
 
-def read_parquet(connection: DuckDBPyConnection) -> str:
-    """The call that reads one Parquet file, whose path is its parameter, with every option given."""
+def read_parquet(connection: DuckDBPyConnection, **others: str) -> str:
+    """The call that reads one Parquet file, whose path is its parameter, with every option given; others: options that
+    are to be other ones."""
     known = connection.execute(
         "SELECT DISTINCT unnest(parameters) FROM duckdb_functions() WHERE function_name = 'read_parquet'"
     ).fetchall()
-    given = [f"{name} = {value}" for name, value in READ_PARQUET.items() if (name,) in known]
+    given = [f"{name} = {value}" for name, value in (READ_PARQUET | others).items()
+             if (name,) in known]
     return f"read_parquet({', '.join(['?', *given])})"

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from dpcurator.catalog.postgres_schema import TEXTS
 from dpcurator.catalog.spelling import DAY, EPOCH, FIRST_DAY, LAST_DAY, NO_SUCH_DAY, NOT_UNICODE
-from dpcurator.snapshot.frames import instant
+from dpcurator.snapshot.typed_values import instant
 
 SIGNATURE: Final = b"PGCOPY\n\xff\r\n\0"
 _DAYS: Final = 10_957  # from 1970 to 2000

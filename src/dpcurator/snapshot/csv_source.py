@@ -21,10 +21,9 @@ import io
 import re
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, islice
 from operator import itemgetter
 from pathlib import Path
 from typing import Final, TextIO
@@ -33,9 +32,13 @@ from dpcurator.catalog.declaration import CsvOptions
 from dpcurator.catalog.packed import BROKEN, is_broken, unpacked
 from dpcurator.catalog.problems import nearest, text
 from dpcurator.errors import Misconfigured
+from dpcurator.snapshot.arrow import Vector, texts
+from dpcurator.snapshot.arrow import numbers as whole
+from dpcurator.snapshot.plain_records import plain_records
 from dpcurator.snapshot.report import TableReport
 
-BATCH: Final = 50_000  # records
+BATCH: Final = 50_000  # records that are read one by one
+CHUNK: Final = 16 * 2**20  # characters that are looked at together
 LONGEST_LINE: Final = 4 * 2**20  # characters
 BYTE_ORDER_MARKS: Final = ("\ufeff", "\xef\xbb\xbf")  # and that of UTF-8, read as Latin-1
 LONGEST_FIELD: Final = 131_072  # characters
@@ -44,15 +47,19 @@ LONGEST_RECORD: Final = 10_000  # lines of one record, quoted line breaks includ
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Cells of the declared columns, column by column, and where each row begins ("visits.csv:12" or "row 12")."""
+    """Python values of the declared columns, column by column, and where each row begins: lines of `file`, or rows."""
 
     columns: list[Sequence[object]]
     places: Sequence[int]
     file: str
 
-    def place(self, position: int) -> str:
-        number = self.places[position]
-        return f"{self.file}:{number}" if self.file else f"row {number}"
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Fields of the declared columns, column by column, and the line at which each record begins."""
+
+    columns: list[Vector]
+    lines: Vector
 
 
 class _TooLong(Exception):
@@ -68,6 +75,7 @@ class _Lines:
 
     def __init__(self, file: TextIO, options: CsvOptions) -> None:
         self.number = 0
+        self.file = file
         self.comment = options.comment
         self.null = null_mark(options)
         for _ in range(options.skip_lines):
@@ -75,9 +83,8 @@ class _Lines:
         first = file.readline(LONGEST_LINE)
         for mark in BYTE_ORDER_MARKS:
             first = first.removeprefix(mark)
-        rest = iter(partial(file.readline, LONGEST_LINE), "")
-        self.source: Iterator[str] = chain([first], rest) if first else rest
-        self.waiting: deque[str] = deque()
+        self.source = iter(partial(file.readline, LONGEST_LINE), "")
+        self.waiting: deque[str] = deque([first] if first else [])
         self.record: list[str] = []
 
     def __iter__(self) -> Iterator[str]:
@@ -128,26 +135,22 @@ class _Lines:
         self.record.clear()
         return self.number
 
-    def plain(self, options: CsvOptions, width: int) -> list[list[str]] | None:
-        """The next records, when every line is one of `width` fields. Otherwise None, and the lines wait.
+    def chunk(self) -> str:
+        """The next lines, whole ones but where one is past the limit; "" at the end. None is waiting."""
+        text = self.file.read(CHUNK)
+        if text and text[-1] != "\n":  # or within "\r\n": then this takes the other half, or one more line
+            text += self.file.readline(LONGEST_LINE)
+        return text
 
-        As many records as lines, none broken and none blank: so no record has two lines. All of it runs in C.
-        """
-        lines = list(islice(self.source, BATCH))
-        if lines and options.simple and max(map(len, lines)) < LONGEST_LINE:
-            with suppress(csv.Error):
-                rows = list(csv.reader(lines, **options.dialect))
-                if len(rows) == len(lines) and set(map(len, rows)) == {width}:
-                    self.number += len(lines)
-                    return rows
-        self.waiting.extend(lines)
-        return None
+    def wait(self, text: str) -> None:
+        """Let the lines of a chunk be read one by one."""
+        self.waiting.extend(iter(partial(io.StringIO(text, newline="").readline, LONGEST_LINE), ""))
 
 
 def read_csv(
     path: Path, options: CsvOptions, columns: Sequence[str], report: TableReport, *, where: str
-) -> Iterator[Batch]:
-    """Batches of the declared columns of one file. Raises Misconfigured for a file or header that cannot be used."""
+) -> Iterator[Records]:
+    """The declared columns of one file, some records at a time. Raises Misconfigured where it cannot be used."""
     try:
         with _opened(path, options.encoding) as file, _field_limit():
             yield from _read(file, path.name, options, columns, report, where)
@@ -211,7 +214,9 @@ codecs.register_error(_UNDECODED, _undecoded)
 
 def _read(
     file: TextIO, name: str, options: CsvOptions, columns: Sequence[str], report: TableReport, where: str
-) -> Iterator[Batch]:
+) -> Iterator[Records]:
+    import numpy as np
+
     lines = _Lines(file, options)
     reader = csv.reader(lines, **options.dialect)
     header = list(options.names) or _header(reader, name, options, where)
@@ -221,20 +226,27 @@ def _read(
     refuse_repeats(header, columns, name, where)
     chosen = [_position(column, header, name, where) for column in columns]
     same_columns(header, name, report, where)
-    while True:
-        start = lines.number + 1
-        rows = lines.plain(options, len(header))
-        numbers: Sequence[int] = range(start, lines.number + 1)
-        if rows is None:
-            if not lines.waiting:
-                return
-            rows, numbers = _carefully(lines, reader, len(header), name, report)
-        yield _batch(rows, numbers, chosen, name, report)
+    if lines.waiting:  # of a first line that was no header
+        for rows, numbers in _carefully(lines, reader, len(header), name, report):
+            yield _batch(rows, numbers, chosen, name, report)
+    while text := lines.chunk():
+        vectors = None
+        if options.simple:
+            vectors = plain_records(text, options, len(header), chosen, longest_line=LONGEST_LINE,
+                                    longest_field=LONGEST_FIELD)
+        if vectors is not None:
+            first = lines.number + 1
+            lines.number += len(vectors[0])
+            yield Records(vectors, whole(np.arange(first, lines.number + 1)))
+            continue
+        lines.wait(text)
+        for rows, numbers in _carefully(lines, reader, len(header), name, report):
+            yield _batch(rows, numbers, chosen, name, report)
 
 
 def _carefully(
     lines: _Lines, reader: Iterator[list[str]], width: int, name: str, report: TableReport
-) -> tuple[list[list[str]], list[int]]:
+) -> Iterator[tuple[list[list[str]], list[int]]]:
     """The records in the lines that wait (the last one may go on after them), one by one; the broken set aside."""
     rows: list[list[str]] = []
     numbers: list[int] = []
@@ -242,9 +254,11 @@ def _carefully(
         try:
             row = next(reader)
         except csv.Error:
-            report.set_aside.add(f"{name}:{lines.give_back()}", "quotes or fields that break the dialect")
+            report.set_aside.add(report.place(lines.give_back(), name), "quotes or fields that break the dialect")
         except _TooLong:
-            report.set_aside.add(f"{name}:{lines.give_back()}", "a line or record that is too long")
+            report.set_aside.add(report.place(lines.give_back(), name), "a line or record that is too long")
+        except StopIteration:  # the lines that waited were comments
+            break
         else:
             number = lines.first()
             if width == 1 and report.units is not None and not row:
@@ -255,8 +269,12 @@ def _carefully(
             elif not row:
                 report.blank_lines += 1
             else:
-                report.set_aside.add(f"{name}:{number}", f"{len(row)} fields where the header has {width}")
-    return rows, numbers
+                told = f"{len(row)} fields where the header has {width}"
+                report.set_aside.add(report.place(number, name), told)
+        if len(rows) == BATCH:
+            yield rows, numbers
+            rows, numbers = [], []
+    yield rows, numbers
 
 
 def _header(reader: Iterator[list[str]], name: str, options: CsvOptions, where: str) -> list[str]:
@@ -304,6 +322,7 @@ def same_columns(header: Sequence[str], name: str, report: TableReport, where: s
         raise Misconfigured(f"{text(name)} has other columns than the files before it.", where=where,
                             cure="Give all files of a table the same header, or name fewer files.")
     report.header = names
+    report.files += 1
 
 
 def missing_cure(column: str, header: Sequence[object]) -> str:
@@ -312,7 +331,9 @@ def missing_cure(column: str, header: Sequence[object]) -> str:
     return near if near.startswith("Did") else f"It has {len(header)} columns, and none has a name like it."
 
 
-def _batch(rows: list[list[str]], numbers: Sequence[int], chosen: list[int], name: str, report: TableReport) -> Batch:
+def _batch(rows: list[list[str]], numbers: list[int], chosen: list[int], name: str, report: TableReport) -> Records:
+    import numpy as np
+
     columns: list[Sequence[str]]
     if rows and 2 * len(chosen) > len(rows[0]):
         every = list(zip(*rows, strict=True))
@@ -323,12 +344,12 @@ def _batch(rows: list[list[str]], numbers: Sequence[int], chosen: list[int], nam
         row for cells in columns if not _decoded("".join(cells)) for row, c in enumerate(cells) if not _decoded(c)
     }
     if broken:
-        for row in sorted(broken):
-            report.set_aside.add(f"{name}:{numbers[row]}", "bytes that the declared encoding does not have")
+        for row in broken:
+            report.set_aside.add(report.place(numbers[row], name), "bytes that the declared encoding does not have")
         kept = [row for row in range(len(rows)) if row not in broken]
         columns = [[cells[row] for row in kept] for cells in columns]
         numbers = [numbers[row] for row in kept]
-    return Batch(list(columns), numbers, name)
+    return Records([texts(cells) for cells in columns], whole(np.array(numbers, dtype=np.int64)))
 
 
 def _decoded(cell: str) -> bool:

@@ -11,20 +11,20 @@ Checked in tests/snapshot/test_frames.py, a table of dtypes per library.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC
 from typing import Any, Final
 
 from dpcurator.catalog.problems import text
-from dpcurator.catalog.spelling import DAY, FIRST_DAY, LAST_DAY, NO_SUCH_DAY, NOT_UNICODE, Unreadable
+from dpcurator.catalog.spelling import DAY, NOT_UNICODE, Unreadable
 from dpcurator.errors import Misconfigured
 from dpcurator.snapshot.csv_source import BATCH, Batch, missing_cure, refuse_repeats
+from dpcurator.snapshot.typed_values import NO_VALUE, instant
 
 _PER_MICROSECOND: Final = {
     "D": (DAY, 1), "h": (3_600_000_000, 1), "m": (60_000_000, 1), "s": (1_000_000, 1), "ms": (1_000, 1), "us": (1, 1),
     "ns": (1, 1_000),
 }
 RENAME: Final = "Give each column of the frame a name of its own."
-_NO_VALUE: Final = Unreadable("a value of a kind that no column type has")
 _SPAN: Final = Unreadable("a duration")
 _NOT_A_TIME: Final = -(2**63)
 
@@ -93,7 +93,7 @@ def values_of(column: Any) -> list[Any]:
     except UnicodeDecodeError:
         unreadable = NOT_UNICODE
     except Exception:
-        unreadable = _NO_VALUE
+        unreadable = NO_VALUE
     size = len(column)
     return [unreadable] if size == 1 else [values_of(_slice(column, i, i + 1))[0] for i in range(size)]
 
@@ -113,7 +113,7 @@ def _values(column: Any) -> list[Any]:
             if unit and hasattr(column.dtype, "time_zone"):
                 return _instants(column.to_physical().to_list(), unit, aware=column.dtype.time_zone is not None)
             if unit or column.dtype.is_nested():
-                return [(_SPAN if unit else _NO_VALUE) if valid else None for valid in column.is_not_null().to_list()]
+                return [(_SPAN if unit else NO_VALUE) if valid else None for valid in column.is_not_null().to_list()]
             if str(column.dtype) == "Date":
                 return _instants(column.to_physical().to_list(), "D", aware=False)
             return list(column.to_list())
@@ -166,10 +166,3 @@ def _instants(counts: list[int | None], unit: str, *, aware: bool) -> list[Any]:
     return [
         None if count is None or count == _NOT_A_TIME else instant(count * times // divisor, zone) for count in counts
     ]
-
-
-def instant(micros: int, zone: Any) -> datetime | Unreadable:
-    """Microseconds since 1970 as a datetime; Unreadable outside the years 1 to 9999."""
-    if not FIRST_DAY * DAY <= micros < (LAST_DAY + 1) * DAY:
-        return NO_SUCH_DAY
-    return datetime(1970, 1, 1, tzinfo=zone) + timedelta(microseconds=micros)

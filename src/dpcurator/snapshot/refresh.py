@@ -8,27 +8,27 @@ typed source removes exactly those rows from the snapshot. Checked in tests/snap
 from __future__ import annotations
 
 import glob
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from dpcurator.catalog.columns import in_order
 from dpcurator.catalog.declaration import Declaration, Source
 from dpcurator.catalog.file_kinds import inside
-from dpcurator.catalog.model import EACH_ROW, Column, Kind, Table
+from dpcurator.catalog.model import EACH_ROW, Column
 from dpcurator.catalog.problems import nearest, text
 from dpcurator.errors import Misconfigured
-from dpcurator.snapshot.csv_source import BATCH, Batch, read_csv
+from dpcurator.snapshot.csv_source import read_csv
 from dpcurator.snapshot.frames import read_frame
-from dpcurator.snapshot.grammar import read_cells, read_typed
+from dpcurator.snapshot.loading import Loader
 from dpcurator.snapshot.one_value import one_value_each
 from dpcurator.snapshot.outside_keys import keyed, outside_keys
 from dpcurator.snapshot.postgres_source import servers
 from dpcurator.snapshot.repeats import without_repeats
 from dpcurator.snapshot.report import Report, TableReport, Trouble
 from dpcurator.snapshot.shares import beyond_bounds, over_caps
-from dpcurator.snapshot.store import SQL_TYPES, Draft, drafting
-from dpcurator.snapshot.typed_source import read_duckdb, read_parquet
+from dpcurator.snapshot.store import Draft, drafting
+from dpcurator.snapshot.typed_source import load_duckdb, load_parquet
 from dpcurator.snapshot.unchanged import unchanged
 
 Progress = Callable[[str, int], None]  # table, rows so far
@@ -59,14 +59,14 @@ def refresh(
             report = TableReport(table.name, unreadable={column.name: Trouble() for column in table.columns})
             if declaration.neighbours == "replace-one" and table.unit == EACH_ROW:
                 report.units = declaration.units
-            batches = readers[table.name]() if source.kind == "postgres" else \
-                _batches(table, source, declaration, given.get(table.name), report)
-            for batch in batches:
-                _store(draft, i, table, source, batch, report)
-                if progress is not None:
-                    progress(table.name, report.rows)
+            loader = Loader(draft.connection, f"t{i}", table, source.readings, report, progress=progress)
+            if source.kind == "postgres":
+                loader.load_values(readers[table.name]())
+            else:
+                _load(loader, source, declaration, given.get(table.name))
             if report.units is not None:
-                _keep_unread(draft, i, table, report)
+                _keep_unread(loader)
+            loader.count()
             report.repeats = without_repeats(draft.connection, i, table)
             report.one_value = one_value_each(draft.connection, i, table)
             reports.append(report)
@@ -96,21 +96,20 @@ def match_frames(declaration: Declaration, frames: Mapping[str, Any]) -> None:
                                 cure='Add file = "data.csv", or pass the frame in Python.')
 
 
-def _batches(
-    table: Table, source: Source, declaration: Declaration, frame: Any, report: TableReport
-) -> Iterator[Batch]:
-    names = [column.name for column in table.columns]
+def _load(loader: Loader, source: Source, declaration: Declaration, frame: Any) -> None:
+    names = [column.name for column in loader.table.columns]
     if source.kind == "frame":
-        yield from read_frame(frame, names, table.name, where=source.where)
+        loader.load_values(read_frame(frame, names, loader.table.name, where=source.where))
         return
     for path in _files(source, declaration.directory):
         with unchanged(path, source.where):
             if source.kind == "csv":
-                yield from read_csv(path, source.csv, names, report, where=source.where)
+                for records in read_csv(path, source.csv, names, loader.report, where=source.where):
+                    loader.load_records(records.columns, records.lines, path.name, source.csv.missing)
             elif source.kind == "parquet":
-                yield from read_parquet(path, names, report, where=source.where)
+                load_parquet(path, names, loader, where=source.where)
             else:
-                yield from read_duckdb(path, source.relation, names, report, where=source.where)
+                load_duckdb(path, source.relation, names, loader, where=source.where)
 
 
 def _files(source: Source, directory: Path) -> list[Path]:
@@ -130,80 +129,15 @@ def _files(source: Source, directory: Path) -> list[Path]:
     return [directory / path for path in found]
 
 
-def _store(draft: Draft, i: int, table: Table, source: Source, batch: Batch, report: TableReport) -> None:
-    """Type one batch by the grammar, note what could not be read, and append the rest."""
-    values: list[Sequence[Any]] = []
-    aside: dict[int, str] = {}
-    for column, reading, cells in zip(table.columns, source.readings, batch.columns, strict=True):
-        if source.kind == "csv":
-            read, bad = read_cells(cells, column.type, reading.spelling, source.csv.missing)  # type: ignore[arg-type]
-        else:
-            read, bad = read_typed(cells, column.type, reading.spelling)
-        values.append(read)
-        if column.kind == "text":
-            bad = [*bad, *_too_long(read, column.letters)]
-        for position, reason in bad:
-            if reading.set_aside:
-                aside.setdefault(position, f"{column.name!r} is {reason}")
-            else:
-                report.unreadable[column.name].add(batch.place(position), reason)
-    for position in sorted(aside):
-        report.set_aside.add(batch.place(position), aside[position])
-    if aside:
-        kept = [position for position in range(len(batch.places)) if position not in aside]
-        values = [[column[position] for position in kept] for column in values]
-    _append(draft, i, table, values, report)
-
-
-def _keep_unread(draft: Draft, i: int, table: Table, report: TableReport) -> None:
+def _keep_unread(loader: Loader) -> None:
     """With a public number of units, a row that cannot be read is still a unit: it stays, every column missing.
 
     Left out, one unit's change from a row that can be read to one that cannot would move a sum by a whole value, where
     the plan claims the distance of two (semantics 1.5).
     """
-    for start in range(0, report.set_aside.count, BATCH):
-        rows = min(BATCH, report.set_aside.count - start)
-        _append(draft, i, table, [[None] * rows for _ in table.columns], report)
-
-
-def _too_long(values: list[Any], most: int) -> list[tuple[int, str]]:
-    """Take texts of more than so many code points out: they cannot be read. Their positions, and why."""
-    if max(map(len, filter(None, values)), default=0) <= most:
-        return []
-    found = [position for position, value in enumerate(values) if value is not None and len(value) > most]
-    for position in found:
-        values[position] = None
-    return [(position, f"longer than {most:,} letters, the column's max_length") for position in found]
-
-
-def _append(draft: Draft, i: int, table: Table, values: list[Sequence[Any]], report: TableReport) -> None:
-    rows = len(values[0])
-    if not rows:
-        return
-    report.rows += rows
-    arrays = {}
-    for j, (column, cells) in enumerate(zip(table.columns, values, strict=True)):
-        absent = cells.count(None)
-        report.missing[column.name] += absent
-        if column.name == table.unit:
-            report.null_units += absent
-        arrays[f"c{j}"] = _array(cells, column.kind, absent)
-    draft.connection.register("batch", arrays)
-    casts = ", ".join(f"c{j}::{SQL_TYPES[column.kind]}" for j, column in enumerate(table.columns))
-    draft.connection.execute(f"INSERT INTO t{i} SELECT {casts} FROM batch")
-    draft.connection.unregister("batch")
-
-
-def _array(cells: Sequence[Any], kind: Kind, absent: int) -> Any:
-    import numpy as np
-
-    if kind == "text":
-        return np.array(cells, dtype=object)
-    dtype = np.int64 if kind == "integer" else np.float64
-    if not absent:
-        return np.array(cells, dtype=dtype)
-    filled = np.array([0 if cell is None else cell for cell in cells], dtype=dtype)
-    return np.ma.masked_array(filled, mask=[cell is None for cell in cells])
+    nothing = ", ".join("NULL" for _ in loader.table.columns)
+    rows = loader.report.set_aside.count
+    loader.connection.execute(f"INSERT INTO {loader.name} SELECT {nothing} FROM range({rows:d})")
 
 
 def _public_keys(declaration: Declaration, draft: Draft) -> list[tuple[tuple[str, str], tuple[Any, ...]]]:

@@ -9,6 +9,7 @@ tests/snapshot/test_refresh.py.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
@@ -18,23 +19,43 @@ from dpcurator.numbers.text_table import pre_html
 SHOWN: Final = 5  # places kept per kind of trouble
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """A line of a file ("visits.csv:12") or a row ("row 3"), in the order in which they are read. Both from 1."""
+
+    file_number: int
+    number: int
+    file: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.number}" if self.file else f"row {self.number}"
+
+
 @dataclass(slots=True)
 class Trouble:
-    """How often something happened, the first places ("visits.csv:12", "row 3") with reasons, and totals by reason."""
+    """How often something happened, where it did first with reasons, and totals by reason. In whatever order it is
+    told of them, it says the same."""
 
     count: int = 0
-    first: list[tuple[str, str]] = field(default_factory=list)
     reasons: Counter[str] = field(default_factory=Counter)
+    places: list[tuple[Place, str]] = field(default_factory=list)  # at most `SHOWN`, in order
 
-    def add(self, place: str, reason: str) -> None:
-        self.count += 1
-        self.reasons[reason] += 1
-        if len(self.first) < SHOWN:
-            self.first.append((place, reason))
+    def add(self, place: Place, reason: str) -> None:
+        self.add_many(reason, 1, [place])
+
+    def add_many(self, reason: str, count: int, first: Sequence[Place]) -> None:
+        """first: the first places of these, `SHOWN` or fewer."""
+        self.count += count
+        self.reasons[reason] += count
+        self.places = sorted([*self.places, *((place, reason) for place in first)])[:SHOWN]
+
+    @property
+    def first(self) -> list[tuple[str, str]]:
+        return [(str(place), reason) for place, reason in self.places]
 
     def as_json(self) -> dict[str, Any]:
         first = [{"place": place, "reason": reason} for place, reason in self.first]
-        return {"count": self.count, "reasons": dict(self.reasons), "first": first}
+        return {"count": self.count, "reasons": dict(sorted(self.reasons.items())), "first": first}
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +151,13 @@ class TableReport:
     beyond: dict[str, Beyond] = field(default_factory=dict)  # by column with bounds
     over: dict[str, Over] = field(default_factory=dict)  # by column that is grouped by, "" for none
     header: frozenset[str] | None = None  # the names in the first file, which later ones must share
+    files: int = 0  # that were opened so far
 
     __repr__ = readable
+
+    def place(self, number: int, file: str = "") -> Place:
+        """A line of the file that is being read, or a row where its name is none."""
+        return Place(self.files, number, file)
 
     def as_json(self) -> dict[str, Any]:
         return {

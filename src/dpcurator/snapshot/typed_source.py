@@ -1,68 +1,107 @@
-"""Reading Parquet files and DuckDB tables: typed sources, whose values are converted only where that keeps them.
+"""Loading Parquet files and DuckDB tables: typed sources, whose values are converted only where that keeps them.
 
 DuckDB reads the file with every option written down (`catalog.duckdb_options`), columns are taken by position, and its
 types are brought down to plain ones by expressions that cannot fail on a row: dates and instants as integers (so
-infinity and the year 287000 do no harm), enumerations as text, single floats widened, and lists, blobs, times and the
-like as 'unreadable, or missing'. What the plain values mean is then decided by `catalog.spelling.read_value`. Checked
-in tests/snapshot/test_typed.py.
+infinity and the year 287000 do no harm), enumerations as text, single floats widened, texts compared by code point
+whatever the table says, and lists and the like as 'unreadable, or missing'. What the plain values mean is then decided
+a column at a time (`vectorised`), and by `catalog.spelling.read_value` where that leaves a value. Checked in
+tests/snapshot/test_typed.py.
 """
 
 from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from dpcurator.catalog import duckdb_options, parquet_schema
 from dpcurator.catalog.duckdb_options import write_down
 from dpcurator.catalog.parquet_schema import plainly_named
 from dpcurator.catalog.problems import nearest, text
-from dpcurator.catalog.spelling import DAY, Unreadable
+from dpcurator.catalog.spelling import DAY
 from dpcurator.errors import Misconfigured
 from dpcurator.snapshot.csv_source import BATCH, Batch, missing_cure, refuse_repeats, same_columns
-from dpcurator.snapshot.frames import instant
+from dpcurator.snapshot.loading import Loader
 from dpcurator.snapshot.report import TableReport
+from dpcurator.snapshot.typed_values import PAST, READERS
+from dpcurator.snapshot.vectorised import quoted
 
-_OTHER: Final = Unreadable("a value of a kind that no column type has")
-_PLAIN = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|DOUBLE|DECIMAL\(.*|BOOLEAN|VARCHAR|UUID|BLOB|TIME)")
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
 _WRITE_AGAIN: Final = "Write the file again with a name for each column."
-_PAST: Final = 2**63 - 1  # an instant outside every range: stands for both infinities
+_WHOLE: Final = re.compile(r"U?(TINY|SMALL)INT|BIGINT|U?INTEGER")
+_AS_THEY_ARE: Final = {
+    "HUGEINT": "huge", "UHUGEINT": "huge", "UBIGINT": "huge", "BOOLEAN": "truth", "UUID": "uuid", "BLOB": "blob",
+    "TIME": "time",
+}
+_NO_TEXT: Final = "chr(0)"  # unreadable for the same reason as bytes that are no Unicode
 
 
-def read_parquet(path: Path, columns: Sequence[str], report: TableReport, *, where: str) -> Iterator[Batch]:
-    """Batches of the declared columns of one Parquet file. Raises Misconfigured when it cannot be used."""
+def load_parquet(path: Path, columns: Sequence[str], loader: Loader, *, where: str) -> None:
+    """Load the declared columns of one Parquet file. Raises Misconfigured when it cannot be used."""
     import duckdb
 
     if not path.is_file():
         what = "is a directory" if path.is_dir() else "is not there"
         raise Misconfigured(f"The file {text(path.name)} {what}.", where=where,
                             cure="Paths are relative to the catalog file.")
-    with contextlib.closing(write_down(duckdb.connect())) as connection, plainly_named(path) as plain:
+    broken = Misconfigured(f"{text(path.name)} cannot be read to its end.", where=where,
+                           cure="Check that it is a whole Parquet file, not encrypted.")
+    connection = loader.connection
+    with plainly_named(path) as plain:
         try:
             found = parquet_schema.described(connection, plain)
-            refuse_repeats([name for name, _ in found], columns, path.name, where, _WRITE_AGAIN)
-            folders = [part.partition("=")[0] for part in path.parts if "=" in part]
-            for column in columns:
-                if column in folders and column not in dict(found):
-                    what = f"{text(path.name)} has no column {text(column)}: the name of a folder is not read as one."
-                    raise Misconfigured(what, where=where, cure="Write the column into the files.")
-            call = duckdb_options.read_parquet(connection)
-            yield from _read(connection, call, [plain], found, columns, report, path.name, where)
         except (duckdb.Error, ValueError):
-            raise Misconfigured(f"{text(path.name)} cannot be read to its end.", where=where,
-                                cure="Check that it is a whole Parquet file, not encrypted, with text in "
-                                "UTF-8.") from None
+            raise broken from None
+        refuse_repeats([name for name, _ in found], columns, path.name, where, _WRITE_AGAIN)
+        folders = [part.partition("=")[0] for part in path.parts if "=" in part]
+        for column in columns:
+            if column in folders and column not in dict(found):
+                what = f"{text(path.name)} has no column {text(column)}: the name of a folder is not read as one."
+                raise Misconfigured(what, where=where, cure="Write the column into the files.")
+        chosen = _chosen(found, columns, path.name, loader.report, where)
+        for source in _parquet(connection, plain, found):
+            relation, kinds = _plainly(source, found, chosen)
+            try:
+                loader.load_typed(relation, kinds)
+                return
+            except duckdb.Error:
+                if _readable(connection, relation):
+                    raise  # what failed is not the file
+        raise broken
 
 
-def read_duckdb(
-    path: Path, relation: str, columns: Sequence[str], report: TableReport, *, where: str
-) -> Iterator[Batch]:
-    """Batches of the declared columns of a table or view of a DuckDB file, opened read-only.
+def _parquet(connection: DuckDBPyConnection, plain: str, found: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """The file as a relation; and in a second way, where one of its texts is no UTF-8 and DuckDB stopped there.
 
-    A view that reads another file is refused: what it would read is decided by guesses from that file's rows.
+    The second way reads it with "?" for such bytes and without them, row beside row: a text that comes out alike is the
+    text that it was, and any other was none.
+    """
+    path = quoted(plain)
+    strict = duckdb_options.read_parquet(connection).replace("?", path, 1)
+    yield f"{strict} AS source({_names(found)})"
+    if "utf8_validation" not in strict:
+        return
+    sides = []
+    for side, option in (("marked", "replace"), ("without", "ignore")):
+        columns = ", ".join(f"{side}{i}" for i in range(len(found)))
+        call = duckdb_options.read_parquet(connection, utf8_validation=f"'{option}'").replace("?", path, 1)
+        sides.append(f"(SELECT * FROM {call}) AS {side}({columns})")
+    values = [
+        f"CASE WHEN marked{i} IS NULL OR marked{i} = without{i} THEN marked{i} ELSE {_NO_TEXT} END AS y{i}"
+        if kind == "VARCHAR" else f"marked{i} AS y{i}" for i, (_, kind) in enumerate(found)
+    ]
+    yield f"(SELECT {', '.join(values)} FROM {sides[0]} POSITIONAL JOIN {sides[1]}) AS source"
+
+
+def load_duckdb(path: Path, name: str, columns: Sequence[str], loader: Loader, *, where: str) -> None:
+    """Load the declared columns of a table or view of a DuckDB file, opened read-only.
+
+    A view is read by a connection of its own, row by row, in which nothing but the file is in reach: one that reads
+    another file is refused, as what it would read is decided by guesses from that file's rows.
     """
     import duckdb
 
@@ -70,97 +109,132 @@ def read_duckdb(
         raise Misconfigured(f"There is no DuckDB file {text(path.name)}.", where=where,
                             cure="Paths are relative to the catalog file.")
     try:
-        connection = duckdb.connect(str(path.resolve()), read_only=True)
+        own = duckdb.connect(str(path.resolve()), read_only=True)
     except duckdb.Error:
         raise Misconfigured(f"{text(path.name)} cannot be opened as a DuckDB file.", where=where,
                             cure="Check that it is one, and close it in other programs.") from None
-    with contextlib.closing(connection):
+    broken = Misconfigured(f"{text(name)} of {text(path.name)} cannot be read to its end.", where=where,
+                           cure="Check that the file is whole. A view that reads another file is not read: make it a "
+                           "table.")
+    with contextlib.closing(own):
         try:
-            write_down(connection).execute("SET enable_external_access = false")
-            source = _relation(connection, relation, path.name, where)
-            rows = connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
-            found = [(str(row[0]), str(row[1])) for row in rows]
-            yield from _read(connection, source, [], found, columns, report, path.name, where)
+            write_down(own).execute("SET enable_external_access = false")
+            relation, is_view = _relation(own, name, path.name, where)
+            found = [(str(row[0]), str(row[1])) for row in own.execute(f"DESCRIBE FROM {relation}").fetchall()]
+            chosen = _chosen(found, columns, path.name, loader.report, where)
+            if is_view:
+                rows = _rows(own, f"{relation} AS source({_names(found)})", found, chosen)
+                loader.load_values(_translated(rows, broken))
+                return
         except duckdb.Error:
-            raise Misconfigured(f"{text(relation)} of {text(path.name)} cannot be read to its end.", where=where,
-                                cure="Check that the file is whole. A view that reads another file is not read: "
-                                "make it a table.") from None
+            raise broken from None
+    run = loader.connection.execute
+    try:
+        run(f"ATTACH {quoted(str(path.resolve()))} AS attached (READ_ONLY, TYPE duckdb)")
+    except duckdb.Error:
+        raise broken from None
+    try:
+        source, kinds = _plainly(f"attached.{relation} AS source({_names(found)})", found, chosen)
+        try:
+            loader.load_typed(source, kinds)
+        except duckdb.Error:
+            if _readable(loader.connection, source):
+                raise
+            raise broken from None
+    finally:
+        run("DETACH attached")
 
 
-def _relation(connection: Any, relation: str, name: str, where: str) -> str:
-    """The table or view of this name, as SQL spells it."""
-    found = connection.execute("SELECT table_schema, table_name FROM information_schema.tables").fetchall()
-    matching = [(s, t) for s, t in found if relation in (t, f"{s}.{t}")]
+def _relation(connection: DuckDBPyConnection, relation: str, name: str, where: str) -> tuple[str, bool]:
+    """The table or view of this name, as SQL spells it, and whether it is a view."""
+    found = connection.execute("SELECT table_schema, table_name, table_type FROM information_schema.tables").fetchall()
+    matching = [one for one in found if relation in (one[1], f"{one[0]}.{one[1]}")]
     if len(matching) != 1:
         what = "has no" if not matching else "has more than one"
-        cure = "Name the schema too." if matching else nearest(relation, [t for _, t in found])
+        cure = "Name the schema too." if matching else nearest(relation, [one[1] for one in found])
         raise Misconfigured(f"{text(name)} {what} table {text(relation)}.", where=where, cure=cure)
-    schema, table = (part.replace('"', '""') for part in matching[0])
-    return f'"{schema}"."{table}"'
+    schema, table = (part.replace('"', '""') for part in matching[0][:2])
+    return f'"{schema}"."{table}"', matching[0][2] != "BASE TABLE"
 
 
-def _read(
-    connection: Any,
-    relation: str,
-    parameters: list[str],
-    found: Sequence[tuple[str, str]],
-    columns: Sequence[str],
-    report: TableReport,
-    name: str,
-    where: str,
-) -> Iterator[Batch]:
-    """found: the name and DuckDB type of each column of the relation, by position, which is how they are read."""
-    names, kinds = [own for own, _ in found], [kind for _, kind in found]
-    parts: list[str] = []
-    readers: list[Callable[[Any], Any] | None] = []
+def _chosen(
+    found: Sequence[tuple[str, str]], columns: Sequence[str], name: str, report: TableReport, where: str
+) -> list[int]:
+    """The positions of the declared columns. found: the name and DuckDB type of each column, by position."""
+    names = [own for own, _ in found]
     for column in columns:
         if column not in names:
             raise Misconfigured(f"{text(name)} has no column {text(column)}.", where=where,
                                 cure=missing_cure(column, names))
-        position = names.index(column)
-        expression, reader = _plain(f"s.x{position}", kinds[position])
-        parts.append(expression)
-        readers.append(reader)
     same_columns(names, name, report, where)
-    renamed = ", ".join(f"x{i}" for i in range(len(names)))
-    query = f"SELECT {', '.join(parts)} FROM (SELECT * FROM {relation}) AS s({renamed})"
-    cursor, start = connection.execute(query, parameters), 0
+    return [names.index(column) for column in columns]
+
+
+def _names(found: Sequence[object]) -> str:
+    """Names by position, since DuckDB takes two that differ by case for one."""
+    return ", ".join(f"y{i}" for i in range(len(found)))
+
+
+def _plainly(source: str, found: Sequence[tuple[str, str]], chosen: Sequence[int]) -> tuple[str, list[str]]:
+    """The chosen columns y0, y1, ... of a relation as x0, x1, ... of plain values, and their kinds."""
+    plain = [_plain(f"y{position}", found[position][1]) for position in chosen]
+    columns = ", ".join(f"{expression} AS x{j}" for j, (expression, _) in enumerate(plain))
+    return f"(SELECT {columns} FROM {source})", [kind for _, kind in plain]
+
+
+def _plain(column: str, kind: str) -> tuple[str, str]:
+    """An expression that cannot fail on a row, and the kind of its values (`vectorised.of_kind`)."""
+    if kind == "VARCHAR" or kind.startswith("ENUM"):
+        return f'CAST({column} AS VARCHAR) COLLATE "C"', "text"
+    if kind in ("FLOAT", "DOUBLE"):
+        return f"CASE WHEN isnan({column}) THEN NULL ELSE CAST({column} AS DOUBLE) END", "double"
+    if kind.startswith("DECIMAL("):
+        return column, kind.lower()
+    if _WHOLE.fullmatch(kind):
+        return column, "whole"
+    if kind == "DATE":
+        days = f"date_diff('day', DATE '1970-01-01', {column})"
+        return f"CASE WHEN isfinite({column}) THEN {days} WHEN {column} IS NOT NULL THEN {PAST // DAY} END", "day"
+    if kind.startswith("TIMESTAMP"):
+        micros = f"CASE WHEN isfinite({column}) THEN epoch_us({column}) WHEN {column} IS NOT NULL THEN {PAST} END"
+        if kind not in ("TIMESTAMP", "TIMESTAMP WITH TIME ZONE"):  # in other units it may be past 64 bits
+            micros = f"CASE WHEN {column} IS NOT NULL THEN COALESCE(TRY({micros}), {PAST}) END"
+        return micros, "aware" if kind.endswith("WITH TIME ZONE") else "naive"
+    if kind in _AS_THEY_ARE:
+        return column, _AS_THEY_ARE[kind]
+    return f"CASE WHEN {column} IS NOT NULL THEN true END", "other"
+
+
+def _readable(connection: DuckDBPyConnection, relation: str) -> bool:
+    """Can it be read to its end?"""
+    import duckdb
+
+    try:
+        connection.execute(f"SELECT BIT_XOR(hash(source)) FROM {relation} AS source").fetchall()
+    except duckdb.Error:
+        return False
+    return True
+
+
+def _rows(
+    connection: DuckDBPyConnection, source: str, found: Sequence[tuple[str, str]], chosen: Sequence[int]
+) -> Iterator[Batch]:
+    """Batches of Python values."""
+    relation, kinds = _plainly(source, found, chosen)
+    cursor, start = connection.execute(f"FROM {relation}"), 0
     while rows := cursor.fetchmany(BATCH):
-        cells = [list(values) for values in zip(*rows, strict=True)]
-        for position, reader in enumerate(readers):
-            if reader is not None:
-                cells[position] = [None if value is None else reader(value) for value in cells[position]]
+        cells = [
+            [None if value is None else reader(value) for value in values] if (reader := READERS.get(kind)) else values
+            for kind, values in zip(kinds, map(list, zip(*rows, strict=True)), strict=True)
+        ]
         yield Batch(list(cells), range(start + 1, start + len(rows) + 1), "")
         start += len(rows)
 
 
-def _plain(column: str, kind: str) -> tuple[str, Callable[[Any], Any] | None]:
-    """An expression that cannot fail on a row, and what makes a Python value of its result."""
-    if kind == "FLOAT":
-        return f"CAST({column} AS DOUBLE)", None
-    if kind.startswith("ENUM"):
-        return f"CAST({column} AS VARCHAR)", None
-    if kind == "DATE":
-        days = f"date_diff('day', DATE '1970-01-01', {column})"
-        return f"CASE WHEN isfinite({column}) THEN {days} WHEN {column} IS NOT NULL THEN {_PAST // DAY} END", _day
-    if kind.startswith("TIMESTAMP"):
-        aware = kind.endswith("WITH TIME ZONE")
-        micros = f"epoch_us({column})"
-        whole = f"CASE WHEN isfinite({column}) THEN {micros} WHEN {column} IS NOT NULL THEN {_PAST} END"
-        return whole, _aware if aware else _naive
-    if _PLAIN.fullmatch(kind):
-        return column, None
-    return f"CASE WHEN {column} IS NOT NULL THEN true END", lambda _: _OTHER
+def _translated(batches: Iterator[Batch], broken: Misconfigured) -> Iterator[Batch]:
+    import duckdb
 
-
-def _day(days: int) -> Any:
-    found = instant(days * DAY, None)
-    return found if isinstance(found, Unreadable) else found.date()
-
-
-def _naive(micros: int) -> Any:
-    return instant(micros, None)
-
-
-def _aware(micros: int) -> Any:
-    return instant(micros, UTC)
+    try:
+        yield from batches
+    except duckdb.Error:
+        raise broken from None

@@ -1,0 +1,182 @@
+"""The grammar of each type as SQL over a whole column: for the plainest spellings alone, the others are the grammar's.
+
+A form reads a value or leaves it; what it leaves is read by `catalog.spelling`, so no value has two readings, and the
+two must agree on what a form reads. Why they do:
+
+    integer    the text is what DuckDB writes for the 64-bit integer that it made of it, up to zeros in front or ".0"
+               behind: so it is that integer in base ten, whatever else the cast may take
+    date       likewise: the text is what DuckDB writes for a day of the years 1 to 9999, which is YYYY-MM-DD
+    timestamp  likewise the first 19 letters; then at most a fraction, Z or an offset by a pattern, in integers
+    uuid       likewise, in lower case; 36 bytes that are 36 letters are ASCII, so lower case is that of ASCII
+    float      the text fits the pattern of the grammar, and DuckDB's cast, as Python's, gives the nearest double; past
+               the doubles it is left
+    boolean    the text is one of a list
+    text       no U+0000 in it and not too long
+
+Typed values are compared or cast where that is exact: integers of 64 bits, doubles without a fraction, decimals of 15
+digits, days and microseconds within the calendar. Only columns that declare no more than a zone
+and a decimal mark have a form.
+Checked in tests/snapshot/test_vectorised.py, on random and hostile spellings of every type.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from dpcurator.catalog.spelling import DAY, FIRST_DAY, GREATEST_INTEGER, LAST_DAY, LEAST_INTEGER, Spelling
+
+FIRST: Final = FIRST_DAY * DAY
+LAST: Final = (LAST_DAY + 1) * DAY - 1
+_UTC: Final = ("UTC", "Etc/UTC")
+_TRUE: Final = ("true", "True", "TRUE", "t", "T", "yes", "Yes", "YES", "1")
+_FALSE: Final = ("false", "False", "FALSE", "f", "F", "no", "No", "NO", "0")
+_TAIL: Final = "([.,][0-9]+)?([Zz]|[+-][0-9][0-9](:?[0-9][0-9])?)?"
+_LONGEST_INTEGER: Final = 20  # letters
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """SQL of one column, in steps. `cut` and `made` are computed first and may be used by the later ones under the
+    names `cut0`, `made0`; where `sure` is true, `value` is the physical value of x0. Where x0 is NULL it is missing.
+
+    sure: "TRUE" where every value is certain, "FALSE" where none is.
+    """
+
+    sure: str
+    value: str
+    cut: str = ""
+    made: str = ""
+
+
+NONE: Final = Form("FALSE", "NULL")
+
+
+def of_text(position: int, type: str, spelling: Spelling, letters: int) -> Form:
+    """The form of a column of texts, x0 for position 0."""
+    x, cut, made = f"x{position}", f"cut{position}", f"made{position}"
+    if not spelling.plain:
+        return NONE
+    trimmed = f"trim({x}, ' ')"
+    match type:
+        case "text":
+            return Form(f"(strlen({x}) <= {letters} OR length({x}) <= {letters}) AND NOT contains({x}, chr(0))", x)
+        case "integer":
+            same = f"{made}::VARCHAR = {cut} OR {made}::VARCHAR = ltrim({cut}, '0')"
+            same += f" OR ({made} = 0 AND ltrim({cut}, '0') = '')"
+            whole = f" OR {made}::VARCHAR || '.0' = {cut}" if spelling.decimal == "." else ""
+            return Form(same + whole, made, trimmed, f"TRY_CAST({cut} AS BIGINT)")
+        case "float":
+            mark = re.escape(spelling.decimal)
+            pattern = f"[+-]?([0-9]+{mark}?[0-9]*|{mark}[0-9]+)([eE][+-]?[0-9]+)?"
+            dotted = cut if spelling.decimal == "." else f"replace({cut}, {quoted(spelling.decimal)}, '.')"
+            return Form(
+                f"isfinite({made}) AND regexp_full_match({cut}, '{pattern}')", _no_minus(made), trimmed,
+                f"TRY_CAST({dotted} AS DOUBLE)",
+            )
+        case "boolean":
+            words = ", ".join(map(quoted, _TRUE + _FALSE))
+            true = ", ".join(map(quoted, _TRUE))
+            return Form(f"{cut} IN ({words})", f"CAST({cut} IN ({true}) AS BIGINT)", trimmed)
+        case "date":
+            return Form(
+                f"{made}::VARCHAR = {cut} AND {made} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31'",
+                f"{made} - DATE '1970-01-01'", trimmed, f"TRY_CAST({cut} AS DATE)",
+            )
+        case "timestamp":
+            return _timestamp(cut, made, trimmed, spelling)
+        case "uuid":
+            sure = f"strlen({cut}) = 36 AND length({cut}) = 36 AND {made}::VARCHAR = lower({cut})"
+            return Form(sure, f"{made}::VARCHAR", trimmed, f"TRY_CAST({cut} AS UUID)")
+    return NONE
+
+
+def _timestamp(cut: str, made: str, trimmed: str, spelling: Spelling) -> Form:
+    """`made` is a struct: seconds, as DuckDB reads and writes them, and what stands after."""
+    full = f"CASE WHEN length({trimmed}) = 16 THEN {trimmed} || ':00' ELSE {trimmed} END"
+    head = f"substring({cut}, 1, 10) || ' ' || substring({cut}, 12, 8)"
+    rest = f"substring({cut}, 20)"
+    tail = f"regexp_extract({rest}, '^{_TAIL}$', ['fraction', 'offset'])"
+    parts = f"{{'head': {head}, 'at': TRY_CAST({head} AS TIMESTAMP), 'rest': {rest}, 'tail': {tail}}}"
+    offset, fraction = f"{made}.tail.offset", f"{made}.tail.fraction"
+    local = f"{offset} <> ''" if spelling.zone not in _UTC else "TRUE"
+    hours, minutes = f"substring({offset}, 2, 2)", f"right({offset}, 2)"
+    ahead = (
+        f"CASE WHEN {offset} IN ('', 'Z', 'z') THEN 0 ELSE CASE {offset}[1] WHEN '-' THEN -1 ELSE 1 END * "
+        f"(CAST({hours} AS BIGINT) * 60 + CASE WHEN strlen({offset}) > 3 THEN CAST({minutes} AS BIGINT) ELSE 0 END) "
+        f"* 60000000 END"
+    )
+    parted = (
+        f"CASE WHEN {fraction} = '' THEN 0 ELSE CAST(rpad(substring({fraction}, 2, 6), 6, '0') AS BIGINT) END"
+    )
+    value = f"epoch_us({made}.at) + {parted} - {ahead}"
+    in_day = f"({offset} IN ('', 'Z', 'z') OR ({hours} < '24' AND (strlen({offset}) = 3 OR {minutes} < '60')))"
+    sure = (
+        f"{made}.at::VARCHAR = {made}.head AND substring({cut}, 11, 1) IN ('T', ' ', 't') AND "
+        f"({made}.rest = '' OR {fraction} || {offset} <> '') AND {local} AND {in_day} AND "
+        f"{value} BETWEEN {FIRST} AND {LAST}"
+    )
+    return Form(sure, value, full, parts)
+
+
+def of_kind(position: int, kind: str, type: str, spelling: Spelling, letters: int) -> Form:
+    """The form of a typed column. kind: "whole" (of 64 bits), "huge", "double" (never NaN), "decimal(18,3)", "truth",
+    "day" and "naive" and "aware" (integers since 1970), "uuid", "text"; any other has none."""
+    x, made = f"x{position}", f"made{position}"
+    if kind == "text":
+        return of_text(position, type, spelling, letters)
+    if not spelling.plain:
+        return NONE
+    fits = f"{x} BETWEEN {LEAST_INTEGER} AND {GREATEST_INTEGER}"
+    calendar = f"{x} BETWEEN {FIRST} AND {LAST}"
+    utc = spelling.zone in _UTC
+    match kind.partition("(")[0], type:
+        case "whole" | "huge", "integer" | "float" | "text":
+            sure = "TRUE" if kind == "whole" else fits
+            whole = f"CAST({x} AS BIGINT)"
+            if type == "text":
+                return Form(sure if letters >= _LONGEST_INTEGER else "FALSE", f"CAST({whole} AS VARCHAR)")
+            return Form(sure, whole if type == "integer" else f"CAST({whole} AS DOUBLE)")
+        case "whole" | "huge" | "double" | "decimal", "boolean":
+            return Form(f"{x} IN (0, 1)", f"CAST({x} AS BIGINT)")
+        case "double", "float":
+            return Form("TRUE", _no_minus(x))
+        case "double", "integer":
+            sure = f"{x} = trunc({x}) AND {x} >= -9223372036854775808.0::DOUBLE AND {x} < 9223372036854775808.0::DOUBLE"
+            return Form(sure, f"CAST({x} AS BIGINT)")
+        case "decimal", "integer":
+            return Form(f"TRY_CAST({made} AS {kind}) = {x}", made, made=f"TRY_CAST({x} AS BIGINT)")
+        case "decimal", "float":
+            width, scale = map(int, re.findall(r"\d+", kind))
+            within = f"abs({x}) < 1{'0' * (15 - scale)}" if scale < 15 else f"abs({x}) < 0.{'0' * (scale - 15)}1"
+            return Form("TRUE" if width <= 15 else within if scale <= 22 else "FALSE", f"CAST({x} AS DOUBLE)")
+        case "truth", "boolean":
+            return Form("TRUE", f"CAST({x} AS BIGINT)")
+        case "day", "date":
+            return Form(f"{x} BETWEEN {FIRST_DAY} AND {LAST_DAY}", x)
+        case "day", "timestamp" if utc:
+            return Form(f"{x} BETWEEN {FIRST_DAY} AND {LAST_DAY}", f"{x} * {DAY}")
+        case "naive", "timestamp" if utc:
+            return Form(calendar, x)
+        case "aware", "timestamp":
+            return Form(calendar, x)
+        case "naive", "date":
+            return Form(f"{calendar} AND {x} % {DAY} = 0", f"{x} // {DAY}")
+        case "uuid", "uuid":
+            return Form("TRUE", f"CAST({x} AS VARCHAR)")
+        case "uuid", "text":
+            return Form("TRUE" if letters >= 36 else "FALSE", f"CAST({x} AS VARCHAR)")
+    return NONE
+
+
+def _no_minus(x: str) -> str:
+    """-0.0 as 0.0"""
+    return f"CASE WHEN {x} = 0 THEN 0.0::DOUBLE ELSE {x} END"
+
+
+def quoted(text: str) -> str:
+    """A text as SQL writes it; by its bytes where a letter could not stand in a statement."""
+    if text.isprintable():
+        return "'" + text.replace("'", "''") + "'"
+    return "decode('" + "".join(f"\\x{byte:02X}" for byte in text.encode()) + "'::BLOB)"
