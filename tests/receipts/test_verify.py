@@ -20,6 +20,7 @@ QUESTIONS = (
     "SELECT city, COUNT(*) AS n, AVG(age) FROM visits WHERE age >= 18 AND NOT smoker GROUP BY city ORDER BY n LIMIT 3",
     "SELECT SUM(cost), COUNT(DISTINCT patient), SUM(cost) / COUNT(*) FROM visits",
     "SELECT g, SUM(x), COUNT(x) FROM rows WHERE x IN (1, 2, 3) GROUP BY g HAVING COUNT(*) > 2",
+    "SELECT city, COUNT(DISTINCT patient) AS people, AVG(age) FROM visits GROUP BY city",
 )
 # Consistent when changed and signed again, as far as the receipt alone tells; beside each, what outside it tells.
 FREE = {

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,9 @@ from typing import Any
 import numpy as np
 
 import dpcurator as dp
+from dpcurator.entropy import SystemEntropy
 from dpcurator.ledger import Ledger
+from dpcurator.standalone import verify as standalone
 
 NAMES = ("who", "city", "age", "gain", "seen", "day", "dose")
 CATALOG: dict[str, Any] = {
@@ -95,3 +98,28 @@ def steady(curator: dp.Curator, seed: int = 1) -> dp.Curator:
         clock=lambda: f"2026-01-01T00:00:{next(ticks):02}.000000Z", random_id=lambda: f"{next(names):032x}",
     )
     return replace(curator, ledger=ledger, entropy=Fixed(seed))
+
+
+class Counted(SystemEntropy):
+    """Real entropy that says how often it was asked."""
+
+    __slots__ = ("asked",)
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def words(self, n):
+        self.asked += 1
+        return super().words(n)
+
+    def bits(self, k):
+        self.asked += 1
+        return super().bits(k)
+
+
+def holds(curator: dp.Curator, answer: dp.Answer, others: list | None = None) -> None:
+    """Both verifiers find the printed answer and its receipt right, beside the ledger and by itself."""
+    found = dp.verify(answer.receipt, catalog=curator.catalog, ledger=curator.ledger, answer=answer.as_json())
+    assert found.holds, found
+    steps = standalone.file_steps(json.dumps(answer.as_json()).encode(), curator.key.public, None, others or [])
+    assert all(step[1] for step in steps), steps

@@ -15,7 +15,7 @@ from dpcurator.numbers.text_table import printable, table_text
 from dpcurator.plan.shown_name import in_sql
 from dpcurator.pricing.bars import bars, describe
 from dpcurator.pricing.menu import ROWS
-from dpcurator.pricing.quote import Quote, typical
+from dpcurator.pricing.quote import Quote, law_of, typical
 from dpcurator.values import Budget
 
 WIDEST: Final = 100  # letters of a question in `log`
@@ -57,12 +57,13 @@ def quote_text(quote: Quote, budget: Budget, assume_count: str | None, *, of_bat
     lines += [f"caution: {words}" for words in quote.cautions()]
     for number, (one, paid) in enumerate(zip(quote.priced, before, strict=True), 1):
         share = f"epsilon {decimal_text(one.epsilon)}" if one.epsilon else f"rho {decimal_text(one.rho)}"
+        share = "nothing, as keys are selected by it" if number - 1 == quote.with_keys else share
         how = "for" if paid is None else "paid before, for"
         lines += ["", f"reading {number} of {len(quote.priced)}, {how} {share}:"]
         lines += [f"  {printable(in_sql(step))}" for step in one.derivation]
         law = (
             "discrete Laplace noise of scale"
-            if isinstance(one.mechanism, DiscreteLaplace)
+            if isinstance(law_of(one), DiscreteLaplace)
             else ("discrete Gaussian noise of standard deviation")
         )
         keys = "key" if quote.reach.chosen else f"{one.reading.coordinates} keys"

@@ -86,7 +86,7 @@ def goals_of(
     if not (targets or rows is not None or weights):
         return ()
     of = of or resolve(plan)
-    if len(of.asks) < 2:
+    if len(of.without_keys(of.asks)) < 2:
         return ()
     measured = [at_no_price(ask, of.reach, plan.source.max_rows) for ask in of.asks]
     try:

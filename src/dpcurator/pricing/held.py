@@ -102,6 +102,8 @@ def due(whole: Quote, readings: Sequence[HeldReading | None], keys: HeldKeys | N
     groups = (len(whole.lowered.keys) if keys is None else len(keys.keys)) + whole.reach.other
     if any(one is not None and len(one.values) != groups for one in readings):
         raise ValueError("a stored reading is of other keys")
+    if keys is not None and whole.with_keys is not None and readings[whole.with_keys] is None:
+        raise ValueError("a count that is drawn with its keys is held with them")
     held = Held(whole, tuple(readings), keys)
     missing = [own for own, one in zip(whole.priced, readings, strict=True) if one is None]
     epsilon, rho, delta = cost(whole, missing)

@@ -33,8 +33,34 @@ from dpcurator.plan.reading import Reading
 from dpcurator.pricing.prices import Price, pure_epsilon, whole_units
 from dpcurator.privacy import zcdp
 
-Mechanism = DiscreteLaplace | DiscreteGaussian
+
+@dataclass(frozen=True, slots=True)
+class SelectionNoise:
+    """The noise of a threshold that selects keys, where the count that it selects by is released: one draw for both.
+
+    noise: of that number of units. one: what a unit counts in the reading. Proof that the pair (selected or not, noisy
+    number) is what the selection promises: mechanisms/key_selection/rule.py.
+
+    The error is one for the keys that are shown. Let e be passed by |Z| with probability at most beta/2, T the
+    threshold, n the true number and y = n + Z >= T what is shown. If n >= T then P(y >= T) >= 1/2, so that |Z| > e has
+    probability at most beta, given that it is shown. If n < T, then Z > 0, and y <= T + e fails with probability
+    P(Z > T + e - n | Z >= T - n) <= P(Z > e | Z >= 0) <= 2 P(Z > e) <= beta/2, as Z is log-concave and symmetric. So
+    with probability 1 - beta, given that it is shown, n is within e of y, or else y <= T + e and n < T: an interval
+    reaches from y + e down to y - e, and to the smallest group that may be shown where y <= T + e.
+    """
+
+    noise: DiscreteLaplace | DiscreteGaussian
+    one: int
+
+    def error(self, beta: Fraction) -> int:
+        return self.one * self.noise.error(beta / 2)
+
+
+Mechanism = DiscreteLaplace | DiscreteGaussian | SelectionNoise
 NAMES: Final[dict[type, str]] = {DiscreteGaussian: "discrete_gaussian", DiscreteLaplace: "discrete_laplace"}
+OF_SELECTION: Final = {  # the names of the rules whose noise a count has, and of that noise
+    "gaussian_threshold": "discrete_gaussian", "laplace_threshold": "discrete_laplace",
+}
 FAR: Final = 40  # an epsilon beyond which a law of its own is not searched: it is slow there, and Laplace is shorter
 _BETA: Final = Fraction(5, 100)
 
@@ -71,7 +97,8 @@ class Shares:
 def splits(
     price: Price, readings: Sequence[Reading], *, chosen: bool
 ) -> tuple[tuple[tuple[Shares, ...], Split], ...]:
-    """Ways to share a price among these readings and, when keys are chosen, their selection.
+    """Ways to share a price among these readings, which have noise of their own, and, when keys are chosen, their
+    selection.
 
     readings: only their sensitivities are looked at, and only where the price has goals. Raises Refusal.
     """

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpcurator.catalog.model import Catalog
 from dpcurator.errors import Refusal
-from dpcurator.mechanisms import DiscreteLaplace
+from dpcurator.mechanisms import DiscreteGaussian, DiscreteLaplace
 from dpcurator.numbers import decimal_text
 from dpcurator.numbers.rational import between_0_and_1
 from dpcurator.numbers.readable import cut, readable
@@ -30,7 +30,18 @@ from dpcurator.plan.reading import Reading
 from dpcurator.plan.stability import Reach, Steps, derivation, reading
 from dpcurator.pricing.bars import bars
 from dpcurator.pricing.grids import grid, steps
-from dpcurator.pricing.noise import NAMES, Mechanism, Noise, Shares, Split, longest, noise_for, splits
+from dpcurator.pricing.noise import (
+    NAMES,
+    OF_SELECTION,
+    Mechanism,
+    Noise,
+    SelectionNoise,
+    Shares,
+    Split,
+    longest,
+    noise_for,
+    splits,
+)
 from dpcurator.pricing.prices import Price, amount_of
 from dpcurator.pricing.resolve import PricedCall, Resolved, resolve
 from dpcurator.pricing.selecting import Selecting, selecting
@@ -156,6 +167,11 @@ class Quote:
         return digest(self.plan)
 
     @property
+    def with_keys(self) -> int | None:
+        """Which reading is drawn with the selection of keys, if any."""
+        return next((n for n, one in enumerate(self.priced) if isinstance(one.mechanism, SelectionNoise)), None)
+
+    @property
     def free(self) -> bool:
         """Whether every value is public."""
         return not self.priced and self.selecting is None
@@ -207,15 +223,14 @@ class Quote:
 
 def mechanism_json(one: Priced) -> dict[str, Any]:
     """One paid reading, as the ledger's parameters and the receipt hold it."""
+    noise = law_of(one)
     scale = (
-        {"scale": str(one.mechanism.scale)}
-        if isinstance(one.mechanism, DiscreteLaplace)
-        else {"variance": str(one.mechanism.variance)}
+        {"scale": str(noise.scale)} if isinstance(noise, DiscreteLaplace) else {"variance": str(noise.variance)}
     )
     return {
         "ask": as_json(one.ask),
         "grid": {"lower": one.steps.lower, "upper": one.steps.upper, "exponent": one.steps.exponent},
-        "mechanism": NAMES[type(one.mechanism)],
+        "mechanism": mechanism_name(one.mechanism),
         "epsilon": str(one.epsilon),
         "rho": str(one.rho),
         "coordinates": one.reading.coordinates,
@@ -224,6 +239,18 @@ def mechanism_json(one: Priced) -> dict[str, Any]:
         "l2_squared": one.reading.l2_squared,
         "unit": str(one.reading.unit),
     } | scale
+
+
+def law_of(one: Priced) -> DiscreteLaplace | DiscreteGaussian:
+    """Its noise, or that of the selection that it is drawn with, which is of a number of units."""
+    return one.mechanism.noise if isinstance(one.mechanism, SelectionNoise) else one.mechanism
+
+
+def mechanism_name(mechanism: Mechanism) -> str:
+    """As receipts have it: of a count that is drawn with the selection of keys, the name of that rule."""
+    if not isinstance(mechanism, SelectionNoise):
+        return NAMES[type(mechanism)]
+    return next(rule for rule, noise in OF_SELECTION.items() if noise == NAMES[type(mechanism.noise)])
 
 
 def _reading_json(one: Priced, confidence: Fraction) -> dict[str, Any]:
@@ -237,19 +264,26 @@ def _reading_json(one: Priced, confidence: Fraction) -> dict[str, Any]:
 
 def typical(one: Priced) -> Fraction:
     """The noise's scale in the query's unit, for people: Laplace's b, or sigma to 18 figures."""
-    if isinstance(one.mechanism, DiscreteLaplace):
-        return one.mechanism.scale * one.reading.unit
-    variance = one.mechanism.variance * one.reading.unit**2
+    noise, unit = law_of(one), one.reading.unit
+    unit = unit * one.mechanism.one if isinstance(one.mechanism, SelectionNoise) else unit
+    if isinstance(noise, DiscreteLaplace):
+        return noise.scale * unit
+    variance = noise.variance * unit**2
     return root_below(variance, ten_to_figures(variance, 18))
 
 
-def price(plan: Plan, asked: Price | Fraction, catalog: Catalog, *, confidence: Fraction = CONFIDENCE) -> Quote:
-    """The plan at this price; a number is an amount of the ledger's currency, for all of it. Raises Refusal."""
+def price(
+    plan: Plan, asked: Price | Fraction, catalog: Catalog, *, confidence: Fraction = CONFIDENCE,
+    resolved: Resolved | None = None,
+) -> Quote:
+    """The plan at this price; a number is an amount of the ledger's currency, for all of it. Raises Refusal.
+
+    resolved: its readings, where they are those of an earlier version."""
     between_0_and_1(confidence, name="confidence", like="0.95")
     offered = asked if isinstance(asked, Price) else amount_of(catalog, asked)
     if offered.currency != catalog.currency:
         raise Refusal(f"this ledger counts in {catalog.currency}, not {offered.currency}.")
-    found = priced_at(plan, resolve(plan), offered)
+    found = priced_at(plan, resolved or resolve(plan), offered)
     lowered = lower(plan, tuple(one.ask for one in found.priced), found.grids, catalog)
     return _quote(plan, found, lowered, offered, confidence, catalog)
 
@@ -263,7 +297,7 @@ def for_bars(quote: Quote, asked: Price | Fraction) -> Quote:
 
 def resolved_of(quote: Quote) -> Resolved:
     """What the quote's plan rests on."""
-    return Resolved(quote.reach, tuple(one.ask for one in quote.priced), quote.calls)
+    return Resolved(quote.reach, tuple(one.ask for one in quote.priced), quote.calls, quote.with_keys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,7 +331,8 @@ def priced_at(plan: Plan, resolved: Resolved, offered: Price) -> Found:
     if offered.goals and len(offered.goals) != len(asks):
         raise ValueError("a price with goals has one for each reading")
     ideal = tuple(at_no_price(ask, reach, plan.source.max_rows)[1] for ask in asks)
-    for shares, split in splits(offered, ideal, chosen=reach.chosen):
+    own = replace(offered, goals=resolved.without_keys(offered.goals))
+    for shares, split in splits(own, resolved.without_keys(ideal), chosen=reach.chosen):
         found = _with_noise(plan, resolved, shares, split)
         noises = tuple(Noise(one.mechanism, one.epsilon, one.rho) for one in found.priced)
         length = longest(noises, tuple(one.reading for one in found.priced), offered.goals)
@@ -318,19 +353,25 @@ def at_no_price(ask: Ask, reach: Reach, max_rows: int) -> tuple[Steps, Reading]:
 
 def _with_noise(plan: Plan, resolved: Resolved, shares: Sequence[Shares], split: Split) -> Found:
     reach, asks = resolved.reach, resolved.asks
-    grids = _grids(asks, reach, shares, plan.source.max_rows)
+    each, at = list(shares), resolved.with_keys
+    if at is not None:
+        each.insert(at, Shares(None, None))  # its share is that of the selection
+    grids = _grids(asks, reach, each, plan.source.max_rows)
     alone = len(asks) == 1 and not reach.chosen and reach.keys == 1
     priced: list[Priced] = []
-    for ask, own in zip(asks, shares, strict=True):
-        measured = _steps(ask, grids)
-        moved = reading(ask, reach, measured)
-        noise = noise_for(moved, own, split, alone=alone)
-        why = derivation(ask, reach, moved)
-        priced.append(Priced(ask, measured, moved, why, noise.mechanism, noise.epsilon, noise.rho))
     keys = None
     if reach.chosen:
         paid = {"epsilon": split.selection_epsilon, "rho": split.selection_rho, "delta": split.selection_delta}
-        keys = selecting(reach, **paid)
+        keys = selecting(reach, **paid, counted=resolved.with_keys is not None)
+    for number, (ask, own) in enumerate(zip(asks, each, strict=True)):
+        measured = _steps(ask, grids)
+        moved = reading(ask, reach, measured)
+        why = derivation(ask, reach, moved)
+        if number == resolved.with_keys and keys is not None and keys.noise is not None:
+            noise = Noise(SelectionNoise(keys.noise, reach.one), Fraction(0), Fraction(0))
+        else:
+            noise = noise_for(moved, own, split, alone=alone)
+        priced.append(Priced(ask, measured, moved, why, noise.mechanism, noise.epsilon, noise.rho))
     epsilon, rho, delta = split.epsilon, split.rho, split.delta
     if keys is not None:
         epsilon, rho, delta = epsilon + keys.epsilon, rho + keys.rho, delta + keys.delta

@@ -6,11 +6,15 @@ Checked in tests/pricing/test_resolve.py.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from dpcurator.aggregates import Aggregate, rule_of
 from dpcurator.plan.nodes import AggregateCall, Ask, Plan
 from dpcurator.plan.stability import Reach, stability
+
+Each = TypeVar("Each")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +35,17 @@ class PricedCall:
 @dataclass(frozen=True, slots=True)
 class Resolved:
     """asks: the distinct readings in order of first use; the same one twice is computed and paid once. calls: the
-    plan's, in its order. No listed key, no reading."""
+    plan's, in its order. No listed key, no reading. with_keys: the number of the reading that is the very count by
+    which unknown keys are selected, and is drawn and paid with them; None where there is none."""
 
     reach: Reach
     asks: tuple[Ask, ...]
     calls: tuple[PricedCall, ...]
+    with_keys: int | None = None
+
+    def without_keys(self, each: tuple[Each, ...]) -> tuple[Each, ...]:
+        """What there is for each reading, or nothing, without that of the one that is drawn with the keys."""
+        return tuple(one for number, one in enumerate(each) if number != self.with_keys)
 
 
 def resolve(plan: Plan, *, apart: bool = False) -> Resolved:
@@ -54,7 +64,16 @@ def resolve(plan: Plan, *, apart: bool = False) -> Resolved:
     calls = tuple(
         PricedCall(call, tuple(places[ask] for ask in one)) for call, one in zip(plan.calls, wanted, strict=True)
     )
-    return Resolved(reach, asks, calls)
+    return Resolved(reach, asks, calls, with_keys(asks, reach))
+
+
+def with_keys(asks: Sequence[Ask], reach: Reach) -> int | None:
+    """The first count of distinct units, where keys are selected by it: of rows, where each row is a unit. Not where
+    all keys that are not shown are one more group, whose count is no key's (semantics 4.4)."""
+    if not reach.chosen or reach.other:
+        return None
+    wanted = ("units", "rows") if reach.one == 1 else ("units",)
+    return next((number for number, ask in enumerate(asks) if ask.what in wanted and ask.column is None), None)
 
 
 def _of_all_rows(ask: Ask) -> Ask:

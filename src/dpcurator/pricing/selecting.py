@@ -20,6 +20,7 @@ from dpcurator.pricing.prices import pure_epsilon
 from dpcurator.privacy.zcdp import greatest_rho, selection_under_replacement
 
 if TYPE_CHECKING:
+    from dpcurator.mechanisms import DiscreteGaussian, DiscreteLaplace
     from dpcurator.mechanisms.key_selection import KeySelection
 
 FAR: Final = Fraction(50)
@@ -35,6 +36,18 @@ class Selecting:
     epsilon: Fraction
     rho: Fraction
     delta: Fraction
+
+    @property
+    def noise(self) -> DiscreteLaplace | DiscreteGaussian | None:
+        """Of the number of units of a key, where the rule is a threshold."""
+        found: DiscreteLaplace | DiscreteGaussian | None = getattr(self.rule, "noise", None)
+        return found
+
+    @property
+    def threshold(self) -> int | None:
+        """From which noisy number of units on a key is shown, where the rule is a threshold."""
+        found: int | None = getattr(self.rule, "threshold", None)
+        return found
 
     def chances(self) -> tuple[tuple[int, Fraction], ...]:
         """(units, chance of being shown), rounded down to four places."""
@@ -72,8 +85,12 @@ class Selecting:
         ]
 
 
-def selecting(reach: Reach, *, epsilon: Fraction, rho: Fraction, delta: Fraction) -> Selecting:
-    """The best rule for this much epsilon (or rho, when epsilon is 0) and delta. Raises Refusal without a delta."""
+def selecting(
+    reach: Reach, *, epsilon: Fraction, rho: Fraction, delta: Fraction, counted: bool = False
+) -> Selecting:
+    """The best rule for this much epsilon (or rho, when epsilon is 0) and delta. Raises Refusal without a delta.
+
+    counted: the number of units that it selects by is released too, at no further price, as a threshold allows."""
     from dpcurator.mechanisms.key_selection import GaussianThreshold, LaplaceThreshold, TruncatedGeometric, best
 
     if delta <= 0:
@@ -85,10 +102,8 @@ def selecting(reach: Reach, *, epsilon: Fraction, rho: Fraction, delta: Fraction
     replaced = reach.neighbours == "replace-one"
     pure = epsilon or pure_epsilon(rho)
     one, small = _halved(pure, delta) if replaced else (pure, delta)
-    rules: list[KeySelection] = [
-        TruncatedGeometric.spending(one, small, groups=groups),
-        LaplaceThreshold.spending(one, small, groups=groups),
-    ]
+    rules: list[KeySelection] = [LaplaceThreshold.spending(one, small, groups=groups)]
+    rules += [] if counted else [TruncatedGeometric.spending(one, small, groups=groups)]
     if not epsilon and not replaced:
         rules.append(GaussianThreshold.spending_rho(rho, small, groups=groups))
     elif epsilon and greatest_rho(one, small / 2):

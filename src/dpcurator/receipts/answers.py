@@ -16,7 +16,6 @@ from dpcurator.aggregates import rule_of
 from dpcurator.aggregates.aggregate import bar_of_one_reading
 from dpcurator.catalog.model import Catalog
 from dpcurator.ledger.keys import canonical
-from dpcurator.mechanisms import DiscreteGaussian, DiscreteLaplace
 from dpcurator.numbers import decimal_text
 from dpcurator.plan.check_catalog import disagreement
 from dpcurator.plan.nodes import Key, Output, Plan, Result
@@ -25,6 +24,7 @@ from dpcurator.plan.relation_facts import table_of
 from dpcurator.pricing.quote import price
 from dpcurator.receipts.earlier_notes import earlier_notes
 from dpcurator.receipts.form import Parsed, amount_of, require
+from dpcurator.receipts.loss import law_of
 from dpcurator.receipts.receipt import sha
 from dpcurator.release.cells import shown_cell
 from dpcurator.release.finish import finish
@@ -147,9 +147,7 @@ def _bars(told: Parsed, rows: list[list[Json]]) -> None:
             require(all(row[place] == known for row in rows), "a number that public facts give is another")
             continue
         claim, beta = told.claims[call.readings[0]][1], 1 - amount_of(told.receipt["confidence"])
-        law = (DiscreteLaplace(amount_of(claim["scale"])) if claim["mechanism"] == "discrete_laplace"
-               else DiscreteGaussian(amount_of(claim["variance"])))
-        error = law.error(beta) * Fraction(claim["unit"])
+        error = law_of(claim).error(beta) * Fraction(claim["unit"])
         for row in rows:
             low, high, shown = (row[place][name] for name in ("low", "high", "error"))
             wide = None in (low, high) or Fraction(high) - Fraction(low) >= 2 * error

@@ -9,7 +9,7 @@ again (claims.py, loss.py, charges.py). Checked in tests/receipts/test_verify.py
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Final
@@ -21,6 +21,7 @@ from dpcurator.numbers.text_table import pre_html, printable
 from dpcurator.plan.canonical import as_json, plan_of
 from dpcurator.plan.nodes import Ask, Plan
 from dpcurator.plan.stability import Reach
+from dpcurator.pricing.noise import OF_SELECTION
 from dpcurator.pricing.prices import Price
 from dpcurator.pricing.resolve import Resolved, resolve
 from dpcurator.receipts.receipt import FORMAT, PARTS, PUBLIC, SHARED, SHARING
@@ -123,6 +124,8 @@ class Parsed:
                 "its format is that of another share")
         require(keys is None or self.reach.chosen, "its keys are listed, and no selection is shared")
         require(not self.reach.chosen or keys is not None, "readings of selected keys are shared with their keys only")
+        place = self.resolved.with_keys
+        require(keys is None or place is None or readings[place] is not None, "a count is drawn with keys it shares")
         for one in every:
             require(one is None or _is_place(one, None if one is keys else int), "the place of what it shares is none")
         return readings, keys
@@ -137,7 +140,10 @@ class Parsed:
         found, earlier = resolve(self.plan), resolve(self.plan, apart=True)
         said = [claim["ask"] for claim in self.receipt.get("readings", [])]
         own = found.asks != earlier.asks and said == [as_json(ask) for ask in earlier.asks]
-        return earlier if own else found
+        found, claims = (earlier if own else found), self.receipt.get("readings", [])
+        if found.with_keys is None or claims[found.with_keys]["mechanism"] in OF_SELECTION:
+            return found
+        return replace(found, with_keys=None)  # with noise of its own, as earlier versions drew it
 
     @property
     def reach(self) -> Reach:

@@ -18,8 +18,10 @@ from dpcurator.mechanisms.key_selection import selection_of
 from dpcurator.numbers import decimal_text
 from dpcurator.plan.stability import selection_reach
 from dpcurator.pricing.held import BETA
+from dpcurator.pricing.noise import OF_SELECTION, Mechanism, SelectionNoise
 from dpcurator.pricing.quote import Found, mechanism_json, priced_at
-from dpcurator.pricing.selecting import words
+from dpcurator.pricing.resolve import with_keys
+from dpcurator.pricing.selecting import Selecting, words
 from dpcurator.privacy import zcdp
 from dpcurator.privacy.loss import Loss
 from dpcurator.receipts.form import Parsed, Wrong, amount_of, require
@@ -31,7 +33,8 @@ PRICED: Final = ("approximate", "discrete_gaussian", "discrete_gaussian_vector",
 
 
 def check_noise(told: Parsed) -> str:
-    lost = [_loss(claim, told.currency) for _, claim in told.claims]
+    lost = [_loss(claim, told.currency) for _, claim in told.claims if claim["mechanism"] not in OF_SELECTION]
+    lost += [_with_keys(told, claim) for _, claim in told.claims if claim["mechanism"] in OF_SELECTION]
     if told.receipt["selection"] is not None:
         lost.append(_selection(told))
     return f"{'; '.join(lost)}: from the exact laws"
@@ -68,6 +71,21 @@ def _loss(claim: Json, currency: str) -> str:
     return f"discrete Gaussian, rho {decimal_text(rho)}" if rho else "discrete Gaussian by its own law"
 
 
+def _with_keys(told: Parsed, claim: Json) -> str:
+    """The count that is drawn with the selection of keys is the one that it selects by, has its noise and no other
+    price, and is the only one."""
+    selection, place = told.receipt["selection"], with_keys(told.resolved.asks, told.reach)
+    claims = [one for _, one in told.claims]
+    drawn = [one for one in claims if one["mechanism"] in OF_SELECTION]
+    require(drawn == [claim], "two counts are drawn with the keys")
+    require(place is not None and claims[place] == claim, "it is not the count that keys are selected by")
+    require(claim["epsilon"] == claim["rho"] == "0", "a count that is drawn with its keys is paid with them")
+    require(selection is not None and selection["rule"]["rule"] == claim["mechanism"], "keys are selected otherwise")
+    noise = Selecting(selection_of(selection["rule"]), *[Fraction(0)] * 3).noise
+    require(noise == _noise_of(claim), "a count that is drawn with its keys has another noise than their selection")
+    return "a count drawn with the keys, at their price"
+
+
 def _selection(told: Parsed) -> str:
     """The rule for unknown keys promises what it is charged for, under the plan's neighbours."""
     selection, reach = told.receipt["selection"], told.reach
@@ -86,7 +104,8 @@ def _selection(told: Parsed) -> str:
 
 def check_cost(told: Parsed) -> str:
     receipt, charged = told.receipt, told.costs
-    claims, selection = own(told)
+    every, selection = own(told)
+    claims = [claim for claim in every if claim["mechanism"] not in OF_SELECTION]  # which the selection pays
     left = {name: charged[name] - amount_of(selection[name]) for name in charged}  # what the readings were charged
     sums = {name: sum((amount_of(claim[name]) for claim in claims), Fraction(0)) for name in ("epsilon", "rho")}
     gaussian = [claim for claim in claims if claim["mechanism"] == "discrete_gaussian"]
@@ -158,11 +177,20 @@ def _choice_of_the_rest(told: Parsed, found: Found) -> str:
     return "the rest has the grid and noise that the plan gets at this price; what is shared has no wider noise"
 
 
-def law_of(claim: Json) -> DiscreteLaplace | DiscreteGaussian:
+def law_of(claim: Json) -> Mechanism:
     """The noise of a reading, as its receipt says it."""
-    if claim["mechanism"] == "discrete_laplace":
+    if claim["mechanism"] not in OF_SELECTION:
+        return _noise_of(claim)
+    one = 1 / amount_of(claim["unit"])
+    require(one.denominator == 1, "a count is in parts that are none")
+    return SelectionNoise(_noise_of(claim), int(one))
+
+
+def _noise_of(claim: Json) -> DiscreteLaplace | DiscreteGaussian:
+    noise = OF_SELECTION.get(claim["mechanism"], claim["mechanism"])
+    if noise == "discrete_laplace":
         return DiscreteLaplace(amount_of(claim["scale"]))
-    require(claim["mechanism"] == "discrete_gaussian", "the mechanism is not one this version knows")
+    require(noise == "discrete_gaussian", "the mechanism is not one this version knows")
     return DiscreteGaussian(amount_of(claim["variance"]))
 
 
@@ -172,11 +200,12 @@ def losses_of(parameters: Mapping[str, Any]) -> tuple[Loss, ...]:
 
     A reading with discrete Laplace noise loses "discrete_laplace" at its l1 sensitivity; with discrete Gaussian noise
     "discrete_gaussian" where one number moves, else "discrete_gaussian_vector"; a selection of keys "approximate", as
-    it is charged. A reading that cannot move has noise as if it could move by 1 (semantics 3), and loses that here.
+    it is charged, and with it the count that is drawn with them. A reading that cannot move has noise as if it could
+    move by 1 (semantics 3), and loses that here.
     Together these dominate what the question releases, for one unit of the plan's neighbours. Raises Refusal,
     ValueError, LookupError or TypeError where they are no such parameters.
     """
-    found = [_reading(one) for one in parameters["mechanisms"]]
+    found = [_reading(one) for one in parameters["mechanisms"] if one["mechanism"] not in OF_SELECTION]
     selection = parameters["selection"]
     if selection is not None:
         promise = (("epsilon", Fraction(selection["epsilon"])), ("delta", Fraction(selection["delta"])))

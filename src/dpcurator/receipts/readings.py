@@ -42,7 +42,8 @@ def check_readings(told: Parsed, ledger: Ledger, catalog: Catalog) -> str:
         part = parts_of("{}" if stored is None else stored.answer)[(receipt["batch"] or {"index": 0})["index"]]
         if "noisy" not in part:
             return "the answer was stored by an earlier version, without its readings"
-    whole = price(told.plan, told.price, catalog, confidence=amount_of(receipt["confidence"]))
+    whole = price(told.plan, told.price, catalog, confidence=amount_of(receipt["confidence"]),
+                  resolved=told.resolved)
     shared = receipt.get("shared")
     quote = whole if shared is None else as_shared(whole, ledger, receipt["analyst"], shared)
     claimed = [{name: part for name, part in one.items() if name != "ask"} for one in told.mechanisms]

@@ -94,6 +94,8 @@ def with_stored(whole: Quote, ledger: Ledger, analyst: str) -> Quote:
     name = selection_name(whole.plan, whole.catalog, analyst)
     for keys in _serving_keys(whole, ledger.holding([name])[name], name):
         readings = _best(whole, ledger, analyst, keys)
+        if whole.with_keys is not None and readings[whole.with_keys] is None:
+            continue  # what is drawn with its keys is not drawn again beside them
         missing = [own for own, one in zip(whole.priced, readings, strict=True) if one is None]
         found.append((cost(whole, missing), _place(keys), keys, readings))
     if not found:

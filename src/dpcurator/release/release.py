@@ -1,6 +1,7 @@
 """The one place where noise meets data (design 2): open the exact sums, form the readings, add the noise.
 
-Keys that nobody listed are selected first, by the number of distinct units that have them and nothing else; those kept
+Keys that nobody listed are selected first, by the number of distinct units that have them and nothing else (which is
+drawn once, for the selection and for the answer, where that number is asked for); those kept
 are put in canonical order (missing first, then by value), so the engine's order is never seen, and only they get
 readings; and where the question asks for the others too, their sums are added up first, exactly, and get noise once.
 Each reading is an integer combination of the engine's sums, so adding one unit moves it exactly as far as the
@@ -18,8 +19,8 @@ from dpcurator.catalog.model import Value
 from dpcurator.entropy import Entropy
 from dpcurator.plan.core import Step, Total
 from dpcurator.plan.lower import Combination
-from dpcurator.pricing.noise import NAMES
-from dpcurator.pricing.quote import Quote
+from dpcurator.pricing.noise import NAMES, SelectionNoise
+from dpcurator.pricing.quote import Quote, law_of
 from dpcurator.values import Exact
 
 
@@ -54,9 +55,16 @@ def release(quote: Quote, exact: Exact, entropy: Entropy) -> Noisy:
     """The quote's readings with their noise, in the readings' units. Raises TypeError, before anything is opened, where
     a mechanism that adds noise or selects keys is not one of this package."""
     _check_mechanisms(quote)
+    counted: list[int] = []  # the noisy numbers of units of the keys that are shown, where these are asked for
 
     def keep(units: Sequence[int]) -> Sequence[bool]:
-        return [] if quote.selecting is None else quote.selecting.rule.keep(units, entropy)
+        if quote.selecting is None:
+            return []
+        if quote.with_keys is None:
+            return quote.selecting.rule.keep(units, entropy)
+        noisy = quote.selecting.rule.noisy_counts(units, entropy)  # type: ignore[attr-defined]
+        counted.extend(value for value in noisy if value is not None)
+        return [value is not None for value in noisy]
 
     held = None if quote.held is None else quote.held.keys
     keys, rows = _selected(quote, exact, keep, None if held is None else held.keys)
@@ -64,6 +72,9 @@ def release(quote: Quote, exact: Exact, entropy: Entropy) -> Noisy:
     fresh = [priced for priced, values in zip(quote.priced, stored, strict=True) if values is None]
     noisy: list[tuple[int, ...]] = []
     for priced, combination in zip(fresh, quote.lowered.combinations, strict=True):
+        if isinstance(priced.mechanism, SelectionNoise):
+            noisy.append(tuple(value * priced.mechanism.one for value in counted))
+            continue
         values = combine(rows, combination)
         noise = priced.mechanism.sample(len(values), entropy)
         noisy.append(tuple(value + int(draw) for value, draw in zip(values, noise, strict=True)))
@@ -90,10 +101,13 @@ def released_before(quote: Quote) -> Noisy:
 def _check_mechanisms(quote: Quote) -> None:
     from dpcurator.mechanisms.key_selection import SELECTIONS
 
-    if any(type(one.mechanism) not in NAMES for one in quote.priced):
+    selecting, counts = quote.selecting, [one for one in quote.priced if isinstance(one.mechanism, SelectionNoise)]
+    if any(type(law_of(one)) not in NAMES for one in quote.priced):
         raise TypeError("only a mechanism of this package may add noise")
-    if quote.selecting is not None and type(quote.selecting.rule) not in SELECTIONS:
+    if selecting is not None and type(selecting.rule) not in SELECTIONS:
         raise TypeError("only a selection of this package may choose keys")
+    if len(counts) > 1 or (counts and (selecting is None or selecting.noise != law_of(counts[0]))):
+        raise TypeError("only the count that keys are selected by may be drawn with them")
 
 
 def open_made_up_rows(quote: Quote, exact: Exact) -> MadeUp:

@@ -370,11 +370,13 @@ def question(receipt: Any, catalog: Any) -> str:
           ("what is read", read if read == earlier else asked_of(plan, reach), read)])
     return "; ".join(reach.words)
 
-def reading(claim: Any, reach: SimpleNamespace, currency: str) -> str:
+def reading(claim: Any, reach: SimpleNamespace, currency: str, chosen: Any) -> str:
     """One number of those that were read: how far one unit moves it, and what its noise hides."""
     moves = moved(claim["ask"], reach, claim["grid"])
     words = derivation(claim["ask"], reach, moves)
     same([("its derivation", words, claim["derivation"]), *((name, moves[name], claim[name]) for name in moves)])
+    if claim["mechanism"] in WITH_KEYS:
+        return f"{words[-1]}; {drawn_with_keys(claim, reach, chosen)}"
     return f"{words[-1]}; {noise(claim, moves, currency)}"
 
 # --- Numbers that are no fractions ------------------------------------------------------------------------------------
@@ -471,6 +473,19 @@ def noise(claim: Any, moves: dict[str, Any], currency: str) -> str:
     told += "" if currency == "epsilon" else f", rho = epsilon^2 / 2 = {shown(lost**2 / 2)}"
     return f"discrete Laplace noise in steps of {moves['unit']}: {told}"
 
+WITH_KEYS = {"laplace_threshold": "scale", "gaussian_threshold": "variance"}
+
+def drawn_with_keys(claim: Any, reach: SimpleNamespace, chosen: Any) -> str:
+    """The count of units by which a threshold selects unknown keys, shown as it was drawn for that: what the selection
+    promises it promises of the pair, shown or not and that number ([K]; the proof takes sets of such pairs)."""
+    what, given, kind = claim["ask"]["what"], chosen["rule"]["parameters"], WITH_KEYS[claim["mechanism"]]
+    need(what == "units" or (what == "rows" and reach.one == 1), "keys are not selected by this number")
+    need(reach.keys is None and not reach.other and claim["epsilon"] == claim["rho"] == "0"
+         and chosen["rule"]["rule"] == claim["mechanism"], "it is not drawn with the selection of keys")
+    right = reach.groups / number(given["eps"]) if kind == "scale" else reach.groups / (2 * number(given["rho"]))
+    need(number(claim[kind]) == right, "it has another noise than the selection")
+    return f"drawn once, with the selection of keys and at its price: noise of {kind} {shown(right)} on whole units"
+
 def selection(told: Any, reach: SimpleNamespace, currency: str) -> str:
     """The rule that shows keys nobody listed. It counts the units of each key; one unit moves `groups` counts by 1.
 
@@ -498,7 +513,9 @@ def cost(receipt: Any, reach: SimpleNamespace) -> str:
     """Losses add up ([DMNS]; [BS] lemma 1.7). Gaussian noise converts to the epsilon it has at its delta."""
     offered, nothing = receipt["price"], dict.fromkeys(NAMES, "0")
     before = receipt.get("shared", {"readings": [None] * len(receipt["readings"]), "keys": None})
-    claims = [claim for claim, place in zip(receipt["readings"], before["readings"], strict=True) if place is None]
+    every = [claim for claim, place in zip(receipt["readings"], before["readings"], strict=True) if place is None]
+    claims = [claim for claim in every if claim["mechanism"] not in WITH_KEYS]
+    need(sum(claim["mechanism"] in WITH_KEYS for claim in receipt["readings"]) <= 1, "two counts are drawn with keys")
     currency, chosen = offered["currency"], (before["keys"] and nothing) or receipt["selection"] or nothing
     need((reach.keys is None) == (receipt["selection"] is not None), "unknown keys are selected, and others are not")
     epsilon, rho, delta = (number(receipt[name]) - number(chosen[name]) for name in NAMES)
@@ -517,7 +534,7 @@ def cost(receipt: Any, reach: SimpleNamespace) -> str:
     need(number(receipt[currency]) <= number(offered["amount"]) and number(receipt["delta"]) <= number(offered["delta"])
          and 0 < number(receipt["confidence"]) < 1, "it cost more than was offered, or its confidence is none")
     named = {name: receipt[name] for name in ("price", *NAMES, "confidence", "selection")}
-    noises = [{name: claim[name] for name in claim if name != "derivation"} for claim in claims]
+    noises = [{name: claim[name] for name in claim if name != "derivation"} for claim in every]
     if "shared" not in receipt:  # else they are those of the whole question at its price, which is not worked out here
         same([("the digest of its parameters", digest(named | {"mechanisms": noises}), receipt["parameters_sha256"])])
     return " and ".join(f"{name} {shown(number(receipt[name]))}" for name in NAMES if receipt[name] != "0") + " in all"
@@ -533,6 +550,8 @@ def shared(receipt: Any, reach: SimpleNamespace, others: list[Any]) -> str:
     need(set(receipt["shared"]) == {"readings", "keys"} and len(numbers) == len(receipt["readings"]) and places
          and whole == (receipt["format"] == SHARED), "what it shares is not what its format says")
     need((keys is not None) == (reach.keys is None), "numbers of selected keys are shared with their keys, others not")
+    need(all(place for claim, place in zip(receipt["readings"], numbers, strict=True)
+             if claim["mechanism"] in WITH_KEYS), "a count is drawn with keys that it shares")
     need((reach.keys is None) == (receipt["selection"] is not None) and 0 < number(receipt["confidence"]) < 1,
          "unknown keys are selected, and others are not; or its confidence is none")
     need(number(receipt["price"]["amount"]) > 0 and number(receipt["price"]["delta"]) >= 0, "its price is none")
@@ -711,7 +730,8 @@ def steps(receipt: Any, key: str | None = None, catalog: Any = None, others: Any
         return found
     reach, currency = reach_of(receipt["plan"]), receipt["price"]["currency"]
     each = enumerate(receipt.get("readings", []), 1)
-    found += [step(f"number {n}", reading, claim, reach, currency) for n, claim in each]
+    chosen = receipt.get("selection")
+    found += [step(f"number {n}", reading, claim, reach, currency, chosen) for n, claim in each]
     if receipt["format"] == PUBLIC:
         found += [step("price", unpaid, receipt, reach)]
     elif reach.keys is None:
