@@ -57,7 +57,7 @@ def begin(waiting: subprocess.Popen[str], place: Path) -> subprocess.Popen[str]:
     return waiting
 
 
-@pytest.mark.parametrize("part", range(6))
+@pytest.mark.parametrize("part", range(12))
 def test_row_19_a_kill_at_any_moment_loses_no_charge(part, tries, tmp_path):
     from dpcurator.catalog.load import load
     from dpcurator.curator.opening import refresh_all

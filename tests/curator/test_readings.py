@@ -328,7 +328,7 @@ def sequence(seed: int, directory) -> None:
     assert curator.ledger.verify().sound
 
 
-@pytest.mark.parametrize("part", range(8))
+@pytest.mark.parametrize("part", range(80))
 def test_any_sequence_of_questions_is_charged_for_new_readings_alone(tmp_path, part, tries):
     for number in range(tries):
         sequence(1000 * part + number, tmp_path / str(number))

@@ -7,7 +7,6 @@ python tests/docs/guarantee.py X6 -m slow   what is left goes to pytest
 
 from __future__ import annotations
 
-import ast
 import re
 import sys
 from functools import cache
@@ -58,8 +57,7 @@ def every_row() -> tuple[Row, ...]:
 @cache
 def functions(path: Path) -> frozenset[str]:
     """The names of all functions of a file."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    return frozenset(node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+    return frozenset(re.findall(r"^ *def (\w+)\(", path.read_text(encoding="utf-8"), re.M))
 
 
 def missing_test(name: str) -> str | None:

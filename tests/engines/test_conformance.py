@@ -32,7 +32,7 @@ def check(engine: Any, case: Case) -> None:
     assert opened(engine.from_tables(case.tables, case.kinds).evaluate(case.core)) == expected
 
 
-@pytest.mark.parametrize("part", range(20))
+@pytest.mark.parametrize("part", range(40))
 @pytest.mark.parametrize("engine", OTHERS)
 def test_every_engine_gives_the_integers_of_the_reference(engine: Any, part: int, tries: int) -> None:
     for_examples(lambda case: check(engine, case), cases(), part=part, tries=tries)

@@ -36,7 +36,7 @@ def cycle(part: rows.Operand) -> rows.Operand:
 
 
 DEEP = {
-    "sums": deep(lambda part: rows.Compute("add_f", (part, part), "float"), X, 20),
+    "sums": deep(lambda part: rows.Compute("add_f", (part, part), "float"), X, 13),
     "exp": deep(lambda part: rows.Compute("exp", (part,), "float"), X),
     "power and ln": deep(cycle, X, 10),
     "powers": deep(lambda part: rows.Compute("power", (part, HALF), "float"), X, 37),

@@ -125,7 +125,7 @@ def a_merged_plan_reads_and_adds_up_nothing_twice(case: Case, alike: list[CorePl
         assert used == set(range(len(parts.sums)))
 
 
-@pytest.mark.parametrize("part", range(8))
+@pytest.mark.parametrize("part", range(24))
 def test_merging_is_invisible_and_reads_nothing_twice(part, tries):
     def laws(batch: tuple[Case, list[CorePlan], list[CorePlan]]) -> None:
         plans_of_the_same_rows_keys_and_caps_become_one_and_no_others_do(*batch)

@@ -74,15 +74,15 @@ def test_what_the_mistakes_are_made_of_is_valid():
 
 
 def test_e1_every_cure_pasted_back_is_accepted():
-    found = outcome(mistakes())
-    assert found.mistakes.total() >= 300
+    found = outcome(mistakes()[::2])
+    assert found.mistakes.total() >= 150
     held(found)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", range(8))
 def test_e1_every_cure_pasted_back_is_accepted_of_many_more(part):
-    held(outcome(mistakes(rounds=20)[part::4]))
+    held(outcome(mistakes(rounds=20)[part::8]))
 
 
 @pytest.mark.parametrize("text", [
