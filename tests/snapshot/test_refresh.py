@@ -58,12 +58,12 @@ def test_physical_names_kinds_and_public_keys(tmp_path):
     assert "Oslo" not in (declaration.state / "facts.json").read_text()
 
 
-def test_the_report_gives_places_and_counts_but_no_cell(declared, tmp_path):
+def test_the_report_gives_places_counts_and_the_most_frequent_spellings(declared, tmp_path):
     lines = ["x,y", *(f"secret{i},1" for i in range(9)), "1", "2,3"]
     (tmp_path / "d.csv").write_text("\n".join(lines) + "\n")
     report = refresh(declared({"x": "integer", "y": "integer"}, file="d.csv"))
-    shown = str(report) + json.dumps(report.as_json())
-    assert "secret" not in shown
+    assert 'most often "secret0" (1), "secret1" (1), "secret2" (1), "secret3" (1), "secret4" (1)' in str(report)
+    assert "secret8" not in str(report) + json.dumps(report.as_json())
     assert "9 values of 'x' unreadable" in str(report)
     assert "d.csv:2: not an integer" in str(report)
     assert "and 4 more" in str(report)

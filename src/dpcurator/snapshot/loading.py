@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 AT_ONCE: Final = 50_000  # distinct values that the grammar reads at once
 _LEFT: Final = "dpcurator leaves this value to the grammar"
+_SPELLINGS: Final = 1_000  # of a column and a part, that are counted for the report
 _NUMBERS: Final = itertools.count(1)
 Careful = Callable[[Sequence[Any]], Read]
 
@@ -44,6 +45,7 @@ class Part:
     careful: tuple[Careful, ...]
     file: str = ""  # of lines; rows have none
     counted: bool = True  # rows have no `place`
+    written: tuple[Callable[[Any], Any], ...] = ()  # per column, the value that one stands for; none: they are values
 
 
 @dataclass(slots=True)
@@ -111,7 +113,7 @@ class Loader:
         for batch in batches:
             if not len(batch.places):
                 continue
-            vectors, forms, careful = [], [], []
+            vectors, forms, careful, written = [], [], [], []
             for j, cells in enumerate(batch.columns):
                 values, bad = self._of_values(j, None)(cells)
                 vector = _vector(values, self.table.columns[j].kind)
@@ -122,9 +124,10 @@ class Loader:
                 vectors.append(vector)
                 forms.append(NONE if bad else Form("TRUE", f"x{j}"))
                 careful.append(_by_position(values, dict(bad)))
+                written.append(cells.__getitem__)
             with registered(self.connection, [*vectors, _whole(list(batch.places))]) as name:
                 relation = f"(SELECT *, x{len(vectors)} AS place FROM {name})"
-                self.load(Part(relation, tuple(forms), tuple(careful), batch.file, counted=False))
+                self.load(Part(relation, tuple(forms), tuple(careful), batch.file, False, tuple(written)))
 
     def _forms(self, kinds: Sequence[str]) -> tuple[Form, ...]:
         return tuple(
@@ -224,19 +227,30 @@ class Loader:
         finally:
             self.connection.execute("RESET disabled_optimizers")
         rows = f"(SELECT {'row_number() OVER () AS place, ' if part.counted else ''}* FROM {part.relation}) AS r"
+        joined = " ".join(f"LEFT JOIN read{j} ON x{j} = read{j}.raw" for j in aside)
+        kept = f"(SELECT r.* FROM {rows} {joined} {where}) AS r" if aside else rows
         for j in left:
+            self._tell_spellings(part, rows, j)
             if j not in aside:
-                for number, count, first in self._troubles(rows, f"JOIN read{j} ON x{j} = raw", "reason"):
+                for number, count, first in self._troubles(kept, f"JOIN read{j} ON x{j} = raw", "reason"):
                     self.report.unreadable[columns[j].name].add_many(
                         self.reasons[number - 1], count, [self.report.place(n, part.file) for n in first])
         if aside:
             most = len(self.reasons) + 1
             which = " ".join(f"WHEN read{j}.reason IS NOT NULL THEN {j * most} + read{j}.reason" for j in aside)
-            joined = " ".join(f"LEFT JOIN read{j} ON x{j} = read{j}.raw" for j in aside)
             for number, count, first in self._troubles(rows, joined, f"CASE {which} END"):
                 j, reason = divmod(number, most)
                 self.report.set_aside.add_many(f"{columns[j].name!r} is {self.reasons[reason - 1]}", count,
                                                [self.report.place(n, part.file) for n in first])
+
+    def _tell_spellings(self, part: Part, rows: str, j: int) -> None:
+        """Tell the report how the values of a column that could not be read are written, the most frequent ones."""
+        found = self.connection.execute(
+            f"SELECT x{j}, COUNT(*) AS n FROM {rows} JOIN read{j} ON x{j} = raw WHERE reason IS NOT NULL "
+            f"GROUP BY x{j} ORDER BY n DESC, x{j} LIMIT {_SPELLINGS}"
+        ).fetchall()
+        for value, times in found:
+            self.report.unread(self.table.columns[j].name).add(part.written[j](value) if part.written else value, times)
 
     def _troubles(self, rows: str, joins: str, which: str) -> list[tuple[int, int, list[int]]]:
         """For each number that `which` takes: how many rows, and the first places."""

@@ -1,9 +1,8 @@
 """What a refresh tells the steward, and nobody else: rows read and set aside, values that could not be read.
 
 Counts and line numbers are private facts (semantics 1.4): a report is shown to whoever runs `refresh` and stored
-nowhere. Of what could not be read it gives places and constant reasons, never the content of a cell; of values that are
-none of a column's keys it gives the most frequent, since how they are written is what is to be seen. Checked in
-tests/snapshot/test_refresh.py.
+nowhere. Of values that could not be read, and of those that are none of a column's keys, it gives the most frequent,
+since how they are written is what is to be seen. Checked in tests/snapshot/test_refresh.py.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from typing import Any, Final
 
 from dpcurator.numbers.readable import readable
 from dpcurator.numbers.text_table import pre_html
+from dpcurator.snapshot.by_column import ByColumn, Spellings, lines_of, told_of
 
 SHOWN: Final = 5  # places kept per kind of trouble
 
@@ -150,6 +150,7 @@ class TableReport:
     one_value: dict[str, OneValue] = field(default_factory=dict)  # by column with per_unit = 1
     beyond: dict[str, Beyond] = field(default_factory=dict)  # by column with bounds
     over: dict[str, Over] = field(default_factory=dict)  # by column that is grouped by, "" for none
+    spellings: dict[str, Spellings] = field(default_factory=dict)  # by column, of values that were not read
     header: frozenset[str] | None = None  # the names in the first file, which later ones must share
     files: int = 0  # that were opened so far
 
@@ -172,9 +173,27 @@ class TableReport:
             "outside_keys": {name: outside.as_json() for name, outside in self.outside.items()},
             "one_value": {name: asdict(one) for name, one in self.one_value.items()},
             "beyond_bounds": {name: asdict(one) for name, one in self.beyond.items()},
+            "columns": {name: one.as_json() for name, one in self.by_column().items()},
+            "spellings": {name: found.most() for name, found in self.spellings.items()},
             "over_caps": {name: asdict(one) for name, one in self.over.items()},
             "nothing_read": self.nothing_read(),
         } | ({} if self.units is None else {"units": self.units})
+
+    def by_column(self) -> dict[str, ByColumn]:
+        """What was read of each column."""
+        kept = 0 if self.units is None else self.set_aside.count  # rows that stay with every column missing
+        return {
+            name: ByColumn.of(
+                self.rows - kept, self.missing[name] - kept, trouble.reasons,
+                sum((one.below, one.above)) if (one := self.beyond.get(name)) else 0,
+                found.count if (found := self.outside.get(name)) else 0,
+            )
+            for name, trouble in self.unreadable.items()
+        }
+
+    def unread(self, column: str) -> Spellings:
+        """Where to count how a value of a column that could not be read is written."""
+        return self.spellings.setdefault(column, Spellings())
 
     def nothing_read(self) -> list[str]:
         """The columns of which no value could be read, and "every row" when no row could be."""
@@ -190,7 +209,7 @@ class TableReport:
         return not (self.set_aside.count or any(t.count for t in self.unreadable.values()) or misspelled or changed)
 
     def lines(self) -> list[str]:
-        told = [f"{self.table}: {self.rows:,} rows"]
+        told = [f"{self.table}: {self.rows:,} rows", *lines_of(self.by_column())]
         stay = "rows that cannot be read: they stay, with every column missing"
         told += _told("rows set aside" if self.units is None else stay, self.set_aside)
         read = self.rows - (0 if self.units is None else self.set_aside.count)
@@ -198,6 +217,7 @@ class TableReport:
             told.append(f"  {read:,} rows were read where units = {self.units:,} is declared, and counts")
         for name, trouble in self.unreadable.items():
             told += _told(f"values of {name!r} unreadable", trouble)
+            told += told_of(self.spellings.get(name))
         if self.null_units:
             told.append(f"  {self.null_units:,} rows without a unit: no question counts them")
         if self.repeats:
