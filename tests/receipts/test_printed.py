@@ -40,6 +40,10 @@ GROUPED = "SELECT city, COUNT(*) AS n, AVG(age) AS a FROM visits GROUP BY city O
 TOTAL = "SELECT SUM(cost), COUNT(DISTINCT patient) FROM visits"
 FREE = "SELECT city, 1 + 1 AS two FROM visits GROUP BY city"
 KEPT = Path(__file__).parent / "kept"
+KINDS = (
+    "an answer", "a repeat", "a public answer", "a batch", "its receipts", "a batch as one", "answers",
+    "an answer of chosen keys", *(one.stem for one in sorted(KEPT.glob("[0-9]_*.json"))),
+)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -70,7 +74,9 @@ def files() -> dict[str, Any]:
         "answers": [in_rho.ask(text, spend="5%").as_json() for text in (TOTAL, GROUPED)],
         "an answer of chosen keys": curator(CATALOGS["unknown"]).ask(GROUPED, spend="50%").as_json(),
     }
-    return json.loads(json.dumps(found)) | {one.stem: json.loads(one.read_text()) for one in KEPT.glob("[0-9]_*.json")}
+    found = json.loads(json.dumps(found)) | {one.stem: json.loads(one.read_text()) for one in KEPT.glob("[0-9]_*.json")}
+    assert set(found) == set(KINDS)
+    return found
 
 
 def both(content: Any, text: str | None = None, **outside: Any) -> tuple[bool, bool, Verification]:
@@ -88,7 +94,7 @@ def holds(content: Any, **outside: Any) -> bool:
 # --- B1: nothing holds without a receipt ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", files())
+@pytest.mark.parametrize("kind", KINDS)
 def test_what_is_printed_holds_by_both(kind):
     content = files()[kind]
     key = (content[0] if isinstance(content, list) else content).get("receipt", {}).get("public_key", KEY.public)
