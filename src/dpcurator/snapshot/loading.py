@@ -107,6 +107,16 @@ class Loader:
         columns = range(len(kinds))
         self.load(Part(relation, self._forms(kinds), tuple(self._of_values(j, READERS.get(kinds[j])) for j in columns)))
 
+    def load_vectors(self, columns: Sequence[tuple[str, Vector]], places: Sequence[int]) -> None:
+        """Load columns in memory, each with its kind as in `load_typed`. places: the numbers of their rows."""
+        if not places:
+            return
+        careful = tuple(self._of_values(j, READERS.get(kind)) for j, (kind, _) in enumerate(columns))
+        forms = self._forms([kind for kind, _ in columns])
+        with registered(self.connection, [*(vector for _, vector in columns), _whole(list(places))]) as name:
+            relation = f"(SELECT *, x{len(columns)} AS place FROM {name})"
+            self.load(Part(relation, forms, careful, counted=False))
+
     def load_values(self, batches: Iterable[Batch]) -> None:
         """Load batches of Python values: each column is read by the grammar, and one with a value that cannot be read
         goes in by its positions."""

@@ -33,8 +33,17 @@ from dpcurator.catalog.postgres_schema import (
     relation,
 )
 from dpcurator.errors import Misconfigured
-from dpcurator.snapshot import copy_binary
+from dpcurator.snapshot.arrow import Vector
+from dpcurator.snapshot.copy_binary import (
+    NotAsSent,
+    cells_of,
+    is_last,
+    values_of,
+    vector_of,
+    without_signature,
+)
 from dpcurator.snapshot.csv_source import BATCH, LONGEST_FIELD, Batch
+from dpcurator.snapshot.loading import Loader
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -42,7 +51,7 @@ if TYPE_CHECKING:
 _BYTES: Final = 16 * 2**20  # of a batch, rows of long texts
 _TOO_LONG: Final = 10_001  # letters: no column holds a text so long, and no catalog has one in a map
 _LOCKABLE: Final = ("r", "p", "v")  # tables, partitioned ones, views; PostgreSQL locks no other kind
-Reader = Callable[[], Iterator[Batch]]
+Reader = Callable[[Loader], None]  # into a table of the snapshot
 
 
 @contextmanager
@@ -111,7 +120,15 @@ def _reader(connection: Connection[Any], table: Table, source: Source, found: Re
     expressions = ", ".join(map(_expression, table.columns, source.readings, own))
     copy = f"COPY (SELECT {expressions} FROM {found.sql} AS s) TO STDOUT (FORMAT binary)"
     fields = [(one.kind, column.type) for one, column in zip(own, table.columns, strict=True)]
-    return lambda: _batches(connection, copy, fields, found.shown, source.where)
+
+    def read(loader: Loader) -> None:
+        for places, found_values in _batches(connection, copy, fields, found.shown, source.where):
+            if isinstance(found_values, Batch):
+                loader.load_values([found_values])
+            else:
+                loader.load_vectors(found_values, places)
+
+    return read
 
 
 def _expression(column: Column, reading: Reading, own: ServerColumn) -> str:
@@ -132,17 +149,23 @@ def _expression(column: Column, reading: Reading, own: ServerColumn) -> str:
 
 def _batches(
     connection: Connection[Any], copy: str, fields: list[tuple[str, str]], shown: str, where: str
-) -> Iterator[Batch]:
+) -> Iterator[tuple[range, list[tuple[str, Vector]] | Batch]]:
+    """Batches of rows with their numbers: as vectors, or as Python values where one is in no vector's reach. Raises
+    Misconfigured."""
     import psycopg
 
-    start = 0
+    places = range(1, 1)
     try:
         encoding = connection.info.encoding.replace("ascii", "utf-8")
-        for rows in _in_batches(_messages(connection, copy.encode(encoding))):
-            cells = copy_binary.columns_of(rows, fields, encoding)
-            yield Batch(list(cells), range(start + 1, start + len(rows) + 1), "")
-            start += len(rows)
-    except (psycopg.Error, copy_binary.NotAsSent, UnicodeError):
+        for rows in rows_of(connection, copy.encode(encoding)):
+            places = range(places.stop, places.stop + len(rows))
+            cells = list(zip(cells_of(rows, len(fields)), fields, strict=True))
+            vectors = [vector for one, field in cells if (vector := vector_of(one, *field, encoding)) is not None]
+            if len(vectors) == len(fields):
+                yield places, vectors
+            else:
+                yield places, Batch([values_of(one, *field, encoding) for one, field in cells], places, "")
+    except (psycopg.Error, NotAsSent, UnicodeError):
         if connection.broken or connection.closed:
             raise Misconfigured(f"The connection to the server of {shown} was lost.", where=where,
                                 cure="Run `dpcurator refresh` again; the data version before stays in force.") from None
@@ -151,56 +174,63 @@ def _batches(
                             "is divided by, CASE around a cast. The data version before stays in force.") from None
 
 
-def _in_batches(messages: Iterator[bytes]) -> Iterator[list[bytes]]:
-    """Lists of rows, by number and by bytes."""
-    rows: list[bytes] = []
-    size = 0
-    for row in messages:
-        rows.append(row)
-        size += len(row)
-        if len(rows) == BATCH or size >= _BYTES:
-            yield rows
-            rows, size = [], 0
-    if rows:
-        yield rows
-
-
-def _messages(connection: Connection[Any], copy: bytes) -> Iterator[bytes]:
-    """The rows of a COPY, as they come. Raises psycopg.Error or NotAsSent."""
+def rows_of(connection: Connection[Any], copy: bytes) -> Iterator[list[bytes]]:
+    """The rows of a COPY as they come, in lists by number and by bytes. Raises psycopg.Error or NotAsSent."""
     from psycopg import pq
 
     libpq = connection.pgconn
     libpq.send_query(copy)
-    while libpq.is_busy():
-        _wait(libpq)
-    answer = libpq.get_result()
+    answer = _answer(libpq)
     if answer is None or answer.status != pq.ExecStatus.COPY_OUT:
-        raise copy_binary.NotAsSent
-    get, first, ended = libpq.get_copy_data, True, False
-    while True:
+        raise NotAsSent
+    get = libpq.get_copy_data
+    first = without_signature(_message(libpq))
+    last = is_last(first)
+    rows, total = [first] if first and not last else [], len(first)
+    while not last:
         size, data = get(1)
-        if size > 0:
-            row = bytes(data)
-            if first:
-                row, first = copy_binary.without_signature(row), False
-            if ended:
-                raise copy_binary.NotAsSent
-            if copy_binary.is_last(row):
-                ended = True
-            elif row:
-                yield row
+        if size > 2:
+            rows.append(bytes(data))
+            total += size
+            if total >= _BYTES or len(rows) == BATCH:
+                yield rows
+                rows, total = [], 0
         elif size == 0:
             _wait(libpq)
         else:
-            break
+            last = size == 2 and is_last(bytes(data))
+            if not last:
+                _ended(libpq)  # of a connection that is lost, only what comes after tells
+                raise NotAsSent
+    if rows:
+        yield rows
+    if _message(libpq) or not _ended(libpq):
+        raise NotAsSent
+
+
+def _message(libpq: Any) -> bytes:
+    """The next message of a COPY; empty where there is none."""
+    size, data = libpq.get_copy_data(1)
+    while size == 0:
+        _wait(libpq)
+        size, data = libpq.get_copy_data(1)
+    return bytes(data) if size > 0 else b""
+
+
+def _ended(libpq: Any) -> bool:
+    """Did the server say that the command is complete, and nothing else?"""
+    from psycopg import pq
+
+    said = []
+    while (answer := _answer(libpq)) is not None:
+        said.append(answer.status)
+    return said == [pq.ExecStatus.COMMAND_OK]
+
+
+def _answer(libpq: Any) -> Any:
     while libpq.is_busy():
         _wait(libpq)
-    answer = libpq.get_result()
-    while answer is not None:
-        ended = ended and answer.status == pq.ExecStatus.COMMAND_OK
-        answer = libpq.get_result()
-    if not ended:
-        raise copy_binary.NotAsSent
+    return libpq.get_result()
 
 
 def _wait(libpq: Any) -> None:

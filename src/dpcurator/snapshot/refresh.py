@@ -23,7 +23,6 @@ from dpcurator.snapshot.frames import read_frame
 from dpcurator.snapshot.loading import Loader
 from dpcurator.snapshot.one_value import one_value_each
 from dpcurator.snapshot.outside_keys import keyed, outside_keys
-from dpcurator.snapshot.postgres_source import servers
 from dpcurator.snapshot.repeats import without_repeats
 from dpcurator.snapshot.report import Report, TableReport, Trouble
 from dpcurator.snapshot.shares import beyond_bounds, over_caps
@@ -48,6 +47,8 @@ def refresh(
     frames: a data frame for each table that declares no file. after: the new version is above this one. name: a public
     name for it. Raises Misconfigured when a source cannot be used; the previous snapshot then stays in force.
     """
+    from dpcurator.snapshot.postgres_source import servers
+
     given = dict(frames or {})
     match_frames(declaration, given)
     with servers(declaration) as readers, drafting(declaration, after) as draft:
@@ -61,7 +62,7 @@ def refresh(
                 report.units = declaration.units
             loader = Loader(draft.connection, f"t{i}", table, source.readings, report, progress=progress)
             if source.kind == "postgres":
-                loader.load_values(readers[table.name]())
+                readers[table.name](loader)
             else:
                 _load(loader, source, declaration, given.get(table.name))
             if report.units is not None:
