@@ -236,7 +236,10 @@ def test_c4_patterns_and_folders(tmp_path, monkeypatch):
                         ("deep", "deep/**/*.parquet")):
         parsed = tomllib.loads(draft(given))["tables"]
         (table,) = parsed.values()
-        assert (table["file"], table["columns"]) == (file, {"who": "text?", "age": "integer?"})
+        folders = {"year": "integer?"} if given == "deep" else {}
+        assert (table["file"], table["columns"]) == (file, {"who": "text?", "age": "integer?"} | folders)
+        assert table.get("folders", []) == list(folders)
+    assert "the first of 2 files was looked at" in drafted("deep").told()
     with pytest.raises(Misconfigured, match="No file matches"):
         draft("none/*.csv")
 

@@ -11,9 +11,10 @@ import glob
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
+from urllib.parse import unquote
 
 from dpcurator.catalog.file_kinds import DUCKDB, PARQUET, inside, not_read, suffix_of
 from dpcurator.catalog.guesses import ABSENT, LOOKED_AT, Guess, decimal_of, guess
@@ -172,8 +173,27 @@ def drafted(
     if suffix in PARQUET:
         from dpcurator.catalog.parquet_schema import parquet_columns
 
-        return _typed(name, [file], parquet_columns(first), first.name)
-    return _csv(first, name, file, header)
+        made = _typed(name, [file], parquet_columns(first), first.name)
+    else:
+        made = _csv(first, name, file, header)
+    return _with_folders(made, found) if len(found) > 1 or glob.has_magic(place) else made
+
+
+def _with_folders(made: Drafted, found: Sequence[Path]) -> Drafted:
+    """With the columns that folders such as site=12 name and the files do not have; their names are of the schema."""
+    notes = [*made.notes, f"the first of {len(found):,} files was looked at"] if len(found) > 1 else made.notes
+    values: dict[str, list[str]] = {}
+    for path in found:
+        for part in path.parts[:-1]:
+            name, mark, value = part.partition("=")
+            if mark:
+                values.setdefault(unquote(name), []).append(unquote(value))
+    extra = {name: cells for name, cells in values.items() if name not in made.names and len(cells) == len(found)}
+    if not extra:
+        return replace(made, notes=notes)
+    lines = [*made.source, f"folders = {toml(list(extra))}   # columns that the files do not have: a guess, confirm"]
+    return replace(made, source=lines, notes=notes, names=[*made.names, *extra],
+                   guesses=[*made.guesses, *map(guess, extra.values())])
 
 
 def _relative(place: str, directory: Path | None) -> str:

@@ -170,6 +170,10 @@ class TableFields(Section):
         str | None,
         Field(description="CSV (also .gz, .zst) or .parquet file, or a glob, relative to this file. Absent: a frame."),
     ] = None
+    folders: Annotated[
+        list[str] | None,
+        Field(description='Columns that folders name and the files do not have: ["site"] for site=12/visits.parquet.'),
+    ] = None
     duckdb: Annotated[DuckdbFields | None, Field(description="A table of a DuckDB file, in place of `file`.")] = None
     postgres: Annotated[
         PostgresFields | None, Field(description="A table of a PostgreSQL server, in place of `file`.")

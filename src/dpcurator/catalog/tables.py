@@ -214,16 +214,35 @@ def _source(shape: TableFields, columns: list[DeclaredColumn], path: Path, probl
             if getattr(shape, field):
                 problems.add((*path, field), f"{field} is for CSV files.", "Leave it out.")
     options = _csv_options(shape, path, problems)
+    folders = _folders(shape, columns, path, problems)
     if csv:
-        return Source("csv", shape.file or "", readings, csv=options, where=where)
+        return Source("csv", shape.file or "", readings, csv=options, where=where, folders=folders)
     if shape.file is not None:
-        return Source("parquet", shape.file, readings, where=where)
+        return Source("parquet", shape.file, readings, where=where, folders=folders)
     if shape.duckdb is not None:
         return Source("duckdb", shape.duckdb.file, readings, relation=shape.duckdb.table, where=where)
     if shape.postgres is not None:
         named = shape.postgres
         return Source("postgres", named.dsn, readings, relation=named.table, where=where)
     return Source("frame", "", readings, where=where)
+
+
+def _folders(
+    shape: TableFields, columns: list[DeclaredColumn], path: Path, problems: Problems
+) -> tuple[str, ...]:
+    given, names = tuple(dict.fromkeys(shape.folders or ())), [column.column.name for column in columns]
+    if not given:
+        return ()
+    if shape.file is None:
+        problems.add((*path, "folders"), "folders are those of files.", "Leave it out.")
+    for name in given:
+        if name not in names:
+            problems.add((*path, "folders"), f"folders names {text(name)}, which is no declared column.",
+                         nearest(name, names))
+    if set(names) <= set(given):
+        problems.add((*path, "folders"), "folders names every column, and a file has at least one of its own.",
+                     "Declare one of the file's columns.")
+    return given
 
 
 def _csv_options(shape: TableFields, path: Path, problems: Problems) -> CsvOptions:

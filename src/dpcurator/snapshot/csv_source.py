@@ -20,7 +20,7 @@ import csv
 import io
 import re
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -34,6 +34,7 @@ from dpcurator.catalog.problems import nearest, text
 from dpcurator.errors import Misconfigured
 from dpcurator.snapshot.arrow import Vector, texts
 from dpcurator.snapshot.arrow import numbers as whole
+from dpcurator.snapshot.folders import refuse_in_both
 from dpcurator.snapshot.plain_records import plain_records
 from dpcurator.snapshot.report import TableReport
 
@@ -148,12 +149,14 @@ class _Lines:
 
 
 def read_csv(
-    path: Path, options: CsvOptions, columns: Sequence[str], report: TableReport, *, where: str
+    path: Path, options: CsvOptions, columns: Sequence[str], report: TableReport, *, where: str,
+    folders: Collection[str] = (),
 ) -> Iterator[Records]:
-    """The declared columns of one file, some records at a time. Raises Misconfigured where it cannot be used."""
+    """The declared columns of one file, some records at a time. folders: columns that it may not have. Raises
+    Misconfigured where it cannot be used."""
     try:
         with _opened(path, options.encoding) as file, _field_limit():
-            yield from _read(file, path.name, options, columns, report, where)
+            yield from _read(file, path.name, options, columns, report, where, folders)
     except FileNotFoundError:
         raise Misconfigured(f"There is no file {text(path.name)}.", where=where,
                             cure="Paths are relative to the catalog file.") from None
@@ -213,7 +216,8 @@ codecs.register_error(_UNDECODED, _undecoded)
 
 
 def _read(
-    file: TextIO, name: str, options: CsvOptions, columns: Sequence[str], report: TableReport, where: str
+    file: TextIO, name: str, options: CsvOptions, columns: Sequence[str], report: TableReport, where: str,
+    folders: Collection[str],
 ) -> Iterator[Records]:
     import numpy as np
 
@@ -224,6 +228,7 @@ def _read(
     if not _decoded("".join(header)) and not set(columns) <= set(header):
         raise UnicodeError
     refuse_repeats(header, columns, name, where)
+    refuse_in_both(folders, header, name, where)
     chosen = [_position(column, header, name, where) for column in columns]
     same_columns(header, name, report, where)
     if lines.waiting:  # of a first line that was no header

@@ -19,6 +19,7 @@ from dpcurator.catalog.model import EACH_ROW, Column
 from dpcurator.catalog.problems import nearest, text
 from dpcurator.errors import Misconfigured
 from dpcurator.snapshot.csv_source import read_csv
+from dpcurator.snapshot.folders import beside, folders_of
 from dpcurator.snapshot.frames import read_frame
 from dpcurator.snapshot.loading import Loader
 from dpcurator.snapshot.one_value import one_value_each
@@ -103,12 +104,15 @@ def _load(loader: Loader, source: Source, declaration: Declaration, frame: Any) 
         loader.load_values(read_frame(frame, names, loader.table.name, where=source.where))
         return
     for path in _files(source, declaration.directory):
+        folders = folders_of(path, declaration.directory, source.folders, source.where)
         with unchanged(path, source.where):
             if source.kind == "csv":
-                for records in read_csv(path, source.csv, names, loader.report, where=source.where):
-                    loader.load_records(records.columns, records.lines, path.name, source.csv.missing)
+                own = [name for name in names if name not in folders]
+                for records in read_csv(path, source.csv, own, loader.report, where=source.where, folders=folders):
+                    vectors = beside(names, records.columns, len(records.lines), folders)
+                    loader.load_records(vectors, records.lines, path.name, source.csv.missing)
             elif source.kind == "parquet":
-                load_parquet(path, names, loader, where=source.where)
+                load_parquet(path, names, loader, where=source.where, folders=folders)
             else:
                 load_duckdb(path, source.relation, names, loader, where=source.where)
 

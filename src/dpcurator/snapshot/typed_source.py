@@ -23,6 +23,7 @@ from dpcurator.catalog.problems import nearest, text
 from dpcurator.catalog.spelling import DAY
 from dpcurator.errors import Misconfigured
 from dpcurator.snapshot.csv_source import BATCH, Batch, missing_cure, refuse_repeats, same_columns
+from dpcurator.snapshot.folders import Folders, beside_typed, named_by, refuse_in_both
 from dpcurator.snapshot.loading import Loader
 from dpcurator.snapshot.report import TableReport
 from dpcurator.snapshot.typed_values import PAST, READERS
@@ -40,8 +41,9 @@ _AS_THEY_ARE: Final = {
 _NO_TEXT: Final = "chr(0)"  # unreadable for the same reason as bytes that are no Unicode
 
 
-def load_parquet(path: Path, columns: Sequence[str], loader: Loader, *, where: str) -> None:
-    """Load the declared columns of one Parquet file. Raises Misconfigured when it cannot be used."""
+def load_parquet(path: Path, columns: Sequence[str], loader: Loader, *, where: str, folders: Folders) -> None:
+    """Load the declared columns of one Parquet file. folders: those that its folders name. Raises Misconfigured when it
+    cannot be used."""
     import duckdb
 
     if not path.is_file():
@@ -57,14 +59,16 @@ def load_parquet(path: Path, columns: Sequence[str], loader: Loader, *, where: s
         except (duckdb.Error, ValueError):
             raise broken from None
         refuse_repeats([name for name, _ in found], columns, path.name, where, _WRITE_AGAIN)
-        folders = [part.partition("=")[0] for part in path.parts if "=" in part]
-        for column in columns:
-            if column in folders and column not in dict(found):
+        refuse_in_both(folders, dict(found), path.name, where)
+        own = [column for column in columns if column not in folders]
+        for column in own:
+            if column in named_by(path, Path()) and column not in dict(found):
                 what = f"{text(path.name)} has no column {text(column)}: the name of a folder is not read as one."
-                raise Misconfigured(what, where=where, cure="Write the column into the files.")
-        chosen = _chosen(found, columns, path.name, loader.report, where)
+                cure = f"Add folders = [{text(column)}] to the table, or write the column into the files."
+                raise Misconfigured(what, where=where, cure=cure)
+        chosen = _chosen(found, own, path.name, loader.report, where)
         for source in _parquet(connection, plain, found):
-            relation, kinds = _plainly(source, found, chosen)
+            relation, kinds = beside_typed(columns, *_plainly(source, found, chosen), folders)
             try:
                 loader.load_typed(relation, kinds)
                 return
