@@ -60,8 +60,11 @@ def batch_quote_text(questions: Sequence[str], batch: Any, budget: Budget, *, as
                      assume_count: str | None = None) -> str:
     """The price of all, whether it can be paid, and what each question gets for its share. batch: a `Batch`."""
     parts = [
-        f"{_asked(number, question)}\n{quote_text(quote, budget, assume_count, of_batch=True)}"
-        for number, (question, quote) in enumerate(zip(questions, batch.asked, strict=True), 1)
+        "\n".join([
+            _asked(at + 1, question), *([printable(f"planned as {words}")] if (words := batch.planned(at)) else []),
+            quote_text(quote, budget, assume_count, of_batch=True, paid_apart=batch.payer(at) is not None),
+        ])
+        for at, (question, quote) in enumerate(zip(questions, batch.asked, strict=True))
     ]
     if not batch.paid:
         return "\n\n".join(parts)

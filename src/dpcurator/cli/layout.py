@@ -36,12 +36,15 @@ def priced_text(quote: Any, budget: Budget) -> list[str]:
     return [price, f"       delta {decimal_text(quote.delta)} of {decimal_text(budget.delta)} ({left})"]
 
 
-def quote_text(quote: Quote, budget: Budget, assume_count: str | None, *, of_batch: bool = False) -> str:
-    """Price, error bars, and for each paid reading why its noise is what it is. of_batch: at its share of the price."""
+def quote_text(quote: Quote, budget: Budget, assume_count: str | None, *, of_batch: bool = False,
+               paid_apart: bool = False) -> str:
+    """Price, error bars, and for each paid reading why its noise is what it is. of_batch: at its share of the price.
+    paid_apart: another question of the batch pays all of it."""
     if quote.free:
         return "free: every value is public, no private data would be read"
     amounts = f"{budget.currency} {decimal_text(quote.cost)}"
     amounts += f", delta {decimal_text(quote.delta)}" if quote.delta else ""
+    amounts = "nothing" if paid_apart else amounts
     lines = [f"share of the price: {amounts}", ""] if of_batch else [*priced_text(quote, budget), ""]
     before = (None,) * len(quote.priced) if quote.held is None else quote.held.readings
     if quote.held is not None:

@@ -2,7 +2,9 @@
 
 The price is shared equally by the distinct questions that cost anything, or each has the least price that meets the
 errors wanted of it (`within`); each is then a quote like any other, and what a batch is charged is their exact sum
-(basic composition). The same question twice is one, paid once and answered twice.
+(basic composition). The same question twice is one, paid once and answered twice. Of questions that rest on the very
+same noisy readings, as those of different groups of one grouping do (`disjoint.py`), the first pays: the others are
+answered from what its charge stored, each with a receipt that says so.
 
 `as_one` has it charged as one certified (epsilon, delta) point instead (pricing/joint_guarantee.py), in a ledger of
 these two: the questions have half of the price's delta for themselves, and the point is at all of it. Where that
@@ -15,7 +17,7 @@ tests/curator/test_batching.py and tests/curator/test_batching_as_one.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -30,6 +32,7 @@ from dpcurator.numbers import decimal_text
 from dpcurator.numbers.text_table import pre_html
 from dpcurator.plan.canonical import digest
 from dpcurator.plan.facts import facts_of
+from dpcurator.plan.identity import rows_and_keys
 from dpcurator.plan.limits import Finishing, check, finishing
 from dpcurator.plan.merge import merged
 from dpcurator.plan.nodes import Plan
@@ -40,10 +43,11 @@ from dpcurator.pricing.joint_guarantee import Point, point_of
 from dpcurator.pricing.menu import SHARES, Menu, MenuRow, titled
 from dpcurator.pricing.offers import Offer, expected_rows
 from dpcurator.pricing.prices import Price, amount_of, share_of
-from dpcurator.pricing.quote import CONFIDENCE, Quote
+from dpcurator.pricing.quote import CONFIDENCE, Quote, for_bars, price
 from dpcurator.pricing.resolve import resolve
 from dpcurator.receipts.loss import losses_of
 from dpcurator.receipts.receipt import batch_digest
+from dpcurator.release.notes import of_one_group
 from dpcurator.values import Json
 
 MOST: Final = 100  # questions: every receipt names them all
@@ -54,7 +58,8 @@ class Batch:
     """A quote for each question asked, in order, at its share of the price; and what of it is paid.
 
     paid: the distinct questions that cost something, in order of first use; digests: of their plans. places: for each
-    question asked, which of `paid` it is, or None when it is public. point: what is charged, when it is charged as one.
+    question asked, which of `paid` it is, or None when it is public or another pays: payers says which. point: what is
+    charged, when it is charged as one.
     """
 
     asked: tuple[Quote, ...]
@@ -62,6 +67,7 @@ class Batch:
     digests: tuple[str, ...]
     places: tuple[int | None, ...]
     point: Point | None = None
+    payers: tuple[int | None, ...] = ()
     before: tuple[Quote | None, ...] = ()  # of each paid one, its quote where it rests on earlier charges alone
 
     def __repr__(self) -> str:
@@ -72,11 +78,34 @@ class Batch:
 
     def __str__(self) -> str:
         """The price of all, then each question's share and error bars."""
-        told = [f"question {number}: {quote!r}" for number, quote in enumerate(self.asked, 1)]
+        told = [
+            f"question {at + 1}: {quote!r}" + (f", {words}" if (words := self.planned(at)) else "")
+            for at, quote in enumerate(self.asked)
+        ]
         return "\n".join([repr(self), *told])
 
     def _repr_html_(self) -> str:
         return pre_html(str(self))
+
+    def payer(self, at: int) -> int | None:
+        """For a question, which of `paid` pays its noisy readings, where that is another question."""
+        return self.payers[at] if self.payers else None
+
+    def planned(self, at: int) -> str:
+        """How a question is planned with others, in words; "" where it is by itself. at: from 0."""
+        payer, names = self.payer(at), of_one_group(self.asked[at].plan)
+        own = self.places[at] if payer is None else payer
+        others = [n for n in range(len(self.asked)) if own is not None and n != at
+                  and own in (self.places[n], self.payer(n))]
+        if not others or (payer is None and not any(self.payer(n) is not None for n in others)):
+            return ""
+        numbers = ", ".join(str(n + 1) for n in others)
+        whose = f"question{'s' if len(others) > 1 else ''} {numbers}"
+        once = f"one grouping by {', '.join(names)} with {whose}: caps bind over their groups together" if names else (
+            f"the same noisy queries as {whose}"
+        )
+        paid = "paid once, here" if payer is None else f"paid by question {self.places.index(payer) + 1}"
+        return f"{once}; {paid}"
 
     @property
     def epsilon(self) -> Fraction:
@@ -143,7 +172,9 @@ class Batch:
         if self.point is not None:
             sums = {name: decimal_text(self.summed(name)) for name in ("epsilon", "delta")}
             totals |= {"point": point_json(self.point) | {"method": self.point.method}, "one_by_one": sums}
-        return totals | {"questions": [quote.as_json() for quote in self.asked]}
+        told = [{"paid_by": payer if payer is None else self.places.index(payer) + 1, "planned": self.planned(at)}
+                for at, payer in ((at, self.payer(at)) for at in range(len(self.asked)))]
+        return totals | {"questions": [quote.as_json() | one for quote, one in zip(self.asked, told, strict=True)]}
 
 
 def without(batch: Batch, due: Sequence[Quote]) -> Batch:
@@ -205,19 +236,41 @@ def _shared(plans: Sequence[Plan], offered: Price, catalog: Catalog, offer: Offe
     for number, (name, plan) in enumerate(zip(digests, plans, strict=True), 1):
         if name not in whole:
             whole[name] = quoted(number, plan, offered)
-    names = tuple(name for name, quote in whole.items() if not quote.free)
+    payers = _payers(whole)
+    names = [name for name, payer in payers.items() if name == payer]
     if names:
         share = Price(offered.currency, offered.amount / len(names), offered.delta / len(names))
         for name in names:
             whole[name] = quoted(digests.index(name) + 1, whole[name].plan, share)
-    return _checked(digests, whole)
+    return _checked(digests, whole, payers, catalog, offer)
 
 
-def _checked(digests: Sequence[str], whole: Mapping[str, Quote]) -> Batch:
-    """The batch of these questions, by the digests of their plans, each at its price. Raises Refusal."""
-    names = tuple(name for name, quote in whole.items() if not quote.free)
+def _payers(whole: Mapping[str, Quote]) -> dict[str, str]:
+    """Of each question that costs something, by the digest of its plan: the first that rests on the same readings."""
+    first: dict[Hashable, str] = {}
+    found: dict[str, str] = {}
+    for name, quote in whole.items():
+        if not quote.free:
+            reads = name if quote.reach.chosen else (rows_and_keys(quote.plan), tuple(one.ask for one in quote.priced))
+            found[name] = first.setdefault(reads, name)
+    return found
+
+
+def _checked(
+    digests: Sequence[str], whole: dict[str, Quote], payers: Mapping[str, str], catalog: Catalog, offer: Offer
+) -> Batch:
+    """The batch of these questions, by the digests of their plans, each at its price, or at its payer's. Raises
+    Refusal."""
+    for name, payer in payers.items():
+        at = whole[payer].price
+        if name != payer and at is not None:
+            again = price(whole[name].plan, at, catalog, confidence=offer.confidence)
+            whole[name] = replace(again, assumed=whole[name].assumed)
+    names = tuple(name for name, payer in payers.items() if name == payer)
     places = tuple(names.index(name) if name in names else None for name in digests)
-    batch = Batch(tuple(whole[name] for name in digests), tuple(whole[name] for name in names), names, places)
+    pays = tuple(names.index(payers[name]) if payers.get(name, name) != name else None for name in digests)
+    paid = tuple(whole[name] for name in names)
+    batch = Batch(tuple(whole[name] for name in digests), paid, names, places, payers=pays)
     _check(batch)
     return batch
 
@@ -251,7 +304,13 @@ def _by_targets(plans: Sequence[Plan], offer: Offer, catalog: Catalog) -> Batch:
             delta = None if offer.delta is None else offer.delta / len(targets)
             own_offer = replace(offer, targets=targets[name], parts=frozenset(parts[name]), delta=delta)
             whole[name] = _quoted(place, partial(_at_least_price, plan, own_offer, catalog))
-    return _checked(digests, whole)
+    payers = _payers(whole)
+    for payer in set(payers.values()):  # whoever needs the most says the price
+        dearest = max((whole[name] for name in payers if payers[name] == payer), key=lambda one: one.cost)
+        if dearest.price is not None and dearest is not whole[payer]:
+            again = price(whole[payer].plan, dearest.price, catalog, confidence=offer.confidence)
+            whole[payer] = replace(again, assumed=whole[payer].assumed)
+    return _checked(digests, whole, payers, catalog, offer)
 
 
 def _has(plan: Plan, title: str) -> bool:
@@ -285,7 +344,7 @@ def batch_menu(
         quotes = [shared_bars(quote, each, rows=rows) for quote in first.paid]
         cost, delta = (sum((getattr(one, name) for one in quotes), Fraction(0)) for name in ("cost", "delta"))
         if cost <= remaining and delta <= left:
-            shown = [first.asked[at] if place is None else quotes[place] for at, place in enumerate(first.places)]
+            shown = [_at_payers_price(first, at, quotes) for at in range(len(first.asked))]
             told = tuple(
                 replace(bar, title=f"{at}: {bar.title}")
                 for at, quote in enumerate(shown, 1)
@@ -293,6 +352,15 @@ def batch_menu(
             )
             offers.append(MenuRow(percent, catalog.budget * percent / 100, delta, remaining - cost, told))
     return Menu(tuple(offers), catalog.budget, remaining, confidence, catalog.currency)
+
+
+def _at_payers_price(first: Batch, at: int, quotes: Sequence[Quote]) -> Quote:
+    """A question's quote, where `quotes` are those of the paid ones at some price; for its bars only."""
+    place, payer = first.places[at], first.payer(at)
+    if place is not None:
+        return quotes[place]
+    paid = None if payer is None else quotes[payer].price
+    return first.asked[at] if paid is None else for_bars(first.asked[at], paid)
 
 
 def _check(batch: Batch) -> None:

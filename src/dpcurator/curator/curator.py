@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from dpcurator.aggregates import AGGREGATES
 from dpcurator.curator.batching import Batch, batch_menu, in_question, quote_batch, without
+from dpcurator.curator.disjoint import together as planned_together
 from dpcurator.curator.paying import Paying
 from dpcurator.engines import Engine
 from dpcurator.engines.limits import check_core
@@ -255,13 +256,15 @@ class Curator(Paying):
         """What the questions of a batch mean. Raises Refusal, saying which question."""
         if isinstance(questions, str) or not isinstance(questions, Iterable):
             raise Refusal("a batch is a list of questions.", cure='Write it as in batch(["SELECT COUNT(*) ..."]).')
+        every: list[Read] = []
         plans: list[Plan] = []
         for number, question in enumerate(questions, 1):
             try:
-                plans.append(self._bound(_unpriced(read(question)), asked))
+                every.append(capped(_unpriced(read(question)), asked))
+                plans.append(bind(every[-1], self.catalog, AGGREGATES))
             except Refusal as refused:
                 raise in_question(number, refused) from None
-        return plans
+        return planned_together(every, plans, self.catalog)
 
     def menu_batch(
         self,
@@ -313,7 +316,7 @@ class Curator(Paying):
         if batch.paid and not fresh:
             batch = self._rest(batch, self._batch_request(batch, analyst, request_id))
         if not batch.own:
-            return tuple(self._unpaid(quote, analyst) for quote in batch.asked)
+            return tuple(self._answered_before(batch, at, None, analyst) for at in range(len(batch.asked)))
         words = "; ".join(words_of(question, asked) for question in questions)
         wanted = replace(self._batch_request(batch, analyst, request_id), asked=words)
 
@@ -324,10 +327,12 @@ class Curator(Paying):
         stored: list[Json | None] = read_json(text)["batch"]
         own = self._batch_as_charged(whole, batch, charge, analyst)
         answers: list[Answer] = []
-        for quote, place in zip(own.asked, own.places, strict=True):
+        for at, (quote, place) in enumerate(zip(own.asked, own.places, strict=True)):
             part = None if place is None else stored[place]
-            told = self._unpaid(quote, analyst) if part is None else self._told(part, quote.cost, repeated=repeated)
-            answers.append(told)
+            answers.append(
+                self._answered_before(own, at, charge, analyst) if part is None
+                else self._told(part, quote.cost, repeated=repeated)
+            )
         return tuple(answers)
 
     @takes(Asking)

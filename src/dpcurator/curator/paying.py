@@ -214,8 +214,19 @@ class Paying:
                for quote, place in zip(whole.paid, places, strict=True)]
         return without(whole, due)
 
-    def _unpaid(self, quote: Quote, analyst: str) -> Answer:
-        """An answer that costs nothing: of public values, or of readings that were paid before."""
+    def _answered_before(self, batch: Batch, at: int, charge: Charge | None, analyst: str) -> Answer:
+        """An answer of a batch that costs nothing: of public values, or of readings that were paid before, or that the
+        charge of another question of the batch has stored. charge: the batch's own, where it has one."""
+        quote, payer = batch.asked[at], batch.payer(at)
+        if payer is not None:
+            if charge is None or payer not in batch.own:
+                quote = with_stored(quote, self.ledger, analyst)
+            else:
+                place = {"position": charge.position, "head": charge.head, "request": charge.request_id, "part": payer}
+                readings = [place | {"number": number} for number in range(len(quote.priced))]
+                quote = as_shared(quote, self.ledger, analyst, {"readings": readings, "keys": None})
+            if quote.held is None or not quote.held.all:
+                raise Fault
         return self._public(quote) if quote.held is None else self._released_before(quote, analyst)
 
     def _noisy_batch(self, batch: Batch, charge: Charge, engine: Engine, analyst: str) -> tuple[str, list[str]]:

@@ -52,7 +52,8 @@ def check_answer(told: Parsed, answer: Json, catalog: Catalog | None) -> str:
     require((answer["columns"], answer["shown"]) == (titles, ways), "the answer has other columns than the plan")
     require(answer["confidence"] == receipt["confidence"], "the answer has another confidence than was paid for")
     level = amount_of(receipt["confidence"])
-    now = [notes(plan, told.reach, level, receipt["protects"], sql=sql) for sql in (True, False)]
+    now = [notes(plan, told.reach, level, receipt["protects"], sql=sql, whole=whole)
+           for sql in (True, False) for whole in (True, False)]
     said = (*now, *earlier_notes(plan, told.reach, level))
     require(answer["notes"] in list(map(list, said)), "the answer's notes are not those of its plan")
     rows, source = answer["rows"], plan.source.source

@@ -17,18 +17,38 @@ from dpcurator.errors import either
 from dpcurator.numbers import decimal_text
 from dpcurator.numbers.text_table import printable
 from dpcurator.plan.check_catalog import may_bind
-from dpcurator.plan.nodes import Plan
+from dpcurator.plan.nodes import Apply, Given, Key, Plan
 from dpcurator.plan.shown_name import in_sql
 from dpcurator.plan.stability import Reach
 
 
-def notes(plan: Plan, reach: Reach, confidence: Fraction, protects: str, *, sql: bool = True) -> tuple[str, ...]:
+def notes(
+    plan: Plan, reach: Reach, confidence: Fraction, protects: str, *, sql: bool = True, whole: bool = True
+) -> tuple[str, ...]:
     """One sentence or two for a reader of the answer (semantics 7.5). protects: the units by their name, in the
-    plural, as the catalog has it. sql: expressions in SQL's words; without, by their names in the plan."""
+    plural, as the catalog has it. sql: expressions in SQL's words; without, by their names in the plan. whole: also of
+    groups that are not shown, which earlier versions did not say."""
     units = printable(protects)
     apart = [*_bounding(plan, reach, units), *clamps(plan, sql=sql)]
+    names = ", ".join(in_sql(name) if sql else name for name in of_one_group(plan)) if whole else ""
+    if names and reach.one != 1:
+        apart.append(f"limits bind over all groups of {printable(names)} together, of which this is one")
     covered = f"± covers the added noise ({decimal_text(confidence * 100)} % confidence for each value)."
     return (f"{covered} Not covered: {'; '.join(apart)}." if apart else covered,)
+
+
+def of_one_group(plan: Plan) -> tuple[str, ...]:
+    """The names of what a plan groups by and shows one value of alone, by HAVING, without a column that says so."""
+    fixed, left = set(), [plan.having] if plan.having is not None else []
+    while left:
+        part = left.pop()
+        match part:
+            case Apply("AND", inner):
+                left += inner
+            case Apply("=", (Key(index), Given()) | (Given(), Key(index))):
+                fixed.add(index)
+    shown = {output.part.index for output in plan.outputs if isinstance(output.part, Key)}
+    return tuple(plan.source.source.columns[index].name for index in sorted(fixed - shown))
 
 
 def _bounding(plan: Plan, reach: Reach, units: str) -> list[str]:
