@@ -107,7 +107,8 @@ def _of_one(number: int, question: Question, catalog: Catalog) -> Iterator[tuple
                 continue
             others = [*conditions[:place], *conditions[place + 1 :]]
             rest = replace(asked, where=chain("AND", others) if others else None)
-            alike = (table.name, frozenset(others), asked.group_by, asked.other, asked.caps, index)
+            shape = replace(asked, items=(), where=None, having=None, order_by=(), limit=None, offset=0)
+            alike = (shape, frozenset(others), index)
             yield alike, _OfOne(number, rest, name, literal, value, frozenset(keys))
 
 
