@@ -4,13 +4,19 @@ import datetime as dt
 from decimal import Decimal
 from uuid import UUID
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 
+from dpcurator.catalog.spelling import Spelling, Unreadable, read_value
 from dpcurator.errors import Misconfigured
+from dpcurator.snapshot.frame_vectors import vector_of
+from dpcurator.snapshot.frames import values_of
+from dpcurator.snapshot.loading import registered
+from dpcurator.snapshot.typed_values import READERS
 
 TYPES = {
     "i": "integer", "f": "float", "b": "boolean", "d": "date", "ts": "timestamp", "u": "uuid", "s": "text",
@@ -247,3 +253,73 @@ def test_a_frame_is_copied(declared, stored):
     refresh(declaration, {"t": {"x": values}})
     values[0] = 9
     assert stored(declaration) == [(1,), (2,)]
+
+
+EXTREMES = {
+    "whole": np.array([0, 1, -1, 2**63 - 1, -(2**63)]), "unsigned": np.array([0, 1, 2**63 - 1], dtype=np.uint64),
+    "beyond": np.array([0, 1, 2**63], dtype=np.uint64), "other end": np.array([0, 1, 3], dtype=">i4"),
+    "double": np.array([0.0, -0.0, 1.0, 0.5, np.nan, np.inf, -np.inf, 2.0**63, -(2.0**63), 1e308]),
+    "half": np.array([0.1, np.inf, 1], dtype=np.float16), "long": np.array([0.1, 1], dtype=np.longdouble),
+    "masked": np.ma.masked_array([0, 1, 2], mask=[False, True, False]), "truth": np.array([True, False]),
+    "masked words": np.ma.masked_array(np.array(["1", "x", "no"], dtype=object), mask=[False, True, False]),
+    "seconds": np.array([0, -1, 2**62, "NaT", 253402300799, 253402300800, -62135596801], dtype="datetime64[s]"),
+    "tens": np.array([0, 7], dtype="datetime64[10ms]"), "hours": np.array([0, 7, 2**50], dtype="datetime64[h]"),
+    "nanoseconds": np.array([0, -1, 999, 1000, "NaT", 86_400_000_000_000, 2**63 - 1], dtype="datetime64[ns]"),
+    "years": np.array([0, 7], dtype="datetime64[Y]"), "span": np.array([0, "NaT"], dtype="timedelta64[s]"),
+    "words": np.array(["1", "no", " 2 ", "2020-01-01", "é"]),
+    "objects": np.array(["1", None, np.nan, "x"], dtype=object),
+    "mixed": np.array(["1", 1, 1.5, True], dtype=object), "surrogate": ["a", "\ud800", "1"], "nul": ["a\0", "1"],
+    "bytes": np.array([b"1", b"\xff"]),
+    "numbers": [1, 0, None],
+    "pandas NA": pd.Series(["1", pd.NA, "x"], dtype="string"),
+    "pandas whole": pd.Series([1, None, 2**62], dtype="Int64"),
+    "pandas truth": pd.Series([True, None], dtype="boolean"),
+    "pandas float": pd.Series([1.5, None, -0.0], dtype="Float32"),
+    "pandas zone": pd.Series(pd.to_datetime(["2020-01-01", None], utc=True)).dt.tz_convert("Asia/Tokyo"),
+    "categories": pd.Series(["1", None, "x", "1"], dtype="category"),
+    "whole categories": pd.Series([1, 2], dtype="category"),
+    "polars days": pl.Series([0, None, 9_000_000, -800_000], dtype=pl.Int32).cast(pl.Date),
+    "polars instants": pl.Series([0, None, 2**61, -1], dtype=pl.Int64).cast(pl.Datetime("ms", "UTC")),
+    "polars words": pl.Series(["1", None, "é", ""]), "polars list": pl.Series([[1], None]),
+    "polars decimal": pl.Series([Decimal("1.50"), None]), "polars small": pl.Series([1, None], dtype=pl.Int8),
+    "Arrow days": pa.array([0, None, 2932896, 2932897], pa.date32()),
+    "Arrow ms": pa.array([0, 86_400_000, 5], pa.date64()),
+    "Arrow words": pa.array(["1", None, "é", "x"]).slice(1),
+    "Arrow views": pa.array(["1", None, "é" * 20], pa.string_view()),
+    "Arrow halves": pa.StringArray.from_buffers(
+        2, pa.py_buffer(np.array([0, 1, 2], dtype=np.int32).tobytes()), pa.py_buffer("é".encode())),
+    "Arrow chunks": pa.chunked_array([["1"], [None, "x"], []], pa.large_string()),
+    "no chunk": pa.chunked_array([], pa.int8()),
+    "Arrow half": pa.array([1.5, None], pa.float16()), "Arrow decimal": pa.array([Decimal("1.50"), None]),
+    "Arrow seconds": pa.array([0, 2**62, None], pa.timestamp("s", "UTC")), "null": pa.nulls(2), "nothing": [],
+}
+
+
+@pytest.fixture(scope="module")
+def connection():
+    with duckdb.connect() as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("name", EXTREMES)
+def test_t18_a_column_of_a_frame_is_read_alike_as_a_vector_and_by_values(connection, name):
+    vector, by_values = vector_of(EXTREMES[name]), values_of(EXTREMES[name])
+    if vector is None:
+        return
+    with registered(connection, [vector]) as relation:
+        found = [value for (value,) in connection.execute(f"FROM {relation}").fetchall()]
+    reader = READERS.get(vector.kind, lambda value: value)
+    found = [None if value is None else reader(value) for value in found]
+    for type in TYPES.values():
+        read = [[value if isinstance(value, Unreadable) else read_value(value, type, Spelling(zone="UTC"))
+                 for value in values] for values in (found, by_values)]
+        assert str(read[0]) == str(read[1]), type
+
+
+def test_t18_plain_columns_are_vectors():
+    """The one before would hold, were none ever one."""
+    by_values = {name for name, column in EXTREMES.items() if vector_of(column) is None}
+    assert by_values == {
+        "beyond", "long", "tens", "years", "span", "mixed", "surrogate", "bytes", "numbers", "whole categories",
+        "polars list", "polars decimal", "Arrow halves", "Arrow decimal", "null",
+    }

@@ -3,6 +3,7 @@
 import tomllib
 
 import duckdb
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -162,3 +163,22 @@ def test_c10_the_cure_for_a_directory_works_pasted_back(refreshed, tmp_path):
             refreshed({"x": "integer"}, file=place)
         cured = tomllib.loads(caught.value.cure.partition(": ")[2].removesuffix("."))
         assert refreshed({"x": "integer"}, **cured)[0] == [(7,)]
+
+
+def test_t1_a_text_of_a_parquet_file_that_is_no_utf8_harms_no_other_row(refreshed, tmp_path):
+    """What was a known limit: DuckDB stops at such a text, and the whole refresh with it."""
+    cells = [b"a", b"\xff", b"?", "\ufffd".encode(), b"\xed\xa0\x80", b"b\xc3", b"", "é".encode(), b"\xff?"] * 300
+    ends = np.cumsum([0, *map(len, cells)]).astype(np.int32)
+    wild = pa.StringArray.from_buffers(len(cells), pa.py_buffer(ends.tobytes()), pa.py_buffer(b"".join(cells)))
+    pq.write_table(pa.table({"x": wild, "X": list(range(len(cells))), "y": wild}), tmp_path / "x.parquet")
+    assert refreshed({"X": "integer"}, file="x.parquet")[0] == [(n,) for n in range(len(cells))]
+    with duckdb.connect() as connection:
+        options = connection.execute("SELECT unnest(parameters) FROM duckdb_functions() WHERE function_name = "
+                                     "'read_parquet'").fetchall()
+    if ("utf8_validation",) not in options:
+        pytest.skip("this DuckDB cannot be told to go on")
+    rows, report = refreshed({"x": "text", "X": "integer", "y": "integer"}, file="x.parquet")
+    texts = ["a", None, "?", "\ufffd", None, None, "", "é", None] * 300
+    assert rows == [(text, n, None) for n, text in enumerate(texts)]
+    assert report.unreadable["x"].count == 4 * 300
+    assert report.unreadable["y"].count == 9 * 300

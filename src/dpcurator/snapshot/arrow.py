@@ -65,11 +65,12 @@ _NUMBERS: Final = itertools.count(1)
 @dataclass(frozen=True, slots=True)
 class Vector:
     """One column. absent: True where a value is missing, or None; the buffers are offsets and bytes of texts, or the
-    numbers themselves."""
+    numbers themselves. kind: what the values are (`vectorised.of_kind`)."""
 
     format: bytes
     buffers: tuple[NDArray[Any], ...]
     absent: NDArray[np.bool_] | None = None
+    kind: str = "text"
 
     def __len__(self) -> int:
         return len(self.buffers[0]) - (self.format == TEXT)
@@ -89,13 +90,13 @@ def texts(cells: Sequence[str | None]) -> Vector:
     return Vector(TEXT, (offsets, np.frombuffer(encoded, np.uint8)), absent)
 
 
-def numbers(values: NDArray[Any], absent: NDArray[np.bool_] | None = None) -> Vector:
+def numbers(values: NDArray[Any], absent: NDArray[np.bool_] | None = None, *, kind: str = "whole") -> Vector:
     """64-bit integers or doubles."""
     import numpy as np
 
     whole = values.dtype.kind != "f"
     plain = np.ascontiguousarray(values, dtype=np.int64 if whole else np.float64)
-    return Vector(WHOLE if whole else FLOAT, (plain,), absent)
+    return Vector(WHOLE if whole else FLOAT, (plain,), absent, kind)
 
 
 @dataclass(frozen=True, slots=True)

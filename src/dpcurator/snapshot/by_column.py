@@ -39,6 +39,14 @@ class Spellings:
 
 
 def _shown(value: object) -> str:
+    """As it is written; what an object does when it is looked at harms no other row."""
+    try:
+        return _written(value)
+    except Exception:
+        return "a value of a kind that no column type has"
+
+
+def _written(value: object) -> str:
     if isinstance(value, str):
         return text(value if len(value) <= _LONGEST else value[:_LONGEST] + "...")
     if isinstance(value, bool | int | float | Decimal | date | time | bytes):

@@ -48,9 +48,10 @@ LONGEST_RECORD: Final = 10_000  # lines of one record, quoted line breaks includ
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Python values of the declared columns, column by column, and where each row begins: lines of `file`, or rows."""
+    """Python values of the declared columns, or vectors, column by column, and where each row begins: lines of `file`,
+    or rows."""
 
-    columns: list[Sequence[object]]
+    columns: list[Sequence[object] | Vector]
     places: Sequence[int]
     file: str
 

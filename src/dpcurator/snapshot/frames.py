@@ -15,18 +15,16 @@ from datetime import UTC
 from typing import Any, Final
 
 from dpcurator.catalog.problems import text
-from dpcurator.catalog.spelling import DAY, NOT_UNICODE, Unreadable
+from dpcurator.catalog.spelling import NOT_UNICODE, Unreadable
 from dpcurator.errors import Misconfigured
+from dpcurator.snapshot.arrow import Vector
 from dpcurator.snapshot.csv_source import BATCH, Batch, missing_cure, refuse_repeats
-from dpcurator.snapshot.typed_values import NO_VALUE, instant
+from dpcurator.snapshot.frame_vectors import vector_of
+from dpcurator.snapshot.typed_values import NO_VALUE, NOT_A_TIME, PER_MICROSECOND, instant
 
-_PER_MICROSECOND: Final = {
-    "D": (DAY, 1), "h": (3_600_000_000, 1), "m": (60_000_000, 1), "s": (1_000_000, 1), "ms": (1_000, 1), "us": (1, 1),
-    "ns": (1, 1_000),
-}
+AT_ONCE: Final = 500_000  # rows, where all columns are vectors
 RENAME: Final = "Give each column of the frame a name of its own."
 _SPAN: Final = Unreadable("a duration")
-_NOT_A_TIME: Final = -(2**63)
 
 
 def read_frame(frame: Any, columns: Sequence[str], name: str, *, where: str) -> Iterator[Batch]:
@@ -42,9 +40,22 @@ def read_frame(frame: Any, columns: Sequence[str], name: str, *, where: str) -> 
     if len({len(values) for values in chosen}) > 1:
         raise Misconfigured(f"The columns of the frame for {text(name)} differ in length.", where=where,
                             cure="Give every column one value per row.")
-    for start in range(0, length, BATCH):
-        stop = min(start + BATCH, length)
-        yield Batch([values_of(_slice(values, start, stop)) for values in chosen], range(start + 1, stop + 1), "")
+    for start in range(0, length, AT_ONCE):
+        stop = min(start + AT_ONCE, length)
+        read = [vector_of(_slice(values, start, stop)) for values in chosen]
+        step = stop - start if all(vector is not None for vector in read) else BATCH
+        if step == stop - start:
+            yield Batch(list(read), range(start + 1, stop + 1), "")  # type: ignore[arg-type]
+            continue
+        for first in range(start, stop, BATCH):
+            last = min(first + BATCH, stop)
+            parts = [_slice(values, first, last) for values in chosen]
+            yield Batch([_read(part) for part in parts], range(first + 1, last + 1), "")
+
+
+def _read(column: Any) -> Sequence[object] | Vector:
+    vector = vector_of(column)
+    return values_of(column) if vector is None else vector
 
 
 def _slice(column: Any, start: int, stop: int) -> Any:
@@ -159,10 +170,10 @@ def _numpy_unit(dtype: Any) -> str:
 
 
 def _instants(counts: list[int | None], unit: str, *, aware: bool) -> list[Any]:
-    times, divisor = _PER_MICROSECOND.get(unit, (0, 1))
+    times, divisor = PER_MICROSECOND.get(unit, (0, 1))
     if not times:
         return [Unreadable("an instant in an odd unit") for _ in counts]
     zone = UTC if aware else None
     return [
-        None if count is None or count == _NOT_A_TIME else instant(count * times // divisor, zone) for count in counts
+        None if count is None or count == NOT_A_TIME else instant(count * times // divisor, zone) for count in counts
     ]

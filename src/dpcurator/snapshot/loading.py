@@ -118,32 +118,39 @@ class Loader:
             self.load(Part(relation, forms, careful, counted=False))
 
     def load_values(self, batches: Iterable[Batch]) -> None:
-        """Load batches of Python values: each column is read by the grammar, and one with a value that cannot be read
-        goes in by its positions."""
+        """Load batches of vectors and of Python values. A column of the latter is read by the grammar, and goes in by
+        its positions where it has a value that cannot be read."""
         for batch in batches:
             if not len(batch.places):
                 continue
-            vectors, forms, careful, written = [], [], [], []
+            vectors: list[Vector] = []
+            forms: list[Form] = []
+            careful: list[Careful] = []
+            written: list[Callable[[Any], Any]] = []
             for j, cells in enumerate(batch.columns):
+                if isinstance(cells, Vector):
+                    vectors.append(cells)
+                    forms.append(self._form(j, cells.kind))
+                    careful.append(self._of_values(j, READERS.get(cells.kind)))
+                    written.append(READERS.get(cells.kind, _as_it_is))
+                    continue
                 values, bad = self._of_values(j, None)(cells)
-                vector = _vector(values, self.table.columns[j].kind)
-                if bad:
-                    unread = {position for position, _ in bad}
-                    there = [n if value is not None or n in unread else None for n, value in enumerate(values)]
-                    vector = _whole(there)
-                vectors.append(vector)
+                unread = {position for position, _ in bad}
+                there = [n if value is not None or n in unread else None for n, value in enumerate(values)]
+                vectors.append(_whole(there) if bad else _vector(values, self.table.columns[j].kind))
                 forms.append(NONE if bad else Form("TRUE", f"x{j}"))
                 careful.append(_by_position(values, dict(bad)))
                 written.append(cells.__getitem__)
-            with registered(self.connection, [*vectors, _whole(list(batch.places))]) as name:
+            with registered(self.connection, [*vectors, places(batch.places)]) as name:
                 relation = f"(SELECT *, x{len(vectors)} AS place FROM {name})"
                 self.load(Part(relation, tuple(forms), tuple(careful), batch.file, False, tuple(written)))
 
+    def _form(self, j: int, kind: str) -> Form:
+        column = self.table.columns[j]
+        return of_kind(j, kind, column.type, self.readings[j].spelling, column.letters)
+
     def _forms(self, kinds: Sequence[str]) -> tuple[Form, ...]:
-        return tuple(
-            of_kind(j, kind, column.type, reading.spelling, column.letters)
-            for j, (kind, column, reading) in enumerate(zip(kinds, self.table.columns, self.readings, strict=True))
-        )
+        return tuple(self._form(j, kind) for j, kind in enumerate(kinds))
 
     def _of_cells(self, j: int, missing: Sequence[str]) -> Careful:
         column, spelling = self.table.columns[j], self.readings[j].spelling
@@ -308,6 +315,16 @@ def _values(part: Part, otherwise: str) -> list[str]:
 
 def _left(form: Form, j: int) -> str:
     return f"x{j} IS NOT NULL AND ({form.sure}) IS NOT TRUE"
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def places(numbered: Sequence[int]) -> Vector:
+    import numpy as np
+
+    return numbers(np.array(numbered, dtype=np.int64))
 
 
 def _whole(values: Sequence[int | None]) -> Vector:

@@ -13,6 +13,11 @@ from dpcurator.catalog.spelling import DAY, FIRST_DAY, LAST_DAY, NO_SUCH_DAY, Un
 
 NO_VALUE: Final = Unreadable("a value of a kind that no column type has")
 PAST: Final = 2**63 - 1  # an instant outside every range: stands for both infinities
+NOT_A_TIME: Final = -(2**63)  # in numpy and pandas
+PER_MICROSECOND: Final = {  # microseconds of a unit, or units of a microsecond
+    "D": (DAY, 1), "h": (3_600_000_000, 1), "m": (60_000_000, 1), "s": (1_000_000, 1), "ms": (1_000, 1), "us": (1, 1),
+    "ns": (1, 1_000),
+}
 
 
 def instant(micros: int, zone: Any) -> datetime | Unreadable:
