@@ -71,13 +71,14 @@ def schema_fingerprint(declaration: Declaration) -> str:
     """sha256 of table names, column names, types, lengths of texts, how values are cleaned, which columns have one
     value a unit (and then whose) and which combinations a unit has once, in order: what a snapshot must be made for."""
     tables = [
-        [table.name, [_made_for(table, c) for c in table.columns], *([list(table.distinct)] if table.distinct else [])]
+        [table.name, [made_for(table, c) for c in table.columns], *([list(table.distinct)] if table.distinct else [])]
         for table in declaration.tables
     ]
     return content_digest(tables)
 
 
-def _made_for(table: Table, column: Column) -> list[Any]:
+def made_for(table: Table, column: Column) -> list[Any]:
+    """What of a column decides what a snapshot holds for it."""
     single, cleaned = [table.unit] if column.per_unit else [], column.cleaning.facts()
     return [column.name, column.type, column.letters, *single, *([cleaned] if cleaned else [])]
 

@@ -64,6 +64,7 @@ class Source:
     relation: str = ""  # the table's name inside a DuckDB file or database
     csv: CsvOptions = CsvOptions()
     where: str = ""  # the line of curator.toml that declares it
+    append_only: bool = False  # files are added and never changed
     folders: tuple[str, ...] = ()  # columns that are named by the folders of its files
 
 

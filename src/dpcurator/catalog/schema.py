@@ -170,6 +170,11 @@ class TableFields(Section):
         str | None,
         Field(description="CSV (also .gz, .zst) or .parquet file, or a glob, relative to this file. Absent: a frame."),
     ] = None
+    append_only: Annotated[
+        bool,
+        Field(description="true: files are added and never changed, so `refresh` reads only new ones, and checks "
+              "that the others are as they were."),
+    ] = False
     folders: Annotated[
         list[str] | None,
         Field(description='Columns that folders name and the files do not have: ["site"] for site=12/visits.parquet.'),

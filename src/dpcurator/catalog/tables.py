@@ -215,10 +215,16 @@ def _source(shape: TableFields, columns: list[DeclaredColumn], path: Path, probl
                 problems.add((*path, field), f"{field} is for CSV files.", "Leave it out.")
     options = _csv_options(shape, path, problems)
     folders = _folders(shape, columns, path, problems)
+    if shape.append_only and shape.file is None:
+        problems.add((*path, "append_only"), "append_only is for files.", "Leave it out.")
+    elif shape.append_only and shape.distinct and any(column.column.per_unit for column in columns):
+        problems.add((*path, "append_only"), "append_only goes with distinct or with per_unit, not with both.",
+                     "Leave append_only out: all files are then read at each refresh.")
     if csv:
-        return Source("csv", shape.file or "", readings, csv=options, where=where, folders=folders)
+        return Source("csv", shape.file or "", readings, csv=options, where=where, folders=folders,
+                      append_only=shape.append_only)
     if shape.file is not None:
-        return Source("parquet", shape.file, readings, where=where, folders=folders)
+        return Source("parquet", shape.file, readings, where=where, folders=folders, append_only=shape.append_only)
     if shape.duckdb is not None:
         return Source("duckdb", shape.duckdb.file, readings, relation=shape.duckdb.table, where=where)
     if shape.postgres is not None:

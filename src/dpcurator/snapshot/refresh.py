@@ -18,6 +18,7 @@ from dpcurator.catalog.file_kinds import inside
 from dpcurator.catalog.model import EACH_ROW, Column
 from dpcurator.catalog.problems import nearest, text
 from dpcurator.errors import Misconfigured
+from dpcurator.snapshot.appending import note, take_over
 from dpcurator.snapshot.csv_source import read_csv
 from dpcurator.snapshot.folders import beside, folders_of
 from dpcurator.snapshot.frames import read_frame
@@ -65,7 +66,7 @@ def refresh(
             if source.kind == "postgres":
                 readers[table.name](loader)
             else:
-                _load(loader, source, declaration, given.get(table.name))
+                _load(loader, source, declaration, given.get(table.name), draft, i)
             if report.units is not None:
                 _keep_unread(loader)
             loader.count()
@@ -98,12 +99,17 @@ def match_frames(declaration: Declaration, frames: Mapping[str, Any]) -> None:
                                 cure='Add file = "data.csv", or pass the frame in Python.')
 
 
-def _load(loader: Loader, source: Source, declaration: Declaration, frame: Any) -> None:
+def _load(
+    loader: Loader, source: Source, declaration: Declaration, frame: Any, draft: Draft, i: int
+) -> None:
     names = [column.name for column in loader.table.columns]
     if source.kind == "frame":
         loader.load_values(read_frame(frame, names, loader.table.name, where=source.where))
         return
-    for path in _files(source, declaration.directory):
+    files = _files(source, declaration.directory)
+    if source.append_only and loader.report.units is None:
+        loader.report.kept, files = take_over(draft, loader, i, source, files)
+    for path in files:
         folders = folders_of(path, declaration.directory, source.folders, source.where)
         with unchanged(path, source.where):
             if source.kind == "csv":
@@ -115,6 +121,8 @@ def _load(loader: Loader, source: Source, declaration: Declaration, frame: Any) 
                 load_parquet(path, names, loader, where=source.where, folders=folders)
             else:
                 load_duckdb(path, source.relation, names, loader, where=source.where)
+            if source.append_only:
+                note(draft, i, loader.table, source, path)
 
 
 def _files(source: Source, directory: Path) -> list[Path]:

@@ -128,6 +128,22 @@ def share(part: float) -> str:
     return f"{percent:.0f} %" if percent >= 10 else f"{percent:.1f} %"
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What was taken over of the version before: files and rows; changed: the names of files for which nothing was."""
+
+    files: int = 0
+    rows: int = 0
+    changed: tuple[str, ...] = ()
+
+    def lines(self) -> list[str]:
+        if self.changed:
+            shown = ", ".join(self.changed[:5]) + (", ..." if len(self.changed) > 5 else "")
+            return [f"  not append-only: {shown} changed since the version before, so all files were read"]
+        taken = f"  {self.rows:,} rows of {self.files:,} files that are as they were are taken over"
+        return [f"{taken}: the counts of what could not be read are of the new files"] if self.files else []
+
+
 @dataclass(slots=True)
 class TableReport:
     """One table. rows: rows that were read; null_units: those without a unit, which no question counts; repeats: those
@@ -143,6 +159,7 @@ class TableReport:
     blank_lines: int = 0
     null_units: int = 0
     repeats: int = 0
+    kept: Kept = Kept()  # of an append-only table
     set_aside: Trouble = field(default_factory=Trouble)
     unreadable: dict[str, Trouble] = field(default_factory=dict)  # by column
     missing: Counter[str] = field(default_factory=Counter)  # by column, unreadable ones included
@@ -167,6 +184,7 @@ class TableReport:
             "blank_lines": self.blank_lines,
             "null_units": self.null_units,
             "repeats": self.repeats,
+            "kept": asdict(self.kept),
             "set_aside": self.set_aside.as_json(),
             "unreadable": {name: trouble.as_json() for name, trouble in self.unreadable.items() if trouble.count},
             "missing": {name: count for name, count in self.missing.items() if count},
@@ -220,6 +238,7 @@ class TableReport:
             told += told_of(self.spellings.get(name))
         if self.null_units:
             told.append(f"  {self.null_units:,} rows without a unit: no question counts them")
+        told += self.kept.lines()
         if self.repeats:
             told.append(f"  {self.repeats:,} rows repeat another of their unit and are left out")
         if self.blank_lines:

@@ -1,7 +1,8 @@
 """Where snapshots are kept: `.dpcurator/snapshot-NNNN.duckdb`, and `facts.json`, which says which one is in force.
 
 Physical names. Table i of the catalog is `t{i}`, its column j is `c{j}`, as BIGINT, DOUBLE or VARCHAR; a user's
-spelling never becomes an SQL name. The table `meta` holds format, version and schema fingerprint.
+spelling never becomes an SQL name. The table `meta` holds format, version and schema fingerprint; `files`, what is
+known of files of append-only tables (`snapshot.appending`).
 
 Atomicity. A snapshot is written under a temporary name, synced, renamed, and only then named by `facts.json`, which is
 itself replaced atomically. A crash at any point leaves the previous snapshot in force; its leavings are cleared by the
@@ -154,6 +155,9 @@ class Draft:
         self.connection.execute("CREATE TABLE meta (format INTEGER, version INTEGER, fingerprint VARCHAR)")
         self.connection.execute(
             "INSERT INTO meta VALUES (?, ?, ?)", [FORMAT, self.version, schema_fingerprint(declaration)]
+        )
+        self.connection.execute(
+            "CREATE TABLE files (t INTEGER, reading VARCHAR, place VARCHAR, size BIGINT, digest VARCHAR)"
         )
         for i, table in enumerate(declaration.tables):
             columns = ", ".join(f"c{j} {SQL_TYPES[column.kind]}" for j, column in enumerate(table.columns))
