@@ -388,11 +388,9 @@ def test_a_file_of_questions_is_one_charge(ready, capsys):
 @pytest.mark.parametrize(
     ("text", "words", "said"),
     [
-        ("SELECT COUNT(*) FROM visits", (), "one price"),
         ("SELECT COUNT(*) FROM visits", ("SELECT 1", "--epsilon", "1"), "two ways"),
         ("-- nothing", ("--epsilon", "1"), "no question"),
         ("SELECT COUNT(*) FROM visits;\nSELECT COUNT(*) FROM main.visits", ("--epsilon", "1"), "question 2, line 2"),
-        ("SELECT COUNT(*) FROM visits", ("--epsilon", "1", "--rehearse"), "--rehearse"),
     ],
 )
 def test_a_file_of_questions_that_is_refused_charges_nothing(ready, capsys, text, words, said):
