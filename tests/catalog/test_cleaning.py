@@ -84,7 +84,7 @@ def test_hunt_18_symbols_of_census_tables():
 
 REFUSED = [
     ({"type": "text", "clean": ["strip"]}, '"strip" is no step of clean'),
-    ({"type": "text", "clean": "trim"}, "clean must be a list"),
+    ({"type": "text", "clean": "trim"}, "clean must be a list"), ({"type": "text", "clean": ["trim"] * 9}, "the limit"),
     ({"type": "text", "clean": ["lower"], "map": {"Female": "F"}}, 'clean comes first and makes "female" of "Female"'),
     ({"type": "integer", "map": {"none": "no"}}, '"no" is not an integer'),
     ({"type": "text", "map": {"a": "b\0"}}, "U+0000"),

@@ -46,3 +46,17 @@ def test_f7_they_are_public_facts_alone(tmp_path):
     """Two tables of other people show the same."""
     shown = [str(opened(tmp_path / name, rows).tables) for name, rows in (("a", None), ("b", []))]
     assert shown[0] == shown[1]
+
+
+def test_c11_how_the_data_was_cleaned_is_public(tmp_path):
+    age = {"type": "integer", "valid": [0, 105], "na_values": ["99"]}
+    city = {"type": "text", "clean": ["lower"], "map": {"hull": "Hull", "leeds": "Leeds"}, "keys": ["Hull", "Leeds"]}
+    tables = opened(tmp_path / "c", columns={"age": age, "city": city}, distinct=["city"]).tables
+    assert str(tables).splitlines()[-2:] == [
+        "(each of the people has one row for each: city)", "(missing, where the data is outside: age 0 to 105)",
+    ]
+    (table,) = tables.as_json()["tables"]
+    by_name = {column["name"]: column for column in table["columns"]}
+    assert by_name["age"]["valid"] == ["0", "105"]
+    assert by_name["city"]["map"] == [["hull", "Hull"], ["leeds", "Leeds"]]
+    assert table["distinct"] == ["city"]

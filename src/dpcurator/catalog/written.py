@@ -134,6 +134,10 @@ def declared_cleaning(
         if step not in STEPS:
             problems.add((*path, "clean"), f"{text(step)} is no step of clean.", nearest(step, STEPS))
             return AS_IT_IS
+    if len(steps) > 2 * len(STEPS):
+        problems.add((*path, "clean"), f"clean has {len(steps)} steps; the limit is {2 * len(STEPS)}.",
+                     'Write clean = ["trim", "lower"].')
+        return AS_IT_IS
     for letter in "\0\n":
         if any(letter in one for pair in (fields.map or {}).items() for one in pair):
             problems.add((*path, "map"), "map has a text with a line break or U+0000.", "Leave it out.")

@@ -7,7 +7,7 @@ tests/curator/test_tables.py.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -64,7 +64,19 @@ def _table_text(table: Table, catalog: Catalog) -> str:
     head = f"{printable(table.name)}: {_caps(table, catalog)}"
     told = f"{head}\n{table_text(['column', 'type', 'bounds', 'keys'], rows, [False] * 4)}"
     single = ", ".join(printable(column.name) for column in table.columns if column.per_unit)
-    return f"{told}\n(each of the {printable(catalog.protects)} has one value of: {single})" if single else told
+    who = f"each of the {printable(catalog.protects)} has"
+    notes = [f"({who} one value of: {single})"] if single else []
+    if table.distinct:
+        notes.append(f"({who} one row for each: {', '.join(map(printable, table.distinct))})")
+    ranges = [f"{printable(c.name)} {_range(c)}" for c in table.columns if c.cleaning.lower is not None]
+    if ranges:
+        notes.append(f"(missing, where the data is outside: {', '.join(ranges)})")
+    return "\n".join([told, *notes])
+
+
+def _range(column: Column) -> str:
+    """`valid`, as bounds are written."""
+    return _bounds(replace(column, lower=column.cleaning.lower, upper=column.cleaning.upper))
 
 
 def _caps(table: Table, catalog: Catalog) -> str:
@@ -116,7 +128,7 @@ def _table_json(table: Table) -> Json:
         "max_total": table.max_total,
         "expected_units": table.expected_units,
         "columns": [_column_json(column) for column in table.columns],
-    }
+    } | ({"distinct": list(table.distinct)} if table.distinct else {})
 
 
 def _column_json(column: Column) -> Json:
@@ -125,4 +137,5 @@ def _column_json(column: Column) -> Json:
         keys = [key_value(key, column.type) for key in column.keys]
     ends = None if column.lower is None else [_end(column.lower, column), _end(column.upper, column)]
     single = {"per_unit": 1} if column.per_unit else {}
-    return {"name": column.name, "type": column.type, "bounds": ends, "keys": keys} | single
+    told = {"name": column.name, "type": column.type, "bounds": ends, "keys": keys} | single
+    return told | column.cleaning.facts()

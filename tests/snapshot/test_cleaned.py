@@ -1,0 +1,71 @@
+"""Cleaned columns through every reader: CSV fields, Parquet, DuckDB and frames give the same rows."""
+
+import datetime as dt
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+COLUMNS = {
+    "who": {"type": "text", "clean": ["trim", "nfc"], "na_values": ["0"]},
+    "sex": {"type": "text", "clean": ["trim", "lower"], "map": {"female": "f", "w": "f"}, "na_values": ["", "?"]},
+    "age": {"type": "integer", "na_values": ["999", -1], "valid": [0, 105]},
+    "pay": {"type": "float", "decimal": ",", "thousands": ".", "valid": [0, 5000]},
+    "born": {"type": "date", "format": ["DD.MM.YYYY", "D MON YYYY", "ISO"], "na_values": ["1900-01-01"]},
+    "seen": {"type": "timestamp", "format": ["seconds since 1970-01-01", "DD.MM.YYYY HH:mm"], "zone": "UTC"},
+    "at": {"type": "integer", "format": ["HH:mm", "hh:mm AM"]},
+    "ok": {"type": "boolean", "true_words": ["J"], "false_words": ["N"]},
+}
+TEXTS = {
+    "who": [" a ", "b", "Mu\u0308ller", "0"], "sex": [" Female", "M", "?", "w"], "age": ["30", "999", "106", "-1"],
+    "pay": ["1.234,50", "12", "5.000,01", "1,234"], "born": ["02.01.1970", "3 Jan 1970", "1900-01-01", "31.02.1970"],
+    "seen": ["1.5", "1,5", "01.01.1970 00:01", "x"], "at": ["05:40", "12:30 PM", "24:00", "5:40"],
+    "ok": ["J", "n", "yes", " j "],
+}
+ROWS = [
+    ("a", "f", 30, 1234.5, 1, 1_500_000, 20_400, 1), ("b", "m", None, 12.0, 2, None, 45_000, 0),
+    ("Müller", None, None, None, None, 60_000_000, None, None), (None, "f", None, 1.234, None, None, None, 1),
+]
+
+
+def source_of(kind, tmp_path, columns):
+    frame = pa.table(columns)
+    if kind == "parquet":
+        pq.write_table(frame, tmp_path / "d.parquet")
+        return None, {"file": "d.parquet"}
+    if kind == "duckdb":
+        with duckdb.connect(str(tmp_path / "d.duckdb")) as connection:
+            connection.execute("CREATE TABLE t AS FROM frame")
+        return None, {"duckdb": {"file": "d.duckdb", "table": "t"}}
+    if kind == "csv":
+        pd.DataFrame(columns).to_csv(tmp_path / "d.csv", index=False)
+        return None, {"file": "d.csv", "missing": []}
+    return {"pandas": frame.to_pandas(), "polars": pl.DataFrame(columns), "arrow": frame}[kind], {}
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "duckdb", "pandas", "polars", "arrow"])
+def test_texts_mean_the_same_from_every_source(refreshed, tmp_path, kind):
+    frame, table = source_of(kind, tmp_path, TEXTS)
+    rows, report = refreshed(COLUMNS, frame, **table)
+    assert rows == ROWS
+    assert report.by_column()["age"].not_valid == 1
+    assert report.by_column()["pay"].not_valid == 1
+    assert report.spellings["at"].most() == [('"24:00"', 1), ('"5:40"', 1)]
+
+
+@pytest.mark.parametrize("kind", ["parquet", "duckdb", "pandas", "polars", "arrow"])
+def test_typed_values_too(refreshed, tmp_path, kind):
+    columns = {
+        "who": [1, 0, 3], "age": [30, 999, 106], "pay": [1234.5, 5000.5, None],
+        "born": [dt.date(1970, 1, 2), dt.date(1900, 1, 1), None], "seen": [1.5, -1.0, None],
+        "at": [dt.time(5, 40), dt.time(0), None], "ok": [True, False, None],
+    }
+    frame, table = source_of(kind, tmp_path, columns)
+    rows, _ = refreshed({name: COLUMNS[name] for name in columns}, frame, **table)
+    assert rows == [
+        ("1", 30, 1234.5, 1, 1_500_000, 20_400, 1), (None, None, None, None, -1_000_000, 0, 0),
+        ("3", None, None, None, None, None, None),
+    ]
