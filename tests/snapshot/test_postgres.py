@@ -4,6 +4,7 @@ import itertools
 import math
 import os
 import threading
+import time
 from decimal import Decimal
 
 import pytest
@@ -300,6 +301,28 @@ def test_all_tables_are_read_as_of_one_moment(server, tmp_path, stored, monkeypa
     assert len(blocked) == 1
     blocked[0].join(30)
     assert refresh(declaration).tables[1].rows == 0
+
+
+def test_a_table_that_is_being_rewritten_is_waited_for_and_not_read_as_empty(read, server, monkeypatch):
+    """PostgreSQL shows a table that was emptied and filled again as empty to whoever looked before and reads after."""
+    server.run("CREATE TABLE late (who text)", "INSERT INTO late VALUES ('old')")
+    with server.connect() as other:
+        other.execute(b"BEGIN")
+        other.execute(b"TRUNCATE late")
+        other.execute(b"INSERT INTO late VALUES ('new')")
+        monkeypatch.setitem(SETTINGS, "lock_timeout", "20ms")
+        assert "public.late is being altered by another session." in refused(read, {"who": "text"}, "late")
+        monkeypatch.setitem(SETTINGS, "lock_timeout", "0")
+        found = []
+        reading = threading.Thread(target=lambda: found.append(read({"who": "text"}, "late")[0]))
+        reading.start()
+        waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'LOCK TABLE%'"
+        with server.connect() as onlooker:
+            while reading.is_alive() and onlooker.execute(waiting.encode()).fetchone() == (0,):
+                time.sleep(0.01)
+        other.execute(b"COMMIT")
+    reading.join()
+    assert found == [[("new",)]]
 
 
 def test_the_transaction_writes_nothing_and_every_setting_is_written_down(server, monkeypatch):

@@ -2,8 +2,8 @@
 
 Only the declared columns are asked for, as the plain types they are (`catalog.postgres_schema`); what their values mean
 is decided by `catalog.spelling.read_value`, as for other typed sources. A text is asked for as far as it could be read:
-the trailing blanks of char(n), which PostgreSQL compares without, are cut, and a text longer than a column holds comes
-as one that is just too long, so that no value decides how much memory is used.
+the trailing blanks of char(n), which PostgreSQL compares without, are cut, and in place of a text longer than a
+column holds comes one that says so and is too long too, so that no value decides how much memory is used.
 
 Texts come in the server's encoding and are decoded here (where it is SQL_ASCII, as UTF-8), because the server stops at
 the first one that it cannot bring to another. An error on the way is told in constant words, since a view
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dpcurator.catalog.cleaning import AS_IT_IS
 from dpcurator.catalog.declaration import Declaration, Reading, Source
+from dpcurator.catalog.limits import LONGEST_TEXT
 from dpcurator.catalog.model import Column, Table
 from dpcurator.catalog.postgres import begin, connected, stopped
 from dpcurator.catalog.postgres_schema import (
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 _BYTES: Final = 16 * 2**20  # of a batch, rows of long texts
-_TOO_LONG: Final = 10_001  # letters: no column holds a text so long, and no catalog has one in a map
+_TOO_LONG: Final = "[a text too long to be read] "  # repeated until no column holds it and no catalog maps it
 _LOCKABLE: Final = ("r", "p", "v")  # tables, partitioned ones, views; PostgreSQL locks no other kind
 Reader = Callable[[Loader], None]  # into a table of the snapshot
 
@@ -138,9 +139,10 @@ def _expression(column: Column, reading: Reading, own: ServerColumn) -> str:
         return value
     plain = column.type == "text" and reading.spelling.cleaning is AS_IT_IS
     most = 4 * column.letters if plain else LONGEST_FIELD  # bytes; a letter has at most four
-    longer = f"pg_catalog.repeat('x', {_TOO_LONG})"
+    times = (column.letters if plain else LONGEST_TEXT) // len(_TOO_LONG) + 1
+    longer = f"pg_catalog.repeat('{_TOO_LONG}', {times})"
     if own.kind == "bytea":
-        longer = f"pg_catalog.decode(pg_catalog.repeat('78', {_TOO_LONG}), 'hex')"
+        longer = f"pg_catalog.decode({longer}, 'escape')"
     else:
         value = f"CAST({value} AS pg_catalog.text)"
     return (f"CASE WHEN pg_catalog.octet_length({value}) <= {most} THEN {value} "
