@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
+from dpcurator.catalog.spelling import NOT_VALID
 from dpcurator.numbers.readable import readable
 from dpcurator.numbers.text_table import pre_html
 from dpcurator.snapshot.by_column import ByColumn, Spellings, lines_of, told_of
@@ -234,7 +235,8 @@ class TableReport:
         if self.units is not None and read != self.units:
             told.append(f"  {read:,} rows were read where units = {self.units:,} is declared, and counts")
         for name, trouble in self.unreadable.items():
-            told += _told(f"values of {name!r} unreadable", trouble)
+            outside = set(trouble.reasons) == {NOT_VALID.reason}
+            told += _told(f"values of {name!r} {NOT_VALID.reason if outside else 'unreadable'}", trouble)
             told += told_of(self.spellings.get(name))
         if self.null_units:
             told.append(f"  {self.null_units:,} rows without a unit: no question counts them")
