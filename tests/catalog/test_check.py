@@ -128,3 +128,17 @@ def test_c3_lines_to_paste_keep_every_other_field():
     for old, new in zip(before.sources[0].readings, after.sources[0].readings, strict=True):
         assert (old.spelling, old.set_aside) == (new.spelling, new.set_aside)
         assert dict(old.fields).items() <= dict(new.fields).items()
+
+
+def test_git_is_asked_about_files_and_not_about_servers(monkeypatch):
+    asked = []
+    monkeypatch.setattr("shutil.which", lambda name: name)
+    monkeypatch.setattr("subprocess.run", lambda command, **_: asked.append(command[-1]) or Ran())
+    source = 'postgres = { dsn = "env:CLINIC_DSN", table = "public.visits" }\n'
+    found = check(load(FILE.replace('unit = "id"', source + 'unit = "id"')))
+    assert asked == [":(literal).dpcurator"]
+    assert not [finding for finding in found if "CLINIC_DSN" in str(finding)]
+
+
+class Ran:
+    returncode, stdout = 0, b""
