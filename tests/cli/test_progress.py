@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from dpcurator.cli.progress import progress
+from dpcurator.cli.progress import progress, rows_read
 
 
 class Terminal(io.StringIO):
@@ -48,3 +48,13 @@ def test_nothing_is_said_elsewhere_or_when_quiet(terminal, monkeypatch):
     with progress(words, quiet=terminal) as told:
         assert told is None
     assert sys.stderr.getvalue() == ""
+
+
+def test_a_refresh_says_how_much_time_is_left_once_that_can_be_told():
+    began = iter([0.0, 0.0, *(time for now in (1, 10, 100, 100, 100) for time in (now, now))])
+    words = rows_read(lambda: next(began))
+    told = [words("visits", n * 1000, share) for n, share in enumerate((0.01, 0.1, 0.25, 0.25, 0.0, 1.0))]
+    assert told == [
+        "visits: 0 rows read", "visits: 1,000 rows read", "visits: 2,000 rows read, about 30 s left",
+        "visits: 3,000 rows read, about 5 min left", "visits: 4,000 rows read", "visits: 5,000 rows read",
+    ]

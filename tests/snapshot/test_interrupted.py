@@ -68,7 +68,7 @@ def test_a_file_that_is_replaced_while_it_is_read_is_told_and_nothing_of_it_is_u
     declaration = declaration_of(declared, name)
     refresh(declaration)
 
-    def replace(table, rows):
+    def replace(*_):
         (tmp_path / "new").write_bytes(path.read_bytes())
         os.replace(tmp_path / "new", path)
 

@@ -287,7 +287,7 @@ def test_all_tables_are_read_as_of_one_moment(server, tmp_path, stored, monkeypa
         directory=tmp_path)
     blocked = []
 
-    def meanwhile(table, rows):
+    def meanwhile(table, *_):
         if table != "one":
             return
         server.run("INSERT INTO two VALUES ('b')", "DELETE FROM two WHERE who = 'a'")
@@ -536,7 +536,7 @@ def test_a_connection_that_is_lost_midway_leaves_the_version_before(read, server
                "pg_sleep(CASE WHEN who = 'p2999' THEN 100 ELSE 0 END)::text AS z FROM long")
     declaration = declared({"who": "text", "z": "text"}, postgres={"dsn": "env:CLINIC_DSN", "table": "slow"})
     with pytest.raises(Misconfigured) as caught:
-        refresh(declaration, progress=lambda table, rows: server.run(ending))
+        refresh(declaration, progress=lambda *_: server.run(ending))
     assert "The connection to the server of public.slow was lost. Run `dpcurator refresh` again" in str(caught.value)
     assert stored(declared({"who": "text"}, postgres={"dsn": "env:CLINIC_DSN", "table": "long"})) == before
 

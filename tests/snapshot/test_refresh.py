@@ -40,8 +40,8 @@ def test_physical_names_kinds_and_public_keys(tmp_path):
     (tmp_path / "cities.csv").write_text("name,price\nYork,2\nHull,1\nHull,\n,inf\n")
     declaration = load(FILE, directory=tmp_path)
     seen = []
-    report = refresh(declaration, progress=lambda table, rows: seen.append((table, rows)))
-    assert seen == [("visits", 3), ("cities", 4)]
+    report = refresh(declaration, progress=lambda *told: seen.append(told))
+    assert seen == [("visits", 3, 1.0), ("cities", 4, 1.0)]
     info = open_snapshot(declaration)
     with duckdb.connect(str(info.path), read_only=True) as connection:
         kinds = connection.execute("DESCRIBE t0").fetchall()

@@ -3,7 +3,10 @@
 import contextlib
 import json
 import os
+import signal
 import stat
+import subprocess
+import sys
 
 import duckdb
 import pytest
@@ -161,3 +164,55 @@ def test_what_duckdb_spilled_is_cleared(declared):
     (declaration.state / "draft-0007.duckdb").write_text("half")
     fill(declaration, 2)
     assert not list(declaration.state.glob("draft*"))
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from dpcurator.catalog.load import load
+from dpcurator.snapshot import csv_source
+from dpcurator.snapshot.refresh import refresh
+from dpcurator.snapshot.store import Draft
+csv_source.CHUNK = 1000
+declaration = load(Path(sys.argv[1]))
+def killed(table, rows, share):
+    if share > 0.5:
+        spill = next(declaration.state.glob("draft-*.duckdb")).with_suffix(".spill")
+        spill.mkdir(exist_ok=True)
+        (spill / "duckdb_temp_storage-0.tmp").write_bytes(b"rows")
+        os.kill(os.getpid(), signal.SIGKILL)
+refresh(declaration, progress=killed)
+"""
+
+
+def test_t3_a_refresh_that_is_killed_leaves_the_version_before_and_nothing_after_the_next_start(tmp_path, stored):
+    from dpcurator.catalog.load import load
+    from dpcurator.curator.opening import curator_of, refresh_all
+
+    catalog = tmp_path / "curator.toml"
+    catalog.write_text('[curator]\nprotects = "people"\n[ledger]\nepsilon = 1\n[tables.t]\nfile = "x.csv"\n'
+                       'unit = "each row"\n[tables.t.columns]\nx = "integer"\n')
+    (tmp_path / "x.csv").write_text("x\n7\n")
+    declaration = load(catalog)
+    refresh_all(declaration)
+    (tmp_path / "x.csv").write_text("x\n" + "8\n" * 5000)
+    ran = subprocess.run([sys.executable, "-c", KILLED, str(catalog)], capture_output=True, text=True, timeout=120)
+    assert ran.returncode == -signal.SIGKILL, ran.stderr
+    assert {path.suffix for path in declaration.state.glob("draft-*")} >= {".duckdb", ".spill"}
+    assert stored(declaration) == [(7,)]
+    with store.drafting(declaration):
+        store.clear_leavings(declaration.state)  # while another refresh runs: its draft is not touched
+        assert list(declaration.state.glob("draft-*.duckdb"))
+    (declaration.state / "draft-0009.spill").mkdir()
+    curator_of(declaration)
+    assert not list(declaration.state.glob("draft-*"))
+    assert stored(declaration) == [(7,)]
+
+
+def test_t3_temporary_files_are_in_the_private_directory_and_memory_is_the_catalogs(declared):
+    declaration = declared(X)
+    with store.drafting(declaration) as draft:
+        names = ("temp_directory", "threads", "memory_limit")
+        found = draft.connection.execute(f"SELECT {', '.join(f'current_setting({n!r})' for n in names)}").fetchall()
+    assert found == [(str(draft.state / "draft-0001.spill"), declaration.threads, "1.5 GiB")]
+    assert stat.S_IMODE(draft.state.stat().st_mode) == 0o700

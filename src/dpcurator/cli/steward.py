@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from typing import Annotated
 
 import typer
 
 from dpcurator.cli.application import HERE, AsJson, Catalog, command, show, show_json
-from dpcurator.cli.progress import progress
+from dpcurator.cli.progress import progress, rows_read
 from dpcurator.errors import Refusal
 
 
@@ -68,7 +69,7 @@ def refresh(
         words = f"version {version!r} is in force (data version {standing.version}): nothing was read. A new name is "
         show_json(held) if as_json else show(f"{words}new data")
         return
-    with progress(lambda table, rows: f"{table}: {rows:,} rows read", quiet=as_json) as told:
+    with progress(rows_read(time.monotonic), quiet=as_json) as told:
         report = refresh_all(declaration, progress=told, name=version)
     show_json(report.as_json()) if as_json else show(report)
     if report.nothing_read:

@@ -26,7 +26,7 @@ from dpcurator.ledger import keys as signing
 from dpcurator.snapshot import refresh as snapshot
 from dpcurator.snapshot.refresh import Progress, match_frames
 from dpcurator.snapshot.report import Report
-from dpcurator.snapshot.store import SnapshotInfo, named, open_snapshot
+from dpcurator.snapshot.store import SnapshotInfo, clear_leavings, named, open_snapshot
 
 LEDGER = "ledger.db"
 KEY = "signing.key"
@@ -149,6 +149,7 @@ def curator_of(declaration: Declaration) -> Curator:
     """The curator over the snapshot in force. Raises Misconfigured when there is none, or the ledger disagrees."""
     from dpcurator.engines.settings import Settings
 
+    clear_leavings(declaration.state)
     found = open_snapshot(declaration)
     catalog = catalog_of(declaration, found.facts)
     engines: dict[int, Engine] = {}  # by process: after a fork a child opens its own, before it charges

@@ -22,7 +22,7 @@ import re
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from operator import itemgetter
 from pathlib import Path
@@ -62,6 +62,7 @@ class Records:
 
     columns: list[Vector]
     lines: Vector
+    read: int = 0  # bytes of the file, up to these records; 0 is not known
 
 
 class _TooLong(Exception):
@@ -143,6 +144,14 @@ class _Lines:
         if text and text[-1] != "\n":  # or within "\r\n": then this takes the other half, or one more line
             text += self.file.readline(LONGEST_LINE)
         return text
+
+    def read(self) -> int:
+        """How many bytes of the file were read, packed as it is; 0 where that is not known."""
+        raw = getattr(self.file, "buffer", None)
+        try:
+            return int(getattr(raw, "fileobj", raw).tell())  # type: ignore[union-attr]
+        except (AttributeError, OSError, ValueError):
+            return 0
 
     def wait(self, text: str) -> None:
         """Let the lines of a chunk be read one by one."""
@@ -234,7 +243,7 @@ def _read(
     same_columns(header, name, report, where)
     if lines.waiting:  # of a first line that was no header
         for rows, numbers in _carefully(lines, reader, len(header), name, report):
-            yield _batch(rows, numbers, chosen, name, report)
+            yield replace(_batch(rows, numbers, chosen, name, report), read=lines.read())
     while text := lines.chunk():
         vectors = None
         if options.simple:
@@ -243,11 +252,11 @@ def _read(
         if vectors is not None:
             first = lines.number + 1
             lines.number += len(vectors[0])
-            yield Records(vectors, whole(np.arange(first, lines.number + 1)))
+            yield Records(vectors, whole(np.arange(first, lines.number + 1)), lines.read())
             continue
         lines.wait(text)
         for rows, numbers in _carefully(lines, reader, len(header), name, report):
-            yield _batch(rows, numbers, chosen, name, report)
+            yield replace(_batch(rows, numbers, chosen, name, report), read=lines.read())
 
 
 def _carefully(

@@ -58,7 +58,8 @@ class Loader:
     readings: tuple[Reading, ...]
     report: TableReport
     stored: int = 0
-    progress: Callable[[str, int], None] | None = None
+    progress: Callable[[str, int, float], None] | None = None
+    share: float = 0.0  # of the table's files, that was read; 0 is not known
     at_once: bool = True  # until a part had to be read in steps
     reasons: list[str] = field(default_factory=list)
 
@@ -184,7 +185,7 @@ class Loader:
         [(rows,)] = self.connection.execute(f"INSERT INTO {self.name} {query}").fetchall()
         self.stored += int(rows)
         if self.progress is not None:
-            self.progress(self.table.name, self.stored)
+            self.progress(self.table.name, self.stored, self.share)
 
     def _in_steps(self, part: Part, source: str, values: list[str], doubts: list[str]) -> None:
         """values: the physical value of each column where its form is sure. doubts: where it is not."""

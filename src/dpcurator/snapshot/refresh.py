@@ -32,7 +32,7 @@ from dpcurator.snapshot.store import Draft, drafting
 from dpcurator.snapshot.typed_source import load_duckdb, load_parquet
 from dpcurator.snapshot.unchanged import unchanged
 
-Progress = Callable[[str, int], None]  # table, rows so far
+Progress = Callable[[str, int, float], None]  # table, rows so far, and which part of it was read (0 is not known)
 MOST_KEYS: Final = 1_000_000  # of one public column
 
 
@@ -109,13 +109,17 @@ def _load(
     files = _files(source, declaration.directory)
     if source.append_only and loader.report.units is None:
         loader.report.kept, files = take_over(draft, loader, i, source, files)
-    for path in files:
+    sizes = [path.stat().st_size if path.is_file() else 0 for path in files]
+    for n, path in enumerate(files):
+        before, whole = sum(sizes[:n]), max(1, sum(sizes))
+        loader.share = (before + sizes[n]) / whole
         folders = folders_of(path, declaration.directory, source.folders, source.where)
         with unchanged(path, source.where):
             if source.kind == "csv":
                 own = [name for name in names if name not in folders]
                 for records in read_csv(path, source.csv, own, loader.report, where=source.where, folders=folders):
                     vectors = beside(names, records.columns, len(records.lines), folders)
+                    loader.share = (before + min(records.read, sizes[n])) / whole
                     loader.load_records(vectors, records.lines, path.name, source.csv.missing)
             elif source.kind == "parquet":
                 load_parquet(path, names, loader, where=source.where, folders=folders)

@@ -28,6 +28,7 @@ from dpcurator.catalog.declaration import Declaration
 from dpcurator.catalog.duckdb_options import write_down
 from dpcurator.catalog.model import Kind
 from dpcurator.errors import Misconfigured
+from dpcurator.snapshot.vectorised import quoted
 from dpcurator.values import read_json
 
 FORMAT: Final = 1
@@ -152,6 +153,10 @@ class Draft:
         self.path = self.state / f"draft-{self.version:04d}.duckdb"
         self.connection = write_down(duckdb.connect(str(self.path.absolute())))
         self.path.chmod(0o600)
+        spill = quoted(str((self.state / f"draft-{self.version:04d}.spill").absolute()))  # cleared with the draft
+        self.connection.execute(f"SET temp_directory = {spill}")
+        self.connection.execute(f"SET threads = {declaration.threads:d}")
+        self.connection.execute(f"SET memory_limit = '{declaration.memory:d} MiB'")
         self.connection.execute("CREATE TABLE meta (format INTEGER, version INTEGER, fingerprint VARCHAR)")
         self.connection.execute(
             "INSERT INTO meta VALUES (?, ?, ?)", [FORMAT, self.version, schema_fingerprint(declaration)]
@@ -198,6 +203,19 @@ class Draft:
         """Close and remove what was not published."""
         self.connection.close()
         _clear(self.state)
+
+
+def clear_leavings(state: Path) -> None:
+    """Remove what a refresh that was killed has left, unless one is running."""
+    if not any(state.glob("draft-*")):
+        return
+    with contextlib.suppress(OSError, Misconfigured):
+        lock = os.open(state / "refresh.lock", os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            _hold(lock)
+            _clear(state)
+        finally:
+            os.close(lock)
 
 
 def _clear(state: Path) -> None:

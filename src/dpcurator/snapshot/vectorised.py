@@ -176,7 +176,7 @@ def _no_minus(x: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """A text as SQL writes it; by its bytes where a letter could not stand in a statement."""
-    if text.isprintable():
+    """A text as SQL writes it; by its bytes where it has the one letter that cannot stand in a statement."""
+    if "\0" not in text:
         return "'" + text.replace("'", "''") + "'"
     return "decode('" + "".join(f"\\x{byte:02X}" for byte in text.encode()) + "'::BLOB)"
