@@ -39,7 +39,7 @@ def test_the_rows_are_those_of_reading_everything(tmp_path, stored, more):
     week(tmp_path, "1.csv", 20)
     week(tmp_path, "3.csv", 25)
     seen = []
-    second = refresh(declared, progress=lambda table, rows: seen.append(rows)).tables[0]
+    second = refresh(declared, progress=lambda table, rows, share: seen.append(rows)).tables[0]
     assert (second.kept.files, second.kept.rows) == (1, before)
     assert seen[-1] == 45  # of the two new files alone
     assert "of 1 files that are as they were are taken over" in "\n".join(second.lines())
