@@ -173,6 +173,13 @@ def test_hunt_24_bytes_from_a_sas_file(read):
     assert report.unreadable["sex"].first[0][1] == "bytes that are no UTF-8"
 
 
+def test_c11_periods_and_intervals_of_pandas_are_what_they_are_written_as(read):
+    days, months = pd.period_range("2024-03-05", periods=2, freq="D"), pd.period_range("2024-01", periods=2, freq="M")
+    frame = pd.DataFrame({"day": days, "month": months, "age": pd.interval_range(0, 20, periods=2)})
+    rows, _ = read({"day": "date", "month": "text", "age": "text"}, frame)
+    assert rows == [(19787, "2024-01", "(0, 10]"), (19788, "2024-02", "(10, 20]")]
+
+
 def test_hunt_25_whole_numbers_beside_a_missing_key_leave_as_they_are(opened):
     big = [9007199254740993, 9007199254740994]
     key = {"type": "integer", "keys": big, "keys_include_missing": True}

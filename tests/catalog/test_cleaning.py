@@ -161,6 +161,13 @@ def test_marks_of_the_table_are_those_of_its_columns():
         declared({"type": "float"}, file="d.csv", decimal=",", thousands=",")
 
 
+def test_the_mark_of_the_table_is_of_its_numbers_alone():
+    columns = {"x": "text", "y": "float", "z": {"type": "float", "thousands": "'"}}
+    source = declared("text", file="d.csv", thousands=",", columns=columns).sources[0]
+    assert [reading.spelling.thousands for reading in source.readings] == ["", ",", "'"]
+    assert source.readings[0].spelling.plain
+
+
 CLEANINGS = [{"clean": ["trim"]}, {"map": {"a": "b"}}, {"na_values": ["?"]}]
 
 

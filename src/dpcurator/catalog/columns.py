@@ -147,6 +147,8 @@ def _spelling(fields: ColumnFields, marks: tuple[str, str], path: Path, problems
         zone = None
     decimal, thousands = declared_marks(fields.decimal or marks[0], fields.thousands or marks[1], fields.type, path,
                                         problems)
+    if fields.type not in ("integer", "float") and fields.thousands is None:
+        thousands = ""  # the table's is for its numbers
     only_for_numbers(fields, path, problems)
     true_words, false_words = declared_words(fields, path, problems)
     return Spelling(zone, decimal, declared_formats(fields, path, problems), thousands, true_words, false_words)

@@ -154,7 +154,8 @@ class ColumnFields(Section):
     ] = None
     valid: Annotated[
         list[Any] | None,
-        Field(description="[lower, upper]: a value outside is missing, not clamped. Without `bounds` it is those too."),
+        Field(description="[lower, upper]: a value outside is missing, or sets its row aside as `unreadable` says; it "
+              "is not clamped. Without `bounds` it is those too."),
     ] = None
 
     @model_validator(mode="before")

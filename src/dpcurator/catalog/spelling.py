@@ -354,7 +354,8 @@ def read_value(value: Any, type: str, spelling: Spelling = ISO) -> Value | Unrea
 
     Conversions keep the value: 3.0 is the integer 3, 3.5 is none; midnight without a zone is a date. A boolean is no
     number, a number is no date but where a count since a day is declared. Integers are read as text by their digits,
-    floats never. Bytes are the text that they are in UTF-8. A time of day is an integer where a `format` says so.
+    floats never. Bytes are the text that they are in UTF-8, periods and intervals of pandas what they are written as. A
+    time of day is an integer where a `format` says so.
     """
     value = _plain(value)
     if value is None or isinstance(value, Unreadable):
@@ -406,6 +407,8 @@ def _plain(value: Any) -> Any:
         if type(value).__name__ == "datetime64":
             value = value.astype("datetime64[us]")
         value = value.item()
+    if type(value).__name__ in ("Period", "Interval") and type(value).__module__.split(".")[0] == "pandas":
+        return str(value)
     if isinstance(value, bytes | bytearray | memoryview):
         try:
             return bytes(value).decode()
