@@ -23,7 +23,8 @@ TABLE = [
     ("SET threads = 1", "not 'SET'"), ("CALL pragma_version()", "not 'CALL'"), ("VALUES (1)", "not 'VALUES'"),
     (f"({COUNT})", "starts with SELECT"), (f"{COUNT} UNION {COUNT}", "not UNION"), (f"{COUNT} EXCEPT {COUNT}",
     "EXCEPT"),
-    (f"{COUNT} INTERSECT {COUNT}", "not INTERSECT"), (f"WITH v AS ({COUNT}) SELECT COUNT(*) FROM v", "not 'WITH'"),
+    (f"{COUNT} INTERSECT {COUNT}", "not INTERSECT"),
+    (f"WITH v AS ({COUNT}) SELECT COUNT(*) FROM v", "goes by the unit"),
     # tables
     ("SELECT COUNT(*) FROM vists", 'there is no table "vists". Did you mean visits?'),
     ("SELECT COUNT(*) FROM cities", "is a public table"), ("SELECT COUNT(*)", "names no table"), ("SELECT 1",

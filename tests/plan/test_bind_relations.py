@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction as F
+
 import pytest
 from clinic import CLINIC, ROWS, clinic, count, exact, planned, refused
 
@@ -110,3 +112,106 @@ def test_cohorts_in_each_other_have_a_limit():
     assert "nested more than" in refused(f"{COUNT} WHERE {text}")
     many = " OR ".join(f"pid IN (SELECT patient FROM diagnoses WHERE code = '{n}')" for n in range(130))
     assert "too many subqueries" in refused(f"{COUNT} WHERE {many}")
+
+
+FOLDED = [  # over the visits of the clinic, worked by hand: unit 1 has three, 2 two, 3 one, 4 one
+    ("SELECT SUM(CLIP(n, 0, 9)) FROM (SELECT pid, COUNT(*) AS n FROM visits GROUP BY pid)", 7, (1, 1)),
+    ("SELECT COUNT(*) FROM (SELECT pid FROM visits GROUP BY pid HAVING COUNT(*) > 1)", 2, (1, 1)),
+    ("SELECT SUM(CLIP(c, 0, 99)) FROM (SELECT pid, SUM(cost) AS c FROM visits GROUP BY pid)", F(71, 4), (1, 1)),
+    ("SELECT COUNT(c) FROM (SELECT pid, SUM(cost) AS c FROM visits GROUP BY pid)", 3, (1, 1)),
+    ("SELECT SUM(oldest) FROM (SELECT pid, MAX(age) AS oldest FROM visits GROUP BY pid)", 190, (1, 1)),
+    ("SELECT SUM(m) FROM (SELECT pid, AVG(age) AS m FROM visits WHERE city = 'Leeds' GROUP BY pid)", 130, (1, 1)),
+    ("SELECT COUNT(*) FROM (SELECT pid, ARG_MIN(city, day) AS c FROM visits GROUP BY pid) WHERE c = 'York'", 0, (1, 1)),
+    ("SELECT COUNT(*) FROM (SELECT pid, ARG_MAX(city, age) c FROM visits GROUP BY pid) WHERE c = 'Leeds'", 3, (1, 1)),
+    ("SELECT COUNT(*) FROM (SELECT DISTINCT pid, city FROM visits)", 6, (50, 1)),
+    ("SELECT SUM(CLIP(n, 0, 9)) FROM (SELECT pid, COUNT(DISTINCT city) AS n FROM visits GROUP BY 1)", 5, (1, 1)),
+    ("SELECT COUNT(*) FROM (SELECT pid, BOOL_AND(age > 15) b FROM visits GROUP BY pid) q WHERE NOT q.b", 1, (1, 1)),
+    ("SELECT SUM(x) FROM (SELECT age + 1 AS x FROM visits WHERE city = 'York')", 72, (50, 1)),
+    ("SELECT SUM(CLIP(y, 0, 9)) FROM (SELECT pid, MAX(x) - MIN(x) AS y FROM (SELECT pid, age / 10 AS x FROM visits) "
+     "GROUP BY pid)", 2, (1, 1)),
+    ("SELECT COUNT(*) FROM (SELECT pid, COUNT(*) FILTER (WHERE age > 25) AS n FROM visits GROUP BY pid) WHERE n = 1", 4,
+     (1, 1)),
+    ("WITH a AS (SELECT * FROM visits WHERE age > 15), b AS (SELECT pid FROM a GROUP BY pid HAVING COUNT(*) >= 1), "
+     "c AS (SELECT pid FROM A WHERE pid IN (SELECT pid FROM b)) SELECT COUNT(*) FROM c", 5, (50, 1)),
+    ("WITH visits AS (SELECT * FROM visits WHERE city = 'York') SELECT COUNT(*) FROM visits", 2, (50, 1)),
+]
+
+
+@pytest.mark.parametrize(("text", "wanted", "caps"), FOLDED, ids=[text for text, _, _ in FOLDED])
+def test_a_subquery_by_the_unit(text, wanted, caps):
+    """One row a unit needs no caps: they are 1 and 1, whatever the catalog declares."""
+    assert count(text) == wanted
+    plan = planned(text)
+    assert (plan.source.max_rows, plan.source.max_groups) == caps
+    assert plan_of(as_json(plan)) == plan
+    assert disagreement(plan, CLINIC) is None
+
+
+def test_first_city_keeps_its_list_of_keys():
+    [found] = exact("SELECT c, COUNT(*) FROM (SELECT pid, ARG_MIN(city, day) AS c FROM visits GROUP BY pid) GROUP BY c")
+    assert found == {("Leeds",): 3, ("York",): 0}
+
+
+def test_con_07_a_total_clipped_for_each_person():
+    """CON-07 (b): the person's total, 15, is clipped to 9."""
+    declared = {"t": {"unit": "u", "max_total": 9, "columns": {"u": "integer", "v": "integer"}}}
+    text = "SELECT SUM(CLIP(s, 0, 9)) FROM (SELECT u, SUM(v) AS s FROM t GROUP BY u)"
+    assert count(text, catalog=clinic(declared), rows={"t": [(1, v) for v in (1, 2, 3, 4, 5)]}) == 9
+
+
+def test_grouped_by_a_key_inside_and_outside_a_unit_has_one_row_in_each_group():
+    text = "SELECT city, COUNT(*) FROM (SELECT pid, city, COUNT(*) AS n FROM visits GROUP BY pid, city) GROUP BY city"
+    assert planned(text).source.max_rows == 1
+    assert exact(text) == [{("Leeds",): 3, ("York",): 2}]
+
+
+NUMBERS = [  # exact sums of whole numbers, and quotients beyond 53 bits, that rounding twice would miss
+    [2**63 - 1, 2**63 - 1], [2**63 - 1, -(2**63)], [2**62 + 1, 2**62, 3], [-(2**63)] * 3 + [1], [2**53 + 1], [5, -6, 2],
+    [2**54 + 3, 0, 0], [10**18 + 7, 10**18 - 9, 10**18], [],
+]
+
+
+def test_sums_and_averages_of_whole_numbers_are_exact():
+    declared = {"t": {"unit": "u", "max_total": 9, "columns": {"u": "integer", "v": "integer"}}}
+    rows = [(unit, value) for unit, values in enumerate(NUMBERS) for value in [*values, None]]
+    made = clinic(declared)
+    for unit, values in enumerate(NUMBERS):
+        total = sum(values) if values else None
+        mean = total / len(values) if values else None
+        fits = total is not None and -(2**63) <= total < 2**63
+        one = f"SELECT COUNT(*) FROM (SELECT u, SUM(v) AS s, AVG(v) AS m FROM t GROUP BY u) WHERE u = {unit}"
+        said = f"s = {total}" if fits else "s IS NULL"
+        assert count(f"{one} AND {said}", catalog=made, rows={"t": rows}) == 1, values
+        close = "m IS NULL" if mean is None else f"m = {F(mean)}" if F(mean).denominator == 1 else f"m * 3 <> {mean!r}"
+        assert count(f"{one} AND {close}", catalog=made, rows={"t": rows}) == 1, values
+
+
+INNER_REFUSED = [
+    ("SELECT AVG(n) FROM (SELECT pid, COUNT(*) AS n FROM visits GROUP BY pid)", "AVG(CLIP(n, 0, 100))"),
+    ("SELECT AVG(n) FROM (SELECT city, COUNT(*) AS n FROM visits GROUP BY city)", "goes by the unit, pid"),
+    ("SELECT COUNT(*) FROM (SELECT COUNT(*) AS n FROM visits)", "goes by the unit, pid"),
+    ("SELECT COUNT(*) FROM (SELECT DISTINCT city FROM visits)", "SELECT DISTINCT in a subquery goes by the unit"),
+    ("SELECT n, COUNT(*) FROM (SELECT pid, COUNT(*) AS n FROM visits GROUP BY pid) GROUP BY n", "CLIP(n, 0, 10)"),
+    ("SELECT COUNT(*) FROM (SELECT pid, age FROM visits GROUP BY pid)", "neither in GROUP BY of the subquery"),
+    ("SELECT AVG(age) FROM (SELECT pid FROM visits)", 'no column "age"'),
+    ("SELECT COUNT(*) FROM (SELECT * FROM visits LIMIT 3)", "LIMIT is not available in a subquery"),
+    ("WITH a AS (SELECT * FROM b), b AS (SELECT * FROM a) SELECT COUNT(*) FROM a", 'no table "b"'),
+    ("WITH RECURSIVE a AS (SELECT * FROM visits) SELECT COUNT(*) FROM a", "not available"),
+    ("SELECT COUNT(*) FROM (SELECT pid, SUM(x) AS s FROM (SELECT pid, cost / 0 AS x FROM visits) GROUP BY pid)",
+     "SUM(CLIP(x, 0, 100))"),
+    ("SELECT COUNT(*) FROM (SELECT pid FROM visits WHERE age > 3 GROUP BY pid WHERE TRUE)", "out of place"),
+    ("SELECT COUNT(*) FROM (SELECT pid, MEDIAN(age) AS m FROM visits GROUP BY pid)", "MEDIAN is not available"),
+    ("SELECT COUNT(*) FROM visits JOIN diagnoses ON pid = patient", "JOIN is not available"),
+    ("SELECT age FROM (SELECT pid, age FROM visits)", "column of single rows"),
+]
+
+
+@pytest.mark.parametrize(("text", "said"), INNER_REFUSED, ids=[text for text, _ in INNER_REFUSED])
+def test_what_is_no_relation_of_units_is_refused_with_its_cure(text, said):
+    assert said in refused(text)
+
+
+def test_names_of_with_used_twice_again_and_again_are_bounded():
+    names = ["WITH a0 AS (SELECT pid FROM visits)"]
+    names += [f"a{n + 1} AS (SELECT pid FROM a{n} WHERE pid IN (SELECT pid FROM a{n}))" for n in range(60)]
+    assert "subqueries" in refused(", ".join(names) + " SELECT COUNT(*) FROM a60")

@@ -174,7 +174,7 @@ SELECT COUNT(*) OVER (PARTITION BY city) FROM visits;
 SELECT city, COUNT(*) FROM visits GROUP BY city;
 -- answers
 WITH old AS (SELECT * FROM visits WHERE age > 65) SELECT COUNT(*) FROM old;
--- refused: WITH
+-- answers
 SELECT COUNT(*) FROM visits WHERE age > 65;
 -- answers
 SELECT COUNT(*) FROM visits JOIN cities ON visits.city = cities.city;
@@ -237,7 +237,7 @@ INSERT INTO visits VALUES ('p', 'Hull');
 SELECT COUNT(*) FROM visits;
 -- answers
 WITH old AS (SELECT * FROM visits WHERE age > 65) SELECT AVG(cost) FROM old;
--- refused: WITH is not built yet
+-- answers
 SELECT AVG(cost) FROM visits WHERE age > 65;
 -- answers
 SELECT city, COUNT(*) / (SELECT COUNT(*) FROM visits) FROM visits GROUP BY city;

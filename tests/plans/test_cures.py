@@ -89,19 +89,17 @@ def test_e1_every_cure_pasted_back_is_accepted_of_many_more(part):
     "WITH a AS (SELECT city, COUNT(*) AS n FROM visits GROUP BY city) SELECT COUNT(*) FROM a",
     "WITH a AS (SELECT * FROM visits LIMIT 3) SELECT COUNT(*) FROM a",
     "WITH a AS (SELECT age FROM visits) SELECT AVG(cost) FROM a",
-    "WITH a AS (SELECT * FROM visits), b AS (SELECT * FROM a) SELECT COUNT(*) FROM b",
     "WITH a AS (SELECT DISTINCT city FROM visits) SELECT COUNT(*) FROM a",
     "WITH a AS (SELECT * FROM visits WHERE age > (SELECT AVG(age) FROM visits)) SELECT COUNT(*) FROM a",
-    "WITH a AS (SELECT v.age FROM visits AS v) SELECT AVG(age) FROM a",
     "SELECT COUNT(*) FROM (SELECT city FROM visits GROUP BY city) AS a",
     "SELECT COUNT(*) FROM (SELECT * FROM visits) AS a JOIN visits ON TRUE",
     "WITH " + "(" * 5000,
 ])
-def test_e1_an_inner_question_that_does_more_than_narrow_rows_has_no_cure_to_paste(text):
+def test_e1_an_inner_question_that_is_no_relation_of_units_is_told_why(text):
     refused = refusal(text, declared())
     assert refused is not None
     assert refused.cure
-    assert refused.mends == ()
+    assert all(mend.to != "question" for mend in refused.mends)
 
 
 @pytest.mark.parametrize(("condition", "meant"), [
@@ -125,7 +123,6 @@ def test_e4_timestamps_as_people_write_them(condition, meant):
 
 @pytest.mark.parametrize("text", [
     "EXPLAIN SELECT COUNT(*) FROM visits", "(SELECT COUNT(*) FROM visits)",
-    "WITH old AS (SELECT * FROM visits) SELECT COUNT(*) FROM old",
 ])
 def test_e5_another_opening_is_told_what_to_write_and_not_that_nothing_can_be_changed(text):
     refused = refusal(text, declared())

@@ -13,6 +13,7 @@ from receipts import KEY, signed
 
 ASKED = [
     "SELECT city, AVG(cost) FROM visits WHERE pid IN (SELECT patient FROM diagnoses WHERE code = 'X') GROUP BY city",
+    "SELECT AVG(CLIP(n, 0, 9)) FROM (SELECT pid, COUNT(*) AS n FROM visits GROUP BY pid HAVING COUNT(*) > 0)",
 ]
 
 

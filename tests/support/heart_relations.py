@@ -131,7 +131,48 @@ def cohort(luck: random.Random) -> str:
     ])
 
 
+FOLDS = [
+    "COUNT(*)", "COUNT(age)", "COUNT(DISTINCT city)", "COUNT(DISTINCT cost)", "SUM(age)", "SUM(cost)", "AVG(age)",
+    "AVG(cost)", "AVG(code)", "SUM(code)", "MIN(cost)", "MAX(age)", "MAX(city)", "MIN(code)", "ARG_MIN(city, age)",
+    "ARG_MAX(age, cost)", "ARG_MAX(cost, code)", "BOOL_AND(seen)", "BOOL_OR(age > 1)", "COUNT_IF(seen)",
+    "SUM(cost) FILTER (WHERE age > 0)",
+    "SUM(CLIP(code, -1, 1)) * 2", "MAX(age) - MIN(age)", "COUNT(*) + COUNT(code)",
+]
+HAVING = ["COUNT(*) > 1", "MAX(age) < 7", "SUM(code) IS NULL", "COUNT(DISTINCT city) = 2", "MIN(city) = 'Leeds'"]
+
+
+def folded(luck: random.Random) -> tuple[str, list[str]]:
+    """A subquery by the unit, and the titles of its numbers."""
+    keys = luck.choice(["", "", ", city", ", seen, city", ", age + 1"])
+    folds = luck.sample(FOLDS, luck.randint(1, 3))
+    titles = [f"f{n}" for n in range(len(folds))]
+    made = ", ".join(f"{fold} AS {title}" for fold, title in zip(folds, titles, strict=True))
+    where = f" WHERE {luck.choice([*CONDITIONS, cohort(luck)])}" if luck.random() < 0.5 else ""
+    having = f" HAVING {luck.choice(HAVING)}" if luck.random() < 0.4 else ""
+    shown = keys.replace("age + 1", "age + 1 AS more")
+    return f"SELECT pid{shown}, {made} FROM visits{where} GROUP BY pid{keys}{having}", titles
+
+
+def of_folded(luck: random.Random) -> str:
+    """A question of a subquery by the unit, or of one in it."""
+    inner, titles = folded(luck)
+    one, text = luck.choice(titles), any(word in inner for word in ("MAX(city)", "ARG_MIN(city"))
+    asked = [f"COUNT({one})", "COUNT(*)", "COUNT(DISTINCT pid)"]
+    asked += [] if text or "BOOL" in inner else [f"SUM(CLIP({one}, -2, 3))", f"AVG(CLIP({one}, 0, 5.5))"]
+    keys = " GROUP BY city" if ", city" in inner and luck.random() < 0.6 else ""
+    where = f" WHERE {one} IS NOT NULL" if luck.random() < 0.3 else ""
+    if luck.random() < 0.3:
+        where += f"{' AND' if where else ' WHERE'} pid IN (SELECT who FROM diagnoses GROUP BY who HAVING COUNT(*) > 1)"
+    asked = luck.sample(asked, min(2, len(asked)))
+    if luck.random() < 0.3:
+        given = f"WITH made AS ({inner}), again AS (SELECT * FROM made)"
+        return f"{given} SELECT {', '.join(asked)} FROM again{where}{keys}"
+    return f"SELECT {', '.join(asked)} FROM ({inner}) AS made{where}{keys}"
+
+
 def question(luck: random.Random) -> str:
+    if luck.random() < 0.5:
+        return of_folded(luck)
     asked = luck.sample(["COUNT(*)", "COUNT(age)", "SUM(age)", "AVG(cost)", "SUM(cost)", "COUNT(DISTINCT pid)"], 2)
     conditions = [cohort(luck)] + ([luck.choice(CONDITIONS)] if luck.random() < 0.5 else [])
     where = luck.choice([" AND ", " OR "]).join(conditions)

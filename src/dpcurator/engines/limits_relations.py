@@ -5,15 +5,27 @@ Looks at the plan alone. A node that is not listed here is refused. Checked in t
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Final
 
 from dpcurator.engines.limits_rows import Rows, kind_of
 from dpcurator.errors import Refusal
 from dpcurator.language.functions.function import LONGEST
 from dpcurator.language.rows import check_value, require
-from dpcurator.plan.core_relations import CoreRelation, Flag, Only, Source, Stored, columns_of
+from dpcurator.plan.core_relations import (
+    Columns,
+    CoreRelation,
+    Flag,
+    Folded,
+    Groups,
+    Only,
+    Source,
+    Stored,
+    columns_of,
+)
 
 TABLE_NAME: Final = re.compile(r"t[0-9]{1,9}")
 COLUMN_NAME: Final = re.compile(r"c[0-9]{1,9}")
@@ -49,9 +61,39 @@ def check_relation(node: CoreRelation, levels: int = MOST_LEVELS) -> tuple[Sourc
         case Flag(source, unit, among, among_unit):
             columns, others = check_relation(source, levels - 1), check_relation(among, levels - 1)
             require(_unit(unit, columns) == _unit(among_unit, others), "Units of two kinds are not the same units.")
+        case Columns(source, parts):
+            columns = check_relation(source, levels - 1)
+            checked = Rows(tuple(one.kind for one in columns))
+            require(bool(parts), "A relation has columns.")
+            for part in parts:
+                checked.operand(part)
+        case Groups(source, keys, folds):
+            columns = check_relation(source, levels - 1)
+            require(type(keys) is int and 1 <= keys <= len(columns), "Rows are grouped by columns that there are.")
+            for fold in folds:
+                _fold(fold, columns)
         case _:
             raise Refusal("This is not a relation a core plan may hold.")
     return columns_of(node)
+
+
+def _fold(fold: Folded, columns: Sequence[Source]) -> None:
+    """|steps| <= 2**60, so that a sum over 2**48 rows stays below 2**110."""
+    kinds = tuple(one.kind for one in columns)
+    require(fold.function in FOLDS, "No fold has this name.")
+    kind, _ = kind_of(kinds, fold.column), kind_of(kinds, fold.by)
+    if fold.function.endswith(("_i", "_f")):
+        require(kind == ("float" if fold.function.endswith("_f") else "integer"), "A sum has the kind of its column.")
+    require(all(type(end) is float and math.isfinite(end) for end in fold.ends), "A clamp is of finite doubles.")
+    require(all(type(step) is int and abs(step) <= 2**60 for step in fold.steps), "A sum's bounds pass 60 bits.")
+    require(type(fold.exponent) is int and -1000 <= fold.exponent <= 1000, "A grid's exponent is from -1000 to 1000.")
+    require(fold.ends[0] <= fold.ends[1] and fold.steps[0] <= fold.steps[1], "A clamp's lower bound passes its upper.")
+    reach = max(abs(Fraction(end)) for end in fold.ends) * Fraction(2) ** fold.exponent
+    require(reach <= 2**60, "A sum's bounds pass 60 bits.")
+
+
+FOLDS: Final = ("rows", "present", "distinct", "sum_i", "sum_f", "avg_i", "avg_f", "least", "greatest", "arg_least",
+                "arg_greatest")
 
 
 def _unit(unit: int, columns: Sequence[Source]) -> str:

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
 
 from dpcurator.catalog.model import Value
 from dpcurator.engines.engine import Tables
-from dpcurator.language.evaluate import Row, truth
-from dpcurator.plan.core_relations import CoreRelation, Flag, Only, Source, Stored
+from dpcurator.language.evaluate import Row, truth, value
+from dpcurator.numbers.rational import INT64
+from dpcurator.plan.core_relations import Columns, CoreRelation, Flag, Folded, Groups, Only, Source, Stored
 
 
 def stored(table: str, sources: Sequence[Source], tables: Tables) -> list[Row]:
@@ -40,9 +43,60 @@ def relation(node: CoreRelation, tables: Tables) -> list[Row]:
             return [row for row in stored(table, columns, tables) if row[unit] is not None]
         case Only(source, predicate):
             return [row for row in relation(source, tables) if truth(predicate, row) is True]
+        case Columns(source, parts):
+            return [tuple(value(part, row) for part in parts) for row in relation(source, tables)]
+        case Groups(source):
+            return _groups(node, relation(source, tables))
         case Flag(source, _, among):
             return _flag(node, relation(source, tables), relation(among, tables))
     raise AssertionError("unreachable: check_core knows every relation")
+
+
+def _groups(node: Groups, rows: list[Row]) -> list[Row]:
+    groups: dict[Row, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(row[: node.keys], []).append(row)
+    return [(*key, *(fold(one, own) for one in node.folds)) for key, own in groups.items()]
+
+
+def fold(one: Folded, rows: list[Row]) -> Value:
+    """What a fold makes of the rows of a group."""
+    if one.function == "rows":
+        return len(rows)
+    if one.function.startswith("arg_"):
+        pairs = [(row[one.by], row[one.column]) for row in rows if row[one.by] is not None]
+        found: list[Any] = [pair for pair in pairs if pair[1] is not None]
+        if not found:
+            return None
+        best = (min if one.function == "arg_least" else max)(by for by, _ in found)
+        return min(of for by, of in found if by == best)  # type: ignore[no-any-return]
+    present: list[Any] = [row[one.column] for row in rows if row[one.column] is not None]
+    if one.function == "present":
+        return len(present)
+    if one.function == "distinct":
+        return len(set(present))
+    if not present:
+        return None
+    if one.function in ("least", "greatest"):
+        return (min if one.function == "least" else max)(present)  # type: ignore[no-any-return]
+    if one.function == "sum_i":
+        return total if (total := sum(present)) in INT64 else None
+    if one.function == "avg_i":
+        return finite(Fraction(sum(present), len(present)), 0)
+    steps = sum(on_grid(one, held) for held in present)
+    return finite(Fraction(steps, len(present) if one.function == "avg_f" else 1), one.exponent)
+
+
+def on_grid(one: Folded, held: float) -> int:
+    """A float as it is measured: clamped, in steps of 2**-exponent, clamped again."""
+    clamped = min(max(held, one.ends[0]), one.ends[1])
+    return min(max(math.floor(clamped * 2.0**one.exponent + 0.5), one.steps[0]), one.steps[1])
+
+
+def finite(exact: Fraction, exponent: int) -> float | None:
+    """The nearest double, times 2**-exponent as doubles; missing where that is infinite."""
+    found = exact.numerator / exact.denominator * 2.0**-exponent
+    return found if math.isfinite(found) else None
 
 
 def _flag(node: Flag, rows: list[Row], among: list[Row]) -> list[Row]:

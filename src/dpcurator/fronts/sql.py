@@ -9,36 +9,33 @@ generated from the core plan. Checked in tests/fronts/test_sql.py and tests/fron
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
 
 from dpcurator.errors import Mend, Refusal
-from dpcurator.fronts.inner import mends_of
 from dpcurator.fronts.options import without_options
 from dpcurator.fronts.sql_calls import PARSED
 from dpcurator.fronts.sql_expressions import MAX_DEPTH as MAX_DEPTH
 from dpcurator.fronts.sql_expressions import syntax_of
-from dpcurator.fronts.sql_nodes import kind_of, known, mark_places, place_of, unavailable
+from dpcurator.fronts.sql_nodes import kind_of, known, mark_places, unavailable
+from dpcurator.fronts.sql_relations import Queries
 from dpcurator.fronts.text import guard
-from dpcurator.language.question import Item, Name, Ordering, Question, Syntax
+from dpcurator.language.question import Item, Name, Named, Ordering, Question, Syntax
 
-_CLAUSES: Final = {"expressions", "from_", "where", "group", "having", "order", "limit", "offset"}
+_CLAUSES: Final = {"expressions", "from_", "where", "group", "having", "order", "limit", "offset", "joins", "with_"}
 _CLAUSE_WORDS: Final = {
-    "with_": "WITH (a common table expression)", "distinct": "SELECT DISTINCT", "joins": "JOIN", "laterals": "LATERAL",
+    "distinct": "SELECT DISTINCT", "laterals": "LATERAL",
     "windows": "a window", "qualify": "QUALIFY", "pivots": "PIVOT", "sample": "TABLESAMPLE", "into": "INTO",
     "operation_modifiers": "this modifier", "hint": "a hint", "kind": "SELECT AS", "locks": "FOR UPDATE",
 }
 
 
 _ONE_SELECT: Final = (
-    "A question is SELECT aggregates FROM one table WHERE ... GROUP BY ... HAVING ... ORDER BY ... LIMIT."
+    "A question is SELECT aggregates FROM a table WHERE ... GROUP BY ... HAVING ... ORDER BY ... LIMIT."
 )
 _CLAUSE_CURES: Final = {
     "distinct": "Write GROUP BY with the same columns, as in SELECT city, COUNT(*) FROM visits GROUP BY city.",
-    "joins": "It is not built yet: a question is asked of one table. The steward can declare a joined file as a table.",
-    "with_": "It is not built yet. Write the condition of the inner question in the outer one.",
     "qualify": "Use HAVING.", "sample": "Ask of all rows: a price buys the same error however many there are.",
 }
 
@@ -65,10 +62,7 @@ def trees(text: str) -> list[Any]:
 
 def parse(text: str) -> Question:
     """The question that an SQL text asks. Raises Refusal with the place and the cure."""
-    try:
-        guard(text)
-    except Refusal as refused:
-        raise _inner(refused, text) from None
+    guard(text)
     whole, (text, options) = text, without_options(text)
     from sqlglot.errors import SqlglotError
 
@@ -98,25 +92,6 @@ def question_of(tree: Any, text: str) -> Question:
     return _question(tree)
 
 
-def _inner(refused: Refusal, text: object) -> Refusal:
-    """Of WITH, which is refused by its first word, with the question that it can be written as."""
-    if refused.mends or not isinstance(text, str) or not re.match(r"\s*WITH\b", text, re.IGNORECASE):
-        return refused
-    try:
-        guard(f"SELECT {text}")  # as deep and long as a question may be
-        [tree] = trees(text)
-        mends = mends_of(tree)
-    except Exception:  # whatever cannot be read has no such cure
-        return refused
-    return _with_question(refused, mends)
-
-
-def _with_question(refused: Refusal, mends: tuple[Mend, ...]) -> Refusal:
-    """The refusal with the one SELECT that means the same, for programs, and in words where it is not too long."""
-    said = f" That is {mends[0].put}" if mends and len(mends[0].put) <= 200 else ""
-    return Refusal(refused.what, where=refused.where, cure=refused.cure + said, mends=mends)
-
-
 def _unreadable() -> Refusal:
     return Refusal("this is not SQL that can be read.", cure="Write one SELECT ... FROM table.")
 
@@ -144,8 +119,6 @@ def _question(tree: Any) -> Question:
         word = _CLAUSE_WORDS.get(name, name.strip("_").upper())
         cure = _CLAUSE_CURES.get(name, _ONE_SELECT)
         mends: tuple[Mend, ...] = ()
-        if name == "with_":
-            mends = mends_of(tree)
         if name == "distinct" and args.get("from_") and not args.get("group"):
             mends, cure = _grouped(tree, cure)
         raise Refusal(f"{word} is not available.", cure=cure, mends=mends)
@@ -153,19 +126,19 @@ def _question(tree: Any) -> Question:
         raise Refusal("the question asks for nothing.", cure="Write SELECT COUNT(*) FROM table.")
     if "from_" not in args:
         raise Refusal("the question names no table.", cure="Write SELECT ... FROM table.")
-    try:
-        table, quoted, alias = _table(args["from_"])
-    except Refusal as refused:
-        raise (refused if refused.mends else _with_question(refused, mends_of(tree))) from None
-    table_at = place_of(args["from_"].this.this)
+    queries = Queries(syntax_of)
+    queries.name_given(tree)
+    source = queries.source(args["from_"], args.get("joins") or [])
+    plain = source if isinstance(source, Named) else Named("")
     items = tuple(_item(part) for part in args["expressions"])
     group_by, other = _group(args["group"]) if "group" in args else ((), False)
     return Question(
         items=items,
-        table=table,
-        table_quoted=quoted,
-        table_alias=alias,
-        table_at=table_at,
+        table=plain.name,
+        table_quoted=plain.quoted,
+        table_alias=plain.alias,
+        table_at=plain.at,
+        source=None if source is plain else source,
         where=_only(args["where"]) if "where" in args else None,
         group_by=group_by,
         other=other,
@@ -184,29 +157,6 @@ def _grouped(tree: Any, cure: str) -> tuple[tuple[Mend, ...], str]:
     plain.set("distinct", None)
     put = plain.group_by(*(one.copy() for one in tree.expressions)).sql()
     return (Mend(put, to="question"),), f"Write GROUP BY: {put}" if len(put) <= 200 else cure
-
-
-def _table(source: Any) -> tuple[str, bool, str | None]:
-    known(source, "this")
-    table = source.this
-    if kind_of(table) != "Table" or kind_of(table.this) != "Identifier":
-        word = "a subquery in FROM" if kind_of(table) == "Subquery" else "a function in FROM"
-        cure = "FROM takes the name of one table of the catalog."
-        if kind_of(table) == "Subquery":
-            cure = f"It is not built yet. {cure} Write the inner WHERE and GROUP BY in the question itself."
-        raise Refusal(f"{word} is not available.", cure=cure)
-    if table.args.get("db") is not None or table.args.get("catalog") is not None:
-        raise Refusal(
-            "a table has no schema here.", where=place_of(table), cure=f"Write the table's name alone: {table.name}.",
-            mends=(Mend(table.name, f"{table.args['db'].sql()}.{table.this.sql()}"),),
-        )
-    if table.args.get("joins"):
-        raise Refusal("JOIN is not available.", where=place_of(table), cure="Ask of one table.")
-    known(table, "this", "alias")
-    alias = table.args.get("alias")
-    if alias is not None:
-        known(alias, "this")
-    return table.this.this, bool(table.this.args.get("quoted")), _name(alias.this) if alias is not None else None
 
 
 def _item(node: Any) -> Item:

@@ -17,11 +17,12 @@ from dpcurator.errors import Refusal
 from dpcurator.fronts.sql_nodes import kind_of, known, place_of, unavailable
 from dpcurator.language.functions import ALSO
 from dpcurator.language.question import Branch, Call, Case, Literally, Syntax
+from dpcurator.plan.folding import INNER
 
 NAMED: Final = {"Count": "COUNT", "Sum": "SUM", "Avg": "AVG", "Round": "ROUND", "Abs": "ABS",
                  "Coalesce": "COALESCE", "Nullif": "NULLIF", "Floor": "FLOOR", "Ceil": "CEIL"}
 PARSED: Final = ("COUNT", "SUM", "AVG", "ROUND", "ABS", "COALESCE", "NULLIF")  # the parser keeps others as written
-_ALSO: Final = {**ALSO, "IIF": "IF", "MEAN": "AVG"}
+_ALSO: Final = {**ALSO, "IIF": "IF", "MEAN": "AVG", "MIN_BY": "ARG_MIN", "MAX_BY": "ARG_MAX", "EVERY": "BOOL_AND"}
 
 
 def is_function(node: Any) -> bool:
@@ -69,10 +70,20 @@ def filtered(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
     known(node, "this", "expression")
     known(node.expression, "this")
     made = inner(node.this)
-    if not isinstance(made, Call) or made.function not in functions() or made.distinct:
+    if not isinstance(made, Call) or made.function not in (*functions(), *INNER):
         raise unavailable(node)
-    kept: Syntax = Literally(Fraction(1)) if made.star else made.arguments[0]
-    return Call(made.function, (Case((Branch(inner(node.expression.this), kept),)),), at=made.at)
+    if made.distinct and (len(made.arguments) != 1 or made.star):
+        raise unavailable(node)
+    *first, last = (Literally(Fraction(1)),) if made.star or not made.arguments else made.arguments
+    kept = Case((Branch(inner(node.expression.this), last),))
+    return Call(made.function, (*first, kept), made.distinct, at=made.at)
+
+
+def arg(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
+    """ARG_MIN(x, y) and ARG_MAX(x, y)."""
+    known(node, "this", "expression")
+    parts = [part for part in (node.this, node.args.get("expression")) if part is not None]
+    return Call("ARG_MIN" if kind_of(node) == "ArgMin" else "ARG_MAX", tuple(map(inner, parts)), at=place_of(node))
 
 
 def zone(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from dpcurator.errors import Mend, Refusal
-from dpcurator.fronts.sql_calls import NAMED, call, extract, filtered, is_function, substring, trim, zone
+from dpcurator.fronts.sql_calls import NAMED, arg, call, extract, filtered, is_function, substring, trim, zone
 from dpcurator.fronts.sql_nodes import CURES, kind_of, known, place_of, unavailable
 from dpcurator.fronts.sql_relations import Queries
 from dpcurator.language.question import (
@@ -207,5 +207,5 @@ _READERS: dict[str, Callable[[Any, Callable[[Any], Syntax]], Syntax]] = {
     "Between": _between, "In": _in, "Cast": _cast, "TryCast": _cast, "Null": lambda node, inner: Literally(None),
     "Boolean": lambda node, inner: Literally(bool(node.this)), "Like": _like, "ILike": _like, "Escape": _like,
     "Case": _case, "If": _if, "Filter": filtered, "Interval": _interval, "AtTimeZone": zone, "Extract": extract,
-    "Trim": trim, "Substring": substring, "Exists": _exists,
+    "Trim": trim, "Substring": substring, "Exists": _exists, "ArgMin": arg, "ArgMax": arg,
 }

@@ -14,8 +14,8 @@ from dpcurator.errors import Mend, Refusal
 
 _SHARE: Final = "a share of the whole is AVG(CASE WHEN age > 65 THEN 1 ELSE 0 END)"
 CURES: Final = {
-    "Subquery": ("a subquery", "It is not built yet. Write its WHERE in the question itself, as in SELECT AVG(age) "
-                 f"FROM visits WHERE age > 65; {_SHARE}."),
+    "Subquery": ("a subquery", "It stands in FROM, or after IN. One number of all rows is a question of its own: ask "
+                 f"it, and write its answer here; {_SHARE}."),
     "Window": ("a window function", f"Use GROUP BY; {_SHARE}, or each group's COUNT(*) over the sum of the answer's."),
     "Star": ("* returns single rows, which never leave the curator, and so it", "Ask for COUNT(*) or an aggregate."),
     "Filter": ("FILTER here", "It goes with an aggregate, as in COUNT(*) FILTER (WHERE age > 65)."),

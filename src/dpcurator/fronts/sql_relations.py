@@ -6,18 +6,34 @@ Checked in tests/plan/test_bind_relations.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
-from dpcurator.errors import Refusal
+from dpcurator.errors import Mend, Refusal
 from dpcurator.fronts.sql_nodes import kind_of, known, place_of, unavailable
-from dpcurator.language.question import Everything, From, Item, Name, Named, Query, Select, Syntax
+from dpcurator.language.question import (
+    Cohort,
+    Everything,
+    From,
+    Inner,
+    Item,
+    Join,
+    Name,
+    Named,
+    Query,
+    Select,
+    Syntax,
+    walk,
+)
 
-_CLAUSES: Final = {"expressions", "from_", "where"}
+_CLAUSES: Final = {"expressions", "from_", "joins", "where", "group", "having", "distinct", "with_"}
+MOST_GIVEN: Final = 64  # names of WITH
+MOST_SELECTS: Final = 64  # in each other and beside each other, a name of WITH counted where it is used
 _WORDS: Final = {
-    "with_": "WITH", "distinct": "SELECT DISTINCT", "joins": "JOIN", "laterals": "LATERAL", "windows": "a window",
-    "qualify": "QUALIFY", "pivots": "PIVOT", "sample": "TABLESAMPLE", "into": "INTO", "group": "GROUP BY",
-    "having": "HAVING", "order": "ORDER BY", "limit": "LIMIT", "offset": "OFFSET",
+    "laterals": "LATERAL", "windows": "a window",
+    "qualify": "QUALIFY", "pivots": "PIVOT", "sample": "TABLESAMPLE", "into": "INTO",
+    "order": "ORDER BY", "limit": "LIMIT", "offset": "OFFSET",
 }
 _CURES: Final = {
     "order": "Leave it out: rows of a subquery have no order that matters.",
@@ -42,34 +58,97 @@ class Queries:
         args = {name: value for name, value in node.args.items() if value not in (None, [], False)}
         for name in sorted(set(args) - _CLAUSES):
             word = _WORDS.get(name, name.strip("_").upper())
-            cure = _CURES.get(name, "It is not built yet. A subquery is SELECT columns FROM one table WHERE condition.")
+            cure = _CURES.get(name, "A subquery is SELECT columns FROM a table WHERE ... GROUP BY ... HAVING ...")
             raise Refusal(f"{word} is not available in a subquery.", where=place_of(node), cure=cure)
         if "from_" not in args or not args.get("expressions"):
             raise Refusal("a subquery names no table.", where=place_of(node), cure="Write SELECT ... FROM table.")
-        source = self.source(args["from_"])
-        return Select(
+        if "distinct" in args:
+            known(args["distinct"])
+        made = Select(
             items=tuple(self.item(one) for one in args["expressions"]),
-            source=source,
+            source=self.source(args["from_"], args.get("joins") or []),
             where=self._only(args.get("where")),
+            group_by=self._keys(args.get("group")),
+            having=self._only(args.get("having")),
+            distinct="distinct" in args,
         )
+        weight = 1 + _below(made)
+        if weight > MOST_SELECTS:
+            raise Refusal(
+                f"the question has more than {MOST_SELECTS} subqueries, each counted where it is used.",
+                where=place_of(node), cure="Ask in several questions, or more simply.",
+            )
+        return replace(made, weight=weight)
 
-    def source(self, node: Any) -> From:
+    def source(self, node: Any, joins: Sequence[Any] = ()) -> From:
         """FROM and its joins. Raises Refusal."""
         known(node, "this")
+        if joins:
+            raise Refusal(
+                "JOIN is not available.", where=place_of(joins[0]),
+                cure="It is not built yet: a question is asked of one table. The steward can declare a joined file as "
+                "a table.",
+            )
         return self.relation(node.this)
 
     def relation(self, node: Any) -> From:
-        """One table. Raises Refusal."""
+        """A table, a name of WITH, or a subquery. Raises Refusal."""
+        if kind_of(node) == "Subquery":
+            known(node, "this", "alias")
+            alias = _alias(node)
+            if alias is None and kind_of(node.this) == "Subquery":
+                return self.relation(node.this)
+            return Inner(self.query(node.this), alias, place_of(node))
         if kind_of(node) != "Table" or kind_of(node.this) != "Identifier":
-            raise unavailable(node, "this in FROM")
+            cure = "FROM takes tables of the catalog, names of WITH and subqueries."
+            raise Refusal("a function in FROM is not available.", where=place_of(node), cure=cure)
+        if node.args.get("db") is not None or node.args.get("catalog") is not None:
+            raise Refusal(
+                "a table has no schema here.", where=place_of(node), cure=f"Write the table's name alone: {node.name}.",
+                mends=(Mend(node.name, f"{node.args['db'].sql()}.{node.this.sql()}"),),
+            )
         known(node, "this", "alias")
-        alias = node.args.get("alias")
-        if alias is not None:
-            known(alias, "this")
-        return Named(
-            node.this.this, bool(node.this.args.get("quoted")), None if alias is None else name_of(alias.this),
-            at=place_of(node),
-        )
+        alias = _alias(node)
+        given = node.meta.get("given")
+        if given is not None:
+            return Inner(given, node.name if alias is None else alias, place_of(node))
+        return Named(node.this.this, bool(node.this.args.get("quoted")), alias, at=place_of(node))
+
+    def name_given(self, node: Any, given: Mapping[str, Query] | None = None) -> None:
+        """Find what each name in FROM means that a WITH gives, from the outside inwards. Raises Refusal.
+
+        A WITH's names are known to those after it and to its own SELECT; an inner one hides an outer one of its name.
+        """
+        known_ = dict(given or {})
+        begun = node.args.get("with_")
+        if begun is not None:
+            known(begun, "expressions")
+            for one in begun.expressions:
+                known(one, "this", "alias")
+                known(one.args["alias"], "this")
+                self.name_given(one.this, known_)
+                known_[name_of(one.args["alias"].this)] = self.query(one.this)
+                if len(known_) > MOST_GIVEN:
+                    raise Refusal(f"WITH gives more than {MOST_GIVEN} names.", cure="Ask in several questions.")
+        left = [part for name, part in node.args.items() if name != "with_"]
+        while left:
+            part = left.pop()
+            if isinstance(part, list):
+                left += part
+            elif hasattr(part, "args"):
+                if part.args.get("with_") is not None:
+                    self.name_given(part, known_)
+                    continue
+                if kind_of(part) == "Table" and kind_of(part.this) == "Identifier" and part.args.get("db") is None:
+                    fits = [query for name, query in known_.items() if _same(part.this, name)]
+                    part.meta.update({"given": fits[-1]} if fits else {})
+                left += part.args.values()
+
+    def _keys(self, node: Any) -> tuple[Syntax, ...]:
+        if node is None:
+            return ()
+        known(node, "expressions")
+        return tuple(self.syntax(part) for part in node.expressions)
 
     def item(self, node: Any) -> Item | Everything:
         """One entry of a select list. Raises Refusal."""
@@ -92,6 +171,37 @@ class Queries:
             return None
         known(node, "this")
         return self.syntax(node.this)
+
+
+def _below(made: Select) -> int:
+    """SELECTs below one."""
+    parts = [*(one.part for one in made.items if isinstance(one, Item)), *made.group_by]
+    parts += [one for one in (made.where, made.having, made.qualify) if one is not None]
+    cohorts = [one.query for part in parts for one in walk(part) if isinstance(one, Cohort)]
+    return sum(_weight(one) for one in cohorts) + _in_from(made.source)
+
+
+def _in_from(source: From) -> int:
+    if isinstance(source, Join):
+        return _in_from(source.left) + _in_from(source.right)
+    return _weight(source.query) if isinstance(source, Inner) else 0
+
+
+def _weight(query: Query) -> int:
+    return query.weight if isinstance(query, Select) else sum(map(_weight, query.parts))
+
+
+def _same(identifier: Any, name: str) -> bool:
+    written = str(identifier.this)
+    return written == name if identifier.args.get("quoted") else written.lower() == name.lower()
+
+
+def _alias(node: Any) -> str | None:
+    alias = node.args.get("alias")
+    if alias is None:
+        return None
+    known(alias, "this")
+    return name_of(alias.this)
 
 
 def name_of(node: Any) -> str:

@@ -23,8 +23,6 @@ _CHANGES: Final = "Only SELECT is answered; nothing can be changed through the c
 _LOOKS: Final = ("EXPLAIN", "DESCRIBE", "DESC")
 _OPENINGS: Final = {
     "(": "Leave out the brackets around the question.",
-    "WITH": "WITH is not built yet. Write the condition of the inner question in the outer one, as in SELECT COUNT(*) "
-    "FROM visits WHERE age > 65, and its aggregates there too.",
     "EXPLAIN": "Leave out EXPLAIN: `dpcurator explain` shows the plan of a question, and `dpcurator quote` its price.",
     "DESCRIBE": "`dpcurator schema` tells what can be asked, and `dpcurator explain` the plan of a SELECT.",
     "SHOW": "`dpcurator tables` lists the tables, and `dpcurator schema` their columns and what can be asked.",
@@ -57,7 +55,7 @@ def guard(text: object) -> None:
     if len(tokens) > MAX_TOKENS:
         raise Refusal(f"the question has {len(tokens):,} words; the limit is {MAX_TOKENS:,}.", cure="Shorten it.")
     words = [token.text.upper() if token.token_type.name not in ("STRING", "IDENTIFIER") else "'" for token in tokens]
-    if words[0] != "SELECT":
+    if words[0] not in ("SELECT", "WITH"):
         cure = _OPENINGS.get(words[0].upper(), "Only SELECT is answered, as in SELECT COUNT(*) FROM visits.")
         raise Refusal(
             f"a question starts with SELECT, not {words[0][:20]!r}." if words[0].isprintable() else "not a SELECT.",
@@ -154,14 +152,20 @@ def _glued(tokens: list[Any]) -> None:
 
 def _in_place(tokens: list[Any]) -> None:
     """Refuse what the parser reads past: clauses in any order, ASC DESC, NULLS FIRST NULLS LAST, and ! for NOT."""
-    depth, clause, before = 0, 0, ""
+    clauses, before = [0], ""  # of each level of brackets, the last clause that began there
     for token in tokens:
         kind, word = token.token_type.name, token.text.upper()
-        depth += (kind == "L_PAREN") - (kind == "R_PAREN")
+        if kind == "L_PAREN":
+            clauses.append(0)
+        elif kind == "R_PAREN" and len(clauses) > 1:
+            clauses.pop()
         wrong = (before, word) in _UNDONE or (kind == "NOT" and word == "!")
-        if kind in _CLAUSES and depth == 0 and before not in ("AS", "."):
-            wrong |= _CLAUSES[kind] < clause
-            clause = _CLAUSES[kind]
+        if kind == "UNION":
+            clauses[-1] = 0
+        inside = len(clauses) > 1 and kind == "ORDER_BY"  # in brackets, of a window too
+        if kind in _CLAUSES and not inside and before not in ("AS", "."):
+            wrong |= _CLAUSES[kind] < clauses[-1]
+            clauses[-1] = _CLAUSES[kind]
         if wrong:
             raise Refusal(
                 f"{word} is out of place.", where=f"line {token.line}",

@@ -264,6 +264,7 @@ class Select:
     having: Syntax | None = None
     qualify: Syntax | None = None
     distinct: bool = False
+    weight: int = field(default=1, compare=False)  # SELECTs in it and below, each counted where it stands
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,3 +326,4 @@ class Question:
     caps: Caps = NO_CAPS  # the question's own, instead of the catalog's
     price: tuple[tuple[str, str], ...] = ()  # epsilon and delta, where the question itself says them
     table_at: str = field(default="", compare=False)
+    source: From | None = None  # what stands in FROM, where it is no table alone; then `table` is empty

@@ -80,6 +80,8 @@ def _item(item: Item) -> str:
 
 
 def _table(question: Question) -> str:
+    if question.source is not None:
+        return from_text(question.source)
     name = _named(question.table, question.table_quoted)
     return name if question.table_alias is None else f"{name} AS {quoted(question.table_alias)}"
 

@@ -93,6 +93,8 @@ def bind(question: Question, catalog: Catalog, aggregates: tuple[AggregateRule, 
 
 
 def _from(question: Question) -> From:
+    if question.source is not None:
+        return question.source
     return Named(question.table, question.table_quoted, question.table_alias, question.table_at)
 
 
@@ -127,6 +129,9 @@ def _source(scope: Scope) -> tuple[Bounded, Refusal | None]:
     if scene.facts.one_row:
         return Bounded(grouped, 1, 1), None
     caps = question.caps.or_else(Caps(table.max_total, table.max_rows, table.max_groups))
+    keyed_by = scene.facts.keyed
+    if keyed_by is not None and keyed_by <= {key.part.index for key in columns if isinstance(key.part, Field)}:
+        caps = Caps(caps.max_total, 1, caps.max_groups)  # a unit has one row in each group
     if caps.max_total is None and caps.max_rows is None and in_one_group(grouped):
         try:
             bounded(grouped, caps, table.name)

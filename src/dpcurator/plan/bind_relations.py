@@ -7,19 +7,40 @@ Checked in tests/plan/test_bind_relations.py.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 from dpcurator.catalog.model import EACH_ROW, Catalog, Column, Table
 from dpcurator.errors import Refusal
 from dpcurator.language.expressions import Reader
+from dpcurator.language.functions import ROW_FUNCTIONS
 from dpcurator.language.names import find, quote, show
-from dpcurator.language.question import Binary, Cohort, From, Item, Name, Named, Select, Syntax, place, walk
-from dpcurator.language.render import chain, leaves
-from dpcurator.language.rows import fields
+from dpcurator.language.question import (
+    Binary,
+    Call,
+    Cohort,
+    Everything,
+    From,
+    Inner,
+    Item,
+    Literally,
+    Name,
+    Named,
+    Select,
+    Syntax,
+    inside,
+    place,
+    walk,
+    weigh,
+    with_parts,
+)
+from dpcurator.language.render import chain, leaves, words
+from dpcurator.language.rows import Field, fields
+from dpcurator.language.typed import Typed, own_type
+from dpcurator.plan.folding import INNER, fold_of
 from dpcurator.plan.naming import Names, Part
 from dpcurator.plan.relation_facts import Facts, check_size, facts
-from dpcurator.plan.relations import InCohort, Relation, Rows, Where
+from dpcurator.plan.relations import Computed, InCohort, Made, PerUnit, Relation, Rows, Where
 
 
 @dataclass
@@ -81,7 +102,11 @@ class Scene:
             )
         if not isinstance(cohort.query, Select):
             raise Refusal("this subquery is not available here.", where=cohort.at, cure="Write SELECT ... FROM table.")
-        inner = scene_of(cohort.query.source, self.catalog, self.aggregates)
+        query = cohort.query
+        if cohort.part is None:
+            inner = scene_of(query.source, self.catalog, INNER)
+        else:
+            inner = subquery(query, self.catalog, cohort.at)
         owner = quote(self.table.unit or "")
         if inner.facts.unit is None:
             raise Refusal(
@@ -91,8 +116,14 @@ class Scene:
         _same_units(self, inner, cohort.at)
         other = quote(inner.table.unit or "")
         way = f"{owner} IN (SELECT {other} FROM {quote(inner.table.name)} WHERE ...)"
-        conditions = [] if cohort.query.where is None else leaves(cohort.query.where, "AND")
+        conditions: list[Syntax] = []
         if cohort.part is None:
+            conditions = [] if query.where is None else leaves(query.where, "AND")
+            if query.group_by or query.having is not None:
+                raise Refusal(
+                    "GROUP BY in the subquery of EXISTS is not available.", where=cohort.at,
+                    cure=f"Write {owner} IN (SELECT {other} FROM ... GROUP BY {other} HAVING ...).",
+                )
             own = [one for one in conditions if self._correlates(one, inner)]
             if len(own) != 1:
                 raise Refusal(
@@ -106,8 +137,8 @@ class Scene:
                 cure=f"Write {way}; a list of values goes after IN as it is.",
             )
         else:
-            [item] = cohort.query.items if len(cohort.query.items) == 1 else [None]
-            if not (isinstance(item, Item) and inner.is_unit(item.part)):
+            titles = inner.names.parts[0].columns
+            if len(titles) != 1 or titles[0][1] != inner.facts.unit:
                 raise Refusal(
                     f"the subquery after IN gives something else than {other}, the unit of "
                     f"{show(inner.table.name)}.", where=cohort.at, cure=f"Write {way}.",
@@ -141,9 +172,167 @@ def _same_units(one: Scene, other: Scene, at: str) -> None:
 
 def scene_of(source: From, catalog: Catalog, aggregates: Collection[str]) -> Scene:
     """What FROM says. Raises Refusal."""
-    if not isinstance(source, Named):
-        raise Refusal("this is not available in FROM.", cure="FROM takes the name of one table of the catalog.")
-    return stored(source, catalog, aggregates)
+    if isinstance(source, Named):
+        return stored(source, catalog, aggregates)
+    if isinstance(source, Inner) and isinstance(source.query, Select):
+        made = subquery(source.query, catalog, source.at)
+        columns = tuple(one for part in made.names.parts for one in part.columns)
+        return replace(made, names=Names((Part(source.alias, columns),)), aggregates=aggregates)
+    raise Refusal("this is not available in FROM.", cure="FROM takes a table of the catalog, or a subquery.")
+
+
+def subquery(query: Select, catalog: Catalog, at: str) -> Scene:
+    """A SELECT inside another: its rows, under the titles of its columns. Raises Refusal."""
+    scene = scene_of(query.source, catalog, INNER)
+    items = [made for item in query.items for made in (_everything(item, scene) if isinstance(item, Everything)
+                                                       else [item])]
+    parts = [item.part for item in items]
+    clauses = [one for one in (*parts, *query.group_by, query.where, query.having) if one is not None]
+    for part in clauses:
+        weigh(part)
+    scene.mark(clauses)
+    if query.where is not None:
+        scene.where(query.where)
+    calls = list(dict.fromkeys(one for part in (*parts, query.having) if part is not None for one in walk(part)
+                               if isinstance(one, Call) and one.function in INNER))
+    if query.group_by or calls or query.distinct or query.having is not None:
+        keys = [_named_key(key, items, scene) for key in query.group_by]
+        if query.distinct and not (query.group_by or calls):
+            keys = parts
+        scene, parts, having = _grouped(scene, keys, calls, parts, query, at)
+        if having is not None:
+            scene.where(having)
+    return _titled(scene, [(_title(item), part) for item, part in zip(items, parts, strict=True)])
+
+
+def _grouped(
+    scene: Scene, keys: Sequence[Syntax], calls: Sequence[Call], parts: Sequence[Syntax], query: Select, at: str
+) -> tuple[Scene, list[Syntax], Syntax | None]:
+    """The rows of each unit and key as one; what is asked of them, in names of the result. Raises Refusal."""
+    unit, table = scene.facts.unit, scene.table
+    owner = quote(table.unit or "")
+    if unit is None:
+        raise Refusal(
+            f"each row of {show(table.name)} is a unit of its own: there is nothing to be grouped in a subquery.",
+            where=at, cure="Ask of the rows themselves.",
+        )
+    if not any(scene.is_unit(key) for key in keys):
+        what = "SELECT DISTINCT" if query.distinct else "GROUP BY"
+        raise Refusal(
+            f"{what} in a subquery goes by the unit, {owner}: numbers of several units together are a release.",
+            where=at or next((place(key) for key in keys), ""),
+            cure=f"Add {owner} to it; or ask the inner question by itself, and work on its answer, which is free.",
+        )
+    others = [key for key in dict.fromkeys(keys) if not scene.is_unit(key)]
+    reader = scene.reader("GROUP BY")
+    made = tuple(_made(reader.value(key), _words(key)) for key in others)
+    within = scene.reader("an aggregate")
+    folds = tuple(fold_of(call, _words(call), within, table) for call in calls)
+    relation = PerUnit(scene.relation, made, folds)
+    hidden = [(f"#{n}", n) for n in range(1 + len(made) + len(folds))]
+    result = Scene(scene.catalog, relation, Names((Part(None, tuple(hidden)),)), INNER)
+    check_size(relation)
+    operands = [scene.reader("SELECT").value(key) for key in others]
+
+    def put(part: Syntax) -> Syntax:
+        """The part with names of the result where keys and aggregates stand."""
+        if isinstance(part, Call) and part in calls:
+            return Name(f"#{1 + len(made) + calls.index(part)}", True)
+        if scene.is_unit(part):
+            return Name("#0", True)
+        if part in others:
+            return Name(f"#{1 + others.index(part)}", True)
+        if isinstance(part, Name | Cohort):
+            index, column = scene.column(part)
+            for number, typed in enumerate(operands):
+                if typed.part == Field(index, column.kind):
+                    return Name(f"#{1 + number}", True)
+            raise Refusal(
+                f"{quote(column.name)} is neither in GROUP BY of the subquery nor in an aggregate.", where=place(part),
+                cure=f"Write {'BOOL_OR' if column.type == 'boolean' else 'MIN'}({_words(part)}), or group by it too.",
+            )
+        if isinstance(part, Call) and part.function not in ROW_FUNCTIONS:
+            raise Refusal(
+                f"the function {part.function} is not available in a subquery.", where=part.at,
+                cure=f"Aggregates of a subquery: {', '.join(INNER)}.",
+            )
+        inner = inside(part)
+        return with_parts(part, [put(one) for one in inner]) if inner else part
+
+    return result, [put(part) for part in parts], None if query.having is None else put(query.having)
+
+
+def _titled(scene: Scene, items: Sequence[tuple[str, Syntax]]) -> Scene:
+    """The scene with these columns alone, under these titles; what is no column yet is computed. Raises Refusal."""
+    reader = scene.reader("SELECT")
+    places: list[tuple[str, int]] = []
+    made: list[Made] = []
+    for title, part in items:
+        typed = reader.value(part)
+        if isinstance(typed.part, Field) and typed.type == scene.table.columns[typed.part.index].type:
+            places.append((title, typed.part.index))
+            continue
+        places.append((title, len(scene.table.columns) + len(made)))
+        made.append(_made(typed, title))
+    if made:
+        scene.relation = Computed(scene.relation, tuple(made))
+        check_size(scene.relation)
+    return replace(scene, names=Names((Part(None, tuple(places)),)), marks={})
+
+
+def _made(typed: Typed, name: str) -> Made:
+    """A computed column. Raises Refusal."""
+    type = own_type(typed)
+    if type in ("null", "interval"):
+        raise Refusal(
+            f"a column of a subquery has no type: it is {'NULL' if type == 'null' else 'an interval'}.",
+            cure="Give it one, as in CAST(NULL AS INTEGER).",
+        )
+    return Made(name, typed.as_type(type), "timestamp" if type == "local" else type)
+
+
+def _named_key(key: Syntax, items: Sequence[Item], scene: Scene) -> Syntax:
+    """GROUP BY 1 and GROUP BY alias mean an item; a column of that name comes first."""
+    if isinstance(key, Literally):
+        value = key.value
+        if isinstance(value, bool | str) or value is None or value.denominator != 1 or not 1 <= value <= len(items):
+            raise Refusal(
+                f"GROUP BY takes a column, an alias or a position from 1 to {len(items)}.", cure="Name the column.")
+        return items[int(value) - 1].part
+    if isinstance(key, Name) and key.table is None and not scene.names.has(key):
+        named = [item for item in items if item.alias is not None
+                 and (item.alias == key.column if key.quoted else item.alias.lower() == key.column.lower())]
+        if len(named) == 1:
+            return named[0].part
+    return key
+
+
+def _everything(item: Everything, scene: Scene) -> list[Item]:
+    """The columns that * means, in order. Raises Refusal."""
+    parts = [part for part in scene.names.parts if item.table is None or _is_part(part, item)]
+    if not parts:
+        raise Refusal(
+            f"{show(item.table or '')} is not a table of this subquery.", where=item.at, cure="Write * alone.")
+    found = []
+    for part in parts:
+        columns = part.free() if item.table is None else iter(part.columns)
+        found += [Item(Name(title, True, part.name, part.name is not None), title, title) for title, _ in columns]
+    return found
+
+
+def _is_part(part: Part, item: Everything) -> bool:
+    written = item.table or ""
+    return part.name is not None and (
+        part.name == written if item.table_quoted else part.name.lower() == written.lower())
+
+
+def _title(item: Item) -> str:
+    return item.alias if item.alias is not None else item.label
+
+
+def _words(part: Syntax) -> str:
+    """What a column is called in messages and derivations."""
+    return words(part) or "an expression"
 
 
 def stored(source: Named, catalog: Catalog, aggregates: Collection[str]) -> Scene:

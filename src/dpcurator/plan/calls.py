@@ -61,7 +61,7 @@ def _aggregate(call: Call, scope: Scope) -> tuple[AggregateCall, AggregateRule]:
     measured = _measured(typed, scope.table)
     if rule.argument == "number":
         _needs_number(call, typed)
-        _needs_bounds(call, measured, scope.table)
+        _needs_bounds(call, measured, scope.table, derived=scope.table not in scope.catalog.tables)
         _needs_room(call, measured, scope.max_rows)
     return AggregateCall(call.function, measured), rule
 
@@ -213,7 +213,8 @@ def _needs_number(call: Call, typed: Typed) -> None:
     )
 
 
-def _needs_bounds(call: Call, measured: Measured, table: Table) -> None:
+def _needs_bounds(call: Call, measured: Measured, table: Table, *, derived: bool) -> None:
+    """derived: the columns are a subquery's, so that no steward declares them."""
     if measured.lower is not None:
         return
     index = unbounded(measured.part, table)
@@ -221,9 +222,11 @@ def _needs_bounds(call: Call, measured: Measured, table: Table) -> None:
     what = f"{call.function}({written or measured.name}) has no bounds"
     clip = f"{call.function}(CLIP({written or 'x'}, 0, 100))"
     mends = () if written is None else _put(clip, words(call))
-    if index is None:
+    if index is None or derived:
+        why = "a subquery's column has none where its own columns do not limit it" if derived else (
+            "its columns' own bounds do not limit it")
         raise Refusal(
-            f"{what}: its columns' own bounds do not limit it.", where=call.at,
+            f"{what}: {why}.", where=call.at,
             cure=f"Write {clip}, with ends from public knowledge.", mends=mends,
         )
     column = table.columns[index]

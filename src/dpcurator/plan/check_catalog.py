@@ -18,7 +18,7 @@ from dpcurator.plan.limits import check, finishing
 from dpcurator.plan.nodes import KeyColumn, Measured, Plan
 from dpcurator.plan.public_keys import digest_of, image, same_in_a_unit, selectable
 from dpcurator.plan.relation_facts import facts
-from dpcurator.plan.relations import Relation, Rows, Where, leaves, walk
+from dpcurator.plan.relations import Computed, Fold, Made, PerUnit, Relation, Rows, Where, leaves, walk
 
 
 def disagreement(plan: Plan, catalog: Catalog) -> str | None:
@@ -59,7 +59,30 @@ def _relation(node: Relation, catalog: Catalog) -> str | None:
             return "WHERE looks at other columns"
         named = tuple(table.columns[index].name for index in sorted(fields(node.predicate)))
         return None if named == node.columns else "WHERE names other columns"
+    if isinstance(node, Computed | PerUnit):
+        table = facts(node.source, catalog).table
+        made: tuple[Made | Fold, ...] = node.columns if isinstance(node, Computed) else (*node.keys, *node.folds)
+        for one in made:
+            if not _is_made(one, table):
+                return f"{one.name!r} of a subquery is made of other columns"
     return None
+
+
+def _is_made(one: Made | Fold, table: Table) -> bool:
+    """Whether it is of the table's columns, of the type that follows from them, and within their bounds."""
+    parts = [one.part] if isinstance(one, Made) else [one.part, one.by]
+    if not all(of_table(part, table) for part in parts if part is not None) or one.type not in KINDS:
+        return False
+    if isinstance(one, Made) or one.part is None or one.function in ("least", "greatest", "arg_least", "arg_greatest"):
+        kind = one.part.kind if one.part is not None else "integer"
+        if isinstance(one.part, Field):
+            type = table.columns[one.part.index].type
+            return type == one.type or (type, one.type) in UNCHANGED
+        return KINDS[one.type] == kind
+    held = bounds(one.part, table) or (None, None)
+    summed = one.function in ("sum", "avg") and one.part.kind == "float"
+    wanted = "float" if one.function == "avg" or summed else "integer"
+    return one.type == wanted and (not summed or held == (one.lower, one.upper))
 
 
 def _measured(plan: Plan, table: Table) -> str | None:

@@ -8,11 +8,12 @@ Checked in tests/laws/test_heart_relations.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from dpcurator.catalog.model import MAX_LENGTH, Kind, Value
-from dpcurator.language.rows import Expression, Predicate
+from dpcurator.language.functions import BY_NAME
+from dpcurator.language.rows import Choose, Compute, Constant, Expression, Field, Operand, Predicate
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +54,51 @@ class Flag:
     among_unit: int
 
 
-CoreRelation = Stored | Only | Flag
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The rows with exactly these columns, each computed of one row of `source`."""
+
+    source: CoreRelation
+    parts: tuple[Operand, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """What is made of the values of one column in the rows of a group, NaN and missing ones left out.
+
+    rows, present, distinct: a count. sum_i, sum_f, avg_i, avg_f, least, greatest, arg_least, arg_greatest (of `column`
+    in the rows where it and `by` are present and `by` is least, or greatest; the smallest of several): missing where
+    there is none.
+    sum_i: missing beyond 64 bits. sum_f: values as they are measured by `grid`, a Grid of this column (plan/core.py);
+    with S = the sum of their integers + count * lower, the nearest double to S, times 2**-exponent as doubles.
+    avg_i: the double nearest to sum / count. avg_f: that nearest to S / count, times 2**-exponent. Infinite: missing.
+    """
+
+    function: str
+    column: int = 0
+    by: int = 0
+    ends: tuple[float, float] = (0.0, 0.0)  # of the clamp, for floats
+    steps: tuple[int, int] = (0, 0)  # the same in steps of 2**-exponent
+    exponent: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """One row for each combination of values in the first `keys` columns: these values, and the folds. A missing value
+    equals a missing value."""
+
+    source: CoreRelation
+    keys: int
+    folds: tuple[Folded, ...]
+
+
+CoreRelation = Stored | Only | Flag | Columns | Groups
 
 
 def below(node: CoreRelation) -> tuple[CoreRelation, ...]:
     """The relations directly below one; a stored table has none."""
     match node:
-        case Only(source):
+        case Only(source) | Columns(source) | Groups(source):
             return (source,)
         case Flag(source, _, among):
             return (source, among)
@@ -75,7 +114,12 @@ def walk(node: CoreRelation) -> Iterator[CoreRelation]:
 
 def expressions_of(node: CoreRelation) -> tuple[Expression, ...]:
     """The expressions of rows that one node computes, over the columns of the relation below it."""
-    return (node.predicate,) if isinstance(node, Only) else ()
+    match node:
+        case Only(_, predicate):
+            return (predicate,)
+        case Columns(_, parts):
+            return parts
+    return ()
 
 
 def columns_of(node: CoreRelation) -> tuple[Source, ...]:
@@ -87,3 +131,36 @@ def columns_of(node: CoreRelation) -> tuple[Source, ...]:
             return columns_of(source)
         case Flag(source):
             return (*columns_of(source), Source("", "integer"))
+        case Columns(source, parts):
+            below_ = columns_of(source)
+            return tuple(Source("", part.kind, None, _letters(part, below_)) for part in parts)
+        case Groups(source, keys, folds):
+            below_ = columns_of(source)
+            return (*below_[:keys], *(_folded(fold, below_) for fold in folds))
+
+
+def _folded(fold: Folded, columns: tuple[Source, ...]) -> Source:
+    if fold.function in ("rows", "present", "distinct", "sum_i"):
+        return Source("", "integer")
+    return Source("", "float") if fold.function in ("sum_f", "avg_i", "avg_f") else columns[fold.column]
+
+
+def _letters(part: Operand, columns: tuple[Source, ...]) -> int:
+    return letters(part, lambda index: columns[index].letters)
+
+
+def letters(part: Operand, of: Callable[[int], int]) -> int:
+    """The most letters of a text that is computed; `of` says so of a column. MAX_LENGTH where it is no text."""
+    match part:
+        case _ if part.kind != "text":
+            return MAX_LENGTH
+        case Field(index):
+            return of(index)
+        case Constant(value):
+            return max(1, len(str(value)))
+        case Choose(branches, otherwise):
+            return max(letters(one, of) for one in (*(branch.value for branch in branches), otherwise))
+        case Compute(name, parts, _, literals):
+            inner = tuple(letters(one, of) if one.kind == "text" else 0 for one in parts)
+            return max(1, BY_NAME[name].letters(inner, literals))
+    return 1

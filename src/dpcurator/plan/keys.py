@@ -90,6 +90,15 @@ def _unknown(
             f"GROUP BY {name}: a computed float has no list of keys.", where=at, cure=f"Write {' or '.join(ways)}.",
             mends=tuple(Mend(way, name, "all words") for way in ways),
         )
+    if table not in catalog.tables and table.unit not in [table.columns[index].name for index in fields(read)]:
+        ways = [f"CASE WHEN {name} < 10 THEN 'low' ELSE 'high' END"]
+        ways = [f"CLIP({name}, 0, 10)", *ways] if typed.type == "integer" else ways
+        if typed.type == "text":
+            ways = [f"CASE WHEN {name} = 'a' THEN 'a' ELSE 'other' END"]
+        raise Refusal(
+            f"GROUP BY {name} needs a public list of keys, and this column of a subquery has none.", where=at,
+            cure=f"Write {' or '.join(ways)}.", mends=tuple(Mend(way, name, "all words") for way in ways),
+        )
     missing = [table.columns[index] for index in without_list(read, table)]
     missing = missing or [table.columns[index] for index in sorted(fields(read))]
     if any(column.name == table.unit for column in missing):

@@ -6,16 +6,28 @@ Checked in tests/plan/test_bind_relations.py and tests/laws/test_heart_relations
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Final
 
 from dpcurator.catalog.model import MAX_LENGTH, Catalog
 from dpcurator.errors import Misconfigured
-from dpcurator.language.rows import fields, moved_condition
-from dpcurator.plan.core_relations import CoreRelation, Flag, Only, Source, Stored, columns_of
+from dpcurator.language.rows import Field, Operand, fields, moved, moved_condition
+from dpcurator.plan.core_relations import (
+    Columns,
+    CoreRelation,
+    Flag,
+    Folded,
+    Groups,
+    Only,
+    Source,
+    Stored,
+    columns_of,
+)
 from dpcurator.plan.relation_facts import facts
-from dpcurator.plan.relations import InCohort, Relation, Rows, Where
+from dpcurator.plan.relations import Computed, Fold, InCohort, PerUnit, Relation, Rows, Where
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +90,74 @@ def _in_cohort(node: InCohort, used: set[int], catalog: Catalog) -> Placed:
     return Placed(made, below.place | {flag: len(columns_of(below.node))})
 
 
+def _computed(node: Computed, used: set[int], catalog: Catalog) -> Placed:
+    found = facts(node.source, catalog)
+    mine = len(found.table.columns)
+    wanted = {index: node.columns[index - mine].part for index in sorted(used) if index >= mine}
+    read = {index for index in used if index < mine}.union(*(fields(part) for part in wanted.values()))
+    below = lowered_relation(node.source, read, catalog)
+    if not wanted:
+        return below
+    kept = [Field(at, source.kind) for at, source in enumerate(columns_of(below.node))]
+    made = Columns(below.node, (*kept, *(moved(part, below.place) for part in wanted.values())))
+    return Placed(made, below.place | {index: len(kept) + n for n, index in enumerate(wanted)})
+
+
+def _per_unit(node: PerUnit, used: set[int], catalog: Catalog) -> Placed:
+    """All keys are grouped by, whether or not anything looks at them; folds are made where something does."""
+    unit = facts(node.source, catalog).unit
+    owner = _owner(unit)
+    first = 1 + len(node.keys)
+    wanted = [index for index in range(first, first + len(node.folds)) if index in used]
+    folds = [node.folds[index - first] for index in wanted]
+    parts = [one.part for one in node.keys]
+    parts += [part for fold in folds for part in (fold.part, fold.by) if part is not None]
+    below = lowered_relation(node.source, {owner}.union(*(fields(part) for part in parts)), catalog)
+    columns: list[Operand] = [Field(below.place[owner], columns_of(below.node)[below.place[owner]].kind)]
+    columns += [moved(one.part, below.place) for one in node.keys]
+
+    def at(part: Operand | None) -> int:
+        """A column of its own, or one that is there."""
+        if part is None:
+            return 0
+        found = moved(part, below.place)
+        if found not in columns[first:]:
+            columns.append(found)
+        return columns.index(found, first)
+
+    made = tuple(_folded(fold, at(fold.part), at(fold.by)) for fold in folds)
+    place = {index: index for index in range(first)} | {index: first + n for n, index in enumerate(wanted)}
+    return Placed(Groups(Columns(below.node, tuple(columns)), first, made), place)
+
+
+def _folded(fold: Fold, column: int, by: int) -> Folded:
+    if fold.part is None or fold.function not in ("sum", "avg"):
+        return Folded(fold.function, column, by)
+    if fold.lower is None or fold.upper is None:
+        return Folded(f"{fold.function}_i", column)
+    exponent = grid_of(fold.lower, fold.upper)
+    steps = (nearest(fold.lower, exponent), nearest(fold.upper, exponent))
+    return Folded(f"{fold.function}_f", column, 0, (float(fold.lower), float(fold.upper)), steps, exponent)
+
+
+def grid_of(lower: Fraction, upper: Fraction) -> int:
+    """The exponent of the finest grid on which both ends are within 2**59 steps, from -1000 to 1000."""
+    most = max(abs(lower), abs(upper))
+    size = most.numerator.bit_length() - most.denominator.bit_length() + 1 if most else 0  # most < 2**size
+    return max(-1000, min(1000, 59 - size))
+
+
+def nearest(bound: Fraction, exponent: int) -> int:
+    """floor(bound * 2**exponent + 1/2), exactly."""
+    return math.floor(bound * Fraction(2) ** exponent + Fraction(1, 2))
+
+
 def _owner(unit: int | None) -> int:
     if unit is None:
         raise TypeError("a row that is a unit is in no other relation")
     return unit
 
 
-RULES: Final[dict[type, Callable[..., Any]]] = {Rows: _rows, Where: _where, InCohort: _in_cohort}
+RULES: Final[dict[type, Callable[..., Any]]] = {
+    Rows: _rows, Where: _where, InCohort: _in_cohort, Computed: _computed, PerUnit: _per_unit,
+}

@@ -12,10 +12,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from dpcurator.catalog.model import Catalog, Column, Table
+from dpcurator.catalog.model import Catalog, Column, Table, Value
 from dpcurator.errors import Refusal
+from dpcurator.language.intervals import bounds
+from dpcurator.language.rows import Field, Operand
+from dpcurator.plan.core_relations import letters
 from dpcurator.plan.nodes import Plan
-from dpcurator.plan.relations import InCohort, Relation, Rows, Where, below
+from dpcurator.plan.public_keys import image, same_in_a_unit, selectable
+from dpcurator.plan.relations import Computed, Fold, InCohort, PerUnit, Relation, Rows, Where, below
 
 MOST_DEPTH: Final = 64  # nodes above each other
 MOST_NODES: Final = 256  # of one question, each counted where it stands
@@ -31,6 +35,7 @@ class Facts:
     table: Table
     unit: int | None
     one_row: bool = False
+    keyed: frozenset[int] | None = None  # columns of which a unit has each combination of values in one row
 
 
 def _rows(node: Rows, catalog: Catalog) -> Facts:
@@ -50,7 +55,68 @@ def _in_cohort(node: InCohort, catalog: Catalog) -> Facts:
     return replace(found, table=with_column(found.table, Column(name, "boolean", per_unit=True)))
 
 
-RULES: Final[dict[type, Callable[..., Facts]]] = {Rows: _rows, Where: _where, InCohort: _in_cohort}
+def _computed(node: Computed, catalog: Catalog) -> Facts:
+    found = facts(node.source, catalog)
+    table = found.table
+    for one in node.columns:
+        table = with_column(table, made_column(one.part, one.name, one.type, found.table))
+    return replace(found, table=table)
+
+
+def _per_unit(node: PerUnit, catalog: Catalog) -> Facts:
+    """Without keys a unit has one row, so every column is the same in all its rows."""
+    found = facts(node.source, catalog)
+    if found.unit is None:
+        raise TypeError("a row that is a unit has no others to be grouped with")
+    below = found.table
+    table = replace(below, columns=(replace(below.columns[found.unit], missing=None),), distinct=())
+    for key in node.keys:
+        table = with_column(table, made_column(key.part, key.name, key.type, below))
+    for fold in node.folds:
+        table = with_column(table, folded_column(fold, below))
+    if not node.keys:
+        table = replace(table, columns=tuple(replace(column, per_unit=True) for column in table.columns))
+    return Facts(table, 0, not node.keys, frozenset(range(1, len(node.keys) + 1)))
+
+
+def made_column(part: Operand, name: str, type: str, table: Table) -> Column:
+    """What is public of a column that is computed of these ones: its bounds and keys follow from theirs."""
+    if isinstance(part, Field):
+        return replace(table.columns[part.index], name=name, type=type, missing=None, keys=_keys(part, table))
+    found = bounds(part, table) or (None, None)
+    keys = _keys(part, table)
+    selected = keys is None and selectable(part, table)
+    long = letters(part, lambda index: table.columns[index].letters)
+    return Column(name, type, found[0], found[1], keys, None, selected, long, same_in_a_unit(part, table))
+
+
+def folded_column(fold: Fold, table: Table) -> Column:
+    """Values of the column itself keep its bounds and keys, an average its bounds; counts and sums have none."""
+    part = fold.part
+    if part is None or fold.function in ("present", "distinct", "sum"):
+        return Column(fold.name, fold.type)
+    made = made_column(part, fold.name, fold.type, table)
+    if fold.function == "avg":
+        ends = bounds(part, table) or (None, None)
+        return Column(fold.name, fold.type, *ends)
+    return replace(made, per_unit=False)
+
+
+def _keys(part: Operand, table: Table) -> tuple[Value, ...] | None:
+    """The values that it can have, and missing, where they are public and few enough to be named."""
+    try:
+        found = image(part, table)
+    except Refusal:
+        return None
+    if found is not None and isinstance(part, Field) and table.columns[part.index].missing is not None:
+        fill = table.columns[part.index].missing
+        found = found if fill in found else (*found, fill)
+    return found
+
+
+RULES: Final[dict[type, Callable[..., Facts]]] = {
+    Rows: _rows, Where: _where, InCohort: _in_cohort, Computed: _computed, PerUnit: _per_unit,
+}
 
 
 def facts(node: Relation, catalog: Catalog) -> Facts:

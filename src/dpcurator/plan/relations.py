@@ -18,9 +18,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Final
 
 from dpcurator.catalog.model import Neighbours
-from dpcurator.language.rows import Predicate
+from dpcurator.language.rows import Expression, Operand, Predicate
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +67,76 @@ class InCohort:
     among: Relation
 
 
-Relation = Rows | Where | InCohort
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A column that is computed of one row; `name` is what it goes by, `type` a type of the catalog."""
+
+    name: str
+    part: Operand
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """The rows with these columns more, after the others. Unit-local: each is computed of one row."""
+
+    source: Relation
+    columns: tuple[Made, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """What is made of the rows of one unit and key: exact, and the same in whatever order the rows are.
+
+        rows      how many            present, distinct   of `part`: present values, different ones
+        sum, avg  of whole numbers exactly, missing beyond 64 bits; of floats on a grid that follows from `lower` and
+                  `upper`, to which values are clamped, rounded once to the nearest double
+        least, greatest               arg_least, arg_greatest   `part` where `by` is so, the smallest of several
+    """
+
+    name: str
+    function: str
+    type: str
+    part: Operand | None = None
+    by: Operand | None = None
+    lower: Fraction | None = None
+    upper: Fraction | None = None
+
+    def __post_init__(self) -> None:
+        bounded = self.function in ("sum", "avg") and self.part is not None and self.part.kind == "float"
+        if self.function not in FOLDS or (self.part is None) != (self.function == "rows"):
+            raise ValueError("no fold has this name, or it is of nothing")
+        if (self.by is None) == self.function.startswith("arg_"):
+            raise ValueError("the least of something else is by something else")
+        if (self.lower is not None, self.upper is not None) != (bounded, bounded) or (self.lower or 0) > (
+            self.upper or 0
+        ):
+            raise ValueError("a sum of floats is within bounds, and nothing else is")
+
+
+FOLDS: Final = ("rows", "present", "distinct", "sum", "avg", "least", "greatest", "arg_least", "arg_greatest")
+
+
+@dataclass(frozen=True, slots=True)
+class PerUnit:
+    """One row for each unit and key that has a row: the unit, the keys, and what each fold makes of these rows.
+
+    Unit-local: a unit's rows are grouped with rows of the same unit only, and a fold is a function of their bag. Keys
+    need no public list, since they are inside the unit; a missing value is a key like any other.
+    """
+
+    source: Relation
+    keys: tuple[Made, ...]
+    folds: tuple[Fold, ...]
+
+
+Relation = Rows | Where | InCohort | Computed | PerUnit
 
 
 def below(node: Relation) -> tuple[Relation, ...]:
     """The relations directly below one, in order."""
     match node:
-        case Where(source):
+        case Where(source) | Computed(source) | PerUnit(source):
             return (source,)
         case InCohort(source, among):
             return (source, among)
@@ -87,6 +152,19 @@ def walk(node: Relation) -> Iterator[Relation]:
         left += reversed(below(one))
 
 
+def expressions_of(node: Relation) -> list[Expression]:
+    """The expressions of rows that one node has, over the columns of the relation below it."""
+    match node:
+        case Where(_, predicate):
+            return [predicate]
+        case Computed(_, columns):
+            return [one.part for one in columns]
+        case PerUnit(_, keys, folds):
+            every = [*(one.part for one in keys), *(part for fold in folds for part in (fold.part, fold.by))]
+            return [part for part in every if part is not None]
+    return []
+
+
 def leaves(node: Relation) -> tuple[Rows, ...]:
     """The private tables that are read, in order, each where it stands."""
     return tuple(one for one in walk(node) if isinstance(one, Rows))
@@ -97,6 +175,18 @@ def base(node: Relation) -> Rows:
     return leaves(node)[0]
 
 
+def one_row(node: Relation) -> bool:
+    """Whether a unit has at most one row, as the tree alone tells: then no cap leaves anything of it out."""
+    match node:
+        case Rows(_, unit):
+            return unit is None
+        case Where(source) | Computed(source) | InCohort(source):
+            return one_row(source)
+        case PerUnit(_, keys):
+            return not keys
+    return False
+
+
 def unnamed(node: Relation) -> Relation:
     """The relation without the names that a question gives to its parts."""
     match node:
@@ -104,4 +194,9 @@ def unnamed(node: Relation) -> Relation:
             return replace(node, source=unnamed(source), columns=())
         case InCohort(source, among):
             return InCohort(unnamed(source), unnamed(among))
+        case Computed(source, columns):
+            return Computed(unnamed(source), tuple(replace(one, name="") for one in columns))
+        case PerUnit(source, keys, folds):
+            named = (tuple(replace(one, name="") for one in keys), tuple(replace(one, name="") for one in folds))
+            return PerUnit(unnamed(source), *named)
     return node

@@ -65,7 +65,7 @@ from dpcurator.numbers import decimal_text
 from dpcurator.plan.core import ONE
 from dpcurator.plan.nodes import Ask, Bounded, Grouped, Measured
 from dpcurator.plan.reading import Reading
-from dpcurator.plan.relations import InCohort, Relation, Rows, Where
+from dpcurator.plan.relations import Computed, InCohort, PerUnit, Relation, Rows, Where
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +133,10 @@ def _rows(node: Rows) -> Reach:
 WHERE: Final = "WHERE looks at one row at a time: a unit's rows only become fewer"
 COHORT: Final = "a unit is in the cohort or not by its own rows there, which are marked so"
 
+COMPUTED: Final = "a subquery computes columns of one row at a time"
+ONE_ROW: Final = "a subquery makes one row of all rows of a unit, of its own rows alone"
+KEYED: Final = "a subquery makes one row of a unit's rows of each key, of its own rows alone"
+
 
 def _once(steps: tuple[str, ...], *words: str) -> tuple[str, ...]:
     """The steps with these, each said once: a relation of many parts says the same of several."""
@@ -182,8 +186,21 @@ def _bounded(node: Bounded) -> Reach:
     return replace(below, rows=node.max_rows, groups=groups, total=total, steps=below.step(words))
 
 
+def _computed(node: Computed) -> Reach:
+    below = stability(node.source)
+    return replace(below, whole=False, steps=_once(below.steps, COMPUTED))
+
+
+def _per_unit(node: PerUnit) -> Reach:
+    below = stability(node.source)
+    if below.one == 1:
+        raise TypeError("a row that is a unit has no others to be grouped with")
+    return replace(below, steps=_once(below.steps, KEYED if node.keys else ONE_ROW))
+
+
 NODE_RULES: dict[type, Callable[..., Reach]] = {
-    Rows: _rows, Where: _where, InCohort: _in_cohort, Grouped: _grouped, Bounded: _bounded,
+    Rows: _rows, Where: _where, InCohort: _in_cohort, Computed: _computed, PerUnit: _per_unit, Grouped: _grouped,
+    Bounded: _bounded,
 }
 
 

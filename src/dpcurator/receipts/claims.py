@@ -23,7 +23,7 @@ from dpcurator.plan.check_outputs import misfit
 from dpcurator.plan.facts import facts_of
 from dpcurator.plan.nodes import Measured, Plan, Where
 from dpcurator.plan.relation_facts import check_size
-from dpcurator.plan.relations import leaves
+from dpcurator.plan.relations import expressions_of, leaves
 from dpcurator.plan.relations import walk as relations
 from dpcurator.plan.stability import Steps, derivation, reading
 from dpcurator.pricing.grids import nearest
@@ -62,7 +62,7 @@ def _runs(plan: Plan) -> None:
         read, rows = [rows.predicate, *read], rows.source
     _expressions(read)
     for node in relations(rows):
-        _expressions([node.predicate] if isinstance(node, Where) else [])
+        _expressions(expressions_of(node))
     for call in plan.calls:
         rule_of(call)
 

@@ -18,6 +18,7 @@ from dpcurator.numbers import decimal_text
 from dpcurator.numbers.text_table import printable
 from dpcurator.plan.check_catalog import may_bind
 from dpcurator.plan.nodes import Apply, Given, Key, Plan
+from dpcurator.plan.relations import one_row
 from dpcurator.plan.shown_name import in_sql
 from dpcurator.plan.stability import Reach
 
@@ -53,7 +54,8 @@ def of_one_group(plan: Plan) -> tuple[str, ...]:
 
 def _bounding(plan: Plan, reach: Reach, units: str) -> list[str]:
     """What contribution bounding and the selection of groups do to units, where they can."""
-    found = [] if reach.one == 1 else _limits(plan, reach, units)  # where each row is a unit it is one row in one group
+    alone = reach.one == 1 or one_row(plan.source.source.source)  # a unit is one row in one group: nothing is cut
+    found = [] if alone else _limits(plan, reach, units)
     if reach.chosen:
         found.append(f"groups of few {units} are {'in (other)' if reach.other else 'left out'}")
     return found

@@ -69,6 +69,7 @@ def step(name: str, check: Callable[..., str], *given: Any) -> Step:
 FORMS = """
 Plan source calls outputs having order limit offset;  Bounded source max_rows max_groups;  Grouped source columns other
 Where source predicate columns;  InCohort source among;  Rows table unit unit_index neighbours units
+Computed source columns;  Made name part type;  PerUnit source keys folds;  Fold name function type part by lower upper
 KeyColumn name part type count digest
 AggregateCall function column;  Measured name part type kind lower upper filled;  Ask what column
 Output title part shown;  Order part descending nulls_first;  Key index;  Result index;  Given value;  Apply op parts
@@ -210,7 +211,8 @@ def alike(columns: list[Any], groups: int) -> str:
 
 # What FROM and WHERE make of the tables: each of these nodes gives a unit rows that depend on its own rows below alone,
 # so one unit's rows still are all that two neighbours differ in. A node that is not here is refused.
-RELATIONS = {"Rows": (), "Where": ("source",), "InCohort": ("source", "among")}
+RELATIONS = {"Rows": (), "Where": ("source",), "InCohort": ("source", "among"), "Computed": ("source",),
+             "PerUnit": ("source",)}
 
 def tables_of(relation: Any) -> list[Any]:
     """The tables that a relation reads, in order."""
@@ -225,12 +227,20 @@ def same_units(one: Any, other: Any, alone: bool) -> bool:
     owned = type(place) is int and place >= 0 if one["unit"] is not None else alone and place is None
     return owned and kinds and said == (other["neighbours"], other["units"])
 
+def owned_below(relation: Any) -> bool:
+    """Whether a relation groups or compares units, which are then owned by a column."""
+    return relation["node"] in ("InCohort", "PerUnit") or any(owned_below(relation[name])
+                                                              for name in RELATIONS[relation["node"]])
+
 def words_of(relation: Any) -> list[str]:
     """How its rows are made, in words, from the inside outwards."""
     node, unit = relation["node"], relation.get("unit")
     found = [words for name in RELATIONS[node] for words in words_of(relation[name])]
     own = {"Where": "WHERE looks at one row at a time: a unit's rows only become fewer",
            "InCohort": "a unit is in the cohort or not by its own rows there, which are marked so",
+           "Computed": "a subquery computes columns of one row at a time",
+           "PerUnit": "a subquery makes one row of a unit's rows of each key, of its own rows alone"
+           if relation.get("keys") else "a subquery makes one row of all rows of a unit, of its own rows alone",
            "Rows": f"each row of {relation.get('table')} is one unit" if unit is None else
            f"a unit owns any number of rows of {relation.get('table')} (by {unit})"}
     return [*found, own[node]]
@@ -243,7 +253,8 @@ def reach_of(plan: Any) -> SimpleNamespace:
     kinds = [part["node"] for part in (plan, bounded, grouped, *columns)]
     need(kinds == ["Plan", "Bounded", "Grouped"] + ["KeyColumn"] * len(columns), "the plan is no plan")
     units, by_row, counts = rows["units"], rows["unit"] is None, [column["count"] for column in columns]
-    need(all(same_units(one, rows, alone=len(tables) == 1) for one in tables), "its tables are not of the same units")
+    alone = not owned_below(grouped["source"])
+    need(all(same_units(one, rows, alone) for one in tables), "its tables are not of the same units")
     chosen, keys = None in counts, None if None in counts else math.prod(counts)
     replaced, caps = rows["neighbours"] == "replace-one", [bounded["max_rows"], bounded["max_groups"]]
     total = bounded.get("max_total", caps[0] * caps[1])  # rows in all, said only where it is less than the two imply

@@ -9,12 +9,23 @@ order that is not total, and none can raise on a row. Checked in tests/laws/test
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from dpcurator.engines.duckdb import rows
-from dpcurator.engines.duckdb.levels import TYPES, Levels, Parameters
+from dpcurator.engines.duckdb.levels import TYPES, Levels, Parameters, integer
 from dpcurator.language.rows import Predicate
 from dpcurator.plan.core import Scan
-from dpcurator.plan.core_relations import CoreRelation, Flag, Only, Source, Stored, columns_of
+from dpcurator.plan.core_relations import (
+    Columns,
+    CoreRelation,
+    Flag,
+    Folded,
+    Groups,
+    Only,
+    Source,
+    Stored,
+    columns_of,
+)
 
 Names = Callable[[str], str]  # what to read a stored table from
 
@@ -62,11 +73,88 @@ def relation_text(node: CoreRelation, stored: Names, parameters: Parameters) -> 
             steps = [("below", relation_text(source, stored, parameters))]
             steps += filtered(predicate, "below", _all(node), parameters)
             return f"{_with(steps)} SELECT {_all(node)} FROM filtered"
+        case Columns(source, parts):
+            levels = Levels(parameters)
+            found = [rows.operand(part, levels) for part in parts]
+            last, more = levels.expressions("below", "p", found)
+            steps = [("below", relation_text(source, stored, parameters)), *more]
+            made = ", ".join(f"{term.text} AS x{index}" for index, term in enumerate(found))
+            return f"{_with(steps)} SELECT {made} FROM {last}"
+        case Groups(source, keys, folds):
+            key = ", ".join(f"x{index}" for index in range(keys))
+            raw = "".join(f", {_raw(fold, parameters)}".format(n=n) for n, fold in enumerate(folds))
+            ends = "".join(f", {_made(fold, parameters).format(n=n)} AS x{keys + n}" for n, fold in enumerate(folds))
+            inner = relation_text(source, stored, parameters)
+            return f"SELECT {key}{ends} FROM (SELECT {key}{raw} FROM ({inner}) GROUP BY {key})"
         case Flag(source, unit, among, among_unit):
             left, right = (relation_text(one, stored, parameters) for one in (source, among))
             cohort = f"SELECT DISTINCT x{among_unit} AS w FROM ({right})"
             mark = f"CASE WHEN w IS NULL THEN 0::BIGINT ELSE 1::BIGINT END AS x{len(columns_of(source))}"
             return f"SELECT left_.*, {mark} FROM ({left}) AS left_ LEFT JOIN ({cohort}) ON x{unit} = w"
+
+
+def _raw(fold: Folded, parameters: Parameters) -> str:
+    """The sums of a group that a fold is made of, {n} its number: s an exact sum, c a count, m a value."""
+    x, y = f"x{fold.column}", f"x{fold.by}"
+    match fold.function:
+        case "rows":
+            return "count(*) AS c{n}"
+        case "present":
+            return f"count({x}) AS c{{n}}"
+        case "distinct":
+            return f"count(DISTINCT {x}) AS c{{n}}"
+        case "sum_i" | "avg_i":
+            return f"CAST(sum({x}) AS HUGEINT) AS s{{n}}, count({x}) AS c{{n}}"
+        case "sum_f" | "avg_f":
+            bounds = (parameters.constant(end, "float") for end in (*fold.ends, 2.0**fold.exponent, 0.5))
+            low, high, scale, half = bounds
+            steps = f"CAST(floor({_clamp(x, low, high)} * {scale} + {half}) AS BIGINT)"
+            steps = _clamp(steps, *(integer(step, "BIGINT") for step in fold.steps))
+            return f"CAST(sum({steps}) AS HUGEINT) AS s{{n}}, count({x}) AS c{{n}}"
+        case "least" | "greatest":
+            return f"{'min' if fold.function == 'least' else 'max'}({x}) AS m{{n}}"
+    order = f"{y} {'DESC' if fold.function == 'arg_greatest' else 'ASC'} NULLS LAST, {x} ASC NULLS LAST"
+    return f"first({x} ORDER BY {order}) FILTER (WHERE {x} IS NOT NULL AND {y} IS NOT NULL) AS m{{n}}"
+
+
+def _made(fold: Folded, parameters: Parameters) -> str:
+    """A fold from these."""
+    match fold.function:
+        case "rows" | "present" | "distinct":
+            return "CAST(c{n} AS BIGINT)"
+        case "sum_i":
+            return "TRY_CAST(s{n} AS BIGINT)"
+        case "sum_f" | "avg_f" | "avg_i":
+            exact = _nearest("s{n}") if fold.function == "sum_f" else _quotient("s{n}", "greatest(c{n}, 1)")
+            scaled = f"{exact} * {parameters.constant(2.0**-fold.exponent, 'float')}"
+            return f"CASE WHEN s{{n}} IS NOT NULL AND isfinite({scaled}) THEN {scaled} END"
+    return "m{n}"
+
+
+def _nearest(whole: str) -> str:
+    """The double nearest to a 128-bit integer: by its digits where it may not be one itself. DuckDB reads digits
+    correctly rounded, and its own cast of 128 bits rounds twice."""
+    small = f"CAST(CAST(greatest(least({whole}, {_EXACT}), -{_EXACT}) AS BIGINT) AS DOUBLE)"
+    return f"CASE WHEN abs({whole}) <= {_EXACT} THEN {small} ELSE TRY_CAST(CAST({whole} AS VARCHAR) AS DOUBLE) END"
+
+
+def _quotient(whole: str, count: str) -> str:
+    """The double nearest to whole / count, count >= 1. Beyond 53 bits by long division: 60 bits more than the quotient
+    has, and one that says whether anything is left, so that rounding these digits rounds the quotient itself."""
+    small = f"CAST(CAST(greatest(least({whole}, {_EXACT}), -{_EXACT}) AS BIGINT) AS DOUBLE) / CAST({count} AS DOUBLE)"
+    rest = f"((abs({whole}) % {count}) * {_BITS})"
+    digits = f"((abs({whole}) // {count}) * {_BITS} + {rest} // {count}) * 2 + CASE WHEN {rest} % {count} > 0"
+    long = f"TRY_CAST(CAST({digits} THEN 1 ELSE 0 END AS VARCHAR) AS DOUBLE) / CAST({_BITS} * 2 AS DOUBLE)"
+    return (f"CASE WHEN abs({whole}) <= {_EXACT} THEN {small} WHEN {whole} < 0 THEN -({long}) ELSE {long} END")
+
+
+def _clamp(x: str, low: str, high: str) -> str:
+    """NULL stays NULL."""
+    return f"CASE WHEN {x} < {low} THEN {low} WHEN {x} > {high} THEN {high} ELSE {x} END"
+
+
+_EXACT: Final = f"CAST('{2**53}' AS HUGEINT)"
+_BITS: Final = f"CAST('{2**60}' AS HUGEINT)"
 
 
 def _all(node: CoreRelation) -> str:
