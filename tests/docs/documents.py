@@ -147,13 +147,15 @@ def is_noisy(command: str) -> bool:
 def masked(text: str) -> str:
     """The visible structure: numbers, hashes and widths do not count."""
     text = re.sub(r"(?<![\w.])[0-9a-f]{8,64}(?!\w)", "#", text)
-    return "\n".join(map(_masked_line, text.splitlines()))
+    lines = [line for line in text.splitlines() if not line.startswith("~ ")]  # how many values are within their bars
+    return "\n".join(map(_masked_line, lines))
 
 
 def _masked_line(line: str) -> str:
     line = re.sub(r" +", " ", line).strip()
     if line.startswith(("spent ", "± covers the added noise")):
         return line  # prices, what is left, caps and bounds follow from what was asked
+    line = re.sub(r"~(?=[-\d\[])", "", line)  # which value is within its bar
     line = re.sub(r"-?\d+(,\d{3})*(\.\d+)?(e[-+]?\d+)?", "#", line)
     return line.replace(" [#, #]", " # ±#")  # whether a bound cuts an interval depends on the noise
 

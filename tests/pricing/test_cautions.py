@@ -57,11 +57,22 @@ def test_d8_a_date_without_bounds_is_named_where_ends_depend_on_it(asked, told):
 
 def test_d7_a_bar_wider_than_an_average_group_is_told():
     wide = quoted("SELECT city, COUNT(*) AS n, AVG(age) FROM visits GROUP BY city", FEW, "0.02")
-    (told,) = wide.cautions()
+    mean, told = wide.cautions()
+    assert " of AVG(age) is as wide as its bounds" in mean
     assert told.endswith("of n is wider than an average group: 300 people in 3 groups are 100 each")
     assert quoted("SELECT city, COUNT(*) AS n FROM visits GROUP BY city", FEW).cautions() == ()
     assert quoted("SELECT COUNT(*) AS n FROM visits", FEW, "0.01").cautions() == ()
     assert quoted("SELECT city, COUNT(*) AS n FROM visits GROUP BY city", CATALOG, "0.01").cautions() == ()
+
+
+def test_d7_an_average_that_may_be_anything_between_its_bounds_is_told():
+    (told,) = quoted("SELECT AVG(age) AS mean FROM visits GROUP BY city", FEW, "0.2").cautions()
+    assert told.startswith("±")
+    assert " in a group of 100 rows of mean is as wide as its bounds, 0 to 110: it would tell next to nothing" in told
+    assert quoted("SELECT AVG(age) FROM visits GROUP BY city", FEW, "10").cautions() == ()
+    assert quoted("SELECT AVG(age) FROM visits GROUP BY city", CATALOG, "0.2").cautions() == ()
+    (told,) = quoted("SELECT AVG(age) FROM visits", CATALOG, "0.00001").cautions()
+    assert " in a group of 10,000 rows of AVG(age) is as wide as its bounds" in told
 
 
 @pytest.mark.parametrize("epsilon", ["0.01", "0.1", "1", "10"])

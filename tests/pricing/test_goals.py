@@ -12,8 +12,9 @@ from questions import CATALOG, VISITS, catalog_with, planned
 
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms import DiscreteGaussian, DiscreteLaplace
+from dpcurator.plan.relation_facts import rows_known
 from dpcurator.pricing.bars import bars
-from dpcurator.pricing.goals import best_shared, goals_of, rows_known
+from dpcurator.pricing.goals import best_shared, goals_of
 from dpcurator.pricing.menu import least_amount, price_for
 from dpcurator.pricing.offers import offer_of
 from dpcurator.pricing.prices import amount_of

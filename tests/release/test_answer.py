@@ -42,12 +42,25 @@ def test_what_a_terminal_shows():
     assert str(ANSWER).splitlines() == [
         "city              n     AVG(age)",
         "Leeds   41,800 ±360   43.9 ±0.46",
-        "NULL         0 ±360        47 ±?",
+        "NULL        ~0 ±360        47 ±?",
         r"a\nb           0 ±0         NULL",
         "spent 0.2 of 4 (left 3.8)   receipt 7f3a7f3a   the same question again is free",
         "± is the noise",
         "±?: no bound of the error is known, as where a count may be 0: ask at a higher price",
+        "~ 1 of 4 values is smaller than its own ±",
     ]
+
+
+def test_d7_values_within_their_own_bars_are_marked_and_counted():
+    assert ANSWER.within_bar("n") == [False, True, False]
+    assert ANSWER.within_bar("city") == ANSWER.within_bar("AVG(age)") == [False] * 3
+    assert "~0 ±360" in ANSWER.to_html()
+    assert "~ 1 of 4 values is smaller than its own ±" in ANSWER.to_html()
+    cells = tuple((Cell(value, 5.0, value - 5.0, value + 5.0),) for value in (4.9, -4.9, 5.0, 1e9))
+    made = replace(ANSWER, columns=("m",), shown=("number",), cells=cells)
+    assert made.within_bar("m") == [True, True, False, False]
+    assert "~ 2 of 4 values are smaller than their own ±" in str(made)
+    assert "~ " not in str(replace(made, cells=made.cells[2:]))
 
 
 def test_a_repeat_and_a_public_answer_say_so():

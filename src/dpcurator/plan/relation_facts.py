@@ -169,3 +169,11 @@ def check_size(node: Relation) -> None:
             f"the question has too many subqueries, joins and conditions on top of each other: the limits are "
             f"{MOST_DEPTH} in depth and {MOST_NODES} in all.", cure="Ask it in several questions, or more simply.",
         )
+
+
+def rows_known(plan: Plan, catalog: Catalog) -> int | None:
+    """A public guess of the rows of a group: the public or expected number of units over the listed keys, one row each;
+    None where the catalog says none."""
+    units = catalog.units_expected(table_of(plan, catalog))
+    source = plan.source.source
+    return None if units is None else max(1, units // max(1, source.keys if source.listed else 1))

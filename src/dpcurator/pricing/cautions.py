@@ -5,7 +5,8 @@
 - A number is compared with one beyond the bounds of its column: values may be beyond them, and are not expected to be.
 - A sum, an average or a group is made of a date or a timestamp without bounds, which may be any from the year 1 to
   9999 (D8): what its noise must hide, or its groups, are as wide.
-- The error bar of a count is wider than an average group is expected to be (D7), by the public number of units.
+- The error bar of a count is wider than an average group is expected to be (D7), by the public number of units; the one
+  of an average reaches from bound to bound, in a group of as many rows, or of 10,000 where no number is public.
 - With unknown keys, the group that is shown with an even probability is larger than all units are expected to be (D5).
 
 Checked in tests/pricing/test_cautions.py.
@@ -34,10 +35,13 @@ MOST: Final = 20  # cautions of what is compared
 Count = tuple[str, str, Fraction]  # the title of a column that is a count, its error bar in words and as a number
 
 
-def cautions(plan: Plan, catalog: Catalog, selecting: Selecting | None, counts: Sequence[Count]) -> tuple[str, ...]:
-    """A sentence for each, none where nothing looks like a mistake. counts: see `counted`."""
+def cautions(
+    plan: Plan, catalog: Catalog, selecting: Selecting | None, counts: Sequence[Count], averages: Sequence[Count] = (),
+) -> tuple[str, ...]:
+    """A sentence for each, none where nothing looks like a mistake. counts, averages: see `counted`, `averaged`."""
     table = table_of(plan, catalog)
-    return (*comparisons(plan, table), *undated(plan, table), *_sizes(plan, catalog, table, selecting, counts))
+    told = _sizes(plan, catalog, table, selecting, counts)
+    return (*_averages(plan, averages), *comparisons(plan, table), *undated(plan, table), *told)
 
 
 def counted(plan: Plan) -> frozenset[str]:
@@ -45,6 +49,24 @@ def counted(plan: Plan) -> frozenset[str]:
     alone = [one for one in plan.outputs if isinstance(one.part, Result)]
     return frozenset(one.title for one in alone if isinstance(one.part, Result)
                      and plan.calls[one.part.index].function.startswith("COUNT"))
+
+
+def averaged(plan: Plan) -> frozenset[str]:
+    """The titles of the columns that are an average alone."""
+    alone = [one for one in plan.outputs if isinstance(one.part, Result)]
+    return frozenset(one.title for one in alone if isinstance(one.part, Result)
+                     and plan.calls[one.part.index].function == "AVG")
+
+
+def _averages(plan: Plan, averages: Sequence[Count]) -> Iterator[str]:
+    calls = {one.title: plan.calls[one.part.index] for one in plan.outputs if isinstance(one.part, Result)}
+    for title, bar, error in averages:
+        column = calls[title].column
+        if column is None or column.lower is None or column.upper is None or column.lower == column.upper:
+            continue
+        if 2 * error >= column.upper - column.lower:
+            ends = f"{decimal_text(column.lower)} to {decimal_text(column.upper)}"
+            yield f"{bar} of {printable(title)} is as wide as its bounds, {ends}: it would tell next to nothing"
 
 
 def comparisons(plan: Plan, table: Table) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ from typing import Final
 from dpcurator.catalog.model import Catalog
 from dpcurator.plan.nodes import Ask, Output, Plan
 from dpcurator.plan.reading import Reading
-from dpcurator.plan.relation_facts import table_of
+from dpcurator.plan.relation_facts import rows_known
 from dpcurator.pricing.bars import places_of, spread_of
 from dpcurator.pricing.prices import Price
 from dpcurator.pricing.quote import CONFIDENCE, SUMMED, Quote, at_no_price, for_bars, price, resolved_of
@@ -56,14 +56,6 @@ def shared_bars(first: Quote, offered: Price, *, rows: int | None = None, of: Re
     known = rows or rows_known(first.plan, first.catalog)
     goals = goals_of(first.plan, offered, rows=known, of=of or resolved_of(first))
     return for_bars(first, replace(offered, goals=goals))
-
-
-def rows_known(plan: Plan, catalog: Catalog) -> int | None:
-    """A public guess of the rows of a group: the public or expected number of units over the listed keys, one row each;
-    None where the catalog says none."""
-    units = catalog.units_expected(table_of(plan, catalog))
-    source = plan.source.source
-    return None if units is None else max(1, units // max(1, source.keys if source.listed else 1))
 
 
 def goals_of(

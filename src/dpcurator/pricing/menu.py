@@ -20,8 +20,9 @@ from dpcurator.language.names import nearest
 from dpcurator.numbers import decimal_text
 from dpcurator.numbers.readable import readable
 from dpcurator.plan.nodes import Plan, Result
+from dpcurator.plan.relation_facts import rows_known
 from dpcurator.pricing.bars import Bar, bars, describe, results
-from dpcurator.pricing.goals import goals_of, rows_known, shared_bars
+from dpcurator.pricing.goals import goals_of, shared_bars
 from dpcurator.pricing.prices import Price, amount_of, share_of
 from dpcurator.pricing.quote import CONFIDENCE, Quote, for_bars, price, resolved_of
 from dpcurator.values import Currency
@@ -42,6 +43,7 @@ class MenuRow:
     delta: Fraction
     left: Fraction
     bars: tuple[Bar, ...]
+    sizes: tuple[int | None, int | None] | None = None  # from which on a key is shown, at 0.5 and 0.95; None: listed
 
     __repr__ = readable
 
@@ -85,6 +87,7 @@ class Menu:
                     "left_after": decimal_text(offer.left),
                     "error_bars": [bar.as_json() for bar in offer.bars],
                 }
+                | ({} if offer.sizes is None else {"sizes": dict(zip(("0.5", "0.95"), offer.sizes, strict=True))})
                 for offer in self.offers
             ],
         }
@@ -102,19 +105,35 @@ class Menu:
 
         if not self.offers:
             return f"nothing can be bought: {decimal_text(self.remaining)} of {decimal_text(self.total)} is left"
-        heads = ["spend", self.currency, *(bar.title for bar in self.offers[0].bars), "left after"]
+        selected = self.offers[0].sizes is not None
+        shown = ["shown from"] if selected else []
+        heads = ["spend", self.currency, *(bar.title for bar in self.offers[0].bars), *shown, "left after"]
         lines = [
-            [f"{o.percent} %", decimal_text(o.amount), *map(describe, o.bars), f"{decimal_text(o.left)}"]
+            [f"{o.percent} %", decimal_text(o.amount), *map(describe, o.bars), *_sizes(o), f"{decimal_text(o.left)}"]
             for o in self.offers
         ]
         percent = decimal_text(self.confidence * 100)
         note = f"error bars hold with {percent} % confidence for each value; {how}"
+        if selected:
+            note += "\nshown from: how many units a group needs to be shown with probability 0.5, and 0.95"
         return f"{table_text(heads, lines)}\n{note}"
 
     def _repr_html_(self) -> str:
         from dpcurator.numbers.text_table import pre_html
 
         return pre_html(str(self))
+
+
+def sizes_of(quote: Quote) -> tuple[int | None, int | None] | None:
+    """From how many units on a key that nobody listed is shown."""
+    return None if quote.selecting is None else quote.selecting.sizes()
+
+
+def _sizes(offer: MenuRow) -> list[str]:
+    if offer.sizes is None:
+        return []
+    half, most = ("more than a million" if one is None else f"{one:,}" for one in offer.sizes)
+    return [f"{half}, {most}"]
 
 
 def menu(
@@ -137,7 +156,8 @@ def menu(
         quote = shared_bars(first, offered, rows=assumed)
         if quote.cost <= remaining and quote.delta <= delta_left:
             amount = catalog.budget * percent / 100
-            offers.append(MenuRow(percent, amount, quote.delta, remaining - quote.cost, bars(quote, rows)))
+            left, shown = remaining - quote.cost, sizes_of(quote)
+            offers.append(MenuRow(percent, amount, quote.delta, left, bars(quote, rows), shown))
     return Menu(tuple(offers), catalog.budget, remaining, confidence, catalog.currency)
 
 

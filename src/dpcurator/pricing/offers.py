@@ -19,7 +19,8 @@ from dpcurator.language.question import Caps, Question, caps_of
 from dpcurator.numbers import decimal_text, positive, whole
 from dpcurator.numbers.rational import Spelled, between_0_and_1, from_0_below_1
 from dpcurator.plan.nodes import Plan
-from dpcurator.pricing.goals import best_shared, rows_known
+from dpcurator.plan.relation_facts import rows_known
+from dpcurator.pricing.goals import best_shared
 from dpcurator.pricing.menu import ROWS, price_for, titled
 from dpcurator.pricing.prices import Price, epsilon_of, rho_of, share_of
 from dpcurator.pricing.quote import CONFIDENCE, Quote

@@ -27,6 +27,7 @@ from dpcurator.plan.core import Grid
 from dpcurator.plan.lower import Lowered, lower
 from dpcurator.plan.nodes import Ask, Measured, Plan
 from dpcurator.plan.reading import Reading
+from dpcurator.plan.relation_facts import rows_known
 from dpcurator.plan.stability import Reach, Steps, derivation, reading
 from dpcurator.pricing.bars import bars
 from dpcurator.pricing.grids import grid, steps
@@ -132,14 +133,17 @@ class Quote:
     def cautions(self) -> tuple[str, ...]:
         """What is likely a mistake in the question, from public facts alone."""
         from dpcurator.pricing.bars import bars, describe
-        from dpcurator.pricing.cautions import cautions, counted
+        from dpcurator.pricing.cautions import averaged, cautions, counted
 
         if self.free:
             return ()
         titles = counted(self.plan)
         counts = [(bar.title, describe(bar), bar.error) for bar in bars(self)
                   if bar.title in titles and bar.error is not None and bar.rows is None]
-        return cautions(self.plan, self.catalog, self.selecting, counts)
+        means, rows = averaged(self.plan), rows_known(self.plan, self.catalog)
+        found = bars(self, rows or 10_000) if means else ()
+        averages = [(bar.title, describe(bar), bar.error) for bar in found if bar.title in means and bar.error]
+        return cautions(self.plan, self.catalog, self.selecting, counts, averages)
 
     def _repr_html_(self) -> str:
         return pre_html(str(self))

@@ -77,12 +77,16 @@ class Selecting:
     def told(self) -> list[str]:
         """In words, for a quote."""
         chances = ", ".join(f"{n}: {decimal_text(chance)}" for n, chance in self.chances())
-        half, most = ("more than a million" if one is None else f"{one:,}" for one in self.sizes())
         return [
             f"keys are shown by {words(self.rule)}, at delta {decimal_text(self.delta)}",
             f"probability of being shown, by the units that have the key: {chances}",
-            f"a key is shown with probability 0.5 from {half} units on, and with 0.95 from {most}",
+            self.sizes_told("units", "key"),
         ]
+
+    def sizes_told(self, units: str, key: str = "group") -> str:
+        """In a sentence. units: by their name, in the plural."""
+        half, most = ("more than a million" if one is None else f"{one:,}" for one in self.sizes())
+        return f"a {key} is shown with probability 0.5 from {half} {units} on, and with 0.95 from {most}"
 
 
 def selecting(

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 MADE_UP: Final = "MADE UP: a rehearsal over invented rows, not data"
 FIRST: Final = 60  # rows that a notebook shows
 UNKNOWN: Final = "±?: no bound of the error is known, as where a count may be 0: ask at a higher price"
+SMALL: Final = "~"  # before a value that is smaller than its own error bar
 OTHER, NULL = "(other)", "NULL"  # what stands in a table for all keys that are not shown, and for no value
 
 
@@ -74,6 +75,12 @@ class Answer:
         """The error bars of a column, row by row: the noise moved a value further with probability at most
         1 - confidence. None for keys, and where no bound can be given."""
         return [row[self._index(column)].error for row in self.cells]
+
+    def within_bar(self, column: str) -> list[bool]:
+        """Row by row, whether a value is smaller than its own error bar, so that the noise alone might have made it.
+        Such values are shown with a ~ before them."""
+        place = self._index(column)
+        return [_within(row[place], self.shown[place]) for row in self.cells]
 
     def interval(self, column: str) -> list[tuple[float | None, float | None]]:
         """The two ends of each value's interval, row by row."""
@@ -214,7 +221,7 @@ class Answer:
 
     def foot(self) -> list[str]:
         """What stands below the rows: the price, the receipt's name, the notes."""
-        told = [*self.notes, *([UNKNOWN] if self._unknown() else [])]
+        told = [*self.notes, *([UNKNOWN] if self._unknown() else []), *self._small(), *self._sizes()]
         if self.made_up:
             return [MADE_UP, *told]
         left = f"(left {decimal_text(self.remaining)})"
@@ -233,6 +240,28 @@ class Answer:
             shown in ("whole", "number") and cell.value is not None and cell.error is None
             for row in self.cells for cell, shown in zip(row, self.shown, strict=True)
         )
+
+    def _drowned(self) -> list[bool]:
+        """Of each noisy value with an error bar, whether it is within it."""
+        return [_within(cell, shown) for row in self.cells for cell, shown in zip(row, self.shown, strict=True)
+                if shown in ("whole", "number") and cell.error is not None]
+
+    def _small(self) -> list[str]:
+        found = self._drowned()
+        count, values = sum(found), f"{len(found):,} value{'s' if len(found) > 1 else ''}"
+        words = "is smaller than its own ±" if count == 1 else "are smaller than their own ±"
+        return [f"~ {count:,} of {values} {words}"] if count else []
+
+    def _sizes(self) -> list[str]:
+        """From how many units on a key that nobody listed is shown, as the receipt's rule says."""
+        receipt = self.receipt or {}
+        if receipt.get("selection") is None:
+            return []
+        from dpcurator.mechanisms.key_selection import selection_of
+        from dpcurator.pricing.selecting import Selecting
+
+        rule = selection_of(receipt["selection"]["rule"])
+        return [Selecting(rule, *[Fraction(0)] * 3).sizes_told(printable(receipt["protects"]))]
 
     def lines(self) -> list[list[str]]:
         """The heads and the rows as they are shown."""
@@ -285,11 +314,17 @@ def _cell(cell: Cell, shown: str) -> str:
         return str(value)
     if shown not in ("whole", "number"):
         return str(value)
-    error = None if cell.error is None else Fraction(cell.error)
+    error, mark = None if cell.error is None else Fraction(cell.error), SMALL if _within(cell, shown) else ""
     if error and cell.low is not None and cell.high is not None and _cut(cell, shown):
-        return interval_text(Fraction(cell.low), Fraction(cell.high))
+        return mark + interval_text(Fraction(cell.low), Fraction(cell.high))
     text = value_text(Fraction(value), error, whole=shown == "whole")
-    return f"{text} ±{'?' if error is None else error_text(error)}"
+    return f"{mark}{text} ±{'?' if error is None else error_text(error)}"
+
+
+def _within(cell: Cell, shown: str) -> bool:
+    """Whether a noisy value is smaller than its error bar."""
+    noisy = shown in ("whole", "number") and isinstance(cell.value, int | float) and cell.error is not None
+    return noisy and abs(Fraction(cell.value or 0)) < Fraction(cell.error or 0)
 
 
 def _cut(cell: Cell, shown: str) -> bool:
