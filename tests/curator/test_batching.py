@@ -13,6 +13,7 @@ from dpcurator.entropy import SystemEntropy
 from dpcurator.errors import Fault, OverBudget, Refusal
 from dpcurator.pricing.bars import bars
 from dpcurator.receipts.verification import verify
+from dpcurator.standalone.verify import steps
 from receipts import CATALOGS, KEY, changed, curator, json_of, leaves, others, signed
 
 ASKED = [
@@ -253,3 +254,36 @@ def test_a_batch_is_rehearsed_for_nothing():
     assert made.ledger.life() == "new"
     with pytest.raises(Refusal, match="question 2"):
         made.rehearse_batch([TITLED[0], "SELECT MAX(age) FROM visits"])
+
+
+@pytest.mark.parametrize("name", ["pure", "approximate", "rho", "replaced", "unknown", "unknown, rho"])
+def test_only_what_is_new_of_a_question_is_charged(name):
+    """Of one question a part was paid before, of another all; the rest is charged at the noise of the whole price."""
+    made = curator(CATALOGS[name])
+    both = "SELECT city, COUNT(*) AS n, SUM(age) AS s FROM visits GROUP BY city"
+    asked = [both, "SELECT COUNT(*) FROM visits WHERE age > 30", "SELECT AVG(age) FROM visits"]
+    made.ask(asked[0].replace(", SUM(age) AS s", ""), spend="8%")
+    made.ask(asked[2], spend="8%")
+    before = made.budget().spent
+    whole, batch = made._whole_batch(asked, False, {"spend": "12%"}), made.quote_batch(asked, spend="12%")
+    assert batch.own == (0, 1)
+    held = batch.due(0).held
+    assert held is not None
+    assert [one is None for one in held.readings] == [False, True]
+    assert 0 < batch.due(0).cost < whole.paid[0].cost
+    assert batch.cost == batch.due(0).cost + whole.paid[1].cost
+    answers = made.batch(asked, spend="12%")
+    assert made.budget().spent == before + batch.cost
+    for answer in answers:
+        receipt = json_of(answer.receipt)
+        told = verify(receipt, catalog=made.catalog, ledger=made.ledger, answer=json_of(answer.core_json()))
+        assert told.holds, str(told)
+        assert [one for one in steps(receipt) if not one[1]] == []
+    assert json_of(answers[0].receipt)["format"] == "dpcurator receipt 3"
+    again = made.batch(asked, spend="12%")
+    assert [one.rows for one in again] == [one.rows for one in answers]
+    assert made.budget().spent == before + batch.cost
+    lied = signed(changed(json_of(answers[0].receipt), ("shared", "readings", 1), held.readings[0].place.as_json()))
+    assert not verify(lied, catalog=made.catalog, ledger=made.ledger).holds
+    assert made.ledger.verify().sound
+    assert made.together() is not None

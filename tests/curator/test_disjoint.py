@@ -257,3 +257,18 @@ def test_a_refused_question_refuses_all_and_charges_nothing():
     assert made.ledger.life() == "new"
     assert json.dumps(made.quote_batch([LEEDS, YORK], epsilon=1).as_json(), allow_nan=False)
     assert all(one != other for one, other in pairwise([LEEDS, YORK]))
+
+
+def test_a_grouping_of_which_a_part_was_paid_is_charged_for_the_rest_and_shared_by_all():
+    made = curator(TOTAL)
+    cities = ("Leeds", "York", "Hull")
+    made.batch([of(city) for city in cities], epsilon="0.2")
+    asked = [of(city, "COUNT(*) AS n, SUM(age) AS s") for city in cities]
+    answers = made.batch(asked, epsilon="0.4")
+    assert made.budget().spent == F(2, 10) + F(2, 10)  # the sum alone
+    for answer in answers:
+        told = verify(json_of(answer.receipt), catalog=made.catalog, ledger=made.ledger)
+        assert told.holds, str(told)
+    assert len({json.dumps(json_of(a.receipt)["shared"]["readings"][0], sort_keys=True) for a in answers}) == 1
+    assert [a.rows for a in made.batch(asked, epsilon="0.4")] == [a.rows for a in answers]
+    assert made.budget().spent == F(4, 10)

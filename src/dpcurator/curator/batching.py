@@ -68,7 +68,7 @@ class Batch:
     places: tuple[int | None, ...]
     point: Point | None = None
     payers: tuple[int | None, ...] = ()
-    before: tuple[Quote | None, ...] = ()  # of each paid one, its quote where it rests on earlier charges alone
+    before: tuple[Quote | None, ...] = ()  # of each paid one, its quote where it rests on earlier charges as well
 
     def __repr__(self) -> str:
         delta = f", delta {decimal_text(self.delta)}" if self.delta else ""
@@ -121,12 +121,17 @@ class Batch:
 
     def summed(self, name: str) -> Fraction:
         """What the questions that this batch pays cost one by one: "epsilon", "rho", "delta", or "cost"."""
-        return sum((getattr(self.paid[number], name) for number in self.own), Fraction(0))
+        return sum((getattr(self.due(number), name) for number in self.own), Fraction(0))
+
+    def due(self, number: int) -> Quote:
+        """Of `paid`, the quote with what earlier charges paid of it."""
+        return (self.before[number] if self.before else None) or self.paid[number]
 
     @property
     def own(self) -> tuple[int, ...]:
         """Which of `paid` this batch pays itself: all, but for those of which everything was paid before."""
-        return tuple(number for number in range(len(self.paid)) if not self.before or self.before[number] is None)
+        held = [self.due(number).held for number in range(len(self.paid))]
+        return tuple(number for number, one in enumerate(held) if one is None or not one.all)
 
     def shared(self) -> str:
         """For the ledger: what earlier charges paid of each question, as canonical JSON; "" where nothing."""
@@ -156,8 +161,8 @@ class Batch:
     def told(self) -> Json:
         """What each receipt says of the batch, beside which of the paid questions it is of."""
         own = set(self.own)
-        costs = [[str(getattr(quote, name)) if place in own else "0" for name in ("epsilon", "rho", "delta")]
-                 for place, quote in enumerate(self.paid)]
+        costs = [[str(getattr(self.due(place), name)) if place in own else "0" for name in ("epsilon", "rho", "delta")]
+                 for place in range(len(self.paid))]
         told: Json = {"plans": list(self.digests), "facts": list(self.facts), "costs": costs}
         if self.point is None:
             return told
@@ -178,9 +183,9 @@ class Batch:
 
 
 def without(batch: Batch, due: Sequence[Quote]) -> Batch:
-    """The batch, of which the questions cost nothing all of whose readings were paid before. due: of each paid one, the
+    """The batch, of which readings cost nothing that were paid before. due: of each paid one, the
     quote with what the ledger holds of it. Of what it is asked, of plans and parameters, it stays the same batch."""
-    before = tuple(quote if quote.held is not None and quote.held.all else None for quote in due)
+    before = tuple(quote if quote.held is not None else None for quote in due)
     if not any(before):
         return batch
     asked = (quote if place is None else before[place] or quote

@@ -109,8 +109,8 @@ def _losses(kind: Kind) -> Iterable[Loss]:
         members = said.get("batch", [said])
         if kind.shared:  # what earlier charges paid is counted with them
             paid = read_json(kind.shared)
-            members = ([one for one, before in zip(members, paid["batch"], strict=True) if before is None]
-                       if "batch" in paid else [_own(said, paid)])
+            before = paid.get("batch", [paid])
+            members = [one if held is None else _own(one, held) for one, held in zip(members, before, strict=True)]
         found = [loss for one in members for loss in losses_of(one)]
         if found:
             return found

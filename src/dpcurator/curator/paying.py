@@ -199,8 +199,8 @@ class Paying:
         )
 
     def _rest(self, batch: Batch, request: Request) -> Batch:
-        """The batch without the questions all of whose readings are stored. One that the ledger knows, or that is
-        charged as one, is left as it is; a question of which some is missing is paid whole."""
+        """The batch without the readings that are stored. One that the ledger knows, or that is charged as one, is left
+        as it is."""
         if batch.point is not None or self.ledger.knows(request):
             return batch
         return without(batch, [with_stored(quote, self.ledger, request.analyst) for quote in batch.paid])
@@ -219,18 +219,16 @@ class Paying:
         charge of another question of the batch has stored. charge: the batch's own, where it has one."""
         quote, payer = batch.asked[at], batch.payer(at)
         if payer is not None:
-            if charge is None or payer not in batch.own:
-                quote = with_stored(quote, self.ledger, analyst)
-            else:
-                place = {"position": charge.position, "head": charge.head, "request": charge.request_id, "part": payer}
-                readings = [place | {"number": number} for number in range(len(quote.priced))]
-                quote = as_shared(quote, self.ledger, analyst, {"readings": readings, "keys": None})
-            if quote.held is None or not quote.held.all:
-                raise Fault
+            held = batch.due(payer).held
+            places = [None] * len(quote.priced) if held is None else held.as_json()["readings"]
+            if charge is not None:
+                own = {"position": charge.position, "head": charge.head, "request": charge.request_id, "part": payer}
+                places = [own | {"number": at} if place is None else place for at, place in enumerate(places)]
+            quote = as_shared(quote, self.ledger, analyst, {"readings": places, "keys": None})
         return self._public(quote) if quote.held is None else self._released_before(quote, analyst)
 
     def _noisy_batch(self, batch: Batch, charge: Charge, engine: Engine, analyst: str) -> tuple[str, list[str]]:
-        paid = [batch.paid[number] for number in batch.own]
+        paid = [batch.due(number) for number in batch.own]
         exact = engine.evaluate_all([quote.lowered.core for quote in paid])
         parts: list[Json | None] = [None] * len(batch.paid)
         told = batch.told()

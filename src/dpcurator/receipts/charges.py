@@ -39,7 +39,7 @@ def check_batch(told: Parsed) -> str:
     if batch is None:
         require(spent >= told.costs[told.currency], "it says that less was spent than it cost")
         return "asked by itself"
-    require("shared" not in receipt, "a question of a batch shares no reading")
+    require("shared" not in receipt or "point" not in batch, "a question of a batch charged as one shares no reading")
     require(set(batch) - _AS_ONE - {"facts"} == {"index", "plans", "costs"} and type(batch["index"]) is int
              and len(_AS_ONE & set(batch)) != 1, "a batch has other parts")
     require(0 <= batch["index"] < len(batch["plans"]) == len(batch["costs"]), "it is not in its batch")
@@ -219,7 +219,9 @@ def _charged_for(receipt: Json, charged: Charged) -> tuple[str, list[str], str]:
     require(len(batch["plans"]) == len(batch["costs"]) == len(set(batch["plans"])), "a batch has each plan once")
     free = [cost == ["0", "0", "0"] for cost in batch["costs"]]
     paid = [None] * len(free) if shared is None else shared["batch"]
-    require([place is not None for place in paid] == free, "the ledger says that other questions were paid before")
+    require(len(paid) == len(free) and all(one is not None for one, cost in zip(paid, free, strict=True) if cost),
+            "the ledger says that other questions were paid before")
+    require(paid[index] == receipt.get("shared"), "the ledger says that it shares other readings")
     totals = [str(sum(map(amount_of, column), Fraction(0))) for column in zip(*batch["costs"], strict=True)]
     held = read_json(charged.parameters)
     require(held.get("point") == batch.get("point"), "the ledger charged its batch in another way")
