@@ -17,6 +17,7 @@ DIALECTS = [
     ("who,note,x\n'a','b, e',1\n'c','d',2\n'e','f',3\n", {"quote": "'"}),
     ('who,note,x\n"a","b \\"e\\"",1\n"c","d",2\n', {"escape": "\\"}),
     ("who,note,x\na,b\\, c,1\nb,c,2\n", {"escape": "\\"}),
+    ("who\tnote\tx\na\tsize 5\" or so\t1\nb\t\"c\t2\n", {"delimiter": "\t", "quote": ""}),
     ("who;note;x\na;b, c;1,5\nb;c;2,5\n", {"delimiter": ";", "decimal": ","}),
     ("Title\nwho|note|x\na|b|1\nc|d|2\n", {"skip_lines": 1, "delimiter": "|"}),
 ]

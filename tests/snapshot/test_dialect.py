@@ -1,12 +1,21 @@
 """CSV files as other programs write them: escapes, spaces, lines to pass over, comments, packed files."""
 
+import csv
 import gzip
 
+import duckdb
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dpcurator.catalog.load import load
 from dpcurator.errors import Misconfigured
+from dpcurator.snapshot.csv_source import read_csv
+from dpcurator.snapshot.loading import registered
+from dpcurator.snapshot.report import TableReport
+
+connection = duckdb.connect()
 
 WHO = {"id": "integer", "name": "text", "x": "integer"}
 
@@ -18,6 +27,8 @@ READ = [
     ("made by a program\n\nid,name,x\n1,a,5\n", {"skip_lines": 2}, [(1, "a", 5)]),
     ("\ufeff# a note\nid,name,x\n# 1,a,5\n2,\"b\n# c\",6\n#\n3,#,7\n", {"comment": "#"},
      [(2, "b\n# c", 6), (3, "#", 7)]),
+    ('id\tname\tx\n1\t"a\t5\n2\tb" c"\t6\n', {"delimiter": "\t", "quote": ""}, [(1, '"a', 5), (2, 'b" c"', 6)]),
+    ('id,name,x\n1,"a\\, b,5\n', {"quote": "", "escape": "\\"}, [(1, '"a, b', 5)]),
     ("skip\nid|name|x\n1| a|5\n", {"skip_lines": 1, "delimiter": "|", "comment": "--"}, [(1, " a", 5)]),
     ("--1,a,5\n2,b,6\n", {"header": False, "names": ["id", "name", "x"], "comment": "--"}, [(2, "b", 6)]),
 ]
@@ -60,6 +71,7 @@ def test_hunt_14_packed_files(refreshed, tmp_path):
 
 
 REFUSED = [
+    ({"delimiter": ""}, "delimiter must be one character"), ({"quote": "''"}, "quote must be one character"),
     ({"escape": "ab"}, "escape must be one character"), ({"escape": '"'}, "not delimiter or quote"),
     ({"escape": "n"}, "no letter"), ({"comment": ""}, "comment begins"), ({"comment": " #"}, "comment begins"),
     ({"skip_lines": -1}, "skip_lines must be"), ({"skip_lines": "2"}, "skip_lines must be"),
@@ -81,3 +93,43 @@ def test_refused_and_the_cure_works(fields, told):
         import tomllib
 
         declared(**fields | tomllib.loads(caught.value.cure.removeprefix("Write ").removesuffix(".")))
+
+
+DIALECTS = [
+    {"comment": "#"}, {"escape": "\\"}, {"space_after_delimiter": True}, {"comment": "#", "escape": "\\"},
+    {"comment": "//", "space_after_delimiter": True, "delimiter": ";"},
+]
+FIELD = st.text(alphabet='ab#/ \\"\',;é', max_size=4)
+
+
+def read_alone(line, dialect):
+    """One line by the csv module alone; None where it is no whole record of two fields, or passed over."""
+    if line.startswith(dialect.get("comment", "\n")):
+        return None
+    try:
+        rows = list(csv.reader([line + "\n"], delimiter=dialect.get("delimiter", ","), strict=True,
+                               escapechar=dialect.get("escape"), skipinitialspace="space_after_delimiter" in dialect))
+    except csv.Error:
+        return None
+    return rows[0] if len(rows) == 1 and len(rows[0]) == 2 and "\n" not in "".join(rows[0]) else None
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@given(pairs=st.lists(st.tuples(FIELD, FIELD), max_size=8))
+def test_a_line_is_read_as_it_is_alone_whatever_lines_are_beside_it(tmp_path_factory, dialect, pairs):
+    lines = [dialect.get("delimiter", ",").join(pair) for pair in pairs]
+    alone = [(line, row) for line in lines if (row := read_alone(line, dialect)) is not None]
+    passed = [line for line in lines if line.startswith(dialect.get("comment", "\n"))]
+    kept = [line for line in lines if line in passed or line in dict(alone)]
+    path = tmp_path_factory.getbasetemp() / "d.csv"
+    head = dialect.get("delimiter", ",").join("ab")
+    path.write_text("\n".join([head, *kept]) + "\n", encoding="utf-8")
+    table = {"unit": "each row", "file": path.name, "columns": {"a": "text", "b": "text"}} | dialect
+    declared = load({"curator": {"protects": "p"}, "ledger": {"epsilon": 1}, "tables": {"t": table}})
+    report = TableReport("t")
+    found = []
+    for records in read_csv(path, declared.sources[0].csv, ["a", "b"], report, where=""):
+        with registered(connection, records.columns) as name:
+            found += [list(row) for row in connection.execute(f"FROM {name}").fetchall()]
+    assert found == [dict(alone)[line] for line in kept if line not in passed]
+    assert not report.set_aside.count

@@ -7,6 +7,7 @@ refresh, so a `Declaration` names them and `bind.catalog_of` fills them in.
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -22,7 +23,7 @@ class CsvOptions:
     """The dialect of CSV files. `rename` gives names by position, from 1."""
 
     delimiter: str = ","
-    quote: str = '"'
+    quote: str = '"'  # or none, where fields have no quotes around them
     encoding: str = "utf-8"
     missing: tuple[str, ...] = ("",)
     rename: tuple[tuple[int, str], ...] = ()
@@ -40,7 +41,8 @@ class CsvOptions:
     @property
     def dialect(self) -> dict[str, Any]:
         """What the csv module is told."""
-        return {"delimiter": self.delimiter, "quotechar": self.quote, "escapechar": self.escape or None,
+        quoting = {"quotechar": self.quote} if self.quote else {"quoting": csv.QUOTE_NONE}
+        return quoting | {"delimiter": self.delimiter, "escapechar": self.escape or None,
                 "skipinitialspace": self.space_after, "strict": True}
 
 

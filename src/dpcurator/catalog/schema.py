@@ -186,7 +186,8 @@ class TableFields(Section):
     ] = None
     delimiter: Annotated[str | None, Field(description='CSV: between fields, one character. Default ",".')] = None
     quote: Annotated[
-        str | None, Field(description="CSV: around fields, one character, doubled inside. Default the double quote.")
+        str | None,
+        Field(description='CSV: around fields, one character, doubled inside. Default the double quote; "" for none.'),
     ] = None
     decimal: Annotated[str | None, Field(description='CSV: the decimal mark of numbers, "." or ",".')] = None
     thousands: Annotated[

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from dpcurator.catalog.declaration import CsvOptions
 from dpcurator.catalog.file_kinds import PARQUET, kind_within, not_read
 from dpcurator.catalog.guesses import LOOKED_AT, like_rows
 from dpcurator.catalog.packed import BROKEN, is_broken, unpacked
@@ -114,7 +115,7 @@ def _best(lines: list[str], path: Path) -> tuple[Dialect, list[list[str]]]:
         lines = [line for line in lines if not line.startswith(comment)]
     found: list[tuple[_Score, Dialect, list[list[str]]]] = []
     escapes = ("", "\\") if any("\\" in line for line in lines) else ("",)
-    for quote, delimiter, escape in itertools.product("\"'", _DELIMITERS, escapes):  # of equally good ones the first
+    for quote, delimiter, escape in itertools.product(('"', "", "'"), _DELIMITERS, escapes):  # the first of equal ones
         if tried := _tried(lines, Dialect(delimiter, quote, escape, comment=comment)):
             found.append(tried)
     if not found:
@@ -131,10 +132,8 @@ def _best(lines: list[str], path: Path) -> tuple[Dialect, list[list[str]]]:
 
 def _tried(lines: list[str], dialect: Dialect) -> tuple[_Score, Dialect, list[list[str]]] | None:
     """How well a dialect reads the lines, with how many are passed over before the header, and the records after."""
-    reader = csv.reader(
-        lines, delimiter=dialect.delimiter, quotechar=dialect.quote, escapechar=dialect.escape or None,
-        skipinitialspace=dialect.space_after, strict=True,
-    )
+    told = CsvOptions(dialect.delimiter, dialect.quote, escape=dialect.escape, space_after=dialect.space_after)
+    reader = csv.reader(lines, **told.dialect)
     records: list[list[str]] = []
     ends: list[int] = []  # the line at which each record ends
     try:

@@ -252,9 +252,9 @@ def _folders(
 
 
 def _csv_options(shape: TableFields, path: Path, problems: Problems) -> CsvOptions:
-    delimiter, quote = shape.delimiter or ",", shape.quote or '"'
-    for field, mark in (("delimiter", delimiter), ("quote", quote)):
-        if len(mark) != 1 or mark in "\r\n\0 " or getattr(shape, field) == "":
+    delimiter, quote = shape.delimiter or ",", '"' if shape.quote is None else shape.quote
+    for field, mark in (("delimiter", delimiter), ("quote", quote or '"')):
+        if len(mark) != 1 or mark in "\r\n\0 " or (field == "delimiter" and shape.delimiter == ""):
             problems.add((*path, field), f"{field} must be one character, no line break or space.",
                          f"Write {field} = {text(',' if field == 'delimiter' else chr(39))}.")
     escape, comment = shape.escape or "", shape.comment or ""

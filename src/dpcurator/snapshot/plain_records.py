@@ -44,7 +44,7 @@ def plain_records(
     if returns and returns != data.count(b"\r\n"):
         return None
     letters = np.frombuffer(data, np.uint8)
-    found = _fields(letters, ord(options.delimiter), ord(options.quote), width, bool(returns))
+    found = _fields(letters, ord(options.delimiter), ord(options.quote or "\0"), width, bool(returns))
     if found is None:
         return None
     starts, ends, doubled = found
