@@ -1,4 +1,4 @@
-"""The recipe of a registry (bench/registry.py): under which caps counts by month are within 6 %, noise and cut together.
+"""The recipe of a registry (bench/registry.py): under which caps counts by month are within 6 %, noise and cut.
 
 The rule of bounding is worked out again with numpy; the product's own answers, with next to no noise, must leave out as
 much. Nothing here rests on a draw.
