@@ -174,6 +174,9 @@ def test_what_is_planned_together():
     assert grouped(wards) == 1
     assert grouped([LEEDS, of("York", "COUNT(*) AS m"), of("Leeds", "COUNT(*) * 2 AS twice")]) == 1
     assert grouped([LEEDS, YORK], ONE) == 1
+    days = [f"SELECT COUNT(*) FROM visits WHERE day = {day}" for day in ("'2022-01-08'", "DATE '2022-01-09'")]
+    assert grouped(days) == 1
+    assert [len(answer.rows) for answer in curator(TOTAL).batch([*days, *wards], epsilon=1)] == [1, 1, 1, 1]
     averages = [of(city, "AVG(age) AS a") for city in ("Leeds", "York")]
     assert grouped([LEEDS, YORK, *averages]) == 2
 
@@ -272,3 +275,38 @@ def test_a_grouping_of_which_a_part_was_paid_is_charged_for_the_rest_and_shared_
     assert len({json.dumps(json_of(a.receipt)["shared"]["readings"][0], sort_keys=True) for a in answers}) == 1
     assert [a.rows for a in made.batch(asked, epsilon="0.4")] == [a.rows for a in answers]
     assert made.budget().spent == F(4, 10)
+
+
+POOL = [
+    *(of(city) for city in ("Leeds", "York", "Hull")),
+    *(of(city, "COUNT(*) AS n, SUM(age) AS s") for city in ("Leeds", "York", "Hull")),
+    *(f"SELECT AVG(age) AS a FROM visits WHERE ward = {n}" for n in (1, 2)),
+    "SELECT city, COUNT(*) AS n FROM visits GROUP BY city",
+    "SELECT city, SUM(age) AS s, COUNT(*) AS n FROM visits GROUP BY city ORDER BY n LIMIT 2",
+    "SELECT COUNT(*) AS n FROM visits",
+]
+
+
+@pytest.mark.parametrize("name", ["approximate", "replaced"])
+def test_any_sequence_of_batches_is_charged_as_quoted_and_repeats_for_nothing(name):
+    """Of whatever was paid before, in batches or alone; each receipt holds beside the ledger, which has every value."""
+    luck = random.Random(name)
+    tables = replace(TOTAL.tables[0], expected_units=luck.choice((None, 30)))
+    made = curator(replace(CATALOGS[name], tables=(tables, *TOTAL.tables[1:]), epsilon=CATALOGS[name].epsilon * 1000,
+                           rho=CATALOGS[name].rho * 1000))
+    for _ in range(5):
+        asked = luck.sample(POOL, luck.randint(1, 5))
+        price_of = {"spend": f"0.{luck.randint(1, 9)}%"}
+        if luck.random() < 0.3:
+            made.ask(asked[0], **price_of)
+        before, quote = made.budget().spent, made.quote_batch(asked, **price_of)
+        answers = made.batch(asked, **price_of)
+        assert made.budget().spent == before + quote.cost
+        again = made.batch(asked, **price_of)
+        assert made.budget().spent == before + quote.cost
+        assert [one.rows for one in again] == [one.rows for one in answers]
+        for answer in answers:
+            told = verify(json_of(answer.receipt), catalog=made.catalog, ledger=made.ledger,
+                          answer=json_of(answer.core_json()))
+            assert told.holds, str(told)
+    assert made.ledger.verify().sound

@@ -12,10 +12,10 @@ Sound     Each of these is a plan like any other: its rows, groups and caps are 
 Meaning   So the caps bind over the groups together: a person with rows of several values is weighted down where each
           question alone would have counted them whole. Quote and answer say so. `per_unit = 1` on the column means
           that nobody has rows of several, and nothing is lost.
-When      A condition is a bare column with listed keys, of texts, whole numbers or booleans, equal to one of them: in
-          WHERE (joined by AND), or in the FILTER of every aggregate. All else is the same: table, other conditions,
-          GROUP BY, caps, and what is read. There are at least two different values, and one grouping needs less noise
-          than the questions apart: l1 below, and l2 squared not above, so many times theirs. Others stay as they are.
+When      A condition is a bare column with listed keys, but of no floats or times, equal to one of them: in WHERE
+          (joined by AND), or in the FILTER of every aggregate. All else is the same: table, other conditions, GROUP BY,
+          caps, and what is read. There are at least two different values, and one grouping needs less noise than the
+          questions apart: l1 below, and l2 squared not above, so many times theirs. Others stay as they are.
 Checked   tests/curator/test_disjoint.py.
 """
 
@@ -23,11 +23,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from dpcurator.aggregates import AGGREGATES
-from dpcurator.catalog.model import Catalog, Value
+from dpcurator.catalog.model import Catalog, Column, Value
 from dpcurator.errors import Refusal
+from dpcurator.language.literals import physical
 from dpcurator.language.names import find
 from dpcurator.language.question import (
     Binary,
@@ -51,7 +52,8 @@ from dpcurator.plan.reading import Reading
 from dpcurator.pricing.quote import at_no_price
 from dpcurator.pricing.resolve import resolve
 
-_AGGREGATES = frozenset(rule.function for rule in AGGREGATES)
+_EXACT: Final = ("text", "integer", "boolean", "date", "uuid")
+_AGGREGATES: Final = frozenset(rule.function for rule in AGGREGATES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,7 @@ def _of_one(number: int, question: Question, catalog: Catalog) -> Iterator[tuple
                 continue
             column = table.columns[index]
             keys = (0, 1) if column.type == "boolean" and column.keys is None else column.keys
-            value = _key_of(literal, column.type)
+            value = _key_of(column, literal)
             if column.unknown_keys or keys is None or value is None or value not in keys:
                 continue
             others = [*conditions[:place], *conditions[place + 1 :]]
@@ -174,18 +176,14 @@ def _equality(part: Syntax) -> tuple[Name | None, Literally | None]:
     return None, None
 
 
-def _key_of(literal: Literally, kind: str) -> Value:
-    """The key that a literal names in a column of texts, whole numbers or booleans; None in others."""
-    value = literal.value
-    if literal.type is not None:
+def _key_of(column: Column, literal: Literally) -> Value:
+    """The stored value that a literal means beside a column; None where it means none, or is not compared exactly."""
+    if column.type not in _EXACT:
         return None
-    if kind == "text" and isinstance(value, str):
-        return value
-    if kind == "boolean" and isinstance(value, bool):
-        return int(value)
-    if kind == "integer" and not isinstance(value, str | bool | None) and value.denominator == 1:
-        return int(value)
-    return None
+    try:
+        return physical(column.name, column.type, literal)
+    except Refusal:
+        return None
 
 
 def _from_filter(question: Question) -> Question | None:
