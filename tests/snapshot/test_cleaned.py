@@ -64,6 +64,9 @@ def test_typed_values_too(refreshed, tmp_path, kind):
         "at": [dt.time(5, 40), dt.time(0), None], "ok": [True, False, None],
     }
     frame, table = source_of(kind, tmp_path, columns)
+    born = COLUMNS["born"] | {"valid": ["1971-01-01", "2024-12-31"]}
+    _, report = refreshed({"born": born}, frame, **table)
+    assert report.spellings["born"].most() == [("1970-01-02", 1)]
     rows, _ = refreshed({name: COLUMNS[name] for name in columns}, frame, **table)
     assert rows == [
         ("1", 30, 1234.5, 1, 1_500_000, 20_400, 1), (None, None, None, None, -1_000_000, 0, 0),
