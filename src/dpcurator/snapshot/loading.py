@@ -310,7 +310,7 @@ def _values(part: Part, otherwise: str) -> list[str]:
     found = []
     for j, form in enumerate(part.forms):
         if form.sure == "TRUE":
-            found.append(f"CASE WHEN x{j} IS NULL THEN NULL ELSE {form.value} END")
+            found.append(form.value)  # of NULL it is NULL
         else:
             found.append(f"CASE WHEN x{j} IS NULL THEN NULL WHEN {form.sure} THEN {form.value} ELSE {otherwise} END")
     return found
@@ -327,6 +327,8 @@ def _as_it_is(value: Any) -> Any:
 def places(numbered: Sequence[int]) -> Vector:
     import numpy as np
 
+    if isinstance(numbered, range):
+        return numbers(np.arange(numbered.start, numbered.stop, numbered.step))
     return numbers(np.array(numbered, dtype=np.int64))
 
 

@@ -155,6 +155,7 @@ class Draft:
         self.path.chmod(0o600)
         spill = quoted(str((self.state / f"draft-{self.version:04d}.spill").absolute()))  # cleared with the draft
         self.connection.execute(f"SET temp_directory = {spill}")
+        self.connection.execute("SET checkpoint_threshold = '1 GiB'")  # one checkpoint, at the end
         self.connection.execute(f"SET threads = {declaration.threads:d}")
         self.connection.execute(f"SET memory_limit = '{declaration.memory:d} MiB'")
         self.connection.execute("CREATE TABLE meta (format INTEGER, version INTEGER, fingerprint VARCHAR)")

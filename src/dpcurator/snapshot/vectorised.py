@@ -14,17 +14,24 @@ two must agree on what a form reads. Why they do:
     text       no U+0000 in it and not too long
 
 Typed values are compared or cast where that is exact: integers of 64 bits, doubles without a fraction, decimals of 15
-digits, days and microseconds within the calendar. Only columns that declare no more than a zone
-and a decimal mark have a form.
+digits, days and microseconds within the calendar. Of cleaned columns a form reads the texts of printing ASCII letters
+that are in no map and no list of missing ones, and values that are certainly valid. Of several formats of dates it
+takes the first, which decides wherever it reads. Columns with marks between thousands or words of their own for truth
+have none.
 Checked in tests/snapshot/test_vectorised.py, on random and hostile spellings of every type.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Final
 
+from dpcurator.catalog.cleaning import AS_IT_IS, Cleaning
+from dpcurator.catalog.formats import ISO as ISO_FORMAT
+from dpcurator.catalog.model import KINDS
 from dpcurator.catalog.spelling import DAY, FIRST_DAY, GREATEST_INTEGER, LAST_DAY, LEAST_INTEGER, Spelling
 
 FIRST: Final = FIRST_DAY * DAY
@@ -55,10 +62,59 @@ NONE: Final = Form("FALSE", "NULL")
 
 def of_text(position: int, type: str, spelling: Spelling, letters: int) -> Form:
     """The form of a column of texts, x0 for position 0."""
-    x, cut, made = f"x{position}", f"cut{position}", f"made{position}"
-    if not spelling.plain:
-        return NONE
+    cleaned = _cleaned(f"x{position}", spelling.cleaning)
+    form = _of_cleaned(cleaned, position, type, spelling, letters) if _known(spelling) else NONE
+    if form is NONE or spelling.cleaning is AS_IT_IS:
+        return form
+    cleaning, guards = spelling.cleaning, [f"({form.sure})"]
+    if cleaning.steps:
+        guards.append(f"regexp_full_match(x{position}, '[!-~]([ -~]*[!-~])?')")
+    if words := [quoted(word) for word in (*(word for word, _ in cleaning.map), *cleaning.absent)]:
+        guards.append(f"{cleaned} NOT IN ({', '.join(words)})")
+    return replace(form, sure=" AND ".join([*guards, *_kept(form.value, type, cleaning)]))
+
+
+def _known(spelling: Spelling) -> bool:
+    """Is no more declared than a zone, a decimal mark, formats and cleaning?"""
+    return not (spelling.thousands or spelling.true_words or spelling.false_words)
+
+
+def _cleaned(x: str, cleaning: Cleaning) -> str:
+    """A text of printing ASCII letters and no space at its ends, cleaned: to trim it and to compose it changes nothing,
+    and its lower and upper case are those of ASCII."""
+    for step in cleaning.steps:
+        x = f"{step}({x})" if step in ("lower", "upper") else x
+    return x
+
+
+def _kept(value: str, type: str, cleaning: Cleaning) -> list[str]:
+    """That a value is certainly none of `na_values` and within `valid`."""
+    kept = []
+    absent = [one for one in cleaning.absent_values if isinstance(one, str) is (KINDS[type] == "text")]
+    if absent:
+        kept.append(f"{value} NOT IN ({', '.join(map(_literal, absent))})")
+    if cleaning.lower is not None and cleaning.upper is not None and KINDS[type] != "text":
+        if KINDS[type] == "float":
+            lower, upper = float(cleaning.lower), float(cleaning.upper)
+            lower = lower if Fraction(lower) >= cleaning.lower else math.nextafter(lower, math.inf)
+            upper = upper if Fraction(upper) <= cleaning.upper else math.nextafter(upper, -math.inf)
+            kept.append(f"{value} BETWEEN {_literal(lower)} AND {_literal(upper)}")
+        else:
+            kept.append(f"{value} BETWEEN {math.ceil(cleaning.lower)} AND {math.floor(cleaning.upper)}")
+    return kept
+
+
+def _literal(value: int | float | str) -> str:
+    if isinstance(value, str):
+        return quoted(value)
+    return f"'{value!r}'::DOUBLE" if isinstance(value, float) else f"{value:d}"
+
+
+def _of_cleaned(x: str, position: int, type: str, spelling: Spelling, letters: int) -> Form:
+    cut, made = f"cut{position}", f"made{position}"
     trimmed = f"trim({x}, ' ')"
+    if spelling.formats and (type != "date" or not _fixed(spelling.formats[0])):
+        return NONE
     match type:
         case "text":
             return Form(f"(strlen({x}) <= {letters} OR length({x}) <= {letters}) AND NOT contains({x}, chr(0))", x)
@@ -80,9 +136,11 @@ def of_text(position: int, type: str, spelling: Spelling, letters: int) -> Form:
             true = ", ".join(map(quoted, _TRUE))
             return Form(f"{cut} IN ({words})", f"CAST({cut} IN ({true}) AS BIGINT)", trimmed)
         case "date":
+            iso, written = _date_parts(cut, spelling.formats[0] if spelling.formats else "YYYY-MM-DD")
             return Form(
-                f"{made}::VARCHAR = {cut} AND {made} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31'",
-                f"{made} - DATE '1970-01-01'", trimmed, f"TRY_CAST({cut} AS DATE)",
+                f"{made}::VARCHAR = {iso} AND {cut} = {written} AND "
+                f"{made} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31'",
+                f"{made} - DATE '1970-01-01'", trimmed, f"TRY_CAST({iso} AS DATE)",
             )
         case "timestamp":
             return _timestamp(cut, made, trimmed, spelling)
@@ -90,6 +148,26 @@ def of_text(position: int, type: str, spelling: Spelling, letters: int) -> Form:
             sure = f"strlen({cut}) = 36 AND length({cut}) = 36 AND {made}::VARCHAR = lower({cut})"
             return Form(sure, f"{made}::VARCHAR", trimmed, f"TRY_CAST({cut} AS UUID)")
     return NONE
+
+
+def _fixed(written: str) -> bool:
+    """Has a date format YYYY, MM and DD, and marks between?"""
+    parts = re.split("(YYYY|MM|DD)", written)
+    marks = not any(re.search(r"[^\W_]", mark) for mark in parts[0::2])
+    return written == ISO_FORMAT or (sorted(parts[1::2]) == ["DD", "MM", "YYYY"] and marks)
+
+
+def _date_parts(cut: str, written: str) -> tuple[str, str]:
+    """By the first declared format, of digits in fixed places: the text as YYYY-MM-DD, and put together again from its
+    digits and the marks of the format, so that where it is the text the marks stand in their places."""
+    if written in (ISO_FORMAT, "YYYY-MM-DD"):
+        return cut, cut
+    digits, parts, at = {}, [], 1
+    for part in re.split("(YYYY|MM|DD)", written):
+        digits[part] = f"substring({cut}, {at}, {len(part)})"
+        parts += [digits[part] if part in ("YYYY", "MM", "DD") else quoted(part)] if part else []
+        at += len(part)
+    return f"{digits['YYYY']} || '-' || {digits['MM']} || '-' || {digits['DD']}", f"({' || '.join(parts)})"
 
 
 def _timestamp(cut: str, made: str, trimmed: str, spelling: Spelling) -> Form:
@@ -123,11 +201,19 @@ def _timestamp(cut: str, made: str, trimmed: str, spelling: Spelling) -> Form:
 def of_kind(position: int, kind: str, type: str, spelling: Spelling, letters: int) -> Form:
     """The form of a typed column. kind: "whole" (of 64 bits), "huge", "double" (never NaN), "decimal(18,3)", "truth",
     "day" and "naive" and "aware" (integers since 1970), "uuid", "text"; any other has none."""
-    x, made = f"x{position}", f"made{position}"
     if kind == "text":
         return of_text(position, type, spelling, letters)
-    if not spelling.plain:
+    if spelling.formats or not _known(spelling) or (KINDS[type] == "text" and spelling.cleaning is not AS_IT_IS):
         return NONE
+    form = _of_typed(position, kind, type, spelling, letters)
+    kept = _kept(form.value, type, spelling.cleaning)
+    if form is NONE or not kept:
+        return form
+    return replace(form, sure=" AND ".join([f"({form.sure})", *kept]))
+
+
+def _of_typed(position: int, kind: str, type: str, spelling: Spelling, letters: int) -> Form:
+    x, made = f"x{position}", f"made{position}"
     fits = f"{x} BETWEEN {LEAST_INTEGER} AND {GREATEST_INTEGER}"
     calendar = f"{x} BETWEEN {FIRST} AND {LAST}"
     utc = spelling.zone in _UTC
