@@ -90,6 +90,19 @@ def test_groups_that_forget_the_unit_are_found(monkeypatch):
     assert is_found(iter(range(500)))
 
 
+def test_a_join_by_something_else_than_the_unit_is_found(monkeypatch):
+    """Weakened: rows meet the row of whichever unit comes first there."""
+    honest = reference_relations._match
+
+    def weakened(node: Any, rows: Any, others: Any, width: int) -> Any:
+        first = min((other[node.other_on[0]] for other in others), default=None)
+        moved = [(*row[: node.on[0]], first, *row[node.on[0] + 1 :]) for row in rows]
+        return [(*row, *met[len(row) :]) for row, met in zip(rows, honest(node, moved, others, width), strict=False)]
+
+    monkeypatch.setattr(reference_relations, "_match", weakened)
+    assert is_found(iter(range(500)))
+
+
 def test_a_cohort_of_other_units_is_found(monkeypatch):
     """Weakened: a row is marked where its unit is not alone in the cohort, which is a fact of other units' rows."""
     honest = reference_relations._flag

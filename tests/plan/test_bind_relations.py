@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 from fractions import Fraction as F
 
 import pytest
-from clinic import CLINIC, ROWS, clinic, count, exact, planned, refused
+from clinic import CLINIC, DECLARED, ROWS, clinic, count, exact, planned, refused
 
 from dpcurator.plan.canonical import as_json, digest, plan_of
 from dpcurator.plan.check_catalog import disagreement
@@ -201,7 +202,6 @@ INNER_REFUSED = [
      "SUM(CLIP(x, 0, 100))"),
     ("SELECT COUNT(*) FROM (SELECT pid FROM visits WHERE age > 3 GROUP BY pid WHERE TRUE)", "out of place"),
     ("SELECT COUNT(*) FROM (SELECT pid, MEDIAN(age) AS m FROM visits GROUP BY pid)", "MEDIAN is not available"),
-    ("SELECT COUNT(*) FROM visits JOIN diagnoses ON pid = patient", "JOIN is not available"),
     ("SELECT age FROM (SELECT pid, age FROM visits)", "column of single rows"),
 ]
 
@@ -215,3 +215,93 @@ def test_names_of_with_used_twice_again_and_again_are_bounded():
     names = ["WITH a0 AS (SELECT pid FROM visits)"]
     names += [f"a{n + 1} AS (SELECT pid FROM a{n} WHERE pid IN (SELECT pid FROM a{n}))" for n in range(60)]
     assert "subqueries" in refused(", ".join(names) + " SELECT COUNT(*) FROM a60")
+
+
+ONCE = "(SELECT patient, MIN(code) AS c, MIN(day) AS day FROM diagnoses GROUP BY patient) AS d"
+DAILY = "(SELECT patient, day, COUNT(*) AS n FROM diagnoses GROUP BY patient, day) AS d"
+JOINED = [  # every visit meets at most one row
+    (f"SELECT COUNT(*) FROM visits JOIN {ONCE} ON pid = patient", 6),
+    (f"SELECT COUNT(*) FROM visits LEFT JOIN {ONCE} ON pid = patient", 7),
+    (f"SELECT COUNT(*) FROM visits AS v LEFT JOIN {ONCE} ON d.patient = v.pid WHERE c IS NULL", 3),
+    (f"SELECT COUNT(*) FROM {ONCE} RIGHT JOIN visits ON pid = patient WHERE d.c = 'X'", 4),
+    (f"SELECT COUNT(*) FROM visits JOIN {DAILY} ON pid = patient AND visits.day = d.day", 1),
+    (f"SELECT COUNT(*) FROM visits LEFT JOIN {DAILY} ON visits.day = d.day AND patient = pid", 7),
+    ("SELECT COUNT(*) FROM visits JOIN (SELECT pid, MIN(age) AS least FROM visits GROUP BY pid) USING (pid) "
+     "WHERE age = least", 4),
+    (f"SELECT COUNT(*) FROM (SELECT v.pid, COUNT(d.c) AS n FROM visits v LEFT JOIN {ONCE} ON v.pid = d.patient "
+     "GROUP BY v.pid) WHERE n = 0", 2),
+    ("SELECT COUNT(*) FROM visits JOIN (SELECT pid, MAX(city) AS a FROM visits GROUP BY pid) AS e USING (pid) JOIN "
+     "(SELECT pid, MIN(city) AS b FROM visits GROUP BY pid) AS f USING (pid) WHERE a <> b", 3),
+]
+
+
+@pytest.mark.parametrize(("text", "wanted"), JOINED, ids=[text for text, _ in JOINED])
+def test_a_join_on_the_unit(text, wanted):
+    assert count(text) == wanted
+    plan = planned(text)
+    assert plan_of(as_json(plan)) == plan
+    assert disagreement(plan, CLINIC) is None
+
+
+def test_con_03_orders_joined_to_their_customers():
+    """CON-03 (a): as many as with IN."""
+    declared = {"orders": {"unit": "customer_id", "max_total": 20, "columns": {"customer_id": "integer"}},
+                "customers": {"unit": "customer_id", "max_total": 20, "columns": {"customer_id": "integer"}}}
+    rows = {"orders": [(n % 7,) for n in range(19)] + [(99,)], "customers": [(n,) for n in range(7)]}
+    one = "(SELECT DISTINCT customer_id FROM customers) AS c"
+    text = f"SELECT COUNT(*) FROM orders AS o JOIN {one} ON o.customer_id = c.customer_id"
+    assert count(text, catalog=clinic(declared), rows=rows) == 19
+
+
+def test_a_table_without_repeats_is_joined_as_it_is():
+    declared = copy.deepcopy(DECLARED)
+    declared["diagnoses"]["distinct"] = ["day"]
+    made = clinic(declared)
+    text = "SELECT COUNT(*) FROM visits JOIN diagnoses AS d ON pid = patient AND visits.day = d.day"
+    assert count(text, catalog=made) == 1
+    assert "several rows" in refused("SELECT COUNT(*) FROM visits JOIN diagnoses ON pid = patient", made)
+
+
+def test_a_region_joined_on_the_unit_is_one_for_all_rows_of_a_unit():
+    inner = "(SELECT pid, MIN(city) AS home FROM visits GROUP BY pid) AS h"
+    plan = planned(f"SELECT home, COUNT(*) FROM visits JOIN {inner} USING (pid) GROUP BY home")
+    assert plan.source.max_groups == 1
+
+
+JOINS_REFUSED = [
+    ("visits JOIN diagnoses ON pid = patient", "MIN(code) AS code, MIN(day) AS day FROM diagnoses GROUP BY patient)"),
+    ("visits JOIN diagnoses ON city = code", "Add visits.pid = diagnoses.patient to ON"),
+    (f"visits JOIN {ONCE} ON visits.day = d.day", "Add visits.pid = d.patient to ON"),
+    (f"visits JOIN {ONCE} ON pid = patient AND city = d.day", "visits.city is text, and d.day is date"),
+    (f"visits JOIN {ONCE} ON pid = patient AND age > 3", "ON takes equalities"),
+    (f"visits JOIN {ONCE} ON pid = patient OR city = c", "ON takes equalities"),
+    (f"visits JOIN {ONCE} ON pid = patient + 0", "ON takes equalities"),
+    ("visits JOIN visits USING (pid)", "two tables of the join are called"),
+    ("visits JOIN named ON pid = name", 'the unit of "visits" is integer, and that of "named" text'),
+    (f"visits, {ONCE}", "a join without a condition"), (f"visits CROSS JOIN {ONCE}", "CROSS JOIN"),
+    (f"visits NATURAL JOIN {ONCE}", "NATURAL JOIN"), (f"visits FULL JOIN {ONCE} ON pid = patient", "Write LEFT JOIN"),
+    (f"visits JOIN {ONCE} USING (pid)", 'no column "pid"'),
+    (f"visits JOIN {DAILY} ON pid = patient", "several rows"),
+    (f"visits JOIN {ONCE} ON pid = patient WHERE day > '2024-01-01'", 'column "day" could be visits.day or d.day'),
+    (f"visits JOIN {ONCE} ON pid IN (SELECT pid FROM visits)", "ON takes equalities"),
+]
+
+
+@pytest.mark.parametrize(("source", "said"), JOINS_REFUSED, ids=[source for source, _ in JOINS_REFUSED])
+def test_a_join_that_is_not_on_the_unit_or_could_grow_is_refused(source, said):
+    assert said in refused(f"SELECT COUNT(*) FROM {source}")
+
+
+def test_the_cure_of_a_join_works_pasted_back():
+    put = "(SELECT patient, MIN(code) AS code, MIN(day) AS day FROM diagnoses GROUP BY patient) AS diagnoses"
+    assert put in refused("SELECT COUNT(*) FROM visits JOIN diagnoses ON pid = patient")
+    assert count(f"SELECT COUNT(*) FROM visits JOIN {put} ON pid = patient") == 6
+
+
+def test_a_refused_join_of_many_rows_with_many_and_an_accepted_one_that_never_grows():
+    """A unit with very many rows on both sides: what comes out has no more rows than the left side."""
+    rows = ROWS | {"visits": [(1, "Leeds", 1.0, 10, 1)] * 3000, "diagnoses": [(1, "X", 1)] * 3000}
+    text = f"SELECT COUNT(*) FROM visits LEFT JOIN {DAILY} ON pid = patient AND visits.day = d.day"
+    declared = copy.deepcopy(DECLARED)
+    declared["visits"]["max_total"] = 10**6
+    assert count(text, catalog=clinic(declared), rows=rows) == 3000

@@ -14,6 +14,8 @@ from receipts import KEY, signed
 ASKED = [
     "SELECT city, AVG(cost) FROM visits WHERE pid IN (SELECT patient FROM diagnoses WHERE code = 'X') GROUP BY city",
     "SELECT AVG(CLIP(n, 0, 9)) FROM (SELECT pid, COUNT(*) AS n FROM visits GROUP BY pid HAVING COUNT(*) > 0)",
+    "SELECT SUM(cost) FROM visits LEFT JOIN (SELECT patient, COUNT(*) AS n FROM diagnoses GROUP BY patient) AS d "
+    "ON pid = patient WHERE n > 0",
 ]
 
 

@@ -170,9 +170,29 @@ def of_folded(luck: random.Random) -> str:
     return f"SELECT {', '.join(asked)} FROM ({inner}) AS made{where}{keys}"
 
 
+def joined(luck: random.Random) -> str:
+    """A question of visits, or of a subquery of them, joined on the unit."""
+    keys = luck.choice(["", "", ", code"])
+    right = f"SELECT who{keys}, COUNT(*) AS n, MAX(cost) AS most, MIN(kind) AS kind FROM diagnoses GROUP BY who{keys}"
+    left = luck.choice(["visits", "visits", "(SELECT pid, code, MIN(city) AS city, SUM(age) AS age FROM visits "
+                        "GROUP BY pid, code) AS visits"])
+    on = "pid = who" + (" AND visits.code = d.code" if keys else "")
+    how = luck.choice(["JOIN", "LEFT JOIN", "INNER JOIN"])
+    text = f"{left} {how} ({right}) AS d ON {on}"
+    if luck.random() < 0.2:
+        text = f"({right}) AS d RIGHT JOIN {left} ON {on}"
+    if luck.random() < 0.3:
+        text += " LEFT JOIN (SELECT pid AS p, MAX(code) AS top FROM visits GROUP BY pid) AS e ON e.p = visits.pid"
+    asked = luck.sample(["COUNT(*)", "COUNT(d.kind)", "AVG(CLIP(n, 0, 3))", "SUM(most)", "COUNT(DISTINCT visits.pid)",
+                         "SUM(CLIP(visits.age, -5, 7))"], 2)
+    where = luck.choice(["", "", " WHERE n > 1", " WHERE most IS NULL", " WHERE d.kind = 'a' OR city = 'York'"])
+    return f"SELECT {', '.join(asked)} FROM {text}{where}{luck.choice(['', ' GROUP BY city'])}"
+
+
 def question(luck: random.Random) -> str:
-    if luck.random() < 0.5:
-        return of_folded(luck)
+    kind = luck.random()
+    if kind < 0.6:
+        return of_folded(luck) if kind < 0.3 else joined(luck)
     asked = luck.sample(["COUNT(*)", "COUNT(age)", "SUM(age)", "AVG(cost)", "SUM(cost)", "COUNT(DISTINCT pid)"], 2)
     conditions = [cohort(luck)] + ([luck.choice(CONDITIONS)] if luck.random() < 0.5 else [])
     where = luck.choice([" AND ", " OR "]).join(conditions)

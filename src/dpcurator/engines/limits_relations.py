@@ -21,6 +21,7 @@ from dpcurator.plan.core_relations import (
     Flag,
     Folded,
     Groups,
+    Match,
     Only,
     Source,
     Stored,
@@ -61,6 +62,12 @@ def check_relation(node: CoreRelation, levels: int = MOST_LEVELS) -> tuple[Sourc
         case Flag(source, unit, among, among_unit):
             columns, others = check_relation(source, levels - 1), check_relation(among, levels - 1)
             require(_unit(unit, columns) == _unit(among_unit, others), "Units of two kinds are not the same units.")
+        case Match(source, other, on, other_on, left):
+            columns, others = check_relation(source, levels - 1), check_relation(other, levels - 1)
+            require(len(on) == len(other_on) >= 1 and type(left) is bool, "A join compares columns in pairs.")
+            kinds, more = (tuple(one.kind for one in side) for side in (columns, others))
+            for one, another in zip(on, other_on, strict=True):
+                require(kind_of(kinds, one) == kind_of(more, another), "A join compares values of one kind.")
         case Columns(source, parts):
             columns = check_relation(source, levels - 1)
             checked = Rows(tuple(one.kind for one in columns))

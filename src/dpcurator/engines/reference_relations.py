@@ -14,7 +14,18 @@ from dpcurator.catalog.model import Value
 from dpcurator.engines.engine import Tables
 from dpcurator.language.evaluate import Row, truth, value
 from dpcurator.numbers.rational import INT64
-from dpcurator.plan.core_relations import Columns, CoreRelation, Flag, Folded, Groups, Only, Source, Stored
+from dpcurator.plan.core_relations import (
+    Columns,
+    CoreRelation,
+    Flag,
+    Folded,
+    Groups,
+    Match,
+    Only,
+    Source,
+    Stored,
+    columns_of,
+)
 
 
 def stored(table: str, sources: Sequence[Source], tables: Tables) -> list[Row]:
@@ -47,6 +58,8 @@ def relation(node: CoreRelation, tables: Tables) -> list[Row]:
             return [tuple(value(part, row) for part in parts) for row in relation(source, tables)]
         case Groups(source):
             return _groups(node, relation(source, tables))
+        case Match(source, other):
+            return _match(node, relation(source, tables), relation(other, tables), len(columns_of(other)))
         case Flag(source, _, among):
             return _flag(node, relation(source, tables), relation(among, tables))
     raise AssertionError("unreachable: check_core knows every relation")
@@ -97,6 +110,18 @@ def finite(exact: Fraction, exponent: int) -> float | None:
     """The nearest double, times 2**-exponent as doubles; missing where that is infinite."""
     found = exact.numerator / exact.denominator * 2.0**-exponent
     return found if math.isfinite(found) else None
+
+
+def _match(node: Match, rows: list[Row], others: list[Row], width: int) -> list[Row]:
+    found: dict[Row, list[Row]] = {}
+    for other in others:
+        found.setdefault(tuple(other[index] for index in node.other_on), []).append(other)
+    made: list[Row] = []
+    for row in rows:
+        key = tuple(row[index] for index in node.on)
+        met = [] if None in key else found.get(key, [])
+        made += [(*row, *other) for other in met] or ([(*row, *(None,) * width)] if node.left else [])
+    return made
 
 
 def _flag(node: Flag, rows: list[Row], among: list[Row]) -> list[Row]:

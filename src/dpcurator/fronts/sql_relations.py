@@ -35,6 +35,14 @@ _WORDS: Final = {
     "qualify": "QUALIFY", "pivots": "PIVOT", "sample": "TABLESAMPLE", "into": "INTO",
     "order": "ORDER BY", "limit": "LIMIT", "offset": "OFFSET",
 }
+_JOIN: Final = "Write JOIN table ON its unit = the other's unit, or USING (unit)."
+_LEFT: Final = "Write LEFT JOIN: one side's rows are kept, and what the other has of the same unit stands beside them."
+_JOINS: Final = {
+    "FULL OUTER": _LEFT, "FULL": _LEFT,
+    "NATURAL": "Say which columns are equal: JOIN table USING (pid).",
+    "SEMI": "Write WHERE unit IN (SELECT unit FROM table).",
+    "ANTI": "Write WHERE unit NOT IN (SELECT unit FROM table).",
+}
 _CURES: Final = {
     "order": "Leave it out: rows of a subquery have no order that matters.",
     "limit": "Leave it out: which rows are the first ones would depend on other people's rows.",
@@ -83,13 +91,27 @@ class Queries:
     def source(self, node: Any, joins: Sequence[Any] = ()) -> From:
         """FROM and its joins. Raises Refusal."""
         known(node, "this")
-        if joins:
-            raise Refusal(
-                "JOIN is not available.", where=place_of(joins[0]),
-                cure="It is not built yet: a question is asked of one table. The steward can declare a joined file as "
-                "a table.",
-            )
-        return self.relation(node.this)
+        found = self.relation(node.this)
+        for join in joins:
+            found = self._join(found, join)
+        return found
+
+    def _join(self, left: From, node: Any) -> From:
+        """One JOIN. RIGHT is LEFT turned round. Raises Refusal."""
+        at = place_of(node)
+        side, kind, method = (str(node.args.get(name) or "").upper() for name in ("side", "kind", "method"))
+        word = " ".join(one for one in (method, side, kind) if one)
+        if method or side not in ("", "LEFT", "RIGHT") or kind not in ("", "INNER", "OUTER"):
+            raise Refusal(f"{word} JOIN is not available.", where=at, cure=_JOINS.get(word, _JOIN))
+        known(node, "this", "side", "kind", "on", "using")
+        on, using = node.args.get("on"), node.args.get("using") or []
+        if on is None and not using:
+            raise Refusal("a join without a condition is not available.", where=at, cure=_JOIN)
+        names = tuple(Name(name_of(one), bool(one.args.get("quoted")), at=place_of(one)) for one in using)
+        right = self.relation(node.this)
+        condition = None if on is None else self.syntax(on)
+        one, other = (right, left) if side == "RIGHT" else (left, right)
+        return Join(one, other, "LEFT" if side else "INNER", condition, names, at)
 
     def relation(self, node: Any) -> From:
         """A table, a name of WITH, or a subquery. Raises Refusal."""

@@ -23,6 +23,7 @@ from dpcurator.language.question import (
     From,
     Inner,
     Item,
+    Join,
     Literally,
     Name,
     Named,
@@ -40,7 +41,7 @@ from dpcurator.language.typed import Typed, own_type
 from dpcurator.plan.folding import INNER, fold_of
 from dpcurator.plan.naming import Names, Part
 from dpcurator.plan.relation_facts import Facts, check_size, facts
-from dpcurator.plan.relations import Computed, InCohort, Made, PerUnit, Relation, Rows, Where
+from dpcurator.plan.relations import Computed, InCohort, JoinOnUnit, Made, PerUnit, Relation, Rows, Where
 
 
 @dataclass
@@ -178,7 +179,99 @@ def scene_of(source: From, catalog: Catalog, aggregates: Collection[str]) -> Sce
         made = subquery(source.query, catalog, source.at)
         columns = tuple(one for part in made.names.parts for one in part.columns)
         return replace(made, names=Names((Part(source.alias, columns),)), aggregates=aggregates)
+    if isinstance(source, Join):
+        return joined(source, catalog, aggregates)
     raise Refusal("this is not available in FROM.", cure="FROM takes a table of the catalog, or a subquery.")
+
+
+def joined(source: Join, catalog: Catalog, aggregates: Collection[str]) -> Scene:
+    """JOIN ... ON or USING, of rows that the same units own. Raises Refusal."""
+    one, other = (scene_of(side, catalog, aggregates) for side in (source.left, source.right))
+    if one.facts.unit is None or other.facts.unit is None:
+        raise Refusal(
+            "each row is a unit of its own here: it has no rows elsewhere to be joined with.", where=source.at,
+            cure="Ask of one table.",
+        )
+    _same_units(one, other, source.at)
+    _distinct_parts(one, other, source.at)
+    size = len(one.table.columns)
+    pairs, hidden = _pairs(source, one, other)
+    unit = (one.facts.unit, other.facts.unit)
+    mine, its = (_spelled(scene, index) for scene, index in zip((one, other), unit, strict=True))
+    if unit not in pairs:
+        raise Refusal(
+            "a join of private tables compares their units, so that a person's rows meet rows of the same person only.",
+            where=source.at, cure=f"Add {mine} = {its} to ON.",
+        )
+    more = [pair for pair in dict.fromkeys(pairs) if pair != unit]
+    for a, b in more:
+        types = one.table.columns[a].type, other.table.columns[b].type
+        if types[0] != types[1]:
+            raise Refusal(
+                f"{_spelled(one, a)} is {types[0]}, and {_spelled(other, b)} is {types[1]}.", where=source.at,
+                cure="CAST one of them in a subquery, so that they have one type.",
+            )
+    unique = other.facts.unique
+    if unique is None or not unique <= {b for _, b in more}:
+        columns = [title for title, index in other.names.parts[0].columns if index != unit[1]][:2]
+        title = next((title for title, index in other.names.parts[0].columns if index == unit[1]), its)
+        picked = "".join(f", MIN({quote(name)}) AS {quote(name)}" for name in columns)
+        name = other.names.parts[0].name or other.table.name
+        put = f"(SELECT {quote(title)}{picked} FROM {quote(other.table.name)} GROUP BY {quote(title)}) AS {quote(name)}"
+        raise Refusal(
+            f"a person may have several rows in {show(name)}, so a row could become many.", where=source.at,
+            cure=f"Join one row for each person: {put}.",
+        )
+    relation = JoinOnUnit(
+        one.relation, other.relation, tuple(a for a, _ in more), tuple(b for _, b in more), source.kind == "LEFT")
+    check_size(relation)
+    parts = [replace(part, columns=tuple((title, size + index) for title, index in part.columns),
+                     hidden=frozenset(size + index for index in (*part.hidden, *hidden)))
+             for part in other.names.parts]
+    return Scene(catalog, relation, Names((*one.names.parts, *parts)), aggregates)
+
+
+def _pairs(source: Join, one: Scene, other: Scene) -> tuple[list[tuple[int, int]], list[int]]:
+    """The columns that a join compares, and those of the right side that USING makes one with the left's."""
+    if source.using:
+        pairs = [(one.names.find(name), other.names.find(name)) for name in source.using]
+        return pairs, [b for _, b in pairs]
+    both = Names((*one.names.parts, *(replace(
+        part, columns=tuple((title, len(one.table.columns) + index) for title, index in part.columns),
+        hidden=frozenset(len(one.table.columns) + index for index in part.hidden)) for part in other.names.parts)))
+    pairs = []
+    for part in [] if source.on is None else leaves(source.on, "AND"):
+        sides = (part.left, part.right) if isinstance(part, Binary) and part.op == "=" else ()
+        names = [side for side in sides if isinstance(side, Name)]
+        places = sorted(both.find(name) for name in names)
+        size = len(one.table.columns)
+        if len(places) != 2 or not places[0] < size <= places[1]:
+            raise Refusal(
+                "ON takes equalities of one column of each side, joined by AND.", where=place(part) or source.at,
+                cure="Write other conditions in WHERE, or in a subquery with a column that is compared.",
+            )
+        pairs.append((places[0], places[1] - size))
+    return pairs, []
+
+
+def _spelled(scene: Scene, index: int) -> str:
+    """A column with its table before it."""
+    for part in scene.names.parts:
+        for title, place_ in part.columns:
+            if place_ == index:
+                return f"{quote(part.name)}.{quote(title)}" if part.name else quote(title)
+    return quote(scene.table.columns[index].name)
+
+
+def _distinct_parts(one: Scene, other: Scene, at: str) -> None:
+    """Two sides under one name could not be told apart."""
+    known = {(part.name or "").lower() for part in one.names.parts}
+    for part in other.names.parts:
+        if part.name is not None and part.name.lower() in known:
+            raise Refusal(
+                f"two tables of the join are called {show(part.name)}.", where=at,
+                cure=f"Give one another name: JOIN {quote(other.table.name)} AS {quote('other')}.",
+            )
 
 
 def subquery(query: Select, catalog: Catalog, at: str) -> Scene:

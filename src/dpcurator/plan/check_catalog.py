@@ -18,7 +18,20 @@ from dpcurator.plan.limits import check, finishing
 from dpcurator.plan.nodes import KeyColumn, Measured, Plan
 from dpcurator.plan.public_keys import digest_of, image, same_in_a_unit, selectable
 from dpcurator.plan.relation_facts import facts
-from dpcurator.plan.relations import Computed, Fold, Made, PerUnit, Relation, Rows, Where, leaves, walk
+from dpcurator.plan.relations import (
+    Computed,
+    Fold,
+    InCohort,
+    JoinOnUnit,
+    Made,
+    PerUnit,
+    Relation,
+    Rows,
+    Where,
+    below,
+    leaves,
+    walk,
+)
 
 
 def disagreement(plan: Plan, catalog: Catalog) -> str | None:
@@ -59,6 +72,15 @@ def _relation(node: Relation, catalog: Catalog) -> str | None:
             return "WHERE looks at other columns"
         named = tuple(table.columns[index].name for index in sorted(fields(node.predicate)))
         return None if named == node.columns else "WHERE names other columns"
+    if isinstance(node, InCohort | JoinOnUnit):
+        mine, other = (facts(side, catalog) for side in below(node))
+        pairs = [(mine.unit or 0, other.unit or 0)]
+        if isinstance(node, JoinOnUnit):
+            pairs += zip(node.on, node.other_on, strict=True)
+            if other.unique is None or not other.unique <= set(node.other_on):
+                return "a join may find several rows"
+        types = [(mine.table.columns[a].type, other.table.columns[b].type) for a, b in pairs]
+        return None if all(a == b for a, b in types) else "units or columns of two types are compared"
     if isinstance(node, Computed | PerUnit):
         table = facts(node.source, catalog).table
         made: tuple[Made | Fold, ...] = node.columns if isinstance(node, Computed) else (*node.keys, *node.folds)

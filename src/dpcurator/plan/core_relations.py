@@ -92,7 +92,19 @@ class Groups:
     folds: tuple[Folded, ...]
 
 
-CoreRelation = Stored | Only | Flag | Columns | Groups
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Each row of `source` with the columns of each row of `other` with equal values in all pairs of columns (on[i],
+    other_on[i]); a missing value equals none. left: a row without any stays, with missing values."""
+
+    source: CoreRelation
+    other: CoreRelation
+    on: tuple[int, ...]
+    other_on: tuple[int, ...]
+    left: bool
+
+
+CoreRelation = Stored | Only | Flag | Columns | Groups | Match
 
 
 def below(node: CoreRelation) -> tuple[CoreRelation, ...]:
@@ -102,6 +114,8 @@ def below(node: CoreRelation) -> tuple[CoreRelation, ...]:
             return (source,)
         case Flag(source, _, among):
             return (source, among)
+        case Match(source, other):
+            return (source, other)
     return ()
 
 
@@ -131,6 +145,8 @@ def columns_of(node: CoreRelation) -> tuple[Source, ...]:
             return columns_of(source)
         case Flag(source):
             return (*columns_of(source), Source("", "integer"))
+        case Match(source, other):
+            return (*columns_of(source), *columns_of(other))
         case Columns(source, parts):
             below_ = columns_of(source)
             return tuple(Source("", part.kind, None, _letters(part, below_)) for part in parts)

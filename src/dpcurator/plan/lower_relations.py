@@ -21,13 +21,14 @@ from dpcurator.plan.core_relations import (
     Flag,
     Folded,
     Groups,
+    Match,
     Only,
     Source,
     Stored,
     columns_of,
 )
 from dpcurator.plan.relation_facts import facts
-from dpcurator.plan.relations import Computed, Fold, InCohort, PerUnit, Relation, Rows, Where
+from dpcurator.plan.relations import Computed, Fold, InCohort, JoinOnUnit, PerUnit, Relation, Rows, Where
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +131,23 @@ def _per_unit(node: PerUnit, used: set[int], catalog: Catalog) -> Placed:
     return Placed(Groups(Columns(below.node, tuple(columns)), first, made), place)
 
 
+def _join_on_unit(node: JoinOnUnit, used: set[int], catalog: Catalog) -> Placed:
+    """The other side is read even where nothing of it is used: an inner join leaves rows out."""
+    mine, others = facts(node.source, catalog), facts(node.other, catalog)
+    size, unit, other_unit = len(mine.table.columns), _owner(mine.unit), _owner(others.unit)
+    wanted = {index for index in used if index < size}
+    source = lowered_relation(node.source, {*wanted, *node.on, unit}, catalog)
+    if node.left and wanted == used:
+        return source
+    more = {index - size for index in used if index >= size}
+    other = lowered_relation(node.other, {*more, *node.other_on, other_unit}, catalog)
+    on = tuple(source.place[index] for index in (unit, *node.on))
+    other_on = tuple(other.place[index] for index in (other_unit, *node.other_on))
+    width = len(columns_of(source.node))
+    place = source.place | {size + index: width + at for index, at in other.place.items()}
+    return Placed(Match(source.node, other.node, on, other_on, node.left), place)
+
+
 def _folded(fold: Fold, column: int, by: int) -> Folded:
     if fold.part is None or fold.function not in ("sum", "avg"):
         return Folded(fold.function, column, by)
@@ -160,4 +178,5 @@ def _owner(unit: int | None) -> int:
 
 RULES: Final[dict[type, Callable[..., Any]]] = {
     Rows: _rows, Where: _where, InCohort: _in_cohort, Computed: _computed, PerUnit: _per_unit,
+    JoinOnUnit: _join_on_unit,
 }

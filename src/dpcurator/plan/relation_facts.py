@@ -19,7 +19,7 @@ from dpcurator.language.rows import Field, Operand
 from dpcurator.plan.core_relations import letters
 from dpcurator.plan.nodes import Plan
 from dpcurator.plan.public_keys import image, same_in_a_unit, selectable
-from dpcurator.plan.relations import Computed, Fold, InCohort, PerUnit, Relation, Rows, Where, below
+from dpcurator.plan.relations import Computed, Fold, InCohort, JoinOnUnit, PerUnit, Relation, Rows, Where, below
 
 MOST_DEPTH: Final = 64  # nodes above each other
 MOST_NODES: Final = 256  # of one question, each counted where it stands
@@ -36,13 +36,21 @@ class Facts:
     unit: int | None
     one_row: bool = False
     keyed: frozenset[int] | None = None  # columns of which a unit has each combination of values in one row
+    present: frozenset[int] | None = None  # the same of those rows alone where none of them is missing
+
+    @property
+    def unique(self) -> frozenset[int] | None:
+        """Columns that, with the unit, are the same in one row at most, where none is missing: a join finds one."""
+        return frozenset() if self.one_row else self.keyed if self.keyed is not None else self.present
 
 
 def _rows(node: Rows, catalog: Catalog) -> Facts:
     table = next((table for table in catalog.tables if table.name == node.table and table.private), None)
     if table is None:
         raise LookupError("the catalog has no such private table")
-    return Facts(table, node.unit_index, node.unit is None)
+    names = [column.name for column in table.columns]
+    present = frozenset(map(names.index, table.distinct)) if table.distinct else None
+    return Facts(table, node.unit_index, node.unit is None, None, present)
 
 
 def _where(node: Where, catalog: Catalog) -> Facts:
@@ -77,6 +85,16 @@ def _per_unit(node: PerUnit, catalog: Catalog) -> Facts:
     if not node.keys:
         table = replace(table, columns=tuple(replace(column, per_unit=True) for column in table.columns))
     return Facts(table, 0, not node.keys, frozenset(range(1, len(node.keys) + 1)))
+
+
+def _join_on_unit(node: JoinOnUnit, catalog: Catalog) -> Facts:
+    """Joined on the unit alone to one row a unit, the other side's columns are the same in all rows of a unit."""
+    found, other = facts(node.source, catalog), facts(node.other, catalog)
+    table = found.table
+    for column in other.table.columns:
+        same = column.per_unit and not node.on
+        table = with_column(table, replace(column, missing=None, per_unit=same))
+    return replace(found, table=table)
 
 
 def made_column(part: Operand, name: str, type: str, table: Table) -> Column:
@@ -116,6 +134,7 @@ def _keys(part: Operand, table: Table) -> tuple[Value, ...] | None:
 
 RULES: Final[dict[type, Callable[..., Facts]]] = {
     Rows: _rows, Where: _where, InCohort: _in_cohort, Computed: _computed, PerUnit: _per_unit,
+    JoinOnUnit: _join_on_unit,
 }
 
 

@@ -130,7 +130,28 @@ class PerUnit:
     folds: tuple[Fold, ...]
 
 
-Relation = Rows | Where | InCohort | Computed | PerUnit
+@dataclass(frozen=True, slots=True)
+class JoinOnUnit:
+    """The rows of `source`, each with the columns of the row of `other` that has the same unit and equal values: column
+    on[i] of the one equals column other_on[i] of the other, and a missing value equals none.
+
+    `other` has at most one row for a unit and these values, so no row becomes two. `left`: a row that finds none stays,
+    with missing values; otherwise it is left out. Unit-local: a unit's rows meet rows of the same unit only, and what
+    they find is a function of these. The units are compared by the node itself: no plan says which columns they are.
+    """
+
+    source: Relation
+    other: Relation
+    on: tuple[int, ...]
+    other_on: tuple[int, ...]
+    left: bool
+
+    def __post_init__(self) -> None:
+        if len(self.on) != len(self.other_on) or any(index < 0 for index in (*self.on, *self.other_on)):
+            raise ValueError("a join compares columns in pairs")
+
+
+Relation = Rows | Where | InCohort | Computed | PerUnit | JoinOnUnit
 
 
 def below(node: Relation) -> tuple[Relation, ...]:
@@ -140,6 +161,8 @@ def below(node: Relation) -> tuple[Relation, ...]:
             return (source,)
         case InCohort(source, among):
             return (source, among)
+        case JoinOnUnit(source, other):
+            return (source, other)
     return ()
 
 
@@ -180,7 +203,7 @@ def one_row(node: Relation) -> bool:
     match node:
         case Rows(_, unit):
             return unit is None
-        case Where(source) | Computed(source) | InCohort(source):
+        case Where(source) | Computed(source) | InCohort(source) | JoinOnUnit(source):
             return one_row(source)
         case PerUnit(_, keys):
             return not keys
@@ -196,6 +219,8 @@ def unnamed(node: Relation) -> Relation:
             return InCohort(unnamed(source), unnamed(among))
         case Computed(source, columns):
             return Computed(unnamed(source), tuple(replace(one, name="") for one in columns))
+        case JoinOnUnit(source, other):
+            return replace(node, source=unnamed(source), other=unnamed(other))
         case PerUnit(source, keys, folds):
             named = (tuple(replace(one, name="") for one in keys), tuple(replace(one, name="") for one in folds))
             return PerUnit(unnamed(source), *named)

@@ -65,7 +65,7 @@ from dpcurator.numbers import decimal_text
 from dpcurator.plan.core import ONE
 from dpcurator.plan.nodes import Ask, Bounded, Grouped, Measured
 from dpcurator.plan.reading import Reading
-from dpcurator.plan.relations import Computed, InCohort, PerUnit, Relation, Rows, Where
+from dpcurator.plan.relations import Computed, InCohort, JoinOnUnit, PerUnit, Relation, Rows, Where
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +135,7 @@ COHORT: Final = "a unit is in the cohort or not by its own rows there, which are
 
 COMPUTED: Final = "a subquery computes columns of one row at a time"
 ONE_ROW: Final = "a subquery makes one row of all rows of a unit, of its own rows alone"
+JOINED: Final = "a join adds to a unit's rows what its own rows elsewhere say, at most one to each"
 KEYED: Final = "a subquery makes one row of a unit's rows of each key, of its own rows alone"
 
 
@@ -198,9 +199,16 @@ def _per_unit(node: PerUnit) -> Reach:
     return replace(below, steps=_once(below.steps, KEYED if node.keys else ONE_ROW))
 
 
+def _join_on_unit(node: JoinOnUnit) -> Reach:
+    below, other = stability(node.source), stability(node.other)
+    if below.one == 1 or other.one == 1 or (below.neighbours, below.units) != (other.neighbours, other.units):
+        raise TypeError("a join is of rows that the same units own")
+    return replace(below, steps=_once(below.steps, *other.steps, JOINED))
+
+
 NODE_RULES: dict[type, Callable[..., Reach]] = {
-    Rows: _rows, Where: _where, InCohort: _in_cohort, Computed: _computed, PerUnit: _per_unit, Grouped: _grouped,
-    Bounded: _bounded,
+    Rows: _rows, Where: _where, InCohort: _in_cohort, Computed: _computed, PerUnit: _per_unit,
+    JoinOnUnit: _join_on_unit, Grouped: _grouped, Bounded: _bounded,
 }
 
 

@@ -69,7 +69,8 @@ def step(name: str, check: Callable[..., str], *given: Any) -> Step:
 FORMS = """
 Plan source calls outputs having order limit offset;  Bounded source max_rows max_groups;  Grouped source columns other
 Where source predicate columns;  InCohort source among;  Rows table unit unit_index neighbours units
-Computed source columns;  Made name part type;  PerUnit source keys folds;  Fold name function type part by lower upper
+JoinOnUnit source other on other_on left;  Computed source columns;  Made name part type
+PerUnit source keys folds;  Fold name function type part by lower upper
 KeyColumn name part type count digest
 AggregateCall function column;  Measured name part type kind lower upper filled;  Ask what column
 Output title part shown;  Order part descending nulls_first;  Key index;  Result index;  Given value;  Apply op parts
@@ -212,7 +213,7 @@ def alike(columns: list[Any], groups: int) -> str:
 # What FROM and WHERE make of the tables: each of these nodes gives a unit rows that depend on its own rows below alone,
 # so one unit's rows still are all that two neighbours differ in. A node that is not here is refused.
 RELATIONS = {"Rows": (), "Where": ("source",), "InCohort": ("source", "among"), "Computed": ("source",),
-             "PerUnit": ("source",)}
+             "PerUnit": ("source",), "JoinOnUnit": ("source", "other")}
 
 def tables_of(relation: Any) -> list[Any]:
     """The tables that a relation reads, in order."""
@@ -229,7 +230,7 @@ def same_units(one: Any, other: Any, alone: bool) -> bool:
 
 def owned_below(relation: Any) -> bool:
     """Whether a relation groups or compares units, which are then owned by a column."""
-    return relation["node"] in ("InCohort", "PerUnit") or any(owned_below(relation[name])
+    return relation["node"] in ("InCohort", "PerUnit", "JoinOnUnit") or any(owned_below(relation[name])
                                                               for name in RELATIONS[relation["node"]])
 
 def words_of(relation: Any) -> list[str]:
@@ -238,6 +239,7 @@ def words_of(relation: Any) -> list[str]:
     found = [words for name in RELATIONS[node] for words in words_of(relation[name])]
     own = {"Where": "WHERE looks at one row at a time: a unit's rows only become fewer",
            "InCohort": "a unit is in the cohort or not by its own rows there, which are marked so",
+           "JoinOnUnit": "a join adds to a unit's rows what its own rows elsewhere say, at most one to each",
            "Computed": "a subquery computes columns of one row at a time",
            "PerUnit": "a subquery makes one row of a unit's rows of each key, of its own rows alone"
            if relation.get("keys") else "a subquery makes one row of all rows of a unit, of its own rows alone",

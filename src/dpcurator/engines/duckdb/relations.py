@@ -21,6 +21,7 @@ from dpcurator.plan.core_relations import (
     Flag,
     Folded,
     Groups,
+    Match,
     Only,
     Source,
     Stored,
@@ -86,6 +87,13 @@ def relation_text(node: CoreRelation, stored: Names, parameters: Parameters) -> 
             ends = "".join(f", {_made(fold, parameters).format(n=n)} AS x{keys + n}" for n, fold in enumerate(folds))
             inner = relation_text(source, stored, parameters)
             return f"SELECT {key}{ends} FROM (SELECT {key}{raw} FROM ({inner}) GROUP BY {key})"
+        case Match(source, other, on, other_on, keep):
+            size = len(columns_of(source))
+            left, right = (relation_text(one, stored, parameters) for one in (source, other))
+            theirs = ", ".join(f"right_.x{n} AS x{size + n}" for n in range(len(columns_of(other))))
+            equal = " AND ".join(f"left_.x{a} = right_.x{b}" for a, b in zip(on, other_on, strict=True))
+            how = "LEFT JOIN" if keep else "JOIN"
+            return f"SELECT left_.*, {theirs} FROM ({left}) AS left_ {how} ({right}) AS right_ ON {equal}"
         case Flag(source, unit, among, among_unit):
             left, right = (relation_text(one, stored, parameters) for one in (source, among))
             cohort = f"SELECT DISTINCT x{among_unit} AS w FROM ({right})"
