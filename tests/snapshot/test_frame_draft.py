@@ -57,3 +57,13 @@ def test_a_path_is_drafted_as_init_does(tmp_path):
 def test_what_is_no_frame_is_refused(given):
     with pytest.raises(dp.Misconfigured):
         dp.draft(given)
+
+
+def test_c11_texts_of_a_frame_that_are_numbers_and_dates_in_their_own_way():
+    frame = {"pay": ["1.234,50", "7,25", None], "born": ["05.03.1987", "31.12.1990", ""], "note": ["a, b", "c", "d"],
+             "count": ["1,234", "5,678", "12"]}
+    columns = tomllib.loads(dp.draft(frame))["tables"]["data"]["columns"]
+    assert columns == {
+        "pay": {"type": "float?", "decimal": ",", "thousands": "."}, "born": {"type": "date?", "format": "DD.MM.YYYY"},
+        "note": "text?", "count": {"type": "integer?", "thousands": ","},
+    }
