@@ -7,6 +7,7 @@ import duckdb
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from power import tried
 
 from dpcurator.catalog.bind import catalog_of, schema_fingerprint
 from dpcurator.catalog.load import load
@@ -50,6 +51,7 @@ ROW = st.tuples(
 
 @pytest.mark.parametrize("distinct", [["visit"], ["ward", "visit"]])
 @given(rows=st.lists(ROW, max_size=8))
+@tried
 def test_what_stays_is_the_definition_in_any_order_and_unit_by_unit(distinct, rows):
     table = declaration(Path(), distinct).tables[0]
     alike = [list(COLUMNS).index(name) for name in distinct]
