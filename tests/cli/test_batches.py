@@ -178,3 +178,13 @@ def test_a_file_has_a_menu_a_rehearsal_and_errors_of_its_columns(clinic, capsys)
     assert run(capsys, "ask", "--file", "queries.sql", "--weight", "n=90").code == 2
     assert run(capsys, "ask", "--file", "queries.sql", "--delta", "1e-9").code == 2
     assert run(capsys, "ask", "--file", "queries.sql", "--rehearse", "--fresh").code == 2
+
+
+def test_receipts_of_a_batch_of_which_a_question_was_paid_before(clinic, capsys):
+    assert run(capsys, "ask", "SELECT city, COUNT(*) AS n FROM visits GROUP BY city", "--epsilon", "0.25").code == 0
+    answers = run(capsys, "ask", "--file", "queries.sql", "--epsilon", "0.5", "--json").json
+    name = answers[2]["receipt"]["request"][:8]
+    assert run(capsys, "receipt", name).json == [answers[2]["receipt"]]
+    assert run(capsys, "receipt", f"{name}.2").json == answers[2]["receipt"]
+    assert run(capsys, "receipt", f"{name}.1").code == 2
+    assert answers[0]["receipt"]["format"] == "dpcurator shared receipt 1"

@@ -310,3 +310,30 @@ def test_any_sequence_of_batches_is_charged_as_quoted_and_repeats_for_nothing(na
                           answer=json_of(answer.core_json()))
             assert told.holds, str(told)
     assert made.ledger.verify().sound
+
+
+class _Stopped(Reference):
+    def evaluate_all(self, cores):
+        raise KeyboardInterrupt
+
+
+def test_an_interrupted_batch_is_resumed_as_it_was_charged():
+    """Stopped after the charge, of which a part was paid before: asked again it costs nothing more, also when more has
+    been stored since; and every question of the grouping is answered."""
+    made = curator(TOTAL)
+    cities = ("Leeds", "York", "Hull")
+    made.batch([of(city) for city in cities], epsilon="0.2")
+    asked = [of(city, "COUNT(*) AS n, SUM(age) AS s") for city in cities]
+    engine, made.engine = made.engine, lambda: _Stopped({})
+    with pytest.raises(KeyboardInterrupt):
+        made.batch(asked, epsilon="0.4")
+    made.engine = engine
+    assert made.budget().spent == F(4, 10)
+    made.batch([of(city) for city in cities], epsilon="0.9")  # finer counts are stored meanwhile
+    spent = made.budget().spent
+    answers = made.batch(asked, epsilon="0.4")
+    assert made.budget().spent == spent
+    for answer in answers:
+        told = verify(json_of(answer.receipt), catalog=made.catalog, ledger=made.ledger)
+        assert told.holds, str(told)
+    assert [a.rows for a in made.batch(asked, epsilon="0.4")] == [a.rows for a in answers]

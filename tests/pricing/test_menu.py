@@ -110,13 +110,13 @@ def test_an_error_may_be_a_part_of_a_group_of_an_assumed_or_expected_size():
     part = offer_of(CATALOG, {"within": {"n": "5 %"}, "assume_count": 2000}).quote(plan, CATALOG)
     whole = offer_of(CATALOG, {"within": {"n": 100}, "assume_count": 2000}).quote(plan, CATALOG)
     assert part == whole
-    assert part.assumed == ("n is within 5 % if a group has at least 2000 rows, as you assume",)
+    assert part.assumed == ("n is within 5 % if a group has at least 2,000 rows, as you assume",)
     assert part.assumed[0] in str(part)
     assert part.as_json()["assumed"] == list(part.assumed)
     assert whole.assumed == ()
     expecting = catalog_with(replace(VISITS, expected_units=6000))  # over three cities
     found = offer_of(expecting, {"within": {"n": "5%"}}).quote(plan, expecting)
-    assert found.assumed == ("n is within 5 % if a group has at least 2000 rows, as the catalog says to expect",)
+    assert found.assumed == ("n is within 5 % if a group has at least 2,000 rows, as the catalog says to expect",)
     assert bars(found)[0].error <= 100
 
 

@@ -91,12 +91,13 @@ def receipt_named(ledger: Ledger, name: str) -> Any:
 
 
 def _receipts(stored: dict[str, Any], number: int | None) -> Any:
-    """Of a stored answer its receipt; of a batch all, or that of this number, from 1. None when there is none."""
+    """Of a stored answer its receipt; of a batch all, or that of this number, from 1. None when there is none, as of a
+    question that earlier charges paid."""
     if "batch" not in stored:
         return stored["receipt"] if number is None else None
-    receipts = [one["receipt"] for one in stored["batch"]]
+    receipts = [None if one is None else one["receipt"] for one in stored["batch"]]
     if number is None:
-        return receipts
+        return [one for one in receipts if one is not None]
     return receipts[number - 1] if 1 <= number <= len(receipts) else None
 
 

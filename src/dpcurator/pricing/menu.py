@@ -238,7 +238,7 @@ def _assumed(relative: Mapping[str, Fraction], sized: Mapping[str, Fraction], *,
     whose = "as you assume" if named else "as the catalog says to expect"
     return tuple(
         f"{title} is within {decimal_text(100 * error)} % if a group has at least "
-        f"{decimal_text(sized[title] / error)} rows, {whose}"
+        f"{int(sized[title] / error):,} rows, {whose}"
         for title, error in relative.items()
     )
 
