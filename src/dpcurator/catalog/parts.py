@@ -49,7 +49,7 @@ def read(model: type[S], raw: object, path: Path, problems: Problems) -> S | Non
 
 
 def _blank(value: object, path: Path, problems: Problems) -> bool:
-    marks = path[-1] in ("delimiter", "quote", "escape", "comment")  # "?" is a value there, as in missing and keys
+    marks = path[-1] in ("delimiter", "quote", "escape", "comment", "na_values")  # "?" is a value there, as in keys
     ends = path[-1] in ("bounds", "valid") and isinstance(value, list) and BLANK in value
     blank = ends or (value == BLANK and not marks)
     if blank:
