@@ -126,7 +126,7 @@ def test_rows_05_to_07_no_output_tells_by_being_possible(tmp_path, question):
     assert quote == other.quote(question, epsilon="0.7")
     (priced,) = quote.priced
     for curator in (one, other):
-        for _ in range(20):
+        for _ in range(8):
             (row,) = curator.answer(quote, fresh=True).cells
             steps = row[0].value / float(priced.reading.unit)  # a power of two, or a whole number was shown
             nearby = {finish(quote, seen(quote, ((round(steps) + d,),)))[0][0].value for d in (-1, 0, 1)}
@@ -333,7 +333,7 @@ def test_row_27_nothing_is_clamped_by_a_private_size(tmp_path):
 
 def test_row_27_an_average_is_clamped_by_declared_bounds(tmp_path):
     curator = opened(tmp_path / "c", ROWS[:1], epsilon=LOTS)
-    for _ in range(50):
+    for _ in range(20):
         answer = curator.ask("SELECT AVG(age) AS a FROM visits", epsilon="0.01", fresh=True)
         assert 0 <= answer.rows[0][0] <= 100
         assert answer.interval("a")[0][0] >= 0
@@ -407,7 +407,7 @@ def test_row_37_extreme_bits_give_finite_numbers(tmp_path, one, epsilon):
 
 
 def test_row_38_noise_is_not_cut(tmp_path):
-    """Counts below 0 are shown as they are; in 60 draws at epsilon .01 none below 0 has probability under 1e-17."""
+    """Counts below 0 are shown as they are; in 34 draws at epsilon .01 none below 0 has probability under 1e-10."""
     curator = opened(tmp_path / "c", [], epsilon=LOTS)
-    shown = [curator.ask(COUNT, epsilon="0.01", fresh=True).rows[0][0] for _ in range(60)]
+    shown = [curator.ask(COUNT, epsilon="0.01", fresh=True).rows[0][0] for _ in range(34)]
     assert min(shown) < 0 < max(shown)

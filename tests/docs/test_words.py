@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 import pytest
 from documents import ROOT
+from source import nodes
 
 import dpcurator as dp
 
@@ -48,7 +49,7 @@ def named(call: ast.Call) -> str:
 def in_source() -> Iterator[tuple[str, str]]:
     """Where, and what, of errors and of the help of options."""
     for path in sorted((ROOT / "src").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes(path):
             if isinstance(node, ast.Call):
                 where = f"{path.relative_to(ROOT)}:{node.lineno}"
                 told = [node] if named(node) in ERRORS else [word.value for word in node.keywords if word.arg == "help"]

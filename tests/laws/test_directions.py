@@ -13,6 +13,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
+from source import nodes
 
 import dpcurator
 
@@ -86,11 +87,6 @@ def files() -> list[Path]:
 
 def room(path: Path) -> str:
     return path.relative_to(ROOT).with_suffix("").parts[0]
-
-
-@cache
-def nodes(path: Path) -> tuple[ast.AST, ...]:
-    return tuple(ast.walk(ast.parse(path.read_text("utf-8"))))
 
 
 def imported(path: Path) -> Iterator[tuple[str, str]]:

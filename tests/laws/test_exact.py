@@ -6,10 +6,10 @@ import ast
 import copy
 import json
 import pickle
-from functools import cache
 from pathlib import Path
 
 import pytest
+from source import nodes
 
 import dpcurator
 from dpcurator.values import Exact
@@ -18,9 +18,8 @@ ROOT = Path(dpcurator.__file__).parent
 SECRET = 918273645
 
 
-@cache
-def parsed() -> list[tuple[Path, list[ast.AST]]]:
-    return [(path, [*ast.walk(ast.parse(path.read_text("utf-8")))]) for path in sorted(ROOT.rglob("*.py"))]
+def parsed() -> list[tuple[Path, tuple[ast.AST, ...]]]:
+    return [(path, nodes(path)) for path in sorted(ROOT.rglob("*.py"))]
 
 
 def sealed() -> Exact:
@@ -74,8 +73,8 @@ def test_its_slot_is_touched_in_its_own_class_only():
 
 
 def test_no_name_of_it_is_built_at_run_time():
-    for path, nodes in parsed():
-        for node in nodes:
+    for path, tree in parsed():
+        for node in tree:
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 assert node.value != "open_for_release", path
                 assert node.value != "_rows" or path.name == "values.py", path  # its own slot

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from source import nodes
 
 import dpcurator
 from dpcurator.errors import Refusal
@@ -69,7 +70,7 @@ def test_it_is_opened_by_the_mechanism_of_smooth_noise_alone() -> None:
     users = {
         str(path.relative_to(ROOT))
         for path in ROOT.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for node in nodes(path)
         if isinstance(node, ast.Attribute) and node.attr in names
     }
     assert users == {"mechanisms/smooth/smooth_noise.py"}

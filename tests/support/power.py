@@ -123,6 +123,7 @@ SAMPLED: Final[dict[str, int]] = {
     "cases/test_ledger.py::test_bud_03_fifty_threads_and_eight_processes_get_ten_tenths": 1,
     "cases/test_selection.py::test_sel_07_a_median_of_many_zeros_is_zero": 1,
     "cli/test_commands.py::test_bad_prices": 4,
+    "cli/test_commands.py::test_demo": 0,
     "cli/test_currencies.py::test_bad_prices_in_rho": 2,
     "cli/test_formats.py::test_e9_a_full_device_is_no_fault_and_the_answer_is_stored": 1,
     "cli/test_plot.py::test_a_bad_word_is_refused": 7,
@@ -311,9 +312,9 @@ SAMPLED: Final[dict[str, int]] = {
     "snapshot/test_frames.py::test_the_same_rows_from_every_library": 6,
     "snapshot/test_frames.py::test_values_are_converted_exactly_or_not_at_all": 5,
     "snapshot/test_interrupted.py::test_a_file_that_is_replaced_while_it_is_read_is_told_and_nothing_of_it_is_used": 2,
+    "snapshot/test_loading.py::test_t18_typed_sources_are_read_alike_in_both_ways": 1,
     "snapshot/test_refresh.py::test_a5_a_blank_line_is_a_row_where_each_row_is_a_unit_and_has_one_column": 6,
     "snapshot/test_refresh.py::test_a5_with_a_public_number_of_units_a_row_that_cannot_be_read_stays": 3,
-    "snapshot/test_loading.py::test_t18_typed_sources_are_read_alike_in_both_ways": 1,
     "snapshot/test_store.py::test_a_crash_at_any_step_leaves_a_whole_snapshot_in_force": 3,
     "snapshot/test_typed.py::test_a3_the_name_of_a_folder_replaces_no_column": 1,
     "snapshot/test_typed.py::test_a_parquet_file": 1,
@@ -328,41 +329,41 @@ SAMPLED: Final[dict[str, int]] = {
 }
 
 ALL: Final = sys.maxsize
-EXAMPLES: Final = (40, 400)  # of each test of hypothesis that has no line
+EXAMPLES: Final = (25, 400)  # of each test of hypothesis that has no line
 POWER: Final[dict[str, tuple[int, int]]] = {  # examples in an ordinary run, and in a long one
-    "aggregates/test_bars.py::test_h2_the_quoted_bar_covers_the_noise_and_the_finished_interval": (30, 500),
+    "aggregates/test_bars.py::test_h2_the_quoted_bar_covers_the_noise_and_the_finished_interval": (20, 500),
     "curator/test_readings.py::test_any_sequence_of_questions_is_charged_for_new_readings_alone": (1, 25),
     "engines/test_conformance.py::test_every_engine_gives_the_integers_of_the_reference": (3, 250),  # in each of forty
     "engines/test_functions.py::test_a_function_gives_python_s_value_in_every_row": (2, 20),
     "attacks/test_batch_as_one.py::test_row_22_amounts_chosen_in_the_light_of_answers_are_summed_as_points": (5, 20),
     "attacks/test_crash.py::test_row_19_a_kill_at_any_moment_loses_no_charge": (3, 15),  # in each of twelve
-    "attacks/test_no_question_closes.py::test_row_10_no_accepted_question_can_fail_after_the_charge": (12, 250),
-    "fronts/test_frame.py::test_a_question_is_one_request_whichever_front_asked_it": (15, 150),
-    "fronts/test_frame.py::test_every_name_makes_the_trip": (60, 1000),
-    "fronts/test_frame.py::test_the_plan_of_a_frame_is_the_plan_of_its_sql": (60, 600),
-    "fronts/test_fuzz.py::test_no_shape_of_tree_is_left_to_the_catch_all": (800, 20_000),
+    "attacks/test_no_question_closes.py::test_row_10_no_accepted_question_can_fail_after_the_charge": (8, 250),
+    "fronts/test_frame.py::test_a_question_is_one_request_whichever_front_asked_it": (10, 150),
+    "fronts/test_frame.py::test_every_name_makes_the_trip": (40, 1000),
+    "fronts/test_frame.py::test_the_plan_of_a_frame_is_the_plan_of_its_sql": (40, 600),
+    "fronts/test_fuzz.py::test_no_shape_of_tree_is_left_to_the_catch_all": (400, 20_000),
     "fronts/test_fuzz.py::test_only_a_plan_or_a_refusal_comes_out": (100, 20_000),  # in each of fifty
-    "language/test_intervals.py::test_a_value_is_within_its_bounds": (150, 1500),
-    "language/test_render.py::test_every_tree_parses_back_to_itself": (100, 1500),
+    "language/test_intervals.py::test_a_value_is_within_its_bounds": (80, 1500),
+    "language/test_render.py::test_every_tree_parses_back_to_itself": (60, 1500),
     "laws/test_questions.py::test_every_law_holds_of_every_question": (20, 400),  # in each of four
-    "ledger/test_decide.py::test_the_budget_holds_and_a_refusal_changes_nothing": (60, 1000),
-    "numbers/test_display.py::test_no_digit_is_beyond_the_noise_and_the_error_is_rounded_up": (150, 4000),
+    "ledger/test_decide.py::test_the_budget_holds_and_a_refusal_changes_nothing": (40, 1000),
+    "numbers/test_display.py::test_no_digit_is_beyond_the_noise_and_the_error_is_rounded_up": (100, 4000),
     "numbers/test_enclosure.py::test_exp_turns_sums_into_products": (60, 1500),
     "numbers/test_enclosure.py::test_ln_undoes_exp": (60, 1500),
-    "numbers/test_enclosure.py::test_operations_hold_what_the_reals_give": (60, 1500),
+    "numbers/test_enclosure.py::test_operations_hold_what_the_reals_give": (40, 1500),
     "numbers/test_enclosure.py::test_powers_round_outward": (60, 1500),
-    "numbers/test_interval.py::test_a_point_of_each_gives_a_point_of_the_result": (100, 4000),
-    "plan/test_keys.py::test_a_row_of_listed_values_has_a_listed_key_or_none": (250, 5000),
+    "numbers/test_interval.py::test_a_point_of_each_gives_a_point_of_the_result": (60, 4000),
+    "plan/test_keys.py::test_a_row_of_listed_values_has_a_listed_key_or_none": (120, 5000),
     "plan/test_merge.py::test_merging_is_invisible_and_reads_nothing_twice": (5, 135),  # in each of 24
-    "pricing/test_grids.py::test_sensitivity_from_the_rounded_bounds_holds_for_every_value": (200, 4000),
+    "pricing/test_grids.py::test_sensitivity_from_the_rounded_bounds_holds_for_every_value": (120, 4000),
     "pricing/test_joint_guarantee.py::test_it_is_the_brackets_upper_end_rounded_up_and_above_the_lower_one": (5, 100),
     "pricing/test_joint_guarantee.py::test_one_more_loss_is_never_cheaper": (4, 100),
     "pricing/test_menu.py::test_a_price_meets_its_target_and_one_step_less_does_not": (25, 500),
     "pricing/test_prices.py::test_an_epsilon_in_a_rho_ledger_is_worth_at_most_itself": (20, 400),
     "pricing/test_selecting.py::test_the_rules_promise_is_within_what_is_charged": (40, 800),
-    "receipts/test_verify.py::test_a_plan_changed_with_its_digest_is_caught_where_sensitivity_rests_on_it": (150, ALL),
-    "receipts/test_verify.py::test_every_changed_leaf_is_caught_by_the_signature": (150, ALL),
-    "receipts/test_verify.py::test_every_claim_changed_and_signed_again_is_caught_by_deriving_it_again": (200, ALL),
+    "receipts/test_verify.py::test_a_plan_changed_with_its_digest_is_caught_where_sensitivity_rests_on_it": (100, ALL),
+    "receipts/test_verify.py::test_every_changed_leaf_is_caught_by_the_signature": (100, ALL),
+    "receipts/test_verify.py::test_every_claim_changed_and_signed_again_is_caught_by_deriving_it_again": (130, ALL),
     "receipts/test_verify.py::test_every_claim_of_every_kind_changed_and_signed_again_is_caught": (50, ALL),  # of six
     "sensitivity/test_admissible.py::test_pure_losses_are_within_epsilon": (1, ALL),  # of three, in each of six
     "snapshot/test_csv.py::test_t17_any_text_is_read_alike_in_any_chunks": (40, 3000),
