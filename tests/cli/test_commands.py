@@ -289,7 +289,8 @@ def test_what_a_broken_file_tells_and_whom(clinic: Path, capsys: pytest.CaptureF
         assert told.code == 0
         assert ("set aside" in told.out or "unreadable" in told.out) == bool(line)
         ran = run(capsys, "ask", COUNT, "--epsilon", f"0.1{number}1")
-        words.add((ran.code, len(ran.out.splitlines()), ran.err))
+        lines = [line for line in ran.out.splitlines() if not line.startswith("~ ")]  # values within their own noise
+        words.add((ran.code, len(lines), ran.err))
     assert words == {(0, 5, "")}
 
 

@@ -114,6 +114,7 @@ def _public_table(table: Table) -> dict[str, Any]:
     ]
     caps = {"max_rows": table.max_rows, "max_groups": table.max_groups, "expected_units": table.expected_units}
     caps |= {} if table.max_total is None else {"max_total": table.max_total}
+    caps |= {} if table.min_units is None else {"min_units": table.min_units}
     caps |= table_facts(table)
     return {"name": table.name, "unit": table.unit, "columns": columns} | caps
 

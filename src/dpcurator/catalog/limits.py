@@ -23,6 +23,7 @@ MOST_KEYS: Final = 1_000_000  # of one column, and entries of any list
 DEEPEST: Final = 8  # tables and lists inside one another
 MOST: Final = {  # what the engines' integers allow: `engines.limits` derives these numbers
     "max_rows": 2**20, "max_groups": 2**26, "max_total": 2**20, "units": 2**48, "expected_units": 2**48,
+    "min_units": 2**48,
 }
 
 

@@ -86,6 +86,7 @@ class Table:
     max_groups: int | None = None
     max_total: int | None = None  # rows of a unit in all of one answer
     expected_units: int | None = None  # a public size hint, for error bars only
+    min_units: int | None = None  # of fewer units no unlisted key is ever shown
     distinct: tuple[str, ...] = ()  # columns of which a unit has each combination of present values in one row
 
     __repr__ = readable

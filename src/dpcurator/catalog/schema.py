@@ -230,6 +230,7 @@ class TableFields(Section):
     max_total: Annotated[Any, Field(description="Rows of a unit that count in one answer; enforced by weights.")] = None
     max_rows: Annotated[Any, Field(description="Rows a unit may add to one group; enforced by scaling down.")] = None
     max_groups: Annotated[Any, Field(description="Groups a unit may be in; enforced by scaling down.")] = None
+    min_units: Annotated[Any, Field(description="Of fewer units no unlisted group is ever shown.")] = None
     expected_units: Annotated[Any, Field(description="About how many units, if public; for error bars only.")] = None
 
 

@@ -104,7 +104,7 @@ def _table(
 ) -> Table:
     unit = _unit(name, shape, fields, path, problems)
     counts: dict[str, int | None] = {}
-    for field in ("max_total", "max_rows", "max_groups", "expected_units"):
+    for field in ("max_total", "max_rows", "max_groups", "expected_units", "min_units"):
         given = getattr(shape, field)
         counts[field] = None
         if given is None:
@@ -115,13 +115,14 @@ def _table(
             problems.add((*path, field), error.what, error.cure or f"Write {field} = 1 or more.")
         if shape.public:
             problems.add((*path, field), f"{field} is for private tables; this one is public.", "Leave it out.")
-        elif unit == EACH_ROW and field != "expected_units":
+        elif unit == EACH_ROW and field not in ("expected_units", "min_units"):
             problems.add((*path, field), f'{field} cannot be given with unit = "each row": a row is in one group.',
                          "Leave it out.")
     distinct = _distinct(name, shape, columns, path, problems)
     return Table(
         name, tuple(columns), unit, distinct=distinct, max_rows=counts["max_rows"], max_groups=counts["max_groups"],
         max_total=counts["max_total"], expected_units=counts["expected_units"],
+        min_units=counts["min_units"],
     )
 
 

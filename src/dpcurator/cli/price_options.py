@@ -66,6 +66,9 @@ MaxRows = Annotated[
     str | None, typer.Option("--max-rows", help="Rows of one unit that count in one group.", metavar="N")
 ]
 MaxGroups = Annotated[str | None, typer.Option("--max-groups", help="Groups in which one unit counts.", metavar="N")]
+MinUnits = Annotated[
+    str | None, typer.Option("--min-units", help="Of fewer units no unlisted group is shown.", metavar="N")
+]
 Confidence = Annotated[str, typer.Option(help="Of the error bars.", metavar="LEVEL")]
 
 
@@ -84,6 +87,7 @@ class Asked:
     max_total: MaxTotal = None
     max_rows: MaxRows = None
     max_groups: MaxGroups = None
+    min_units: MinUnits = None
 
     @property
     def unpriced(self) -> bool:
@@ -103,7 +107,10 @@ class Asked:
 
     def caps(self) -> Caps:
         """Contribution bounding of the question's own."""
-        return {"max_total": self.max_total, "max_rows": self.max_rows, "max_groups": self.max_groups}
+        return {
+            "max_total": self.max_total, "max_rows": self.max_rows, "max_groups": self.max_groups,
+            "min_units": self.min_units,
+        }
 
     def unpriced_by(self, question: str) -> bool:
         """Whether neither these options nor the question itself says a price. Raises Refusal."""

@@ -149,7 +149,8 @@ class Curator(Paying):
         ledger's delta, by default the same share of it. assume_count: how many rows a group has, for `within` a mean.
         weights: how much the error bar of each named column counts where the price is shared, as {"n": 2}; 1 otherwise.
         confidence: of the error bars. Numbers may be written 0.1, "0.1" or "1/10". max_total, max_rows, max_groups:
-        contribution bounding for this question, instead of the catalog's. Raises Refusal.
+        contribution bounding for this question, instead of the catalog's. min_units: of fewer units no group that
+        nobody listed is shown; at least the catalog's. Raises Refusal.
         """
         whole = self._whole(question, asked)
         return whole if whole.free else with_stored(whole, self.ledger, analyst)
@@ -172,9 +173,12 @@ class Curator(Paying):
         max_total: int | str | None = None,
         max_rows: int | str | None = None,
         max_groups: int | str | None = None,
+        min_units: int | str | None = None,
     ) -> Menu:
         """What each share of the budget would buy. Free; no data is looked at. The caps are as for `quote`."""
-        plan = self._bound(read(question), {"max_total": max_total, "max_rows": max_rows, "max_groups": max_groups})
+        plan = self._bound(read(question), {
+            "max_total": max_total, "max_rows": max_rows, "max_groups": max_groups, "min_units": min_units,
+        })
         rows = rows_of(assume_count) or expected_rows(plan, self.catalog)
         budget = self.budget()
         return menu(
@@ -275,12 +279,15 @@ class Curator(Paying):
         max_total: int | str | None = None,
         max_rows: int | str | None = None,
         max_groups: int | str | None = None,
+        min_units: int | str | None = None,
     ) -> Menu:
         """What each share of the budget would buy for several questions together, as `menu` for one. Free.
 
         Columns are titled by question, as "2: n". Raises Refusal.
         """
-        plans = self._plans(questions, {"max_total": max_total, "max_rows": max_rows, "max_groups": max_groups})
+        plans = self._plans(questions, {
+            "max_total": max_total, "max_rows": max_rows, "max_groups": max_groups, "min_units": min_units,
+        })
         budget = self.budget()
         return batch_menu(
             plans, self.catalog, budget.remaining, rows=rows_of(assume_count), confidence=level_of(confidence),

@@ -112,11 +112,12 @@ class Frame(Generic[Q, M, A]):
         return replace(self, other=True)
 
     def caps(
-        self, *, max_total: int | None = None, max_rows: int | None = None, max_groups: int | None = None
+        self, *, max_total: int | None = None, max_rows: int | None = None, max_groups: int | None = None,
+        min_units: int | None = None,
     ) -> Frame[Q, M, A]:
         """Contribution bounding for this question alone, instead of the catalog's: how many rows of one unit count in
         all, in one group, and in how many groups. Smaller caps mean less noise and more left out. Raises Refusal."""
-        return replace(self, bounds=caps_of(max_total, max_rows, max_groups))
+        return replace(self, bounds=caps_of(max_total, max_rows, max_groups, min_units))
 
     def agg(self, /, *unnamed: object, **items: Expression) -> Frame[Q, M, A]:
         """Columns of the answer, each under its name. Raises Refusal."""

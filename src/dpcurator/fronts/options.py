@@ -18,7 +18,8 @@ from dpcurator.language.question import NO_CAPS, Caps
 from dpcurator.numbers import whole
 
 CAPS: Final = {"max_total": "max_total", "max_rows": "max_rows", "max_groups": "max_groups",
-               "max_groups_contributed": "max_groups"}
+               "max_groups_contributed": "max_groups", "min_units": "min_units",
+               "min_privacy_units_per_group": "min_units"}
 PRICE: Final = ("epsilon", "delta")
 _HEAD: Final = re.compile(
     r"(\s*SELECT)(\s+WITH\s+DIFFERENTIAL_PRIVACY\b)(\s*OPTIONS\s*\(([^()]{0,1000})\))?", re.IGNORECASE

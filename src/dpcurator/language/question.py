@@ -290,23 +290,30 @@ class Ordering:
 
 @dataclass(frozen=True, slots=True)
 class Caps:
-    """How much of one unit counts in an answer: rows in all, rows in one group, groups. None: not said."""
+    """How much of one unit counts in an answer: rows in all, rows in one group, groups. None: not said.
+
+    min_units: of fewer units no group that nobody listed is shown."""
 
     max_total: int | None = None
     max_rows: int | None = None
     max_groups: int | None = None
+    min_units: int | None = None
 
     def or_else(self, other: Caps) -> Caps:
-        """These where any is said, else the other ones: caps are named together or not at all."""
-        return other if self == Caps() else self
+        """These where any is said, else the other ones: caps are named together or not at all. The larger of the two
+        least numbers of units: a question can only be stricter."""
+        caps = other if replace(self, min_units=None) == Caps() else self
+        return replace(caps, min_units=max(self.min_units or 1, other.min_units or 1))
 
 
 NO_CAPS: Final = Caps()
 
 
-def caps_of(max_total: object = None, max_rows: object = None, max_groups: object = None) -> Caps:
+def caps_of(
+    max_total: object = None, max_rows: object = None, max_groups: object = None, min_units: object = None
+) -> Caps:
     """Caps as somebody gives them, each None or a whole number of at least 1. Raises Refusal."""
-    given = {"max_total": max_total, "max_rows": max_rows, "max_groups": max_groups}
+    given = {"max_total": max_total, "max_rows": max_rows, "max_groups": max_groups, "min_units": min_units}
     return Caps(**{name: whole(value, name=name, least=1) for name, value in given.items() if value is not None})
 
 

@@ -68,7 +68,7 @@ def render(question: Question) -> str:
 
 def _options(caps: Caps) -> str:
     """The clause that says these caps, with a blank before it; nothing where none is said."""
-    said = [f"{name} = {value}" for name in ("max_total", "max_rows", "max_groups")
+    said = [f"{name} = {value}" for name in ("max_total", "max_rows", "max_groups", "min_units")
             if (value := getattr(caps, name)) is not None]
     return f" WITH DIFFERENTIAL_PRIVACY OPTIONS ({', '.join(said)})" if said else ""
 

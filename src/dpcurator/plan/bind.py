@@ -7,6 +7,7 @@ column's declared facts; what is not understood is refused, never dropped. Check
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Literal
 
 from dpcurator.catalog.model import EACH_ROW, Catalog, Column
@@ -52,9 +53,11 @@ from dpcurator.plan.nodes import (
     Post,
 )
 from dpcurator.plan.outputs import FUNCTIONS, Look, Shape, post
+from dpcurator.plan.relation_facts import least_units
 from dpcurator.plan.scope import AggregateRule, Keyed, Scope
 
 MAX_KEYS = 1_000_000  # K's public limit (semantics 4.1)
+MOST_UNITS = 2**48
 
 
 def bind(question: Question, catalog: Catalog, aggregates: tuple[AggregateRule, ...]) -> Plan:
@@ -120,7 +123,16 @@ def _source(scope: Scope) -> tuple[Bounded, Refusal | None]:
         raise Refusal(
             "every key is listed, and answered: there are no others.", cure="Write GROUP BY without WITH_OTHER."
         )
-    grouped = Grouped(scene.relation, columns, question.other)
+    said, least = question.caps.min_units or 1, least_units(scene.relation, scope.catalog)
+    listed = all(column.listed for column in columns)
+    if said > 1 and listed:
+        raise Refusal(
+            "every key is listed, and answered of however few units: min_units leaves out groups that nobody listed.",
+            cure="Leave min_units out.", mends=(),
+        )
+    if said > MOST_UNITS:
+        raise Refusal(f"min_units is at most {MOST_UNITS:,}.", cure="Give a smaller number.")
+    grouped = Grouped(scene.relation, columns, question.other, 1 if listed else max(said, least))
     if grouped.listed and grouped.keys > MAX_KEYS:
         raise Refusal(
             f"GROUP BY would answer for {grouped.keys:,} keys; the limit is {MAX_KEYS:,}.",
@@ -131,7 +143,7 @@ def _source(scope: Scope) -> tuple[Bounded, Refusal | None]:
     caps = question.caps.or_else(Caps(table.max_total, table.max_rows, table.max_groups))
     keyed_by = scene.facts.keyed
     if keyed_by is not None and keyed_by <= {key.part.index for key in columns if isinstance(key.part, Field)}:
-        caps = Caps(caps.max_total, 1, caps.max_groups)  # a unit has one row in each group
+        caps = replace(caps, max_rows=1)  # a unit has one row in each group
     if caps.max_total is None and caps.max_rows is None and in_one_group(grouped):
         try:
             bounded(grouped, caps, table.name)

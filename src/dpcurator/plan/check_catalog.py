@@ -17,7 +17,7 @@ from dpcurator.language.spelling import spelled
 from dpcurator.plan.limits import check, finishing
 from dpcurator.plan.nodes import KeyColumn, Measured, Plan
 from dpcurator.plan.public_keys import digest_of, image, same_in_a_unit, selectable
-from dpcurator.plan.relation_facts import facts
+from dpcurator.plan.relation_facts import facts, least_units
 from dpcurator.plan.relations import (
     Computed,
     Fold,
@@ -42,6 +42,8 @@ def disagreement(plan: Plan, catalog: Catalog) -> str | None:
             return wrong
     if any(rows.unit is None for rows in leaves(source)) and (plan.source.max_rows, plan.source.max_groups) != (1, 1):
         return "a row that is a unit is one row in one group"
+    if not plan.source.source.listed and plan.source.source.min_units < least_units(source, catalog):
+        return "groups of fewer units may be shown than the catalog lets be"
     try:
         if wrong := next((wrong for node in walk(source) if (wrong := _relation(node, catalog))), None):
             return wrong

@@ -59,16 +59,19 @@ class Grouped:
 
     With a column without a list the keys are unknown as a whole: a listed part still drops the rows whose value is not
     listed, and the tuples that occur are candidates. `other`: the readings of the candidates that are not shown are
-    answered as well, added up in one more group.
+    answered as well, added up in one more group. `min_units`: of fewer units no unknown key is shown.
     """
 
     source: Relation
     columns: tuple[KeyColumn, ...]
     other: bool = False
+    min_units: int = field(default=1, metadata=LATER)
 
     def __post_init__(self) -> None:
         if self.other and self.listed:
             raise ValueError("every listed key is answered: there are no others")
+        if self.min_units < 1 or (self.min_units > 1 and self.listed):
+            raise ValueError("every listed key is answered, of however few units")
 
     @property
     def listed(self) -> bool:

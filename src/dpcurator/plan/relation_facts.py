@@ -19,7 +19,7 @@ from dpcurator.language.rows import Field, Operand
 from dpcurator.plan.core_relations import letters
 from dpcurator.plan.nodes import Plan
 from dpcurator.plan.public_keys import image, same_in_a_unit, selectable
-from dpcurator.plan.relations import Computed, Fold, InCohort, JoinOnUnit, PerUnit, Relation, Rows, Where, below
+from dpcurator.plan.relations import Computed, Fold, InCohort, JoinOnUnit, PerUnit, Relation, Rows, Where, below, leaves
 
 MOST_DEPTH: Final = 64  # nodes above each other
 MOST_NODES: Final = 256  # of one question, each counted where it stands
@@ -196,3 +196,9 @@ def rows_known(plan: Plan, catalog: Catalog) -> int | None:
     units = catalog.units_expected(table_of(plan, catalog))
     source = plan.source.source
     return None if units is None else max(1, units // max(1, source.keys if source.listed else 1))
+
+
+def least_units(relation: Relation, catalog: Catalog) -> int:
+    """Of fewer units no unlisted key is shown, as the catalog says: the largest of what its tables there declare."""
+    tables = {table.name: table for table in catalog.tables}
+    return max((tables[rows.table].min_units or 1 for rows in leaves(relation)), default=1)

@@ -75,7 +75,8 @@ class Reach:
     rows: rows in one key; groups: keys it is in; total: rows in all, None where so many rows in so many keys are the
     limit already; keys: K, None when keys are `chosen` and their number is not public;
     one: the integer that one whole row counts; units: public n, with replace-one only; whole: each unit is exactly one
-    row of the one key. other: the chosen keys that are not shown are read as one more.
+    row of the one key. other: the chosen keys that are not shown are read as one more. min_units: of fewer units no
+    chosen key is shown.
     """
 
     rows: int | None
@@ -88,6 +89,7 @@ class Reach:
     whole: bool = False
     other: bool = False
     total: int | None = None
+    min_units: int = 1
 
     @property
     def chosen(self) -> bool:
@@ -167,7 +169,9 @@ def _grouped(node: Grouped) -> Reach:
     if not node.listed:
         words = f"GROUP BY {names}: the keys are not public, those that occur are candidates; {each}"
         words += "; those not shown are added up in one more" if node.other else ""
-        return replace(below, keys=None, whole=False, other=node.other, steps=below.step(words))
+        least = node.min_units
+        words += f"; of fewer than {least} units none is shown" if least > 1 else ""
+        return replace(below, keys=None, whole=False, other=node.other, min_units=least, steps=below.step(words))
     words = f"GROUP BY {names}: {node.keys} listed keys, {each}"
     return replace(below, keys=node.keys, whole=False, steps=below.step(words))
 

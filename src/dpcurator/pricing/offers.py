@@ -34,6 +34,7 @@ class CapsAsking(TypedDict, total=False):
     max_total: int | str | None
     max_rows: int | str | None
     max_groups: int | str | None
+    min_units: int | str | None
 
 
 class BatchAsking(CapsAsking, total=False):
@@ -141,7 +142,7 @@ def said_by(question: Question, given: Asking) -> Asking:
 
 def capped(question: Question, given: BatchAsking) -> Question:
     """The question under the caps given beside it, where any is. Raises Refusal."""
-    caps = caps_of(given.get("max_total"), given.get("max_rows"), given.get("max_groups"))
+    caps = caps_of(given.get("max_total"), given.get("max_rows"), given.get("max_groups"), given.get("min_units"))
     if caps == Caps():
         return question
     if question.caps != Caps():

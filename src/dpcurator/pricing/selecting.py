@@ -46,7 +46,7 @@ class Selecting:
     @property
     def threshold(self) -> int | None:
         """From which noisy number of units on a key is shown, where the rule is a threshold."""
-        found: int | None = getattr(self.rule, "threshold", None)
+        found: int | None = getattr(self.rule, "least_noisy", None)
         return found
 
     def chances(self) -> tuple[tuple[int, Fraction], ...]:
@@ -68,6 +68,11 @@ class Selecting:
             middle = (low + high) // 2
             low, high = (low, middle) if self.rule.keep_chance(middle).lo >= chance else (middle, high)
         return high
+
+    @property
+    def min_units(self) -> int:
+        """Of fewer units no key is ever shown."""
+        return self.rule.min_units or 1
 
     def as_json(self) -> dict[str, Any]:
         """For the ledger's parameters and the receipt: exact text."""
@@ -102,16 +107,16 @@ def selecting(
             "keys that are not listed need a delta, and this question has none.",
             cure="Give it some with delta; or the steward lists the keys, or gives the ledger a delta.",
         )
-    groups = reach.groups or 1
+    groups, least = reach.groups or 1, reach.min_units
     replaced = reach.neighbours == "replace-one"
     pure = epsilon or pure_epsilon(rho)
     one, small = _halved(pure, delta) if replaced else (pure, delta)
-    rules: list[KeySelection] = [LaplaceThreshold.spending(one, small, groups=groups)]
-    rules += [] if counted else [TruncatedGeometric.spending(one, small, groups=groups)]
+    rules: list[KeySelection] = [LaplaceThreshold.spending(one, small, groups=groups, min_units=least)]
+    rules += [] if counted else [TruncatedGeometric.spending(one, small, groups=groups, min_units=least)]
     if not epsilon and not replaced:
-        rules.append(GaussianThreshold.spending_rho(rho, small, groups=groups))
+        rules.append(GaussianThreshold.spending_rho(rho, small, groups=groups, min_units=least))
     elif epsilon and greatest_rho(one, small / 2):
-        rules.append(GaussianThreshold.spending(one, small, groups=groups))
+        rules.append(GaussianThreshold.spending(one, small, groups=groups, min_units=least))
     return Selecting(best(rules), epsilon, rho, delta)
 
 

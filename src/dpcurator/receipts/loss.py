@@ -92,6 +92,7 @@ def _selection(told: Parsed) -> str:
     require(set(selection) == {"rule", "epsilon", "rho", "delta"}, "the selection of keys has other parts")
     rule = selection_of(selection["rule"])
     require(reach.chosen and rule.groups == selection_reach(reach), "keys are selected for another number of groups")
+    require((rule.min_units or 1) == reach.min_units, "keys are selected for another least number of units")
     epsilon, rho, delta = (amount_of(selection[name]) for name in ("epsilon", "rho", "delta"))
     if reach.neighbours == "replace-one":
         twice = zcdp.selection_under_replacement(*rule.promise)

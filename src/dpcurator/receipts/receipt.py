@@ -108,7 +108,8 @@ def _asked(quote: Quote, answer_core: Json, key: SigningKey) -> Json:
 
 def reach_json(reach: Reach) -> Json:
     found = {"rows": reach.rows, "groups": reach.groups, "keys": reach.keys, "one": reach.one, "units": reach.units}
-    return found if reach.total is None else found | {"total": reach.total}
+    found |= {} if reach.total is None else {"total": reach.total}
+    return found if reach.min_units == 1 else found | {"min_units": reach.min_units}
 
 
 @cache  # of what is installed; each look opens files

@@ -27,7 +27,6 @@ from dpcurator.values import Cell
 
 Computed = Interval | str | bool | None  # None: NULL
 _NULL = Interval(None, None, None)
-_SMALLEST: Final = Fraction(1)  # units of a key that may be shown
 OTHER: Final = Cell(None, other=True)  # in the place of a key: all keys that are not shown
 
 
@@ -77,6 +76,7 @@ class _View:
         self.readings = [(one.reading.unit, one.error(beta)) for one in quote.priced]
         self.with_keys, threshold = quote.with_keys, None if quote.selecting is None else quote.selecting.threshold
         self.threshold = 0 if threshold is None else threshold
+        self.smallest = Fraction(quote.reach.min_units)  # units of a key that may be shown
         self.calls = [(one.rule.finish, one.readings, one.call.column) for one in quote.calls]
 
     def value(self, part: Post, number: int) -> Computed:
@@ -98,7 +98,7 @@ class _View:
         found = Interval.around(self.noisy[place][number] * unit, error)
         if place != self.with_keys or found.value is None or found.low is None or found.value > self.threshold + error:
             return found
-        return Interval(found.value, min(found.low, _SMALLEST), found.high)  # see pricing.noise.SelectionNoise
+        return Interval(found.value, min(found.low, self.smallest), found.high)  # see pricing.noise.SelectionNoise
 
 
 def _given(value: Value | Fraction | bool) -> Computed:

@@ -57,7 +57,8 @@ def _bounding(plan: Plan, reach: Reach, units: str) -> list[str]:
     alone = reach.one == 1 or one_row(plan.source.source.source)  # a unit is one row in one group: nothing is cut
     found = [] if alone else _limits(plan, reach, units)
     if reach.chosen:
-        found.append(f"groups of few {units} are {'in (other)' if reach.other else 'left out'}")
+        least = f", and all of fewer than {reach.min_units:,}," if reach.min_units > 1 else ""
+        found.append(f"groups of few {units}{least} are {'in (other)' if reach.other else 'left out'}")
     return found
 
 

@@ -79,7 +79,7 @@ Field index kind;  Constant value kind;  Missing kind;  Compute function parts k
 Choose branches otherwise kind;  Truth value;  Compare op left right;  Among operand values;  IsMissing operand
 Like operand pattern escape;  Not part;  AllOf parts;  AnyOf parts"""
 KNOWN = {name: {"node", *fields} for name, *fields in map(str.split, re.split("[;\n]+", FORMS.strip()))}
-LATER = {"Bounded": "max_total", "KeyColumn": "per_unit"}
+LATER = {"Bounded": "max_total", "KeyColumn": "per_unit", "Grouped": "min_units"}
 ROW_FUNCTIONS = set("""add_i sub_i mul_i mod_i neg_i abs_i sign_i floordiv_i round_i add_f sub_f mul_f div_f mod_f neg_f
     abs_f sign_f sqrt exp ln power floor ceil round round_f to_f coalesce least greatest clip lower upper trim ltrim
     rtrim reverse substring length concat replace text_of_i i_of_text f_of_text text_of_date date_of_text date_part
@@ -247,6 +247,14 @@ def words_of(relation: Any) -> list[str]:
            f"a unit owns any number of rows of {relation.get('table')} (by {unit})"}
     return [*found, own[node]]
 
+def not_shown(grouped: Any) -> tuple[str, int]:
+    """What becomes of keys that nobody listed and that are not shown, in words; and of how many units one has to be, to
+    be shown, which is written where it is above 1."""
+    least, chosen = grouped.get("min_units", 1), None in [column["count"] for column in grouped["columns"]]
+    need(type(least) is int and ("min_units" not in grouped or (least > 1 and chosen)), "its least number is none")
+    words = "; those not shown are added up in one more" if grouped["other"] else ""
+    return words + (f"; of fewer than {least} units none is shown" if least > 1 else ""), int(least)
+
 def reach_of(plan: Any) -> SimpleNamespace:
     """What one unit can have in the rows that are read, from the inside of the plan outwards, with the words for it."""
     bounded, grouped = plan["source"], plan["source"]["source"]
@@ -268,7 +276,7 @@ def reach_of(plan: Any) -> SimpleNamespace:
          and (not chosen or caps[1] <= total or "max_total" not in bounded), "the plan contradicts itself")
     listed = "the keys are not public, those that occur are candidates;" if chosen else f"{keys} listed keys,"
     each = alike(columns, caps[1])
-    more = "; those not shown are added up in one more" if grouped["other"] else ""
+    more, least = not_shown(grouped)
     most, groups = (1, 1) if by_row else (caps[0], min(caps[1], keys or caps[1]))
     total = None if by_row or total >= most * groups else total
     a, b = f"{most} row{'s' * (most > 1)} a key", f"{groups} key{'s' * (groups > 1)}"
@@ -281,7 +289,7 @@ def reach_of(plan: Any) -> SimpleNamespace:
     ) if told]
     return SimpleNamespace(rows=most, groups=groups, total=total, keys=keys, one=1 if by_row else 2**16, units=units,
                            words=words, table=rows, tables=tables, replaced=replaced, other=grouped["other"],
-                           whole=by_row and grouped["source"] is rows and not columns,
+                           min_units=least, whole=by_row and grouped["source"] is rows and not columns,
                            plain=grouped["source"] is rows or grouped["source"]["source"] is rows)
 
 def always(reach: SimpleNamespace, column: Any) -> bool:
@@ -374,7 +382,7 @@ def question(receipt: Any, catalog: Any) -> str:
     plan, reach = receipt["plan"], reach_of(receipt["plan"])
     for column in (call["column"] for call in plan["calls"] if call["column"] and call["column"]["filled"]):
         filled(column, reach, catalog)
-    names = "rows groups keys one units" + " total" * bool(reach.total)
+    names = "rows groups keys one units" + " total" * bool(reach.total) + " min_units" * (reach.min_units > 1)
     claimed = {name: getattr(reach, name) for name in names.split()}
     read, earlier = [claim["ask"] for claim in receipt.get("readings", [])], asked_of(plan, reach, apart=True)
     same([("the digest of the plan", digest(plan), receipt["plan_sha256"]),
@@ -509,7 +517,9 @@ def selection(told: Any, reach: SimpleNamespace, currency: str) -> str:
     rule, given = told["rule"]["rule"], told["rule"]["parameters"]
     lost, delta = number(given.get("eps", "0")), number(given["delta"])
     need(set(told) == {"rule", *NAMES} and set(told["rule"]) == {"rule", "parameters"}
-         and set(given) <= {"eps", "rho", "delta", "groups"}, "the selection of keys has other parts")
+         and set(given) <= {"eps", "rho", "delta", "groups", "min_units"}, "the selection of keys has other parts")
+    # with a least number m of units a rule decides by max(0, n - m + 1), which moves no more than n
+    need(number(given.get("min_units", "1")) == reach.min_units, "keys are selected for another least number of units")
     need(number(given["groups"]) == reach.groups and 0 < delta < 1, "keys are selected for other caps")
     if rule == "gaussian_threshold":
         need(number(given["rho"]) and (lost or (currency == "rho" and not reach.replaced)), "it promises no epsilon")

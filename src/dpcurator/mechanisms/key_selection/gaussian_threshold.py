@@ -17,7 +17,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import ClassVar, Self
 
-from dpcurator.mechanisms.key_selection.rule import Threshold, least_threshold, written
+from dpcurator.mechanisms.key_selection.rule import Threshold, least_threshold, minimum, written
 from dpcurator.mechanisms.noise.discrete_gaussian import DiscreteGaussian
 from dpcurator.numbers import positive, rational, whole
 from dpcurator.numbers.arb import Ball, precision
@@ -41,6 +41,7 @@ class GaussianThreshold(Threshold):
     delta: Fraction
     groups: int
     eps: Fraction | None = None
+    min_units: int | None = None
 
     __repr__ = readable
 
@@ -48,20 +49,21 @@ class GaussianThreshold(Threshold):
         object.__setattr__(self, "rho", positive(self.rho, name="rho"))
         object.__setattr__(self, "delta", between_0_and_1(self.delta))
         object.__setattr__(self, "groups", whole(self.groups, name="groups", least=1))
+        object.__setattr__(self, "min_units", minimum(self.min_units))
         if self.eps is not None:
             object.__setattr__(self, "eps", at_least_0(self.eps, name="eps"))
 
     @classmethod
-    def spending_rho(cls, rho: Fraction, delta: Fraction, *, groups: int) -> Self:
+    def spending_rho(cls, rho: Fraction, delta: Fraction, *, groups: int, min_units: int | None = None) -> Self:
         """The rule that is delta-approximately rho-zCDP."""
-        return cls(rho, delta, groups)
+        return cls(rho, delta, groups, None, min_units)
 
     @classmethod
-    def spending(cls, eps: Fraction, delta: Fraction, *, groups: int) -> Self:
+    def spending(cls, eps: Fraction, delta: Fraction, *, groups: int, min_units: int | None = None) -> Self:
         """A rule that is (eps, delta)-DP: half of delta for the noise, half for the threshold."""
         half = between_0_and_1(delta) / 2
         eps = rational(eps, name="eps")
-        return cls(zcdp.greatest_rho(eps, half), half, groups, eps)
+        return cls(zcdp.greatest_rho(eps, half), half, groups, eps, min_units)
 
     @property
     def promise(self) -> tuple[Fraction, Fraction]:

@@ -5,6 +5,10 @@ Definition  A key has n distinct units; one unit is in at most `groups` keys, an
             a key is not known to exist.
             A threshold keeps n + Z >= T for integer noise Z. Of the keys that one unit adds, all of which have n = 1,
             each is kept with probability t = P(1 + Z >= T), so some is with probability at most 1 - (1-t)**groups.
+            With `min_units` = m a rule decides by max(0, n - m + 1): no key of fewer than m is ever kept, and no other
+            more often than without. That number moves by at most 1 where n does, and a key where it is 0 is as one
+            that nobody has, so neighbours stay neighbours, and all promises hold unchanged; a noisy count has m - 1
+            added again, a constant.
 Promise     Let c = 1 - (1-t)**groups, and the noisy counts of all keys that both neighbours have be (eps, d)-DP, or
             rho-zCDP, for the distance of their vector. Then the kept keys *and their noisy counts* are (eps, d + c)-DP,
             and c-approximately rho-zCDP, in both directions.
@@ -47,6 +51,10 @@ class KeySelection(Protocol):
         """The most keys that one unit is in."""
 
     @property
+    def min_units(self) -> int | None:
+        """Of fewer units a key is never kept; None for 1."""
+
+    @property
     def promise(self) -> tuple[Fraction, Fraction]:
         """(eps, delta) of the whole set of kept keys, when one unit is added or taken out."""
 
@@ -76,6 +84,7 @@ class PureRule:
     eps: Fraction
     delta: Fraction
     groups: int
+    min_units: int | None = None
 
     __repr__ = readable
 
@@ -83,11 +92,12 @@ class PureRule:
         object.__setattr__(self, "eps", positive(self.eps, name="eps"))
         object.__setattr__(self, "delta", between_0_and_1(self.delta))
         object.__setattr__(self, "groups", whole(self.groups, name="groups", least=1))
+        object.__setattr__(self, "min_units", minimum(self.min_units))
 
     @classmethod
-    def spending(cls, eps: Fraction, delta: Fraction, *, groups: int) -> Self:
+    def spending(cls, eps: Fraction, delta: Fraction, *, groups: int, min_units: int | None = None) -> Self:
         """The rule that is (eps, delta)-DP."""
-        return cls(eps, delta, groups)
+        return cls(eps, delta, groups, min_units)
 
     @property
     def promise(self) -> tuple[Fraction, Fraction]:
@@ -117,12 +127,15 @@ class Threshold:
         @property
         def threshold(self) -> int: ...
 
+        @property
+        def min_units(self) -> int | None: ...
+
     def _tail(self, j: int, bits: int) -> Ball:
         raise NotImplementedError
 
     def keep_chance(self, n: int) -> Enclosure:
         """P(kept | n distinct units), n >= 0; exactly 0 at 0; relative width under 2**-63."""
-        return chance_at(self._tail, self.threshold, whole(n, name="n"))
+        return chance_at(self._tail, self.threshold, beyond(whole(n, name="n"), self.min_units))
 
     def keep(self, counts: Sequence[int], entropy: Entropy | None = None) -> list[bool]:
         """Whether each key is kept, by its number of distinct units."""
@@ -130,11 +143,29 @@ class Threshold:
 
     def noisy_counts(self, counts: Sequence[int], entropy: Entropy | None = None) -> list[int | None]:
         """n + Z for the keys that are kept, None for the others: the promise is about both together."""
-        return draw(self.noise, self.threshold, counts, entropy)
+        less = (self.min_units or 1) - 1
+        noisy = draw(self.noise, self.threshold, [beyond(int(n), self.min_units) for n in counts], entropy)
+        return [None if value is None else value + less for value in noisy]
+
+    @property
+    def least_noisy(self) -> int:
+        """From which noisy number of units on a key is kept."""
+        return self.threshold + (self.min_units or 1) - 1
 
     def half_size(self) -> int:
         """T, or 1 below it: P(Z >= 0) > 1/2 > P(Z >= 1), as Z is symmetric and 0 has mass."""
-        return max(self.threshold, 1)
+        return max(self.threshold, 1) + (self.min_units or 1) - 1
+
+
+def minimum(min_units: object) -> int | None:
+    """A least number of units, None where it leaves nothing out. Raises Refusal."""
+    found = None if min_units is None else whole(min_units, name="min_units", least=1)
+    return None if found == 1 else found
+
+
+def beyond(n: int, min_units: int | None) -> int:
+    """n without the units that are not enough: what a rule with a least number of them decides by."""
+    return max(0, n - (min_units or 1) + 1)
 
 
 def written(rule: Any, name: str) -> dict[str, object]:

@@ -28,7 +28,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar
 
 from dpcurator.entropy import Entropy
-from dpcurator.mechanisms.key_selection.rule import PureRule, as_chance
+from dpcurator.mechanisms.key_selection.rule import PureRule, as_chance, beyond
 from dpcurator.numbers import Enclosure, whole
 from dpcurator.numbers.arb import Ball, ball, common_floor, precision
 from dpcurator.numbers.enclosure import bracket
@@ -49,7 +49,7 @@ class TruncatedGeometric(PureRule):
 
     def keep_chance(self, n: int) -> Enclosure:
         """pi(n) = P(kept | n distinct units), n >= 0; exactly 0 at 0, delta/groups at 1; relative width < 2**-63."""
-        return self._law.enclosed(whole(n, name="n"))
+        return self._law.enclosed(beyond(whole(n, name="n"), self.min_units))
 
     def keep(self, counts: Sequence[int], entropy: Entropy | None = None) -> list[bool]:
         """Whether each key is kept, by its number of distinct units: one word a key, and a coin for each distinct n.
@@ -65,7 +65,7 @@ class TruncatedGeometric(PureRule):
         kept = np.zeros(len(counts), dtype=np.bool_)
         places: dict[int, list[int]] = {}
         for place, n in enumerate(counts):
-            places.setdefault(min(max(int(n), 0), last), []).append(place)
+            places.setdefault(min(beyond(int(n), self.min_units), last), []).append(place)
         for n, where in places.items():
             kept[where] = coin(self._law, n).many(words[where], drawn)
         return [bool(one) for one in kept]
@@ -79,7 +79,7 @@ class TruncatedGeometric(PureRule):
             middle = (low + high) // 2
             half = self._law.enclosed(middle).surely_at_least(Fraction(1, 2))
             low, high = (low, middle) if half else (middle, high)
-        return high
+        return high + (self.min_units or 1) - 1
 
 
 @dataclass(frozen=True, slots=True)
