@@ -8,6 +8,12 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from power import tried
+
+from dpcurator.catalog.load import load
+from dpcurator.snapshot.refresh import refresh
 
 COLUMNS = {
     "who": {"type": "text", "clean": ["trim", "nfc"], "na_values": ["0"]},
@@ -72,3 +78,35 @@ def test_typed_values_too(refreshed, tmp_path, kind):
         ("1", 30, 1234.5, 1, 1_500_000, 20_400, 1), (None, None, None, None, -1_000_000, 0, 0),
         ("3", None, None, None, None, None, None),
     ]
+
+
+PEOPLE = {
+    "who": {"type": "text", "clean": ["trim"], "na_values": ["0", ""]},
+    "visit": {"type": "integer", "na_values": ["9"], "valid": [0, 50]},
+    "sex": {"type": "text", "clean": ["lower"], "map": {"female": "f"}, "per_unit": 1},
+    "cost": {"type": "float", "decimal": ",", "unreadable": "set-aside"},
+}
+CELLS = (
+    st.sampled_from(["a", " a", "b", "b ", "0", "", "A"]), st.sampled_from(["1", "01", "2", "9", "99", "x", ""]),
+    st.sampled_from(["F", "female", "m", "M", None]), st.sampled_from(["1,5", "2", "1.5", None]),
+)
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory):
+    raw = {"curator": {"protects": "people"}, "ledger": {"epsilon": 1}}
+    table = {"unit": "who", "max_total": 3, "distinct": ["visit"], "columns": PEOPLE}
+    return load(raw | {"tables": {"t": table}}, directory=tmp_path_factory.mktemp("people"))
+
+
+@given(rows=st.lists(st.tuples(*CELLS), max_size=9), gone=st.sampled_from("ab"))
+@tried
+def test_without_one_person_the_rows_of_all_others_are_what_they_were(people, stored, rows, gone):
+    """Where a unit is cleaned, repeats go, one value a unit is taken and rows are set aside, all at once."""
+
+    def read(kept):
+        refresh(people, {"t": {name: [row[j] for row in kept] for j, name in enumerate(PEOPLE)}})
+        return sorted(stored(people), key=repr)
+
+    whole = read(rows)
+    assert read([row for row in rows if row[0].strip() != gone]) == [row for row in whole if row[0] != gone]

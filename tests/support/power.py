@@ -366,6 +366,7 @@ POWER: Final[dict[str, tuple[int, int]]] = {  # examples in an ordinary run, and
     "receipts/test_verify.py::test_every_claim_changed_and_signed_again_is_caught_by_deriving_it_again": (130, ALL),
     "receipts/test_verify.py::test_every_claim_of_every_kind_changed_and_signed_again_is_caught": (50, ALL),  # of six
     "sensitivity/test_admissible.py::test_pure_losses_are_within_epsilon": (1, ALL),  # of three, in each of six
+    "snapshot/test_cleaned.py::test_without_one_person_the_rows_of_all_others_are_what_they_were": (6, 300),
     "snapshot/test_csv.py::test_t17_any_text_is_read_alike_in_any_chunks": (40, 3000),
     "snapshot/test_csv.py::test_t17_chunks_show_in_nothing": (60, 4000),
     "snapshot/test_repeats.py::test_what_stays_is_the_definition_in_any_order_and_unit_by_unit": (10, 400),
