@@ -245,9 +245,10 @@ def test_questions_of_the_same_readings_in_other_words_are_paid_once():
 def test_as_one_pays_a_grouping_once_too():
     delta = F(1, 10**6)
     made = curator(replace(TOTAL, epsilon=F(40), delta=F(1, 10**3)))
-    counts = [f"SELECT COUNT(*) AS n FROM visits WHERE age > {n}" for n in range(40)]
+    counts = [f"SELECT COUNT(*) AS n FROM visits WHERE age > {n}" for n in range(30)]
     batch = made.quote_batch([LEEDS, YORK, *counts], epsilon=3, delta=delta, as_one=True)
-    assert len(batch.paid) == 41
+    assert batch.point is not None
+    assert len(batch.paid) == 31
     answers = made.batch([LEEDS, YORK, *counts], epsilon=3, delta=delta, as_one=True)
     assert made.budget().spent == batch.cost
     assert verify(json_of(answers[1].receipt), catalog=made.catalog, ledger=made.ledger).holds

@@ -64,7 +64,7 @@ def test_no_split_of_a_grid_has_a_smaller_largest_bar(catalog):
     offered, rows = amount_of(catalog, F(1, 2)), 10**5
     sizes = (F(rows), F(rows), F(rows) * 20000)
     found = largest(best_shared(plan, offered, catalog, rows=rows), sizes, rows)
-    factors = product((F(1, 3), F(1, 2), F(4, 5), 1, F(5, 4), 2, 3), repeat=2)
+    factors = product((F(1, 2), F(4, 5), 1, F(5, 4), 3), repeat=2)
     goals = [(F(rows) / a, F(rows) / b, F(rows) * 20000) for a, b in factors]
     least = min(largest(price(plan, replace(offered, goals=one), catalog), sizes, rows) for one in goals)
     assert found <= least * F(102, 100)
