@@ -35,7 +35,7 @@ TABLE = [
     "a subquery in FROM"),
     ("SELECT COUNT(*) FROM main.visits", "no schema"), ("SELECT COUNT(*) FROM a.b.visits", "no schema"),
     ("SELECT COUNT(*) FROM visits, cities", "JOIN"),
-    ("SELECT COUNT(*) FROM visits JOIN cities USING (city)", "JOIN|public table"),
+    ("SELECT COUNT(*) FROM visits JOIN cities USING (town)", "no column"),
     ("SELECT COUNT(*) FROM visits CROSS JOIN visits", "JOIN"),
     ("SELECT COUNT(*) FROM visits v NATURAL JOIN visits w", "JOIN"),
     ("SELECT COUNT(*) FROM visits TABLESAMPLE (10 PERCENT)", "SAMPLE"), ("SELECT COUNT(*) FROM \"Visits\"", "no table"),

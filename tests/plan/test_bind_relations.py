@@ -305,3 +305,62 @@ def test_a_refused_join_of_many_rows_with_many_and_an_accepted_one_that_never_gr
     declared = copy.deepcopy(DECLARED)
     declared["visits"]["max_total"] = 10**6
     assert count(text, catalog=clinic(declared), rows=rows) == 3000
+
+
+PUBLIC = [  # Leeds is tagged a and b, York a; a visit without a city meets none
+    ("SELECT COUNT(*) FROM visits JOIN cities USING (city)", 6),
+    ("SELECT COUNT(*) FROM visits LEFT JOIN cities ON visits.city = cities.city", 7),
+    ("SELECT COUNT(*) FROM visits LEFT JOIN cities AS c USING (city) WHERE c.region IS NULL", 1),
+    ("SELECT COUNT(*) FROM cities JOIN visits USING (city) WHERE people = 2", 2),
+    ("SELECT COUNT(*) FROM visits JOIN tags USING (city)", 10),
+    ("SELECT COUNT(*) FROM visits JOIN cities AS c ON visits.city = c.city LEFT JOIN tags AS t ON t.city = c.city", 10),
+    ("SELECT SUM(weight) FROM visits JOIN tags USING (city)", 14),
+    ("SELECT COUNT(DISTINCT pid) FROM visits JOIN tags USING (city) WHERE tag = 'b'", 3),
+    ("SELECT COUNT(*) FROM visits JOIN cities USING (city) JOIN tags ON tags.city = cities.city AND tags.city = "
+     "visits.city WHERE region = 'North'", 10),
+    ("SELECT COUNT(*) FROM (SELECT pid, COUNT(DISTINCT region) AS n FROM visits LEFT JOIN cities USING (city) "
+     "GROUP BY pid) WHERE n = 1", 4),
+]
+
+
+@pytest.mark.parametrize(("text", "wanted"), PUBLIC, ids=[text for text, _ in PUBLIC])
+def test_a_join_with_a_public_table(text, wanted):
+    assert count(text) == wanted
+    plan = planned(text)
+    assert plan_of(as_json(plan)) == plan
+    assert disagreement(plan, CLINIC) is None
+
+
+def test_keys_of_a_public_table_are_its_own_values():
+    [found] = exact("SELECT region, COUNT(*) FROM visits JOIN cities USING (city) GROUP BY region")
+    assert found == {("North",): 6, ("Nowhere",): 0, ("South",): 0}
+
+
+def test_a_public_table_without_repeats_leaves_one_row_a_unit():
+    inner = "(SELECT pid, MIN(city) AS city FROM visits GROUP BY pid) AS p"
+    one, many = (planned(f"SELECT COUNT(*) FROM {inner} JOIN {name} ON p.city = {name}.city")
+                 for name in ("cities", "tags"))
+    assert (one.source.max_rows, many.source.max_rows) == (1, 50)
+
+
+PUBLIC_REFUSED = [
+    ("cities", "public table"), ("cities LEFT JOIN visits USING (city)", "public table"),
+    ("visits JOIN cities ON city = region", 'could be visits.city or cities.city'),
+    ("visits JOIN cities ON visits.city = people", "visits.city is text, and cities.people is integer"),
+    ("visits JOIN cities ON visits.age > people", "ON takes equalities"),
+    ("visits JOIN cities AS visits USING (city)", "two tables of the join are called"),
+]
+
+
+@pytest.mark.parametrize(("source", "said"), PUBLIC_REFUSED, ids=[source for source, _ in PUBLIC_REFUSED])
+def test_a_public_table_is_joined_by_equal_columns_alone(source, said):
+    assert said in refused(f"SELECT COUNT(*) FROM {source}")
+
+
+def test_where_each_row_is_a_unit_a_subquery_computes_and_nothing_more():
+    alone = clinic({"rows": {"unit": "each row", "columns": {"x": {"type": "integer", "bounds": [0, 9]}}},
+                    "cities": {"public": True, "columns": {"city": "text"}}})
+    rows = {"rows": [(1,), (2,), (None,)], "cities": []}
+    assert count("SELECT SUM(y) FROM (SELECT x * 2 AS y FROM rows WHERE x > 0)", catalog=alone, rows=rows) == 6
+    for source in ("rows JOIN cities ON x = x", "(SELECT DISTINCT x FROM rows)"):
+        assert "unit of its own" in refused(f"SELECT COUNT(*) FROM {source}", alone)

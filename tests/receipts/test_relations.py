@@ -5,8 +5,10 @@ from __future__ import annotations
 import copy
 
 import pytest
-from clinic import CLINIC, curator
+from clinic import CLINIC, DECLARED, curator
 
+from dpcurator.plan.canonical import plan_of
+from dpcurator.plan.check_catalog import disagreement
 from dpcurator.receipts.verification import verify
 from dpcurator.standalone import verify as alone
 from receipts import KEY, signed
@@ -16,6 +18,8 @@ ASKED = [
     "SELECT AVG(CLIP(n, 0, 9)) FROM (SELECT pid, COUNT(*) AS n FROM visits GROUP BY pid HAVING COUNT(*) > 0)",
     "SELECT SUM(cost) FROM visits LEFT JOIN (SELECT patient, COUNT(*) AS n FROM diagnoses GROUP BY patient) AS d "
     "ON pid = patient WHERE n > 0",
+    "SELECT region, COUNT(*) FROM visits LEFT JOIN cities USING (city) GROUP BY region",
+    "SELECT COUNT(*) FROM visits JOIN tags USING (city)",
 ]
 
 
@@ -54,3 +58,19 @@ def _each_row(grouped):
 
 
 CHANGES = [_other_node, _each_row]
+
+
+def test_a_private_table_is_never_joined_as_public(answers):
+    """Both verifiers ask the catalog whether the table is public."""
+    receipt = copy.deepcopy(next(one.receipt for one in answers if "JoinPublic" in str(one.receipt["plan"])))
+    source = receipt["plan"]["source"]["source"]["source"]
+    while source["node"] != "JoinPublic":
+        source = source["source"]
+    told = {"curator": {"protects": "people"}, "ledger": {"epsilon": "1000"}, "tables": DECLARED}
+    reach = alone.reach_of(receipt["plan"])
+    assert disagreement(plan_of(receipt["plan"]), CLINIC) is None
+    assert alone.declared(receipt, reach, told)
+    source["table"] = "diagnoses"
+    assert disagreement(plan_of(receipt["plan"]), CLINIC) is not None
+    with pytest.raises(alone.No, match="joined as public"):
+        alone.declared(receipt, reach, told)

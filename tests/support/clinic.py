@@ -8,7 +8,7 @@ from typing import Any
 from heart import ALIKE, vectors
 
 from dpcurator.aggregates import AGGREGATES
-from dpcurator.catalog.bind import catalog_of
+from dpcurator.catalog.bind import PublicFacts, catalog_of
 from dpcurator.catalog.load import load
 from dpcurator.catalog.model import Catalog
 from dpcurator.curator.curator import Curator
@@ -30,6 +30,8 @@ DECLARED: dict[str, Any] = {
     "diagnoses": {"unit": "patient", "max_total": 50, "columns": {
         "patient": "integer", "code": "text", "day": "date"}},
     "named": {"unit": "name", "max_total": 50, "columns": {"name": "text", "code": "text"}},
+    "cities": {"public": True, "columns": {"city": "text", "region": "text", "people": "integer"}},
+    "tags": {"public": True, "columns": {"city": "text", "tag": "text", "weight": {"type": "float", "bounds": [0, 9]}}},
 }
 ROWS: dict[str, list[tuple[Any, ...]]] = {
     "visits": [
@@ -39,12 +41,23 @@ ROWS: dict[str, list[tuple[Any, ...]]] = {
     ],
     "diagnoses": [(1, "X", 19000), (3, "Y", 19001), (3, "X", None), (None, "X", 19001), (9, "X", 19000), (2, None, 0)],
     "named": [("a", "X")],
+    "cities": [("Leeds", "North", 5), ("York", "North", 2), ("Bath", "South", 1), (None, "Nowhere", None)],
+    "tags": [("Leeds", "a", 1.0), ("Leeds", "b", 2.5), ("York", "a", None), (None, "c", 4.0)],
 }
 
 
 def clinic(declared: dict[str, Any] | None = None, **curator: Any) -> Catalog:
     told = {"curator": ALIKE | curator, "ledger": {"epsilon": 1000, "delta": "1e-6"}, "tables": declared or DECLARED}
-    return catalog_of(load(told))
+    made = load(told)
+    public = {table.name: table for table in made.tables if not table.private}
+    keys, unique = [], set()
+    for name, table in public.items():
+        for j, column in enumerate(table.columns):
+            values = [row[j] for row in ROWS[name] if row[j] is not None]
+            if column.kind != "float":
+                keys.append(((name, column.name), tuple(sorted(set(values)))))
+                unique |= {(name, column.name)} if len(values) == len(set(values)) else set()
+    return catalog_of(made, PublicFacts(1, tuple(keys), frozenset(unique)))
 
 
 CLINIC = clinic()

@@ -17,7 +17,7 @@ from typing import Any
 
 from heart import ALIKE, PRICES, Vectors, moves, priced, vectors
 
-from dpcurator.catalog.bind import catalog_of
+from dpcurator.catalog.bind import PublicFacts, catalog_of
 from dpcurator.catalog.load import load
 from dpcurator.catalog.model import Catalog
 from dpcurator.engines.reference import Reference
@@ -37,6 +37,9 @@ COLUMNS = {  # name: (type, what is declared of it)
 }
 
 
+PLACES = [("Leeds", 1, "N"), ("Leeds", 2, "S"), ("York", 1, "N"), ("York", 1, "N"), (None, 0, "S"), ("", None, None)]
+
+
 @dataclass(frozen=True)
 class World:
     """tables: the rows of each private table, a unit in column 0; swaps: what takes the place of a unit's rows."""
@@ -50,7 +53,7 @@ class World:
     def every(self) -> list[Mapping[str, Rows]]:
         """The tables themselves, then each of their neighbours."""
         return [self.tables, *(
-            {name: tuple(row for row in rows if row[0] != unit) + tuple(others.get(name, ()))
+            {name: tuple(row for row in rows if row[0] != unit or name == "places") + tuple(others.get(name, ()))
              for name, rows in self.tables.items()}
             for unit, others in self.swaps
         )]
@@ -76,9 +79,11 @@ def world(seed: int, *, units: int = 8) -> World:
         rows, groups = luck.randint(1, 3), luck.randint(1, 3)
         tables[name] |= luck.choice([{"max_total": luck.randint(1, 6)}, {"max_rows": rows, "max_groups": groups},
                                      {"max_rows": rows, "max_groups": groups, "max_total": 4}])
+    tables["places"] = {"public": True, "columns": {"city": "text", "code": "integer", "region": "text"}}
     replaces = luck.random() < 0.4
     curator = ALIKE | ({"neighbours": "replace-one", "units": units} if replaces else {})
-    catalog = catalog_of(load({"curator": curator, "ledger": {"epsilon": 4, "delta": "1e-6"}, "tables": tables}))
+    told = load({"curator": curator, "ledger": {"epsilon": 4, "delta": "1e-6"}, "tables": tables})
+    catalog = catalog_of(told, PublicFacts(1, ((("places", "region"), ("N", "S")),)))
     names: list[Any] = [f"u{n}" if n else "" for n in range(units)] if of_text else list(range(-1, units - 1))
     rows: dict[str, list[Any]] = {name: [] for name in tables}
     for number, name in enumerate([*names, None]):
@@ -86,6 +91,7 @@ def world(seed: int, *, units: int = 8) -> World:
             rows[table] += own
     for own in rows.values():
         luck.shuffle(own)
+    rows["places"] = PLACES
     swaps = [(name, unit(luck, name if luck.random() < 0.5 else ("new" if of_text else 99), luck.randrange(9))
               if replaces else {}) for name in names]
     return World(seed, catalog, {name: tuple(own) for name, own in rows.items()}, tuple(swaps))
@@ -185,6 +191,11 @@ def joined(luck: random.Random) -> str:
         text += " LEFT JOIN (SELECT pid AS p, MAX(code) AS top FROM visits GROUP BY pid) AS e ON e.p = visits.pid"
     asked = luck.sample(["COUNT(*)", "COUNT(d.kind)", "AVG(CLIP(n, 0, 3))", "SUM(most)", "COUNT(DISTINCT visits.pid)",
                          "SUM(CLIP(visits.age, -5, 7))"], 2)
+    if luck.random() < 0.4:
+        both = luck.choice(["visits.city = places.city", "places.code = n AND visits.city = places.city"])
+        text += f" {luck.choice(['JOIN', 'LEFT JOIN'])} places ON {both}"
+        where = luck.choice(["", " WHERE region = 'N'", " WHERE region IS NULL"])
+        return f"SELECT {', '.join(asked)} FROM {text}{where}{luck.choice(['', ' GROUP BY region'])}"
     where = luck.choice(["", "", " WHERE n > 1", " WHERE most IS NULL", " WHERE d.kind = 'a' OR city = 'York'"])
     return f"SELECT {', '.join(asked)} FROM {text}{where}{luck.choice(['', ' GROUP BY city'])}"
 

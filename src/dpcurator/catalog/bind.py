@@ -29,6 +29,7 @@ class PublicFacts:
 
     version: int = 0
     keys: tuple[tuple[tuple[str, str], tuple[Value, ...]], ...] = ()
+    unique: frozenset[tuple[str, str]] = frozenset()  # public columns without repeats
 
     def of(self, table: str, column: str) -> tuple[Value, ...] | None:
         """The key values of a public column; None when no refresh has read it."""
@@ -58,6 +59,13 @@ def catalog_of(declaration: Declaration, facts: PublicFacts = NO_FACTS) -> Catal
 
 def _with_public_keys(table: Table, declaration: Declaration, facts: PublicFacts) -> Table:
     columns = list(table.columns)
+    if not table.private:
+        read = [facts.of(table.name, column.name) for column in columns]
+        unique = [(table.name, column.name) in facts.unique for column in columns]
+        return replace(table, columns=tuple(
+            replace(column, keys=in_order(values), unique=once) if values else column
+            for column, values, once in zip(columns, read, unique, strict=True)
+        ))
     for wanted in declaration.public_keys:
         values = facts.of(wanted.public_table, wanted.public_column)
         if wanted.table != table.name or values is None:

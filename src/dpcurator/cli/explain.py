@@ -11,7 +11,7 @@ from typing import Any
 from dpcurator.engines.duckdb.sql import statement
 from dpcurator.numbers.text_table import printable
 from dpcurator.plan.nodes import Plan
-from dpcurator.plan.relations import Computed, InCohort, JoinOnUnit, PerUnit, Relation, Rows, Where
+from dpcurator.plan.relations import Computed, InCohort, JoinOnUnit, JoinPublic, PerUnit, Relation, Rows, Where
 from dpcurator.plan.shown_name import in_sql
 from dpcurator.pricing.quote import Quote
 
@@ -49,6 +49,8 @@ def relation_lines(node: Relation) -> list[str]:
         case InCohort(source, among):
             beside = [f"  {line}" for line in relation_lines(among)]
             return [*relation_lines(source), "marked: whether the unit has a row in", *beside]
+        case JoinPublic(source, table):
+            return [*relation_lines(source), f"joined to the rows of {table}, which are public"]
         case JoinOnUnit(source, other):
             beside = [f"  {line}" for line in relation_lines(other)]
             return [*relation_lines(source), "joined on the unit, to at most one row each of", *beside]

@@ -55,7 +55,8 @@ def check_relation(node: CoreRelation, levels: int = MOST_LEVELS) -> tuple[Sourc
     match node:
         case Stored(table, columns, unit):
             check_stored(table, columns)
-            _unit(unit, columns)
+            if unit is not None:
+                _unit(unit, columns)
         case Only(source, predicate):
             columns = check_relation(source, levels - 1)
             Rows(tuple(one.kind for one in columns)).predicate(predicate)

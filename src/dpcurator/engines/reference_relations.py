@@ -51,7 +51,8 @@ def relation(node: CoreRelation, tables: Tables) -> list[Row]:
     """The rows of a relation."""
     match node:
         case Stored(table, columns, unit):
-            return [row for row in stored(table, columns, tables) if row[unit] is not None]
+            rows = stored(table, columns, tables)
+            return rows if unit is None else [row for row in rows if row[unit] is not None]
         case Only(source, predicate):
             return [row for row in relation(source, tables) if truth(predicate, row) is True]
         case Columns(source, parts):

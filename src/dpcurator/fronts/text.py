@@ -38,7 +38,8 @@ _UNDONE: Final = {("ASC", "DESC"), ("FIRST", "NULLS"), ("LAST", "NULLS")}
 _COMPARED: Final = {"EQ", "NEQ", "LT", "LTE", "GT", "GTE"}
 _ENDS: Final = {
     "AND", "OR", "COMMA", "SELECT", "ALIAS", "FROM", "WHERE", "GROUP_BY", "HAVING", "ORDER_BY", "LIMIT", "OFFSET",
-    "CASE", "WHEN", "THEN", "ELSE", "END",
+    "CASE", "WHEN", "THEN", "ELSE", "END", "ON", "JOIN", "LEFT", "RIGHT", "INNER", "FULL", "CROSS", "NATURAL", "USING",
+    "UNION", "QUALIFY",
 }
 
 

@@ -41,7 +41,7 @@ from dpcurator.language.typed import Typed, own_type
 from dpcurator.plan.folding import INNER, fold_of
 from dpcurator.plan.naming import Names, Part
 from dpcurator.plan.relation_facts import Facts, check_size, facts
-from dpcurator.plan.relations import Computed, InCohort, JoinOnUnit, Made, PerUnit, Relation, Rows, Where
+from dpcurator.plan.relations import Computed, InCohort, JoinOnUnit, JoinPublic, Made, PerUnit, Relation, Rows, Where
 
 
 @dataclass
@@ -186,6 +186,11 @@ def scene_of(source: From, catalog: Catalog, aggregates: Collection[str]) -> Sce
 
 def joined(source: Join, catalog: Catalog, aggregates: Collection[str]) -> Scene:
     """JOIN ... ON or USING, of rows that the same units own. Raises Refusal."""
+    public = [_public(side, catalog) for side in (source.left, source.right)]
+    if public[1] is not None and public[0] is None:
+        return _joined_to_public(source, public[1], catalog, aggregates)
+    if public[0] is not None and public[1] is None and source.kind == "INNER":
+        return _joined_to_public(replace(source, left=source.right, right=source.left), public[0], catalog, aggregates)
     one, other = (scene_of(side, catalog, aggregates) for side in (source.left, source.right))
     if one.facts.unit is None or other.facts.unit is None:
         raise Refusal(
@@ -195,7 +200,7 @@ def joined(source: Join, catalog: Catalog, aggregates: Collection[str]) -> Scene
     _same_units(one, other, source.at)
     _distinct_parts(one, other, source.at)
     size = len(one.table.columns)
-    pairs, hidden = _pairs(source, one, other)
+    pairs, hidden = _pairs(source, one, other.names)
     unit = (one.facts.unit, other.facts.unit)
     mine, its = (_spelled(scene, index) for scene, index in zip((one, other), unit, strict=True))
     if unit not in pairs:
@@ -231,14 +236,60 @@ def joined(source: Join, catalog: Catalog, aggregates: Collection[str]) -> Scene
     return Scene(catalog, relation, Names((*one.names.parts, *parts)), aggregates)
 
 
-def _pairs(source: Join, one: Scene, other: Scene) -> tuple[list[tuple[int, int]], list[int]]:
+def _public(source: From, catalog: Catalog) -> Table | None:
+    """The public table that a name in FROM means."""
+    if not isinstance(source, Named):
+        return None
+    try:
+        table = catalog.tables[find(source.name, source.quoted, [one.name for one in catalog.tables], what="table")]
+    except Refusal:
+        return None
+    return None if table.private else table
+
+
+def _joined_to_public(source: Join, table: Table, catalog: Catalog, aggregates: Collection[str]) -> Scene:
+    """Rows, each with the public rows that have equal values. Raises Refusal."""
+    one = scene_of(source.left, catalog, aggregates)
+    assert isinstance(source.right, Named)
+    if one.facts.unit is None:
+        raise Refusal(
+            "each row is a unit of its own here, and a join could make several of it.", where=source.at,
+            cure="Ask of one table.",
+        )
+    size, columns = len(one.table.columns), tuple((column.name, n) for n, column in enumerate(table.columns))
+    part = Part(source.right.alias or table.name, columns)
+    if any((known.name or "").lower() == (part.name or "").lower() for known in one.names.parts):
+        raise Refusal(
+            f"two tables of the join are called {show(part.name or '')}.", where=source.at,
+            cure=f"Give one another name: JOIN {quote(table.name)} AS {quote('other')}.",
+        )
+    pairs, hidden = _pairs(source, one, Names((part,)))
+    pairs = list(dict.fromkeys(pairs))
+    for a, b in pairs:
+        types = one.table.columns[a].type, table.columns[b].type
+        if types[0] != types[1]:
+            raise Refusal(
+                f"{_spelled(one, a)} is {types[0]}, and {quote(table.name)}.{quote(table.columns[b].name)} is "
+                f"{types[1]}.", where=source.at, cure="CAST one of them in a subquery, so that they have one type.",
+            )
+    if not pairs:
+        raise Refusal("a join compares columns.", where=source.at, cure="Write ON one.column = other.column.")
+    single = any(table.columns[b].unique for _, b in pairs)
+    on, other_on = tuple(a for a, _ in pairs), tuple(b for _, b in pairs)
+    relation = JoinPublic(one.relation, table.name, on, other_on, source.kind == "LEFT", single)
+    check_size(relation)
+    moved = Part(part.name, tuple((title, size + n) for title, n in columns), frozenset(size + n for n in hidden))
+    return Scene(catalog, relation, Names((*one.names.parts, moved)), aggregates)
+
+
+def _pairs(source: Join, one: Scene, other: Names) -> tuple[list[tuple[int, int]], list[int]]:
     """The columns that a join compares, and those of the right side that USING makes one with the left's."""
     if source.using:
-        pairs = [(one.names.find(name), other.names.find(name)) for name in source.using]
+        pairs = [(one.names.find(name), other.find(name)) for name in source.using]
         return pairs, [b for _, b in pairs]
     both = Names((*one.names.parts, *(replace(
         part, columns=tuple((title, len(one.table.columns) + index) for title, index in part.columns),
-        hidden=frozenset(len(one.table.columns) + index for index in part.hidden)) for part in other.names.parts)))
+        hidden=frozenset(len(one.table.columns) + index for index in part.hidden)) for part in other.parts)))
     pairs = []
     for part in [] if source.on is None else leaves(source.on, "AND"):
         sides = (part.left, part.right) if isinstance(part, Binary) and part.op == "=" else ()

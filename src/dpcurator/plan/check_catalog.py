@@ -17,12 +17,13 @@ from dpcurator.language.spelling import spelled
 from dpcurator.plan.limits import check, finishing
 from dpcurator.plan.nodes import KeyColumn, Measured, Plan
 from dpcurator.plan.public_keys import digest_of, image, same_in_a_unit, selectable
-from dpcurator.plan.relation_facts import facts, least_units
+from dpcurator.plan.relation_facts import facts, least_units, public_table
 from dpcurator.plan.relations import (
     Computed,
     Fold,
     InCohort,
     JoinOnUnit,
+    JoinPublic,
     Made,
     PerUnit,
     Relation,
@@ -83,6 +84,12 @@ def _relation(node: Relation, catalog: Catalog) -> str | None:
                 return "a join may find several rows"
         types = [(mine.table.columns[a].type, other.table.columns[b].type) for a, b in pairs]
         return None if all(a == b for a, b in types) else "units or columns of two types are compared"
+    if isinstance(node, JoinPublic):
+        mine_, theirs = facts(node.source, catalog).table.columns, public_table(node.table, catalog).columns
+        if any(mine_[a].type != theirs[b].type for a, b in zip(node.on, node.other_on, strict=True)):
+            return "columns of two types are compared"
+        unique = any(theirs[index].unique for index in node.other_on)
+        return None if node.single == unique else "a public table has rows that it has not"
     if isinstance(node, Computed | PerUnit):
         table = facts(node.source, catalog).table
         made: tuple[Made | Fold, ...] = node.columns if isinstance(node, Computed) else (*node.keys, *node.folds)

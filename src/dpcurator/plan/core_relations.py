@@ -29,11 +29,11 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """The rows of a stored table with these columns; those whose `unit` is missing are left out."""
+    """The rows of a stored table with these columns; those whose `unit` is missing are left out, where there is one."""
 
     table: str  # the snapshot's physical table name: t0, t1, ...
     columns: tuple[Source, ...]
-    unit: int
+    unit: int | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
-from dpcurator.catalog.model import MAX_LENGTH, Catalog
+from dpcurator.catalog.model import MAX_LENGTH, Catalog, Column
 from dpcurator.errors import Misconfigured
 from dpcurator.language.rows import Field, Operand, fields, moved, moved_condition
 from dpcurator.plan.core_relations import (
@@ -27,8 +27,8 @@ from dpcurator.plan.core_relations import (
     Stored,
     columns_of,
 )
-from dpcurator.plan.relation_facts import facts
-from dpcurator.plan.relations import Computed, Fold, InCohort, JoinOnUnit, PerUnit, Relation, Rows, Where
+from dpcurator.plan.relation_facts import facts, public_table
+from dpcurator.plan.relations import Computed, Fold, InCohort, JoinOnUnit, JoinPublic, PerUnit, Relation, Rows, Where
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +50,12 @@ def physical(node: Rows, catalog: Catalog) -> str:
 def sources(node: Rows, used: Iterable[int], catalog: Catalog) -> tuple[Source, ...]:
     """Stored columns; a missing unit stays missing whatever its column declares, for its rows are left out."""
     columns = facts(node, catalog).table.columns
-    return tuple(
-        Source(f"c{index}", column.kind, None if index == node.unit_index else column.missing,
-               column.letters if column.kind == "text" else MAX_LENGTH)
-        for index, column in ((index, columns[index]) for index in used)
-    )
+    return tuple(_source(index, columns[index], node.unit_index) for index in used)
+
+
+def _source(index: int, column: Column, unit: int | None) -> Source:
+    letters = column.letters if column.kind == "text" else MAX_LENGTH
+    return Source(f"c{index}", column.kind, None if index == unit else column.missing, letters)
 
 
 def lowered_relation(node: Relation, used: set[int], catalog: Catalog) -> Placed:
@@ -67,11 +68,10 @@ def lowered_relation(node: Relation, used: set[int], catalog: Catalog) -> Placed
 
 
 def _rows(node: Rows, used: set[int], catalog: Catalog) -> Placed:
-    if node.unit_index is None:
-        raise TypeError("a row that is a unit is read by itself")
-    read = sorted({*used, node.unit_index})
+    read = sorted(used if node.unit_index is None else {*used, node.unit_index})
     place = {index: position for position, index in enumerate(read)}
-    return Placed(Stored(physical(node, catalog), sources(node, read, catalog), place[node.unit_index]), place)
+    unit = None if node.unit_index is None else place[node.unit_index]
+    return Placed(Stored(physical(node, catalog), sources(node, read, catalog), unit), place)
 
 
 def _where(node: Where, used: set[int], catalog: Catalog) -> Placed:
@@ -148,6 +148,23 @@ def _join_on_unit(node: JoinOnUnit, used: set[int], catalog: Catalog) -> Placed:
     return Placed(Match(source.node, other.node, on, other_on, node.left), place)
 
 
+def _join_public(node: JoinPublic, used: set[int], catalog: Catalog) -> Placed:
+    """The public table is read even where nothing of it is used: rows may be left out, or become many."""
+    size = len(facts(node.source, catalog).table.columns)
+    wanted = {index for index in used if index < size}
+    source = lowered_relation(node.source, wanted | set(node.on), catalog)
+    if node.left and node.single and wanted == used:
+        return source
+    columns = public_table(node.table, catalog).columns
+    read = sorted({index - size for index in used if index >= size} | set(node.other_on))
+    number = [table.name for table in catalog.tables].index(node.table)
+    other = Stored(f"t{number}", tuple(_source(index, columns[index], None) for index in read), None)
+    width = len(columns_of(source.node))
+    on = tuple(source.place[index] for index in node.on)
+    made = Match(source.node, other, on, tuple(read.index(index) for index in node.other_on), node.left)
+    return Placed(made, source.place | {size + index: width + at for at, index in enumerate(read)})
+
+
 def _folded(fold: Fold, column: int, by: int) -> Folded:
     if fold.part is None or fold.function not in ("sum", "avg"):
         return Folded(fold.function, column, by)
@@ -178,5 +195,5 @@ def _owner(unit: int | None) -> int:
 
 RULES: Final[dict[type, Callable[..., Any]]] = {
     Rows: _rows, Where: _where, InCohort: _in_cohort, Computed: _computed, PerUnit: _per_unit,
-    JoinOnUnit: _join_on_unit,
+    JoinOnUnit: _join_on_unit, JoinPublic: _join_public,
 }

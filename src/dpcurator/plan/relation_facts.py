@@ -19,7 +19,19 @@ from dpcurator.language.rows import Field, Operand
 from dpcurator.plan.core_relations import letters
 from dpcurator.plan.nodes import Plan
 from dpcurator.plan.public_keys import image, same_in_a_unit, selectable
-from dpcurator.plan.relations import Computed, Fold, InCohort, JoinOnUnit, PerUnit, Relation, Rows, Where, below, leaves
+from dpcurator.plan.relations import (
+    Computed,
+    Fold,
+    InCohort,
+    JoinOnUnit,
+    JoinPublic,
+    PerUnit,
+    Relation,
+    Rows,
+    Where,
+    below,
+    leaves,
+)
 
 MOST_DEPTH: Final = 64  # nodes above each other
 MOST_NODES: Final = 256  # of one question, each counted where it stands
@@ -97,6 +109,24 @@ def _join_on_unit(node: JoinOnUnit, catalog: Catalog) -> Facts:
     return replace(found, table=table)
 
 
+def _join_public(node: JoinPublic, catalog: Catalog) -> Facts:
+    found = facts(node.source, catalog)
+    table = found.table
+    for column in public_table(node.table, catalog).columns:
+        table = with_column(table, replace(column, missing=None, unique=False))
+    if node.single:
+        return replace(found, table=table)
+    return Facts(table, found.unit)
+
+
+def public_table(name: str, catalog: Catalog) -> Table:
+    """A public table of the catalog. Raises LookupError."""
+    found = next((table for table in catalog.tables if table.name == name and not table.private), None)
+    if found is None:
+        raise LookupError("the catalog has no such public table")
+    return found
+
+
 def made_column(part: Operand, name: str, type: str, table: Table) -> Column:
     """What is public of a column that is computed of these ones: its bounds and keys follow from theirs."""
     if isinstance(part, Field):
@@ -134,7 +164,7 @@ def _keys(part: Operand, table: Table) -> tuple[Value, ...] | None:
 
 RULES: Final[dict[type, Callable[..., Facts]]] = {
     Rows: _rows, Where: _where, InCohort: _in_cohort, Computed: _computed, PerUnit: _per_unit,
-    JoinOnUnit: _join_on_unit,
+    JoinOnUnit: _join_on_unit, JoinPublic: _join_public,
 }
 
 

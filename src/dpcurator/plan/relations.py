@@ -151,13 +151,35 @@ class JoinOnUnit:
             raise ValueError("a join compares columns in pairs")
 
 
-Relation = Rows | Where | InCohort | Computed | PerUnit | JoinOnUnit
+@dataclass(frozen=True, slots=True)
+class JoinPublic:
+    """The rows of `source`, each with the columns of every row of a public table that has equal values: column on[i] of
+    the one equals column other_on[i] of the other, and a missing value equals none. `left`: as in `JoinOnUnit`.
+
+    single: the public table has these values in one row at most; else a row may become many, which bounding limits, as
+    it comes after. Nothing that is promised rests on it. Unit-local: what a row becomes depends on that row, and on
+    public rows.
+    """
+
+    source: Relation
+    table: str
+    on: tuple[int, ...]
+    other_on: tuple[int, ...]
+    left: bool
+    single: bool
+
+    def __post_init__(self) -> None:
+        if len(self.on) != len(self.other_on) or not self.on or min(*self.on, *self.other_on) < 0:
+            raise ValueError("a join compares columns in pairs")
+
+
+Relation = Rows | Where | InCohort | Computed | PerUnit | JoinOnUnit | JoinPublic
 
 
 def below(node: Relation) -> tuple[Relation, ...]:
     """The relations directly below one, in order."""
     match node:
-        case Where(source) | Computed(source) | PerUnit(source):
+        case Where(source) | Computed(source) | PerUnit(source) | JoinPublic(source):
             return (source,)
         case InCohort(source, among):
             return (source, among)
@@ -207,6 +229,8 @@ def one_row(node: Relation) -> bool:
             return one_row(source)
         case PerUnit(_, keys):
             return not keys
+        case JoinPublic(source, single=single):
+            return single and one_row(source)
     return False
 
 
@@ -221,6 +245,8 @@ def unnamed(node: Relation) -> Relation:
             return Computed(unnamed(source), tuple(replace(one, name="") for one in columns))
         case JoinOnUnit(source, other):
             return replace(node, source=unnamed(source), other=unnamed(other))
+        case JoinPublic(source):
+            return replace(node, source=unnamed(source))
         case PerUnit(source, keys, folds):
             named = (tuple(replace(one, name="") for one in keys), tuple(replace(one, name="") for one in folds))
             return PerUnit(unnamed(source), *named)

@@ -65,7 +65,7 @@ from dpcurator.numbers import decimal_text
 from dpcurator.plan.core import ONE
 from dpcurator.plan.nodes import Ask, Bounded, Grouped, Measured
 from dpcurator.plan.reading import Reading
-from dpcurator.plan.relations import Computed, InCohort, JoinOnUnit, PerUnit, Relation, Rows, Where
+from dpcurator.plan.relations import Computed, InCohort, JoinOnUnit, JoinPublic, PerUnit, Relation, Rows, Where
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,9 +210,17 @@ def _join_on_unit(node: JoinOnUnit) -> Reach:
     return replace(below, steps=_once(below.steps, *other.steps, JOINED))
 
 
+def _join_public(node: JoinPublic) -> Reach:
+    below = stability(node.source)
+    if below.one == 1:
+        raise TypeError("a row that is a unit could become several")
+    words = f"a row meets rows of the public table {node.table}, by itself"
+    return replace(below, whole=False, steps=_once(below.steps, words))
+
+
 NODE_RULES: dict[type, Callable[..., Reach]] = {
     Rows: _rows, Where: _where, InCohort: _in_cohort, Computed: _computed, PerUnit: _per_unit,
-    JoinOnUnit: _join_on_unit, Grouped: _grouped, Bounded: _bounded,
+    JoinOnUnit: _join_on_unit, JoinPublic: _join_public, Grouped: _grouped, Bounded: _bounded,
 }
 
 

@@ -23,7 +23,7 @@ from dpcurator.plan.check_outputs import misfit
 from dpcurator.plan.facts import facts_of
 from dpcurator.plan.nodes import Measured, Plan, Where
 from dpcurator.plan.relation_facts import check_size
-from dpcurator.plan.relations import JoinOnUnit, expressions_of, leaves
+from dpcurator.plan.relations import JoinOnUnit, JoinPublic, expressions_of, leaves
 from dpcurator.plan.relations import walk as relations
 from dpcurator.plan.stability import Steps, derivation, reading
 from dpcurator.pricing.grids import nearest
@@ -63,7 +63,7 @@ def _runs(plan: Plan) -> None:
     _expressions(read)
     for node in relations(rows):
         _expressions(expressions_of(node))
-        pairs = (*node.on, *node.other_on) if isinstance(node, JoinOnUnit) else ()
+        pairs = (*node.on, *node.other_on) if isinstance(node, JoinOnUnit | JoinPublic) else ()
         require(all(index < MOST_COLUMNS for index in pairs), "the plan reads a column that no table has")
     for call in plan.calls:
         rule_of(call)

@@ -18,7 +18,7 @@ from dpcurator.numbers import decimal_text
 from dpcurator.numbers.text_table import printable
 from dpcurator.plan.check_catalog import may_bind
 from dpcurator.plan.nodes import Apply, Given, Key, Plan
-from dpcurator.plan.relations import one_row
+from dpcurator.plan.relations import JoinPublic, one_row, walk
 from dpcurator.plan.shown_name import in_sql
 from dpcurator.plan.stability import Reach
 
@@ -30,12 +30,18 @@ def notes(
     plural, as the catalog has it. sql: expressions in SQL's words; without, by their names in the plan. whole: also of
     groups that are not shown, which earlier versions did not say."""
     units = printable(protects)
-    apart = [*_bounding(plan, reach, units), *clamps(plan, sql=sql)]
+    apart = [*_fanned(plan), *_bounding(plan, reach, units), *clamps(plan, sql=sql)]
     names = ", ".join(in_sql(name) if sql else name for name in of_one_group(plan)) if whole else ""
     if names and reach.one != 1:
         apart.append(f"limits bind over all groups of {printable(names)} together, of which this is one")
     covered = f"± covers the added noise ({decimal_text(confidence * 100)} % confidence for each value)."
     return (f"{covered} Not covered: {'; '.join(apart)}." if apart else covered,)
+
+
+def _fanned(plan: Plan) -> list[str]:
+    """Public tables of which a row may meet several rows."""
+    found = [one.table for one in walk(plan.source.source.source) if isinstance(one, JoinPublic) and not one.single]
+    return [f"a row that meets several rows of {printable(one)} is counted with each" for one in dict.fromkeys(found)]
 
 
 def of_one_group(plan: Plan) -> tuple[str, ...]:

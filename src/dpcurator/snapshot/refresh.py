@@ -34,6 +34,7 @@ from dpcurator.snapshot.unchanged import unchanged
 
 Progress = Callable[[str, int, float], None]  # table, rows so far, and which part of it was read (0 is not known)
 MOST_KEYS: Final = 1_000_000  # of one public column
+MOST_GROUPED: Final = 10_000  # of one that no private column takes its keys from, but a join may group by
 
 
 def refresh(
@@ -80,7 +81,7 @@ def refresh(
                 report.outside = outside_keys(draft.connection, i, listed)
                 report.beyond = beyond_bounds(draft.connection, i, table)
                 report.over = over_caps(draft.connection, i, table, listed)
-        draft.publish(public, name)
+        draft.publish(public, name, _unique(declaration, draft, dict(public)))
         return Report(draft.version, tuple(reports), name)
 
 
@@ -171,7 +172,30 @@ def _public_keys(declaration: Declaration, draft: Draft) -> list[tuple[tuple[str
                                 where=declaration.where(wanted.public_table, wanted.public_column),
                                 cure="Group by something coarser.")
         found[wanted.public_table, wanted.public_column] = in_order(tuple(row[0] for row in rows))
+    for i, table in enumerate(declaration.tables):
+        for j, column in enumerate(table.columns if not table.private else ()):
+            if (table.name, column.name) in found or column.kind == "float":
+                continue
+            rows = draft.connection.execute(
+                f"SELECT DISTINCT c{j} FROM t{i} WHERE c{j} IS NOT NULL LIMIT {MOST_GROUPED + 1}"
+            ).fetchall()
+            if 0 < len(rows) <= MOST_GROUPED:  # else it is too long to be grouped by
+                found[table.name, column.name] = in_order(tuple(row[0] for row in rows))
     return list(found.items())
+
+
+def _unique(
+    declaration: Declaration, draft: Draft, read: Mapping[tuple[str, str], tuple[Any, ...]]
+) -> set[tuple[str, str]]:
+    """The public columns in which no value stands twice."""
+    found = set[tuple[str, str]]()
+    for i, table in enumerate(declaration.tables):
+        for j, column in enumerate(table.columns):
+            values = read.get((table.name, column.name))
+            if values is not None and not table.private:
+                (rows,) = draft.connection.execute(f"SELECT count(c{j}) FROM t{i}").fetchone() or (0,)
+                found |= {(table.name, column.name)} if rows == len(values) else set()
+    return found
 
 
 def _index(columns: Sequence[Column], name: str) -> int:

@@ -18,7 +18,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -118,7 +118,8 @@ def _public(found: dict[str, Any]) -> PublicFacts:
         ((entry["table"], entry["column"]), tuple(value_of_json(value) for value in entry["values"]))
         for entry in found["keys"]
     )
-    return PublicFacts(found["version"], keys)
+    unique = frozenset((entry["table"], entry["column"]) for entry in found["keys"] if entry.get("unique") is True)
+    return PublicFacts(found["version"], keys, unique)
 
 
 def _facts(state: Path) -> dict[str, Any] | None:
@@ -169,8 +170,11 @@ class Draft:
             columns = ", ".join(f"c{j} {SQL_TYPES[column.kind]}" for j, column in enumerate(table.columns))
             self.connection.execute(f"CREATE TABLE t{i} ({columns})")
 
-    def publish(self, keys: list[tuple[tuple[str, str], tuple[Any, ...]]], name: str | None = None) -> None:
-        """Put the snapshot in force. name: what the steward calls this version."""
+    def publish(
+        self, keys: list[tuple[tuple[str, str], tuple[Any, ...]]], name: str | None = None,
+        unique: Collection[tuple[str, str]] = (),
+    ) -> None:
+        """Put the snapshot in force. name: what the steward calls this version. unique: columns without repeats."""
         self.connection.execute("CHECKPOINT")
         self.connection.close()
         _sync(self.path)
@@ -182,6 +186,7 @@ class Draft:
             "fingerprint": schema_fingerprint(self.declaration),
             "keys": [
                 {"table": table, "column": column, "values": [json_value(value) for value in values]}
+                | ({"unique": True} if (table, column) in unique else {})
                 for (table, column), values in keys
             ],
             "name": name,

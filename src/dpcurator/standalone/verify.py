@@ -42,7 +42,7 @@ receipt's bounds), and its keys, but for texts, whole numbers and dates that it 
 whether it is `repeated`, and then `spent` and `left`; of a public one its values, `budget`, `spent` and `left`;
 where earlier charges paid, price, confidence and parameters; whether a list is whole and in order; the ledger, and with
 it the time and the data version (`dpcurator verify` reads it); without --catalog that unit, neighbours, number of units
-and keys are those declared; without --key whose key it is"""
+and keys are those declared, and which tables are public; without --key whose key it is"""
 NAMES = ("epsilon", "rho", "delta")
 Step = tuple[str, bool, str]  # what was checked, whether it holds, why
 
@@ -69,7 +69,8 @@ def step(name: str, check: Callable[..., str], *given: Any) -> Step:
 FORMS = """
 Plan source calls outputs having order limit offset;  Bounded source max_rows max_groups;  Grouped source columns other
 Where source predicate columns;  InCohort source among;  Rows table unit unit_index neighbours units
-JoinOnUnit source other on other_on left;  Computed source columns;  Made name part type
+JoinPublic source table on other_on left single;  JoinOnUnit source other on other_on left
+Computed source columns;  Made name part type
 PerUnit source keys folds;  Fold name function type part by lower upper
 KeyColumn name part type count digest
 AggregateCall function column;  Measured name part type kind lower upper filled;  Ask what column
@@ -213,7 +214,7 @@ def alike(columns: list[Any], groups: int) -> str:
 # What FROM and WHERE make of the tables: each of these nodes gives a unit rows that depend on its own rows below alone,
 # so one unit's rows still are all that two neighbours differ in. A node that is not here is refused.
 RELATIONS = {"Rows": (), "Where": ("source",), "InCohort": ("source", "among"), "Computed": ("source",),
-             "PerUnit": ("source",), "JoinOnUnit": ("source", "other")}
+             "PerUnit": ("source",), "JoinOnUnit": ("source", "other"), "JoinPublic": ("source",)}
 
 def tables_of(relation: Any) -> list[Any]:
     """The tables that a relation reads, in order."""
@@ -230,7 +231,7 @@ def same_units(one: Any, other: Any, alone: bool) -> bool:
 
 def owned_below(relation: Any) -> bool:
     """Whether a relation groups or compares units, which are then owned by a column."""
-    return relation["node"] in ("InCohort", "PerUnit", "JoinOnUnit") or any(owned_below(relation[name])
+    return relation["node"] in ("InCohort", "PerUnit", "JoinOnUnit", "JoinPublic") or any(owned_below(relation[name])
                                                               for name in RELATIONS[relation["node"]])
 
 def words_of(relation: Any) -> list[str]:
@@ -239,6 +240,7 @@ def words_of(relation: Any) -> list[str]:
     found = [words for name in RELATIONS[node] for words in words_of(relation[name])]
     own = {"Where": "WHERE looks at one row at a time: a unit's rows only become fewer",
            "InCohort": "a unit is in the cohort or not by its own rows there, which are marked so",
+           "JoinPublic": f"a row meets rows of the public table {relation.get('table')}, by itself",
            "JoinOnUnit": "a join adds to a unit's rows what its own rows elsewhere say, at most one to each",
            "Computed": "a subquery computes columns of one row at a time",
            "PerUnit": "a subquery makes one row of a unit's rows of each key, of its own rows alone"
@@ -706,6 +708,9 @@ def declared(receipt: Any, reach: SimpleNamespace, catalog: Any) -> str:
         facts = [fact for index, fact in enumerate(table["columns"].values()) if index in read]
         single = [isinstance(fact, dict) and fact.get("per_unit") == 1 for fact in facts]
         need(read and len(single) == len(read) and all(single), f"{key['name']} may differ in the rows of a unit")
+    for one in parts_of(receipt["plan"]["source"]):
+        need(not (isinstance(one, dict) and one.get("node") == "JoinPublic")
+             or catalog["tables"][one["table"]].get("public") is True, "a table is joined as public, and is not")
     numbers = [curator.get("units", 0), catalog["ledger"][receipt["price"]["currency"]]]
     units, whole = (str(Fraction(str(one).replace(" ", ""))) for one in numbers)
     same([("what is protected", curator["protects"], receipt["protects"]),

@@ -69,7 +69,7 @@ def relation_text(node: CoreRelation, stored: Names, parameters: Parameters) -> 
     match node:
         case Stored(table, sources, unit):
             inner = _stored(table, sources, stored, parameters)
-            return f"SELECT * FROM ({inner}) WHERE x{unit} IS NOT NULL"
+            return inner if unit is None else f"SELECT * FROM ({inner}) WHERE x{unit} IS NOT NULL"
         case Only(source, predicate):
             steps = [("below", relation_text(source, stored, parameters))]
             steps += filtered(predicate, "below", _all(node), parameters)
