@@ -115,3 +115,16 @@ REFUSED = [
 def test_refused(tmp_path, fields, told):
     with pytest.raises(Misconfigured, match=told):
         declaration(tmp_path, **fields)
+
+
+def test_a_new_file_has_the_columns_of_those_taken_over(tmp_path):
+    """As where all are read: else the next refresh that reads them all would be refused for a file long taken."""
+    declared = declaration(tmp_path)
+    week(tmp_path, "1.csv", 5)
+    refresh(declared)
+    (tmp_path / "d" / "2.csv").write_text("who,visit,cost,ward\na,1,2,3\n")
+    for one in (declared, declaration(tmp_path, append_only=False)):
+        with pytest.raises(Misconfigured, match=r'"2\.csv" has other columns than the files before it'):
+            refresh(one)
+    (tmp_path / "d" / "2.csv").write_text("cost,visit,who\n2,1,a\n")
+    assert refresh(declared).tables[0].kept.files == 1

@@ -377,3 +377,46 @@ def test_a3_a_limit_that_the_program_set_for_its_own_files_decides_nothing(refre
     finally:
         csv_module.field_size_limit(before)
     assert rows == [(1,)]
+
+
+@pytest.mark.parametrize("mark", ["\ufeff", "\ufeff\ufeff", "\u00ef\u00bb\u00bf"])
+@pytest.mark.parametrize("more", [{}, {"comment": "#"}, {"escape": "\\"}])
+def test_t10_without_a_header_a_mark_before_a_row_is_read_alike_wherever_the_row_stands(
+    refreshed, tmp_path, mark, more
+):
+    """Else the row before it would decide: taken out, the next one begins the file."""
+    table = {"file": "d.csv", "header": False, "names": ["a", "b"], "encoding": "utf-8"} | more
+    lines = [f"{mark}p,1", f"{mark}#q,2", f'{mark}"r\n{mark}s",3', "t,4", f"t{mark},5"]
+    kept = [("p", 1), *([] if "comment" in more else [("#q", 2)]), (f"r\n{mark}s", 3), ("t", 4), (f"t{mark}", 5)]
+    for gone in (*lines, "") if not more else (lines[0], ""):
+        (tmp_path / "d.csv").write_text("\n".join(one for one in lines if one != gone) + "\n", encoding="utf-8")
+        rows, report = refreshed({"a": "text", "b": "integer"}, **table)
+        assert rows == [row for row in kept if row[1] != lines.index(gone) + 1] if gone else rows == kept
+        assert not report.set_aside.count
+
+
+def test_t1_a_line_past_the_limit_is_one_line_however_its_nulls_are_written(refreshed, tmp_path, monkeypatch):
+    monkeypatch.setattr("dpcurator.snapshot.csv_source.LONGEST_LINE", 20)
+    (tmp_path / "d.csv").write_text("a,b\n1,2\n\\N,xxxxxxxxxxxxxxxxx3,4\n5,6\n")
+    rows, report = refreshed({"a": "text", "b": "text"}, file="d.csv", escape="\\")
+    assert rows == [("1", "2"), ("5", "6")]
+    assert [place for place, _ in report.set_aside.first] == ["d.csv:3"]
+
+
+def test_a_file_that_a_pattern_meets_twice_is_read_once(refreshed, tmp_path):
+    (tmp_path / "d" / "e").mkdir(parents=True)
+    (tmp_path / "d" / "e" / "x.csv").write_text("a\n1\n")
+    assert refreshed({"a": "integer"}, file="**/**/*.csv")[0] == [(1,)]
+
+
+def test_a_file_whose_name_is_not_in_utf8_is_refused(refreshed, tmp_path):
+    import os
+
+    try:
+        with open(os.fsencode(tmp_path) + b"/\xff.csv", "w") as file:
+            file.write("a\n1\n")
+    except OSError:
+        pytest.skip("no file may have such a name here")
+    with pytest.raises(Misconfigured, match="has a name that is not in UTF-8") as caught:
+        refreshed({"a": "integer"}, file="*.csv")
+    assert "Rename it" in caught.value.cure

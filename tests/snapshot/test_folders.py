@@ -32,6 +32,16 @@ def test_declared_folders_are_columns(refreshed, tmp_path, kind):
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_folders_of_bytes_that_are_no_utf8_are_not_one_and_the_same(refreshed, tmp_path, kind):
+    """As one text of replacement characters two people could have become one unit."""
+    for n, site in enumerate(("a%FE", "a%FF", "%2F", "-0"), 1):
+        write(tmp_path, kind, f"site={site}", x=[n])
+    rows, report = refreshed({"x": "integer", "site": "text"}, file=f"d/*/*.{kind}", folders=["site"])
+    assert sorted(rows, key=str) == [(1, None), (2, None), (3, "/"), (4, "-0")]
+    assert report.unreadable["site"].count == 2
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
 def test_a_folder_is_declared_or_no_column_and_never_in_both(refreshed, tmp_path, kind):
     write(tmp_path, kind, "year=2023", x=[1], site=["s"], year=[7])
     assert refreshed(COLUMNS, file=f"d/*/*.{kind}")[0] == [(1, 7, "s")]

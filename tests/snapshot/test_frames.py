@@ -323,3 +323,10 @@ def test_t18_plain_columns_are_vectors():
         "beyond", "long", "tens", "years", "span", "mixed", "surrogate", "bytes", "numbers", "whole categories",
         "polars list", "polars decimal", "Arrow halves", "Arrow decimal", "null",
     }
+
+
+def test_t18_a_day_is_read_alike_from_a_column_of_instants_and_from_objects(refreshed):
+    """Nanoseconds are cut, and what is midnight then is a day."""
+    column = pd.Series(np.array([0, 1, 999, 1_000, -1, 86_400_000_000_001], "datetime64[ns]"))
+    for given in (column, column.astype(object), list(column), list(column.to_numpy())):
+        assert refreshed({"x": "date"}, {"x": given})[0] == [(0,), (0,), (0,), (None,), (None,), (1,)]

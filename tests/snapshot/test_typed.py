@@ -182,3 +182,24 @@ def test_t1_a_text_of_a_parquet_file_that_is_no_utf8_harms_no_other_row(refreshe
     assert rows == [(text, n, None) for n, text in enumerate(texts)]
     assert report.unreadable["x"].count == 4 * 300
     assert report.unreadable["y"].count == 9 * 300
+
+
+def test_t1_a_text_that_is_no_utf8_is_read_past_beside_values_that_no_form_reads(refreshed, tmp_path):
+    """A column that was read by the grammar before DuckDB stopped at another one's text was in the way of the second
+    reading, and the refresh failed for one value."""
+    wild = pa.StringArray.from_buffers(2, pa.py_buffer(np.array([0, 1, 2], np.int32)), pa.py_buffer(b"a\xff"))
+    pq.write_table(pa.table({"n": ["x"], "t": ["a"]}), tmp_path / "1.parquet")  # from here on, column by column
+    pq.write_table(pa.table({"n": ["y", "5"], "t": wild}), tmp_path / "2.parquet")
+    rows, report = refreshed({"n": "integer", "t": "text"}, file="*.parquet")
+    assert rows == [(None, "a"), (None, "a"), (5, None)]
+    assert [report.unreadable[name].count for name in "nt"] == [2, 1]
+
+
+@pytest.mark.parametrize(("type", "values"), [
+    ("integer", [5, None, None, None]), ("text", ["5", str(2**63), str(2**128 - 1), None]), ("boolean", [None] * 4),
+    ("float", [5.0, 2.0**63, 2.0**128, None]),
+])
+def test_unsigned_integers_of_128_bits_are_the_numbers_that_they_are(refreshed, tmp_path, type, values):
+    with duckdb.connect(str(tmp_path / "x.duckdb")) as connection:
+        connection.execute(f"CREATE TABLE t AS SELECT unnest(['5', '{2**63}', '{2**128 - 1}', NULL]::UHUGEINT[]) AS x")
+    assert refreshed({"x": type}, duckdb={"file": "x.duckdb", "table": "t"})[0] == [(value,) for value in values]

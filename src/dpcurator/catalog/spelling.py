@@ -446,7 +446,7 @@ def _double(value: Any) -> Value | Unreadable:
 
 def _typed_date(value: Any) -> Value | Unreadable:
     if isinstance(value, datetime):
-        midnight = value.tzinfo is None and value.time() == datetime.min.time() and not getattr(value, "nanosecond", 0)
+        midnight = value.tzinfo is None and value.time() == datetime.min.time()  # nanoseconds are cut first
         return value.toordinal() - EPOCH if midnight else NOT_OF_TYPE["date"]
     return value.toordinal() - EPOCH if isinstance(value, date) else NOT_OF_TYPE["date"]
 

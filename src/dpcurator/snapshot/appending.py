@@ -1,9 +1,9 @@
 """Tables with `append_only = true`: rows of files that were read before are taken over, and only new files are read.
 
-What was read is kept in the snapshot itself, which is as private as its rows: of each file its place, size and sha256,
-and a digest of everything that decides what its rows become. Before rows are taken over, each such file is hashed
-again; where one is another by now, or gone, all files are read, and the steward is told. So a refresh gives the rows
-that reading everything would: repeats and one value a unit are minima, and the minimum of minima is that of all.
+What was read is kept in the snapshot itself, which is as private as its rows: of each file its place, size, sha256 and
+columns, and a digest of everything that decides what its rows become. Before rows are taken over, each such file is
+hashed again; where one is another by now, or gone, all files are read, and the steward is told. So a refresh gives the
+rows that reading everything would: repeats and one value a unit are minima, and the minimum of minima is that of all.
 
 Checked in tests/snapshot/test_appending.py.
 """
@@ -11,6 +11,7 @@ Checked in tests/snapshot/test_appending.py.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -52,19 +53,22 @@ def take_over(draft: Draft, loader: Loader, i: int, source: Source, files: Seque
     run = draft.connection.execute
     run(f"ATTACH {quoted(str(before.absolute()))} AS before (READ_ONLY, TYPE duckdb)")
     try:
-        if not run("SELECT 1 FROM duckdb_tables() WHERE database_name = 'before' AND table_name = 'files'").fetchone():
+        if not run("SELECT 1 FROM duckdb_columns() WHERE database_name = 'before' AND table_name = 'files' "
+                   "AND column_name = 'names'").fetchone():
             return Kept(), list(files)
-        known = run("SELECT t, place, size, digest FROM before.files WHERE reading = ?",
+        known = run("SELECT t, place, size, digest, names FROM before.files WHERE reading = ?",
                     [reading_of(loader.table, source)]).fetchall()
         if not known:
             return Kept(), list(files)
         here = {str(path): path for path in files}
-        changed = [Path(place).name for _, place, size, digest in known if not _same(here.get(place), size, digest)]
+        changed = [Path(place).name for _, place, size, digest, _ in known if not _same(here.get(place), size, digest)]
         if changed:
             return Kept(changed=tuple(changed)), list(files)
         [(rows,)] = run(f"INSERT INTO t{i} SELECT * FROM before.t{known[0][0]}").fetchall()
-        run("INSERT INTO files SELECT ?, reading, place, size, digest FROM before.files WHERE t = ?", [i, known[0][0]])
-        seen = {place for _, place, _, _ in known}
+        run("INSERT INTO files SELECT ?, reading, place, size, digest, names FROM before.files WHERE t = ?",
+            [i, known[0][0]])
+        loader.report.header = frozenset(json.loads(known[0][4]))  # a new file has the same ones, or is refused
+        seen = {one[1] for one in known}
         return Kept(len(known), int(rows)), [path for path in files if str(path) not in seen]
     finally:
         run("DETACH before")
@@ -74,7 +78,8 @@ def _same(path: Path | None, size: int, digest: str) -> bool:
     return path is not None and path.is_file() and path.stat().st_size == size and digest_of(path) == digest
 
 
-def note(draft: Draft, i: int, table: Table, source: Source, path: Path) -> None:
+def note(loader: Loader, i: int, source: Source, path: Path) -> None:
     """Keep what a file is that was read."""
-    draft.connection.execute("INSERT INTO files VALUES (?, ?, ?, ?, ?)", [
-        i, reading_of(table, source), str(path), path.stat().st_size, digest_of(path)])
+    loader.connection.execute("INSERT INTO files VALUES (?, ?, ?, ?, ?, ?)", [
+        i, reading_of(loader.table, source), str(path), path.stat().st_size, digest_of(path),
+        json.dumps(sorted(loader.report.header or ()))])

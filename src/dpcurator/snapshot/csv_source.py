@@ -83,9 +83,8 @@ class _Lines:
         self.null = null_mark(options)
         for _ in range(options.skip_lines):
             self.number += bool(_whole_line(file))
-        first = file.readline(LONGEST_LINE)
-        for mark in BYTE_ORDER_MARKS:
-            first = first.removeprefix(mark)
+        self.marked = bool(options.names)  # then each line may be the first of a file
+        first = _unmarked(file.readline(LONGEST_LINE))
         self.source = iter(partial(file.readline, LONGEST_LINE), "")
         self.waiting: deque[str] = deque([first] if first else [])
         self.record: list[str] = []
@@ -94,24 +93,29 @@ class _Lines:
         return self
 
     def __next__(self) -> str:
-        line = self.waiting.popleft() if self.waiting else next(self.source)
-        self.number += 1
-        while self.comment and not self.record and line.startswith(self.comment):
+        line = self._next()
+        while self.comment and not self.record and self._begun(line).startswith(self.comment):
             self._pass(line)
-            line = self.waiting.popleft() if self.waiting else next(self.source)
-            self.number += 1
-        if self.null is not None and not isinstance(line, _Cut):
-            line = self.null.sub(r"\\\g<0>", line)
+            line = self._next()
+        told = line if self.record else self._begun(line)
         self.record.append(line)
-        if len(self.record) > LONGEST_RECORD:
-            raise _TooLong
-        if isinstance(line, _Cut):
+        if len(self.record) > LONGEST_RECORD or isinstance(line, _Cut):
             raise _TooLong
         if len(line) == LONGEST_LINE and line[-1] not in "\r\n":
             self.record[-1] = _Cut(line)
             self._pass(line)
             raise _TooLong
+        return told if self.null is None else self.null.sub(r"\\\g<0>", told)
+
+    def _next(self) -> str:
+        line = self.waiting.popleft() if self.waiting else next(self.source)
+        self.number += 1
         return line
+
+    def _begun(self, line: str) -> str:
+        """The first line of a record. Without a header any row may be the first of its file, so a byte order mark
+        before it is no part of it wherever it stands: whether a row stands before it decides nothing."""
+        return _unmarked(line) if self.marked else line
 
     def _pass(self, line: str) -> None:
         """Pass over the rest of a line that is past the limit."""
@@ -144,6 +148,10 @@ class _Lines:
         if text and text[-1] != "\n":  # or within "\r\n": then this takes the other half, or one more line
             text += self.file.readline(LONGEST_LINE)
         return text
+
+    def has_marks(self, text: str) -> bool:
+        """Has a line of these a byte order mark that is no part of it?"""
+        return self.marked and any(text.startswith(mark) or f"\n{mark}" in text for mark in BYTE_ORDER_MARKS)
 
     def read(self) -> int:
         """How many bytes of the file were read, packed as it is; 0 where that is not known."""
@@ -206,6 +214,14 @@ def null_mark(options: CsvOptions) -> re.Pattern[str] | None:
     return re.compile(rf"(?:^|(?<={mark}))\\N(?={mark}|[\r\n]|$)")
 
 
+def _unmarked(line: str) -> str:
+    """A line without the byte order marks before it."""
+    while line.startswith(BYTE_ORDER_MARKS):
+        for mark in BYTE_ORDER_MARKS:
+            line = line.removeprefix(mark)
+    return line
+
+
 def _whole_line(file: TextIO) -> str:
     """The next line; of one past the limit, the beginning."""
     line = part = file.readline(LONGEST_LINE)
@@ -235,7 +251,7 @@ def _read(
     reader = csv.reader(lines, **options.dialect)
     header = list(options.names) or _header(reader, name, options, where)
     lines.record.clear()
-    if not _decoded("".join(header)) and not set(columns) <= set(header):
+    if not is_unicode("".join(header)) and not set(columns) <= set(header):
         raise UnicodeError
     refuse_repeats(header, columns, name, where)
     refuse_in_both(folders, header, name, where)
@@ -246,7 +262,7 @@ def _read(
             yield replace(_batch(rows, numbers, chosen, name, report), read=lines.read())
     while text := lines.chunk():
         vectors = None
-        if options.simple:
+        if options.simple and not lines.has_marks(text):
             vectors = plain_records(text, options, len(header), chosen, longest_line=LONGEST_LINE,
                                     longest_field=LONGEST_FIELD)
         if vectors is not None:
@@ -356,7 +372,7 @@ def _batch(rows: list[list[str]], numbers: list[int], chosen: list[int], name: s
     else:
         columns = [list(map(itemgetter(position), rows)) for position in chosen]
     broken = {
-        row for cells in columns if not _decoded("".join(cells)) for row, c in enumerate(cells) if not _decoded(c)
+        row for cells in columns if not is_unicode("".join(cells)) for row, c in enumerate(cells) if not is_unicode(c)
     }
     if broken:
         for row in broken:
@@ -367,7 +383,7 @@ def _batch(rows: list[list[str]], numbers: list[int], chosen: list[int], name: s
     return Records([texts(cells) for cells in columns], whole(np.array(numbers, dtype=np.int64)))
 
 
-def _decoded(cell: str) -> bool:
+def is_unicode(cell: str) -> bool:
     """Is it Unicode? A byte that could not be decoded is held as a lone surrogate, which cannot be encoded."""
     try:
         cell.encode()

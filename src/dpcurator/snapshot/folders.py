@@ -26,7 +26,15 @@ def named_by(path: Path, directory: Path) -> dict[str, str | None]:
     """What the folders of a path below the directory say, the deepest of each name; None for null."""
     below = path.relative_to(directory) if path.is_relative_to(directory) else path
     parts = [part.partition("=") for part in below.parts[:-1]]
-    return {unquote(name): None if value == NULL else unquote(value) for name, mark, value in parts if mark}
+    return {unquote(name): None if value == NULL else _unquoted(value) for name, mark, value in parts if mark}
+
+
+def _unquoted(value: str) -> str:
+    """What a value means; of bytes that are no UTF-8 a text that cannot be read, so that no two become one."""
+    try:
+        return unquote(value, errors="strict")
+    except UnicodeDecodeError:
+        return "\0"
 
 
 def folders_of(path: Path, directory: Path, declared: Sequence[str], where: str) -> Folders:

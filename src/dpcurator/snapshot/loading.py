@@ -191,12 +191,12 @@ class Loader:
 
     def _in_steps(self, part: Part, source: str, values: list[str], doubts: list[str]) -> None:
         """values: the physical value of each column where its form is sure. doubts: where it is not."""
-        left = [j for j, doubt in enumerate(doubts) if self._read_left(part, j, source, doubt)]
         try:
+            left = [j for j, doubt in enumerate(doubts) if self._read_left(part, j, source, doubt)]
             self._insert_read(part, left, source, values)
-        finally:
-            for j in left:
-                self.connection.execute(f"DROP TABLE read{j}")
+        finally:  # also where a source failed midway, which may be read in a second way
+            for j in range(len(doubts)):
+                self.connection.execute(f"DROP TABLE IF EXISTS read{j}")
 
     def _read_left(self, part: Part, j: int, source: str, doubt: str) -> bool:
         """Make the table read{j} of the distinct values that column j's form leaves; False where it leaves none."""

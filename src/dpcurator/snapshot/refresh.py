@@ -19,7 +19,7 @@ from dpcurator.catalog.model import EACH_ROW, Column
 from dpcurator.catalog.problems import nearest, text
 from dpcurator.errors import Misconfigured
 from dpcurator.snapshot.appending import note, take_over
-from dpcurator.snapshot.csv_source import read_csv
+from dpcurator.snapshot.csv_source import is_unicode, read_csv
 from dpcurator.snapshot.folders import beside, folders_of
 from dpcurator.snapshot.frames import read_frame
 from dpcurator.snapshot.loading import Loader
@@ -127,7 +127,7 @@ def _load(
             else:
                 load_duckdb(path, source.relation, names, loader, where=source.where)
             if source.append_only:
-                note(draft, i, loader.table, source, path)
+                note(loader, i, source, path)
 
 
 def _files(source: Source, directory: Path) -> list[Path]:
@@ -140,10 +140,13 @@ def _files(source: Source, directory: Path) -> list[Path]:
                             cure=f"Name the files in it: file = {text(inside(literal, source.place))}.")
     if source.kind == "duckdb" or literal.exists() or not glob.has_magic(source.place):
         return [literal]
-    found = sorted(glob.glob(source.place, root_dir=directory, recursive=True))
+    found = sorted(set(glob.glob(source.place, root_dir=directory, recursive=True)))  # two ** may meet one file twice
     if not found:
         raise Misconfigured(f"No file matches {text(source.place)}.", where=source.where,
                             cure="Paths are relative to the catalog file.")
+    if not all(map(is_unicode, found)):
+        raise Misconfigured(f"A file that {text(source.place)} matches has a name that is not in UTF-8.",
+                            where=source.where, cure="Rename it, or its folder.")
     return [directory / path for path in found]
 
 

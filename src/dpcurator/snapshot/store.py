@@ -164,7 +164,7 @@ class Draft:
             "INSERT INTO meta VALUES (?, ?, ?)", [FORMAT, self.version, schema_fingerprint(declaration)]
         )
         self.connection.execute(
-            "CREATE TABLE files (t INTEGER, reading VARCHAR, place VARCHAR, size BIGINT, digest VARCHAR)"
+            "CREATE TABLE files (t INTEGER, reading VARCHAR, place VARCHAR, size BIGINT, digest VARCHAR, names VARCHAR)"
         )
         for i, table in enumerate(declaration.tables):
             columns = ", ".join(f"c{j} {SQL_TYPES[column.kind]}" for j, column in enumerate(table.columns))

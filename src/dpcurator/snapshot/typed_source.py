@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 _WRITE_AGAIN: Final = "Write the file again with a name for each column."
 _WHOLE: Final = re.compile(r"U?(TINY|SMALL)INT|BIGINT|U?INTEGER")
 _AS_THEY_ARE: Final = {
-    "HUGEINT": "huge", "UHUGEINT": "huge", "UBIGINT": "huge", "BOOLEAN": "truth", "UUID": "uuid", "BLOB": "blob",
-    "TIME": "time",
+    "HUGEINT": "huge", "UBIGINT": "huge", "BOOLEAN": "truth", "UUID": "uuid", "BLOB": "blob", "TIME": "time",
+    "UHUGEINT": "vast",  # which cannot be compared with numbers below 0, so no form has it
 }
 _NO_TEXT: Final = "chr(0)"  # unreadable for the same reason as bytes that are no Unicode
 
