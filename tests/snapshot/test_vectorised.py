@@ -5,6 +5,7 @@ import struct
 from fractions import Fraction
 
 import duckdb
+import numpy as np
 import pytest
 from hostile_spellings import ODD, PLAUSIBLE, spellings
 
@@ -12,7 +13,7 @@ from dpcurator.catalog.cleaning import Cleaning
 from dpcurator.catalog.duckdb_options import write_down
 from dpcurator.catalog.model import MAX_LENGTH
 from dpcurator.catalog.spelling import GRAMMAR, Spelling, Unreadable, read_text, read_value
-from dpcurator.snapshot.arrow import texts
+from dpcurator.snapshot.arrow import numbers, texts
 from dpcurator.snapshot.loading import registered
 from dpcurator.snapshot.typed_values import READERS
 from dpcurator.snapshot.vectorised import NONE, of_kind, of_text
@@ -47,11 +48,11 @@ def connection():
 def read(connection, cells, type, spelling, letters=MAX_LENGTH):
     """For each text whether its form is sure, and the value."""
     form = of_text(0, type, spelling, letters)
-    with registered(connection, [texts(cells)]) as name:
+    with registered(connection, [texts(cells), numbers(np.arange(len(cells)))]) as name:
         source = f"(SELECT *, {form.cut or 'x0'} AS cut0 FROM {name})"
         source = f"(SELECT *, {form.made or 'NULL'} AS made0 FROM {source})"
-        return connection.execute(
-            f"SELECT ({form.sure}) IS TRUE, CASE WHEN {form.sure} THEN {form.value} END FROM {source}").fetchall()
+        value = f"CASE WHEN {form.sure} THEN {form.value} END"
+        return connection.execute(f"SELECT ({form.sure}) IS TRUE, {value} FROM {source} ORDER BY x1").fetchall()
 
 
 def exactly(value):

@@ -23,7 +23,7 @@ from dpcurator.snapshot.grammar import Read, read_cells, read_typed
 from dpcurator.snapshot.report import SHOWN, TableReport
 from dpcurator.snapshot.store import SQL_TYPES
 from dpcurator.snapshot.typed_values import READERS
-from dpcurator.snapshot.vectorised import NONE, Form, of_kind, quoted
+from dpcurator.snapshot.vectorised import NONE, Form, among, of_kind
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -94,9 +94,9 @@ class Loader:
         """Load records of a text file, of which a field spelled as one of `missing` is missing."""
         if not len(lines):
             return
-        absent = f"IN ({', '.join(map(quoted, missing))})" if missing else "IS NULL"
         columns = range(len(vectors))
-        cells = ", ".join(f"CASE WHEN x{j} {absent} THEN NULL ELSE x{j} END AS x{j}" for j in columns)
+        cells = ", ".join(f"CASE WHEN {among(f'x{j}', missing)} THEN NULL ELSE x{j} END AS x{j}" if missing else f"x{j}"
+                          for j in columns)
         forms = self._forms(["text"] * len(vectors))
         careful = [self._of_cells(j, missing) for j in columns]
         with registered(self.connection, [*vectors, lines]) as name:

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
@@ -40,6 +41,7 @@ _UTC: Final = ("UTC", "Etc/UTC")
 _TRUE: Final = ("true", "True", "TRUE", "t", "T", "yes", "Yes", "YES", "1")
 _FALSE: Final = ("false", "False", "FALSE", "f", "F", "no", "No", "NO", "0")
 _TAIL: Final = "([.,][0-9]+)?([Zz]|[+-][0-9][0-9](:?[0-9][0-9])?)?"
+_FEW: Final = 100
 _LONGEST_INTEGER: Final = 20  # letters
 
 
@@ -69,8 +71,8 @@ def of_text(position: int, type: str, spelling: Spelling, letters: int) -> Form:
     cleaning, guards = spelling.cleaning, [f"({form.sure})"]
     if cleaning.steps:
         guards.append(f"regexp_full_match(x{position}, '[!-~]([ -~]*[!-~])?')")
-    if words := [quoted(word) for word in (*(word for word, _ in cleaning.map), *cleaning.absent)]:
-        guards.append(f"{cleaned} NOT IN ({', '.join(words)})")
+    if words := [*(word for word, _ in cleaning.map), *cleaning.absent]:
+        guards.append(f"NOT {among(cleaned, words)}")
     return replace(form, sure=" AND ".join([*guards, *_kept(form.value, type, cleaning)]))
 
 
@@ -92,7 +94,7 @@ def _kept(value: str, type: str, cleaning: Cleaning) -> list[str]:
     kept = []
     absent = [one for one in cleaning.absent_values if isinstance(one, str) is (KINDS[type] == "text")]
     if absent:
-        kept.append(f"{value} NOT IN ({', '.join(map(_literal, absent))})")
+        kept.append(f"NOT {among(value, absent)}")
     if cleaning.lower is not None and cleaning.upper is not None and KINDS[type] != "text":
         if KINDS[type] == "float":
             lower, upper = float(cleaning.lower), float(cleaning.upper)
@@ -108,6 +110,12 @@ def _literal(value: int | float | str) -> str:
     if isinstance(value, str):
         return quoted(value)
     return f"'{value!r}'::DOUBLE" if isinstance(value, float) else f"{value:d}"
+
+
+def among(x: str, values: Sequence[int | float | str]) -> str:
+    """Is it one of these? IN of more than a few is a join to DuckDB, after which rows come in another order."""
+    listed = ", ".join(map(_literal, values))
+    return f"list_contains([{listed}], {x})" if len(values) <= _FEW else f"({x} IN ({listed}))"
 
 
 def _of_cleaned(x: str, position: int, type: str, spelling: Spelling, letters: int) -> Form:
@@ -132,9 +140,8 @@ def _of_cleaned(x: str, position: int, type: str, spelling: Spelling, letters: i
                 f"TRY_CAST({dotted} AS DOUBLE)",
             )
         case "boolean":
-            words = ", ".join(map(quoted, _TRUE + _FALSE))
-            true = ", ".join(map(quoted, _TRUE))
-            return Form(f"{cut} IN ({words})", f"CAST({cut} IN ({true}) AS BIGINT)", trimmed)
+            true = f"CAST({among(cut, _TRUE)} AS BIGINT)"
+            return Form(among(cut, _TRUE + _FALSE), true, trimmed)
         case "date":
             iso, written = _date_parts(cut, spelling.formats[0] if spelling.formats else "YYYY-MM-DD")
             return Form(
