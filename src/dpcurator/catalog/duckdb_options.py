@@ -4,7 +4,7 @@ The reader of Parquet files fills in, by default, columns of its own: a folder `
 file. A setting of the process, or a default of a later version, could do the like. So each option of `read_parquet` is
 in `READ_PARQUET`, or in `NOT_GIVEN` with the reason, and each setting that touches rows in `SETTINGS`; what the
 installed version does not have is left out. No other reading function of DuckDB is called: CSV files and data frames
-are read in Python.
+come to it as columns in memory.
 
 Checked in tests/catalog/test_duckdb_options.py, which compares these tables with what the installed version lists.
 """
