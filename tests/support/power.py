@@ -1,4 +1,4 @@
-"""How much of the suite the ordinary run does, so that it ends within minutes: about five on two cores.
+"""How much of the suite the ordinary run does, so that it ends within minutes: five to six on two cores.
 
 The power of a law is the number of cases or examples that a run tries. It stands here and nowhere else; `just power`
 prints it, with the whole number beside it.
