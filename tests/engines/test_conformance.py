@@ -18,7 +18,8 @@ from dpcurator import engines
 from dpcurator.engines import ENGINES
 from dpcurator.engines.reference import Reference
 
-SHARED = {"__init__", "__pycache__", "allowance", "engine", "settings", "limits", "limits_rows"}
+SHARED = {"__init__", "__pycache__", "allowance", "engine", "settings", "limits", "limits_relations", "limits_rows",
+          "reference_relations"}
 
 
 def test_the_tuple_names_every_engine_in_the_folder() -> None:
