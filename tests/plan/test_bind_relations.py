@@ -6,11 +6,14 @@ import copy
 from fractions import Fraction as F
 
 import pytest
-from clinic import CLINIC, DECLARED, ROWS, clinic, count, exact, planned, refused
+from clinic import CLINIC, DECLARED, ROWS, clinic, count, exact, kinds, planned, refused, stored
 
+from dpcurator.engines.duckdb.engine import DuckDB
+from dpcurator.engines.reference import Reference
 from dpcurator.plan.canonical import as_json, digest, plan_of
 from dpcurator.plan.check_catalog import disagreement
 from dpcurator.plan.identity import rows_and_keys
+from dpcurator.pricing.quote import price
 
 COUNT = "SELECT COUNT(*) FROM visits"
 
@@ -203,6 +206,11 @@ INNER_REFUSED = [
     ("SELECT COUNT(*) FROM (SELECT pid FROM visits WHERE age > 3 GROUP BY pid WHERE TRUE)", "out of place"),
     ("SELECT COUNT(*) FROM (SELECT pid, MEDIAN(age) AS m FROM visits GROUP BY pid)", "MEDIAN is not available"),
     ("SELECT age FROM (SELECT pid, age FROM visits)", "column of single rows"),
+    ("SELECT COUNT(*) FROM (SELECT city, day AS city FROM visits) WHERE city = 'York'", "two columns of the subquery"),
+    ("SELECT COUNT(*) FROM (SELECT pid, day FROM visits GROUP BY pid, day) GROUP BY day", "CASE WHEN day < '2024-01-"),
+    ("SELECT COUNT(*) FROM visits WHERE city IN (SELECT city FROM cities)", "JOIN cities ON"),
+    ("SELECT COUNT(*) FROM (SELECT NULL AS x FROM visits)", "CAST(NULL AS INTEGER)"),
+    ("SELECT COUNT(*) FROM (SELECT pid AS a FROM visits) GROUP BY a", "each protected unit by itself"),
 ]
 
 
@@ -364,3 +372,31 @@ def test_where_each_row_is_a_unit_a_subquery_computes_and_nothing_more():
     assert count("SELECT SUM(y) FROM (SELECT x * 2 AS y FROM rows WHERE x > 0)", catalog=alone, rows=rows) == 6
     for source in ("rows JOIN cities ON x = x", "(SELECT DISTINCT x FROM rows)"):
         assert "unit of its own" in refused(f"SELECT COUNT(*) FROM {source}", alone)
+
+
+def test_the_cures_of_keys_work_pasted_back():
+    inner = "(SELECT pid, day, MIN(age) AS n FROM visits GROUP BY pid, day)"
+    for key in ("CASE WHEN day < '2024-01-01' THEN 'before' ELSE 'after' END", "CLIP(n, 0, 10)"):
+        assert planned(f"SELECT COUNT(*) FROM {inner} GROUP BY {key}")
+
+
+def test_subqueries_in_each_other_are_answered_and_their_text_bounded():
+    text = "SELECT pid, age FROM visits"
+    for _ in range(30):
+        text = f"SELECT pid, MAX(age) AS age FROM ({text}) GROUP BY pid"
+    assert count(f"SELECT SUM(CLIP(age, 0, 200)) FROM ({text})") == 190
+    for _ in range(34):
+        text = f"SELECT pid, MAX(age) AS age FROM ({text}) GROUP BY pid"
+    assert "nested more than" in refused(f"SELECT COUNT(*) FROM ({text})")
+
+
+def test_questions_of_one_subquery_in_a_batch_have_the_same_integers():
+    """Of one relation and different conditions, and of others: in one statement, each its own."""
+    inner = "(SELECT pid, SUM(cost) AS s, COUNT(*) AS n FROM visits GROUP BY pid)"
+    texts = [f"SELECT COUNT(*), SUM(CLIP(n, 0, 9)) FROM {inner} WHERE s > {least}" for least in (3, 5)]
+    texts += [f"SELECT COUNT(*) FROM {inner}", "SELECT COUNT(*) FROM visits JOIN cities USING (city)", COUNT]
+    cores = [price(planned(text), F(1), CLINIC).lowered.core for text in texts]
+    found = [[one.open_for_release() for one in engine.from_tables(stored(), kinds()).evaluate_all(cores)]
+             for engine in (Reference, DuckDB)]
+    assert found[0] == found[1]
+    assert [one[0][0] for one in found[0]] == [count * 2**16 for count in (3, 2, 4, 6, 7)]

@@ -104,6 +104,13 @@ class Scene:
         if not isinstance(cohort.query, Select):
             raise Refusal("this subquery is not available here.", where=cohort.at, cure="Write SELECT ... FROM table.")
         query = cohort.query
+        public = _public(query.source, self.catalog)
+        if public is not None:
+            raise Refusal(
+                f"{show(public.name)} is a public table, and a cohort is of rows that units own.", where=cohort.at,
+                cure="List its values after IN, or join it: "
+                f"FROM {quote(self.table.name)} JOIN {quote(public.name)} ON one.column = other.column.",
+            )
         if cohort.part is None:
             inner = scene_of(query.source, self.catalog, INNER)
         else:

@@ -93,8 +93,13 @@ def _unknown(
     if table not in catalog.tables and table.unit not in [table.columns[index].name for index in fields(read)]:
         ways = [f"CASE WHEN {name} < 10 THEN 'low' ELSE 'high' END"]
         ways = [f"CLIP({name}, 0, 10)", *ways] if typed.type == "integer" else ways
+        least = {"date": "2024-01-01", "timestamp": "2024-01-01T00:00:00Z"}.get(typed.type)
         if typed.type == "text":
             ways = [f"CASE WHEN {name} = 'a' THEN 'a' ELSE 'other' END"]
+        elif least is not None:
+            ways = [f"CASE WHEN {name} < '{least}' THEN 'before' ELSE 'after' END"]
+        elif typed.type == "uuid":
+            ways = [f"CASE WHEN {name} = '{_UUID}' THEN 'this' ELSE 'other' END"]
         raise Refusal(
             f"GROUP BY {name} needs a public list of keys, and this column of a subquery has none.", where=at,
             cure=f"Write {' or '.join(ways)}.", mends=tuple(Mend(way, name, "all words") for way in ways),
@@ -121,6 +126,7 @@ def _unknown(
     )
 
 
+_UUID: Final = "5f0c3a52-6d1e-4c7b-9d3a-0a4f8e2b1c66"
 _KEYS: Final = {
     "text": '["a", "b"]', "integer": "[0, 1]", "float": "[0.0, 0.5]", "boolean": "[true, false]",
     "date": '["2024-01-01", "2024-01-02"]', "uuid": '["5f0c3a52-6d1e-4c7b-9d3a-0a4f8e2b1c66"]',

@@ -55,6 +55,13 @@ class Names:
                 f"column {show(name.column)} could be {' or '.join(both)}.", where=name.at,
                 cure=f"Write {both[0]} or {both[1]}.", mends=(Mend(both[0], expression(name)),),
             )
+        if len(fits) > 1 and len({index for _, index in fits}) > 1 and not name.quoted:
+            titles = {title for part in self.parts for title, index in part.free() if (part, index) in fits}
+            if len(titles) == 1:
+                raise Refusal(
+                    f"two columns of the subquery are called {show(name.column)}.", where=name.at,
+                    cure=f"Call one otherwise, as in {quote(name.column)} AS {quote('other')}.",
+                )
         every = [one for part in self.parts for one in part.free()]
         try:
             return every[find(name.column, name.quoted, [title for title, _ in every], what="column", where=name.at)][1]
