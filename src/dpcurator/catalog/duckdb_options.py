@@ -83,7 +83,8 @@ def write_down(connection: DuckDBPyConnection) -> DuckDBPyConnection:
     known = dict(connection.execute("SELECT name, value FROM duckdb_settings()").fetchall())
     for name, value in SETTINGS.items():
         if name in known:
-            connection.execute(f"SET {name} = {value}")
+            of_truth = value == "'preserve_case'" and known[name] in ("true", "false")  # so before DuckDB 2
+            connection.execute(f"SET {name} = {'true' if of_truth else value}")
     if known.get("enable_progress_bar") == "true":
         connection.execute("SET enable_progress_bar = false")
     return connection

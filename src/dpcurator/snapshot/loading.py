@@ -80,8 +80,9 @@ class Loader:
         if part.counted:
             self._in_steps(part, source, values, doubts)
             return
-        columns = [f"{value} AS v{j}, CASE WHEN {doubt} THEN x{j} END AS x{j}"
-                   for j, (value, doubt) in enumerate(zip(values, doubts, strict=True))]
+        kinds = [SQL_TYPES[column.kind] for column in self.table.columns]
+        columns = [f"({value})::{kind} AS v{j}, CASE WHEN {doubt} THEN x{j} END AS x{j}"
+                   for j, (value, kind, doubt) in enumerate(zip(values, kinds, doubts, strict=True))]
         self.connection.execute(f"CREATE TEMP TABLE staged AS SELECT place, {', '.join(columns)} FROM {source}")
         try:
             size = range(len(columns))
