@@ -17,6 +17,12 @@ TYPES = ("integer", "float", "boolean", "date", "timestamp", "uuid", "text")
 COLUMNS = {type: {"type": type} for type in TYPES}
 COLUMNS["timestamp"]["zone"] = "UTC"
 COLUMNS["text"]["max_length"] = 8
+KEPT = {
+    "integer": {"valid": [-5, 2**40], "na_values": [1]}, "float": {"valid": [-10, 1e18], "na_values": [0.5]},
+    "boolean": {"na_values": ["1"]}, "date": {"valid": ["1969-01-01", "9999-12-30"], "na_values": ["1969-12-31"]},
+    "timestamp": {"valid": ["1970-01-01T00:00", "9999-12-30T00:00"]},
+    "uuid": {"na_values": ["123e4567-e89b-12d3-a456-426614174001"]}, "text": {"na_values": ["1", "x"]},
+}
 ASIDE = COLUMNS | {type: {"type": type, "unreadable": "set-aside"} for type in ("date", "uuid")}
 
 
@@ -78,13 +84,15 @@ def typed():
     })
 
 
+@pytest.mark.parametrize("kept", [False, True], ids=["as it is", "cleaned"])
 @pytest.mark.parametrize("type", TYPES)
-def test_t18_typed_sources_are_read_alike_in_both_ways(both, declared, stored, tmp_path, type):
+def test_t18_typed_sources_are_read_alike_in_both_ways(both, declared, stored, tmp_path, type, kept):
+    """Cleaned too: of a value that is none of the type, as 1e19 is no integer, `valid` and `na_values` ask nothing."""
     table = typed()
     pq.write_table(table, tmp_path / "x.parquet")
     with duckdb.connect(str(tmp_path / "x.duckdb")) as connection:
         connection.execute(f"CREATE TABLE t AS FROM '{tmp_path}/x.parquet'")
-    columns = dict.fromkeys(table.column_names, COLUMNS[type])
+    columns = dict.fromkeys(table.column_names, COLUMNS[type] | (KEPT[type] if kept else {}))
     rows, _ = both(columns, file="x.parquet")
     assert len(rows) == 8
     assert any(value is not None for row in rows for value in row)
@@ -109,3 +117,26 @@ def test_t18_a_collation_of_the_source_makes_no_two_texts_one(both, tmp_path):
         connection.execute("INSERT INTO t VALUES ('nAN'), ('NaN'), ('x'), ('X'), ('YES'), ('yEs'), ('yes'), ('K')")
     rows, _ = both({"a": {"type": "text", "max_length": 2}}, duckdb={"file": "x.duckdb", "table": "t"})
     assert rows == [(None,), (None,), ("x",), ("X",), (None,), (None,), (None,), ("K",)]
+
+
+def test_t1_of_a_value_that_is_none_of_its_type_valid_and_na_values_ask_nothing(both, tmp_path):
+    """1e300 is no integer: where `valid` was compared with it as one, the whole refresh stopped for that row."""
+    values = {"f": "DOUBLE", "h": "HUGEINT", "u": "UBIGINT", "d": "DECIMAL(38,2)", "day": "DATE", "at": "TIMESTAMP"}
+    whole = ["1", "3", str(2**63), "0.5", None]
+    odd = {"f": ["1", "3", "1e300", "-inf", None], "h": ["1", "3", str(2**127 - 1), str(1 - 2**127), None],
+           "day": ["1970-01-02", "1970-01-03", "infinity", "290000-01-01", None]}
+    cells = {name: odd.get("day" if name == "at" else name, whole) for name in values}
+    with duckdb.connect(str(tmp_path / "x.duckdb")) as connection:
+        columns = ", ".join(f"unnest({cells[name]!r}::VARCHAR[])::{kind} AS {name}".replace("None", "NULL")
+                            for name, kind in values.items() if name != "u")
+        connection.execute(f"CREATE TABLE t AS SELECT {columns}, unnest([1, 3, {2**64 - 1}, 0, NULL]) AS u")
+    source = {"duckdb": {"file": "x.duckdb", "table": "t"}}
+    for given in ({"valid": [0, 2]}, {"na_values": [3]}):
+        rows, _ = both({name: {"type": "integer"} | given for name in "fhud"}, **source)
+        assert rows[:3] == [(1, 1, 1, 1), (None,) * 4, (None,) * 4]
+    rows, _ = both({name: {"type": "boolean", "na_values": ["1"]} for name in "fhud"}, **source)
+    assert {value for row in rows for value in row} <= {None, 0}
+    rows, _ = both({name: {"type": "float", "valid": [0, 2]} for name in "fhud"}, **source)
+    assert rows[:3] == [(1.0,) * 4, (None,) * 4, (None,) * 4]
+    days = {"type": "date", "valid": ["1970-01-01", "1970-01-02"]}
+    assert both({"day": days, "at": days}, **source)[0] == [(1, 1)] + [(None, None)] * 4

@@ -73,7 +73,7 @@ def of_text(position: int, type: str, spelling: Spelling, letters: int) -> Form:
         guards.append(f"regexp_full_match(x{position}, '[!-~]([ -~]*[!-~])?')")
     if words := [*(word for word, _ in cleaning.map), *cleaning.absent]:
         guards.append(f"NOT {among(cleaned, words)}")
-    return replace(form, sure=" AND ".join([*guards, *_kept(form.value, type, cleaning)]))
+    return _if_kept(replace(form, sure=" AND ".join(guards)), type, cleaning)
 
 
 def _known(spelling: Spelling) -> bool:
@@ -213,10 +213,14 @@ def of_kind(position: int, kind: str, type: str, spelling: Spelling, letters: in
     if spelling.formats or not _known(spelling) or (KINDS[type] == "text" and spelling.cleaning is not AS_IT_IS):
         return NONE
     form = _of_typed(position, kind, type, spelling, letters)
-    kept = _kept(form.value, type, spelling.cleaning)
-    if form is NONE or not kept:
-        return form
-    return replace(form, sure=" AND ".join([f"({form.sure})", *kept]))
+    return form if form is NONE else _if_kept(form, type, spelling.cleaning)
+
+
+def _if_kept(form: Form, type: str, cleaning: Cleaning) -> Form:
+    """Sure where the value is kept too, which is looked at where the form is sure of it: AND computes both sides on
+    every row, and of a value that was none, as of 1e300 as an integer, DuckDB would stop."""
+    kept = _kept(form.value, type, cleaning)
+    return replace(form, sure=f"CASE WHEN {form.sure} THEN {' AND '.join(kept)} ELSE FALSE END") if kept else form
 
 
 def _of_typed(position: int, kind: str, type: str, spelling: Spelling, letters: int) -> Form:
@@ -227,17 +231,17 @@ def _of_typed(position: int, kind: str, type: str, spelling: Spelling, letters: 
     match kind.partition("(")[0], type:
         case "whole" | "huge", "integer" | "float" | "text":
             sure = "TRUE" if kind == "whole" else fits
-            whole = f"CAST({x} AS BIGINT)"
+            whole = f"TRY_CAST({x} AS BIGINT)"
             if type == "text":
                 return Form(sure if letters >= _LONGEST_INTEGER else "FALSE", f"CAST({whole} AS VARCHAR)")
             return Form(sure, whole if type == "integer" else f"CAST({whole} AS DOUBLE)")
         case "whole" | "huge" | "double" | "decimal", "boolean":
-            return Form(f"{x} IN (0, 1)", f"CAST({x} AS BIGINT)")
+            return Form(f"{x} IN (0, 1)", f"TRY_CAST({x} AS BIGINT)")
         case "double", "float":
             return Form("TRUE", _no_minus(x))
         case "double", "integer":
             sure = f"{x} = trunc({x}) AND {x} >= -9223372036854775808.0::DOUBLE AND {x} < 9223372036854775808.0::DOUBLE"
-            return Form(sure, f"CAST({x} AS BIGINT)")
+            return Form(sure, f"TRY_CAST({x} AS BIGINT)")
         case "decimal", "integer":
             return Form(f"TRY_CAST({made} AS {kind}) = {x}", made, made=f"TRY_CAST({x} AS BIGINT)")
         case "decimal", "float":
