@@ -70,7 +70,7 @@ def main(epsilon: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         curator = dp.open(catalog(), directory=folder, visits=rows)
         for caps in CAPS:
-            answer = curator.ask(COUNTS, epsilon=epsilon, **caps)  # type: ignore[arg-type]
+            answer = curator.ask(COUNTS, epsilon=epsilon, cut=False, **caps)  # type: ignore[arg-type]
             noisy = np.array(answer["n"], dtype=float)
             bar = float(answer.error("n")[0] or 0) / true.mean()
             whole = float(np.mean(np.abs(noisy - true) / true))

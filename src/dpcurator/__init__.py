@@ -29,6 +29,7 @@ _NAMES = {
     "when": ("dpcurator.fronts.columns", "when"),
     "Curator": ("dpcurator.curator.curator", "Curator"),
     "Answer": ("dpcurator.release.answer", "Answer"),
+    "Cut": ("dpcurator.release.cut", "Cut"),
     "Quote": ("dpcurator.pricing.quote", "Quote"),
     "Menu": ("dpcurator.pricing.menu", "Menu"),
     "plot": ("dpcurator.plots.plot", "plot"),
@@ -132,6 +133,7 @@ if TYPE_CHECKING:
     from dpcurator.privacy.loss import Loss as Loss
     from dpcurator.receipts.verification import verify as verify
     from dpcurator.release.answer import Answer as Answer
+    from dpcurator.release.cut import Cut as Cut
     from dpcurator.sensitivity.bounded import Bounded as Bounded
     from dpcurator.sensitivity.bounded import sensitivity_of as sensitivity_of
     from dpcurator.sensitivity.checking import check_sensitivity as check_sensitivity

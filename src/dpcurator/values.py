@@ -21,13 +21,17 @@ class Exact:
     """Integers from private data: one row per key, one column per sum. Opened only where noise is added.
 
     keys: the key of each row, where they were read from the data (unknown keys), in any order; None where public.
+    tallies: numbers of units over all keys together, where the plan asks for them.
     """
 
-    __slots__ = ("_keys", "_rows")
+    __slots__ = ("_keys", "_rows", "_tallies")
 
-    def __init__(self, rows: Sequence[Sequence[int]], keys: Sequence[tuple[Any, ...]] | None = None) -> None:
+    def __init__(
+        self, rows: Sequence[Sequence[int]], keys: Sequence[tuple[Any, ...]] | None = None, tallies: Sequence[int] = ()
+    ) -> None:
         self._rows = tuple(tuple(row) for row in rows)
         self._keys = None if keys is None else tuple(keys)
+        self._tallies = tuple(tallies)
 
     def open_for_release(self) -> tuple[tuple[int, ...], ...]:
         """The integers. Only `pricing.release` may call this."""
@@ -37,9 +41,14 @@ class Exact:
         """The keys of the rows, or None. Only `pricing.release` may call this."""
         return self._keys
 
-    def only(self, columns: Sequence[int]) -> Exact:
-        """These columns, under seal."""
-        return Exact([[row[column] for column in columns] for row in self._rows], self._keys)
+    def tallies_for_release(self) -> tuple[int, ...]:
+        """The numbers of units over all keys. Only `pricing.release` may call this."""
+        return self._tallies
+
+    def only(self, columns: Sequence[int], tallies: Sequence[int] = ()) -> Exact:
+        """These columns and tallies, under seal."""
+        own = [self._tallies[place] for place in tallies]
+        return Exact([[row[column] for column in columns] for row in self._rows], self._keys, own)
 
     def _sealed(self, *_: object) -> NoReturn:
         raise TypeError("exact values are sealed: only the release step may read them")

@@ -76,6 +76,17 @@ def a_claim_too_small(monkeypatch):
     monkeypatch.setattr(quoting, "reading", less)
 
 
+def cut_counts_rows(monkeypatch):
+    """The rows of units over a cap, where these are counted once."""
+    honest = reference.Units.look
+
+    def look(units: Any, step: Any, grouped: Any) -> None:
+        honest(units, step, grouped)
+        units.over = {(unit, n) for unit in units.over for rows in grouped[unit].values() for n in range(len(rows))}
+
+    monkeypatch.setattr(reference.Units, "look", look)
+
+
 def failing_on_a_row(monkeypatch):
     honest = reference.truth
 
@@ -110,6 +121,7 @@ def receipts_count_rows(monkeypatch):
 
 MISTAKES = {
     caps_ignored: "input", groups_ignored: "input", clamp_left_out: "input", a_claim_too_small: "input",
+    cut_counts_rows: "input",
     failing_on_a_row: "error", duckdb_keeps_many: "engines", receipts_count_rows: "shown",
 }
 

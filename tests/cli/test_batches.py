@@ -132,7 +132,7 @@ def test_as_one_shows_sum_and_point_before_and_after(clinic, capsys):
     again = run(capsys, "ask", *how, "--as-one").out.strip().splitlines()[-1]
     assert again.startswith("spent 0 of 4")
     assert again.endswith("a repeat: nothing was spent")
-    few = run(capsys, "quote", "--file", "queries.sql", "--epsilon", "1", "--as-one").out.splitlines()
+    few = run(capsys, "quote", "--file", "queries.sql", "--epsilon", "1", "--as-one", "--no-cut").out.splitlines()
     assert "one by one: as one they would not cost less epsilon" in [line.strip() for line in few[:3]]
     budget = json.loads(run(capsys, "budget", "--json").out)["together"]
     assert (budget["charges"], budget["gates"], budget["delta"]) == (1, False, "0.00001")

@@ -129,12 +129,30 @@ def test_c9_a_byte_order_mark_before_a_question(
     assert run(capsys, "ask", "--file", "q.sql", "--epsilon", "0.1").code == 0
 
 
+def test_how_many_are_cut_is_counted_unless_it_is_left_out(ready: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    quoted = run(capsys, "quote", COUNT, "--epsilon", "0.1").out
+    assert "that are over a cap: ±" in quoted
+    assert "for epsilon 0.01\n" in quoted
+    assert "over a cap" not in run(capsys, "quote", COUNT, "--epsilon", "0.1", "--no-cut").out
+    told = run(capsys, "ask", COUNT, "--epsilon", "0.1", "--no-cut")
+    assert "about " not in told.out
+    free = run(capsys, "ask", COUNT, "--epsilon", "0.05").out
+    assert "not paid for; cut=True, or --cut, buys it" in free
+    assert "about " not in free
+    bought = run(capsys, "ask", COUNT, "--epsilon", "0.05", "--cut", "--json").json
+    assert bought["cost"] == "0.005"
+    assert bought["cut"]["reason"] == "are over a cap"
+    assert run(capsys, "budget", "--json").json["spent"] == "0.105"
+    assert "about " in run(capsys, "ask", COUNT, "--epsilon", "0.1", "--rehearse").out
+    assert "about " not in run(capsys, "ask", COUNT, "--epsilon", "0.1", "--rehearse", "--no-cut").out
+
+
 def test_quote_says_why(ready: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    told = run(capsys, "quote", COUNT, "--epsilon", "0.1").out
+    told = run(capsys, "quote", COUNT, "--epsilon", "0.1", "--no-cut").out
     assert "scaled down to 2 rows a key and 1 key" in told
     assert "all keys together by at most 2" in told
     assert "discrete Laplace noise of scale 20, independently for each of 2 keys" in told
-    found = run(capsys, "quote", COUNT, "--epsilon", "0.1", "--json").json
+    found = run(capsys, "quote", COUNT, "--epsilon", "0.1", "--no-cut", "--json").json
     assert found["epsilon"] == "0.1"
     assert found["readings"][0]["sensitivity"] == "2"
     assert found["readings"][0]["noise_scale"] == "20"
@@ -291,7 +309,7 @@ def test_what_a_broken_file_tells_and_whom(clinic: Path, capsys: pytest.CaptureF
         ran = run(capsys, "ask", COUNT, "--epsilon", f"0.1{number}1")
         lines = [line for line in ran.out.splitlines() if not line.startswith("~ ")]  # values within their own noise
         words.add((ran.code, len(lines), ran.err))
-    assert words == {(0, 5, "")}
+    assert words == {(0, 6, "")}
 
 
 @pytest.mark.parametrize(

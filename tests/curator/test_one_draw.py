@@ -47,7 +47,7 @@ def declared(currency: str = "epsilon", unit: str = "who", **curator: object) ->
 @pytest.mark.parametrize("asked", [PEOPLE, PEOPLE.replace("AS people", "AS people, SUM(age) AS s, COUNT(*) AS n")])
 def test_d5_the_count_costs_no_more_than_the_selection(currency, curator, asked):
     """The price is shared among the other queries and the selection; the noise is that of the selection, on units."""
-    quote = dp.rehearsing(declared(currency, **curator)).quote(asked, **{currency: 3, "delta": "1e-3"})
+    quote = dp.rehearsing(declared(currency, **curator)).quote(asked, cut=False, **{currency: 3, "delta": "1e-3"})
     others = asked.count("AS") - 1
     keys, (first, *rest) = quote.selecting, quote.priced
     share = (keys.epsilon, keys.rho)[currency == "rho"]
@@ -147,6 +147,7 @@ def release_of(quote, value: int):
 @pytest.mark.parametrize("currency", ["epsilon", "rho"])
 def test_d5_repeats_and_what_is_added_share_the_keys_with_their_count(tmp_path, currency):
     curator = dp.open(declared(currency), directory=tmp_path, visits=ROWS)
+    curator.cut = False
     price = {currency: 4, "delta": "1e-3"}
     first = curator.ask(PEOPLE, **price)
     assert [row[0] for row in first.rows] == ["a", "b", "c"]
@@ -167,6 +168,7 @@ def test_d5_repeats_and_what_is_added_share_the_keys_with_their_count(tmp_path, 
 def test_d5_keys_selected_otherwise_are_not_used_for_the_count(tmp_path):
     """A selection whose count was not released has none that is free: the count is drawn with keys of its own."""
     curator = dp.open(declared(), directory=tmp_path, visits=ROWS)
+    curator.cut = False
     curator.ask("SELECT town, COUNT(*) AS n FROM visits GROUP BY town", epsilon=4, delta="1e-3")
     before = curator.budget()
     curator.ask(PEOPLE, epsilon=2, delta="1e-4")
@@ -177,6 +179,7 @@ def test_d5_keys_selected_otherwise_are_not_used_for_the_count(tmp_path):
 def test_d5_a_receipt_that_lies_about_it_is_found(tmp_path):
     """By both verifiers: another noise, a price of its own, a second count, keys of another rule, a fresh draw."""
     curator = dp.open(declared(), directory=tmp_path, visits=ROWS)
+    curator.cut = False
     asked = PEOPLE.replace("AS people", "AS people, COUNT(*) AS n")
     one = curator.ask(asked, epsilon=4, delta="1e-3")
     shared = curator.ask(asked + " LIMIT 2", epsilon=4, delta="1e-3").receipt

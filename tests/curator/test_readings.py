@@ -15,7 +15,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from house import Counted, holds, opened
+from house import CITY, VARIANTS, Counted, holds, opened, spent
 
 import dpcurator as dp
 from dpcurator.cli.layout import counted_apart
@@ -25,7 +25,6 @@ from dpcurator.plan.identity import reading_name
 from dpcurator.plan.nodes import Ask
 from dpcurator.standalone import verify as standalone
 
-CITY = "SELECT city, COUNT(*) AS n FROM visits GROUP BY city"
 # aggregate: the readings it needs. age and gain may be missing.
 NEEDS = {
     "COUNT(*)": ("rows",), "COUNT(age)": ("present age",), "AVG(age)": ("centred age", "present age"),
@@ -35,20 +34,6 @@ NEEDS = {
 }
 SOURCES = ("", " WHERE age > 40", " WHERE seen")
 TAILS = ("", " ORDER BY 1", " ORDER BY 1 DESC LIMIT 2", " HAVING COUNT(*) > 3")
-
-
-def spent(curator: dp.Curator) -> Fraction:
-    return curator.budget().spent
-
-
-VARIANTS = {
-    "order": CITY + " ORDER BY n DESC", "limit": CITY + " LIMIT 1", "having": CITY + " HAVING COUNT(*) > 2",
-    "alias": "SELECT city AS place, COUNT(*) AS visits FROM visits GROUP BY city",
-    "column order": "SELECT COUNT(*) AS n, city FROM visits GROUP BY city",
-    "round": "SELECT city, ROUND(COUNT(*), -1) AS n FROM visits GROUP BY city",
-    "arithmetic": "SELECT city, 2 * COUNT(*) + 1 AS n FROM visits GROUP BY city",
-    "without the key": "SELECT COUNT(*) AS n FROM visits GROUP BY city",
-}
 
 
 @pytest.mark.parametrize("name", [*VARIANTS, "confidence"])
@@ -135,6 +120,7 @@ def test_selected_keys_are_shared_with_their_readings(tmp_path, currency):
         "tables": {"visits": table},
     }
     curator = dp.open(declared, directory=tmp_path, visits=rows)
+    curator.cut = False
     price = {currency: "0.6", "delta": "1e-4"}
     first = curator.ask("SELECT town, COUNT(*) AS n FROM visits GROUP BY town", **price)
     before = curator.budget()
@@ -344,6 +330,7 @@ def test_d6_columns_that_are_never_missing_are_counted_once(tmp_path):
     }
     rows = {"who": list("pqrs"), "a": [1, None, 3, 4], "b": [None, 2, 3, 4], "c": [1, None, 1, 1]}
     curator = dp.open(declared, directory=tmp_path, visits=rows)
+    curator.cut = False
     answer = curator.ask("SELECT COUNT(*) AS n, AVG(a) AS a, AVG(b) AS b, COUNT(a) AS m FROM visits", epsilon="0.3")
     asks = [(one["ask"]["what"], one["epsilon"]) for one in answer.receipt["readings"]]
     assert asks == [("rows", "1/10"), ("centred", "1/10"), ("centred", "1/10")]
@@ -370,7 +357,9 @@ def clinic(directory, **ledger):
         "curator": {"protects": "people", "salt": "00" * 16}, "ledger": {"epsilon": 99, "delta": "1e-1"},
         "tables": {"visits": table},
     }
-    return dp.open(declared, directory=directory, visits=rows)
+    found = dp.open(declared, directory=directory, visits=rows)
+    found.cut = False
+    return found
 
 
 TOWN = "SELECT town, {} FROM visits GROUP BY town"

@@ -148,7 +148,12 @@ def masked(text: str) -> str:
     """The visible structure: numbers, hashes and widths do not count."""
     text = re.sub(r"(?<![\w.])[0-9a-f]{8,64}(?!\w)", "#", text)
     lines = [line for line in text.splitlines() if not line.startswith("~ ")]  # how many values are within their bars
-    return "\n".join(map(_masked_line, lines))
+    return "\n".join(line for line in map(_masked_line, lines) if not _is_cut(line))
+
+
+def _is_cut(line: str) -> bool:
+    """Whether it says how many units are cut: before the other notes or after them, as the noise has it."""
+    return re.match("about # ±# of # ", line) is not None
 
 
 def _masked_line(line: str) -> str:
@@ -167,6 +172,28 @@ def agrees(said: str, printed: str) -> bool:
     )
     lines = "".join(line.rstrip() + "\n" for line in printed.splitlines())
     return re.fullmatch(pattern, lines) is not None
+
+
+def shortened(said: str, printed: str) -> str:
+    """What is printed, with a line `...` where the document leaves lines out now, for a rewritten document."""
+
+    def bare(line: str) -> str:
+        numbered = re.match(r"ok +\d+: ", line)
+        return (numbered[0] if numbered else "") + re.sub(
+            r"\b[0-9a-f]{8,64}\b|[-+]?\d[\d,.e]*|\.\.\.| +", "", line
+        )
+
+    lines, found, place, left_out = printed.splitlines(), list[str](), 0, False
+    for line in said.splitlines():
+        if line.strip() == "...":
+            left_out = True
+            continue
+        match = next((n for n in range(place, len(lines)) if bare(lines[n]) == bare(line)), None)
+        if match is not None:
+            found += (["..."] if match > place else []) if left_out else lines[place:match]
+            found.append(lines[match])
+            place, left_out = match + 1, False
+    return "\n".join([*found, *(["..."] if left_out and place < len(lines) else lines[place:])])
 
 
 def ends(text: str) -> str:
@@ -235,6 +262,7 @@ class Run:
         except AssertionError:
             if not self.rewrite:
                 raise
+            printed = shortened(said, printed)
             prefix = f"$ {after}\n" if after else "```text\n"
             self.changes.append((prefix + said, prefix + printed + ("" if said else "\n")))
 

@@ -19,7 +19,7 @@ import dpcurator as dp
 from dpcurator.mechanisms import ROWS
 
 MECHANISMS = [row.name for row in ROWS]
-MADE = {"Curator", "Answer", "Quote", "Menu"}  # values that the product makes: fields are told, not parameters
+MADE = {"Curator", "Answer", "Cut", "Quote", "Menu"}  # values that the product makes: fields are told, not parameters
 CURATOR = {*MADE, "open", "draft", "rehearsing", "verify", "col", "count", "count_if", "count_units", "sum", "mean",
            "when"}
 NAMES = [name for name in dp.__all__ if not name.startswith("_")]

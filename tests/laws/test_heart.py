@@ -231,13 +231,13 @@ RATIONAL = [  # lam = 5/2 and 7/3: what is attained falls short by roundings, an
 ASKED = ["COUNT(*)", "COUNT(age)", "SUM(age)", "AVG(age)", 'SUM("net gain")', 'AVG("net gain")', "COUNT(DISTINCT who)"]
 
 
-def tight_cases(texts: list[str] = ASKED) -> Iterator[tuple[World, str, Quote]]:
-    """Each extremal world, asked for all of these at once."""
+def tight_cases(texts: list[str] = ASKED, *, cut: bool = False) -> Iterator[tuple[World, str, Quote]]:
+    """Each extremal world, asked for all of these at once; and with it, how many units are cut."""
     for world in [*TIGHT, *TIGHT_REPLACED]:
         asked = ", ".join(text for text in texts if not (world.each_row and "who" in text))
-        for rest in ("", " GROUP BY city", " WHERE seen", " WHERE seen GROUP BY city"):
+        for rest in ("", " GROUP BY city", " WHERE seen", " WHERE seen GROUP BY city") if asked else ():
             text = f"SELECT {asked} FROM visits{rest}"
-            quote = priced(text, world.catalog, "1")
+            quote = priced(text, world.catalog, "1", cut=cut)
             if quote.priced:
                 yield world, text, quote
 
@@ -331,7 +331,47 @@ def test_an_ask_rule_weakened_by_one_step_fails(what, monkeypatch):
     honest = stability.ASK_RULES[what]
     less = lambda rows, steps: (honest(rows, steps)[0], honest(rows, steps)[1] - 1)  # noqa: E731
     monkeypatch.setitem(stability.ASK_RULES, what, less)
-    assert any(broken(*case) for case in tight_cases())
+    asked = ["COUNT(DISTINCT who)"] if what == "cut_groups" else ASKED
+    assert any(broken(*case) for case in tight_cases(asked, cut=what in CUT))
+
+
+CUT = ("everyone", "cut", "cut_groups")
+
+
+def test_counts_of_cut_units_move_by_one_whatever_the_caps_keys_and_clamps_are():
+    for texts in (ASKED, ["COUNT(DISTINCT who)"]):
+        for case in tight_cases(texts, cut=True):
+            assert broken(*case) == [], case[1]
+
+
+def rows_counted(monkeypatch):
+    """Rows over a cap, where units are meant."""
+    honest = reference.Units.look
+
+    def look(units: Any, step: Any, grouped: Any) -> None:
+        honest(units, step, grouped)
+        units.over = {(unit, n) for unit in units.over for rows in grouped[unit].values() for n in range(len(rows))}
+
+    monkeypatch.setattr(reference.Units, "look", look)
+
+
+def once_for_each_reason(monkeypatch):
+    """A unit that is over a cap and has a clamped value, counted twice."""
+    honest = reference.Units.count
+
+    def count(units: Any, tally: Any) -> int:
+        return honest(units, replace(tally, measures=())) + sum(len(units.outside[one]) for one in tally.measures)
+
+    monkeypatch.setattr(reference.Units, "count", count)
+
+
+@pytest.mark.parametrize("mistake", [rows_counted, once_for_each_reason])
+def test_another_count_of_cut_units_fails(mistake, monkeypatch):
+    mistake(monkeypatch)
+    world = tight(1, 1, keys=2, age=(0, 7))
+    rows = [(unit, f"k0{key}", None, None, 1, 9, 1.0, None, None) for unit in (1, 2) for key in (0, 1, 1)]
+    quote = priced("SELECT SUM(age) FROM visits", world.catalog, "1", cut=True)
+    assert broken(replace(world, rows=tuple(rows)), "", quote)
 
 
 def _fewer_rows(node: Bounded) -> Any:

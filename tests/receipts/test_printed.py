@@ -66,6 +66,7 @@ def files() -> dict[str, Any]:
     in_rho = curator(CATALOGS["rho"])
     found: dict[str, Any] = {
         "an answer": made.ask(GROUPED, spend="5%").as_json(),
+        "an answer with its cut": curator(CATALOGS["approximate"], cut=True).ask(GROUPED, spend="5%").as_json(),
         "a repeat": made.ask(GROUPED, spend="5%").as_json(),
         "a public answer": made.ask(FREE, spend="5%").as_json(),
         "a batch": [one.as_json() for one in batch],
@@ -533,7 +534,7 @@ def test_an_error_bar_narrower_than_its_noise_does_not_hold(kind, changes):
 def test_a_number_that_public_facts_give_is_that_number_in_a_paid_answer():
     catalog, told = filled_world(", missing = 65")
     weights = {"t0": {"c0": list(range(40)), "c1": [65.0] * 40}}
-    made = Curator(catalog, curator(catalog).ledger, KEY, lambda: Reference(weights))
+    made = Curator(catalog, curator(catalog).ledger, KEY, lambda: Reference(weights), cut=False)
     content = json.loads(json.dumps(made.ask("SELECT COUNT(*), SUM(weight) FROM t", epsilon=1).as_json()))
     outside = {"catalog": catalog, "declared": told}
     assert both(content, **outside)[:2] == (True, True)

@@ -28,6 +28,7 @@ def again(answer):
 
 def test_e2_a_note_is_in_sql_and_a_note_of_before_still_holds(tmp_path):
     made = dp.open(WORLD, directory=tmp_path, visits={"who": ["a", "b"], "day": [dt.date(2024, 1, 1)] * 2})
+    made.cut = False
     answer = made.ask(QUERY, spend="5%")
     told = answer.as_json()
     assert "CLIP(EXTRACT(YEAR FROM day), 0, 5)" in told["notes"][0]

@@ -33,7 +33,7 @@ def test_a_cap_on_rows_in_all_keeps_the_whole_error_within_six_per_cent(rows):
     curator = dp.rehearsing(bench.catalog())
     mean, found = len(rows["who"]) / bench.MONTHS, {}
     for caps in bench.CAPS:
-        quote = curator.quote(bench.COUNTS, epsilon="0.2", **caps)
+        quote = curator.quote(bench.COUNTS, epsilon="0.2", cut=False, **caps)
         bar, noise = quote.priced[0].error(1 - quote.confidence), typical(quote.priced[0])
         found[tuple(caps.values())] = float(bar) / mean, float(noise) / mean, 1 - bench.kept(rows, **caps)
     for total in (15, 20):
@@ -51,5 +51,5 @@ def test_the_product_leaves_out_what_the_rule_says(tmp_path):
     answers = curator.batch([bench.COUNTS], epsilon=10**6)
     assert answers[0]["n"] == np.bincount(few["month"], minlength=bench.MONTHS).tolist()  # 20 rows leave nothing out
     for caps in bench.CAPS[:6]:
-        answer = curator.ask(bench.COUNTS, epsilon=10**6, **caps)
+        answer = curator.ask(bench.COUNTS, epsilon=10**6, cut=False, **caps)
         assert abs(sum(answer["n"]) / len(few["who"]) - bench.kept(few, **caps)) < bench.MONTHS / len(few["who"])

@@ -54,6 +54,7 @@ def clinic(tmp_path_factory: pytest.TempPathFactory) -> Path:
         with pytest.raises(SystemExit):
             with_commands()(["refresh"], prog_name="dpcurator")
     made = dp.open(place / "curator.toml")
+    made.cut = False  # those of tests/curator/test_cut.py tell of it
     one = made.ask("SELECT city, AVG(age) FROM visits GROUP BY city", epsilon=0.5)
     two = made.ask("SELECT COUNT(*) FROM visits WHERE age > 17", epsilon=0.25)
     three = made.batch(["SELECT SUM(age) FROM visits", "SELECT COUNT(DISTINCT patient) FROM visits"], epsilon=0.5)

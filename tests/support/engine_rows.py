@@ -69,7 +69,12 @@ def selected(engine: Any, conditions: list[rows.Predicate], size: int) -> list[s
 
 
 def opened(exact: Exact) -> Any:
-    """The rows; of chosen keys, which come in any order, a dict by key."""
+    """The rows; of chosen keys, which come in any order, a dict by key. Beside them the tallies, if there are any."""
+    tallies = exact.tallies_for_release()
+    return (_opened(exact), tallies) if tallies else _opened(exact)
+
+
+def _opened(exact: Exact) -> Any:
     keys = exact.keys_for_release()
     if keys is None:
         return exact.open_for_release()

@@ -32,6 +32,7 @@ from dpcurator.plan.core import (
     Scan,
     Source,
     Sum,
+    Tally,
     Total,
 )
 
@@ -260,7 +261,15 @@ def cores(draw: Any) -> CorePlan:
     keys = draw(listed(kinds) if draw(st.integers(0, 2)) else chosen(kinds, scale.max_groups))
     if isinstance(keys, Chosen):
         total = (Sum("units"), *total)
-    return (scan, *condition, *project, Owner(owner), keys, Measure(grids), PerUnit(), scale, Total(total))
+    counted = tuple(draw(tallies(len(grids))) for _ in range(draw(st.sampled_from([0, 0, 1, 3]))))
+    return (scan, *condition, *project, Owner(owner), keys, Measure(grids), PerUnit(), scale, Total(total, counted))
+
+
+@st.composite
+def tallies(draw: Any, grids: int) -> Tally:
+    what = draw(st.sampled_from(["everyone", "cut", "cut", "cut_groups"]))
+    measures = st.lists(st.sampled_from(range(grids)), unique=True) if grids and what != "everyone" else st.just([])
+    return Tally(what, tuple(draw(measures)))
 
 
 @st.composite

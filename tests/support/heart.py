@@ -30,6 +30,7 @@ from dpcurator.plan.bind import bind
 from dpcurator.plan.core import CorePlan
 from dpcurator.plan.stability import selection_reach
 from dpcurator.pricing.quote import Quote, price
+from dpcurator.pricing.resolve import with_cut
 from dpcurator.release.release import combine
 from dpcurator.values import Exact
 
@@ -387,8 +388,9 @@ def _joined(luck: random.Random, parts: list[str]) -> str:
     return text
 
 
-def priced(text: str, catalog: Catalog, epsilon: str) -> Quote:
-    return price(bind(parse(text), catalog, AGGREGATES), Fraction(epsilon), catalog)
+def priced(text: str, catalog: Catalog, epsilon: str, *, cut: bool = False) -> Quote:
+    plan = bind(parse(text), catalog, AGGREGATES)
+    return price(with_cut(plan) if cut else plan, Fraction(epsilon), catalog)
 
 
 def questions(world: World, count: int) -> Iterator[tuple[str, Quote]]:
@@ -398,7 +400,7 @@ def questions(world: World, count: int) -> Iterator[tuple[str, Quote]]:
     while count:
         text, epsilon = question(luck, world), luck.choice(PRICES)
         try:
-            quote = priced(text, world.catalog, epsilon)
+            quote = priced(text, world.catalog, epsilon, cut=bool(world.seed % 3))
         except Refusal:
             if not any(one in text for one in (*EXPRESSIONS, *KEY_EXPRESSIONS)):
                 raise
@@ -418,7 +420,11 @@ def vectors(quote: Quote, exact: Exact) -> Vectors:
     assert (keys is None) != lowered.chosen
     known = lowered.keys if keys is None else keys
     assert len(known) == len(rows) == len(set(known))
-    readings = [dict(zip(known, combine(rows, one), strict=True)) for one in lowered.combinations]
+    tallies = exact.tallies_for_release()
+    readings = [
+        dict(zip([("all keys",)] if one.overall else known, combine(rows, one, tallies), strict=True))
+        for one in lowered.combinations
+    ]
     return Vectors(readings, {key: row[0] for key, row in zip(known, rows, strict=True)} if lowered.chosen else None)
 
 
@@ -449,13 +455,15 @@ def moves(quote: Quote, one: Vectors, other: Vectors) -> list[str]:
     broken: list[str] = []
     for priced_, left, right in zip(quote.priced, one.readings, other.readings, strict=True):
         claim = priced_.reading
-        for shown in shown_keys(quote, left, right):
+        for shown in [None] if priced_.ask.overall else shown_keys(quote, left, right):
             steps = steps_between(gathered(left, shown), gathered(right, shown))
             found = {
                 "linf": max(steps, default=0), "l1": sum(steps), "l2_squared": sum(step * step for step in steps),
             }
             moved = sum(step > 0 for step in steps)
-            if moved > claim.coordinates or (not quote.lowered.chosen and len(steps) != claim.coordinates):
+            if moved > claim.coordinates or (
+                (not quote.lowered.chosen or priced_.ask.overall) and len(steps) != claim.coordinates
+            ):
                 broken.append(f"{priced_.ask.what}: {moved} of {len(steps)} coordinates, not {claim.coordinates}")
             for name, distance in found.items():
                 if distance > getattr(claim, name):

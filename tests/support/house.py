@@ -11,6 +11,7 @@ import copy
 import itertools
 import json
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,8 @@ def frame(rows: list[tuple[Any, ...]]) -> dict[str, list[Any]]:
 
 
 def opened(directory: Path, rows: list[tuple[Any, ...]] | None = None, **changes: Any) -> dp.Curator:
-    """A curator over a new snapshot of these rows; the ledger stays whatever it was.
+    """A curator over a new snapshot of these rows; the ledger stays whatever it was. Its answers
+    tell of no cut: those that do are those of tests/curator/test_cut.py.
 
     In a new directory, rows that were read before are not read again: the same files of the snapshot are put there, and
     the key and the ledger are new. Not where keys are unknown, whose salt is each snapshot's own.
@@ -88,9 +90,10 @@ def opened(directory: Path, rows: list[tuple[Any, ...]] | None = None, **changes
             (state / file).chmod(0o600)
         _key(state, make=True)
         curator = dp.open(told, directory=directory)
-        curator.report = report
+        curator.report, curator.cut = report, False
         return curator
     curator = dp.open(told, directory=directory, visits=frame(read), refresh=True)
+    curator.cut = False
     if new and "unknown" not in name and curator.report is not None and curator.report.clean:
         if len(_READ) >= MOST:
             del _READ[next(iter(_READ))]
@@ -126,6 +129,9 @@ def steady(curator: dp.Curator, seed: int = 1) -> dp.Curator:
     return replace(curator, ledger=ledger, entropy=Fixed(seed))
 
 
+CITY = "SELECT city, COUNT(*) AS n FROM visits GROUP BY city"
+
+
 class Counted(SystemEntropy):
     """Real entropy that says how often it was asked."""
 
@@ -149,3 +155,17 @@ def holds(curator: dp.Curator, answer: dp.Answer, others: list | None = None) ->
     assert found.holds, found
     steps = standalone.file_steps(json.dumps(answer.as_json()).encode(), curator.key.public, None, others or [])
     assert all(step[1] for step in steps), steps
+
+
+def spent(curator: dp.Curator) -> Fraction:
+    return curator.budget().spent
+
+
+VARIANTS = {
+    "order": CITY + " ORDER BY n DESC", "limit": CITY + " LIMIT 1", "having": CITY + " HAVING COUNT(*) > 2",
+    "alias": "SELECT city AS place, COUNT(*) AS visits FROM visits GROUP BY city",
+    "column order": "SELECT COUNT(*) AS n, city FROM visits GROUP BY city",
+    "round": "SELECT city, ROUND(COUNT(*), -1) AS n FROM visits GROUP BY city",
+    "arithmetic": "SELECT city, 2 * COUNT(*) + 1 AS n FROM visits GROUP BY city",
+    "without the key": "SELECT COUNT(*) AS n FROM visits GROUP BY city",
+}

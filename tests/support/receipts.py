@@ -50,13 +50,13 @@ CATALOGS: dict[str, Catalog] = {
 }
 
 
-def curator(catalog: Catalog = CATALOG) -> Curator:
-    """A new ledger in memory."""
+def curator(catalog: Catalog = CATALOG, *, cut: bool = False) -> Curator:
+    """A new ledger in memory. cut: whether its answers tell of it, as they do outside of tests of other things."""
     opening = Opening(
         protects=catalog.protects, neighbours=catalog.neighbours, units=catalog.units, epsilon=catalog.epsilon,
         rho=catalog.rho, delta=catalog.delta, public_key=KEY.public,
     )
-    return Curator(catalog, Ledger.open(MemoryStore(), opening), KEY, lambda: Reference(TABLES))
+    return Curator(catalog, Ledger.open(MemoryStore(), opening), KEY, lambda: Reference(TABLES), cut=cut)
 
 
 def signed(receipt: Json) -> Json:

@@ -153,8 +153,9 @@ def exactly(quote: Quote, exact: Exact) -> Exactly:
     chosen = quote.selecting is not None
     readings = tuple(
         Reading(
-            one.ask.what, dict(zip(opened.keys, values, strict=True)), one.reading.linf, one.reading.l1,
-            one.reading.l2_squared, one.reading.coordinates, not chosen,
+            one.ask.what, dict(zip([("all keys",)] if one.ask.overall else opened.keys, values, strict=True)),
+            one.reading.linf, one.reading.l1, one.reading.l2_squared, one.reading.coordinates,
+            not chosen or one.ask.overall,
         )
         for one, values in zip(quote.priced, opened.readings, strict=True)
     )

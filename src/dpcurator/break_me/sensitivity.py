@@ -53,7 +53,7 @@ def apart(one: Exactly, other: Exactly) -> tuple[list[Mismatch], Fraction]:
     largest = Fraction(0)
     for number, (left, right) in enumerate(zip(one.readings, other.readings, strict=True), 1):
         where = f"reading {number} ({left.name})"
-        for shown in _shown(one.other, left.values, right.values):
+        for shown in _shown(one.other and not left.fixed, left.values, right.values):
             steps = _steps(_gathered(left.values, shown), _gathered(right.values, shown))
             moved = sum(step > 0 for step in steps)
             if moved > left.coordinates or (left.fixed and len(steps) != left.coordinates):

@@ -30,7 +30,8 @@ def _menu(curator: Any, question: str | None, asked: Asked, as_json: bool) -> No
     if asked.delta is not None:
         raise Refusal("--delta is no price by itself.", cure="Add --rho, --epsilon, --spend or --within.")
     menu = curator.menu(
-        question_text(question), assume_count=asked.assume_count, confidence=asked.confidence, **asked.caps()
+        question_text(question), assume_count=asked.assume_count, confidence=asked.confidence, cut=asked.cut,
+        **asked.caps(),
     )
     show_json(menu.as_json()) if as_json else show(menu.told(f"choose one with --spend, or --{menu.currency}"))
 
@@ -105,7 +106,7 @@ def ask(
     if not yes and sys.stdin.isatty() and sys.stderr.isatty():
         quote = curator.quote(text, **asked.offer())
         if fresh and quote.held is not None:  # it is paid again in full
-            quote = quote.held.whole
+            quote = quote.held.cutless or quote.held.whole
         _confirmed(curator, quote.cautions(), quote.cost)
     if sys.stderr.isatty() and not as_json:
         print("answering ...", file=sys.stderr)
@@ -179,7 +180,7 @@ def _batch_menu(curator: Any, questions: tuple[str, ...], asked: Asked, as_json:
     if asked.delta is not None:
         raise Refusal("--delta is no price by itself.", cure="Add --rho, --epsilon, --spend or --within.")
     menu = curator.menu_batch(
-        questions, assume_count=asked.assume_count, confidence=asked.confidence, **asked.caps()
+        questions, assume_count=asked.assume_count, confidence=asked.confidence, cut=asked.cut, **asked.caps()
     )
     show_json(menu.as_json()) if as_json else show(menu.told(f"choose one with --spend, or --{menu.currency}"))
 

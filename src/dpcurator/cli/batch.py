@@ -32,7 +32,7 @@ def _asked(number: int, question: str) -> str:
 
 
 def _told(answer: Answer) -> list[str]:
-    return ["public: no private data was read"] if answer.public else [*answer.notes]
+    return ["public: no private data was read"] if answer.public else [*answer.told]
 
 
 def _foot(answers: Sequence[Answer]) -> str:

@@ -31,6 +31,7 @@ def plan_lines(plan: Plan) -> list[str]:
     lines.append(f"bounded to {plan.source.max_rows} rows a key and {plan.source.max_groups} keys a unit{total}")
     calls = [f"{call.function}({in_sql(call.column.name) if call.column is not None else '*'})" for call in plan.calls]
     lines.append(f"aggregates: {', '.join(calls) or 'none'}")
+    lines += ["counted beside them: the units that caps or clamps cut, and all there are"] if plan.cut else []
     lines.append(f"outputs: {', '.join(output.title for output in plan.outputs)}")
     after = {"having": plan.having is not None, "order": bool(plan.order), "limit": plan.limit is not None}
     if any(after.values()):

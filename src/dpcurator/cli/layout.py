@@ -53,6 +53,7 @@ def quote_text(quote: Quote, budget: Budget, assume_count: str | None, *, of_bat
     found = bars(quote, rows)
     lines.append(f"error bars, with {decimal_text(quote.confidence * 100)} % confidence for each value:")
     lines += [f"  {printable(bar.title)}: {describe(bar)}" for bar in found]
+    lines += [] if quote.cut is None else [f"  {printable(str(quote.cut))}"]
     lines += [printable(words) for words in quote.assumed]
     lines += counted_apart(quote)
     if quote.selecting is not None:
@@ -63,7 +64,8 @@ def quote_text(quote: Quote, budget: Budget, assume_count: str | None, *, of_bat
         share = "nothing, as keys are selected by it" if number - 1 == quote.with_keys else share
         how = "for" if paid is None else "paid before, for"
         lines += ["", f"reading {number} of {len(quote.priced)}, {how} {share}:"]
-        lines += [f"  {printable(in_sql(step))}" for step in one.derivation]
+        why = one.derivation[-1:] if one.ask.overall else one.derivation  # whatever the keys and caps
+        lines += [f"  {printable(in_sql(step))}" for step in why]
         law = (
             "discrete Laplace noise of scale"
             if isinstance(law_of(one), DiscreteLaplace)
@@ -71,14 +73,15 @@ def quote_text(quote: Quote, budget: Budget, assume_count: str | None, *, of_bat
         )
         keys = "key" if quote.reach.chosen else f"{one.reading.coordinates} keys"
         each = f", independently for each{' ' if quote.reach.chosen else ' of '}{keys}"
-        many = quote.reach.chosen or one.reading.coordinates > 1
+        many = (quote.reach.chosen and not one.ask.overall) or one.reading.coordinates > 1
         lines.append(f"  {law} {error_text(typical(one))}{each if many else ''}")
     return "\n".join(lines)
 
 
 def counted_apart(quote: Quote) -> list[str]:
     """Which declarations would save a noisy query: of columns whose rows are counted beside all rows, or another's."""
-    counts = [one.ask.column for one in quote.priced if one.ask.what in ("rows", "present")]
+    asked = [one.ask for one in quote.priced if not one.ask.overall]
+    counts = [ask.column for ask in asked if ask.what in ("rows", "present")]
     names = [printable(one.name) for one in counts if one is not None and one.column is not None]
     if len(counts) < 2 or not names:
         return []
@@ -86,7 +89,7 @@ def counted_apart(quote: Quote) -> list[str]:
     each = "each may be missing, so its rows are counted apart" if len(names) > 1 else (
         "it may be missing, so its rows are counted apart"
     )
-    queries = f"{saved} of {len(quote.priced)} noisy queries"
+    queries = f"{saved} of {len(asked)} noisy queries"
     return ["", f"{', '.join(names)}: {each}; a value declared for missing ones (missing = ...) saves {queries}"]
 
 

@@ -69,6 +69,11 @@ MaxGroups = Annotated[str | None, typer.Option("--max-groups", help="Groups in w
 MinUnits = Annotated[
     str | None, typer.Option("--min-units", help="Of fewer units no unlisted group is shown.", metavar="N")
 ]
+Cut = Annotated[
+    bool | None,
+    typer.Option("--cut/--no-cut", help="Also count, for a small part of the price, the units that caps or clamps cut. "
+                 "Default: where something else is paid."),
+]
 Confidence = Annotated[str, typer.Option(help="Of the error bars.", metavar="LEVEL")]
 
 
@@ -88,6 +93,7 @@ class Asked:
     max_rows: MaxRows = None
     max_groups: MaxGroups = None
     min_units: MinUnits = None
+    cut: Cut = None
 
     @property
     def unpriced(self) -> bool:
@@ -102,7 +108,7 @@ class Asked:
         return {
             "epsilon": self.epsilon, "rho": self.rho, "delta": self.delta, "spend": self.spend,
             "within": _by_column(self.within, "within", "error", "n=50"), "assume_count": self.assume_count,
-            "confidence": self.confidence, **self.caps(),
+            "confidence": self.confidence, "cut": self.cut, **self.caps(),
         }
 
     def caps(self) -> Caps:

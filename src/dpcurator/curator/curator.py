@@ -33,12 +33,14 @@ from dpcurator.plan.check_catalog import disagreement
 from dpcurator.plan.check_outputs import misfit
 from dpcurator.plan.nodes import Plan
 from dpcurator.pricing.caps_menu import CapsMenu, caps_menu
+from dpcurator.pricing.held import lacks_cut_alone, sizes
 from dpcurator.pricing.menu import Menu, menu
 from dpcurator.pricing.offers import (
     Asking,
     BatchAsking,
     batch_offer_of,
     capped,
+    cut_wanted,
     expected_rows,
     level_of,
     offer_of,
@@ -48,6 +50,7 @@ from dpcurator.pricing.offers import (
     unpriced,
 )
 from dpcurator.pricing.quote import CONFIDENCE, Quote, price
+from dpcurator.pricing.resolve import with_cut
 from dpcurator.receipts.stored import with_stored
 from dpcurator.release.answer import Answer
 from dpcurator.release.finish import finish
@@ -104,7 +107,8 @@ class Curator(Paying):
     >>> float(curator.quote("SELECT COUNT(*) FROM visits", spend="5%").epsilon)
     0.2
 
-    engine: opens the snapshot that the catalog's data version names; called before a charge.
+    engine: opens the snapshot that the catalog's data version names; called before a charge. cut: whether answers tell
+    how many units are cut (see `Cut`), where a question does not say; curator.cut = False leaves it out.
     """
 
     def __repr__(self) -> str:
@@ -135,7 +139,12 @@ class Curator(Paying):
         return self._bound(read(question), {})
 
     def _bound(self, question: Read, asked: BatchAsking) -> Plan:
-        return bind(capped(question, asked), self.catalog, AGGREGATES)
+        return self._cut_told(bind(capped(question, asked), self.catalog, AGGREGATES), asked)
+
+    def _cut_told(self, plan: Plan, asked: BatchAsking) -> Plan:
+        """The plan, with how many units are cut where that is wanted."""
+        wanted = cut_wanted(asked)
+        return with_cut(plan) if wanted or (wanted is None and self.cut) else plan
 
     @takes(Asking)
     def quote(self, question: Question, *, analyst: str = "local", **asked: Unpack[Asking]) -> Quote:
@@ -150,10 +159,12 @@ class Curator(Paying):
         weights: how much the error bar of each named column counts where the price is shared, as {"n": 2}; 1 otherwise.
         confidence: of the error bars. Numbers may be written 0.1, "0.1" or "1/10". max_total, max_rows, max_groups:
         contribution bounding for this question, instead of the catalog's. min_units: of fewer units no group that
-        nobody listed is shown; at least the catalog's. Raises Refusal.
+        nobody listed is shown; at least the catalog's. cut: whether a small part of the price buys how many units those
+        caps and clamps change (see `Cut`); False: not; True: also where all else is paid for already, which None leaves
+        free. Raises Refusal.
         """
         whole = self._whole(question, asked)
-        return whole if whole.free else with_stored(whole, self.ledger, analyst)
+        return whole if whole.free else with_stored(whole, self.ledger, analyst, cut=cut_wanted(asked) is True)
 
     def _whole(self, question: Question, asked: Asking) -> Quote:
         """The quote of a question as if nothing of it had been paid before."""
@@ -174,10 +185,11 @@ class Curator(Paying):
         max_rows: int | str | None = None,
         max_groups: int | str | None = None,
         min_units: int | str | None = None,
+        cut: bool | None = None,
     ) -> Menu:
-        """What each share of the budget would buy. Free; no data is looked at. The caps are as for `quote`."""
+        """What each share of the budget would buy. Free; no data is looked at. Caps and cut are as for `quote`."""
         plan = self._bound(read(question), {
-            "max_total": max_total, "max_rows": max_rows, "max_groups": max_groups, "min_units": min_units,
+            "max_total": max_total, "max_rows": max_rows, "max_groups": max_groups, "min_units": min_units, "cut": cut,
         })
         rows = rows_of(assume_count) or expected_rows(plan, self.catalog)
         budget = self.budget()
@@ -199,10 +211,10 @@ class Curator(Paying):
         offer = offer_of(self.catalog, given)
 
         def quoted(caps: Caps | None) -> Quote:
-            plan = self._bound(syntax, asked) if caps is None else bind(
-                replace(syntax, caps=caps), self.catalog, AGGREGATES
-            )
-            return offer.quote(plan, self.catalog)
+            if caps is None:
+                return offer.quote(self._bound(syntax, asked), self.catalog)
+            others: BatchAsking = {"cut": asked.get("cut")}
+            return offer.quote(self._bound(replace(syntax, caps=caps), others), self.catalog)
 
         own = self._bound(syntax, asked)
         return caps_menu(quoted, offer.rows or expected_rows(own, self.catalog))
@@ -228,7 +240,7 @@ class Curator(Paying):
         """
         return self._paid(
             self._whole(question, asked), fresh=fresh, request_id=request_id, analyst=analyst,
-            asked=words_of(question, asked),
+            asked=words_of(question, asked), cut=cut_wanted(asked) is True,
         )
 
     @takes(BatchAsking)
@@ -257,7 +269,9 @@ class Curator(Paying):
         return quote_batch(self._plans(questions, asked), offer, self.catalog, as_one=as_one)
 
     def _plans(self, questions: Sequence[Question], asked: BatchAsking) -> list[Plan]:
-        """What the questions of a batch mean. Raises Refusal, saying which question."""
+        """What the questions of a batch mean. Raises Refusal, saying which question.
+
+        Those that are planned as one grouping tell of no cut: that of the grouping would be of other units."""
         if isinstance(questions, str) or not isinstance(questions, Iterable):
             raise Refusal("a batch is a list of questions.", cure='Write it as in batch(["SELECT COUNT(*) ..."]).')
         every: list[Read] = []
@@ -268,7 +282,8 @@ class Curator(Paying):
                 plans.append(bind(every[-1], self.catalog, AGGREGATES))
             except Refusal as refused:
                 raise in_question(number, refused) from None
-        return planned_together(every, plans, self.catalog)
+        together = planned_together(every, plans, self.catalog)
+        return [self._cut_told(one, asked) if one == plan else one for one, plan in zip(together, plans, strict=True)]
 
     def menu_batch(
         self,
@@ -280,13 +295,14 @@ class Curator(Paying):
         max_rows: int | str | None = None,
         max_groups: int | str | None = None,
         min_units: int | str | None = None,
+        cut: bool | None = None,
     ) -> Menu:
         """What each share of the budget would buy for several questions together, as `menu` for one. Free.
 
         Columns are titled by question, as "2: n". Raises Refusal.
         """
         plans = self._plans(questions, {
-            "max_total": max_total, "max_rows": max_rows, "max_groups": max_groups, "min_units": min_units,
+            "max_total": max_total, "max_rows": max_rows, "max_groups": max_groups, "min_units": min_units, "cut": cut,
         })
         budget = self.budget()
         return batch_menu(
@@ -356,7 +372,7 @@ class Curator(Paying):
         from dpcurator.curator.rehearsal import rehearsal_notes, rehearsed
 
         found = rehearsed(quote, self.entropy)
-        shaped = self._shaped(quote, found.cells)
+        shaped = self._shaped(quote, found.cells, found.cut)
         told = rehearsal_notes(quote, found, unpriced=unpriced)
         return replace(shaped, made_up=True, cost=Fraction(0), notes=(*told, *shaped.notes))
 
@@ -364,7 +380,9 @@ class Curator(Paying):
         self, quote: Quote, *, fresh: bool = False, request_id: str | None = None, analyst: str = "local"
     ) -> Answer:
         """Pay a quote and answer it: what is paid is made anew from its plan and price. Raises as `ask` does."""
-        return self._paid(self._own(quote), fresh=fresh, request_id=request_id, analyst=analyst)
+        return self._paid(
+            self._own(quote), fresh=fresh, request_id=request_id, analyst=analyst, cut=lacks_cut_alone(quote)
+        )
 
     def _own(self, quote: Quote) -> Quote:
         """The quote as this curator makes it: nothing that a quote says of itself is believed. Raises Refusal."""
@@ -416,5 +434,5 @@ class Curator(Paying):
 
 def _nothing(quote: Quote) -> Noisy:
     """A release in which every reading is 0; with unknown keys, of no key."""
-    groups = len(quote.lowered.keys) + quote.reach.other
-    return Noisy(quote.lowered.keys, tuple((0,) * groups for _ in quote.priced), quote.reach.other)
+    keys = quote.lowered.keys
+    return Noisy(keys, tuple((0,) * size for size in sizes(quote, len(keys))), quote.reach.other)

@@ -30,6 +30,7 @@ from dpcurator.pricing.quote import Quote
 from dpcurator.receipts import receipt as receipts
 from dpcurator.receipts.stored import as_shared, kept_part, with_stored, worth_noting
 from dpcurator.release.answer import Answer, answer_of
+from dpcurator.release.cut import MISSING, Cut, cut_of
 from dpcurator.release.finish import finish
 from dpcurator.release.notes import notes
 from dpcurator.release.release import release, released_before
@@ -52,12 +53,16 @@ class Paying:
     engine: Callable[[], Engine]
     entropy: Entropy = field(default_factory=SystemEntropy)
     report: Report | None = field(default=None, repr=False, compare=False)
+    cut: bool = True
 
-    def _paid(self, whole: Quote, *, fresh: bool, request_id: str | None, analyst: str, asked: str = "") -> Answer:
+    def _paid(
+        self, whole: Quote, *, fresh: bool, request_id: str | None, analyst: str, asked: str = "", cut: bool = False
+    ) -> Answer:
+        """cut: where all but the cut was paid before, that is paid too."""
         if whole.free:
             return self._public(whole)
         request = self.request(whole, request_id=request_id, analyst=analyst, asked=asked)
-        quote = whole if fresh else self._due(whole, request)
+        quote = whole if fresh else self._due(whole, request, cut=cut)
         if quote.held is not None and quote.held.all:
             return self._released_before(quote, analyst)
         if quote.held is not None:
@@ -72,11 +77,11 @@ class Paying:
         cost = charge.rho if self.catalog.currency == "rho" else charge.epsilon
         return self._told(read_json(text), cost, repeated=repeated)
 
-    def _due(self, whole: Quote, request: Request) -> Quote:
+    def _due(self, whole: Quote, request: Request, *, cut: bool) -> Quote:
         """The quote with what the ledger holds of it; the whole one where the ledger knows this very request."""
         if self.ledger.knows(request):
             return whole
-        return with_stored(whole, self.ledger, request.analyst)
+        return with_stored(whole, self.ledger, request.analyst, cut=cut)
 
     def _as_charged(self, whole: Quote, quote: Quote, charge: Charge, analyst: str) -> Quote:
         """The quote that was charged. A request that is resumed may have been charged when the ledger held less."""
@@ -89,9 +94,13 @@ class Paying:
     def _released_before(self, quote: Quote, analyst: str) -> Answer:
         """An answer whose readings were all paid and released before: nothing is charged, drawn, read or stored."""
         self.ledger.require_open()
-        shaped = self._shaped(quote, finish(quote, released_before(quote)))
+        noisy = released_before(quote)
+        shaped = self._shaped(quote, finish(quote, noisy), cut_of(quote, noisy))
         signed = receipts.write_shared(quote, shaped.core_json(), analyst=analyst, key=self.key)
-        return shaped.paid(cost=Fraction(0), spent=self.budget().spent, receipt=signed, repeated=True)
+        left_out = quote.held is not None and quote.held.cutless is not None
+        hints = (MISSING.format(self.catalog.protects),) if left_out else ()
+        paid = shaped.paid(cost=Fraction(0), spent=self.budget().spent, receipt=signed, repeated=True)
+        return replace(paid, hints=hints)
 
     def _settled(
         self, asked: Request, work: Callable[[Charge, Engine], tuple[str, list[str]]], *, fresh: bool
@@ -150,7 +159,7 @@ class Paying:
     def _noisy_part(self, quote: Quote, exact: Exact, charge: Charge, analyst: str, batch: Json | None) -> Json:
         """An answer and its receipt, from exact integers."""
         noisy = release(quote, exact, self.entropy)
-        core = self._shaped(quote, finish(quote, noisy)).core_json()
+        core = self._shaped(quote, finish(quote, noisy), cut_of(quote, noisy)).core_json()
         signed = receipts.write(quote, charge, core, analyst=analyst, key=self.key, batch=batch)
         place = (charge.request_id, 0 if batch is None else batch["index"])
         return kept_part(quote, noisy, analyst, place, core, signed)
@@ -172,7 +181,7 @@ class Paying:
         shaped = answer_of(stored["answer"], total=self.catalog.budget, currency=self.catalog.currency)
         return shaped.paid(cost=cost, spent=spent, receipt=receipt, repeated=repeated)
 
-    def _shaped(self, quote: Quote, cells: Any) -> Answer:
+    def _shaped(self, quote: Quote, cells: Any, cut: Cut | None = None) -> Answer:
         return Answer(
             columns=tuple(output.title for output in quote.plan.outputs),
             shown=tuple(output.shown for output in quote.plan.outputs),
@@ -183,6 +192,7 @@ class Paying:
             spent=Fraction(0),
             total=self.catalog.budget,
             currency=self.catalog.currency,
+            cut=cut,
         )
 
     def budget(self) -> Budget:

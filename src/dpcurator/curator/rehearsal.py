@@ -30,6 +30,7 @@ from dpcurator.language.days import DAY, FIRST_DAY, FIRST_MOMENT, LAST_DAY, LAST
 from dpcurator.numbers import decimal_text
 from dpcurator.plan.core import Scan, scanned
 from dpcurator.pricing.quote import Quote
+from dpcurator.release.cut import Cut, cut_of
 from dpcurator.release.finish import finish
 from dpcurator.release.notes import many
 from dpcurator.release.release import release
@@ -63,6 +64,7 @@ class Rehearsed:
     rows: int = 0
     units: int = 0
     declared: int | None = None
+    cut: Cut | None = None
 
 
 def rehearsed(quote: Quote, entropy: Entropy) -> Rehearsed:
@@ -84,9 +86,11 @@ def rehearsed(quote: Quote, entropy: Entropy) -> Rehearsed:
     except Fault:  # of rows that are nobody's, so this may be told
         raise Refusal("the engine fails on this question, even on made-up rows.",
                       cure="Ask it in other words, and report it: it would fail on data too.") from None
-    cells = finish(quote, release(quote, exact, entropy))
+    noisy = release(quote, exact, entropy)
+    cells = finish(quote, noisy)
     units, declared = _units(quote.catalog, table), _declared(quote.catalog, table)
-    return Rehearsed(cells, len(next(iter(made.values()))), units, declared if declared > units else None)
+    too_many = declared if declared > units else None
+    return Rehearsed(cells, len(next(iter(made.values()))), units, too_many, cut_of(quote, noisy))
 
 
 def rehearsal_notes(quote: Quote, found: Rehearsed, *, unpriced: bool) -> tuple[str, ...]:

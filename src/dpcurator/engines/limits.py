@@ -18,6 +18,7 @@ refuse the same plans, and on every other plan and every table they are total. W
              at most 2**48 * 2**78 = 2**126;
 - chosen keys: g <= max_groups after choosing, so h = g, nothing is scaled by it, and n' <= one * min(c, m) <= 2**36
              whatever the number of keys, which may be that of the rows, N; t <= m g <= 2**20 * 2**48, T <= 2**46;
+- tallies: a number of units is at most N, and one of clamped values in a group at most N;
 - each row a unit: n' = one c and S' = one S with c <= 1, so totals are at most one W N <= 2**126.
 
 All of these are below 2**127 - 1, the largest 128-bit signed integer. Checked in tests/engines/test_limits.py.
@@ -53,6 +54,7 @@ from dpcurator.plan.core import (
     ScaleDown,
     Scan,
     Sum,
+    Tally,
     Total,
 )
 from dpcurator.plan.core_relations import expressions_of as of_relation
@@ -80,6 +82,7 @@ class Parts:
     grids: tuple[Grid, ...]
     scale: ScaleDown
     sums: tuple[Sum, ...]
+    tallies: tuple[Tally, ...] = ()
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
@@ -107,7 +110,7 @@ def check_core(core: CorePlan) -> Parts:
             core = (first, *others)
     match core:
         case (Scan() as scan, Owner(owner), (Listed() | Chosen()) as keys, Measure(grids), PerUnit(),
-              ScaleDown() as scale, Total(sums)):
+              ScaleDown() as scale, Total(sums, tallies)):
             pass
         case _:
             raise Refusal("The steps of this plan are not those of a core plan, in their order.")
@@ -131,12 +134,18 @@ def check_core(core: CorePlan) -> Parts:
         require(total.what in ("rows", "units", "present", "values"), "A sum is of rows, units, present or values.")
         if total.what in ("present", "values"):
             require(0 <= total.measure < len(grids), "A sum names a measured column that is not there.")
+    for tally in tallies:
+        require(tally.what in ("everyone", "cut", "cut_groups"), "Units are counted as everyone, cut, or cut_groups.")
+        require(tally.what != "everyone" or not tally.measures, "Everyone is counted, whatever is clamped.")
+        for measure in tally.measures:
+            require(0 <= measure < len(grids) and grids[measure].kind != "text",
+                    "A count of clamped units names a measured column that is not there.")
     if isinstance(keys, Listed):
         _listed(keys, kinds)
     else:
         _chosen(keys, kinds, sums, scale)
     allowance.check(allowance.need_of([whole]))
-    return Parts(scan, predicate, tuple(computed), owner, keys, grids, scale, sums)
+    return Parts(scan, predicate, tuple(computed), owner, keys, grids, scale, sums, tallies)
 
 
 def weight(core: CorePlan) -> int:

@@ -12,6 +12,7 @@ import math
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Self
 
@@ -33,6 +34,7 @@ from dpcurator.plan.core import (
     ScaleDown,
     Scan,
     Sum,
+    Tally,
     Total,
     key_bytes,
 )
@@ -62,7 +64,8 @@ class Reference:
         state: Any = self._tables
         for step in core:
             state = _step(step, state)
-        return Exact(list(state.values()), list(state) if isinstance(keys, Chosen) else None)
+        table, tallies = state
+        return Exact(list(table.values()), list(table) if isinstance(keys, Chosen) else None, tallies)
 
     def evaluate_all(self, cores: Sequence[CorePlan]) -> tuple[Exact, ...]:
         return apart(cores, [self.evaluate(one.core) for one in merged(cores)])
@@ -83,23 +86,58 @@ def _step(step: object, state: Any) -> Any:
         case Listed(columns, keys):
             keyed = [(unit, tuple(row[column] for column in columns), row) for unit, row in state]
             listed = set(keys)
-            return keys, [(unit, key, row) for unit, key, row in keyed if key in listed]
+            kept = [(unit, key, row) for unit, key, row in keyed if key in listed]
+            return keys, kept, Units({unit for unit, _, _ in kept})
         case Chosen(columns):
-            kept = choose(step, [(unit, tuple(row[column] for column in columns), row) for unit, row in state])
-            return tuple(dict.fromkeys(key for _, key, _ in kept)), kept
+            keyed = [(unit, tuple(row[column] for column in columns), row) for unit, row in state]
+            kept = choose(step, keyed)
+            lost = {(unit, key) for unit, key, _ in keyed} - {(unit, key) for unit, key, _ in kept}
+            units = Units({unit for unit, _, _ in keyed}, {unit for unit, _ in lost})
+            return tuple(dict.fromkeys(key for _, key, _ in kept)), kept, units
         case Measure(grids):
-            keys, keyed = state
-            return keys, [(unit, key, [measure(grid, row[grid.column]) for grid in grids]) for unit, key, row in keyed]
+            keys, keyed, units = state
+            units.outside = [{unit for unit, _, row in keyed if outside(grid, row[grid.column])} for grid in grids]
+            rows = [(unit, key, [measure(grid, row[grid.column]) for grid in grids]) for unit, key, row in keyed]
+            return keys, rows, units
         case PerUnit():
-            keys, measured = state
-            return keys, per_unit(measured)
+            keys, measured, units = state
+            return keys, per_unit(measured), units
         case ScaleDown():
-            keys, units = state
-            return keys, scale_down(step, units)
-        case Total(sums):
-            keys, scaled = state
-            return total(sums, keys, scaled)
+            keys, grouped, units = state
+            units.look(step, grouped)
+            return keys, scale_down(step, grouped), units
+        case Total(sums, tallies):
+            keys, scaled, units = state
+            return total(sums, keys, scaled), [units.count(tally) for tally in tallies]
     raise AssertionError("unreachable: check_core knows every step")
+
+
+@dataclass
+class Units:
+    """Who is counted by a tally. lost: who has keys that were not chosen; outside: by measure, who has such a value;
+    over: who is over a cap on rows or keys; spread: over one on keys."""
+
+    everyone: set[Value]
+    lost: set[Value] = field(default_factory=set)
+    outside: list[set[Value]] = field(default_factory=list)
+    over: set[Value] = field(default_factory=set)
+    spread: set[Value] = field(default_factory=set)
+
+    def look(self, step: ScaleDown, grouped: dict[Any, dict[Key, list[list[int | None]]]]) -> None:
+        for unit, keys in grouped.items():
+            rows = [len(own) for own in keys.values()]
+            total = math.inf if step.max_total is None else step.max_total
+            if len(rows) > min(step.max_groups, total):
+                self.spread.add(unit)
+            bounded = sum(min(r, step.max_rows) for r in rows)
+            if len(rows) > step.max_groups or max(rows) > step.max_rows or bounded > total:
+                self.over.add(unit)
+
+    def count(self, tally: Tally) -> int:
+        if tally.what == "everyone":
+            return len(self.everyone)
+        caps = self.over if tally.what == "cut" else self.spread
+        return len(set().union(self.lost, caps, *(self.outside[measure] for measure in tally.measures)))
 
 
 def scan(step: Scan, tables: Tables) -> list[Row]:
@@ -135,6 +173,13 @@ def measure(grid: Grid, value: Value) -> int | None:
     clamped = min(max(float(value), float(grid.clamp_lower)), float(grid.clamp_upper))
     steps = math.floor(clamped * 2.0**grid.exponent + 0.5)
     return min(max(steps, grid.lower), grid.upper) - grid.lower
+
+
+def outside(grid: Grid, value: Value) -> bool:
+    """Whether it is present and beyond what it is clamped to."""
+    if value is None or isinstance(value, str):
+        return False
+    return value < grid.clamp_lower or value > grid.clamp_upper
 
 
 def per_unit(measured: list[tuple[Any, Key, list[int | None]]]) -> dict[Any, dict[Key, list[list[int | None]]]]:

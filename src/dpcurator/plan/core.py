@@ -158,13 +158,28 @@ class Sum:
 
 
 @dataclass(frozen=True, slots=True)
+class Tally:
+    """A number of units, each once, over all keys together.
+
+    everyone: those with a row under a key (after `Chosen`: under any key before keys were chosen). cut: those of them
+    with f < 1 (`ScaleDown`), or more than max_rows rows in a key, or some of whose keys were not kept by `Chosen`, or
+    with a value of one of `measures` outside [clamp_lower, clamp_upper] of its grid, in a row under a key that is kept.
+    cut_groups: the same with g > max_groups or g > max_total, in place of f < 1 and of max_rows.
+    """
+
+    what: Literal["everyone", "cut", "cut_groups"]
+    measures: tuple[int, ...] = ()  # measured columns, of which none is a text
+
+
+@dataclass(frozen=True, slots=True)
 class Total:
-    """Per key, in the list's order and zero where no unit has rows: each of `sums` over the units.
+    """Per key, in the list's order and zero where no unit has rows: each of `sums` over the units; and the `tallies`.
 
     After `Chosen`: per key that occurs, in any order, with the key itself.
     """
 
     sums: tuple[Sum, ...]
+    tallies: tuple[Tally, ...] = ()
 
 
 Step = Scan | Filter | Project | Owner | Listed | Chosen | Measure | PerUnit | ScaleDown | Total

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dpcurator.catalog.model import Catalog
-from dpcurator.plan.canonical import digest
+from dpcurator.plan.canonical import canonical_text, digest
 from dpcurator.plan.facts import facts_of
 from dpcurator.plan.nodes import AggregateCall, Ask, Bounded, Plan
 from dpcurator.plan.relations import unnamed
@@ -28,9 +28,13 @@ def rows_and_keys(plan: Plan) -> Bounded:
 def reading_name(plan: Plan, ask: Ask, catalog: Catalog, analyst: str, *, selection: str = "") -> str:
     """Of a reading under the catalog's facts that it uses and its data version. selection: where keys are not listed,
     the request whose charge selected them."""
-    column = None if ask.column is None else replace(ask.column, name="")
-    used = facts_of(replace(plan, calls=(AggregateCall("COUNT", ask.column),)), catalog)
-    of = (rows_and_keys(plan), replace(ask, column=column), selection)
+    unnamed = replace(
+        ask, column=None if ask.column is None else replace(ask.column, name=""),
+        clamped=tuple(sorted((replace(column, name="") for column in ask.clamped), key=canonical_text)),
+    )
+    measured = (ask.column, *ask.clamped)
+    used = facts_of(replace(plan, calls=tuple(AggregateCall("COUNT", column) for column in measured)), catalog)
+    of = (rows_and_keys(plan), unnamed, selection)
     return digest(("dpcurator reading 1", analyst, used, catalog.data_version, *of))
 
 

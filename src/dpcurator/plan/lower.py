@@ -48,6 +48,7 @@ from dpcurator.plan.core import (
     Scan,
     Step,
     Sum,
+    Tally,
     Total,
 )
 from dpcurator.plan.core_relations import columns_of
@@ -60,9 +61,10 @@ from dpcurator.plan.relations import Relation, base
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """An ask as sum of weight * (the core plan's sum number i), over (i, weight) pairs."""
+    """An ask as sum of weight * (the core plan's sum number i), over (i, weight) pairs; overall: of its tallies."""
 
     terms: tuple[tuple[int, int], ...]
+    overall: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +120,11 @@ def lower(plan: Plan, asks: tuple[Ask, ...], grids: Mapping[Measured, Grid], cat
     one = 1 if unit is None else ONE
     steps.append(ScaleDown(plan.source.max_rows, plan.source.max_groups, one, plan.source.max_total))
     sums: list[Sum] = [] if grouped.listed else [Sum("units")]
-    combinations = tuple(_combination(ask, measured, grids, sums) for ask in asks)
-    steps.append(Total(tuple(sums)))
+    tallies: list[Tally] = []
+    combinations = tuple(
+        _overall(ask, measured, tallies) if ask.overall else _combination(ask, measured, grids, sums) for ask in asks
+    )
+    steps.append(Total(tuple(sums) or (Sum("units"),), tuple(tallies)))  # an engine adds up at least one thing
     return Lowered(tuple(steps), keys, combinations, chosen=not grouped.listed)
 
 
@@ -163,7 +168,8 @@ def _scan(rows: Relation, used: list[int], catalog: Catalog) -> Scan:
 
 
 def _measured(asks: tuple[Ask, ...]) -> tuple[Measured, ...]:
-    return tuple(dict.fromkeys(ask.column for ask in asks if ask.column is not None))
+    every = (column for ask in asks for column in (ask.column, *ask.clamped))
+    return tuple(dict.fromkeys(column for column in every if column is not None))
 
 
 def _grid(column: Measured, grids: Mapping[Measured, Grid], place: int) -> Grid:
@@ -171,6 +177,13 @@ def _grid(column: Measured, grids: Mapping[Measured, Grid], place: int) -> Grid:
     if column in grids:
         return replace(grids[column], column=place)
     return Grid(place, column.kind, 0, 0, 0, 0, 0)
+
+
+def _overall(ask: Ask, measured: tuple[Measured, ...], tallies: list[Tally]) -> Combination:
+    if ask.what not in ("everyone", "cut", "cut_groups"):
+        raise TypeError("this is a number of each key")
+    tallies.append(Tally(ask.what, tuple(measured.index(column) for column in ask.clamped)))
+    return Combination(((len(tallies) - 1, 1),), overall=True)
 
 
 def _combination(

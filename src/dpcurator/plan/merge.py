@@ -29,6 +29,7 @@ from dpcurator.plan.core import (
     Source,
     Step,
     Sum,
+    Tally,
     Total,
 )
 from dpcurator.plan.core_relations import CoreRelation
@@ -37,10 +38,12 @@ from dpcurator.values import Exact
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """One core plan for several. `parts`: for each of the merged, its number among all and where its sums are."""
+    """One core plan for several. `parts`: for each of the merged, its number among all and where its sums are;
+    `tallies`: where its tallies are."""
 
     core: CorePlan
     parts: tuple[tuple[int, tuple[int, ...]], ...]
+    tallies: tuple[tuple[int, ...], ...]
 
 
 def merged(cores: Sequence[CorePlan]) -> tuple[Merged, ...]:
@@ -50,7 +53,10 @@ def merged(cores: Sequence[CorePlan]) -> tuple[Merged, ...]:
     for number, core in enumerate(cores):
         frame, measured = _apart(core, columns[_scan(core).table])
         groups.setdefault(frame, _Group()).add(number, core, measured)
-    return tuple(Merged(_trimmed([group.core(frame)])[0], tuple(group.parts)) for frame, group in groups.items())
+    return tuple(
+        Merged(_trimmed([group.core(frame)])[0], tuple(group.parts), tuple(group.counted))
+        for frame, group in groups.items()
+    )
 
 
 def kindred(cores: Sequence[CorePlan], most: int) -> tuple[tuple[tuple[int, CorePlan], ...], ...]:
@@ -78,7 +84,10 @@ def apart(cores: Sequence[CorePlan], found: Sequence[Exact]) -> tuple[Exact, ...
     """Each plan's own sums, from those of the merged ones in their order; under seal throughout."""
     own: dict[int, Exact] = {}
     for one, exact in zip(merged(cores), found, strict=True):
-        own |= {number: exact.only(places) for number, places in one.parts}
+        own |= {
+            number: exact.only(places, tallies)
+            for (number, places), tallies in zip(one.parts, one.tallies, strict=True)
+        }
     return tuple(own[number] for number in range(len(cores)))
 
 
@@ -147,7 +156,9 @@ class _Group:
     def __init__(self) -> None:
         self.measured: list[Measured] = []
         self.sums: list[Sum] = []
+        self.tallies: list[Tally] = []
         self.parts: list[tuple[int, tuple[int, ...]]] = []
+        self.counted: list[tuple[int, ...]] = []
 
     def add(self, number: int, core: CorePlan, measured: list[Measured]) -> None:
         self.measured = list(dict.fromkeys([*self.measured, *measured]))
@@ -161,6 +172,12 @@ class _Group:
                 self.sums.append(found)
             places.append(self.sums.index(found))
         self.parts.append((number, tuple(places)))
+        own = [
+            replace(tally, measures=tuple(self.measured.index(measured[measure]) for measure in tally.measures))
+            for tally in total.tallies
+        ]
+        self.tallies = list(dict.fromkeys([*self.tallies, *own]))
+        self.counted.append(tuple(self.tallies.index(tally) for tally in own))
 
     def core(self, frame: tuple[Step, ...]) -> CorePlan:
         *steps, keyed = frame
@@ -181,7 +198,7 @@ class _Group:
             made.append(step)
             if isinstance(step, Listed | Chosen):
                 made.append(Measure(grids))
-        return (*made, Total(tuple(self.sums)))
+        return (*made, Total(tuple(self.sums), tuple(self.tallies)))
 
 
 def _trimmed(cores: Sequence[CorePlan]) -> list[CorePlan]:

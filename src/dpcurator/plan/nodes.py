@@ -162,10 +162,25 @@ class AggregateCall:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A reading an aggregate pays for. rows, units, present: counts. values: a sum. centred: 2 S' - W n'."""
+    """A reading a question pays for. rows, units, present: counts. values: a sum. centred: 2 S' - W n'.
 
-    what: Literal["rows", "units", "present", "values", "centred"]
+    The last three are one number whatever the keys, in which each unit counts once (semantics 2.9). everyone: the units
+    with a row under any key. cut: those of them that are weighted down or have a value of one of `clamped` outside its
+    bounds; cut_groups: the same where only the number of a unit's groups matters.
+    """
+
+    what: Literal["rows", "units", "present", "values", "centred", "everyone", "cut", "cut_groups"]
     column: Measured | None = None
+    clamped: tuple[Measured, ...] = field(default=(), metadata=LATER)
+
+    def __post_init__(self) -> None:
+        if self.clamped and self.what not in ("cut", "cut_groups"):
+            raise ValueError("only a count of the units that are cut names what is clamped")
+
+    @property
+    def overall(self) -> bool:
+        """Whether it is one number, whatever the keys."""
+        return self.what in ("everyone", "cut", "cut_groups")
 
 
 # --- what is done with noisy values -------------------------------------------------------------------------------
@@ -228,6 +243,7 @@ class Plan:
     order: tuple[Order, ...] = ()
     limit: int | None = None
     offset: int = 0
+    cut: bool = field(default=False, metadata=LATER)  # how many units are cut is counted too (`pricing/cut.py`)
 
     __repr__ = readable
 

@@ -40,6 +40,10 @@ more; the one more coordinate moves by at most lam B (add-remove: a part of one 
 difference of two, each in lam [low, high]), which is its linf; and l2 is at most l1. Attained, except for l2 under
 replace-one.
 
+At all. A number of units over all keys together, in which a unit counts once or not at all, is the count of one key in
+which each unit is at most one row: it moves by at most 1 under both relations. What makes a unit count (its own rows,
+the caps, the bounds) is a matter of its own rows alone, so no other unit's part moves (semantics 2.9).
+
 Always present. When each row is a unit, and there is no WHERE and no GROUP BY, each unit is exactly one row of the one
 key: `whole`. Then counts of rows and of units are [1, 1], and so is that of a column that declares a value for missing
 ones, whose sum is [L, U]. So V is 0, or U - L (replace-one); a reading that cannot move is the public n (`aggregates`).
@@ -252,8 +256,13 @@ def _centred(rows: int, steps: Steps) -> Share:
     return -rows * width, rows * width
 
 
+def _unit(rows: int, steps: Steps) -> Share:
+    return 0, 1
+
+
 ASK_RULES: dict[str, Callable[[int, Steps], Share]] = {
     "rows": _count, "present": _count, "units": _units, "values": _values, "centred": _centred,
+    "everyone": _unit, "cut": _unit, "cut_groups": _unit,
 }
 
 
@@ -269,6 +278,8 @@ def share(ask: Ask, reach: Reach, steps: Steps) -> Share:
 
 def reading(ask: Ask, reach: Reach, steps: Steps) -> Reading:
     """The bounds for one ask, as integers; `steps` is the grid of the ask's column (ignored by counts)."""
+    if ask.overall:
+        reach = at_all(reach)
     low, high = share(ask, reach, steps)
     most, across = max(abs(low), abs(high)), high - low  # B and V
     lam, groups = weights(ask, reach), selection_reach(reach)
@@ -286,6 +297,11 @@ def reading(ask: Ask, reach: Reach, steps: Steps) -> Reading:
     if keys is None:
         return Reading(2 * groups, across, l1, l2_squared, unit)
     return Reading(keys, across, min(l1, keys * across), min(l2_squared, keys * across * across), unit)
+
+
+def at_all(reach: Reach) -> Reach:
+    """What a unit can have of a number over all keys in which it counts once: one row in the one key there is."""
+    return replace(reach, rows=1, groups=1, keys=1, one=1, total=None, whole=False, other=False)
 
 
 def weights(ask: Ask, reach: Reach) -> Fraction:
@@ -318,9 +334,14 @@ def derivation(ask: Ask, reach: Reach, found: Reading) -> tuple[str, ...]:
         "rows": "a count of rows", "present": f"a count of the rows where {column} is present",
         "units": "a count of units, each once a key", "values": f"a sum of {column}, each value clamped to its bounds",
         "centred": f"a sum of {column} measured from the middle of its bounds, doubled",
+        "everyone": "a count of units, each once whatever its keys",
+        "cut": "a count of the units that are over a cap or have a value out of bounds, each once",
+        "cut_groups": "a count of the units that are over a cap, each once",
     }[ask.what]
     who = "one unit" if reach.neighbours == "add-remove" else "replacing one unit"
     most, total = (decimal_text(distance * found.unit) for distance in (found.linf, found.l1))
+    if ask.overall:
+        return reach.step(f"{what}: {who} moves it by at most {most}")
     one = "one key, or all that are not shown," if reach.other else "one key"
     words = f"{what}: {who} moves {one} by at most {most}, all keys together by at most {total}"
     if reach.public_count(ask.column) is not None:

@@ -69,7 +69,8 @@ def goals_of(
     confidence: Fraction = CONFIDENCE,
     of: Resolved | None = None,
 ) -> tuple[Fraction, ...]:
-    """For each reading of the plan an error, to which its own shall be in one proportion; () for equal shares.
+    """For each reading of the plan, but those of its cut, an error, to which its own shall be in one proportion; () for
+    equal shares.
 
     offered: decides which noise is looked at. rows: of a group, or None where nothing is said of it. weights, targets:
     by title, above 0. near: errors of the readings at which the bars are looked at, for bars that are not in proportion
@@ -77,7 +78,7 @@ def goals_of(
     """
     if not (targets or rows is not None or weights):
         return ()
-    of = of or resolve(plan)
+    of = (of or resolve(plan)).without_cut
     if len(of.without_keys(of.asks)) < 2:
         return ()
     measured = [at_no_price(ask, of.reach, plan.source.max_rows) for ask in of.asks]

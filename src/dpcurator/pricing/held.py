@@ -5,7 +5,7 @@ Rule      A stored reading of the same name (plan/identity.py) serves a question
           of epsilon, rho and delta by the same rule. Then it is used as it is: nothing is drawn or charged for it.
 Cost      Of the missing ones, at the noise that the whole price buys. Pure losses and rho add up, so it is their sum.
           Gaussian readings in a ledger of epsilon are charged the epsilon that their summed rho has at the noise's
-          delta, which is never above the whole question's.
+          delta, which is never above the whole question's; and the cut's, of Laplace noise, their own beside it.
 Promise   What is charged covers what is drawn: a free reading is post-processing of one that its own charge covers, and
           basic composition adds the charges. Nothing here is private: prices, names, and values that were released
           before to the same analyst.
@@ -21,7 +21,8 @@ from typing import Any, Final
 
 from dpcurator.mechanisms import DiscreteGaussian
 from dpcurator.plan.lower import lower
-from dpcurator.pricing.quote import Priced, Quote, priced_at
+from dpcurator.pricing.cut import part_of_cut, without_cut
+from dpcurator.pricing.quote import Priced, Quote, price, priced_at
 from dpcurator.pricing.resolve import resolve
 from dpcurator.pricing.selecting import Selecting
 from dpcurator.privacy import zcdp
@@ -67,11 +68,13 @@ class HeldKeys:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What of a question is stored. whole: its quote without any of this; readings: in its order, None: missing."""
+    """What of a question is stored. whole: its quote without any of this; readings: in its order, None: missing.
+    cutless: the quote with its cut, where that was asked for, and left out since it alone was missing."""
 
     whole: Quote
     readings: tuple[HeldReading | None, ...]
     keys: HeldKeys | None = None
+    cutless: Quote | None = None
 
     def as_json(self) -> dict[str, Any]:
         """The places, for the ledger and the receipt."""
@@ -82,6 +85,24 @@ class Held:
     def all(self) -> bool:
         """Whether nothing is missing."""
         return None not in self.readings and (self.whole.selecting is None or self.keys is not None)
+
+
+def lacks_cut_alone(quote: Quote) -> bool:
+    """Whether all of a quote was paid before but some of its cut."""
+    if quote.held is None or quote.held.all:
+        return False
+    missing = [one for one, held in zip(quote.priced, quote.held.readings, strict=True) if held is None]
+    return all(one.ask.overall for one in missing) and (quote.selecting is None or quote.held.keys is not None)
+
+
+def cutless(whole: Quote) -> Quote:
+    """The quote without its cut, at what that left of the price: with the same noise in all the rest."""
+    cut = [one.ask for one in whole.priced if one.ask.overall]
+    if whole.price is None or not cut:
+        return whole
+    others = [one.ask for one in whole.priced if not one.ask.overall]
+    left = without_cut(whole.price, len(cut), part_of_cut(others, whole.reach, whole.price))
+    return price(replace(whole.plan, cut=False), left, whole.catalog, confidence=whole.confidence)
 
 
 def serves(stored: Priced, wanted: Priced) -> bool:
@@ -99,8 +120,8 @@ def due(whole: Quote, readings: Sequence[HeldReading | None], keys: HeldKeys | N
     """The quote with these readings taken from the ledger: its price and its core plan are those of what is missing."""
     if whole.price is None or (keys is None and not any(readings)):
         return whole
-    groups = (len(whole.lowered.keys) if keys is None else len(keys.keys)) + whole.reach.other
-    if any(one is not None and len(one.values) != groups for one in readings):
+    wanted = sizes(whole, len(whole.lowered.keys) if keys is None else len(keys.keys))
+    if any(one is not None and len(one.values) != size for one, size in zip(readings, wanted, strict=True)):
         raise ValueError("a stored reading is of other keys")
     if keys is not None and whole.with_keys is not None and readings[whole.with_keys] is None:
         raise ValueError("a count that is drawn with its keys is held with them")
@@ -119,6 +140,11 @@ def due(whole: Quote, readings: Sequence[HeldReading | None], keys: HeldKeys | N
     )
 
 
+def sizes(quote: Quote, keys: int) -> list[int]:
+    """Of each of a quote's readings, how many integers it has where so many keys are answered for."""
+    return [1 if one.ask.overall else keys + quote.reach.other for one in quote.priced]
+
+
 def cost(whole: Quote, missing: Sequence[Priced]) -> tuple[Fraction, Fraction, Fraction]:
     """(epsilon, rho, delta) of these readings of a quote."""
     nothing, rho = Fraction(0), sum((one.rho for one in missing), Fraction(0))
@@ -126,12 +152,14 @@ def cost(whole: Quote, missing: Sequence[Priced]) -> tuple[Fraction, Fraction, F
         return nothing, nothing, nothing
     if whole.catalog.currency == "rho":
         return nothing, rho, nothing
-    if not isinstance(missing[0].mechanism, DiscreteGaussian):
-        return sum((one.epsilon for one in missing), Fraction(0)), nothing, nothing
+    pure = sum((one.epsilon for one in missing), nothing)  # of Laplace noise; 0 of the others
+    gaussian = [sum(isinstance(one.mechanism, DiscreteGaussian) for one in some) for some in (missing, whole.priced)]
+    if not gaussian[0]:
+        return pure, nothing, nothing
     selection = whole.selecting
-    epsilon = whole.epsilon - (selection.epsilon if selection else 0)
+    epsilon = whole.epsilon - (selection.epsilon if selection else 0) - sum(one.epsilon for one in whole.priced)
     delta = whole.delta - (selection.delta if selection else 0)
-    if len(missing) < len(whole.priced):
+    if gaussian[0] < gaussian[1]:
         converted = zcdp.epsilon_of(rho, delta)
         epsilon = min(epsilon, Fraction(-(-converted * _GRID // 1), _GRID))
-    return epsilon, nothing, delta
+    return epsilon + pure, nothing, delta

@@ -38,7 +38,8 @@ class CapsAsking(TypedDict, total=False):
 
 
 class BatchAsking(CapsAsking, total=False):
-    """The keywords by which questions are priced: one of epsilon, rho, spend and within; and their caps."""
+    """The keywords by which questions are priced: one of epsilon, rho, spend and within; their caps; and whether it is
+    counted how many units these cut."""
 
     epsilon: Spelled | None
     rho: Spelled | None
@@ -47,6 +48,7 @@ class BatchAsking(CapsAsking, total=False):
     within: Mapping[str, Spelled] | None
     assume_count: int | str | None
     confidence: Spelled
+    cut: bool | None
 
 
 class Asking(BatchAsking, total=False):
@@ -148,6 +150,14 @@ def capped(question: Question, given: BatchAsking) -> Question:
     if question.caps != Caps():
         raise Refusal("the question says its caps, and others are given.", cure="Leave out one of them.")
     return replace(question, caps=caps)
+
+
+def cut_wanted(given: BatchAsking) -> bool | None:
+    """Whether the cut is wanted: None, where it is paid with what else is. Raises Refusal."""
+    wanted = given.get("cut")
+    if wanted is not None and not isinstance(wanted, bool):
+        raise Refusal("cut is True, False or None.", cure="Write it as in cut=False.")
+    return wanted
 
 
 def unpriced(given: BatchAsking) -> bool:

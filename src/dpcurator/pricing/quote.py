@@ -30,6 +30,7 @@ from dpcurator.plan.reading import Reading
 from dpcurator.plan.relation_facts import rows_known
 from dpcurator.plan.stability import Reach, Steps, derivation, reading
 from dpcurator.pricing.bars import bars
+from dpcurator.pricing.cut import Told, part_of_cut, reason, without_cut
 from dpcurator.pricing.grids import grid, steps
 from dpcurator.pricing.noise import (
     NAMES,
@@ -43,7 +44,7 @@ from dpcurator.pricing.noise import (
     noise_for,
     splits,
 )
-from dpcurator.pricing.prices import Price, amount_of
+from dpcurator.pricing.prices import Price, amount_of, pure_epsilon
 from dpcurator.pricing.resolve import PricedCall, Resolved, resolve
 from dpcurator.pricing.selecting import Selecting, selecting
 
@@ -127,7 +128,8 @@ class Quote:
         bars = [f"  {title}: {bar}" for title, bar in self._bars()]
         price = f"price: {' and '.join(self._charged())}, of a budget of {decimal_text(self.catalog.budget)}"
         price += f" ({self.paid_before()})" if self.held is not None else ""
-        told = [*self.assumed, *(f"caution: {words}" for words in self.cautions())]
+        told = [f"  {printable(str(self.cut))}"] if self.cut is not None else []
+        told += [*self.assumed, *(f"caution: {words}" for words in self.cautions())]
         return "\n".join([price, f"error bars, with {percent} % confidence for each value:", *bars, *told])
 
     def cautions(self) -> tuple[str, ...]:
@@ -156,6 +158,18 @@ class Quote:
         from dpcurator.pricing.bars import bars, describe
 
         return [(printable(bar.title), describe(bar)) for bar in bars(self)]
+
+    @property
+    def cut(self) -> Told | None:
+        """What it buys of how many units are cut, and for how much; None where nothing."""
+        cut = [(place, one) for place, one in enumerate(self.priced) if one.ask.overall]
+        if not cut:
+            return None
+        errors = tuple(one.error(1 - self.confidence) for _, one in cut)
+        before = () if self.held is None else self.held.readings
+        paid = [one.epsilon + one.rho for place, one in cut if not before or before[place] is None]
+        why = reason(cut[0][1].ask, self.plan)
+        return Told(errors, sum(paid, Fraction(0)), self.catalog.protects, why, self.catalog.currency)
 
     def paid_before(self) -> str:
         """Which of its noisy queries earlier charges paid, in words."""
@@ -219,6 +233,7 @@ class Quote:
             "error_bars": [bar.as_json() for bar in bars(self)],
             "assumed": list(self.assumed),
             "cautions": list(self.cautions()),
+            "cut": None if self.cut is None else self.cut.as_json(),
             "keys": None if self.reach.chosen else len(self.lowered.keys),
             "paid_before": None if self.held is None else self.held.as_json(),
             "plan": as_json(self.plan),
@@ -329,6 +344,9 @@ def priced_at(plan: Plan, resolved: Resolved, offered: Price) -> Found:
     """What the plan, which rests on these readings, gets at this price: a function of the plan and the price alone.
     Raises Refusal."""
     reach, asks = resolved.reach, resolved.asks
+    cut = tuple(ask for ask in asks if ask.overall)
+    if cut:
+        return _with_cut(plan, resolved, cut, offered)
     if reach.chosen and not offered.delta:
         selecting(reach, epsilon=offered.amount, rho=offered.amount, delta=Fraction(0))  # says that it needs one
     best: tuple[Fraction, Found] | None = None
@@ -353,6 +371,26 @@ def at_no_price(ask: Ask, reach: Reach, max_rows: int) -> tuple[Steps, Reading]:
     column = ask.column if ask.what in SUMMED else None
     measured = Steps() if column is None else steps(grid(column, (), max_rows))
     return measured, reading(ask, reach, measured)
+
+
+def _with_cut(plan: Plan, resolved: Resolved, cut: tuple[Ask, ...], offered: Price) -> Found:
+    """The question at what the cut's readings leave of the price, and these at their part of it. In a ledger of epsilon
+    they have Laplace noise, whose loss adds to the others' whichever noise these have (basic composition)."""
+    reach, others = resolved.reach, resolved.without_cut
+    part = part_of_cut(others.asks, reach, offered)
+    found = priced_at(plan, others, without_cut(offered, len(cut), part))
+    share = offered.amount / part
+    shares = Shares(pure_epsilon(share), share) if offered.currency == "rho" else Shares(share, None)
+    more: list[Priced] = []
+    for ask in cut:
+        moved = reading(ask, reach, Steps())
+        noise = noise_for(moved, shares, Split(), alone=False)
+        why = derivation(ask, reach, moved)
+        more.append(Priced(ask, Steps(), moved, why, noise.mechanism, noise.epsilon, noise.rho))
+    return replace(
+        found, resolved=resolved, priced=(*found.priced, *more),
+        epsilon=found.epsilon + sum(one.epsilon for one in more), rho=found.rho + sum(one.rho for one in more),
+    )
 
 
 def _with_noise(plan: Plan, resolved: Resolved, shares: Sequence[Shares], split: Split) -> Found:

@@ -7,12 +7,14 @@ Checked in tests/pricing/test_resolve.py.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from dpcurator.aggregates import Aggregate, rule_of
+from dpcurator.errors import Refusal
 from dpcurator.plan.nodes import AggregateCall, Ask, Plan
 from dpcurator.plan.stability import Reach, stability
+from dpcurator.pricing.cut import cut_asks
 
 Each = TypeVar("Each")
 
@@ -34,9 +36,9 @@ class PricedCall:
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """asks: the distinct readings in order of first use; the same one twice is computed and paid once. calls: the
-    plan's, in its order. No listed key, no reading. with_keys: the number of the reading that is the very count by
-    which unknown keys are selected, and is drawn and paid with them; None where there is none."""
+    """asks: the distinct readings in order of first use, then those of the cut; the same one twice is computed and paid
+    once. calls: the plan's, in its order. No listed key, no reading. with_keys: the number of the reading that is the
+    very count by which unknown keys are selected, and is drawn and paid with them; None where there is none."""
 
     reach: Reach
     asks: tuple[Ask, ...]
@@ -46,6 +48,10 @@ class Resolved:
     def without_keys(self, each: tuple[Each, ...]) -> tuple[Each, ...]:
         """What there is for each reading, or nothing, without that of the one that is drawn with the keys."""
         return tuple(one for number, one in enumerate(each) if number != self.with_keys)
+
+    @property
+    def without_cut(self) -> Resolved:
+        return replace(self, asks=tuple(ask for ask in self.asks if not ask.overall))
 
 
 def resolve(plan: Plan, *, apart: bool = False) -> Resolved:
@@ -64,7 +70,16 @@ def resolve(plan: Plan, *, apart: bool = False) -> Resolved:
     calls = tuple(
         PricedCall(call, tuple(places[ask] for ask in one)) for call, one in zip(plan.calls, wanted, strict=True)
     )
-    return Resolved(reach, asks, calls, with_keys(asks, reach))
+    cut = cut_asks(plan, reach, asks) if plan.cut else ()
+    if plan.cut and not cut:
+        raise Refusal("the plan counts the units that are cut, and nothing of it can cut one.")
+    return Resolved(reach, (*asks, *cut), calls, with_keys(asks, reach))
+
+
+def with_cut(plan: Plan) -> Plan:
+    """The plan that counts the units that are cut as well, where any can be."""
+    found = resolve(plan)
+    return replace(plan, cut=True) if cut_asks(plan, found.reach, found.asks) else plan
 
 
 def with_keys(asks: Sequence[Ask], reach: Reach) -> int | None:

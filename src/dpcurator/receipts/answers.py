@@ -21,17 +21,20 @@ from dpcurator.plan.check_catalog import disagreement
 from dpcurator.plan.nodes import Key, Output, Plan, Result
 from dpcurator.plan.public_keys import image
 from dpcurator.plan.relation_facts import table_of
+from dpcurator.pricing.cut import reason
 from dpcurator.pricing.quote import price
 from dpcurator.receipts.earlier_notes import earlier_notes
 from dpcurator.receipts.form import Parsed, amount_of, require
 from dpcurator.receipts.loss import law_of
 from dpcurator.receipts.receipt import sha
 from dpcurator.release.cells import shown_cell
+from dpcurator.release.cut import Cut
 from dpcurator.release.finish import finish
 from dpcurator.release.notes import notes
 from dpcurator.values import Cell, Json
 
 CORE: Final = ("columns", "shown", "rows", "confidence", "notes")  # what the receipt's hash covers
+CUT: Final = "cut"  # and this, where the answer has one
 BESIDE: Final = ("currency", "cost", "spent", "budget", "left", "repeated", "made_up", "receipt")  # printed with it
 
 
@@ -41,7 +44,8 @@ def is_printed(content: Any) -> bool:
 
 
 def core_of(answer: Json) -> Json:
-    return {name: answer.get(name) for name in CORE}
+    core = {name: answer.get(name) for name in CORE}
+    return core | {CUT: answer[CUT]} if CUT in answer else core
 
 
 def check_answer(told: Parsed, answer: Json, catalog: Catalog | None) -> str:
@@ -54,6 +58,7 @@ def check_answer(told: Parsed, answer: Json, catalog: Catalog | None) -> str:
     level = amount_of(receipt["confidence"])
     now = [notes(plan, told.reach, level, receipt["protects"], sql=sql, whole=whole)
            for sql in (True, False) for whole in (True, False)]
+    _cut(told, answer)
     said = (*now, *earlier_notes(plan, told.reach, level))
     require(answer["notes"] in list(map(list, said)), "the answer's notes are not those of its plan")
     rows, source = answer["rows"], plan.source.source
@@ -75,6 +80,23 @@ def check_answer(told: Parsed, answer: Json, catalog: Catalog | None) -> str:
         require(canonical(found) == canonical(rows), "the values are not those that follow from the catalog")
         return "the answer's values are those of the receipt, and follow from the catalog"
     return "the answer's values are those of the receipt"
+
+
+def _cut(told: Parsed, answer: Json) -> None:
+    """The cut that the answer tells of has the error bars of its noise, in the words of its plan."""
+    found = [(ask, claim) for ask, claim in told.claims if ask.overall] if not told.public else []
+    require(bool(found) == (CUT in answer), "it tells of units that were cut, or not, unlike its plan")
+    if not found:
+        return
+    cut, beta = Cut(**answer[CUT]), 1 - amount_of(told.receipt["confidence"])
+    errors = [law_of(claim).error(beta) for _, claim in found]
+    public = told.reach.public_count()
+    require(all(type(one) is int for one in (cut.over, cut.units)), "its number of units is none")
+    require(len(found) == 2 or (cut.units, cut.units_error) == (public, 0), "its number of units is another")
+    bars = [cut.over_error, cut.units_error][: len(found)]
+    require(bars == errors, "an error bar of its cut is not that of its noise")
+    told_of = (told.receipt["protects"], reason(found[0][0], told.plan))
+    require((cut.protects, cut.reason) == told_of, "its cut is of other units, or for another reason")
 
 
 def _listed(plan: Plan, rows: list[list[Json]], catalog: Catalog) -> None:
@@ -173,7 +195,7 @@ def _cell(cell: Json, way: str) -> bool:
 
 def check_beside(told: Parsed, answer: Json, catalog: Catalog | None) -> str:
     """What is printed beside an answer and its receipt is what the receipt says; `unchecked` names the rest."""
-    unknown, lost = sorted(set(answer) - {*CORE, *BESIDE}), sorted({*CORE, *BESIDE} - set(answer))
+    unknown, lost = sorted(set(answer) - {*CORE, CUT, *BESIDE}), sorted({*CORE, *BESIDE} - set(answer))
     require(not unknown, f"no answer has a field {unknown[:1]}")
     require(not lost, f"the answer lacks its field {lost[:1]}")
     require(answer["receipt"] == told.receipt, "it has another receipt beside it")

@@ -198,8 +198,12 @@ def _same_reading(receipt: Json, number: int | None, place: Json | None, ledger:
 
 
 def _unnamed(ask: Json) -> Json:
-    column = ask["column"]
-    return ask if column is None else ask | {"column": {name: column[name] for name in column if name != "name"}}
+    return {name: [*map(_nameless, part)] if name == "clamped" else _nameless(part) for name, part in ask.items()}
+
+
+def _nameless(column: Any) -> Any:
+    """A measured column without the name that a question gives to it."""
+    return {name: column[name] for name in column if name != "name"} if isinstance(column, dict) else column
 
 
 def _own_place(receipt: Json) -> list[Json]:

@@ -161,7 +161,7 @@ class Parsed:
         told = self.receipt["price"]
         require(set(told) - {"goals"} == {"currency", "amount", "delta"}, "the price has other parts")
         goals = told.get("goals", [])
-        require(len(goals) in {0, len(self.receipt["readings"])} and ("goals" in told) == bool(goals),
+        require(len(goals) in {0, len(self.resolved.without_cut.asks)} and ("goals" in told) == bool(goals),
                 "the price aims at errors of other readings")
         return Price(
             told["currency"], amount_of(told["amount"]), amount_of(told["delta"]), tuple(map(amount_of, goals))

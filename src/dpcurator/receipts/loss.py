@@ -114,8 +114,9 @@ def check_cost(told: Parsed) -> str:
         right = left == {"epsilon": 0, "rho": sums["rho"], "delta": 0} and sums["epsilon"] == 0
     elif not gaussian:
         right = left == {"epsilon": sums["epsilon"], "rho": 0, "delta": 0}
-    else:
-        right = left["rho"] == 0 == sums["epsilon"] and len(gaussian) == len(claims) and _worth(claims, sums, left)
+    else:  # beside it Laplace noise, whose epsilon adds to that of the Gaussian (basic composition)
+        left["epsilon"] -= sums["epsilon"]
+        right = left["rho"] == 0 <= left["epsilon"] and _worth(gaussian, sums, left)
     require(right, "the cost is not the sum of the losses")
     if "shared" not in receipt:  # else its parameters are those of all that it rests on at its price: see the choice
         named = ("price", "epsilon", "rho", "delta", "confidence", "selection")

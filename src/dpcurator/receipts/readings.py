@@ -13,11 +13,13 @@ from dpcurator.catalog.model import Catalog
 from dpcurator.ledger import Ledger
 from dpcurator.ledger.keys import canonical
 from dpcurator.plan.facts import facts_of
+from dpcurator.pricing.held import sizes
 from dpcurator.pricing.quote import Quote, mechanism_json, price
 from dpcurator.receipts.earlier_notes import earlier_notes
 from dpcurator.receipts.form import Parsed, amount_of, require
 from dpcurator.receipts.receipt import sha
 from dpcurator.receipts.stored import as_shared, parts_of
+from dpcurator.release.cut import cut_of
 from dpcurator.release.finish import finish
 from dpcurator.release.notes import notes
 from dpcurator.release.release import Noisy, released_before, stored_values
@@ -54,11 +56,14 @@ def check_readings(told: Parsed, ledger: Ledger, catalog: Catalog) -> str:
     noisy = _noisy(quote, part["noisy"]) if told.charged else released_before(quote)
     rows = [[cell.as_json() for cell in row] for row in finish(quote, noisy)]
     outputs, level = quote.plan.outputs, quote.confidence
-    core = {
+    core: Json = {
         "columns": [output.title for output in outputs], "shown": [output.shown for output in outputs], "rows": rows,
         "confidence": str(level),
     }
     said = (notes(quote.plan, quote.reach, level, receipt["protects"]), *earlier_notes(quote.plan, quote.reach, level))
+    cut = cut_of(quote, noisy)
+    if cut is not None:
+        core["cut"] = cut.as_json()
     signed = [sha(core | {"notes": list(one)}) for one in said]
     require(receipt["answer_sha256"] in signed, "the answer is not what its readings make it")
     return "the answer is what the ledger's noisy readings make it"
@@ -74,5 +79,6 @@ def _noisy(quote: Quote, stored: Json) -> Noisy:
     if held is None and quote.selecting is not None:
         keys = tuple(tuple(key) for key in stored["keys"]["values"])
     readings = tuple(own[place] if one is None else one for place, one in enumerate(before))
-    require(all(len(one) == len(keys) + quote.reach.other for one in readings), "a reading is of other keys")
+    wanted = sizes(quote, len(keys))
+    require([len(one) for one in readings] == wanted, "a reading is of other keys")
     return Noisy(keys, readings, quote.reach.other)

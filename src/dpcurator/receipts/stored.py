@@ -10,6 +10,7 @@ before it comes here (ledger/reading.py). Checked in tests/curator/test_readings
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import TypeVar
@@ -19,7 +20,19 @@ from dpcurator.ledger import Ledger, Stored
 from dpcurator.mechanisms.key_selection import selection_of
 from dpcurator.plan.identity import reading_name, selection_name
 from dpcurator.plan.stability import Steps, derivation, reading
-from dpcurator.pricing.held import BETA, HeldKeys, HeldReading, Place, cost, due, keys_serve, serves
+from dpcurator.pricing.held import (
+    BETA,
+    HeldKeys,
+    HeldReading,
+    Place,
+    cost,
+    cutless,
+    due,
+    keys_serve,
+    lacks_cut_alone,
+    serves,
+    sizes,
+)
 from dpcurator.pricing.quote import Priced, Quote, mechanism_json
 from dpcurator.pricing.selecting import Selecting
 from dpcurator.receipts.form import amount_of
@@ -84,10 +97,21 @@ def worth_noting(quote: Quote, ledger: Ledger, analyst: str, request: str, part:
     return found + ([keys] if keys and not _serving_keys(quote, stored[keys], keys) else [])
 
 
-def with_stored(whole: Quote, ledger: Ledger, analyst: str) -> Quote:
+def with_stored(whole: Quote, ledger: Ledger, analyst: str, *, cut: bool = False) -> Quote:
     """The quote with the ledger's stored readings used where they serve: see `pricing.held`. Of several that do, the
     one with the least noise is used; of these, the earliest. Of several selections of keys that do, the one with which
-    the rest costs least, and of these the earliest."""
+    the rest costs least, and of these the earliest.
+
+    Where nothing but the cut is missing it is left out, so that what is asked again in other words stays free; cut: it
+    is paid."""
+    found = _with_stored(whole, ledger, analyst)
+    if cut or not lacks_cut_alone(found):
+        return found
+    rest = _with_stored(cutless(whole), ledger, analyst)
+    return rest if rest.held is None else replace(rest, held=replace(rest.held, cutless=whole))
+
+
+def _with_stored(whole: Quote, ledger: Ledger, analyst: str) -> Quote:
     if whole.selecting is None:
         return due(whole, _best(whole, ledger, analyst, None))
     found: list[tuple[tuple[Fraction, ...], tuple[int, int, int], HeldKeys, list[HeldReading | None]]] = []
@@ -108,11 +132,11 @@ def _best(whole: Quote, ledger: Ledger, analyst: str, keys: HeldKeys | None) -> 
     selection = "" if keys is None else _selection(keys)
     names = [reading_name(whole.plan, one.ask, whole.catalog, analyst, selection=selection) for one in whole.priced]
     stored = ledger.holding(names)
-    groups = (len(whole.lowered.keys) if keys is None else len(keys.keys)) + whole.reach.other
+    wanted = sizes(whole, len(whole.lowered.keys) if keys is None else len(keys.keys))
     return [
-        min((held for held in _serving(whole, one, stored[name], name) if len(held.values) == groups),
+        min((held for held in _serving(whole, one, stored[name], name) if len(held.values) == size),
             key=_noise_and_place, default=None)
-        for one, name in zip(whole.priced, names, strict=True)
+        for one, name, size in zip(whole.priced, names, wanted, strict=True)
     ]
 
 
@@ -122,6 +146,8 @@ def _selection(keys: HeldKeys) -> str:
 
 def as_shared(whole: Quote, ledger: Ledger, analyst: str, shared: Json) -> Quote:
     """The quote that shares exactly the readings at these places. Raises LookupError where they are not there."""
+    if len(shared["readings"]) < len(whole.priced):  # all but the cut were stored, and it was left out
+        whole = cutless(whole)
     keys: HeldKeys | None = None
     if shared["keys"] is not None:
         name = selection_name(whole.plan, whole.catalog, analyst)

@@ -12,7 +12,7 @@ from typing import Any
 from dpcurator.catalog.model import Catalog
 from dpcurator.errors import DpcuratorError
 from dpcurator.ledger import Ledger
-from dpcurator.receipts.answers import CORE, check_answer, check_beside, core_of, unchecked
+from dpcurator.receipts.answers import CORE, CUT, check_answer, check_beside, core_of, unchecked
 from dpcurator.receipts.charges import check_batch, check_ledger
 from dpcurator.receipts.claims import check_catalog, check_nothing_read, check_plan, check_sensitivity
 from dpcurator.receipts.form import Parsed, Step, Verification, Wrong, check_form, check_signature
@@ -71,7 +71,7 @@ def verify(
     if answer is not None:
         core = core_of(answer)
         check("answer", lambda: check_answer(told, core, catalog if sound else None))
-        if set(answer) != set(CORE):
+        if set(answer) - {CUT} != set(CORE):
             check("beside", lambda: check_beside(told, answer, catalog))
     looked = False
     if ledger is not None and not told.public:
@@ -79,7 +79,8 @@ def verify(
         looked = catalog is not None and sound and of_these_facts(told, catalog)
         if catalog is not None and looked:
             check("readings", lambda: check_readings(told, ledger, catalog))
-    left = () if not sound or answer is None or set(answer) == set(CORE) else tuple(unchecked(told, answer, catalog))
+    bare = answer is None or set(answer) - {CUT} == set(CORE)
+    left = () if not sound or answer is None or bare else tuple(unchecked(told, answer, catalog))
     if sound and ledger is None and not told.public:
         left += ("time and data version (only the ledger tells them)",)
     if sound and ledger is not None and told.receipt.get("shared") and not looked:

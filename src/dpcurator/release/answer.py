@@ -16,6 +16,7 @@ from dpcurator.errors import Refusal
 from dpcurator.numbers import decimal_text
 from dpcurator.numbers.display import error_text, interval_text, value_text
 from dpcurator.numbers.text_table import printable, table_text
+from dpcurator.release.cut import Cut
 from dpcurator.values import Cell, Currency, Json
 
 if TYPE_CHECKING:
@@ -37,9 +38,12 @@ class Answer:
 
     `answer["n"]` is a column, `answer.rows` all of it, `answer.interval("n")` the two ends of each value's interval;
     `to_pandas`, `to_polars` and `to_arrow` make data frames. `receipt` vouches for the values, and is None for a
-    rehearsal. cost: what this question cost, in the ledger's currency; spent, total: the ledger after it. repeated: an
-    answer already paid for. made_up: a rehearsal's, of rows that are nobody's; it has not looked at the ledger (spent
-    is 0). Raises Refusal if a column is asked for that is not there.
+    rehearsal. cut: how many units were weighted down or had a value clamped, see `Cut`; None where none can be, or it
+    was not paid for. notes: what error bars cover, whatever the data. hints: what else could be asked.
+
+    cost: what this question cost, in the ledger's currency; spent, total: the ledger after it. repeated: an answer
+    already paid for. made_up: a rehearsal's, of rows that are nobody's; it has not looked at the ledger (spent is 0).
+    Raises Refusal if a column is asked for that is not there.
 
     >>> import dpcurator as dp
     >>> catalog = {
@@ -65,6 +69,8 @@ class Answer:
     receipt: Json | None = None
     repeated: bool = field(default=False, compare=False)
     made_up: bool = False
+    cut: Cut | None = None
+    hints: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def rows(self) -> list[tuple[int | float | str | bool | None, ...]]:
@@ -97,6 +103,11 @@ class Answer:
                 cure="Ask with a name for each, as in COUNT(*) AS n, SUM(age) AS total; or read answer.to_pandas().",
             )
         return self.columns.index(column)
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """What is said below the rows: the cut and the notes, the cut first where it is large; and the hints."""
+        return (*(self.notes if self.cut is None else self.cut.among(self.notes)), *self.hints)
 
     @property
     def public(self) -> bool:
@@ -181,14 +192,15 @@ class Answer:
         }
 
     def core_json(self) -> Json:
-        """What the receipt's hash covers: columns, values, error bars, confidence, notes."""
-        return {
+        """What the receipt's hash covers: columns, values, error bars, confidence, notes; the cut where it has one."""
+        core: Json = {
             "columns": list(self.columns),
             "shown": list(self.shown),
             "rows": [[cell.as_json() for cell in row] for row in self.cells],
             "confidence": str(self.confidence),
             "notes": list(self.notes),
         }
+        return core if self.cut is None else core | {"cut": self.cut.as_json()}
 
     def paid(self, *, cost: Fraction, spent: Fraction, receipt: Json | None, repeated: bool) -> Answer:
         return replace(self, cost=cost, spent=spent, receipt=receipt, repeated=repeated)
@@ -221,7 +233,7 @@ class Answer:
 
     def foot(self) -> list[str]:
         """What stands below the rows: the price, the receipt's name, the notes."""
-        told = [*self.notes, *([UNKNOWN] if self._unknown() else []), *self._small(), *self._sizes()]
+        told = [*self.told, *([UNKNOWN] if self._unknown() else []), *self._small(), *self._sizes()]
         if self.made_up:
             return [MADE_UP, *told]
         left = f"(left {decimal_text(self.remaining)})"
@@ -295,6 +307,7 @@ def answer_of(core: Json, *, total: Fraction, currency: Currency = "epsilon") ->
         spent=Fraction(0),
         total=total,
         currency=currency,
+        cut=Cut(**core["cut"]) if "cut" in core else None,
     )
 
 

@@ -26,7 +26,8 @@ from dpcurator.values import Exact
 
 @dataclass(frozen=True, slots=True)
 class Noisy:
-    """What may be seen: the keys, public or selected, and one tuple per reading with one integer per key.
+    """What may be seen: the keys, public or selected, and one tuple per reading with one integer per key; of the cut's
+    readings, with one alone.
 
     other: each tuple has one more integer, for all candidates that are not shown.
     """
@@ -38,17 +39,21 @@ class Noisy:
 
 @dataclass(frozen=True, slots=True)
 class MadeUp:
-    """Exact integers of rows that are nobody's: one tuple per reading with one integer per key, as `release` would have
-    added noise to them. units: where nobody listed the keys, how many distinct units have each."""
+    """Exact integers of rows that are nobody's: one tuple per reading with one integer per key (the cut's have one
+    alone), as `release` would have added noise to them. units: where nobody listed the keys, how many distinct units
+    have each."""
 
     keys: tuple[tuple[Value, ...], ...]
     readings: tuple[tuple[int, ...], ...]
     units: tuple[int, ...]
 
 
-def combine(rows: tuple[tuple[int, ...], ...], combination: Combination) -> list[int]:
-    """A reading's integers, one per key."""
-    return [sum(weight * row[number] for number, weight in combination.terms) for row in rows]
+def combine(
+    rows: tuple[tuple[int, ...], ...], combination: Combination, tallies: tuple[int, ...] = ()
+) -> list[int]:
+    """A reading's integers, one per key; one alone where it is of the tallies."""
+    every = (tallies,) if combination.overall else rows
+    return [sum(weight * row[number] for number, weight in combination.terms) for row in every]
 
 
 def release(quote: Quote, exact: Exact, entropy: Entropy) -> Noisy:
@@ -67,7 +72,7 @@ def release(quote: Quote, exact: Exact, entropy: Entropy) -> Noisy:
         return [value is not None for value in noisy]
 
     held = None if quote.held is None else quote.held.keys
-    keys, rows = _selected(quote, exact, keep, None if held is None else held.keys)
+    keys, rows, tallies = _selected(quote, exact, keep, None if held is None else held.keys)
     stored = stored_values(quote)
     fresh = [priced for priced, values in zip(quote.priced, stored, strict=True) if values is None]
     noisy: list[tuple[int, ...]] = []
@@ -75,7 +80,7 @@ def release(quote: Quote, exact: Exact, entropy: Entropy) -> Noisy:
         if isinstance(priced.mechanism, SelectionNoise):
             noisy.append(tuple(value * priced.mechanism.one for value in counted))
             continue
-        values = combine(rows, combination)
+        values = combine(rows, combination, tallies)
         noise = priced.mechanism.sample(len(values), entropy)
         noisy.append(tuple(value + int(draw) for value, draw in zip(values, noise, strict=True)))
     drawn = iter(noisy)  # what is stored has its noise: none is drawn again
@@ -123,8 +128,8 @@ def open_made_up_rows(quote: Quote, exact: Exact) -> MadeUp:
         units.extend(counts)
         return [True] * len(counts)
 
-    keys, rows = _selected(quote, exact, keep_all)
-    readings = (combine(rows[: len(keys)], combination) for combination in quote.lowered.combinations)
+    keys, rows, tallies = _selected(quote, exact, keep_all)
+    readings = (combine(rows[: len(keys)], combination, tallies) for combination in quote.lowered.combinations)
     return MadeUp(keys, tuple(map(tuple, readings)), tuple(units))
 
 
@@ -133,17 +138,21 @@ def _selected(
     exact: Exact,
     keep: Callable[[Sequence[int]], Sequence[bool]],
     selected: tuple[tuple[Value, ...], ...] | None = None,
-) -> tuple[tuple[tuple[Value, ...], ...], tuple[tuple[int, ...], ...]]:
-    """The keys that are answered for, in canonical order, and the exact sums of each; then of all others, if asked.
+) -> tuple[tuple[tuple[Value, ...], ...], tuple[tuple[int, ...], ...], tuple[int, ...]]:
+    """The keys that are answered for, in canonical order, and the exact sums of each; then of all others, if asked; and
+    the tallies.
 
     keep: of unknown keys, in canonical order, by their numbers of distinct units: which are answered for. selected: the
     keys that were selected before, which are answered for again, whatever `keep` would say.
     """
     found, rows, total = exact.keys_for_release(), exact.open_for_release(), quote.lowered.core[-1]
+    tallies = exact.tallies_for_release()
+    if len(tallies) != _tallies(total) or not all(type(number) is int for number in tallies):
+        raise TypeError("the engine's answer has not the shape of the plan")
     if quote.selecting is None:
         if found is not None:
             raise TypeError("the engine's answer has not the shape of the plan")
-        return quote.lowered.keys, _shaped(rows, len(quote.lowered.keys), total)
+        return quote.lowered.keys, _shaped(rows, len(quote.lowered.keys), total), tallies
     if found is None or len(set(found)) != len(found):
         raise TypeError("the engine's answer has not the shape of the plan")
     rows = _shaped(rows, len(found), total)
@@ -163,7 +172,7 @@ def _selected(
     if quote.reach.other:
         others = [rows[number] for number, keep in zip(order, kept, strict=True) if not keep]
         sums.append(tuple(sum(row[place] for row in others) for place in range(_sums(total))))
-    return tuple(found[number] for number in shown), tuple(sums)
+    return tuple(found[number] for number in shown), tuple(sums), tallies
 
 
 def _canonical(key: tuple[Value, ...]) -> tuple[tuple[bool, Any], ...]:
@@ -180,3 +189,7 @@ def _shaped(rows: tuple[tuple[int, ...], ...], keys: int, total: Step) -> tuple[
 
 def _sums(total: Step) -> int:
     return len(total.sums) if isinstance(total, Total) else 0
+
+
+def _tallies(total: Step) -> int:
+    return len(total.tallies) if isinstance(total, Total) else 0

@@ -38,11 +38,12 @@ LARGEST = 16 * 2**20  # bytes of a file with receipts
 NOT_CHECKED = """\
 not checked: the data, the program that read them, how the noise was drawn and what was made of it; whether dpcurator
 picks this grid, split and noise at this price; the bounds that the catalog declares (values are clamped to the
-receipt's bounds), and its keys, but for texts, whole numbers and dates that it lists; of an answer, its error bars,
-whether it is `repeated`, and then `spent` and `left`; of a public one its values, `budget`, `spent` and `left`;
-where earlier charges paid, price, confidence and parameters; whether a list is whole and in order; the ledger, and with
-it the time and the data version (`dpcurator verify` reads it); without --catalog that unit, neighbours, number of units
-and keys are those declared, and which tables are public; without --key whose key it is"""
+receipt's bounds; where units with clamped values are counted, whether such values can be), and its keys, but for
+texts, whole numbers and dates that it lists; of an answer, its error bars and its notes, whether it is `repeated`, and
+then `spent` and `left`; of a public one its values, `budget`, `spent` and `left`; where earlier charges paid, price,
+confidence and parameters; whether a list is whole and in order; the ledger, and with it the time and the data version
+(`dpcurator verify` reads it); without --catalog that unit, neighbours, number of units and keys are those declared,
+and which tables are public; without --key whose key it is"""
 NAMES = ("epsilon", "rho", "delta")
 Step = tuple[str, bool, str]  # what was checked, whether it holds, why
 
@@ -80,7 +81,8 @@ Field index kind;  Constant value kind;  Missing kind;  Compute function parts k
 Choose branches otherwise kind;  Truth value;  Compare op left right;  Among operand values;  IsMissing operand
 Like operand pattern escape;  Not part;  AllOf parts;  AnyOf parts"""
 KNOWN = {name: {"node", *fields} for name, *fields in map(str.split, re.split("[;\n]+", FORMS.strip()))}
-LATER = {"Bounded": "max_total", "KeyColumn": "per_unit", "Grouped": "min_units"}
+LATER = {"Bounded": "max_total", "KeyColumn": "per_unit", "Grouped": "min_units", "Plan": "cut", "Ask": "clamped"}
+OVERALL = ("everyone", "cut", "cut_groups")  # one number whatever the keys, in which a unit counts once
 ROW_FUNCTIONS = set("""add_i sub_i mul_i mod_i neg_i abs_i sign_i floordiv_i round_i add_f sub_f mul_f div_f mod_f neg_f
     abs_f sign_f sqrt exp ln power floor ceil round round_f to_f coalesce least greatest clip lower upper trim ltrim
     rtrim reverse substring length concat replace text_of_i i_of_text f_of_text text_of_date date_of_text date_part
@@ -92,9 +94,13 @@ RECEIPT = READ | set("request time batch epsilon rho delta parameters_sha256 led
 FIELDS = {FORMAT: RECEIPT, SHARING: RECEIPT | {"shared"}, SHARED: READ | {"shared"}, PUBLIC: BOTH}
 PLACE = set("position head request part number".split())
 READING = set("ask grid coordinates linf l1 l2_squared unit mechanism epsilon rho derivation".split())
-CORE = ("columns", "shown", "rows", "confidence", "notes")  # of an answer: what the receipt's hash covers
+CORE = ("columns", "shown", "rows", "confidence", "notes")  # of an answer: what the receipt's hash covers, and its cut
 AMOUNTS = ("cost", "spent", "budget", "left")
 ANSWER = {*CORE, *AMOUNTS, "currency", "repeated", "made_up", "receipt"}
+
+def overall(ask: Any) -> bool:
+    """Whether it is one number whatever the keys: of units that are cut, or of all."""
+    return ask["what"] in OVERALL
 
 def form(receipt: Any) -> str:
     need(isinstance(receipt, dict), "there is no receipt, and nothing else vouches for an answer")
@@ -102,7 +108,7 @@ def form(receipt: Any) -> str:
     need(set(receipt["price"]) - {"goals"} == {"currency", "amount", "delta"}, "its price has other parts")
     need(receipt["price"]["currency"] in ("epsilon", "rho"), "its price is in no currency known here")
     claims, goals = receipt.get("readings", []), receipt["price"].get("goals", [])  # how it was shared among them
-    need("goals" not in receipt["price"] or (goals and len(goals) == len(claims)
+    need("goals" not in receipt["price"] or (goals and len(goals) == sum(not overall(claim["ask"]) for claim in claims)
          and all(number(goal) > 0 for goal in goals)), "its price aims at the errors of other readings")
     need(all(set(claim) ^ READING in ({"scale"}, {"variance"}) for claim in claims), "a reading has other parts")
     others = ({"exact"}, {"double"}, {"lower", "upper", "exponent"})  # numbers of the plan, and a grid
@@ -316,15 +322,35 @@ def asked_of(plan: Any, reach: SimpleNamespace, apart: bool = False) -> list[Any
                   {"node": "Ask", "what": one, "column": column} for one in what]
     return list({canonical(ask): ask for ask in found}.values())
 
+def cut_of(plan: Any, reach: SimpleNamespace, read: list[Any], others: list[Any]) -> list[Any]:
+    """What is read last where the plan counts the units that are cut: these, for reasons of columns that it measures,
+    and the units at all, where their number is not public. Which clamps can change a value is not worked out here."""
+    cut = read[len(others):]
+    need(plan.get("cut", True) is True and ("cut" in plan) == bool(cut), "units that are cut are counted, or are not")
+    for ask in cut:
+        need(ask["what"] in OVERALL and ask["column"] is None and ask.get("clamped", True), "a count of units is none")
+    rows = any(ask["what"] != "units" for ask in others)
+    known = [canonical(ask["column"]) for ask in others if ask["what"] in ("values", "centred")]
+    named = [canonical(column) for column in (cut[0].get("clamped", []) if cut else [])]
+    need(named == sorted(set(named)) and set(named) <= set(known), "it counts clamped values of other columns")
+    whats = ["cut" if rows else "cut_groups"] + ["everyone"] * (not (reach.units and always(reach, None)))
+    need(not cut or ([ask["what"] for ask in cut] == whats and all("clamped" not in ask for ask in cut[1:])
+                     and (reach.one > 1 or named)), "it counts other units, or nothing can cut one")
+    return cut
+
 def moved(ask: Any, reach: SimpleNamespace, grid: Any) -> dict[str, Any]:
     """How far one unit moves a number: in one key (linf), in all keys added up (l1), in squares (l2_squared).
 
     A unit adds a part between low and high to a key, with weights of at most 1 that add up to at most `lam` over its
     keys: `groups`, or less where rows in all are limited. Add-remove: the numbers move by such a part a key.
     Replace-one: by the difference of two of them, so by high - low in a key that both have, and by the larger part in
-    each of two keys that they do not share. Where all keys that are not shown are added up in one more, that one moves
+    each of two keys that they do not share. A number of units whatever the keys moves by at most 1: its own rows alone
+    decide whether a unit counts. Where all keys that are not shown are added up in one more, that one moves
     by at most all of it.
     """
+    if ask["what"] in OVERALL:
+        need(grid == {"lower": 0, "upper": 0, "exponent": 0}, "a count has no grid")
+        return {"coordinates": 1, "linf": 1, "l1": 1, "l2_squared": 1, "unit": "1"}
     what, column, m, groups, keys = ask["what"], ask["column"], reach.rows, reach.groups, reach.keys
     lower, upper, exponent, summed = grid["lower"], grid["upper"], grid["exponent"], what in ("values", "centred")
     need(abs(exponent) <= 1000 if summed and column["kind"] == "float" else exponent == 0, "a grid is out of range")
@@ -348,13 +374,18 @@ def moved(ask: Any, reach: SimpleNamespace, grid: Any) -> dict[str, Any]:
 
 WORDS = {"rows": "a count of rows", "present": "a count of the rows where {} is present",
          "units": "a count of units, each once a key", "values": "a sum of {}, each value clamped to its bounds",
-         "centred": "a sum of {} measured from the middle of its bounds, doubled"}
+         "centred": "a sum of {} measured from the middle of its bounds, doubled",
+         "everyone": "a count of units, each once whatever its keys",
+         "cut": "a count of the units that are over a cap or have a value out of bounds, each once",
+         "cut_groups": "a count of the units that are over a cap, each once"}
 
 def derivation(ask: Any, reach: SimpleNamespace, moves: dict[str, Any]) -> list[str]:
     """The words for it, which the receipt must have as well."""
     what, unit = WORDS[ask["what"]].format(ask["column"] and ask["column"]["name"]), Fraction(moves["unit"])
     known = "each unit is one row, always present, so its part of the key is never 0"
     who, one = "replacing " * reach.replaced, ", or all that are not shown," * reach.other
+    if ask["what"] in OVERALL:
+        return [*reach.words, f"{what}: {who}one unit moves it by at most 1"]
     return [*reach.words, *([known] if reach.units and always(reach, ask["column"]) else []),
             f"{what}: {who}one unit moves one key{one} by at most {shown(moves['linf'] * unit)}, "
             f"all keys together by at most {shown(moves['l1'] * unit)}"]
@@ -387,10 +418,11 @@ def question(receipt: Any, catalog: Any) -> str:
     names = "rows groups keys one units" + " total" * bool(reach.total) + " min_units" * (reach.min_units > 1)
     claimed = {name: getattr(reach, name) for name in names.split()}
     read, earlier = [claim["ask"] for claim in receipt.get("readings", [])], asked_of(plan, reach, apart=True)
+    others = earlier if read[:len(earlier)] == earlier else asked_of(plan, reach)
     same([("the digest of the plan", digest(plan), receipt["plan_sha256"]),
           ("the reach", claimed, receipt.get("reach", claimed)),
           ("the neighbours", reach.table["neighbours"], receipt["neighbours"]),
-          ("what is read", read if read == earlier else asked_of(plan, reach), read)])
+          ("what is read", [*others, *cut_of(plan, reach, read, others)], read)])
     return "; ".join(reach.words)
 
 def reading(claim: Any, reach: SimpleNamespace, currency: str, chosen: Any) -> str:
@@ -550,11 +582,13 @@ def cost(receipt: Any, reach: SimpleNamespace) -> str:
         need([epsilon, rho, delta] == [epsilons, rhos, 0] and (rho if currency == "epsilon" else epsilon) == 0,
              "the cost is not the sum of the losses")
     else:
-        alone = len(claims) == claims[0]["coordinates"] == 1 and number(claims[0]["rho"]) == 0
-        need(len(kinds) == 1 and epsilons == rho == 0 <= epsilon, "the cost is not that of the noise")
-        need(alone or all(number(claim["rho"]) for claim in claims), "a noise hides nothing")
-        shift = max(1, claims[0]["linf"])
-        worth = gaussian_delta(number(claims[0]["variance"]), shift, epsilon) if alone else zcdp_delta(rhos, epsilon)
+        epsilon -= epsilons  # of Laplace noise beside it: they add up
+        some = [claim for claim in claims if claim["mechanism"] == "discrete_gaussian"]
+        alone = len(some) == some[0]["coordinates"] == 1 and number(some[0]["rho"]) == 0
+        need(rho == 0 <= epsilon, "the cost is not that of the noise")
+        need(alone or all(number(claim["rho"]) for claim in some), "a noise hides nothing")
+        shift = max(1, some[0]["linf"])
+        worth = gaussian_delta(number(some[0]["variance"]), shift, epsilon) if alone else zcdp_delta(rhos, epsilon)
         need(worth <= delta, "the noise has a greater delta than is paid for")
     need(number(receipt[currency]) <= number(offered["amount"]) and number(receipt["delta"]) <= number(offered["delta"])
          and 0 < number(receipt["confidence"]) < 1, "it cost more than was offered, or its confidence is none")
@@ -640,14 +674,16 @@ def listed(receipt: Any, printed: Any, catalog: Any) -> None:
 
 def answer(receipt: Any, printed: Any, catalog: Any = None) -> str:
     """It is the answer whose hash was signed; and what is printed beside it is what the receipt says."""
-    need(set(printed) == ANSWER, f"no answer has these fields, or it lacks them: {sorted(set(printed) ^ ANSWER)}")
+    fields = ANSWER | ({"cut"} if receipt["format"] != PUBLIC and receipt["plan"].get("cut") else set())
+    need(set(printed) == fields, f"no answer has these fields, or it lacks them: {sorted(set(printed) ^ fields)}")
     paid, currency, ledger = "ledger" in receipt, receipt["price"]["currency"], receipt.get("ledger")
     titles = [output["title"] for output in receipt["plan"]["outputs"]]
     beside = [("currency", currency), ("made_up", False), ("cost", shown(number(receipt[currency])) if paid else "0")]
     beside += [("budget", shown(budget(receipt)))] if paid else []
     if paid and printed["repeated"] is False:
         beside += [("spent", shown(number(ledger["spent"]))), ("left", shown(number(ledger["remaining"])))]
-    same([("its hash", digest({name: printed[name] for name in CORE}), receipt["answer_sha256"]),
+    core = {name: printed[name] for name in printed if name in CORE or name == "cut"}
+    same([("its hash", digest(core), receipt["answer_sha256"]),
           ("its columns", titles, printed["columns"]), ("its confidence", receipt["confidence"], printed["confidence"]),
           *((name, fact, printed[name]) for name, fact in beside)])
     if catalog is not None:

@@ -64,7 +64,10 @@ def _answer(answer: Any, sorted_by_noise: bool) -> dict[str, Any]:
         keys = [place for place, how in enumerate(answer.shown) if how not in _VALUES]
         found["keys"] = [[row[place].value for place in keys] for row in answer.cells]
         found["types"] = [[type(cell.value).__name__ for cell in row] for row in answer.cells]
-    return found | {"receipt": receipt}
+    cut = getattr(answer, "cut", None)
+    noisy = ("over", "units")
+    public = None if cut is None else {name: part for name, part in cut.as_json().items() if name not in noisy}
+    return found | {"cut": public, "receipt": receipt}
 
 
 def _public(receipt: Any) -> Any:

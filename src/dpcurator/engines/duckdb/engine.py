@@ -133,11 +133,15 @@ class DuckDB:
         """The totals by key; what to raise when the engine failed, whatever it said."""
         try:
             found = self._fetched(query.sql, query.parameters)
+            tallies: list[int] = []
+            if query.tallies:
+                tallies = [int(digits) for row in found if row[-1] is not None for digits in row[-1]]
+                found = [row[:-1] for row in found if row[-1] is None]
             totals = [[int(digits) for digits in row[query.columns :]] for row in found]
             if query.keys is None:
-                return Exact(totals, [row[: query.columns] for row in found])
+                return Exact(totals, [row[: query.columns] for row in found], tallies)
             numbered = {row[0]: sums for row, sums in zip(found, totals, strict=True)}
-            return Exact([numbered.get(number, [0] * query.sums) for number in range(query.keys)])
+            return Exact([numbered.get(number, [0] * query.sums) for number in range(query.keys)], None, tallies)
         except Exception as error:
             return KeyboardInterrupt if _interrupted(error) else Fault
 

@@ -18,11 +18,13 @@ from dpcurator.engines.duckdb import rows
 from dpcurator.engines.duckdb.levels import Levels, Parameters
 from dpcurator.engines.duckdb.sql import (
     Query,
+    clamped_of,
     grid_text,
     key_columns,
     keyed,
     measures_of,
     of_units,
+    outside_text,
     query_of,
     scan_text,
 )
@@ -74,6 +76,9 @@ def shared(
     conditions = "".join(f", f{index}" for index in range(len(plans)))
     values = "".join(f", {grid_text(grid, parameters)} AS v{index}" for index, grid in enumerate(grids))
     k = ", ".join(key)
+    outside = sorted({grids.index(_moved(parts, parts.grids[measure], computed))
+                      for parts in plans for measure in clamped_of(parts)})
+    values += "".join(f", {outside_text(grids[index], parameters)} AS o{index}" for index in outside)
     steps.append(("measured", f"SELECT {k}, x{first.owner} AS u{conditions}{values} FROM keyed"))
     sums, queries = "", []
     for index, parts in enumerate(plans):
@@ -88,6 +93,9 @@ def shared(
         for measure in summed:
             sums += f", coalesce(sum(v{place[measure]}) {own}, 0) AS s{index}_{measure}"
             taken += f", s{index}_{measure} AS s{measure}"
+        for measure in clamped_of(parts):
+            sums += f", coalesce(bool_or(o{place[measure]}) {own}, false) AS o{index}_{measure}"
+            taken += f", o{index}_{measure} AS o{measure}"
         per_unit = ("per_unit", f"SELECT u, {k}, {taken} FROM {name} WHERE r{index} > 0")
         queries.append(query_of(parts, [per_unit, *of_units(parts, key, parameters)]))
     head = ", ".join(f"{step} AS ({text})" for step, text in steps)

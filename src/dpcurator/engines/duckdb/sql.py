@@ -33,6 +33,7 @@ from dpcurator.plan.core import Chosen, CorePlan, Grid, Listed, ScaleDown, Sum, 
 from dpcurator.values import Exact
 
 _ONCE = ("spread",)  # it numbers units, so whoever reads it must read the same
+_TALLIED = ("per_unit", "spread_out", "totals")  # read twice where units are tallied too: the rows are scanned once
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,25 +45,30 @@ class Statement:
     keys: int | None  # how many are listed, numbered from 0; None where keys are chosen
     sums: int
     columns: int = 1  # in which a row says its key: its number, or a chosen key's values
+    tallies: int = 0  # above 0: one row more, whose last column alone holds them, as texts; elsewhere that is NULL
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """The totals of one core plan, as a query with the columns `key` and t0, t1, ... of `sums` sums."""
+    """The totals of one core plan: common tables, of which `totals` has the columns `key` and t0, t1, ... of `sums`
+    sums, and `counted`, where there are tallies, one row of n0, n1, ..."""
 
-    sql: str
+    steps: str
     key: tuple[str, ...]
     kinds: tuple[Kind, ...]  # of a chosen key's values
     keys: int | None  # how many are listed; None where keys are chosen
     sums: int
+    tallies: int = 0
 
-    def exact(self, rows: Sequence[tuple[Sequence[Any], list[int]]]) -> Exact:
-        """The totals under seal, from rows (key, sums) whose key is in texts."""
+    def exact(self, rows: Sequence[tuple[Sequence[Any] | None, list[int]]]) -> Exact:
+        """The totals under seal, from rows (key, sums) whose key is in texts; the row of tallies has no key."""
+        tallies = next((found for key, found in rows if key is None), [])
+        totals = [(key, sums) for key, sums in rows if key is not None]
         if self.keys is None:
-            keys = [tuple(_read(value, kind) for value, kind in zip(key, self.kinds, strict=True)) for key, _ in rows]
-            return Exact([sums for _, sums in rows], keys)
-        numbered = {int(key[0]): sums for key, sums in rows}
-        return Exact([numbered.get(number, [0] * self.sums) for number in range(self.keys)])
+            keys = [tuple(_read(value, kind) for value, kind in zip(key, self.kinds, strict=True)) for key, _ in totals]
+            return Exact([sums for _, sums in totals], keys, tallies)
+        numbered = {int(key[0]): sums for key, sums in totals}
+        return Exact([numbered.get(number, [0] * self.sums) for number in range(self.keys)], None, tallies)
 
 
 def _read(text: str | None, kind: Kind) -> Value:
@@ -74,9 +80,13 @@ def statement(core: CorePlan, *, schema: str = "snapshot.main") -> Statement:
     parameters = Parameters()
     found = query(core, parameters, lambda table: f"{schema}.{table}")
     sums = ", ".join(f"CAST(t{index} AS VARCHAR)" for index in range(found.sums))
-    head, tail = found.sql.rsplit("\nSELECT * FROM", 1)
-    sql = f"{head}\nSELECT {', '.join(found.key)}, {sums} FROM{tail}"
-    return Statement(sql, parameters.values, found.keys, found.sums, len(found.key))
+    sql = f"WITH {found.steps}\nSELECT {', '.join(found.key)}, {sums} FROM totals"
+    if found.tallies:
+        counts = ", ".join(f"CAST(n{index} AS VARCHAR)" for index in range(found.tallies))
+        nothing = ", ".join(["NULL"] * (len(found.key) + found.sums))
+        sql = f"WITH {found.steps}\nSELECT {', '.join(found.key)}, {sums}, NULL FROM totals"
+        sql += f"\nUNION ALL\nSELECT {nothing}, [{counts}] FROM counted"
+    return Statement(sql, parameters.values, found.keys, found.sums, len(found.key), found.tallies)
 
 
 def query(core: CorePlan, parameters: Parameters, stored: Callable[[str], str]) -> Query:
@@ -96,10 +106,11 @@ def query(core: CorePlan, parameters: Parameters, stored: Callable[[str], str]) 
 
 def query_of(parts: Parts, steps: list[tuple[str, str]]) -> Query:
     key = key_columns(parts)
-    text = ",\n".join(f"{name} AS {'MATERIALIZED ' if name in _ONCE else ''}({step})" for name, step in steps)
+    once = (*_ONCE, *_TALLIED) if parts.tallies else _ONCE
+    text = ",\n".join(f"{name} AS {'MATERIALIZED ' if name in once else ''}({step})" for name, step in steps)
     listed = len(parts.keys.keys) if isinstance(parts.keys, Listed) else None
     kinds = () if isinstance(parts.keys, Listed) else tuple(parts.kinds[column] for column in parts.keys.columns)
-    return Query(f"WITH {text}\nSELECT * FROM totals", tuple(key), kinds, listed, len(parts.sums))
+    return Query(text, tuple(key), kinds, listed, len(parts.sums), len(parts.tallies))
 
 
 def _rows(parts: Parts, stored: Callable[[str], str], parameters: Parameters) -> tuple[str, list[tuple[str, str]]]:
@@ -167,6 +178,7 @@ def _any_missing(listed: Listed, index: int) -> bool:
 def _measure(parts: Parts, key: list[str], parameters: Parameters) -> str:
     owner = "" if parts.owner is None else f", x{parts.owner} AS u"
     grids = "".join(f", {grid_text(grid, parameters)} AS v{index}" for index, grid in enumerate(parts.grids))
+    grids += "".join(f", {outside_text(parts.grids[index], parameters)} AS o{index}" for index in clamped_of(parts))
     return f"SELECT {', '.join(key)}{owner}{grids} FROM keyed"
 
 
@@ -190,6 +202,21 @@ def grid_text(grid: Grid, parameters: Parameters) -> str:
     return f"CAST({steps} - {integer(grid.lower, wide)} AS BIGINT)"
 
 
+def outside_text(grid: Grid, parameters: Parameters) -> str:
+    """Whether a value is beyond what it is clamped to; false where it is missing."""
+    x = f"x{grid.column}"
+    if grid.kind == "integer":
+        low, high = (integer(int(bound), _wide(int(bound))) for bound in (grid.clamp_lower, grid.clamp_upper))
+    else:
+        low, high = (parameters.constant(float(bound), "float") for bound in (grid.clamp_lower, grid.clamp_upper))
+    return f"coalesce({x} < {low} OR {x} > {high}, false)"
+
+
+def clamped_of(parts: Parts) -> list[int]:
+    """The measures of which a tally asks whether a value is clamped."""
+    return sorted({measure for tally in parts.tallies for measure in tally.measures})
+
+
 def _clamp(x: str, low: str, high: str) -> str:
     """NULL stays NULL (greatest and least would pass it over)."""
     return f"CASE WHEN {x} < {low} THEN {low} WHEN {x} > {high} THEN {high} ELSE {x} END"
@@ -207,7 +234,14 @@ def _each_row(parts: Parts, key: list[str]) -> list[tuple[str, str]]:
         f"{one} * {what[sum_.what].format(sum_.measure)} AS t{index}" for index, sum_ in enumerate(parts.sums)
     )
     k = ", ".join(key)
-    return [("totals", f"SELECT {k}, {totals} FROM measured GROUP BY {k}")]
+    counts = []  # of each key; no row is in two, so they add up
+    for index, tally in enumerate(parts.tallies):
+        outside = " OR ".join(f"o{measure}" for measure in tally.measures) or "false"
+        where = "" if tally.what == "everyone" else f" FILTER (WHERE {outside})"
+        counts.append(f", count(*){where} AS m{index}")
+    found = [("totals", f"SELECT {k}, {totals}{''.join(counts)} FROM measured GROUP BY {k}")]
+    added = ", ".join(f"coalesce(sum(m{index}), 0) AS n{index}" for index in range(len(counts)))
+    return [*found, ("counted", f"SELECT {added} FROM totals")] if counts else found
 
 
 def _per_unit(parts: Parts, key: list[str]) -> str:
@@ -215,6 +249,7 @@ def _per_unit(parts: Parts, key: list[str]) -> str:
     present, summed = measures_of(parts)
     counts = "".join(f", count(v{index}) AS c{index}" for index in present)
     columns = counts + "".join(f", coalesce(sum(v{index}), 0) AS s{index}" for index in summed)
+    columns += "".join(f", bool_or(o{index}) AS o{index}" for index in clamped_of(parts))
     k = ", ".join(key)
     return f"SELECT u, {k}, count(*) AS r{columns} FROM measured GROUP BY u, {k}"
 
@@ -233,13 +268,41 @@ def of_units(parts: Parts, key: list[str], parameters: Parameters) -> list[tuple
     if isinstance(parts.keys, Chosen):
         steps += _choose(parts, parts.keys, key, parameters)
         source = "kept"
+    if weights.bind or parts.tallies:
+        of_unit = weights.columns() + _facts(parts)
+        steps.append(("spread_out", f"SELECT u AS w, {of_unit} FROM {source} GROUP BY u"))
     if weights.bind:
-        steps.append(("spread_out", f"SELECT u AS w, {weights.columns()} FROM {source} GROUP BY u"))
         if weights.total:
             steps.append(("weighed", f"SELECT *, {weights.factor()} FROM spread_out"))
         source = f"{source} JOIN {'weighed' if weights.total else 'spread_out'} ON u = w"
     totals = ", ".join(f"{_total(parts, sum_, weights)} AS t{index}" for index, sum_ in enumerate(parts.sums))
-    return [*steps, ("totals", f"SELECT {k}, {totals} FROM {source} GROUP BY {k}")]
+    steps.append(("totals", f"SELECT {k}, {totals} FROM {source} GROUP BY {k}"))
+    return [*steps, ("counted", _counted(parts, weights))] if parts.tallies else steps
+
+
+def _facts(parts: Parts) -> str:
+    """Of a unit, for its tallies: the most rows it has under one key, and whether it has a value outside its bounds."""
+    outside = "".join(f", bool_or(o{index}) AS o{index}" for index in clamped_of(parts))
+    return f", max(r) AS longest{outside}" if parts.tallies else ""
+
+
+def _counted(parts: Parts, weights: Weights) -> str:
+    """The tallies. Units that lost keys are those of `spread`, whatever they have under the keys that are kept."""
+    scale, chosen = parts.scale, isinstance(parts.keys, Chosen)
+    groups = [f"g > {integer(weights.h, 'BIGINT')}"] if weights.groups and not chosen else []
+    rows = [f"longest > {integer(scale.max_rows, 'BIGINT')}"]
+    if weights.total and scale.max_total is not None:
+        rows.append(f"t > {integer(scale.max_total, 'BIGINT')}")
+    least = scale.max_total if weights.total and scale.max_total is not None and scale.max_total < weights.h else None
+    more = [] if least is None else [f"g > {integer(least, 'BIGINT')}"]
+    found = []
+    for index, tally in enumerate(parts.tallies):
+        outside = [f"o{measure}" for measure in tally.measures]
+        caps = [*groups, *(rows if tally.what == "cut" else more), *outside]
+        where = "" if tally.what == "everyone" else f" FILTER (WHERE {' OR '.join(caps) or 'false'})"
+        lost = "(SELECT count(*) FROM spread) + " if chosen else ""
+        found.append(f"{lost}count(*){where} AS n{index}")
+    return f"SELECT {', '.join(found)} FROM spread_out{' ANTI JOIN spread USING (w)' if chosen else ''}"
 
 
 @dataclass(frozen=True, slots=True)

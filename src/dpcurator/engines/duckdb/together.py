@@ -22,15 +22,15 @@ from dpcurator.values import Exact
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """The statement for several core plans: rows (branch, key values as texts, sums as texts)."""
+    """The statement for several core plans: rows (branch, key values as texts, sums as texts); tallies have no key."""
 
     sql: str
     parameters: list[Any]
     branches: tuple[Query, ...]
 
-    def exact(self, rows: Sequence[tuple[int, list[Any], list[str]]]) -> tuple[Exact, ...]:
+    def exact(self, rows: Sequence[tuple[int, list[Any] | None, list[str]]]) -> tuple[Exact, ...]:
         """Each branch's totals, under seal."""
-        of: list[list[tuple[list[Any], list[int]]]] = [[] for _ in self.branches]
+        of: list[list[tuple[list[Any] | None, list[int]]]] = [[] for _ in self.branches]
         for number, key, sums in rows:
             of[number].append((key, [int(digits) for digits in sums]))
         return tuple(branch.exact(mine) for branch, mine in zip(self.branches, of, strict=True))
@@ -62,10 +62,19 @@ def together(cores: Sequence[CorePlan], *, schema: str = "snapshot.main") -> Tog
             for number, _ in kin:
                 branches[number] = query(cores[number], parameters, lambda table: f"{schema}.{table}")
     ordered = tuple(branches[number] for number in range(len(cores)))
-    parts = [
-        f"SELECT {number} AS branch, [{', '.join(f'CAST({name} AS VARCHAR)' for name in one.key)}] AS key, "
-        f"[{', '.join(f'CAST(t{index} AS VARCHAR)' for index in range(one.sums))}] AS sums FROM ({one.sql})"
-        for number, one in enumerate(ordered)
-    ]
+    parts = [_branch(number, one) for number, one in enumerate(ordered)]
     head = f"WITH {', '.join(common)}\n" if common else ""
     return Together(head + "\nUNION ALL\n".join(parts), parameters.values, ordered)
+
+
+def _branch(number: int, one: Query) -> str:
+    """A plan's totals and tallies, as texts."""
+    key = ", ".join(f"CAST({name} AS VARCHAR)" for name in one.key)
+    sums, counts = (
+        ", ".join(f"CAST({letter}{index} AS VARCHAR)" for index in range(size))
+        for letter, size in (("t", one.sums), ("n", one.tallies))
+    )
+    text = f"SELECT {number} AS branch, [{key}] AS key, [{sums}] AS sums FROM totals"
+    if one.tallies:
+        text += f" UNION ALL SELECT {number}, NULL, [{counts}] FROM counted"
+    return f"SELECT * FROM (WITH {one.steps}\n{text})"
