@@ -116,7 +116,7 @@ def what_is_charged_covers_the_losses(asked: Asked) -> None:
 def its_quote_for_machines_is_json(asked: Asked) -> None:
     said = json.loads(json.dumps(asked.quote.as_json(), allow_nan=False))
     assert set(said) == {"currency", "epsilon", "rho", "delta", "confidence", "selection", "readings", "error_bars",
-                         "keys", "plan", "paid_before", "cautions"}
+                         "keys", "plan", "paid_before", "cautions", "assumed", "cut"}
 
 
 def noise_within_its_box_moves_no_value_beyond_its_bar(asked: Asked) -> None:
