@@ -144,6 +144,16 @@ def test_com_04_the_count_shown_is_the_one_the_average_used():
     assert quote.epsilon == F(1, 5)
 
 
+def test_hunt_54_questions_about_disjoint_people_are_one_question_by_groups(ask):
+    """x < 50 and x >= 50, each row a unit: grouped by the condition each has the noise of epsilon 1 for a charge of 1."""
+    table = Table("t", (Column("x", "integer", F(0), F(99)),), EACH_ROW)
+    quote = quoted("SELECT x >= 50 AS upper, COUNT(*) AS n FROM t GROUP BY upper", 1, catalog_with(table))
+    assert quote.epsilon == 1
+    assert [one.mechanism.scale for one in quote.priced] == [1]
+    asked = "SELECT x >= 50 AS upper, COUNT(*) AS n FROM t GROUP BY upper"
+    assert ask(asked, {"x": [1, 49, 50]}, *table.columns, unit=EACH_ROW) == [(False, 2), (True, 1)]
+
+
 def test_com_16_disjoint_groups_cost_what_one_person_can_touch():
     columns = (Column("user_id", "text"), Column("grp", "text", keys=tuple(f"g{i}" for i in range(7))))
     table = Table("t", columns, "user_id", max_rows=1, max_groups=3)

@@ -130,3 +130,19 @@ def test_sel_07_a_median_of_many_zeros_is_zero(zeros):
     assert sum(median.release(data) == 0 for _ in range(1000)) >= 999
     grid = Quantile(q="0.5", epsilon=1, lower=0, upper=1, step="0.1", neighbours="replace-one")
     assert grid.release(values) == 0
+
+
+@pytest.mark.parametrize("epsilon", ["1", "1000"])
+def test_hunt_36_no_group_of_fewer_people_than_the_law_asks_for_whatever_the_price(engine_of, epsilon):
+    """49 people are never shown and 200 are, where 50 is the least: the selection sees max(n - 49, 0)."""
+    columns = (U, Column("town", "text", unknown_keys=True))
+    catalog = catalog_for(columns, min_units=50, delta=F("1e-3"))
+    quote = quoted("SELECT town, COUNT(*) FROM t GROUP BY town", epsilon, catalog)
+    rule = quote.selecting.rule
+    assert [rule.keep_chance(n).hi for n in (0, 1, 49)] == [0, 0, 0]
+    assert rule.keep_chance(50).hi <= rule.delta
+    towns = ["few"] * 49 + ["many"] * 200
+    stored = {"t0": {"c0": [f"p{n}" for n in range(249)], "c1": towns}}
+    for _ in range(20):
+        noisy = release(quote, engine_of(columns)(stored).evaluate(quote.lowered.core), SystemEntropy())
+        assert noisy.keys == (("many",),)
