@@ -21,7 +21,9 @@ MADE = {  # where a family is made: what a rule of composition gives, and the co
     ("calibrate.py", "gaussian"): 3,
     ("calibrate.py", "laplace"): 1,
     ("convert.py", "pure"): 1,
+    ("factorisation.py", "gaussian"): 1,
     ("pld/lattice.py", "gaussian"): 1,
+    ("training.py", "gaussian"): 2,
 }
 METHODS = {("closed/bounds.py", "gaussian"): 1}  # a bound of this name
 

@@ -145,7 +145,7 @@ def test_com_04_the_count_shown_is_the_one_the_average_used():
 
 
 def test_hunt_54_questions_about_disjoint_people_are_one_question_by_groups(ask):
-    """x < 50 and x >= 50, each row a unit: grouped by the condition each has the noise of epsilon 1 for a charge of 1."""
+    """x < 50 and x >= 50, each row a unit: grouped by the condition, each has noise of epsilon 1 for 1."""
     table = Table("t", (Column("x", "integer", F(0), F(99)),), EACH_ROW)
     quote = quoted("SELECT x >= 50 AS upper, COUNT(*) AS n FROM t GROUP BY upper", 1, catalog_with(table))
     assert quote.epsilon == 1

@@ -44,6 +44,7 @@ from dpcurator.numbers.decimal_search import decimal_at, least_place, place_of
 from dpcurator.numbers.readable import readable
 from dpcurator.privacy import zcdp
 from dpcurator.privacy.calibration import Calibration
+from dpcurator.privacy.families import FAMILIES
 from dpcurator.privacy.families.gaussian import gaussian_sigma
 from dpcurator.privacy.loss import Loss
 
@@ -56,7 +57,6 @@ _LEAST = Fraction(1, 10**400)  # what is not proved there either is refused
 _GAP, _TIGHT_GAP = Fraction(1, 1000), Fraction(1, 10**4)  # of the epsilon asked for, between it and what is proved
 _TRIES = 24  # loss distributions at most, each of `_SECONDS` of CPU time at most, or of the usual time where tight
 _SECONDS, _SEVERAL = 2, 20_000  # beyond so many releases a closed bound has to do, unless tight
-_GRIDDED = frozenset({"laplace", "discrete_laplace", "discrete_gaussian"})
 _UNPROVED = "No noise level could be certified to meet this target."
 
 
@@ -199,10 +199,16 @@ def _of_gaussians(
     return _closer(dial, found, eps, near * (1 - (_TIGHT_GAP if tight else _GAP) / 2), tight)
 
 
+def _is_shifted(loss: Loss) -> bool:
+    """Is it that of noise against itself moved, on all rows, and not of one Gaussian pair, which is exact already?"""
+    known = FAMILIES[loss.family]
+    return "shift" in loss.given and known.sample is None and known.mu_squared is None
+
+
 def _closer(dial: _Dial, found: Calibrated, epsilon: Fraction, start: Fraction, tight: bool) -> Calibrated:
     """The same target by the loss distribution, or what was found, if that has no more noise. start: where the search
     begins; for Gaussians the rho of k continuous ones, from which theirs differs in the last figures alone (D10)."""
-    if not tight and (found.loss.family not in _GRIDDED or found.releases > _SEVERAL):
+    if not tight and (not _is_shifted(found.loss) or found.releases > _SEVERAL):
         return found
     delta, how = found.proved["delta"], (_TIGHT_GAP, SECONDS) if tight else (_GAP, _SECONDS)
     try:

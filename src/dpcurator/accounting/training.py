@@ -30,6 +30,7 @@ from dpcurator.accounting.composition import Composition
 from dpcurator.errors import Refusal, closest
 from dpcurator.numbers import positive, rational, whole
 from dpcurator.privacy.loss import Loss
+from dpcurator.privacy.sampled import rate_of, way_of
 
 if TYPE_CHECKING:
     from dpcurator.numbers.rational import Spelled
@@ -124,14 +125,14 @@ def noise_multiplier(
 
     run = dpsgd(noise_multiplier=1, batch=batch, rows=rows, rate=rate, epochs=epochs, steps=steps, sampling=sampling)
     ((loss, count),) = run.parts
-    sample: dict[str, Any] = {way: loss[_RATE] for way in ("poisson", "fixed_size") if loss.family.startswith(way)}
+    way = way_of(loss)
+    sample: dict[str, Any] = {} if way is None else {way: rate_of(loss)}
     found = calibrate(
         "gaussian", epsilon=epsilon, delta=delta, sensitivity=loss["shift"], releases=count, tight=True, **sample
     )
     return _up(root_above(found.loss["variance"], 10**12))
 
 
-_RATE = "rate"
 _Run = tuple[Loss, int]
 _Way = Callable[[Fraction, Fraction, Fraction], _Run]
 
