@@ -17,6 +17,7 @@ from dpcurator.mechanisms import DiscreteLaplace
 from dpcurator.plan.bind import bind
 from dpcurator.plan.canonical import as_json, plan_of
 from dpcurator.pricing.held import cutless
+from dpcurator.pricing.prices import PRICE_UNIT
 from dpcurator.pricing.quote import Quote, price
 from dpcurator.pricing.resolve import with_cut
 
@@ -120,6 +121,25 @@ def test_without_it_the_rest_has_the_same_noise(ledger):
         assert not rest.plan.cut
         assert rest.cost < quote.cost
         assert cutless(rest) is rest
+
+
+@pytest.mark.parametrize("ledger", LEDGERS)
+def test_what_is_charged_keeps_a_short_denominator_whatever_the_caps(ledger):
+    """k follows from caps, which a question may name: were parts of 1/k charged as they are, each such charge would
+    make the ledger's exact sum longer, until it could not be written any more."""
+    for rows in (1_048_573, 1_048_571, 999_983):
+        quote = quoted(COUNT, world(ledger, max_rows=rows, max_groups=1), "0.01")
+        assert quote.cost == Fraction("0.01")
+        for one in quote.priced:
+            assert (one.epsilon / PRICE_UNIT).denominator == (one.rho / PRICE_UNIT).denominator == 1
+        assert cutless(quote).priced == quote.priced[:1]
+
+
+def test_a_price_of_which_a_part_is_nothing_is_refused():
+    with pytest.raises(Refusal, match="too small to be shared"):
+        quoted(COUNT, world(max_rows=10**6), str(PRICE_UNIT))
+    text = str(PRICE_UNIT * 3)
+    assert price(bind(parse(COUNT), world(max_rows=10**6), AGGREGATES), Fraction(text), world()).cost == Fraction(text)
 
 
 def test_a_gaussian_count_keeps_its_own_law_beside_laplace_noise():

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
+from dpcurator.errors import Refusal
 from dpcurator.numbers import decimal_text
 from dpcurator.numbers.display import error_text
 from dpcurator.plan.canonical import canonical_text
@@ -26,7 +27,7 @@ from dpcurator.plan.check_catalog import may_bind
 from dpcurator.plan.nodes import Ask, Plan
 from dpcurator.plan.relations import one_row
 from dpcurator.plan.stability import Reach, weights
-from dpcurator.pricing.prices import Price
+from dpcurator.pricing.prices import Price, whole_units
 from dpcurator.values import Currency
 
 LEAST: Final = 20  # so that the two are at most a tenth of the price
@@ -75,9 +76,21 @@ def part_of_cut(asks: Sequence[Ask], reach: Reach, price: Price) -> int:
     return max(LEAST, parts * math.ceil(widest) + 2)
 
 
+def share_of_cut(price: Price, part: int) -> Fraction:
+    """What each of the cut's readings has of a price: 1/k of it, in whole units of price, so that what is charged keeps
+    a short denominator whatever the caps are. Raises Refusal where that is nothing."""
+    share = whole_units(price.amount / part)
+    if not share:
+        raise Refusal(
+            f"{price.currency} {decimal_text(price.amount)} is too small to be shared with how many units are cut.",
+            cure="Ask for a larger price, or with cut=False (--no-cut).",
+        )
+    return share
+
+
 def without_cut(price: Price, cut: int, part: int) -> Price:
     """What is left of a price for everything else. cut: how many readings the cut has."""
-    return replace(price, amount=price.amount * (part - cut) / part)
+    return replace(price, amount=price.amount - cut * share_of_cut(price, part))
 
 
 def reason(ask: Ask, plan: Plan) -> str:

@@ -30,7 +30,7 @@ from dpcurator.plan.reading import Reading
 from dpcurator.plan.relation_facts import rows_known
 from dpcurator.plan.stability import Reach, Steps, derivation, reading
 from dpcurator.pricing.bars import bars
-from dpcurator.pricing.cut import Told, part_of_cut, reason, without_cut
+from dpcurator.pricing.cut import Told, part_of_cut, reason, share_of_cut, without_cut
 from dpcurator.pricing.grids import grid, steps
 from dpcurator.pricing.noise import (
     NAMES,
@@ -379,7 +379,7 @@ def _with_cut(plan: Plan, resolved: Resolved, cut: tuple[Ask, ...], offered: Pri
     reach, others = resolved.reach, resolved.without_cut
     part = part_of_cut(others.asks, reach, offered)
     found = priced_at(plan, others, without_cut(offered, len(cut), part))
-    share = offered.amount / part
+    share = share_of_cut(offered, part)
     shares = Shares(pure_epsilon(share), share) if offered.currency == "rho" else Shares(share, None)
     more: list[Priced] = []
     for ask in cut:
