@@ -41,8 +41,8 @@ TOTAL = "SELECT SUM(cost), COUNT(DISTINCT patient) FROM visits"
 FREE = "SELECT city, 1 + 1 AS two FROM visits GROUP BY city"
 KEPT = Path(__file__).parent / "kept"
 KINDS = (
-    "an answer", "a repeat", "a public answer", "a batch", "its receipts", "a batch as one", "answers",
-    "an answer of chosen keys", *(one.stem for one in sorted(KEPT.glob("[0-9]_*.json"))),
+    "an answer", "an answer with its cut", "a repeat", "a public answer", "a batch", "its receipts", "a batch as one",
+    "answers", "an answer of chosen keys", *(one.stem for one in sorted(KEPT.glob("[0-9]_*.json"))),
 )
 
 

@@ -24,6 +24,7 @@ from dpcurator.snapshot.loading import Loader
 from dpcurator.snapshot.report import Kept
 from dpcurator.snapshot.store import Draft
 from dpcurator.snapshot.vectorised import quoted
+from dpcurator.values import read_json
 
 _PIECE: Final = 2**20  # bytes
 
@@ -67,7 +68,7 @@ def take_over(draft: Draft, loader: Loader, i: int, source: Source, files: Seque
         [(rows,)] = run(f"INSERT INTO t{i} SELECT * FROM before.t{known[0][0]}").fetchall()
         run("INSERT INTO files SELECT ?, reading, place, size, digest, names FROM before.files WHERE t = ?",
             [i, known[0][0]])
-        loader.report.header = frozenset(json.loads(known[0][4]))  # a new file has the same ones, or is refused
+        loader.report.header = frozenset(read_json(known[0][4]))  # a new file has the same ones, or is refused
         seen = {one[1] for one in known}
         return Kept(len(known), int(rows)), [path for path in files if str(path) not in seen]
     finally:
