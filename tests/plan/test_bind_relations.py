@@ -7,7 +7,10 @@ from fractions import Fraction as F
 
 import pytest
 from clinic import CLINIC, DECLARED, ROWS, clinic, count, exact, kinds, planned, refused, stored
+from heart import ALIKE
 
+from dpcurator.catalog.bind import PublicFacts, catalog_of
+from dpcurator.catalog.load import load
 from dpcurator.engines.duckdb.engine import DuckDB
 from dpcurator.engines.reference import Reference
 from dpcurator.plan.canonical import as_json, digest, plan_of
@@ -92,6 +95,20 @@ REFUSED = [
 @pytest.mark.parametrize(("condition", "said"), REFUSED, ids=[one for one, _ in REFUSED])
 def test_what_is_not_of_the_unit_alone_is_refused(condition, said):
     assert said in refused(f"{COUNT} WHERE {condition}")
+
+
+def test_exists_of_an_aggregate_is_refused_as_it_is_true_of_no_rows_too():
+    """SQL's COUNT makes a row of no rows, so EXISTS (SELECT COUNT(*) ...) is always true: hardly what is meant."""
+    for inner in ("COUNT(*)", "MAX(code)", "1 + COUNT(code)"):
+        text = f"{COUNT} WHERE EXISTS (SELECT {inner} FROM diagnoses WHERE patient = pid)"
+        assert "makes one even of none" in refused(text)
+
+
+def test_a_name_that_two_tables_of_the_subquery_have_is_not_the_outer_one():
+    """In SQL it could be either; it never silently means the question around."""
+    both = "visits AS a JOIN (SELECT pid, COUNT(*) AS n FROM visits GROUP BY pid) AS b ON a.pid = b.pid"
+    assert "same unit" in refused(f"{COUNT} WHERE EXISTS (SELECT 1 FROM {both} WHERE a.pid = pid)")
+    assert refused(f"{COUNT} WHERE EXISTS (SELECT 1 FROM {both} WHERE a.pid = visits.pid)") == "answered"
 
 
 def test_where_each_row_is_a_unit_there_is_no_cohort():
@@ -211,6 +228,9 @@ INNER_REFUSED = [
     ("SELECT COUNT(*) FROM visits WHERE city IN (SELECT city FROM cities)", "JOIN cities ON"),
     ("SELECT COUNT(*) FROM (SELECT NULL AS x FROM visits)", "CAST(NULL AS INTEGER)"),
     ("SELECT COUNT(*) FROM (SELECT pid AS a FROM visits) GROUP BY a", "each protected unit by itself"),
+    ("WITH a AS (SELECT * FROM visits), A AS (SELECT pid FROM visits) SELECT COUNT(*) FROM a", 'the name "A" twice'),
+    ("SELECT COUNT(*) FROM (SELECT *, 1 AS a FROM (SELECT *, 1 AS a FROM (SELECT *, 1 AS a FROM visits)))", "AS other"),
+    ("SELECT COUNT(*) FROM visits AS v JOIN (SELECT pid, MAX(age) FROM visits GROUP BY pid) ON v.pid = pid", "AS d"),
 ]
 
 
@@ -268,6 +288,16 @@ def test_a_table_without_repeats_is_joined_as_it_is():
     text = "SELECT COUNT(*) FROM visits JOIN diagnoses AS d ON pid = patient AND visits.day = d.day"
     assert count(text, catalog=made) == 1
     assert "several rows" in refused("SELECT COUNT(*) FROM visits JOIN diagnoses ON pid = patient", made)
+
+
+def test_a_table_with_values_for_missing_ones_may_repeat_them():
+    """A refresh keeps all rows that miss a value of `distinct`; read as a declared value these repeat one another."""
+    columns = DECLARED["diagnoses"]["columns"] | {"slot": {"type": "integer", "missing": 7}}
+    declared = DECLARED | {"diagnoses": DECLARED["diagnoses"] | {"columns": columns, "distinct": ["slot"]}}
+    source = "visits JOIN diagnoses ON pid = patient AND age = slot"
+    assert "a row could become many" in refused(f"SELECT COUNT(*) FROM {source}", clinic(declared))
+    declared["diagnoses"] = declared["diagnoses"] | {"columns": columns | {"slot": "integer"}}
+    assert refused(f"SELECT COUNT(*) FROM {source}", clinic(declared)) == "answered"
 
 
 def test_a_region_joined_on_the_unit_is_one_for_all_rows_of_a_unit():
@@ -349,6 +379,21 @@ def test_a_public_table_without_repeats_leaves_one_row_a_unit():
     one, many = (planned(f"SELECT COUNT(*) FROM {inner} JOIN {name} ON p.city = {name}.city")
                  for name in ("cities", "tags"))
     assert (one.source.max_rows, many.source.max_rows) == (1, 50)
+
+
+def test_what_public_tables_make_of_one_row_is_limited_by_public_facts_alone(monkeypatch):
+    """Else one person's row, times a public table with itself again and again, would decide whether an answer comes."""
+    monkeypatch.setitem(ROWS, "tags", [("Leeds", f"{n}", 0.0) for n in range(32)])
+    made = clinic()
+    once, twice = "visits JOIN tags AS a USING (city)", "visits JOIN tags AS a USING (city) JOIN tags AS b USING (city)"
+    assert refused(f"SELECT COUNT(*) FROM {once}", made) == "answered"
+    assert "one row could become 1,024: the limit is 1,000" in refused(f"SELECT COUNT(*) FROM {twice}", made)
+    fewer = f"{once} JOIN tags AS b ON visits.city = b.city AND a.tag = b.tag"
+    assert refused(f"SELECT COUNT(*) FROM {fewer}", made) == "answered"
+    inner = f"(SELECT visits.pid, COUNT(*) AS n, MIN(visits.city) AS city FROM {once} GROUP BY visits.pid) AS p"
+    assert refused(f"SELECT COUNT(*) FROM {inner} JOIN tags USING (city)", made) == "answered"
+    unread = catalog_of(load({"curator": ALIKE, "ledger": {"epsilon": 1}, "tables": DECLARED}), PublicFacts(1))
+    assert "dpcurator refresh" in refused(f"SELECT COUNT(*) FROM {once}", unread)
 
 
 PUBLIC_REFUSED = [

@@ -54,8 +54,20 @@ def test_physical_names_kinds_and_public_keys(tmp_path):
     assert catalog.tables[0].columns[1].keys == ("Hull", "York")
     assert catalog.tables[0].columns[2].keys == (None, 1.0, 2.0, float("inf"))
     assert catalog.data_version == 1
+    assert dict(info.facts.most) == {("cities", "name"): 2, ("cities", "price"): 1}
+    assert info.facts.unique == {("cities", "price")}
     assert report.tables[0].null_units == 1
     assert "Oslo" not in (declaration.state / "facts.json").read_text()
+
+
+def test_missing_values_of_a_public_table_repeat_as_what_they_are_read_as(tmp_path):
+    (tmp_path / "visits.csv").write_text("city,who,cost\nHull,a,1\n")
+    (tmp_path / "cities.csv").write_text("name,price\nYork,2\nHull,1\nBath,\nLeeds,\n")
+    declaration = load(FILE.replace('price = "float"', 'price = { type = "float", missing = 2 }'), directory=tmp_path)
+    refresh(declaration)
+    facts = open_snapshot(declaration).facts
+    assert dict(facts.most) == {("cities", "name"): 1, ("cities", "price"): 3}
+    assert facts.unique == {("cities", "name")}
 
 
 def test_the_report_gives_places_counts_and_the_most_frequent_spellings(declared, tmp_path):

@@ -50,14 +50,15 @@ def clinic(declared: dict[str, Any] | None = None, **curator: Any) -> Catalog:
     told = {"curator": ALIKE | curator, "ledger": {"epsilon": 1000, "delta": "1e-6"}, "tables": declared or DECLARED}
     made = load(told)
     public = {table.name: table for table in made.tables if not table.private}
-    keys, unique = [], set()
+    keys, unique, most = [], set(), []
     for name, table in public.items():
         for j, column in enumerate(table.columns):
             values = [row[j] for row in ROWS[name] if row[j] is not None]
+            most.append(((name, column.name), max(map(values.count, values), default=0)))
             if column.kind != "float":
                 keys.append(((name, column.name), tuple(sorted(set(values)))))
                 unique |= {(name, column.name)} if len(values) == len(set(values)) else set()
-    return catalog_of(made, PublicFacts(1, tuple(keys), frozenset(unique)))
+    return catalog_of(made, PublicFacts(1, tuple(keys), frozenset(unique), tuple(most)))
 
 
 CLINIC = clinic()

@@ -83,7 +83,8 @@ def world(seed: int, *, units: int = 8) -> World:
     replaces = luck.random() < 0.4
     curator = ALIKE | ({"neighbours": "replace-one", "units": units} if replaces else {})
     told = load({"curator": curator, "ledger": {"epsilon": 4, "delta": "1e-6"}, "tables": tables})
-    catalog = catalog_of(told, PublicFacts(1, ((("places", "region"), ("N", "S")),)))
+    catalog = catalog_of(told, PublicFacts(1, ((("places", "region"), ("N", "S")),), most=tuple(
+        (("places", name), len(PLACES)) for name in ("city", "code", "region"))))
     names: list[Any] = [f"u{n}" if n else "" for n in range(units)] if of_text else list(range(-1, units - 1))
     rows: dict[str, list[Any]] = {name: [] for name in tables}
     for number, name in enumerate([*names, None]):

@@ -30,6 +30,7 @@ class PublicFacts:
     version: int = 0
     keys: tuple[tuple[tuple[str, str], tuple[Value, ...]], ...] = ()
     unique: frozenset[tuple[str, str]] = frozenset()  # public columns without repeats
+    most: tuple[tuple[tuple[str, str], int], ...] = ()  # of a public column: in how many rows one value is, at most
 
     def of(self, table: str, column: str) -> tuple[Value, ...] | None:
         """The key values of a public column; None when no refresh has read it."""
@@ -62,6 +63,8 @@ def _with_public_keys(table: Table, declaration: Declaration, facts: PublicFacts
     if not table.private:
         read = [facts.of(table.name, column.name) for column in columns]
         unique = [(table.name, column.name) in facts.unique for column in columns]
+        most = dict(facts.most)
+        columns = [replace(column, most=most.get((table.name, column.name))) for column in columns]
         return replace(table, columns=tuple(
             replace(column, keys=in_order(values), unique=once) if values else column
             for column, values, once in zip(columns, read, unique, strict=True)

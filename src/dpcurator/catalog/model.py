@@ -61,6 +61,7 @@ class Column:
     max_length: int = MAX_LENGTH  # letters of a text; a longer one cannot be read
     per_unit: bool = False  # all rows of a unit have one value here: `refresh` sees to it
     unique: bool = False  # of a public table: no two rows have the same value here, as a refresh has read
+    most: int | None = None  # of a public table: in how many rows one value is, at most, as a refresh has read
     cleaning: Cleaning = AS_IT_IS  # what `refresh` makes of the values that the source has
 
     @property

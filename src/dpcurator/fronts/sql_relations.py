@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from dpcurator.errors import Mend, Refusal
 from dpcurator.fronts.sql_nodes import kind_of, known, place_of, unavailable
+from dpcurator.language.names import show
 from dpcurator.language.question import (
     Cohort,
     Everything,
@@ -145,11 +146,18 @@ class Queries:
         begun = node.args.get("with_")
         if begun is not None:
             known(begun, "expressions")
+            own: set[str] = set()
             for one in begun.expressions:
                 known(one, "this", "alias")
                 known(one.args["alias"], "this")
                 self.name_given(one.this, known_)
-                known_[name_of(one.args["alias"].this)] = self.query(one.this)
+                name = name_of(one.args["alias"].this)
+                if name.lower() in own:
+                    raise Refusal(f"WITH gives the name {show(name)} twice.", where=place_of(one.args["alias"].this),
+                                  cure="Give each SELECT a name of its own.")
+                own.add(name.lower())
+                known_.pop(name, None)  # an inner one comes after all outer ones
+                known_[name] = self.query(one.this)
                 if len(known_) > MOST_GIVEN:
                     raise Refusal(f"WITH gives more than {MOST_GIVEN} names.", cure="Ask in several questions.")
         left = [part for name, part in node.args.items() if name != "with_"]

@@ -40,7 +40,7 @@ from dpcurator.language.rows import Field, fields
 from dpcurator.language.typed import Typed, own_type
 from dpcurator.plan.folding import INNER, fold_of
 from dpcurator.plan.naming import Names, Part
-from dpcurator.plan.relation_facts import Facts, check_size, facts
+from dpcurator.plan.relation_facts import Facts, check_made, check_size, facts
 from dpcurator.plan.relations import Computed, InCohort, JoinOnUnit, JoinPublic, Made, PerUnit, Relation, Rows, Where
 
 
@@ -127,6 +127,7 @@ class Scene:
         conditions: list[Syntax] = []
         if cohort.part is None:
             conditions = [] if query.where is None else leaves(query.where, "AND")
+            _exists_of_rows(query, way)
             if query.group_by or query.having is not None:
                 raise Refusal(
                     "GROUP BY in the subquery of EXISTS is not available.", where=cohort.at,
@@ -163,9 +164,21 @@ class Scene:
             return False
         pairs = ((part.left, part.right), (part.right, part.left))
         return any(
-            inner.is_unit(one) and isinstance(other, Name) and not inner.names.has(other) and self.is_unit(other)
+            inner.is_unit(one) and isinstance(other, Name) and not inner.names.speaks_of(other) and self.is_unit(other)
             for one, other in pairs
         )
+
+
+def _exists_of_rows(query: Select, way: str) -> None:
+    """Refuse EXISTS (SELECT COUNT(*) ...): an aggregate has a row even where nothing is, so it would always be true."""
+    parts = [item.part for item in query.items if isinstance(item, Item)]
+    for call in [one for part in parts for one in walk(part) if isinstance(one, Call)]:
+        if call.function not in ROW_FUNCTIONS:
+            raise Refusal(
+                f"EXISTS asks whether there are rows, and {call.function} makes one even of none.", where=call.at,
+                cure=f"Write EXISTS (SELECT 1 FROM ...); or for a condition on it, {way[:-1].split(' WHERE')[0]} "
+                "GROUP BY ... HAVING ...).",
+            )
 
 
 def _same_units(one: Scene, other: Scene, at: str) -> None:
@@ -285,6 +298,7 @@ def _joined_to_public(source: Join, table: Table, catalog: Catalog, aggregates: 
     on, other_on = tuple(a for a, _ in pairs), tuple(b for _, b in pairs)
     relation = JoinPublic(one.relation, table.name, on, other_on, source.kind == "LEFT", single)
     check_size(relation)
+    check_made(relation, catalog, source.at)
     moved = Part(part.name, tuple((title, size + n) for title, n in columns), frozenset(size + n for n in hidden))
     return Scene(catalog, relation, Names((*one.names.parts, moved)), aggregates)
 
@@ -493,7 +507,7 @@ def stored(source: Named, catalog: Catalog, aggregates: Collection[str]) -> Scen
     table = catalog.tables[find(source.name, source.quoted, names, what="table", where=source.at)]
     if not table.private:
         raise Refusal(
-            f"{show(table.name)} is a public table: its contents need no curator.",
+            f"{show(table.name)} is a public table: its contents need no curator.", where=source.at,
             cure=f"Private tables: {', '.join(quote(t.name) for t in private) or 'none'}.",
         )
     unit = None if table.unit == EACH_ROW else table.unit

@@ -49,13 +49,18 @@ class Names:
             (part, index) for part in self.parts for title, index in part.free()
             if (title == name.column if name.quoted else title.lower() == name.column.lower())
         ]
+        if len({id(part) for part, _ in fits}) > 1 and any(part.name is None for part, _ in fits):
+            raise Refusal(
+                f"column {show(name.column)} could be of several subqueries, one of which has no name.", where=name.at,
+                cure=f"Give each a name, as in (SELECT ...) AS d, and write d.{quote(name.column)}.",
+            )
         if len({id(part) for part, _ in fits}) > 1:
             both = [f"{quote(part.name or '')}.{quote(name.column)}" for part, _ in fits[:2]]
             raise Refusal(
                 f"column {show(name.column)} could be {' or '.join(both)}.", where=name.at,
                 cure=f"Write {both[0]} or {both[1]}.", mends=(Mend(both[0], expression(name)),),
             )
-        if len(fits) > 1 and len({index for _, index in fits}) > 1 and not name.quoted:
+        if len(fits) > 1 and len({index for _, index in fits}) > 1:
             titles = {title for part in self.parts for title, index in part.free() if (part, index) in fits}
             if len(titles) == 1:
                 raise Refusal(
@@ -75,6 +80,14 @@ class Names:
         except Refusal:
             return False
         return True
+
+    def speaks_of(self, name: Name) -> bool:
+        """Whether it names something here, be it two columns at once: then it means nothing of a question around."""
+        if name.table is not None:
+            return any(part.name is not None and _same(name, part.name) for part in self.parts)
+        titles = [title for part in self.parts for title, _ in part.columns]
+        known = titles if name.quoted else map(str.lower, titles)
+        return (name.column if name.quoted else name.column.lower()) in known
 
     def _no_part(self, name: Name) -> Refusal:
         named = [part for part in self.parts if part.name is not None]

@@ -15,6 +15,7 @@ from typing import Final
 from dpcurator.catalog.model import Catalog, Column, Table, Value
 from dpcurator.errors import Refusal
 from dpcurator.language.intervals import bounds
+from dpcurator.language.names import show
 from dpcurator.language.rows import Field, Operand
 from dpcurator.plan.core_relations import letters
 from dpcurator.plan.nodes import Plan
@@ -35,6 +36,7 @@ from dpcurator.plan.relations import (
 
 MOST_DEPTH: Final = 64  # nodes above each other
 MOST_NODES: Final = 256  # of one question, each counted where it stands
+MOST_MADE: Final = 1_000  # rows that joins with public tables make of one
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,9 @@ def _rows(node: Rows, catalog: Catalog) -> Facts:
     if table is None:
         raise LookupError("the catalog has no such private table")
     names = [column.name for column in table.columns]
-    present = frozenset(map(names.index, table.distinct)) if table.distinct else None
+    alike = frozenset(map(names.index, table.distinct))
+    filled = any(table.columns[index].missing is not None for index in alike)  # a refresh keeps all that miss a value
+    present = alike if alike and not filled else None
     return Facts(table, node.unit_index, node.unit is None, None, present)
 
 
@@ -113,7 +117,7 @@ def _join_public(node: JoinPublic, catalog: Catalog) -> Facts:
     found = facts(node.source, catalog)
     table = found.table
     for column in public_table(node.table, catalog).columns:
-        table = with_column(table, replace(column, missing=None, unique=False))
+        table = with_column(table, replace(column, missing=None, unique=False, most=None))
     if node.single:
         return replace(found, table=table)
     return Facts(table, found.unit)
@@ -217,6 +221,43 @@ def check_size(node: Relation) -> None:
         raise Refusal(
             f"the question has too many subqueries, joins and conditions on top of each other: the limits are "
             f"{MOST_DEPTH} in depth and {MOST_NODES} in all.", cure="Ask it in several questions, or more simply.",
+        )
+
+
+def made_of_one(node: Relation, catalog: Catalog) -> int | None:
+    """How many rows joins with public tables make of one row, at most; None where no refresh has read that.
+
+    Public facts alone say it, so that how long a question takes, and whether it ends, never hangs on whether somebody
+    has a row.
+    """
+    match node:
+        case PerUnit(_, keys) if not keys:
+            return 1
+        case JoinPublic(source, table):
+            columns = public_table(table, catalog).columns
+            most = [rows for index in node.other_on if (rows := columns[index].most) is not None]
+            inner = made_of_one(source, catalog)
+            return max(1, min(most)) * inner if most and inner is not None else None
+        case Rows():
+            return 1
+    return made_of_one(node.source, catalog)
+
+
+def check_made(node: JoinPublic, catalog: Catalog, at: str) -> None:
+    """Raise Refusal where so many rows are made of one that one person could make a question slow."""
+    if catalog.data_version == 0:
+        return
+    found, name = made_of_one(node, catalog), show(node.table)
+    if found is None:
+        raise Refusal(
+            f"how often values repeat in the public table {name} has not been read.", where=at,
+            cure="The steward runs `dpcurator refresh`.",
+        )
+    if found > MOST_MADE:
+        raise Refusal(
+            f"joined with {name}, one row could become {found:,}: the limit is {MOST_MADE:,}.", where=at,
+            cure=f"Compare further columns of {name}, so that fewer of its rows fit, or join with a public table that "
+            "has each value in fewer rows.",
         )
 
 

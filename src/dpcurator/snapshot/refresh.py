@@ -81,7 +81,7 @@ def refresh(
                 report.outside = outside_keys(draft.connection, i, listed)
                 report.beyond = beyond_bounds(draft.connection, i, table)
                 report.over = over_caps(draft.connection, i, table, listed)
-        draft.publish(public, name, _unique(declaration, draft, dict(public)))
+        draft.publish(public, name, _most(declaration, draft))
         return Report(draft.version, tuple(reports), name)
 
 
@@ -187,17 +187,17 @@ def _public_keys(declaration: Declaration, draft: Draft) -> list[tuple[tuple[str
     return list(found.items())
 
 
-def _unique(
-    declaration: Declaration, draft: Draft, read: Mapping[tuple[str, str], tuple[Any, ...]]
-) -> set[tuple[str, str]]:
-    """The public columns in which no value stands twice."""
-    found = set[tuple[str, str]]()
+def _most(declaration: Declaration, draft: Draft) -> dict[tuple[str, str], int]:
+    """In how many rows of a public table one value of a column is, at most, with missing ones read as declared."""
+    found: dict[tuple[str, str], int] = {}
     for i, table in enumerate(declaration.tables):
-        for j, column in enumerate(table.columns):
-            values = read.get((table.name, column.name))
-            if values is not None and not table.private:
-                (rows,) = draft.connection.execute(f"SELECT count(c{j}) FROM t{i}").fetchone() or (0,)
-                found |= {(table.name, column.name)} if rows == len(values) else set()
+        for j, column in enumerate(table.columns if not table.private else ()):
+            held, given = (f"c{j}", []) if column.missing is None else (f"coalesce(c{j}, ?)", [column.missing])
+            (most,) = draft.connection.execute(
+                f"SELECT max(n) FROM (SELECT count(*) AS n FROM (SELECT {held} AS c FROM t{i}) "
+                "WHERE c IS NOT NULL GROUP BY c)", given,
+            ).fetchone() or (None,)
+            found[table.name, column.name] = most or 0
     return found
 
 

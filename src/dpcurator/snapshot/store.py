@@ -18,7 +18,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -119,7 +119,8 @@ def _public(found: dict[str, Any]) -> PublicFacts:
         for entry in found["keys"]
     )
     unique = frozenset((entry["table"], entry["column"]) for entry in found["keys"] if entry.get("unique") is True)
-    return PublicFacts(found["version"], keys, unique)
+    most = tuple(((entry["table"], entry["column"]), int(entry["rows"])) for entry in found.get("most", []))
+    return PublicFacts(found["version"], keys, unique, most)
 
 
 def _facts(state: Path) -> dict[str, Any] | None:
@@ -172,9 +173,10 @@ class Draft:
 
     def publish(
         self, keys: list[tuple[tuple[str, str], tuple[Any, ...]]], name: str | None = None,
-        unique: Collection[tuple[str, str]] = (),
+        most: Mapping[tuple[str, str], int] | None = None,
     ) -> None:
-        """Put the snapshot in force. name: what the steward calls this version. unique: columns without repeats."""
+        """Put the snapshot in force. name: what the steward calls this version. most: in how many rows a value of a
+        public column is, at most."""
         self.connection.execute("CHECKPOINT")
         self.connection.close()
         _sync(self.path)
@@ -186,9 +188,10 @@ class Draft:
             "fingerprint": schema_fingerprint(self.declaration),
             "keys": [
                 {"table": table, "column": column, "values": [json_value(value) for value in values]}
-                | ({"unique": True} if (table, column) in unique else {})
+                | ({"unique": True} if (most or {}).get((table, column)) == 1 else {})
                 for (table, column), values in keys
             ],
+            "most": [{"table": table, "column": column, "rows": n} for (table, column), n in (most or {}).items()],
             "name": name,
             "names": self.names if name is None else self.names | {name: self.version},
         }
