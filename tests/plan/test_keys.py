@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from power import tried
 from questions import catalog_with, planned
 
-from dpcurator.catalog.model import Column, Table
+from dpcurator.catalog.model import EACH_ROW, Column, Table
 from dpcurator.errors import Refusal
 from dpcurator.language.evaluate import value
 from dpcurator.language.rows import Compute, Field
@@ -121,6 +121,25 @@ def test_keys_by_hand(text, keys):
         return
     assert found == keys
     assert key_of(text).count == len(keys)
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        ("LEAST(FLOOR((x - 40) / 12), 9)", range(-4, 10)),
+        ("GREATEST(LEAST(FLOOR((x - 40) / 12), 9), 0)", range(10)),
+        ("FLOOR(LEAST(x, 100) / 50)", range(3)),
+        ("LEAST(y, 2)", range(3)),
+    ],
+)
+def test_d9_keys_that_no_value_within_the_bounds_can_have_are_not_asked(text, keys):
+    table = Table("t", (Column("x", "float", F(0), F(300)), Column("y", "integer", F(0), F(9))), EACH_ROW)
+    catalog = catalog_with(table)
+    plan = planned(f"SELECT {text}, COUNT(*) FROM t GROUP BY {text}", catalog)
+    (column,) = plan.source.source.columns
+    assert column.count == len(keys)
+    assert image(column.part, table) == tuple(keys)
+    assert disagreement(plan, catalog) is None
 
 
 @pytest.mark.parametrize(("text", "_"), BY_HAND, ids=[text for text, _ in BY_HAND])

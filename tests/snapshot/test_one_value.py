@@ -127,7 +127,7 @@ def test_it_is_refused_where_it_says_nothing(changed, words):
 def test_a_question_grouped_by_such_columns_is_one_group_a_unit_and_verifies(tmp_path):
     curator = _opened(tmp_path)
     asked = "SELECT region, COUNT(*) AS n, COUNT(DISTINCT who) AS people FROM t GROUP BY region"
-    quote = curator.quote(asked, spend="50%")
+    quote = curator.quote(asked, spend="50%", cut=False)
     assert (quote.reach.groups, quote.reach.keys) == (1, 2)
     assert [float(one.reading.l1 * one.reading.unit) for one in quote.priced] == [3, 1]
     answer = curator.ask(asked, spend="50%")

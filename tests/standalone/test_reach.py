@@ -32,7 +32,8 @@ def agree(seeds: range, each: int) -> Counter[str]:
             for text, quote in questions(replace(drawn, catalog=replace(drawn.catalog, **budget)), each):
                 plan = as_json(quote.plan)
                 reach = alone.reach_of(plan)
-                assert alone.asked_of(plan, reach) == [as_json(ask) for ask in resolve(quote.plan).asks], text
+                others, read = alone.asked_of(plan, reach), [as_json(ask) for ask in resolve(quote.plan).asks]
+                assert [*others, *alone.cut_of(plan, reach, read, others)] == read, text
                 for one in quote.priced:
                     grid = {"lower": one.steps.lower, "upper": one.steps.upper, "exponent": one.steps.exponent}
                     found = alone.moved(as_json(one.ask), reach, grid)
@@ -66,7 +67,7 @@ def test_it_agrees_with_the_product_on_some_hundred_plans():
         assert met[name], name
     assert met["others"]
     assert {name.split(", ")[0] for name in met if name.count(", ") == 2} == {
-        "rows", "present", "units", "values", "centred"
+        "rows", "present", "units", "values", "centred", "cut", "everyone"
     }
 
 

@@ -73,7 +73,19 @@ def _image(part: Operand, used: tuple[tuple[int, Column], ...], unit: str | None
     if part.kind == "float" and not all(column.keys is not None for column in columns.values()):
         return None
     missing = found.missing and any(column.keys is not None and None in column.keys for column in columns.values())
-    return (*((None,) if missing else ()), *_ordered(found.present))
+    return (*((None,) if missing else ()), *_ordered(_possible(found.present, part, table)))
+
+
+def _possible(values: Iterable[Value], part: Operand, table: Table) -> Iterable[Value]:
+    """Those within the ends that interval arithmetic gives the whole expression: LEAST(FLOOR(x / 10), 9) is never 12.
+    Of columns that have bounds alone, since a listed value, or one for missing ones, may be beyond them (D9)."""
+    used = [table.columns[index] for index in fields(part)]
+    if part.kind == "text" or any(column.keys is not None or column.missing is not None for column in used):
+        return values
+    ends = span(part, table)
+    low, high = ends.low, ends.high
+    return [one for one in values if not isinstance(one, int | float) or (
+        (low is None or one >= low) and (high is None or one <= high))]
 
 
 def _ordered(values: Iterable[Value]) -> list[Value]:
