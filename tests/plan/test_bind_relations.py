@@ -239,6 +239,15 @@ def test_what_is_no_relation_of_units_is_refused_with_its_cure(text, said):
     assert said in refused(text)
 
 
+def test_texts_that_grow_from_subquery_to_subquery_are_refused_where_they_pass_the_limit():
+    text = "WITH a AS (SELECT pid, city || city AS b, city AS c FROM visits), "
+    text += "d AS (SELECT pid, b || b || b || b AS e FROM a), f AS (SELECT pid, e || e || e AS g FROM d) "
+    asked = "SELECT COUNT(*) FROM f WHERE g = 'x'"
+    assert refused(f"{text}{asked}") == ("line 1, column 134: \"g\" could have 12,000 letters, counted from the "
+                                         "max_length of texts: the limit is 8,192. Write LEFT(e || e || e, 100).")
+    assert refused(f"{text}{asked}".replace("e || e || e AS", "LEFT(e || e || e, 100) AS")) == "answered"
+
+
 def test_names_of_with_used_twice_again_and_again_are_bounded():
     names = ["WITH a0 AS (SELECT pid FROM visits)"]
     names += [f"a{n + 1} AS (SELECT pid FROM a{n} WHERE pid IN (SELECT pid FROM a{n}))" for n in range(60)]

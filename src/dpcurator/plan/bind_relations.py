@@ -14,6 +14,7 @@ from dpcurator.catalog.model import EACH_ROW, Catalog, Column, Table
 from dpcurator.errors import Refusal
 from dpcurator.language.expressions import Reader
 from dpcurator.language.functions import ROW_FUNCTIONS
+from dpcurator.language.functions.function import LONGEST
 from dpcurator.language.names import find, quote, show
 from dpcurator.language.question import (
     Binary,
@@ -442,6 +443,12 @@ def _titled(scene: Scene, items: Sequence[tuple[str, Syntax]]) -> Scene:
     if made:
         scene.relation = Computed(scene.relation, tuple(made))
         check_size(scene.relation)
+    for (title, index), (_, part) in zip(places, items, strict=True):
+        if scene.table.columns[index].kind == "text" and scene.table.columns[index].letters > LONGEST:
+            raise Refusal(
+                f"{show(title)} could have {scene.table.columns[index].letters:,} letters, counted from the max_length "
+                f"of texts: the limit is {LONGEST:,}.", where=place(part), cure=f"Write LEFT({_words(part)}, 100).",
+            )
     return replace(scene, names=Names((Part(None, tuple(places)),)), marks={})
 
 
