@@ -13,6 +13,7 @@ from dpcurator.catalog.bind import PublicFacts, catalog_of
 from dpcurator.catalog.load import load
 from dpcurator.engines.duckdb.engine import DuckDB
 from dpcurator.engines.reference import Reference
+from dpcurator.plan import relation_facts
 from dpcurator.plan.canonical import as_json, digest, plan_of
 from dpcurator.plan.check_catalog import disagreement
 from dpcurator.plan.identity import rows_and_keys
@@ -246,6 +247,14 @@ def test_texts_that_grow_from_subquery_to_subquery_are_refused_where_they_pass_t
     assert refused(f"{text}{asked}") == ("line 1, column 134: \"g\" could have 12,000 letters, counted from the "
                                          "max_length of texts: the limit is 8,192. Write LEFT(e || e || e, 100).")
     assert refused(f"{text}{asked}".replace("e || e || e AS", "LEFT(e || e || e, 100) AS")) == "answered"
+
+
+def test_lists_of_columns_inside_are_named_within_few_steps(monkeypatch):
+    """A question may have thousands of columns in subqueries: each list is small, or there is none."""
+    text = "SELECT c, COUNT(*) FROM (SELECT pid, UPPER(city) || 'x' AS c FROM visits) GROUP BY c"
+    assert exact(text) == [{("LEEDSx",): 4, ("YORKx",): 2}]
+    monkeypatch.setattr(relation_facts, "STEPS", 3)
+    assert "GROUP BY c needs a public list of keys" in refused(text)
 
 
 def test_names_of_with_used_twice_again_and_again_are_bounded():

@@ -23,7 +23,7 @@ from dpcurator.errors import Refusal
 from dpcurator.language.evaluate import value
 from dpcurator.language.functions import BY_NAME
 from dpcurator.language.intervals import span
-from dpcurator.language.limits import Budget, Cost, computed, cost
+from dpcurator.language.limits import MOST_STEPS, Budget, Cost, computed, cost
 from dpcurator.language.rows import Choose, Compute, Constant, Field, Missing, Operand, fields, moved
 
 MOST_KEYS: Final = 1_000_000  # of a list, and of the combinations looked at to make it
@@ -39,24 +39,29 @@ class Values:
     missing: bool = False
 
 
-def image(part: Operand, table: Table) -> tuple[Value, ...] | None:
-    """The keys a GROUP BY on `part` answers for, distinct, missing first and then in order; None when not public."""
+def image(part: Operand, table: Table, steps: int = MOST_STEPS) -> tuple[Value, ...] | None:
+    """The keys a GROUP BY on `part` answers for, distinct, missing first and then in order; None when not public.
+
+    Raises Refusal where naming them takes more than so many steps.
+    """
     if isinstance(part, Field):
         column = table.columns[part.index]
         return (0, 1) if column.keys is None and column.type == "boolean" and not column.unknown_keys else column.keys
-    return _image(part, tuple((index, table.columns[index]) for index in sorted(fields(part))), table.unit)
+    return _image(part, tuple((index, table.columns[index]) for index in sorted(fields(part))), table.unit, steps)
 
 
 @lru_cache(maxsize=64)
-def _image(part: Operand, used: tuple[tuple[int, Column], ...], unit: str | None) -> tuple[Value, ...] | None:
+def _image(
+    part: Operand, used: tuple[tuple[int, Column], ...], unit: str | None, steps: int
+) -> tuple[Value, ...] | None:
     """As `image`, of the columns it uses alone: the others play no part."""
     columns = dict(used)
     filler = Column("", "text")
     last = max(columns, default=-1)
     table = Table("", tuple(columns.get(index, filler) for index in range(last + 1)), unit)
-    lists = [_listed(index, table, 10 * FEW) for index in columns]
+    lists = [_listed(index, table, min(10 * FEW, steps)) for index in columns]
     found: Values | None = None
-    budget = Budget()
+    budget = Budget(steps)
     if all(one is not None for one in lists):
         found = _over_columns(part, list(columns), [one for one in lists if one is not None], FEW, budget)
     if found is None:

@@ -36,6 +36,7 @@ from dpcurator.plan.relations import (
 
 MOST_DEPTH: Final = 64  # nodes above each other
 MOST_NODES: Final = 256  # of one question, each counted where it stands
+STEPS: Final = 100_000  # to name the values of one column of a subquery, of which a question may have very many
 MOST_MADE: Final = 1_000  # rows that joins with public tables make of one
 
 
@@ -155,9 +156,9 @@ def folded_column(fold: Fold, table: Table) -> Column:
 
 
 def _keys(part: Operand, table: Table) -> tuple[Value, ...] | None:
-    """The values that it can have, and missing, where they are public and few enough to be named."""
+    """The values that it can have, and missing, where they are public and soon named."""
     try:
-        found = image(part, table)
+        found = image(part, table, STEPS)
     except Refusal:
         return None
     if found is not None and isinstance(part, Field) and table.columns[part.index].missing is not None:
