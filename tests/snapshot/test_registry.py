@@ -7,9 +7,9 @@ no noise is left but with a probability below 1e-300.
 import tomllib
 
 import pytest
-import registry
 from shell import run
 
+import registry
 from dpcurator.curator.opening import open_curator
 
 # What a steward writes: the blanks, and for four columns what `init` and the first `refresh` told.

@@ -128,7 +128,8 @@ def test_facts_hold_nothing_private(declared):
     declaration = declared(X)
     fill(declaration, 123456789)
     facts = json.loads((declaration.state / "facts.json").read_text())
-    assert set(facts) == {"format", "version", "fingerprint", "keys", "name", "names"}
+    assert set(facts) == {"format", "version", "fingerprint", "keys", "most", "name", "names"}
+    assert facts["most"] == []  # of public tables alone
     assert (facts["name"], facts["names"]) == (None, {})  # the steward's words
     assert "123456789" not in str(facts)
 
