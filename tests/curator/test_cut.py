@@ -217,6 +217,39 @@ def test_a_curator_that_signs_another_cut_is_found_without_its_ledger(curator, l
     assert [step.name for step in found.steps if not step.holds] == ["answer"]
 
 
+@pytest.mark.parametrize("change", [
+    {"over": 1.5}, {"over_error": True}, {"over_error": -1}, {"units_error": -1}, {"protects": "others"}, {"more": 1},
+    {"reason": "have a value outside its bounds"}, {"reason": "are over a cap or have a value outside its bounds"},
+    None,
+])
+def test_a_cut_of_another_form_is_found_by_both_though_it_is_signed(curator, change):
+    printed = json.loads(json.dumps(curator.ask(COUNT, epsilon=1).as_json()))
+    printed["cut"] = None if change is None else printed["cut"] | change
+    core = {name: printed[name] for name in (*standalone.CORE, "cut")}
+    printed["receipt"] = signed(curator, printed["receipt"] | {"answer_sha256": sha(core)})
+    assert not dp.verify(printed["receipt"], answer=printed).holds
+    steps = standalone.steps(printed["receipt"], printed=printed)
+    assert [step[0] for step in steps if not step[1]] == ["answer"]
+
+
+def test_a_cut_of_a_public_number_of_units_tells_that_number(tmp_path):
+    """Neither verifier takes another one, or a bar."""
+    told = catalog(max_rows=None, max_groups=None, unit="each row", neighbours="replace-one")
+    told["curator"] |= {"units": len(ROWS)}
+    curator = dp.open(told, directory=tmp_path, visits=frame(ROWS))
+    answer = curator.ask(MEAN, epsilon=1)
+    assert (answer.cut.units, answer.cut.units_error, answer.cut.reason) == (
+        len(ROWS), 0, "have a value outside its bounds")
+    holds(curator, answer)
+    for change in ({"units": len(ROWS) + 1}, {"units_error": 1}):
+        printed = json.loads(json.dumps(answer.as_json()))
+        printed["cut"] |= change
+        core = {name: printed[name] for name in (*standalone.CORE, "cut")}
+        printed["receipt"] = signed(curator, printed["receipt"] | {"answer_sha256": sha(core)})
+        assert not dp.verify(printed["receipt"], answer=printed).holds
+        assert not all(step[1] for step in standalone.steps(printed["receipt"], printed=printed))
+
+
 def test_a_receipt_that_gives_the_cut_less_noise_than_it_pays_is_found_by_both(curator):
     receipt = json.loads(json.dumps(curator.ask(COUNT, epsilon=1).receipt))
     for change in ({"scale": "1"}, {"epsilon": "1/100"}, {"l1": 0}, {"coordinates": 2},

@@ -82,6 +82,7 @@ Choose branches otherwise kind;  Truth value;  Compare op left right;  Among ope
 Like operand pattern escape;  Not part;  AllOf parts;  AnyOf parts"""
 KNOWN = {name: {"node", *fields} for name, *fields in map(str.split, re.split("[;\n]+", FORMS.strip()))}
 LATER = {"Bounded": "max_total", "KeyColumn": "per_unit", "Grouped": "min_units", "Plan": "cut", "Ask": "clamped"}
+CUT = ("over", "over_error", "units", "units_error")  # what an answer tells of them, beside their name and the reason
 OVERALL = ("everyone", "cut", "cut_groups")  # one number whatever the keys, in which a unit counts once
 ROW_FUNCTIONS = set("""add_i sub_i mul_i mod_i neg_i abs_i sign_i floordiv_i round_i add_f sub_f mul_f div_f mod_f neg_f
     abs_f sign_f sqrt exp ln power floor ceil round round_f to_f coalesce least greatest clip lower upper trim ltrim
@@ -688,12 +689,28 @@ def answer(receipt: Any, printed: Any, catalog: Any = None) -> str:
           *((name, fact, printed[name]) for name, fact in beside)])
     if catalog is not None:
         listed(receipt, printed, catalog)
+    if "cut" in printed:
+        cut_printed(receipt, printed["cut"])
     keys = receipt["plan"]["source"]["source"]["columns"]
     most = math.inf if any(key["count"] is None for key in keys) else math.prod(key["count"] for key in keys)
     need(len(printed["rows"]) <= most, "it has more rows than there are keys")
     need(isinstance(printed["repeated"], bool) and all(isinstance(printed[one], str) for one in AMOUNTS),
          "what is printed beside the receipt is malformed")
     return f"the one whose hash was signed; {', '.join(name for name, _ in beside)} beside it are the receipt's"
+
+def cut_printed(receipt: Any, cut: Any) -> None:
+    """How many units are cut is told as whole numbers with bars, in the words of its plan. That the bars are those of
+    its noise is worked out by dpcurator verify."""
+    counts = [claim["ask"] for claim in receipt["readings"] if overall(claim["ask"])]
+    units = reach_of(receipt["plan"]).units
+    need(isinstance(cut, dict) and set(cut) == {*CUT, "protects", "reason"}
+         and all(type(cut[name]) is int for name in CUT) and cut["over_error"] >= 0
+         and cut["protects"] == receipt["protects"], "how many units are cut is malformed")
+    need(cut["units_error"] >= 0 if len(counts) > 1 else (cut["units"], cut["units_error"]) == (units, 0),
+         "units are cut of another number of them")
+    caps, clamps = "are over a cap", "have a value outside its bounds"
+    need(cut["reason"] in ((clamps, f"{caps} or {clamps}") if counts[0].get("clamped") else (caps,)),
+         "units are cut for another reason")
 
 def charge(receipt: Any) -> Fraction:
     """What the ledger was charged in its currency, for this question or for the batch that it was asked in."""
