@@ -178,7 +178,7 @@ WITH old AS (SELECT * FROM visits WHERE age > 65) SELECT COUNT(*) FROM old;
 SELECT COUNT(*) FROM visits WHERE age > 65;
 -- answers
 SELECT COUNT(*) FROM visits JOIN cities ON visits.city = cities.city;
--- refused: JOIN
+-- answers
 SELECT COUNT(*) FROM visits;
 -- answers
 DELETE FROM visits;

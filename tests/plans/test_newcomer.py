@@ -43,7 +43,7 @@ VISITS = Table(
     ),
     "patient_id", max_rows=4, max_groups=2,
 )
-CITIES = Table("cities", (Column("city", "text"),), None)
+CITIES = Table("cities", (Column("city", "text", keys=("Hull", "Leeds", "York"), most=1),), None)
 CATALOG: Catalog = replace(catalog_with(VISITS, CITIES), delta=F(1, 10**6), salt="0" * 32)
 MOMENT = 1_710_000_000_000_000
 ROWS: list[tuple[Any, ...]] = [
@@ -51,7 +51,10 @@ ROWS: list[tuple[Any, ...]] = [
      "flu", "Dr Grey")
     for n in range(60)
 ]
-TABLES = {"t0": {f"c{i}": [row[i] for row in ROWS] for i in range(len(VISITS.columns))}}
+TABLES = {
+    "t0": {f"c{i}": [row[i] for row in ROWS] for i in range(len(VISITS.columns))},
+    "t1": {"c0": ["Hull", "Leeds", "York"]},
+}
 
 
 def statements() -> list[tuple[str, str | None]]:

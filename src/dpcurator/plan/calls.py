@@ -13,7 +13,7 @@ from dpcurator.errors import Mend, Refusal, closest
 from dpcurator.language.functions import ROW_FUNCTIONS
 from dpcurator.language.intervals import bounds, unbounded
 from dpcurator.language.names import quote
-from dpcurator.language.question import Binary, Call, Literally, Name, Syntax
+from dpcurator.language.question import Binary, Call, Case, Literally, Name, Syntax
 from dpcurator.language.render import expression, words
 from dpcurator.language.rows import Compute, Constant, Field, Operand
 from dpcurator.language.spelling import spelled
@@ -127,6 +127,8 @@ def _count_distinct(call: Call, scope: Scope) -> tuple[AggregateCall, AggregateR
     elif call.arguments and isinstance(call.arguments[0], Name):
         cure += f" For which values there are, write SELECT {named}, COUNT(*) with GROUP BY {named}."
     what = "DISTINCT is available only for counting the protected unit."
+    if call.arguments and isinstance(call.arguments[0], Case):  # as FILTER is read
+        cure += " A condition on whom it counts stands in WHERE, not in FILTER or CASE."
     raise Refusal(what, where=call.at, cure=cure, mends=_put(put, over))
 
 
