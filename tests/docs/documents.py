@@ -102,12 +102,12 @@ def run_command(command: str) -> str:
     target = None
     if ">" in words:
         words, target = words[: words.index(">")], words[-1]
-    from dpcurator.cli import with_commands
+    from dpcurator.cli import parser
 
     out = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
         try:
-            with_commands()(words[1:], prog_name="dpcurator", standalone_mode=False)
+            parser()(words[1:], prog_name="dpcurator", standalone_mode=False)
         except (SystemExit, typer.Exit):
             pass
         except Exception as error:  # click's own complaint about the options

@@ -29,11 +29,9 @@ def test_a_public_name_is_no_module_so_it_stays_what_it_is(name):
 
 def commands() -> dict[str, list[str]]:
     """Every command of the shell, those of groups too ("plot law"), with its long options."""
-    import typer
+    from dpcurator.cli import parser
 
-    from dpcurator.cli import with_commands
-
-    found, left = {}, list(typer.main.get_command(with_commands()).commands.items())
+    found, left = {}, list(parser().commands.items())
     while left:
         name, command = left.pop()
         if hasattr(command, "commands"):

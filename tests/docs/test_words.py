@@ -69,11 +69,9 @@ def in_docstrings() -> Iterator[tuple[str, str]]:
 
 
 def in_commands() -> Iterator[tuple[str, str]]:
-    import typer
+    from dpcurator.cli import parser
 
-    from dpcurator.cli import with_commands
-
-    left = list(typer.main.get_command(with_commands()).commands.items())  # type: ignore[attr-defined]
+    left = list(parser().commands.items())
     while left:
         name, command = left.pop()
         left += [(f"{name} {inner}", one) for inner, one in getattr(command, "commands", {}).items()]

@@ -202,7 +202,7 @@ def test_receipts_are_the_same_but_for_the_answers_hash(neighbours):
 
 
 def test_what_the_shell_prints_before_the_noise_is_the_same(neighbours, monkeypatch, capsys):
-    from dpcurator.cli import with_commands
+    from dpcurator.cli import parser
 
     both(neighbours)
     commands = [["quote", question, "--epsilon", "0.1", *how] for question in QUESTIONS for how in ([], ["--json"])]
@@ -215,7 +215,7 @@ def test_what_the_shell_prints_before_the_noise_is_the_same(neighbours, monkeypa
         out: list[Any] = []
         for command in commands:
             with pytest.raises(SystemExit) as end:
-                with_commands()(command, prog_name="dpcurator")
+                parser()(command, prog_name="dpcurator")
             out.append((command, end.value.code, *capsys.readouterr()))
         printed.append(out)
     assert printed[0] == printed[1]

@@ -17,8 +17,8 @@ from alone import wrong
 from shell import run
 
 import dpcurator as dp
+from dpcurator.cli import parser
 from dpcurator.cli import verify as verifying
-from dpcurator.cli import with_commands
 from dpcurator.privacy.families.discrete_gaussian_sums import least_variance
 from dpcurator.receipts.verification import verify
 from dpcurator.standalone import verify as alone
@@ -52,7 +52,7 @@ def clinic(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(place)
         with pytest.raises(SystemExit):
-            with_commands()(["refresh"], prog_name="dpcurator")
+            parser()(["refresh"], prog_name="dpcurator")
     made = dp.open(place / "curator.toml")
     made.cut = False  # those of tests/curator/test_cut.py tell of it
     one = made.ask("SELECT city, AVG(age) FROM visits GROUP BY city", epsilon=0.5)

@@ -38,10 +38,10 @@ class Ran:
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> Ran:
     """One command, in this process."""
-    from dpcurator.cli import with_commands
+    from dpcurator.cli import parser
 
     capsys.readouterr()
     with pytest.raises(SystemExit) as end:
-        with_commands()(list(arguments), prog_name="dpcurator")
+        parser()(list(arguments), prog_name="dpcurator")
     out, err = capsys.readouterr()
     return Ran(int(end.value.code or 0), out, err)

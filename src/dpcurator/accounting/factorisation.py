@@ -100,7 +100,7 @@ def _of_named(factor: str, steps: object, times: int, apart: int) -> Fraction:
     if times == 1:
         return Fraction(n.bit_length() if factor == "tree" else sum(one * one for one in _root(n)), _scale(factor) ** 2)
     if factor == "tree":
-        return _sensitivity(lambda i: [_common(i, j, n) for j in range(n)], n, times, apart)
+        return _sensitivity(lambda i: _common(i, n), n, times, apart)
     coefficients = _root(n)
 
     totals = [_running(coefficients, lag) for lag in range(n)]
@@ -139,10 +139,11 @@ def _root(n: int) -> list[int]:
     return found
 
 
-def _common(i: int, j: int, n: int) -> int:
-    """How many dyadic ranges that end within the n steps hold both i and j."""
-    levels = range((i ^ j).bit_length(), n.bit_length())
-    return sum(((i >> level) + 1) << level <= n for level in levels)
+def _common(i: int, n: int) -> list[int]:
+    """Over j: how many dyadic ranges that end within the n steps hold both i and j. Those that hold i lie in each
+    other, so the lowest ones end within the steps."""
+    ended = sum(((i >> level) + 1) << level <= n for level in range(n.bit_length()))
+    return [max(0, ended - (i ^ j).bit_length()) for j in range(n)]
 
 
 def _of_matrix(factor: Any, steps: object, times: int, apart: int) -> Fraction:
@@ -183,14 +184,11 @@ def _sensitivity(products: Any, n: int, times: int, apart: int) -> Fraction:
 def _best(values: Sequence[Any], times: int, apart: int) -> list[Any]:
     """best[k]: the greatest sum of at most k of these values (>= 0), any two at least `apart` places apart."""
     best: list[Any] = [0]
-    done: list[list[Any]] = []
+    ended: list[Any] = []
     for k in range(1, times + 1):
-        ended: list[Any] = []
-        for place, value in enumerate(values):
-            earlier = done[-1][place - apart] if done and place >= apart else 0
-            ended.append(max(value + earlier, ended[-1] if ended else 0))
+        earlier = itertools.chain(itertools.repeat(0, apart), ended) if ended else itertools.repeat(0)
+        ended = list(itertools.accumulate(map(operator.add, values, earlier), max))
         best.append(ended[-1] if ended else 0)
-        done.append(ended)
         if k * apart > len(values) + apart:  # no more fit
             best += [best[-1]] * (times - k)
             break

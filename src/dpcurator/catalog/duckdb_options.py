@@ -72,6 +72,7 @@ SETTINGS: Final = {
     "scalar_subquery_error_on_multiple_rows": "true",
     "dialect_compatibility_mode": "'NONE'",
 }
+_KNOWN: Final[dict[str, str]] = {}  # what the installed version has, and its defaults: each listing takes 5 ms
 
 
 def write_down(connection: DuckDBPyConnection) -> DuckDBPyConnection:
@@ -80,13 +81,16 @@ def write_down(connection: DuckDBPyConnection) -> DuckDBPyConnection:
     In a notebook without ipywidgets there is no bar, and DuckDB then refuses every change of its setting, also to the
     value that it has: so it is changed only where it is on.
     """
-    known = dict(connection.execute("SELECT name, value FROM duckdb_settings()").fetchall())
+    if not _KNOWN:
+        _KNOWN.update(connection.execute("SELECT name, value FROM duckdb_settings()").fetchall())
     for name, value in SETTINGS.items():
-        if name in known:
-            of_truth = value == "'preserve_case'" and known[name] in ("true", "false")  # so before DuckDB 2
+        if name in _KNOWN:
+            of_truth = value == "'preserve_case'" and _KNOWN[name] in ("true", "false")  # so before DuckDB 2
             connection.execute(f"SET {name} = {'true' if of_truth else value}")
-    if known.get("enable_progress_bar") == "true":
-        connection.execute("SET enable_progress_bar = false")
+    if "enable_progress_bar" in _KNOWN:
+        shown = connection.execute("SELECT current_setting('enable_progress_bar')").fetchone()
+        if shown == (True,):
+            connection.execute("SET enable_progress_bar = false")
     return connection
 
 

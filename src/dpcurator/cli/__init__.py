@@ -10,8 +10,9 @@ Checked in tests/cli.
 
 from __future__ import annotations
 
+import functools
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from typer import Typer
@@ -22,9 +23,8 @@ def main() -> None:
     import gc
 
     gc.set_threshold(100_000)  # looking for garbage while modules load would be a tenth of a short command's time
-    app = with_commands()
     try:
-        app(prog_name="dpcurator")
+        parser()(prog_name="dpcurator")
     except BrokenPipeError:  # the reader of our output has gone
         sys.stderr.close()
         sys.exit(141)
@@ -38,4 +38,12 @@ def with_commands() -> Typer:
     return app
 
 
-__all__ = ["main", "with_commands"]
+@functools.cache
+def parser() -> Any:
+    """What takes a command's words and runs it; made once, as that takes longer than most commands."""
+    from typer.main import get_command
+
+    return get_command(with_commands())
+
+
+__all__ = ["main", "parser", "with_commands"]

@@ -92,4 +92,4 @@ def _reach(composition: Composition) -> Fraction:
 def _method(composition: Composition, name: str) -> Callable[[Fraction], Fraction | None]:
     if name not in METHODS:
         raise Refusal(f"{name!r} is no method here.", cure=f"Write one of {', '.join(METHODS)}.")
-    return lambda eps: dict(upper_deltas(composition.parts, eps)).get(name)
+    return lambda eps: dict(upper_deltas(composition.parts, eps, of=[name])).get(name)

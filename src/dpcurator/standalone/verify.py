@@ -165,11 +165,18 @@ def add(one: Point, other: Point) -> Point:
     e, f, g, h = b - a, d - c, d + c, b + a
     return e * f % P, g * h % P, f * g % P, e * h % P
 
-def times(number: int, point: Point) -> Point:
-    total = (0, 1, 1, 0)
-    for bit in bin(number)[2:]:
-        total = add(total, total)
-        total = add(total, point) if bit == "1" else total
+def twice(x: int, y: int, z: int, _: int) -> Point:
+    a, b, c = x * x % P, y * y % P, x * y
+    e, f, g, h = -2 * c % P, (2 * z * z + a - b) % P, a - b, a + b
+    return e * f % P, g * h % P, f * g % P, e * h % P
+
+def times(number: int, point: Point, other: int = 0, another: Point = (0, 1, 1, 0)) -> Point:
+    """number times point and other times another, by one walk over the bits of both numbers."""
+    total, sums = (0, 1, 1, 0), {(1, 0): point, (0, 1): another, (1, 1): add(point, another)}
+    for place in reversed(range(max(number.bit_length(), other.bit_length()))):
+        total = twice(*total)
+        bits = number >> place & 1, other >> place & 1
+        total = add(total, sums[bits]) if bits in sums else total
     return total
 
 def encoded(point: Point) -> bytes:
@@ -192,7 +199,7 @@ def signed(key: bytes, message: bytes, signature: bytes) -> bool:
     need(times(8, (x, y, z, t))[0] != 0, "the public key is one under which any signature could hold")
     hashed = sha512(signature[:32] + key + message).digest()
     s, k = int.from_bytes(signature[32:], "little"), int.from_bytes(hashed, "little")
-    right = add(times(s % Q, decoded(BASE)), times(k % Q, (P - x, y, z, P - t)))
+    right = times(s % Q, decoded(BASE), k % Q, (P - x, y, z, P - t))
     return len(signature) == 64 and s < Q and encoded(right) == signature[:32]
 
 BASE = bytes.fromhex("58" + "66" * 31)  # y = 4/5

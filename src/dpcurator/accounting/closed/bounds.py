@@ -30,7 +30,7 @@ Checked     tests/accounting/test_closed.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -89,11 +89,11 @@ def each_bound(parts: Parts, delta: object, *, adaptive: bool = True) -> Iterato
             yield name, epsilon
 
 
-def upper_deltas(parts: Parts, epsilon: object) -> list[tuple[str, Fraction]]:
-    """(method, delta) for each method that applies. epsilon: at least 0, else a Refusal."""
+def upper_deltas(parts: Parts, epsilon: object, *, of: Iterable[str] | None = None) -> list[tuple[str, Fraction]]:
+    """(method, delta) for each method that applies, or of these alone. epsilon: at least 0, else a Refusal."""
     eps = at_least_0(epsilon, name="epsilon")
     infinite, finite = split(parts)
-    found = ((name, method.delta(finite, eps)) for name, method in METHODS.items())
+    found = ((name, METHODS[name].delta(finite, eps)) for name in (METHODS if of is None else of))
     return [(name, min(infinite + (1 - infinite) * rest, Fraction(1))) for name, rest in found if rest is not None]
 
 
