@@ -128,6 +128,8 @@ class Parsed:
         require(keys is None or place is None or readings[place] is not None, "a count is drawn with keys it shares")
         for one in every:
             require(one is None or _is_place(one, None if one is keys else int), "the place of what it shares is none")
+            require(one is None or not self.charged or one["position"] < self.receipt["ledger"]["position"],
+                    "what it shares was paid after it")
         return readings, keys
 
     @cached_property

@@ -65,8 +65,9 @@ def step(name: str, check: Callable[..., str], *given: Any) -> Step:
     return name, holds, "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in words[:5000])
 
 # --- The form of a receipt --------------------------------------------------------------------------------------------
-# All that a plan may hold: things with a name (in a field "node") and their fields. The second part is what WHERE and
-# expressions are made of. They read one row: there is no way to write what looks at other rows, or at other units.
+# All that a plan may hold: things with a name (in a field "node") and their fields. The second part is what is made of
+# noisy numbers, the third what WHERE and expressions are made of, and neither holds another's. Those of the third read
+# one row: there is no way to write what looks at other rows, or at other units.
 FORMS = """
 Plan source calls outputs having order limit offset;  Bounded source max_rows max_groups;  Grouped source columns other
 Where source predicate columns;  InCohort source among;  Rows table unit unit_index neighbours units
@@ -75,12 +76,15 @@ Computed source columns;  Made name part type
 PerUnit source keys folds;  Fold name function type part by lower upper
 KeyColumn name part type count digest
 AggregateCall function column;  Measured name part type kind lower upper filled;  Ask what column
+
 Output title part shown;  Order part descending nulls_first;  Key index;  Result index;  Given value;  Apply op parts
 
 Field index kind;  Constant value kind;  Missing kind;  Compute function parts kind literals;  When condition value
 Choose branches otherwise kind;  Truth value;  Compare op left right;  Among operand values;  IsMissing operand
 Like operand pattern escape;  Not part;  AllOf parts;  AnyOf parts"""
 KNOWN = {name: {"node", *fields} for name, *fields in map(str.split, re.split("[;\n]+", FORMS.strip()))}
+KIND = {one.split()[0]: n for n, some in enumerate(FORMS.strip().split("\n\n")) for one in re.split("[;\n]+", some)}
+WITHIN = dict.fromkeys(("outputs", "having", "order"), 1) | dict.fromkeys(("part", "predicate", "by"), 2)
 LATER = {"Bounded": "max_total", "KeyColumn": "per_unit", "Grouped": "min_units", "Plan": "cut", "Ask": "clamped"}
 CUT = ("over", "over_error", "units", "units_error")  # what an answer tells of them, beside their name and the reason
 OVERALL = ("everyone", "cut", "cut_groups")  # one number whatever the keys, in which a unit counts once
@@ -118,6 +122,10 @@ def form(receipt: Any) -> str:
             names = set(part) - {LATER.get(str(part.get("node")))}  # which may be left out
             need(names in [KNOWN.get(str(part.get("node"))), *others], "a part of the plan is not known here")
             need(part.get("function") in ROW_FUNCTIONS or part.get("node") != "Compute", "a function is not known here")
+            inner = ((field, one) for field in part
+                     for one in (part[field] if isinstance(part[field], list) else [part[field]]))
+            need(all(KIND[one["node"]] == (KIND[part["node"]] or WITHIN.get(field, 0)) for field, one in inner
+                     if isinstance(one, dict) and "node" in one), "a part of the plan stands where no such part may")
         need(not isinstance(part, float) and (not isinstance(part, int) or abs(part) < 10**1400), "a number is none")
     return f"a {receipt['format']}, and every part of its plan is of a kind known here"
 
@@ -129,11 +137,16 @@ def parts_of(value: Any) -> Iterable[Any]:
         left += part.values() if isinstance(part, dict) else part if isinstance(part, list) else []
 
 def number(text: Any) -> Fraction:
-    """An exact number in its one spelling: an amount, "1/2" or "3"; or one of a plan, {"exact": "-3/1"}."""
-    text, sign = (text["exact"], "-?") if isinstance(text, dict) else (text, "")
-    need(re.fullmatch(sign + "[0-9]{1,1400}(/[0-9]{1,1400})?", text), "a number is malformed")
-    found = Fraction(text)
-    need(text == (f"{found.numerator}/{found.denominator}" if sign else str(found)), "a number is spelled otherwise")
+    """An amount, which is exact and never below 0, in its one spelling: "1/2" or "3"."""
+    need(re.fullmatch("[0-9]{1,1400}(/[0-9]{1,1400})?", text), "a number is malformed")
+    need(text == str(found := Fraction(text)), "a number is spelled otherwise")
+    return found
+
+def bound(part: Any) -> Fraction:
+    """A number of a plan, which is exact, in its one spelling: {"exact": "-3/1"}."""
+    need(re.fullmatch("-?[0-9]{1,1400}/[0-9]{1,1400}", part["exact"]), "a number is malformed")
+    found = Fraction(part["exact"])
+    need(part["exact"] == f"{found.numerator}/{found.denominator}", "a number is spelled otherwise")
     return found
 
 def read_json(text: str) -> Any:
@@ -248,6 +261,13 @@ def owned_below(relation: Any) -> bool:
     return relation["node"] in ("InCohort", "PerUnit", "JoinOnUnit", "JoinPublic") or any(owned_below(relation[name])
                                                               for name in RELATIONS[relation["node"]])
 
+def one_row(relation: Any) -> bool:
+    """Whether a unit has at most one row of it, so that it is over no cap."""
+    node = relation["node"]
+    if node in ("Rows", "PerUnit"):
+        return relation["unit"] is None if node == "Rows" else not relation["keys"]
+    return bool(node != "JoinPublic" or relation["single"]) and one_row(relation["source"])
+
 def words_of(relation: Any) -> list[str]:
     """How its rows are made, in words, from the inside outwards."""
     node, unit = relation["node"], relation.get("unit")
@@ -319,8 +339,8 @@ def asked_of(plan: Any, reach: SimpleNamespace, apart: bool = False) -> list[Any
     for call in plan["calls"] if reach.keys != 0 else []:
         column, function, public = call["column"], call["function"], reach.units and always(reach, call["column"])
         if function in ("SUM", "AVG"):
-            constant = number(column["lower"]) == number(column["upper"])
-            free = constant and (function == "AVG" or public or number(column["lower"]) == 0)
+            constant = bound(column["lower"]) == bound(column["upper"])
+            free = constant and (function == "AVG" or public or bound(column["lower"]) == 0)
             what = [] if free else ["values"] if function == "SUM" or public else ["centred", "present"]
         else:
             need(function == "COUNT" or (function == "COUNT DISTINCT" and column is None), f"{function} is not known")
@@ -362,7 +382,7 @@ def moved(ask: Any, reach: SimpleNamespace, grid: Any) -> dict[str, Any]:
     what, column, m, groups, keys = ask["what"], ask["column"], reach.rows, reach.groups, reach.keys
     lower, upper, exponent, summed = grid["lower"], grid["upper"], grid["exponent"], what in ("values", "centred")
     need(abs(exponent) <= 1000 if summed and column["kind"] == "float" else exponent == 0, "a grid is out of range")
-    ends = [math.floor(number(column[end]) * Fraction(2)**exponent + Fraction(1, 2)) if summed else 0
+    ends = [math.floor(bound(column[end]) * Fraction(2)**exponent + Fraction(1, 2)) if summed else 0
             for end in ("lower", "upper")]  # values are clamped to these, in steps of 2^-exponent
     need([lower, upper] == ends and lower <= upper, "a grid does not hold the bounds of the values")
     low, high = {"values": (m * min(lower, 0), m * max(upper, 0)), "units": (0, 1),
@@ -423,6 +443,10 @@ def question(receipt: Any, catalog: Any) -> str:
     plan, reach = receipt["plan"], reach_of(receipt["plan"])
     for column in (call["column"] for call in plan["calls"] if call["column"] and call["column"]["filled"]):
         filled(column, reach, catalog)
+    made = [one for one in parts_of([plan["outputs"], plan["having"], plan["order"]]) if isinstance(one, dict)]
+    for node, there in (("Key", plan["source"]["source"]["columns"]), ("Result", plan["calls"])):
+        places = [one["index"] for one in made if one.get("node") == node]
+        need(all(type(at) is int and 0 <= at < len(there) for at in places), f"a {node} is shown that is not there")
     names = "rows groups keys one units" + " total" * bool(reach.total) + " min_units" * (reach.min_units > 1)
     claimed = {name: getattr(reach, name) for name in names.split()}
     read, earlier = [claim["ask"] for claim in receipt.get("readings", [])], asked_of(plan, reach, apart=True)
@@ -571,6 +595,7 @@ def selection(told: Any, reach: SimpleNamespace, currency: str) -> str:
     if reach.replaced:  # one unit out, another in: two steps
         lost, delta = 2 * lost, delta * (1 + exp_between(lost)[1])
     lost = lost if currency == "epsilon" else lost**2 / 2 if lost else number(given["rho"])
+    need(number(told["rho" if currency == "epsilon" else "epsilon"]) == 0, "it is said to lose in two ways")
     need(lost <= number(told[currency]) and delta <= number(told["delta"]), "the selection hides less than it says")
     return f"by a {rule.replace('_', ' ')} rule, {currency} {shown(lost)} and delta {shown(delta)} at most"
 
@@ -627,7 +652,9 @@ def shared(receipt: Any, reach: SimpleNamespace, others: list[Any]) -> str:
         last = place["number"] if n < len(numbers) else 0
         counts = (place["position"], place["part"], last)
         need(set(place) == PLACE and all(type(one) is int and one >= 0 for one in counts)
-             and (n < len(numbers) or place["number"] is None), "the place of what it shares is none")
+             and (n < len(numbers) or place["number"] is None)
+             and counts[0] < receipt.get("ledger", {"position": math.inf})["position"],
+             "the place of what it shares is none")
         found += sum(paid_by(one, receipt, n if n < len(numbers) else None, place) for one in others)
     left = f"; that they paid IS TAKEN ON TRUST for {len(places) - found} (give --receipt)" * (found < len(places))
     return f"{len(places)} of what it rests on was paid by earlier charges, and is used again as it was{left}"
@@ -647,7 +674,10 @@ def paid_by(one: Any, receipt: Any, n: int | None, place: Any) -> bool:
     facts = ("analyst", "data_version", "protects", "neighbours", "reach")
     same([("what it shares", unnamed(its), unnamed(mine)), *((name, one[name], receipt[name]) for name in facts),
           ("its rows", unnamed(one["plan"]["source"]), unnamed(receipt["plan"]["source"]))])
-    keys, selected = receipt["shared"]["keys"], (one.get("shared") or {"keys": None})["keys"] or place
+    before = one.get("shared") or {"readings": [None] * len(one["readings"]), "keys": None}
+    need((before["keys"] if n is None else before["readings"][place["number"]]) is None,
+         "what it shares was not paid by the charge that it names")
+    keys, selected = receipt["shared"]["keys"], before["keys"] or place
     need(keys is None or all(selected[name] == keys[name] for name in ("request", "part")),
          "a number that it shares is of the keys of another selection")
     return True
@@ -715,17 +745,18 @@ def cut_printed(receipt: Any, cut: Any) -> None:
          and cut["protects"] == receipt["protects"], "how many units are cut is malformed")
     need(cut["units_error"] >= 0 if len(counts) > 1 else (cut["units"], cut["units_error"]) == (units, 0),
          "units are cut of another number of them")
-    caps, clamps = "are over a cap", "have a value outside its bounds"
-    need(cut["reason"] in ((clamps, f"{caps} or {clamps}") if counts[0].get("clamped") else (caps,)),
-         "units are cut for another reason")
+    single = one_row(receipt["plan"]["source"]["source"]["source"])
+    told = ["are over a cap"] * (not single) + ["have a value outside its bounds"] * ("clamped" in counts[0])
+    need(cut["reason"] == " or ".join(told), "units are cut for another reason")
 
-def charge(receipt: Any) -> Fraction:
-    """What the ledger was charged in its currency, for this question or for the batch that it was asked in."""
-    batch, currency = receipt["batch"], receipt["price"]["currency"]
+def charge(receipt: Any, name: str = "") -> Fraction:
+    """What the ledger was charged, for this question or for the batch that it was asked in. name: by default, the
+    ledger's currency."""
+    batch, name = receipt["batch"], name or receipt["price"]["currency"]
     if batch and "point" in batch:
-        return number(batch["point"][currency])
-    costs = batch["costs"] if batch else [[receipt[name] for name in NAMES]]
-    return sum((number(cost[NAMES.index(currency)]) for cost in costs), Fraction(0))
+        return number(batch["point"][name])
+    costs = batch["costs"] if batch else [[receipt[one] for one in NAMES]]
+    return sum((number(cost[NAMES.index(name)]) for cost in costs), Fraction(0))
 
 def budget(receipt: Any) -> Fraction:
     """The whole of it."""
@@ -738,7 +769,7 @@ def place(receipt: Any) -> str:
     takes an accountant, too much for this file.
     """
     batch, ledger, spent, words = receipt["batch"], receipt["ledger"], number(receipt["ledger"]["spent"]), "by itself"
-    need(charge(receipt) <= spent and ledger["position"] >= 2 and len(ledger) == 4
+    need(charge(receipt) <= spent and type(ledger["position"]) is int and ledger["position"] >= 2 and len(ledger) == 4
          and re.fullmatch("[0-9a-f]{64}", ledger["head"]), "less was spent than it cost, or its place is none")
     if batch is not None:
         at, plans, costs = batch["index"], batch["plans"], batch["costs"]
@@ -771,8 +802,12 @@ def declared(receipt: Any, reach: SimpleNamespace, catalog: Any) -> str:
     for one in parts_of(receipt["plan"]["source"]):
         need(not (isinstance(one, dict) and one.get("node") == "JoinPublic")
              or catalog["tables"][one["table"]].get("public") is True, "a table is joined as public, and is not")
-    numbers = [curator.get("units", 0), catalog["ledger"][receipt["price"]["currency"]]]
-    units, whole = (str(Fraction(str(one).replace(" ", ""))) for one in numbers)
+    amounts, currency = catalog["ledger"], receipt["price"]["currency"]
+    numbers = [curator.get("units", 0), amounts[currency], amounts.get("delta", 0),
+               *(catalog["tables"][one["table"]].get("min_units", 1) for one in reach.tables)]
+    units, whole, delta, *least = (str(Fraction(str(one).replace(" ", ""))) for one in numbers)
+    need("ledger" not in receipt or charge(receipt, "delta") <= Fraction(delta), "it cost more delta than there is")
+    need(reach.keys is not None or reach.min_units >= max(map(int, least)), "groups of fewer units may be shown")
     same([("what is protected", curator["protects"], receipt["protects"]),
           ("the neighbours", curator.get("neighbours", "add-remove"), rows["neighbours"]),
           ("of units", units, str(reach.units or 0)),
@@ -781,7 +816,9 @@ def declared(receipt: Any, reach: SimpleNamespace, catalog: Any) -> str:
 
 def event(receipt: Any) -> Any:
     """What all receipts of one charge have in common."""
-    return {**receipt["ledger"], "batch": {**(receipt["batch"] or {"plans": receipt["plan_sha256"]}), "index": None}}
+    told = {name: receipt[name] for name in ("request", "analyst", "time", "data_version")}
+    return told | receipt["ledger"] | {
+        "batch": {**(receipt["batch"] or {"plans": receipt["plan_sha256"]}), "index": None}}
 
 def chain(receipt: Any, others: list[Any]) -> str:
     """All are of one history: a place has one head, and what is spent grows by what each charge cost at least."""
