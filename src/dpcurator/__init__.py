@@ -26,6 +26,13 @@ _NAMES = {
     "count_units": ("dpcurator.fronts.columns", "count_units"),
     "sum": ("dpcurator.fronts.columns", "sum_of"),
     "mean": ("dpcurator.fronts.columns", "mean"),
+    "count_distinct": ("dpcurator.fronts.columns", "count_distinct"),
+    "min": ("dpcurator.fronts.columns", "min_of"),
+    "max": ("dpcurator.fronts.columns", "max_of"),
+    "arg_min": ("dpcurator.fronts.columns", "arg_min"),
+    "arg_max": ("dpcurator.fronts.columns", "arg_max"),
+    "any": ("dpcurator.fronts.columns", "any_of"),
+    "all": ("dpcurator.fronts.columns", "all_of"),
     "when": ("dpcurator.fronts.columns", "when"),
     "Curator": ("dpcurator.curator.curator", "Curator"),
     "Answer": ("dpcurator.release.answer", "Answer"),
@@ -112,12 +119,15 @@ if TYPE_CHECKING:
     from dpcurator.errors import Misconfigured as Misconfigured
     from dpcurator.errors import OverBudget as OverBudget
     from dpcurator.errors import Refusal as Refusal
+    from dpcurator.fronts.columns import all_of, any_of, max_of, min_of, sum_of
+    from dpcurator.fronts.columns import arg_max as arg_max
+    from dpcurator.fronts.columns import arg_min as arg_min
     from dpcurator.fronts.columns import col as col
     from dpcurator.fronts.columns import count as count
+    from dpcurator.fronts.columns import count_distinct as count_distinct
     from dpcurator.fronts.columns import count_if as count_if
     from dpcurator.fronts.columns import count_units as count_units
     from dpcurator.fronts.columns import mean as mean
-    from dpcurator.fronts.columns import sum_of
     from dpcurator.fronts.columns import when as when
     from dpcurator.mechanisms import *  # noqa: F403  every class that has a row there
     from dpcurator.mechanisms.clamp import clamp as clamp
@@ -146,7 +156,7 @@ if TYPE_CHECKING:
     from dpcurator.sensitivity.windows import trimmed_mean as trimmed_mean
     from dpcurator.snapshot.frame_draft import draft as draft
 
-    open, sum = open_curator, sum_of
+    open, sum, min, max, any, all = open_curator, sum_of, min_of, max_of, any_of, all_of
 
 __all__ = [*_NAMES, "__version__"]
 

@@ -300,7 +300,7 @@ def test_each_step_is_a_new_frame_and_the_old_ones_stay():
     assert first == VISITED.group_by("city").agg(n=n)
     assert first.where() == first == copy.copy(first)
     with pytest.raises(FrozenInstanceError):
-        first.table = "rows"
+        first.rows = VISITED.rows
 
 
 def test_the_order_of_the_steps_is_free():

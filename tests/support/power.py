@@ -340,6 +340,7 @@ POWER: Final[dict[str, tuple[int, int]]] = {  # examples in an ordinary run, and
     "attacks/test_no_question_closes.py::test_row_10_no_accepted_question_can_fail_after_the_charge": (8, 250),
     "fronts/test_frame.py::test_a_question_is_one_request_whichever_front_asked_it": (10, 150),
     "fronts/test_frame.py::test_every_name_makes_the_trip": (40, 1000),
+    "fronts/test_frame_rows.py::test_the_plan_of_a_frame_is_the_plan_of_its_sql": (25, 500),
     "fronts/test_frame.py::test_the_plan_of_a_frame_is_the_plan_of_its_sql": (40, 600),
     "fronts/test_fuzz.py::test_no_shape_of_tree_is_left_to_the_catch_all": (400, 20_000),
     "fronts/test_fuzz.py::test_only_a_plan_or_a_refusal_comes_out": (100, 20_000),  # in each of fifty

@@ -11,7 +11,7 @@ is written. Checked in tests/fronts/test_columns.py.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from dpcurator.aggregates import functions
@@ -103,6 +103,97 @@ def mean(column: str | Expression) -> Expression:
     return aggregate("AVG", column)
 
 
+def count_distinct(column: str | Expression) -> Expression:
+    """Counts the different values of each unit's rows, in `per_unit`: SQL's COUNT(DISTINCT x).
+
+    column: a name, or an expression of rows. Raises Refusal if it is neither. Over rows of many units it is available
+    for the unit alone: `dp.count_units()`.
+
+    >>> import dpcurator as dp
+    >>> dp.count_distinct("city")
+    COUNT(DISTINCT "city")
+    """
+    made = aggregate("COUNT", column).syntax
+    assert isinstance(made, Call)
+    return Expression(replace(made, distinct=True))
+
+
+def min_of(column: str | Expression) -> Expression:
+    """The least value of each unit's rows, in `per_unit`: SQL's MIN, exact, since it is not shown.
+
+    Texts are compared by code point; missing values are left out. column: a name, or an expression of rows. Raises
+    Refusal if it is neither.
+
+    >>> import dpcurator as dp
+    >>> dp.min("day")
+    MIN("day")
+    """
+    return aggregate("MIN", column)
+
+
+def max_of(column: str | Expression) -> Expression:
+    """The greatest value of each unit's rows, in `per_unit`: SQL's MAX, exact, since it is not shown.
+
+    column: a name, or an expression of rows. Raises Refusal if it is neither.
+
+    >>> import dpcurator as dp
+    >>> dp.max("day")
+    MAX("day")
+    """
+    return aggregate("MAX", column)
+
+
+def arg_min(column: str | Expression, by: str | Expression) -> Expression:
+    """The value where another one is least, among each unit's rows, in `per_unit`: SQL's ARG_MIN(x, y).
+
+    Of several values there it is the smallest, whatever order rows have. column, by: names, or expressions of rows.
+    Raises Refusal if one is neither.
+
+    >>> import dpcurator as dp
+    >>> dp.arg_min("city", "day")
+    ARG_MIN("city", "day")
+    """
+    return aggregate("ARG_MIN", column, by)
+
+
+def arg_max(column: str | Expression, by: str | Expression) -> Expression:
+    """The value where another one is greatest, among each unit's rows, in `per_unit`: SQL's ARG_MAX(x, y).
+
+    Of several values there it is the smallest, whatever order rows have. column, by: names, or expressions of rows.
+    Raises Refusal if one is neither.
+
+    >>> import dpcurator as dp
+    >>> dp.arg_max("city", "day")
+    ARG_MAX("city", "day")
+    """
+    return aggregate("ARG_MAX", column, by)
+
+
+def any_of(condition: str | Expression) -> Expression:
+    """Whether a condition is true of any of each unit's rows, in `per_unit`: SQL's BOOL_OR; missing if it is unknown in
+    all of them.
+
+    condition: a column of booleans, or an expression. Raises Refusal if it is neither.
+
+    >>> import dpcurator as dp
+    >>> dp.any(dp.col("code") == "E11")
+    BOOL_OR("code" = 'E11')
+    """
+    return aggregate("BOOL_OR", condition)
+
+
+def all_of(condition: str | Expression) -> Expression:
+    """Whether a condition is true of all of each unit's rows where it is known, in `per_unit`: SQL's BOOL_AND.
+
+    condition: a column of booleans, or an expression. Raises Refusal if it is neither.
+
+    >>> import dpcurator as dp
+    >>> dp.all(dp.col("cost") < 100)
+    BOOL_AND("cost" < 100)
+    """
+    return aggregate("BOOL_AND", condition)
+
+
 def when(condition: Expression) -> Choice:
     """Chooses a value by conditions: SQL's CASE WHEN.
 
@@ -161,23 +252,33 @@ def named(name: object, what: str = "a column") -> Name:
     return Name(text(name), quoted=True)
 
 
-def aggregate(function: str, column: str | Expression) -> Expression:
+def known_aggregates() -> dict[str, str]:
+    """The SQL names of aggregates, those of `per_unit` too, each with the function of this package that makes it."""
+    return {"MIN": "dp.min", "MAX": "dp.max", "ARG_MIN": "dp.arg_min", "ARG_MAX": "dp.arg_max", "BOOL_OR": "dp.any",
+            "BOOL_AND": "dp.all"} | functions()
+
+
+def aggregate(function: str, *columns: str | Expression) -> Expression:
     """An aggregate of a column, or of an expression of rows, by its SQL name. Raises Refusal."""
-    python = functions()[function]
-    if not isinstance(column, Expression) or isinstance(column.syntax, Name):
-        return Expression(Call(function, (named(column, f"the column of {python}"),)))
-    inner = next(iter(aggregates(column.syntax)), None)
-    if inner is not None:
-        raise Refusal(
-            f"{python} looks at single rows, and this holds the aggregate {inner}.",
-            cure=f'Write it as in {python}("age") or {python}(dp.col("age") * 2).',
-        )
-    return Expression(Call(function, (column.syntax,)))
+    python = known_aggregates()[function]
+    parts: list[Syntax] = []
+    for column in columns:
+        if not isinstance(column, Expression) or isinstance(column.syntax, Name):
+            parts.append(named(column, f"the column of {python}"))
+            continue
+        inner = next(iter(aggregates(column.syntax)), None)
+        if inner is not None:
+            raise Refusal(
+                f"{python} looks at single rows, and this holds the aggregate {inner}.",
+                cure=f'Write it as in {python}("age") or {python}(dp.col("age") * 2).',
+            )
+        parts.append(column.syntax)
+    return Expression(Call(function, tuple(parts)))
 
 
 def outside(part: Syntax) -> Iterator[Syntax]:
     """Every part of an expression, but for what is inside its aggregates; without recursion."""
-    left, known = [part], functions()
+    left, known = [part], known_aggregates()
     while left:
         one = left.pop()
         yield one
@@ -187,7 +288,7 @@ def outside(part: Syntax) -> Iterator[Syntax]:
 
 def measured(part: Syntax) -> Iterator[Name]:
     """The columns that the aggregates of an expression are of."""
-    known = functions()
+    known = known_aggregates()
     for one in outside(part):
         if isinstance(one, Call) and one.function in known:
             yield from (column for argument in one.arguments for column in walk(argument) if isinstance(column, Name))
@@ -195,7 +296,7 @@ def measured(part: Syntax) -> Iterator[Name]:
 
 def aggregates(part: Syntax) -> Iterator[str]:
     """The aggregates of an expression, as Python spells them."""
-    known = functions()
+    known = known_aggregates()
     for one in outside(part):
         if one == UNITS:
             yield "dp.count_units()"

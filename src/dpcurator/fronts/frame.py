@@ -1,23 +1,25 @@
 """A question as a data frame: steps that end in the plan which SQL of the same meaning has.
 
     curator.table("visits").where(dp.col("age") > 65).group_by("city").agg(n=dp.count(), age=dp.mean("age"))
+    visits.join(cities, on="city").group_by("region").agg(n=dp.count())
+    visits.per_unit().agg(n=dp.count()).agg(mean=dp.mean(dp.col("n").clip(0, 20)))
 
 Promise: `frame.plan()` is the plan of `frame.sql()`, so price, answer, receipt and free repeats are one for the two
 fronts. Right because a frame makes a Question, as `parse` does, within the bounds that an SQL text has, and everything
-after that is shared. Each step returns a new frame. Checked in tests/fronts/test_frame.py.
+after that is shared. Each step returns a new frame. Checked in tests/fronts/test_frame.py and test_frame_rows.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Literal, Protocol, TypeVar
 
-from dpcurator.aggregates import functions
 from dpcurator.catalog.model import Table
 from dpcurator.errors import Refusal
-from dpcurator.fronts.columns import UNITS, aggregates, measured, named, outside
+from dpcurator.fronts.columns import UNITS, aggregates, known_aggregates, measured, named, outside
 from dpcurator.fronts.expressions import Expression, Sorted
+from dpcurator.fronts.frame_rows import SUFFIX, Held, Rows, cohort, joined, sized, stored
 from dpcurator.fronts.sql import MAX_DEPTH
 from dpcurator.fronts.text import guard
 from dpcurator.fronts.values import text
@@ -26,13 +28,20 @@ from dpcurator.language.question import (
     NO_CAPS,
     Call,
     Caps,
+    Cohort,
+    Everything,
+    Inner,
     Item,
     Name,
+    Named,
     Ordering,
     Question,
+    Select,
     Syntax,
+    Unary,
     caps_of,
     inside,
+    walk,
     weigh,
     with_parts,
 )
@@ -60,12 +69,14 @@ class Asked(Protocol[Q, M, A]):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Frame(Generic[Q, M, A]):
-    """A question of one table, step by step. Begin with `curator.table(name)`; the order of the steps is free."""
+    """A question, step by step. Begin with `curator.table(name)`.
+
+    The steps `join`, `left_join`, `with_columns` and `per_unit` say of which rows it is, in their order, and come
+    before `group_by` and `agg`; the order of the others is free.
+    """
 
     curator: Asked[Q, M, A] = field(compare=False)
-    table: str
-    columns: tuple[str, ...]
-    unit: str | None  # the column that names the protected unit; None when each row is one
+    rows: Rows
     conditions: tuple[Syntax, ...] = ()
     keys: tuple[tuple[str, Syntax], ...] = ()
     items: tuple[tuple[str, Syntax], ...] = ()
@@ -75,6 +86,79 @@ class Frame(Generic[Q, M, A]):
     skipped: int = 0
     other: bool = False
     bounds: Caps = NO_CAPS
+
+    @property
+    def table(self) -> str:
+        """The name of what is asked of."""
+        return self.rows.title
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of its rows."""
+        return self.rows.names
+
+    @property
+    def unit(self) -> str | None:
+        """The column that names the protected unit; None when each row is one."""
+        return self.rows.unit
+
+    def join(
+        self, other: Frame[Q, M, A], on: object = None, *, suffix: str = SUFFIX
+    ) -> Frame[Q, M, A]:
+        """Beside each row, what another table has of the same unit, or a public table of equal values: SQL's JOIN.
+
+        other: a frame with at most one row for each unit, such as `.per_unit().agg(...)`, or a public table.
+        on: the name of a column of both, names, or {"its name here": "there"}; None compares the units alone. Rows that
+        find none are left out. suffix: goes after a name of the other side that is taken. Raises Refusal.
+        """
+        return self._joined(other, on, "INNER", suffix)
+
+    def left_join(
+        self, other: Frame[Q, M, A], on: object = None, *, suffix: str = SUFFIX
+    ) -> Frame[Q, M, A]:
+        """As `join`, but rows that find none stay, with missing values: SQL's LEFT JOIN. Raises Refusal."""
+        return self._joined(other, on, "LEFT", suffix)
+
+    def in_cohort(self, other: Frame[Q, M, A]) -> Frame[Q, M, A]:
+        """Rows of the units that have a row in another frame: SQL's unit IN (SELECT unit ...). Raises Refusal."""
+        return replace(self, conditions=(*self.conditions, self._cohort(other, "in_cohort")))
+
+    def not_in_cohort(self, other: Frame[Q, M, A]) -> Frame[Q, M, A]:
+        """Rows of the units that have no row in another frame: SQL's unit NOT IN (SELECT unit ...). Raises Refusal."""
+        return replace(self, conditions=(*self.conditions, Unary("NOT", self._cohort(other, "not_in_cohort"))))
+
+    def with_columns(self, **made: Expression) -> Frame[Q, M, A]:
+        """The rows with further columns, each an expression of one row. Raises Refusal."""
+        self._before("with_columns")
+        items: list[Item] = []
+        for title, one in made.items():
+            part = _expression(one, "with_columns", 'decade=(dp.col("age") / 10).floor()')
+            self._single(part, "with_columns")
+            if _title(title) in self.columns:
+                raise Refusal(f"there is a column {show(title)} already.", cure="Choose another name.")
+            items.append(Item(self.rows.put(part), title, title))
+        if not items:
+            return self
+        rows = self.rows
+        old: tuple[Item | Everything, ...] = rows.select(None).items
+        return replace(self, rows=_inner(Select((*old, *items), rows.source), rows, (*rows.names, *made)))
+
+    def per_unit(self, by: object = (), **named_keys: Expression) -> PerUnit[Q, M, A]:
+        """Begin one row for each unit, or for each unit and key; end it with `.agg(...)`.
+
+        by: a column, or a list of them; further keys are expressions under their names. Raises Refusal.
+        """
+        self._before("per_unit")
+        if not self.rows.private or self.unit is None:
+            raise Refusal(
+                f"per_unit: {_whose(self.rows)}", cure="Ask of the rows themselves, as in .agg(n=dp.count()).")
+        columns: list[Any] = list(by) if isinstance(by, list | tuple) else [by]
+        keyed = replace(self, keys=(), items=()).group_by(*columns, **named_keys)
+        keys = tuple((key, part) for key, part in keyed.keys if part != Name(self.unit or "", True))
+        for key, _ in keys:
+            if key == self.unit:
+                raise Refusal(f"per_unit: {show(key)} is the unit.", cure="Give the key another name.")
+        return PerUnit(self, keys)
 
     def where(self, *conditions: Expression) -> Frame[Q, M, A]:
         """Rows for which every condition is true. Raises Refusal."""
@@ -97,7 +181,7 @@ class Frame(Generic[Q, M, A]):
                     cure='Write it as in group_by(decade=dp.col("age") / 10).',
                 )
             name = named(one, "a column to group by")
-            keys.append((self._column(name), name))
+            keys.append((self._column(name), Name(self._column(name), True)))
         for title, made in named_keys.items():
             part = _expression(made, "group_by", 'decade=(dp.col("age") / 10).floor()')
             self._single(part, "group_by")
@@ -197,19 +281,22 @@ class Frame(Generic[Q, M, A]):
             if depth(part, MAX_DEPTH) > MAX_DEPTH:
                 raise Refusal(f"an expression is nested more than {MAX_DEPTH} deep.", cure="Simplify it.")
         self._names()
+        source, put = self.rows.source, self.rows.put
+        plain = source if isinstance(source, Named) and source.alias is None else None
         asked = Question(
             items=(
-                *(_key_item(key, part) for key, part in self.keys),
-                *(Item(self._keyed(self._units(part)), title, "") for title, part in self.items),
+                *(_key_item(key, put(part)) for key, part in self.keys),
+                *(Item(put(self._keyed(self._units(part))), title, "") for title, part in self.items),
             ),
-            table=self.table,
-            table_quoted=True,
+            table="" if plain is None else plain.name,
+            table_quoted=plain is not None,
             table_alias=None,
-            where=_all(self.conditions),
-            group_by=tuple(part for _, part in self.keys),
+            source=None if plain is not None else source,
+            where=_all(tuple(map(put, self.conditions))),
+            group_by=tuple(put(part) for _, part in self.keys),
             other=self.other,
-            having=_all(tuple(map(self._units, self.kept))),
-            order_by=tuple(replace(one, part=self._units(one.part)) for one in self.sorting),
+            having=_all(tuple(self._of_answer(part) for part in self.kept)),
+            order_by=tuple(replace(one, part=self._of_answer(one.part)) for one in self.sorting),
             limit=self.most,
             offset=self.skipped,
             caps=self.bounds,
@@ -219,7 +306,81 @@ class Frame(Generic[Q, M, A]):
 
     def _column(self, name: Name) -> str:
         """The column that has exactly this name. Raises Refusal."""
-        return self.columns[find(name.column, True, self.columns, what="column")]
+        return self.rows.column(name.column)
+
+    def _of_answer(self, part: Syntax) -> Syntax:
+        """A part of having or order_by as SQL names it: the names of the answer stay."""
+        titles = {title for title, _ in self.items}
+        return _deep(self._units(part), lambda name: name if name.column in titles else self.rows.put(name),
+                     self.rows.put)
+
+    @property
+    def _answers(self) -> bool:
+        """Whether anything is said of an answer."""
+        return bool(self.keys or self.items or self.kept or self.sorting or self.other or self.skipped
+                    ) or self.most is not None or self.bounds != NO_CAPS
+
+    def _before(self, step: str) -> None:
+        """Refuse a step of rows after steps of the answer."""
+        if self._answers:
+            raise Refusal(
+                f"{step} is of rows, and this frame says already what is asked of them.",
+                cure=f"Write .{step}(...) before group_by, agg, having, order_by, limit and caps.",
+            )
+
+    def _joined(
+        self, other: Frame[Q, M, A], on: object, kind: Literal["INNER", "LEFT"], suffix: str
+    ) -> Frame[Q, M, A]:
+        step = "join" if kind == "INNER" else "left_join"
+        self._before(step)
+        rows, right = self.rows, self._rows_of(other, step)
+        if not rows.private:
+            raise Refusal(
+                f"{step}: {show(rows.title)} is a public table, and a question is of rows that units own.",
+                cure=f"Begin with the private table: {right.title}.{step}({rows.title}, ...)." if right.private else
+                "Begin with a private table.",
+            )
+        if rows.unit is None or (right.private and right.unit is None):
+            one = rows if rows.unit is None else right
+            raise Refusal(f"{step}: {_whose(one)}", cure="Ask of one table.")
+        where = _all(tuple(map(right.put, other.conditions)))
+        if where is not None and not right.private:
+            raise Refusal(
+                f"{step}: {show(right.title)} is a public table with a condition.",
+                cure=f"Join it whole, and write .where(...) after .{step}(...).",
+            )
+        return replace(self, rows=joined(rows, right, where, on, kind, suffix))
+
+    def _rows_of(self, other: object, step: str) -> Rows:
+        """The rows of another frame. Raises Refusal."""
+        if not isinstance(other, Frame):
+            raise Refusal(
+                f"{step} takes a frame, not a value of type {type(other).__name__}.",
+                cure='Write it as in curator.table("cities").',
+            )
+        if other.curator is not self.curator:
+            raise Refusal(f"{step}: the other frame is of another curator.", cure="Begin both with one curator.")
+        if other._answers:
+            raise Refusal(
+                f"{step}: the other frame is a question with an answer of its own, not rows.",
+                cure="One row for each unit is .per_unit().agg(...); or ask it by itself, and work on its answer.",
+            )
+        return other.rows
+
+    def _cohort(self, other: Frame[Q, M, A], step: str) -> Syntax:
+        right = self._rows_of(other, step)
+        for one in (self.rows, right):
+            if not one.private:
+                raise Refusal(
+                    f"{step}: {show(one.title)} is a public table, and a cohort is of rows that units own.",
+                    cure='List its values, as in .where(dp.col("city").isin("Leeds")), or join it.',
+                )
+            if one.unit is None:
+                raise Refusal(f"{step}: {_whose(one)}", cure="Write the condition in where.")
+        made = cohort(self.rows, right, _all(tuple(map(right.put, other.conditions))), step)
+        weight = 1 + sum(_weight(part) for part in self.conditions) + _weight(made)
+        sized(replace(self.rows, size=self.rows.size + weight))
+        return made
 
     def _single(self, part: Syntax, step: str) -> None:
         """Refuse what an expression of single rows cannot hold: aggregates, and columns of the answer."""
@@ -285,17 +446,82 @@ class Frame(Generic[Q, M, A]):
         return part
 
 
+@dataclass(frozen=True, slots=True)
+class PerUnit(Generic[Q, M, A]):
+    """`frame.per_unit(...)`: one row for each unit and key, once `.agg(...)` says what of."""
+
+    frame: Frame[Q, M, A]
+    keys: tuple[tuple[str, Syntax], ...]
+
+    def agg(self, /, *unnamed: object, **items: Expression) -> Frame[Q, M, A]:
+        """The frame with one row for each unit and key, and these columns, exact, since nothing of them is shown.
+
+        items: `dp.count`, `dp.sum`, `dp.mean`, `dp.min`, `dp.max`, `dp.arg_min`, `dp.arg_max`, `dp.any`, `dp.all` or
+        `dp.count_distinct` of the unit's rows, and what is computed of them. Raises Refusal.
+        """
+        frame = self.frame
+        made = replace(frame, keys=(), items=()).agg(*unnamed, **items).items
+        unit = frame.unit or ""
+        keys = [unit, *(key for key, _ in self.keys)]
+        for title, part in made:
+            if title in keys:
+                raise Refusal(f"agg: {show(title)} is a key, or the unit.", cure="Give the column another name.")
+            for name in [one.column for one in outside(part) if isinstance(one, Name)]:
+                if name not in keys:
+                    raise Refusal(
+                        f"agg computes from aggregates and keys, and {show(name)} is a column of single rows.",
+                        cure=f"Write dp.min({show(name)}), or add it to per_unit([...]).",
+                    )
+            for one in outside(part):
+                if one == UNITS:
+                    raise Refusal("dp.count_units() of one unit is 1.", cure="Write dp.count(), or leave it out.")
+        put = frame.rows.put
+        owner = put(Name(unit, True))
+        parts = [(key, put(part)) for key, part in self.keys]
+        computed = replace(frame, keys=self.keys, items=made)
+        query = Select(
+            (*(_key_item(key, part) for key, part in ((unit, owner), *parts)),
+             *(Item(put(computed._keyed(part)), title, title) for title, part in made)),
+            frame.rows.source, _all(tuple(map(put, frame.conditions))), (owner, *(part for _, part in parts)),
+        )
+        for one in (*frame.conditions, *(part for _, part in (*self.keys, *made))):
+            weigh(one)
+            if depth(one, MAX_DEPTH) > MAX_DEPTH:
+                raise Refusal(f"an expression is nested more than {MAX_DEPTH} deep.", cure="Simplify it.")
+        size = sum(map(_weight, frame.conditions))
+        rows = _inner(query, replace(frame.rows, size=frame.rows.size + size), (*keys, *(title for title, _ in made)))
+        return Frame(frame.curator, rows)
+
+
+def _inner(query: Select, rows: Rows, names: Sequence[str]) -> Rows:
+    """A subquery with these columns, under the name of what it is made of. Raises Refusal."""
+    title = rows.title
+    held = tuple(Held(name, title, name) for name in names)
+    source = Inner(replace(query, weight=1 + rows.size), title)
+    return sized(replace(rows, source=source, columns=held, size=rows.size + 1))
+
+
+def _weight(part: Syntax) -> int:
+    """Subqueries in a condition."""
+    found = [one.query for one in walk(part) if isinstance(one, Cohort)]
+    return sum(query.weight for query in found if isinstance(query, Select))
+
+
+def _whose(rows: Rows) -> str:
+    if not rows.private:
+        return f"{show(rows.title)} is a public table, whose rows no unit owns."
+    return f"each row of {show(rows.title)} is a unit of its own, so none belong together."
+
+
 def _key_item(key: str, part: Syntax) -> Item:
-    return Item(part, None if isinstance(part, Name) else key, key)
+    return Item(part, None if isinstance(part, Name) and part.column == key else key, key)
 
 
 def start(curator: Asked[Q, M, A], name: object, tables: Sequence[Table]) -> Frame[Q, M, A]:
     """The frame of a table, given by its exact name. Raises Refusal."""
     if not isinstance(name, str):
         raise Refusal("a table is given by its name.", cure='Write it as in curator.table("visits").')
-    table = tables[find(name, True, [one.name for one in tables], what="table")]
-    columns = tuple(column.name for column in table.columns)
-    return Frame(curator, table.name, columns, table.unit if table.unit in columns else None)
+    return Frame(curator, stored(tables[find(name, True, [one.name for one in tables], what="table")]))
 
 
 def _expression(given: object, step: str, example: str) -> Syntax:
@@ -315,12 +541,22 @@ def _all(parts: tuple[Syntax, ...]) -> Syntax | None:
     return chain("AND", [leaf for part in parts for leaf in leaves(part, "AND")]) if parts else None
 
 
+def _deep(part: Syntax, name: Callable[[Name], Syntax], rows: Callable[[Syntax], Syntax]) -> Syntax:
+    """An expression of an answer: its names through `name`, what its aggregates are of through `rows`."""
+    if isinstance(part, Name):
+        return name(part)
+    if isinstance(part, Call) and part.function in known_aggregates():
+        return rows(part)
+    within = inside(part)
+    return with_parts(part, [_deep(one, name, rows) for one in within]) if within else part
+
+
 def _replaced(part: Syntax, old: Syntax, new: Syntax) -> Syntax:
     """The expression with `new` wherever `old` stood."""
 
     if part == old:
         return new
-    if isinstance(part, Call) and part.function in functions():
+    if isinstance(part, Call) and part.function in known_aggregates():
         return part  # what is inside an aggregate is of rows
     within = inside(part)
     return with_parts(part, [_replaced(one, old, new) for one in within]) if within else part

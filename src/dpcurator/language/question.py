@@ -231,7 +231,7 @@ class Inner:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """left JOIN right ON on, or USING (using)"""
+    """left JOIN right ON on, or USING (using). one_row, one_type: cures in the words of a front that is not SQL."""
 
     left: From
     right: From
@@ -239,6 +239,8 @@ class Join:
     on: Syntax | None = None
     using: tuple[Name, ...] = ()
     at: str = field(default="", compare=False)
+    one_row: str = field(default="", compare=False)
+    one_type: str = field(default="", compare=False)
 
 
 From = Named | Inner | Join

@@ -94,6 +94,19 @@ class Scene:
         """Whether an expression is the unit's column."""
         return isinstance(part, Name) and self.names.has(part) and self.names.find(part) == self.facts.unit
 
+    def words(self, part: Syntax) -> str:
+        """What a column made of it is called, however its names are quoted, capitalised and qualified."""
+
+        def told(one: Syntax) -> Syntax:
+            if isinstance(one, Name):
+                index = self.names.find(one)
+                titles = [title for part in self.names.parts for title, place_ in part.columns if place_ == index]
+                return Name(quote(next((title for title in titles if title.lower() == one.column.lower()), one.column)))
+            within = inside(one)
+            return with_parts(one, [told(inner) for inner in within]) if within else one
+
+        return _words(told(part))
+
     def _cohort(self, cohort: Cohort) -> Relation:
         """The relation whose units are the cohort."""
         unit = self.facts.unit
@@ -235,7 +248,7 @@ def joined(source: Join, catalog: Catalog, aggregates: Collection[str]) -> Scene
         if types[0] != types[1]:
             raise Refusal(
                 f"{_spelled(one, a)} is {types[0]}, and {_spelled(other, b)} is {types[1]}.", where=source.at,
-                cure="CAST one of them in a subquery, so that they have one type.",
+                cure=source.one_type or "CAST one of them in a subquery, so that they have one type.",
             )
     unique = other.facts.unique
     if unique is None or not unique <= {b for _, b in more}:
@@ -246,7 +259,7 @@ def joined(source: Join, catalog: Catalog, aggregates: Collection[str]) -> Scene
         put = f"(SELECT {quote(title)}{picked} FROM {quote(other.table.name)} GROUP BY {quote(title)}) AS {quote(name)}"
         raise Refusal(
             f"a person may have several rows in {show(name)}, so a row could become many.", where=source.at,
-            cure=f"Join one row for each person: {put}.",
+            cure=source.one_row or f"Join one row for each person: {put}.",
         )
     relation = JoinOnUnit(
         one.relation, other.relation, tuple(a for a, _ in more), tuple(b for _, b in more), source.kind == "LEFT")
@@ -291,7 +304,8 @@ def _joined_to_public(source: Join, table: Table, catalog: Catalog, aggregates: 
         if types[0] != types[1]:
             raise Refusal(
                 f"{_spelled(one, a)} is {types[0]}, and {quote(table.name)}.{quote(table.columns[b].name)} is "
-                f"{types[1]}.", where=source.at, cure="CAST one of them in a subquery, so that they have one type.",
+                f"{types[1]}.", where=source.at,
+                cure=source.one_type or "CAST one of them in a subquery, so that they have one type.",
             )
     if not pairs:
         raise Refusal("a join compares columns.", where=source.at, cure="Write ON one.column = other.column.")
@@ -391,9 +405,9 @@ def _grouped(
         )
     others = [key for key in dict.fromkeys(keys) if not scene.is_unit(key)]
     reader = scene.reader("GROUP BY")
-    made = tuple(_made(reader.value(key), _words(key)) for key in others)
+    made = tuple(_made(reader.value(key), scene.words(key)) for key in others)
     within = scene.reader("an aggregate")
-    folds = tuple(fold_of(call, _words(call), within, table) for call in calls)
+    folds = tuple(fold_of(call, scene.words(call), within, table) for call in calls)
     relation = PerUnit(scene.relation, made, folds)
     hidden = [(f"#{n}", n) for n in range(1 + len(made) + len(folds))]
     result = Scene(scene.catalog, relation, Names((Part(None, tuple(hidden)),)), INNER)
