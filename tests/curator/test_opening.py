@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import stat
+import subprocess
+import sys
 import threading
+import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import duckdb
 import pytest
 from house import COUNT, ROWS, catalog, frame, opened
 
@@ -275,3 +280,50 @@ def test_c5_a_clean_report_is_kept_without_a_warning_and_a_refresh_elsewhere_has
     assert curator.report.clean
     assert curator.report.tables[0].rows == 40
     assert dp.open(catalog(), directory=tmp_path).report is None
+
+
+SPILLED = """
+import os, signal, sys
+from pathlib import Path
+import dpcurator as dp
+from dpcurator.engines.duckdb.engine import DuckDB
+def killed(self, query):
+    with self._cursor() as cursor:
+        (spill,) = cursor.execute("SELECT current_setting('temp_directory')").fetchone()
+    Path(spill).mkdir()
+    (Path(spill) / "duckdb_temp_storage-0.tmp").write_bytes(b"rows")
+    os.kill(os.getpid(), signal.SIGKILL)
+DuckDB._run = DuckDB._run_all = killed
+dp.open(sys.argv[1]).ask("SELECT COUNT(*) AS n FROM visits", spend="10%")
+"""
+
+
+def test_t3_what_a_killed_question_left_on_the_disk_is_gone_at_the_next_start_and_what_a_living_one_has_is_not(place):
+    refresh_all(load(place / "curator.toml"))
+    ran = subprocess.run([sys.executable, "-c", SPILLED, str(place / "curator.toml")], capture_output=True, text=True)
+    assert ran.returncode == -signal.SIGKILL, ran.stderr
+    (left,) = (place / ".dpcurator").glob("spill-*")
+    living = left.with_name(f"spill-{os.getpid()}")
+    living.mkdir()
+    dp.open(place / "curator.toml")
+    assert list((place / ".dpcurator").glob("spill-*")) == [living]
+
+
+@pytest.mark.slow
+def test_t3_a_question_of_more_than_its_memory_spills_in_the_private_directory_and_killed_leaves_nothing(tmp_path):
+    with duckdb.connect() as connection:
+        units = "md5(i::VARCHAR) || md5((i + 1)::VARCHAR) AS who FROM range(9000000) t(i)"
+        connection.execute(f"COPY (SELECT {units}) TO '{tmp_path}/visits.parquet' (FORMAT parquet)")
+    small = TOML.replace('people"', 'people"\nthreads = 1\nmemory = 752').replace("csv", "parquet")
+    (tmp_path / "curator.toml").write_text(small)
+    refresh_all(load(tmp_path / "curator.toml"))
+    asking = "import dpcurator as dp, sys; dp.open(sys.argv[1]).ask('SELECT COUNT(*) AS n FROM visits', spend='10%')"
+    running = subprocess.Popen([sys.executable, "-c", asking, str(tmp_path / "curator.toml")])
+    while not (spilled := list((tmp_path / ".dpcurator").glob("spill-*/*"))) and running.poll() is None:
+        time.sleep(0.02)
+    running.kill()
+    running.wait()
+    assert spilled, "it ended before anything was spilled"
+    assert stat.S_IMODE((tmp_path / ".dpcurator").stat().st_mode) == 0o700
+    dp.open(tmp_path / "curator.toml")
+    assert not list((tmp_path / ".dpcurator").glob("spill-*"))

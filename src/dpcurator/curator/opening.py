@@ -150,6 +150,7 @@ def curator_of(declaration: Declaration) -> Curator:
     from dpcurator.engines.settings import Settings
 
     clear_leavings(declaration.state)
+    _clear_spill(declaration.state)
     found = open_snapshot(declaration)
     catalog = catalog_of(declaration, found.facts)
     engines: dict[int, Engine] = {}  # by process: after a fork a child opens its own, before it charges
