@@ -41,20 +41,6 @@ def test_d4_values_that_are_no_keys_and_numbers_beyond_bounds_are_named(where, t
         assert quote.as_json()["cautions"] == list(quote.cautions())
 
 
-@pytest.mark.parametrize(("asked", "told"), [
-    ("SUM(YEAR(at))", "at"), ("AVG(YEAR(at) - 2000)", "at"),
-    ("SUM(MONTH(at))", ""), ("SUM(CLIP(YEAR(at), 2000, 2030))", ""), ("COUNT(at)", ""), ("SUM(age)", ""),
-])
-def test_d8_a_date_without_bounds_is_named_where_ends_depend_on_it(asked, told):
-    found = quoted(f"SELECT {asked} FROM visits").cautions()
-    assert [words.split(" has no bounds")[0] for words in found] == ([told] if told else [])
-    (grouped,) = quoted("SELECT COUNT(*) FROM visits GROUP BY YEAR(at)").cautions()
-    assert grouped.startswith("at has no bounds, so it may be any day of the years 1 to 9999")
-    dated = catalog_with(with_column(VISITS, "at", lower=Fraction(0), upper=Fraction(10**15)))
-    assert quoted("SELECT COUNT(*) FROM visits GROUP BY YEAR(at)", dated).cautions() == ()
-    assert quoted("SELECT COUNT(*) FROM visits GROUP BY MONTH(at)").cautions() == ()
-
-
 def test_d7_a_bar_wider_than_an_average_group_is_told():
     wide = quoted("SELECT city, COUNT(*) AS n, AVG(age) FROM visits GROUP BY city", FEW, "0.02")
     mean, told = wide.cautions()

@@ -55,6 +55,7 @@ from dpcurator.plan.nodes import (
 from dpcurator.plan.outputs import FUNCTIONS, Look, Shape, post
 from dpcurator.plan.relation_facts import least_units
 from dpcurator.plan.scope import AggregateRule, Keyed, Scope
+from dpcurator.plan.undated import check_dated
 
 MAX_KEYS = 1_000_000  # K's public limit (semantics 4.1)
 MOST_UNITS = 2**48
@@ -156,6 +157,8 @@ def _key(part: Syntax, scope: Scope) -> KeyColumn:
     part = _named_item(part, scope)
     typed = scope.reader("GROUP BY").value(part)
     made = keyed(part, typed, scope.table, scope.catalog)
+    if made.listed:
+        check_dated(made.part, part, "", scope.table, scope.scene.relation, scope.catalog, where=place(part))
     if any(typed.part == other.part for other in scope.keys):
         raise Refusal(f"GROUP BY names {show(made.name)} twice.", where=place(part), cure="Name it once.")
     scope.keys.append(Keyed(typed.as_type(made.type), made.type, made.name))

@@ -23,6 +23,7 @@ from dpcurator.plan.limits import fits
 from dpcurator.plan.nodes import AggregateCall, Measured, Post, Result
 from dpcurator.plan.outputs import FUNCTIONS, Shape
 from dpcurator.plan.scope import AggregateRule, Scope
+from dpcurator.plan.undated import BOUNDS, check_dated
 
 
 def call(part: Call, scope: Scope) -> tuple[Post, Shape]:
@@ -62,6 +63,8 @@ def _aggregate(call: Call, scope: Scope) -> tuple[AggregateCall, AggregateRule]:
     if rule.argument == "number":
         _needs_number(call, typed)
         _needs_bounds(call, measured, scope.table, derived=scope.table not in scope.catalog.tables)
+        check_dated(measured.part, call.arguments[0], call.function, scope.table, scope.scene.relation, scope.catalog,
+                    where=call.at)
         _needs_room(call, measured, scope.max_rows)
     return AggregateCall(call.function, measured), rule
 
@@ -232,7 +235,7 @@ def _needs_bounds(call: Call, measured: Measured, table: Table, *, derived: bool
             cure=f"Write {clip}, with ends from public knowledge.", mends=mends,
         )
     column = table.columns[index]
-    line = f'{quote(column.name)} = {{ type = "{column.type}", bounds = {_BOUNDS.get(column.type, "[0, 100]")} }}'
+    line = f'{quote(column.name)} = {{ type = "{column.type}", bounds = {BOUNDS.get(column.type, "[0, 100]")} }}'
     because = "" if isinstance(measured.part, Field) else f", for {quote(column.name)} has none"
     header = f"[tables.{quote(table.name)}.columns]"
     raise Refusal(
@@ -256,8 +259,3 @@ def _needs_room(call: Call, measured: Measured, max_rows: int) -> None:
         cure=f"Write {ways[0]} with limits closer together, or {ways[1]}; or the steward declares narrower bounds or a "
         "smaller max_rows.",
     )
-
-
-_BOUNDS: Final = {
-    "date": '["2000-01-01", "2030-12-31"]', "timestamp": '["2000-01-01T00:00:00Z", "2030-12-31T23:59:59Z"]',
-}

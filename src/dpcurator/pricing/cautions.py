@@ -3,8 +3,6 @@
 - A column with listed keys is compared with a value that is none of them (D4): rows may have other values, so it is no
   refusal; the key that it may have been meant for is named.
 - A number is compared with one beyond the bounds of its column: values may be beyond them, and are not expected to be.
-- A sum, an average or a group is made of a date or a timestamp without bounds, which may be any from the year 1 to
-  9999 (D8): what its noise must hide, or its groups, are as wide.
 - The error bar of a count is wider than an average group is expected to be (D7), by the public number of units; the one
   of an average reaches from bound to bound, in a group of as many rows, or of 10,000 where no number is public.
 - WHERE lets no row be in some of the listed groups, by public facts: they are answered with noise alone (D9).
@@ -23,10 +21,8 @@ from typing import Final
 
 from dpcurator.catalog.model import Catalog, Column, Table, Value
 from dpcurator.errors import closest
-from dpcurator.language.days import DAY
-from dpcurator.language.intervals import bounds
 from dpcurator.language.names import quote as named
-from dpcurator.language.rows import AllOf, Among, Compare, Compute, Constant, Field, Operand, Predicate, fields, walk
+from dpcurator.language.rows import AllOf, Among, Compare, Constant, Field, Operand, Predicate, walk
 from dpcurator.numbers import decimal_text
 from dpcurator.numbers.text_table import printable
 from dpcurator.plan.nodes import Plan, Result, Where
@@ -44,7 +40,7 @@ def cautions(
 ) -> tuple[str, ...]:
     """A sentence for each, none where nothing looks like a mistake. counts, averages: see `counted`, `averaged`."""
     table = table_of(plan, catalog)
-    compared = (*impossible(plan, table), *comparisons(plan, table), *undated(plan, table))
+    compared = (*impossible(plan, table), *comparisons(plan, table))
     return (*_averages(plan, averages), *compared, *_sizes(plan, catalog, table, selecting, counts))
 
 
@@ -140,26 +136,6 @@ def comparisons(plan: Plan, table: Table) -> tuple[str, ...]:
         if isinstance(part, Compare):
             found |= dict.fromkeys(_beyond(part, table))
     return tuple(found)[:MOST]
-
-
-def undated(plan: Plan, table: Table) -> tuple[str, ...]:
-    """Of dates without bounds, on which the ends of what is summed or grouped by depend."""
-    parts = [key.part for key in plan.source.source.columns if key.listed]
-    parts += [call.column.part for call in plan.calls if call.column is not None and call.function in ("SUM", "AVG")]
-    found: dict[str, None] = {}
-    for part in parts:
-        if any(isinstance(one, Compute) and one.function == "clip" for one in walk(part)):
-            continue  # the writer has chosen the ends
-        for index in sorted(fields(part)):
-            column = table.columns[index]
-            if column.type not in ("date", "timestamp") or column.lower is not None or column.keys is not None:
-                continue
-            year = replace(column, lower=Fraction(0), upper=Fraction(400 * (DAY if column.type == "timestamp" else 1)))
-            within = replace(table, columns=(*table.columns[:index], year, *table.columns[index + 1 :]))
-            if bounds(part, within) != bounds(part, table):
-                found[f"{named(column.name)} has no bounds, so it may be any day of the years 1 to 9999; the steward "
-                      "declares some, or write CLIP"] = None
-    return tuple(found)
 
 
 def _unlisted(column: Column, value: Value) -> Iterator[str]:
