@@ -307,17 +307,17 @@ def written(luck: random.Random, depth: int) -> str:
     return luck.choice(SHAPES).format(a=written(luck, depth - 1), b=written(luck, depth - 1))
 
 
-def test_b6_every_small_output_is_one_that_can_be_computed():
+def test_b6_every_small_output_is_one_that_can_be_computed(by_lot):
     """All expressions of one operation on constants, aggregates and keys: what binds is what a verifier takes."""
     bound = 0
-    for shape, a, b in itertools.product(SHAPES, ITEMS, ("COUNT(*)", "NULL", "ward")):
+    for shape, a, b in by_lot([*itertools.product(SHAPES, ITEMS, ("COUNT(*)", "NULL", "ward"))]):
         try:
             plan = planned(f"SELECT {shape.format(a=a, b=b)} AS x FROM visits GROUP BY city, day, smoker, ward")
         except Refusal:
             continue
         bound += 1
         assert misfit(plan) is None, (shape, a, b)
-    assert bound > 200
+    assert bound > 60
 
 
 @pytest.mark.parametrize("name", CATALOGS)

@@ -69,10 +69,10 @@ def test_row_10_no_accepted_question_can_fail_after_the_charge(curator, seed, tr
     assert refused > tries / 5  # the generator reaches what is refused too
 
 
-def test_row_10_the_same_through_the_whole_curator(curator):
+def test_row_10_the_same_through_the_whole_curator(curator, tries):
     luck = random.Random("whole")
     answered = 0
-    while answered < 40:
+    while answered < tries:
         items = f"{expression(luck, 2)}, {expression(luck, 1)}"
         text = f"SELECT {items} FROM visits GROUP BY city, dose, seen, day ORDER BY 1, 2"
         told: Any = None

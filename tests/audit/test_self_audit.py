@@ -25,8 +25,8 @@ from dpcurator.break_me.search import FOUND, NOTHING, Broken
 from dpcurator.engines import reference
 from dpcurator.engines.duckdb import engine
 
-PLANS = 100
-WORLDS = {"listed": 2, "unknown": 3, "replaced": 3, "rows": 2}  # of each schema, twelve questions each
+PLANS = 50
+WORLDS = {"listed": 1, "unknown": 2, "replaced": 2, "rows": 1}  # of each schema, twelve questions each
 
 
 def audited(name: str, *, times: int = 1, seed: int = 100) -> Broken:
@@ -46,7 +46,7 @@ def test_no_generated_plan_breaks_its_claims(name):
     assert found.largest == 1  # some reading moved exactly as far as claimed: neighbours are as bad as they may be
 
 
-def test_a_hundred_plans_were_answered_over_every_kind_of_question(record_property):
+def test_plans_were_answered_over_every_kind_of_question(record_property):
     audits = {name: audit(name) for name in SCHEMAS}
     assert set(WORLDS) == set(SCHEMAS)
     answered = sum(found.questions - found.refused for found in audits.values())
@@ -62,7 +62,7 @@ def test_a_hundred_plans_were_answered_over_every_kind_of_question(record_proper
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_no_generated_plan_breaks_its_claims_at_length(name):
-    found = audited(name, times=20, seed=7)
+    found = audited(name, times=30, seed=7)
     assert found.verdict == NOTHING, str(found)
 
 

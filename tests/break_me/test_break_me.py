@@ -171,9 +171,9 @@ def test_an_answer_that_fails_as_none_should_is_shown():
 
 def test_what_is_right_passes():
     """Every schema, and at length, in test_self_audit.py."""
-    found = tried("listed", worlds=2)
+    found = tried("listed", worlds=1)
     assert found.verdict == NOTHING, str(found)
-    assert found.pairs > 20
+    assert found.pairs > 10
     assert "private" not in str(found)
 
 
@@ -279,9 +279,9 @@ def test_columns_with_one_value_a_unit_hold_whether_or_not_the_rows_are_alike(na
         declaration = replace(honest, tables=(replace(honest.tables[0], max_total=4),))
     else:
         declaration = single(name)
-    found = search(declaration, seconds=600, worlds=4)
+    found = search(declaration, seconds=600, worlds=2)
     assert found.verdict == NOTHING
-    assert found.pairs > 60
+    assert found.pairs > 30
     groups_ignored(monkeypatch)
     monkeypatch.setattr(bench, "disagreement", lambda one, other, names: [])
     assert search(declaration, seconds=600, worlds=30).verdict == FOUND

@@ -57,7 +57,7 @@ def until_an_answer(victim: subprocess.Popen[str]) -> list[list[str]]:
     return said
 
 
-KILLS = 8  # on one ledger; the longer run does seven ledgers more, with LONGER kills each
+KILLS = 5  # on one ledger; the longer run does seven ledgers more, with LONGER kills each
 LONGER = 25
 
 

@@ -61,8 +61,8 @@ def agree(seeds: range, each: int) -> Counter[str]:
 
 
 def test_it_agrees_with_the_product_on_some_hundred_plans():
-    met = agree(range(1000, 1012), 2)
-    assert met["plans"] >= 70
+    met = agree(range(1000, 1012), 1)
+    assert met["plans"] >= 35
     for name in ("add-remove, listed", "replace-one, listed", "add-remove, chosen", "replace-one, chosen", "each row"):
         assert met[name], name
     assert met["others"]

@@ -10,6 +10,7 @@ follows from the seed.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import random
@@ -26,6 +27,7 @@ from dpcurator.catalog.load import load
 from dpcurator.catalog.model import EACH_ROW, Catalog
 from dpcurator.errors import Refusal
 from dpcurator.fronts.sql import parse
+from dpcurator.language.question import Question
 from dpcurator.plan.bind import bind
 from dpcurator.plan.core import CorePlan
 from dpcurator.plan.stability import selection_reach
@@ -388,8 +390,14 @@ def _joined(luck: random.Random, parts: list[str]) -> str:
     return text
 
 
+@functools.cache
+def parsed(text: str) -> Question:
+    """The question of a text; most tests of the law ask the same again."""
+    return parse(text)
+
+
 def priced(text: str, catalog: Catalog, epsilon: str, *, cut: bool = False) -> Quote:
-    plan = bind(parse(text), catalog, AGGREGATES)
+    plan = bind(parsed(text), catalog, AGGREGATES)
     return price(with_cut(plan) if cut else plan, Fraction(epsilon), catalog)
 
 

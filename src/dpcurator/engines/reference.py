@@ -210,7 +210,7 @@ def _share(step: ScaleDown, rows: list[int], values: list[list[int | None]]) -> 
         factor, whole = min(factor, Fraction(step.max_total, t)), min(factor, Fraction(step.max_total, g))
 
     def scaled_count(c: int) -> int:
-        return math.floor(step.one * min(c, step.max_rows) * factor)
+        return step.one * min(c, step.max_rows) * factor.numerator // factor.denominator
 
     def share(sum_: Sum) -> int:
         if sum_.what == "rows":
