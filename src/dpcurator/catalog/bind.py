@@ -80,9 +80,10 @@ def _with_public_keys(table: Table, declaration: Declaration, facts: PublicFacts
 
 def schema_fingerprint(declaration: Declaration) -> str:
     """sha256 of table names, column names, types, lengths of texts, how values are cleaned, which columns have one
-    value a unit (and then whose) and which combinations a unit has once, in order: what a snapshot must be made for."""
+    value a unit (and then whose), which combinations a unit has once, through what: what a snapshot is made for."""
     tables = [
-        [table.name, [made_for(table, c) for c in table.columns], *([list(table.distinct)] if table.distinct else [])]
+        [table.name, [made_for(table, c) for c in table.columns], *([list(table.distinct)] if table.distinct else []),
+         *([through_facts(table)] if table.through is not None else [])]
         for table in declaration.tables
     ]
     return content_digest(tables)
@@ -132,7 +133,14 @@ def _public_table(table: Table) -> dict[str, Any]:
 
 def table_facts(table: Table) -> dict[str, Any]:
     """What is declared of a table and decides which rows it has, beside its unit: empty where nothing is."""
-    return {"distinct": list(table.distinct)} if table.distinct else {}
+    return ({"distinct": list(table.distinct)} if table.distinct else {}) | through_facts(table)
+
+
+def through_facts(table: Table) -> dict[str, Any]:
+    """Where the unit is looked up, where it is."""
+    if table.through is None:
+        return {}
+    return {"through": {"table": table.through.table, "on": table.through.on, "key": table.through.key}}
 
 
 def _length(column: Column) -> dict[str, int]:

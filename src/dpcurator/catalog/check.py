@@ -47,7 +47,7 @@ def check(declaration: Declaration, facts: PublicFacts = NO_FACTS) -> list[Findi
             findings.append(Finding("blocks", where, what, "dpcurator refresh"))
     for table, source in zip(declaration.tables, declaration.sources, strict=True):
         if table.private:
-            findings += _caps(declaration, table)
+            findings += _caps(declaration, table) + _through(declaration, table)
         keyed = {keys.column for keys in declaration.public_keys if keys.table == table.name}
         for column, reading in zip(table.columns, source.readings, strict=True) if table.private else ():
             if column.name != table.unit:
@@ -96,6 +96,20 @@ def _caps(declaration: Declaration, table: Table) -> list[Finding]:
         "in one group."
     )
     return [Finding("blocks", where, what, "max_total = 20", under)]
+
+
+def _through(declaration: Declaration, table: Table) -> list[Finding]:
+    """What it means that the rows are owned through another table."""
+    through = table.through
+    if through is None:
+        return []
+    what = (
+        f"A row of {text(table.name)} is owned by whoever owns the row of {text(through.table)} whose "
+        f"{text(through.key)} is its {text(through.on)}. A refresh leaves out rows that find no owner, or several, "
+        f"so the promise rests on {text(through.key)} being a key at the source: no two of the {declaration.protects} "
+        "may have it in common."
+    )
+    return [Finding("note", declaration.where(table.name), what)]
 
 
 def _with(column: Column, reading: Reading, **fields: str) -> str:

@@ -78,8 +78,23 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
+class Through:
+    """Whose the rows of a table are that do not say it: the unit of the row of `table` whose `key` equals `on` here.
+
+    A refresh looks it up, and writes it in the last column, which has the name of that table's unit (semantics 8.9).
+    """
+
+    table: str
+    on: str
+    key: str
+
+    __repr__ = readable
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
-    """One declared table. `unit` is a column name, or EACH_ROW; None for a public table."""
+    """One declared table. `unit` is a column name, or EACH_ROW; None for a public table. through: where that column is
+    not read, but looked up in another table."""
 
     name: str
     columns: tuple[Column, ...]
@@ -90,6 +105,7 @@ class Table:
     expected_units: int | None = None  # a public size hint, for error bars only
     min_units: int | None = None  # of fewer units no unlisted key is ever shown
     distinct: tuple[str, ...] = ()  # columns of which a unit has each combination of present values in one row
+    through: Through | None = None
 
     __repr__ = readable
 

@@ -85,6 +85,16 @@ class KeysFields(Section):
     column: Annotated[str | None, Field(description="Column of that table; absent: the one of the same name.")] = None
 
 
+class ThroughFields(Section):
+    """`unit = { through = ..., on = ... }`: a row is owned by whoever owns a row of another private table."""
+
+    through: Annotated[str, Field(description="Name of a private table that says whose its rows are.")]
+    on: Annotated[str, Field(description="Column of this table that names a row of that one.")]
+    key: Annotated[
+        str | None, Field(description="Column there that it equals; absent: the one of the same name.")
+    ] = None
+
+
 class ColumnFields(Section):
     """A column of a table: `name = "type"`, or `name = { type = "...", ... }`."""
 
@@ -219,7 +229,9 @@ class TableFields(Section):
         Field(description='CSV: names by position, for repeated or blank headers: { 3 = "score_a", 4 = "score_b" }.'),
     ] = None
     unit: Annotated[
-        str | None, Field(description='The column that says whose row it is, or "each row". Private tables only.')
+        Any,
+        Field(description='The column that says whose row it is, or "each row", or { through = ..., on = ... }: whose '
+              "row of another table it belongs to. Private tables only."),
     ] = None
     public: Annotated[bool, Field(description="true: the rows are public and protected in no way.")] = False
     distinct: Annotated[
@@ -236,4 +248,5 @@ class TableFields(Section):
 
 SECTIONS: tuple[type[Section], ...] = (
     CuratorFields, LedgerFields, TableFields, ColumnFields, KeysFields, DuckdbFields, PostgresFields,
+    ThroughFields,
 )

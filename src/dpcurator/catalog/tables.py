@@ -21,7 +21,8 @@ from dpcurator.catalog.parts import read
 from dpcurator.catalog.positions import Path
 from dpcurator.catalog.postgres import WRITE_DSN, variable_of
 from dpcurator.catalog.problems import Problems, as_mapping, nearest, quoted, text
-from dpcurator.catalog.schema import TableFields
+from dpcurator.catalog.schema import TableFields, ThroughFields
+from dpcurator.catalog.through import resolved
 from dpcurator.catalog.written import declared_marks
 from dpcurator.errors import Refusal
 
@@ -47,6 +48,7 @@ def declare_tables(raw: Mapping[str, object], problems: Problems) -> DeclaredTab
     tables: list[Table] = []
     sources: list[Source] = []
     wanted: list[tuple[str, DeclaredColumn]] = []
+    owned: dict[str, ThroughFields] = {}
     for name, given in raw.items():
         path: Path = ("tables", name)
         fields = as_mapping(given)
@@ -56,12 +58,18 @@ def declare_tables(raw: Mapping[str, object], problems: Problems) -> DeclaredTab
         shape = read(TableFields, {k: v for k, v in fields.items() if k != "columns"}, path, problems)
         if shape is None:
             continue
+        if isinstance(shape.unit, Mapping) and not shape.public:
+            said = read(ThroughFields, shape.unit, (*path, "unit"), problems)
+            owned |= {} if said is None else {name: said}
+        elif shape.unit is not None and not isinstance(shape.unit, str):
+            problems.add((*path, "unit"), "unit must be text in quotes.", "See docs/catalog.md.")
         columns = _columns(name, fields, shape, path, problems)
         tables.append(_table(name, shape, [c.column for c in columns], fields, path, problems))
         sources.append(_source(shape, columns, path, problems))
         wanted += [(name, column) for column in columns if column.keys_from is not None]
     if not raw and not problems.covers(("tables",)) and not any("tables" in p.what for p in problems.found):
         problems.add(("tables",), "There are no tables.", 'Add [tables.NAME] with file = "data.csv".')
+    tables, sources = resolved(tables, sources, owned, problems)
     _private(tables, raw, problems)
     return DeclaredTables(tuple(tables), tuple(sources), _public_keys(wanted, tables, problems))
 
@@ -162,6 +170,8 @@ def _unit(name: str, shape: TableFields, fields: Mapping[str, object], path: Pat
             problems.add(path, f"table {text(name)} does not say whose its rows are.",
                          'Add unit = "patient_id" (a column), unit = "each row", or public = true.')
         return None
+    if not isinstance(unit, str):
+        return ""  # looked up in another table, which `through` says
     if unit == EACH_ROW:
         if EACH_ROW in given:
             problems.add(place, 'unit = "each row" is ambiguous: there is a column of that name.',

@@ -185,7 +185,8 @@ class Loader:
         self._store(f"SELECT {', '.join(typed)} FROM {source} {where}")
 
     def _store(self, query: str) -> None:
-        [(rows,)] = self.connection.execute(f"INSERT INTO {self.name} {query}").fetchall()
+        own = ", ".join(f"c{j}" for j in range(len(self.table.columns)))  # one that is looked up comes after these
+        [(rows,)] = self.connection.execute(f"INSERT INTO {self.name} ({own}) {query}").fetchall()
         self.stored += int(rows)
         if self.progress is not None:
             self.progress(self.table.name, self.stored, self.share)

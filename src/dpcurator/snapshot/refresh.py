@@ -17,6 +17,7 @@ from dpcurator.catalog.declaration import Declaration, Source
 from dpcurator.catalog.file_kinds import inside
 from dpcurator.catalog.model import EACH_ROW, Column
 from dpcurator.catalog.problems import nearest, text
+from dpcurator.catalog.through import as_read, owners_first
 from dpcurator.errors import Misconfigured
 from dpcurator.snapshot.appending import note, take_over
 from dpcurator.snapshot.csv_source import is_unicode, read_csv
@@ -25,6 +26,7 @@ from dpcurator.snapshot.frames import read_frame
 from dpcurator.snapshot.loading import Loader
 from dpcurator.snapshot.one_value import one_value_each
 from dpcurator.snapshot.outside_keys import keyed, outside_keys
+from dpcurator.snapshot.owners import find_owners
 from dpcurator.snapshot.repeats import without_repeats
 from dpcurator.snapshot.report import Report, TableReport, Trouble
 from dpcurator.snapshot.shares import beyond_bounds, over_caps
@@ -54,12 +56,13 @@ def refresh(
 
     given = dict(frames or {})
     match_frames(declaration, given)
-    with servers(declaration) as readers, drafting(declaration, after) as draft:
+    with servers(as_read(declaration)) as readers, drafting(declaration, after) as draft:
         if name in draft.names:  # another refresh took it since it was looked for
             raise Misconfigured(f"Version {name!r} was read already.", where=declaration.name,
                                 cure="Open it again, or choose a new name.")
         reports = []
-        for i, (table, source) in enumerate(zip(declaration.tables, declaration.sources, strict=True)):
+        read = as_read(declaration)
+        for i, (table, source) in enumerate(zip(read.tables, read.sources, strict=True)):
             report = TableReport(table.name, unreadable={column.name: Trouble() for column in table.columns})
             if declaration.neighbours == "replace-one" and table.unit == EACH_ROW:
                 report.units = declaration.units
@@ -71,9 +74,12 @@ def refresh(
             if report.units is not None:
                 _keep_unread(loader)
             loader.count()
+            reports.append(report)
+        for i in owners_first(declaration.tables):
+            table, report = declaration.tables[i], reports[i]
+            report.ownerless = find_owners(draft.connection, i, declaration.tables)
             report.repeats = without_repeats(draft.connection, i, table)
             report.one_value = one_value_each(draft.connection, i, table)
-            reports.append(report)
         public = _public_keys(declaration, draft)
         for i, (table, report) in enumerate(zip(declaration.tables, reports, strict=True)):
             if table.private:

@@ -93,6 +93,23 @@ class OneValue:
 
 
 @dataclass(frozen=True, slots=True)
+class Ownerless:
+    """Rows that were set aside since no one owns them: `on` is missing, is nobody's in `table`, or several units'."""
+
+    on: str
+    table: str
+    no_key: int = 0
+    no_owner: int = 0
+    several: int = 0
+
+    def lines(self) -> list[str]:
+        told = ((self.no_key, f"have no {self.on!r}"),
+                (self.no_owner, f"have a {self.on!r} that nobody has in {self.table!r}"),
+                (self.several, f"have a {self.on!r} that several units have in {self.table!r}"))
+        return [f"  {count:,} rows {what}: they are nobody's, and set aside" for count, what in told if count]
+
+
+@dataclass(frozen=True, slots=True)
 class Beyond:
     """Values of a column below its bounds and above them, of so many."""
 
@@ -168,6 +185,7 @@ class TableReport:
     one_value: dict[str, OneValue] = field(default_factory=dict)  # by column with per_unit = 1
     beyond: dict[str, Beyond] = field(default_factory=dict)  # by column with bounds
     over: dict[str, Over] = field(default_factory=dict)  # by column that is grouped by, "" for none
+    ownerless: Ownerless | None = None  # of a table whose rows are owned through another one
     spellings: dict[str, Spellings] = field(default_factory=dict)  # by column, of values that were not read
     header: frozenset[str] | None = None  # the names in the first file, which later ones must share
     files: int = 0  # that were opened so far
@@ -196,7 +214,8 @@ class TableReport:
             "spellings": {name: found.most() for name, found in self.spellings.items()},
             "over_caps": {name: asdict(one) for name, one in self.over.items()},
             "nothing_read": self.nothing_read(),
-        } | ({} if self.units is None else {"units": self.units})
+        } | ({} if self.units is None else {"units": self.units}) | (
+            {} if self.ownerless is None else {"ownerless": asdict(self.ownerless)})
 
     def by_column(self) -> dict[str, ByColumn]:
         """What was read of each column."""
@@ -240,6 +259,7 @@ class TableReport:
             told += told_of(self.spellings.get(name))
         if self.null_units:
             told.append(f"  {self.null_units:,} rows without a unit: no question counts them")
+        told += [] if self.ownerless is None else self.ownerless.lines()
         told += self.kept.lines()
         if self.repeats:
             told.append(f"  {self.repeats:,} rows repeat another of their unit and are left out")
