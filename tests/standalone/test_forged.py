@@ -151,6 +151,20 @@ def test_no_more_delta_is_charged_than_the_catalog_has_and_no_fewer_units_are_sh
     assert wrong(stricter, catalog=_declared(stricter, min_units="1 0")) == set()
 
 
+def test_listed_keys_are_declared_and_no_fewer_than_are_declared():
+    """Fewer keys move by less together: their number is no word of the receipt alone."""
+    made = _true("pure", CITY)
+    assert made["plan"]["source"]["source"]["columns"][0]["count"] == 3
+    catalog = _declared(made, ledger={"epsilon": 4, "delta": 0})
+    columns = catalog["tables"]["visits"]["columns"]
+    names = {"type": "text", "keys": ["Hull", "Leeds", "York", "York"]}
+    for column, holds in ((names, True), (names | {"keys": {"table": "cities", "column": "name"}}, True),
+                          (names | {"keys_include_missing": True}, False), (names | {"keys": [*"abcd"]}, False),
+                          (names | {"keys": "unknown"}, False), ({"type": "text"}, False), ("text", False)):
+        columns["c1"] = column
+        assert wrong(made, catalog=catalog) == (set() if holds else {"catalog"}), column
+
+
 def test_a_row_that_is_a_unit_is_over_no_cap():
     asked = curator(replace(CATALOGS["pure"]), cut=True)
     printed = asked.ask("SELECT SUM(x) FROM rows WHERE x > 0", spend="10%").as_json()

@@ -136,17 +136,12 @@ def parts_of(value: Any) -> Iterable[Any]:
         yield (part := left.pop())
         left += part.values() if isinstance(part, dict) else part if isinstance(part, list) else []
 
-def number(text: Any) -> Fraction:
-    """An amount, which is exact and never below 0, in its one spelling: "1/2" or "3"."""
-    need(re.fullmatch("[0-9]{1,1400}(/[0-9]{1,1400})?", text), "a number is malformed")
-    need(text == str(found := Fraction(text)), "a number is spelled otherwise")
-    return found
-
-def bound(part: Any) -> Fraction:
-    """A number of a plan, which is exact, in its one spelling: {"exact": "-3/1"}."""
-    need(re.fullmatch("-?[0-9]{1,1400}/[0-9]{1,1400}", part["exact"]), "a number is malformed")
-    found = Fraction(part["exact"])
-    need(part["exact"] == f"{found.numerator}/{found.denominator}", "a number is spelled otherwise")
+def number(text: Any, of_plan: bool = False) -> Fraction:
+    """An exact number in its one spelling: an amount, never below 0, "1/2" or "3"; of a plan, {"exact": "-3/1"}."""
+    text = text["exact"] if of_plan else text
+    need(re.fullmatch("-?" * of_plan + "[0-9]{1,1400}(/[0-9]{1,1400})?", text), "a number is malformed")
+    found = Fraction(text)
+    need(text == (f"{found.numerator}/{found.denominator}" if of_plan else str(found)), "a number is spelled otherwise")
     return found
 
 def read_json(text: str) -> Any:
@@ -295,7 +290,7 @@ def reach_of(plan: Any) -> SimpleNamespace:
     """What one unit can have in the rows that are read, from the inside of the plan outwards, with the words for it."""
     bounded, grouped = plan["source"], plan["source"]["source"]
     tables, told_of_rows = tables_of(grouped["source"]), list(dict.fromkeys(words_of(grouped["source"])))
-    rows, columns = tables[0], grouped["columns"]
+    rows, columns, source = tables[0], grouped["columns"], grouped["source"]
     kinds = [part["node"] for part in (plan, bounded, grouped, *columns)]
     need(kinds == ["Plan", "Bounded", "Grouped"] + ["KeyColumn"] * len(columns), "the plan is no plan")
     units, by_row, counts = rows["units"], rows["unit"] is None, [column["count"] for column in columns]
@@ -325,8 +320,8 @@ def reach_of(plan: Any) -> SimpleNamespace:
     ) if told]
     return SimpleNamespace(rows=most, groups=groups, total=total, keys=keys, one=1 if by_row else 2**16, units=units,
                            words=words, table=rows, tables=tables, replaced=replaced, other=grouped["other"],
-                           min_units=least, whole=by_row and grouped["source"] is rows and not columns,
-                           plain=grouped["source"] is rows or grouped["source"]["source"] is rows)
+                           min_units=least, whole=by_row and source is rows and not columns,
+                           plain=rows is source or (source["node"] == "Where" and source["source"] is rows))
 
 def always(reach: SimpleNamespace, column: Any) -> bool:
     """Whether each unit is one row of the one key, and has the column: with WHERE or GROUP BY it may have none."""
@@ -339,8 +334,8 @@ def asked_of(plan: Any, reach: SimpleNamespace, apart: bool = False) -> list[Any
     for call in plan["calls"] if reach.keys != 0 else []:
         column, function, public = call["column"], call["function"], reach.units and always(reach, call["column"])
         if function in ("SUM", "AVG"):
-            constant = bound(column["lower"]) == bound(column["upper"])
-            free = constant and (function == "AVG" or public or bound(column["lower"]) == 0)
+            constant = number(column["lower"], True) == number(column["upper"], True)
+            free = constant and (function == "AVG" or public or number(column["lower"], True) == 0)
             what = [] if free else ["values"] if function == "SUM" or public else ["centred", "present"]
         else:
             need(function == "COUNT" or (function == "COUNT DISTINCT" and column is None), f"{function} is not known")
@@ -382,7 +377,7 @@ def moved(ask: Any, reach: SimpleNamespace, grid: Any) -> dict[str, Any]:
     what, column, m, groups, keys = ask["what"], ask["column"], reach.rows, reach.groups, reach.keys
     lower, upper, exponent, summed = grid["lower"], grid["upper"], grid["exponent"], what in ("values", "centred")
     need(abs(exponent) <= 1000 if summed and column["kind"] == "float" else exponent == 0, "a grid is out of range")
-    ends = [math.floor(bound(column[end]) * Fraction(2)**exponent + Fraction(1, 2)) if summed else 0
+    ends = [math.floor(number(column[end], True) * Fraction(2)**exponent + Fraction(1, 2)) if summed else 0
             for end in ("lower", "upper")]  # values are clamped to these, in steps of 2^-exponent
     need([lower, upper] == ends and lower <= upper, "a grid does not hold the bounds of the values")
     low, high = {"values": (m * min(lower, 0), m * max(upper, 0)), "units": (0, 1),
@@ -445,8 +440,8 @@ def question(receipt: Any, catalog: Any) -> str:
         filled(column, reach, catalog)
     made = [one for one in parts_of([plan["outputs"], plan["having"], plan["order"]]) if isinstance(one, dict)]
     for node, there in (("Key", plan["source"]["source"]["columns"]), ("Result", plan["calls"])):
-        places = [one["index"] for one in made if one.get("node") == node]
-        need(all(type(at) is int and 0 <= at < len(there) for at in places), f"a {node} is shown that is not there")
+        need(all(type(at := one["index"]) is int and 0 <= at < len(there) for one in made if one.get("node") == node),
+             f"a {node} is shown that is not there")
     names = "rows groups keys one units" + " total" * bool(reach.total) + " min_units" * (reach.min_units > 1)
     claimed = {name: getattr(reach, name) for name in names.split()}
     read, earlier = [claim["ask"] for claim in receipt.get("readings", [])], asked_of(plan, reach, apart=True)
@@ -786,6 +781,13 @@ def place(receipt: Any) -> str:
     return f"asked {words}; {shown(spent)} was spent with it, of {shown(budget(receipt))}; event {ledger['position']}"
 
 # --- What is known from elsewhere -------------------------------------------------------------------------------------
+def fewest(fact: Any) -> int:
+    """How many keys a bare column has at least, by what the catalog declares of it."""
+    fact = fact if isinstance(fact, dict) else {"type": fact}
+    keys = fact.get("keys", [False, True] if fact["type"] == "boolean" else None)
+    need(isinstance(keys, list | dict), "its keys are listed, and the catalog lists none")
+    return len(set(map(repr, keys))) + (fact.get("keys_include_missing") is True) if isinstance(keys, list) else 0
+
 def declared(receipt: Any, reach: SimpleNamespace, catalog: Any) -> str:
     """What the receipt rests on is what the catalog file declares."""
     curator, table, rows = catalog["curator"], catalog["tables"][reach.table["table"]], reach.table
@@ -799,6 +801,9 @@ def declared(receipt: Any, reach: SimpleNamespace, catalog: Any) -> str:
         facts = [fact for index, fact in enumerate(table["columns"].values()) if index in read]
         single = [isinstance(fact, dict) and fact.get("per_unit") == 1 for fact in facts]
         need(read and len(single) == len(read) and all(single), f"{key['name']} may differ in the rows of a unit")
+    for key in receipt["plan"]["source"]["source"]["columns"]:
+        at = key["part"].get("index") if key["count"] is not None and reach.plain else None  # of a bare column
+        need(at is None or key["count"] >= fewest([*table["columns"].values()][at]), f"{key['name']} has too few keys")
     for one in parts_of(receipt["plan"]["source"]):
         need(not (isinstance(one, dict) and one.get("node") == "JoinPublic")
              or catalog["tables"][one["table"]].get("public") is True, "a table is joined as public, and is not")
