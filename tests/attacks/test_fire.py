@@ -1,8 +1,8 @@
 """Row 18: threads, processes and forks at once against a budget for two. Exactly two answers, OverBudget for the rest.
 
-The same crowd, started once, meets in every round: one process of 32 threads, three processes (eight in a long run),
-and one process that forks 4 children while it asks; 40 or 45 asks a round through the whole curator (snapshot, engine,
-noise, receipt). And the same question by all at once: one charge, one answer, the same numbers for everyone.
+The same crowd, started once, meets in every round: one process of 16 threads, two processes (32 and eight in a long
+run), and one process that forks 4 children while it asks; 23 or 45 asks a round through the whole curator (snapshot,
+engine, noise, receipt). And the same question by all at once: one charge, one answer, the same numbers for everyone.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from power import Run
 import dpcurator as dp
 
 ASKER = Path(__file__).parent.parent / "support" / "asker.py"
-PROCESSES = 8 if Run.whole else 3
-CROWD = [(32, 0), *[(1, 0)] * PROCESSES, (1, 4)]  # threads, forks
-HEADS = 32 + PROCESSES + 1 + 4
+THREADS, PROCESSES = (32, 8) if Run.whole else (16, 2)
+CROWD = [(THREADS, 0), *[(1, 0)] * PROCESSES, (1, 4)]  # threads, forks
+HEADS = THREADS + PROCESSES + 1 + 4
 TOML = """\
 [curator]
 protects = "people"
