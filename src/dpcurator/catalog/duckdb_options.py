@@ -88,8 +88,8 @@ def write_down(connection: DuckDBPyConnection) -> DuckDBPyConnection:
             of_truth = value == "'preserve_case'" and _KNOWN[name] in ("true", "false")  # so before DuckDB 2
             connection.execute(f"SET {name} = {'true' if of_truth else value}")
     if "enable_progress_bar" in _KNOWN:
-        shown = connection.execute("SELECT current_setting('enable_progress_bar')").fetchone()
-        if shown == (True,):
+        shown = connection.execute("SELECT current_setting('enable_progress_bar')").fetchall()
+        if shown == [(True,)]:
             connection.execute("SET enable_progress_bar = false")
     return connection
 
