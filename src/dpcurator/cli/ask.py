@@ -112,7 +112,7 @@ def ask(
         print("answering ...", file=sys.stderr)
     answer = curator.ask(text, **asked.offer(), fresh=fresh, request_id=request_id)
     if receipt is not None and answer.receipt is not None:
-        _write(receipt, answer.receipt)
+        write_receipt(receipt, answer.receipt)
     _put(answer, how_written, output)
 
 
@@ -185,7 +185,7 @@ def _batch_menu(curator: Any, questions: tuple[str, ...], asked: Asked, as_json:
     show_json(menu.as_json()) if as_json else show(menu.told(f"choose one with --spend, or --{menu.currency}"))
 
 
-def _write(path: Path, receipt: dict[str, Any]) -> None:
+def write_receipt(path: Path, receipt: dict[str, Any]) -> None:
     try:
         write(path, json.dumps(receipt, indent=2))
     except Misconfigured:

@@ -59,6 +59,7 @@ from dpcurator.values import Charge, Json, read_json
 
 if TYPE_CHECKING:
     from dpcurator.curator.history import Together
+    from dpcurator.curator.rows_per_unit import RowsPerUnit
     from dpcurator.curator.tables import Tables
     from dpcurator.fronts.frame import Frame
 
@@ -92,9 +93,9 @@ class Curator(Paying):
     """A curator: holds private tables and a budget, and answers questions with calibrated noise.
 
     Open one with `dp.open`. Safe to share among threads; no budget is held in this object, but in the ledger. `quote`,
-    `menu`, `caps` and `rehearse` are free; `ask`, `answer` and `batch` are paid. report: what was read of the data
-    frames given to `dp.open`, for the steward alone; None without any. Its methods raise Refusal if a question cannot
-    be answered (nothing is charged), OverBudget, Misconfigured, and Fault.
+    `menu`, `caps` and `rehearse` are free; `ask`, `answer`, `rows_per_unit` and `batch` are paid. report: what was read
+    of the data frames given to `dp.open`, for the steward alone; None without any. Its methods raise Refusal if a
+    question cannot be answered (nothing is charged), OverBudget, Misconfigured, and Fault.
 
     >>> import dpcurator as dp
     >>> catalog = {
@@ -218,6 +219,17 @@ class Curator(Paying):
 
         own = self._bound(syntax, asked)
         return caps_menu(quoted, offer.rows or expected_rows(own, self.catalog))
+
+    @takes(Asking)
+    def rows_per_unit(self, table: str, **asked: Unpack[Asking]) -> RowsPerUnit:
+        """How many units have how many rows in a table, noisy, and the caps that suggests: paid as any question is.
+
+        table: its exact name. The price is as for `ask`. Raises Refusal, OverBudget, Misconfigured, Fault.
+        """
+        from dpcurator.curator.rows_per_unit import RowsPerUnit, rows_frame
+
+        frame = rows_frame(self.table(table), self.catalog.protects)
+        return RowsPerUnit(table, self.catalog.protects, self.ask(frame, **asked))
 
     @takes(Asking)
     def ask(
