@@ -170,10 +170,10 @@ def arg_max(column: str | Expression, by: str | Expression) -> Expression:
 
 
 def any_of(condition: str | Expression) -> Expression:
-    """Whether a condition is true of any of each unit's rows, in `per_unit`: SQL's BOOL_OR; missing if it is unknown in
-    all of them.
+    """Whether a condition is true of any of each unit's rows, in `per_unit`: SQL's BOOL_OR.
 
-    condition: a column of booleans, or an expression. Raises Refusal if it is neither.
+    Missing where it is unknown in all of them. condition: a column of booleans, or an expression. Raises Refusal if it
+    is neither.
 
     >>> import dpcurator as dp
     >>> dp.any(dp.col("code") == "E11")
