@@ -420,3 +420,17 @@ def test_a_file_whose_name_is_not_in_utf8_is_refused(refreshed, tmp_path):
     with pytest.raises(Misconfigured, match="has a name that is not in UTF-8") as caught:
         refreshed({"a": "integer"}, file="*.csv")
     assert "Rename it" in caught.value.cure
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\n", "\r"])
+@pytest.mark.parametrize("chunk", [7, 25, 2**24])
+def test_t17_a_line_past_the_limit_is_never_cut_between_cr_and_lf(tmp_path, monkeypatch, end, chunk):
+    monkeypatch.setattr(csv_source, "LONGEST_LINE", 20)
+    for length in range(12, 66):
+        lines = ["a,b", "1,2", "3," + "y" * length, "4,5", "6," + "z" * length, "7,8"]
+        (tmp_path / "x.csv").write_bytes((end.join(lines) + end).encode())
+        short = length + 3 <= 20  # with the line's end counted as one
+        for carefully in (False, True):
+            rows, *_ = cells(tmp_path / "x.csv", monkeypatch, chunk, carefully)
+            told = [(1 + n, *line.split(",")) for n, line in enumerate(lines) if n and (short or len(line) < 12)]
+            assert rows == told, (length, rows)

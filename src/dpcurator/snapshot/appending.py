@@ -55,7 +55,7 @@ def take_over(draft: Draft, loader: Loader, i: int, source: Source, files: Seque
     run(f"ATTACH {quoted(str(before.absolute()))} AS before (READ_ONLY, TYPE duckdb)")
     try:
         if not run("SELECT 1 FROM duckdb_columns() WHERE database_name = 'before' AND table_name = 'files' "
-                   "AND column_name = 'names'").fetchone():
+                   "AND column_name = 'names'").fetchall():
             return Kept(), list(files)
         known = run("SELECT t, place, size, digest, names FROM before.files WHERE reading = ?",
                     [reading_of(loader.table, source)]).fetchall()

@@ -81,13 +81,15 @@ class _Lines:
         self.file = file
         self.comment = options.comment
         self.null = null_mark(options)
-        for _ in range(options.skip_lines):
-            self.number += bool(_whole_line(file))
-        self.marked = bool(options.names)  # then each line may be the first of a file
-        first = _unmarked(file.readline(LONGEST_LINE))
-        self.source = iter(partial(file.readline, LONGEST_LINE), "")
-        self.waiting: deque[str] = deque([first] if first else [])
+        self.waiting: deque[str] = deque()
         self.record: list[str] = []
+        for _ in range(options.skip_lines):
+            skipped = self._piece()
+            self.number += bool(skipped)
+            self._pass(skipped)
+        self.marked = bool(options.names)  # then each line may be the first of a file
+        first = _unmarked(self._piece())
+        self.waiting.extendleft([first] if first else [])
 
     def __iter__(self) -> Iterator[str]:
         return self
@@ -108,8 +110,20 @@ class _Lines:
         return told if self.null is None else self.null.sub(r"\\\g<0>", told)
 
     def _next(self) -> str:
-        line = self.waiting.popleft() if self.waiting else next(self.source)
+        line = self._piece()
+        if not line:
+            raise StopIteration
         self.number += 1
+        return line
+
+    def _piece(self) -> str:
+        """The next line, or the next part of one past the limit, which is not cut between CR and LF; "" at the end."""
+        line = self.waiting.popleft() if self.waiting else self.file.readline(LONGEST_LINE)
+        if len(line) == LONGEST_LINE and line[-1] == "\r":
+            after = self.waiting.popleft() if self.waiting else self.file.readline(LONGEST_LINE)
+            if after == "\n":
+                return line + after
+            self.waiting.extendleft([after] if after else [])
         return line
 
     def _begun(self, line: str) -> str:
@@ -120,14 +134,8 @@ class _Lines:
     def _pass(self, line: str) -> None:
         """Pass over the rest of a line that is past the limit."""
         if len(line) == LONGEST_LINE and line[-1] not in "\r\n":
-            for rest in self._unlimited():
-                if rest[-1] in "\r\n":
-                    break
-
-    def _unlimited(self) -> Iterator[str]:
-        while self.waiting:
-            yield self.waiting.popleft()
-        yield from self.source
+            while (rest := self._piece()) and rest[-1] not in "\r\n":
+                pass
 
     def first(self) -> int:
         """The number of the current record's first line; the next line begins another record."""
@@ -145,8 +153,12 @@ class _Lines:
     def chunk(self) -> str:
         """The next lines, whole ones but where one is past the limit; "" at the end. None is waiting."""
         text = self.file.read(CHUNK)
-        if text and text[-1] != "\n":  # or within "\r\n": then this takes the other half, or one more line
-            text += self.file.readline(LONGEST_LINE)
+        rest = "\r" if text and text[-1] != "\n" else ""
+        while rest[-1:] == "\r":  # perhaps within "\r\n": then this takes the other half, or one more line
+            rest = self.file.readline(LONGEST_LINE)
+            text += rest
+            if len(rest) < LONGEST_LINE:
+                break
         return text
 
     def has_marks(self, text: str) -> bool:
@@ -219,14 +231,6 @@ def _unmarked(line: str) -> str:
     while line.startswith(BYTE_ORDER_MARKS):
         for mark in BYTE_ORDER_MARKS:
             line = line.removeprefix(mark)
-    return line
-
-
-def _whole_line(file: TextIO) -> str:
-    """The next line; of one past the limit, the beginning."""
-    line = part = file.readline(LONGEST_LINE)
-    while len(part) == LONGEST_LINE and part[-1] not in "\r\n":
-        part = file.readline(LONGEST_LINE)
     return line
 
 

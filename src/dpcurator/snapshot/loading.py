@@ -13,6 +13,7 @@ import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from dpcurator.catalog.declaration import Reading
@@ -57,6 +58,7 @@ class Loader:
     table: Table
     readings: tuple[Reading, ...]
     report: TableReport
+    place: Path | None = None  # for copies of files that are private as the snapshot is
     stored: int = 0
     progress: Callable[[str, int, float], None] | None = None
     share: float = 0.0  # of the table's files, that was read; 0 is not known

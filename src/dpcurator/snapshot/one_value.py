@@ -32,8 +32,7 @@ def one_value_each(connection: DuckDBPyConnection, i: int, table: Table) -> dict
         f"COUNT(*) FILTER (WHERE c{j} <> v{j}), COUNT(*) FILTER (WHERE c{j} IS NULL "
         f"AND v{j} IS NOT NULL)" for j, _ in single
     )
-    found = connection.execute(f"SELECT {counts} FROM t{i} JOIN least ON c{unit} = unit").fetchone()
-    assert found is not None
+    [found] = connection.execute(f"SELECT {counts} FROM t{i} JOIN least ON c{unit} = unit").fetchall()
     columns = ", ".join(
         f"CASE WHEN unit IS NULL THEN c{j} ELSE v{j} END AS c{j}" if column.per_unit else f"c{j}"
         for j, column in enumerate(table.columns)

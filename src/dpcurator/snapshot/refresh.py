@@ -66,7 +66,7 @@ def refresh(
             report = TableReport(table.name, unreadable={column.name: Trouble() for column in table.columns})
             if declaration.neighbours == "replace-one" and table.unit == EACH_ROW:
                 report.units = declaration.units
-            loader = Loader(draft.connection, f"t{i}", table, source.readings, report, progress=progress)
+            loader = Loader(draft.connection, f"t{i}", table, source.readings, report, draft.state, progress=progress)
             if source.kind == "postgres":
                 readers[table.name](loader)
             else:
@@ -199,10 +199,10 @@ def _most(declaration: Declaration, draft: Draft) -> dict[tuple[str, str], int]:
     for i, table in enumerate(declaration.tables):
         for j, column in enumerate(table.columns if not table.private else ()):
             held, given = (f"c{j}", []) if column.missing is None else (f"coalesce(c{j}, ?)", [column.missing])
-            (most,) = draft.connection.execute(
+            [(most,)] = draft.connection.execute(
                 f"SELECT max(n) FROM (SELECT count(*) AS n FROM (SELECT {held} AS c FROM t{i}) "
                 "WHERE c IS NOT NULL GROUP BY c)", given,
-            ).fetchone() or (None,)
+            ).fetchall()
             found[table.name, column.name] = most or 0
     return found
 

@@ -24,9 +24,8 @@ def without_repeats(connection: DuckDBPyConnection, i: int, table: Table) -> int
     alike = [f"c{position[name]}" for name in (table.unit, *table.distinct) if name is not None]
     present = " AND ".join(f"{column} IS NOT NULL" for column in alike)
     order = ", ".join(f"c{j} ASC NULLS FIRST" for j in range(len(table.columns)))
-    found = connection.execute(
+    [(found,)] = connection.execute(
         f"DELETE FROM t{i} WHERE rowid IN (SELECT rowid FROM (SELECT rowid, ROW_NUMBER() OVER "
         f"(PARTITION BY {', '.join(alike)} ORDER BY {order}, rowid) AS n FROM t{i} WHERE {present}) WHERE n > 1)"
-    ).fetchone()
-    assert found is not None
-    return int(found[0])
+    ).fetchall()
+    return int(found)

@@ -33,8 +33,7 @@ def beyond_bounds(connection: DuckDBPyConnection, i: int, table: Table) -> dict[
         low, high = (math.ceil(column.lower), math.floor(column.upper)) if read is int else (column.lower, column.upper)
         counts.append(f"COUNT(*) FILTER (WHERE {value} < ?), COUNT(*) FILTER (WHERE {value} > ?), COUNT({value})")
         ends += [read(low), read(high)]
-    found = connection.execute(f"SELECT {', '.join(counts)} FROM t{i}", ends).fetchone()
-    assert found is not None
+    [found] = connection.execute(f"SELECT {', '.join(counts)} FROM t{i}", ends).fetchall()
     told = {column.name: Beyond(*found[3 * n : 3 * n + 3]) for n, (_, column) in enumerate(bounded)}
     return {name: one for name, one in told.items() if one.below or one.above}
 
@@ -61,11 +60,10 @@ def _over(
     factor = ["1.0"]
     factor += [f"{table.max_groups}.0 / COUNT(*)"] if table.max_groups is not None else []
     factor += [f"{table.max_total}.0 / SUM(LEAST(n, {most}))"] if table.max_total is not None else []
-    told = connection.execute(
+    [told] = connection.execute(
         f"WITH each AS (SELECT c{unit} AS unit, COUNT(*) AS n FROM t{i} WHERE c{unit} IS NOT NULL AND {rows} "
         f"GROUP BY c{unit}{key}), units AS (SELECT SUM(n) AS n, SUM(LEAST(n, {most})) * LEAST({', '.join(factor)}) "
         "AS w FROM each GROUP BY unit) SELECT COUNT(*) FILTER (WHERE w < n - 1e-9 * n), COUNT(*), "
         "COALESCE(SUM(n - w), 0), COALESCE(SUM(n), 0) FROM units", values,
-    ).fetchone()
-    assert told is not None
+    ).fetchall()
     return Over(int(told[0]), int(told[1]), float(told[2]) / max(1, int(told[3])))

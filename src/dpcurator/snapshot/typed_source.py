@@ -20,11 +20,12 @@ from dpcurator.catalog import duckdb_options, parquet_schema
 from dpcurator.catalog.duckdb_options import write_down
 from dpcurator.catalog.parquet_schema import plainly_named
 from dpcurator.catalog.problems import nearest, text
-from dpcurator.catalog.spelling import DAY
+from dpcurator.catalog.spelling import DAY, FIRST_DAY, LAST_DAY
 from dpcurator.errors import Misconfigured
 from dpcurator.snapshot.csv_source import BATCH, Batch, missing_cure, refuse_repeats, same_columns
 from dpcurator.snapshot.folders import Folders, beside_typed, named_by, refuse_in_both
 from dpcurator.snapshot.loading import Loader
+from dpcurator.snapshot.parquet_plain import stored_plainly
 from dpcurator.snapshot.report import TableReport
 from dpcurator.snapshot.typed_values import PAST, READERS
 from dpcurator.snapshot.vectorised import quoted
@@ -35,10 +36,13 @@ if TYPE_CHECKING:
 _WRITE_AGAIN: Final = "Write the file again with a name for each column."
 _WHOLE: Final = re.compile(r"U?(TINY|SMALL)INT|BIGINT|U?INTEGER")
 _AS_THEY_ARE: Final = {
-    "HUGEINT": "huge", "UBIGINT": "huge", "BOOLEAN": "truth", "UUID": "uuid", "BLOB": "blob", "TIME": "time",
+    "HUGEINT": "huge", "UBIGINT": "huge", "BOOLEAN": "truth", "UUID": "uuid", "BLOB": "blob",
     "UHUGEINT": "vast",  # which cannot be compared with numbers below 0, so no form has it
 }
 _NO_TEXT: Final = "chr(0)"  # unreadable for the same reason as bytes that are no Unicode
+_MILLIS: Final = "MILLIS"  # and with _ZONE: what DuckDB makes instants of, as they are stored
+_ZONE: Final = " WITH TIME ZONE"
+_CLOCK: Final = {("TIME", "INTEGER"): "CLOCK IN MILLIS", ("TIME", "BIGINT"): "CLOCK"}
 
 
 def load_parquet(path: Path, columns: Sequence[str], loader: Loader, *, where: str, folders: Folders) -> None:
@@ -67,38 +71,40 @@ def load_parquet(path: Path, columns: Sequence[str], loader: Loader, *, where: s
                 cure = f"Add folders = [{text(column)}] to the table, or write the column into the files."
                 raise Misconfigured(what, where=where, cure=cure)
         chosen = _chosen(found, own, path.name, loader.report, where)
-        for source in _parquet(connection, plain, found):
-            relation, kinds = beside_typed(columns, *_plainly(source, found, chosen), folders)
-            try:
-                loader.load_typed(relation, kinds)
-                return
-            except duckdb.Error:
-                if _readable(connection, relation):
-                    raise  # what failed is not the file
-        raise broken
+        relation, kinds = beside_typed(columns, *_plainly(_source(connection, plain, found), found, chosen), folders)
+        try:
+            loader.load_typed(relation, kinds)
+            return
+        except duckdb.Error:
+            if _readable(connection, relation):
+                raise  # what failed is not the file
+    try:
+        with stored_plainly(path, loader.place) as copy, plainly_named(copy) as plain:
+            stored = _as_stored(found, parquet_schema.described(connection, plain))
+            relation, kinds = beside_typed(columns, *_plainly(_source(connection, plain, stored), stored, chosen),
+                                           folders)
+            if not _readable(connection, relation):
+                raise broken
+            loader.load_typed(relation, kinds)
+    except ValueError:
+        raise broken from None
 
 
-def _parquet(connection: DuckDBPyConnection, plain: str, found: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """The file as a relation; and in a second way, where one of its texts is no UTF-8 and DuckDB stopped there.
+def _source(connection: DuckDBPyConnection, plain: str, found: Sequence[object]) -> str:
+    call = duckdb_options.read_parquet(connection).replace("?", quoted(plain), 1)
+    return f"{call} AS source({_names(found)})"
 
-    The second way reads it with "?" for such bytes and without them, row beside row: a text that comes out alike is the
-    text that it was, and any other was none.
-    """
-    path = quoted(plain)
-    strict = duckdb_options.read_parquet(connection).replace("?", path, 1)
-    yield f"{strict} AS source({_names(found)})"
-    if "utf8_validation" not in strict:
-        return
-    sides = []
-    for side, option in (("marked", "replace"), ("without", "ignore")):
-        columns = ", ".join(f"{side}{i}" for i in range(len(found)))
-        call = duckdb_options.read_parquet(connection, utf8_validation=f"'{option}'").replace("?", path, 1)
-        sides.append(f"(SELECT * FROM {call}) AS {side}({columns})")
-    values = [
-        f"CASE WHEN marked{i} IS NULL OR marked{i} = without{i} THEN marked{i} ELSE {_NO_TEXT} END AS y{i}"
-        if kind == "VARCHAR" else f"marked{i} AS y{i}" for i, (_, kind) in enumerate(found)
-    ]
-    yield f"(SELECT {', '.join(values)} FROM {sides[0]} POSITIONAL JOIN {sides[1]}) AS source"
+
+def _as_stored(found: Sequence[tuple[str, str]], stored: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The names, and what `_plain` makes of each column where its type was left out of the footer."""
+    kinds = []
+    for (_, kind), (_, plainly) in zip(found, stored, strict=True):
+        if kind in ("VARCHAR", "JSON") and plainly == "BLOB":
+            kind = "BYTES OF TEXT"
+        elif kind in ("TIMESTAMP", f"TIMESTAMP{_ZONE}") and plainly == "BIGINT":
+            kind = kind.replace("TIMESTAMP", _MILLIS)
+        kinds.append(_CLOCK.get((kind, plainly), kind))
+    return [(name, kind) for (name, _), kind in zip(found, kinds, strict=True)]
 
 
 def load_duckdb(path: Path, name: str, columns: Sequence[str], loader: Loader, *, where: str) -> None:
@@ -188,8 +194,11 @@ def _plainly(source: str, found: Sequence[tuple[str, str]], chosen: Sequence[int
 
 def _plain(column: str, kind: str) -> tuple[str, str]:
     """An expression that cannot fail on a row, and the kind of its values (`vectorised.of_kind`)."""
-    if kind == "VARCHAR" or kind.startswith("ENUM"):
+    if kind in ("VARCHAR", "JSON") or kind.startswith("ENUM"):
         return f'CAST({column} AS VARCHAR) COLLATE "C"', "text"
+    if kind == "BYTES OF TEXT":
+        decoded = f"COALESCE(TRY(decode({column})), {_NO_TEXT})"
+        return f'CASE WHEN {column} IS NOT NULL THEN {decoded} END COLLATE "C"', "text"
     if kind in ("FLOAT", "DOUBLE"):
         return f"CASE WHEN isnan({column}) THEN NULL ELSE CAST({column} AS DOUBLE) END", "double"
     if kind.startswith("DECIMAL("):
@@ -199,11 +208,18 @@ def _plain(column: str, kind: str) -> tuple[str, str]:
     if kind == "DATE":
         days = f"date_diff('day', DATE '1970-01-01', {column})"
         return f"CASE WHEN isfinite({column}) THEN {days} WHEN {column} IS NOT NULL THEN {PAST // DAY} END", "day"
+    if kind.startswith(_MILLIS):
+        micros = f"CASE WHEN {column} // 1000 BETWEEN {FIRST_DAY * DAY // 10**6} AND {(LAST_DAY + 1) * DAY // 10**6} "
+        micros += f"THEN {column} * 1000 WHEN {column} IS NOT NULL THEN {PAST} END"
+        return micros, "aware" if kind.endswith(_ZONE) else "naive"
+    if kind in ("TIME", *_CLOCK.values()):
+        micros = {"TIME": f"epoch_us({column})", "CLOCK": column}.get(kind, f"CAST({column} AS BIGINT) * 1000")
+        return micros, "clock"
     if kind.startswith("TIMESTAMP"):
         micros = f"CASE WHEN isfinite({column}) THEN epoch_us({column}) WHEN {column} IS NOT NULL THEN {PAST} END"
-        if kind not in ("TIMESTAMP", "TIMESTAMP WITH TIME ZONE"):  # in other units it may be past 64 bits
+        if kind not in ("TIMESTAMP", f"TIMESTAMP{_ZONE}"):  # in other units it may be past 64 bits
             micros = f"CASE WHEN {column} IS NOT NULL THEN COALESCE(TRY({micros}), {PAST}) END"
-        return micros, "aware" if kind.endswith("WITH TIME ZONE") else "naive"
+        return micros, "aware" if kind.endswith(_ZONE) else "naive"
     if kind in _AS_THEY_ARE:
         return column, _AS_THEY_ARE[kind]
     return f"CASE WHEN {column} IS NOT NULL THEN true END", "other"

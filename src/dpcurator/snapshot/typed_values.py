@@ -6,7 +6,7 @@ For values that no form reads: `catalog.spelling.read_value` then decides. Check
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from typing import Any, Final
 
 from dpcurator.catalog.spelling import DAY, FIRST_DAY, LAST_DAY, NO_SUCH_DAY, Unreadable
@@ -32,7 +32,12 @@ def _day(days: int) -> Any:
     return found if isinstance(found, Unreadable) else found.date()
 
 
+def _clock(micros: int) -> time | Unreadable:
+    """Microseconds since midnight; a day has no 24:00."""
+    return (datetime.min + timedelta(microseconds=micros)).time() if 0 <= micros < DAY else NO_VALUE
+
+
 READERS: Final[dict[str, Callable[[Any], Any]]] = {
     "day": _day, "naive": lambda micros: instant(micros, None), "aware": lambda micros: instant(micros, UTC),
-    "truth": bool, "other": lambda _: NO_VALUE,
+    "truth": bool, "clock": _clock, "other": lambda _: NO_VALUE,
 }
