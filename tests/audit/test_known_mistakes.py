@@ -242,7 +242,7 @@ def shown_anew(rng):
 @pytest.mark.parametrize("form", ["nan", pytest.param("list", marks=pytest.mark.slow)])
 def test_f11_a_sparse_vector_that_shows_its_compared_number_is_found(form):
     """F11: without a hint of the pair."""
-    samples = {"nan": 80_000, "list": 60_000}[form]
+    samples = {"nan": 200_000, "list": 60_000}[form]
     report = dp.audit(
         shown_compared(noise(), form), claim=dp.Pure(1), neighbours="vector", samples=samples, shrink=False, **SURE
     )
