@@ -149,3 +149,6 @@ def test_bounds_beyond_what_doubles_hold_are_shared_equally():
     catalog = catalog_with(huge)
     plan = planned("SELECT SUM(cost) AS s, COUNT(*) AS n FROM visits", catalog)
     assert best_shared(plan, amount_of(catalog, F(1, 10)), catalog, rows=10).priced
+    plan = planned("SELECT AVG(cost) AS a, SUM(age) AS s FROM visits", catalog)
+    for weights in (None, {"s": F(10) ** 300}, {"a": F(10) ** 300}, {"a": F(1, 10**300)}):
+        assert best_shared(plan, amount_of(catalog, F(1, 10)), catalog, rows=30, weights=weights).priced

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import random
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from dpcurator.curator.opening import refresh_all
 from dpcurator.errors import DpcuratorError
 from dpcurator.snapshot.refresh import refresh
 from dpcurator.snapshot.store import open_snapshot
+from dpcurator.standalone import verify as standalone
 
 CATALOG = """
 [curator]
@@ -101,7 +103,14 @@ def test_questions_of_such_a_table_are_of_its_units(tmp_path):
     joined = curator.ask("SELECT AVG(CLIP(n, 0, 9)) AS n FROM (SELECT pid, COUNT(*) AS n FROM items GROUP BY pid) "
                          "WHERE pid IN (SELECT pid FROM orders WHERE id = 'o1')", epsilon=10000000)
     assert round(joined["n"][0]) == 2
-    assert curator.verify(asked.receipt).holds
+    parts = curator.ask("SELECT kind, COUNT(*) AS n FROM parts GROUP BY kind", epsilon=10000000)
+    for answer in (asked, joined, parts):
+        assert curator.verify(answer.receipt).holds
+        steps = standalone.steps(answer.receipt, catalog=tomllib.loads(CATALOG))
+        assert all(holds for _, holds, _ in steps), steps
+    lie = tomllib.loads(CATALOG.replace('through = "orders"', 'through = "parts"'))
+    found = [name for name, holds, _ in standalone.steps(parts.receipt, catalog=lie) if not holds]
+    assert found == ["catalog"]  # they go in a circle, so nobody is said
 
 
 def test_taking_a_unit_out_of_the_sources_takes_out_its_rows_and_no_others(tmp_path):

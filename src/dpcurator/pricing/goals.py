@@ -205,6 +205,9 @@ def _passed(beta: float, *, gaussian: bool) -> float:
 
 
 def _figures(cost: float) -> Fraction:
+    """To four figures. Raises OverflowError where doubles hold no such number."""
+    if not math.isfinite(cost):
+        raise OverflowError("a size is beyond what doubles hold")
     return Fraction(f"{cost:.4g}")
 
 

@@ -788,13 +788,18 @@ def fewest(fact: Any) -> int:
     need(isinstance(keys, list | dict), "its keys are listed, and the catalog lists none")
     return len(set(map(repr, keys))) + (fact.get("keys_include_missing") is True) if isinstance(keys, list) else 0
 
+def owner(tables: Any, name: str) -> list[Any]:
+    """The column that says whose a table's rows are, and its place; looked up through another table it is one more."""
+    facts, unit = tables[name], tables[name]["unit"]
+    if isinstance(unit, dict):
+        return [owner(tables, unit["through"])[0], len(facts["columns"])]
+    return [None, None] if unit == "each row" else [unit, list(facts["columns"]).index(unit)]
+
 def declared(receipt: Any, reach: SimpleNamespace, catalog: Any) -> str:
     """What the receipt rests on is what the catalog file declares."""
     curator, table, rows = catalog["curator"], catalog["tables"][reach.table["table"]], reach.table
     for one in reach.tables:
-        facts = catalog["tables"][one["table"]]
-        unit = None if facts["unit"] == "each row" else facts["unit"]
-        same([(f"the unit of {one['table']} and its column", [unit, unit and list(facts["columns"]).index(unit)],
+        same([(f"the unit of {one['table']} and its column", owner(catalog["tables"], one["table"]),
                [one["unit"], one["unit_index"]])])
     for key in (one for one in receipt["plan"]["source"]["source"]["columns"] if one.get("per_unit") and reach.plain):
         read = {one["index"] for one in parts_of(key["part"]) if isinstance(one, dict) and one.get("node") == "Field"}
