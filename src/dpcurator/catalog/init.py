@@ -88,6 +88,15 @@ class Drafted:
 
     def text(self, salt: str | None = None) -> str:
         """The text of curator.toml. salt: 32 hexadecimal digits; default, drawn now."""
+        return self.head(salt) + self.body()
+
+    @staticmethod
+    def head(salt: str | None = None) -> str:
+        """What is said once, before the tables."""
+        return _HEAD.replace("SALT", salt or os.urandom(16).hex())
+
+    def body(self, *, told: bool = True) -> str:
+        """The table. told: also what can be written of columns."""
         head = f"[tables.{quoted(self.table)}]"
         width = max(map(len, map(quoted, self.names)), default=0)
         columns = [
@@ -95,8 +104,8 @@ class Drafted:
             for name, guessed in zip(self.names, self.guesses, strict=True)
         ]
         return (
-            _HEAD.replace("SALT", salt or os.urandom(16).hex()) + "\n".join([head, *self.source]) + "\n" + _TABLE
-            + f"[tables.{quoted(self.table)}.columns]\n" + _COLUMNS + "\n".join([*columns, *self.left]) + "\n"
+            "\n".join([head, *self.source]) + "\n" + _TABLE + f"[tables.{quoted(self.table)}.columns]\n"
+            + (_COLUMNS if told else "") + "\n".join([*columns, *self.left]) + "\n"
         )
 
     def _remark(self, name: str) -> str:
@@ -139,15 +148,20 @@ def write_draft(path: str | Path, *, to: Path, table: str | None = None, header:
 
 def write(made: Drafted, to: Path) -> list[str]:
     """Write a draft to a new file; what its guesses rest on, for the steward alone. Raises Misconfigured."""
+    write_text(made.text(), to)
+    return made.told()
+
+
+def write_text(made: str, to: Path) -> None:
+    """Write a draft to a new file. Raises Misconfigured."""
     try:
         with to.open("x", encoding="utf-8") as file:
-            file.write(made.text())
+            file.write(made)
     except FileExistsError:
         raise Misconfigured("There is already a file of this name.", where=to.name,
                             cure="Move it away, or draft to another name.") from None
     except OSError:
         raise Misconfigured("The draft cannot be written.", where=to.name, cure="Check the directory.") from None
-    return made.told()
 
 
 def drafted(
@@ -288,4 +302,4 @@ def _table_name(source: Path) -> str:
     return cleaned or "data"
 
 
-__all__ = ["LOOKED_AT", "Drafted", "draft", "drafted", "write", "write_draft"]
+__all__ = ["LOOKED_AT", "Drafted", "draft", "drafted", "write", "write_draft", "write_text"]

@@ -15,7 +15,9 @@ from dpcurator.errors import Refusal
 @command(name="init", epilog="Example: dpcurator init visits.csv")
 def init(
     source: Annotated[
-        str | None, typer.Argument(help="A CSV, Parquet or DuckDB file, pattern or folder.", metavar="FILE")
+        list[str] | None,
+        typer.Argument(help="A CSV, Parquet or DuckDB file, pattern or folder; several make one catalog.",
+                       metavar="FILE..."),
     ] = None,
     table: Annotated[str | None, typer.Option(help="The table's name; default, the file's.", metavar="NAME")] = None,
     header: Annotated[
@@ -30,14 +32,20 @@ def init(
 ) -> None:
     """Draft a catalog for a file: names, guessed types, and what you must declare. Overwrites nothing."""
     from dpcurator.catalog.init import write, write_draft
+    from dpcurator.catalog.init_several import write_several
     from dpcurator.catalog.postgres_draft import drafted_table
 
+    source = source or None
     if (source is None) == (postgres is None):
         what = "init drafts for a file or for a PostgreSQL table" + (", not for both." if source else ".")
         raise Refusal(what, cure="Run: dpcurator init visits.csv; or: dpcurator init --postgres env:CLINIC_DSN --table "
                       "public.visits.")
-    if source is not None:
-        notes = write_draft(source, to=catalog, table=table, header=header)
+    if source is not None and len(source) > 1:
+        if table is not None:
+            raise Refusal("--table names one table, and here are several files.", cure="Leave it out.")
+        notes = write_several(source, to=catalog, header=header)
+    elif source is not None:
+        notes = write_draft(source[0], to=catalog, table=table, header=header)
     else:
         notes = write(drafted_table(postgres or "", table), catalog)
     if as_json:
