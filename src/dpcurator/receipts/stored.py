@@ -9,7 +9,7 @@ before it comes here (ledger/reading.py). Checked in tests/curator/test_readings
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
@@ -18,7 +18,7 @@ from typing import TypeVar
 from dpcurator.errors import DpcuratorError
 from dpcurator.ledger import Ledger, Stored
 from dpcurator.mechanisms.key_selection import selection_of
-from dpcurator.plan.identity import reading_name, selection_name
+from dpcurator.plan.identity import places_in_order, reading_name, reading_names, reordered, selection_name
 from dpcurator.plan.stability import Steps, derivation, reading
 from dpcurator.pricing.held import (
     BETA,
@@ -64,6 +64,8 @@ def kept_part(quote: Quote, noisy: Noisy, analyst: str, place: tuple[str, int], 
     """What is stored of one answer. place: the request, and which of its questions this is."""
     held, selection = quote.held, ""
     told: Json = {"readings": []}
+    order = places_in_order(quote.plan)  # of the keys as they are asked for, which the numbers of groups are in
+    places: Json = {} if order == sorted(order) else {"places": order}
     if quote.selecting is not None:
         selection = selected_by(*place) if held is None or held.keys is None else _selection(held.keys)
         if held is None or held.keys is None:
@@ -72,7 +74,8 @@ def kept_part(quote: Quote, noisy: Noisy, analyst: str, place: tuple[str, int], 
     for number, (one, values) in enumerate(zip(quote.priced, noisy.readings, strict=True)):
         if held is None or held.readings[number] is None:
             name = reading_name(quote.plan, one.ask, quote.catalog, analyst, selection=selection)
-            told["readings"].append({"name": name, "number": number, "values": list(values)})
+            own: Json = {"name": name, "number": number, "values": list(values)}
+            told["readings"].append(own | ({} if one.ask.overall else places))
     return {"answer": answer, "receipt": receipt, "noisy": told}
 
 
@@ -93,7 +96,7 @@ def worth_noting(quote: Quote, ledger: Ledger, analyst: str, request: str, part:
         stored = ledger.holding([*own, keys] if keys else own)
     except DpcuratorError:
         return []
-    found = [name for name, one in own.items() if not _serving(quote, one, stored[name], name)]
+    found = [name for name, one in own.items() if not _serving(quote, one, stored[name], (name,))]
     return found + ([keys] if keys and not _serving_keys(quote, stored[keys], keys) else [])
 
 
@@ -130,13 +133,13 @@ def _with_stored(whole: Quote, ledger: Ledger, analyst: str) -> Quote:
 
 def _best(whole: Quote, ledger: Ledger, analyst: str, keys: HeldKeys | None) -> list[HeldReading | None]:
     selection = "" if keys is None else _selection(keys)
-    names = [reading_name(whole.plan, one.ask, whole.catalog, analyst, selection=selection) for one in whole.priced]
-    stored = ledger.holding(names)
+    names = [reading_names(whole.plan, one.ask, whole.catalog, analyst, selection=selection) for one in whole.priced]
+    stored = ledger.holding([name for some in names for name in some])
     wanted = sizes(whole, len(whole.lowered.keys) if keys is None else len(keys.keys))
     return [
-        min((held for held in _serving(whole, one, stored[name], name) if len(held.values) == size),
+        min((held for name in some for held in _serving(whole, one, stored[name], some) if len(held.values) == size),
             key=_noise_and_place, default=None)
-        for one, name, size in zip(whole.priced, names, wanted, strict=True)
+        for one, some, size in zip(whole.priced, names, wanted, strict=True)
     ]
 
 
@@ -155,8 +158,8 @@ def as_shared(whole: Quote, ledger: Ledger, analyst: str, shared: Json) -> Quote
     selection = "" if keys is None else _selection(keys)
     readings: list[HeldReading | None] = []
     for one, place in zip(whole.priced, shared["readings"], strict=True):
-        name = reading_name(whole.plan, one.ask, whole.catalog, analyst, selection=selection)
-        readings.append(None if place is None else _at(place, _readings(whole, one, _under(ledger, place), name)))
+        names = reading_names(whole.plan, one.ask, whole.catalog, analyst, selection=selection)
+        readings.append(None if place is None else _at(place, _readings(whole, one, _under(ledger, place), names)))
     return due(whole, readings, keys)
 
 
@@ -172,8 +175,8 @@ def _under(ledger: Ledger, place: Json) -> tuple[Stored, ...]:
     return () if stored is None else (stored,)
 
 
-def _serving(whole: Quote, wanted: Priced, stored: Iterable[Stored], name: str) -> list[HeldReading]:
-    return [one for one in _readings(whole, wanted, stored, name) if serves(one.priced, wanted)]
+def _serving(whole: Quote, wanted: Priced, stored: Iterable[Stored], names: Sequence[str]) -> list[HeldReading]:
+    return [one for one in _readings(whole, wanted, stored, names) if serves(one.priced, wanted)]
 
 
 def _serving_keys(quote: Quote, stored: Iterable[Stored], name: str) -> list[HeldKeys]:
@@ -201,14 +204,25 @@ def _keys(stored: Iterable[Stored], name: str) -> Iterator[HeldKeys]:
             yield HeldKeys(_place_of(one.charge, number, None), selecting, keys)
 
 
-def _readings(whole: Quote, wanted: Priced, stored: Iterable[Stored], name: str) -> Iterator[HeldReading]:
-    """The readings of this name in these answers. One that is not what its receipt says is passed over."""
+def _readings(
+    whole: Quote, wanted: Priced, stored: Iterable[Stored], names: Sequence[str]
+) -> Iterator[HeldReading]:
+    """The readings of these names (`reading_names`) in these answers, in the order of this question's keys. One that
+    is not what its receipt says is passed over."""
     for one, number, part in _each(stored):
         for told in part["noisy"]["readings"]:
-            if told["name"] == name:
+            if told["name"] in names and (values := _in_order(whole, wanted, told, names)) is not None:
                 priced = _priced(whole, wanted, part["receipt"]["readings"][told["number"]])
                 if priced is not None:
-                    yield HeldReading(_place_of(one.charge, number, told["number"]), priced, tuple(told["values"]))
+                    yield HeldReading(_place_of(one.charge, number, told["number"]), priced, values)
+
+
+def _in_order(whole: Quote, wanted: Priced, told: Json, names: Sequence[str]) -> tuple[int, ...] | None:
+    """A stored reading's numbers in the order of this question's keys. None where they are not of its keys."""
+    values = tuple(told["values"])
+    if wanted.ask.overall or whole.selecting is not None or told["name"] in names[1:]:
+        return values
+    return reordered(values, whole.plan, told.get("places", range(len(whole.plan.source.source.columns))))
 
 
 def _each(stored: Iterable[Stored]) -> Iterator[tuple[Stored, int, Json]]:

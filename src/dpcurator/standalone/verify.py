@@ -668,7 +668,7 @@ def paid_by(one: Any, receipt: Any, n: int | None, place: Any) -> bool:
                  else (receipt["readings"][n], one["readings"][place["number"]]))
     facts = ("analyst", "data_version", "protects", "neighbours", "reach")
     same([("what it shares", unnamed(its), unnamed(mine)), *((name, one[name], receipt[name]) for name in facts),
-          ("its rows", unnamed(one["plan"]["source"]), unnamed(receipt["plan"]["source"]))])
+          ("its rows", rows_of(one), rows_of(receipt))])
     before = one.get("shared") or {"readings": [None] * len(one["readings"]), "keys": None}
     need((before["keys"] if n is None else before["readings"][place["number"]]) is None,
          "what it shares was not paid by the charge that it names")
@@ -686,6 +686,13 @@ def unnamed(part: Any) -> Any:
     named = {"derivation"} | ({"name"} & set(part) if "node" in part else set())
     named |= {"columns"} if part.get("node") == "Where" else set()
     return {name: unnamed(one) for name, one in part.items() if name not in named}
+
+def rows_of(receipt: Any) -> Any:
+    """Its rows, keys and caps: the numbers of listed keys are the same in whatever order their columns are named."""
+    source = unnamed(receipt["plan"]["source"])
+    if all(key["count"] is not None for key in source["source"]["columns"]):
+        source["source"]["columns"].sort(key=canonical)
+    return source
 
 def unpaid(receipt: Any, reach: SimpleNamespace) -> str:
     """A public receipt: nothing need be read to answer it, so nothing was charged."""
