@@ -6,22 +6,49 @@ import os
 import warnings
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from itertools import count
 from pathlib import Path
 
 import pytest
+from postgres_server import PostgresServer
 
-from dpcurator.ledger import STORES, Ledger, MemoryStore, Opening, SqliteStore, Store
+from dpcurator.ledger import STORES, Ledger, MemoryStore, Opening, PostgresStore, SqliteStore, Store
 from dpcurator.values import Request
 
-FIXTURES: dict[type, Callable[[Path], Store]] = {
-    MemoryStore: lambda folder: MemoryStore(),
-    SqliteStore: lambda folder: SqliteStore(folder / "ledger.db"),
+FIXTURES: dict[type, Callable[[pytest.FixtureRequest], Store]] = {
+    MemoryStore: lambda request: MemoryStore(),
+    SqliteStore: lambda request: SqliteStore(request.getfixturevalue("tmp_path") / "ledger.db"),
+    PostgresStore: lambda request: PostgresStore("env:LEDGER_DSN", schema=request.getfixturevalue("schema")),
 }
 
 
 @pytest.fixture(params=STORES, ids=lambda kind: kind.__name__)
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    made = FIXTURES[request.param](tmp_path)
+def store(request: pytest.FixtureRequest) -> Iterator[Store]:
+    made = FIXTURES[request.param](request)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def ledger_server(postgres: PostgresServer) -> PostgresServer:
+    """A server that keeps what it says it has kept."""
+    postgres.durable()
+    return postgres
+
+
+_schemas = count()
+
+
+@pytest.fixture
+def schema(ledger_server: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The name of a schema that is not there yet, in the database that LEDGER_DSN names."""
+    monkeypatch.setenv("LEDGER_DSN", ledger_server.dsn())
+    return f"ledger_{next(_schemas)}"
+
+
+@pytest.fixture
+def postgres_store(schema: str) -> Iterator[PostgresStore]:
+    made = PostgresStore("env:LEDGER_DSN", schema=schema)
     yield made
     made.close()
 

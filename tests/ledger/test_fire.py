@@ -7,6 +7,7 @@ the ledger is fought over too. (Attack 18: a budget kept in memory or checked be
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -78,6 +79,18 @@ def test_a_budget_for_two_admits_two_of_45(round_, crowd, tmp_path, opening, ask
     assert ledger.budget().remaining == 0
     assert ledger.verify().sound
     ledger.close()
+
+
+@pytest.mark.parametrize("round_", [0, 1, *(pytest.param(n, marks=pytest.mark.slow) for n in range(2, 50))])
+def test_on_a_server_a_budget_for_two_admits_two_of_45(round_, crowd, postgres_store, opening):
+    ledger = Ledger.open(postgres_store, opening(1))
+    if round_ % 2:
+        ledger.close_after_fault()
+        ledger.reopen()
+    path = postgres_store.place.replace(", schema", "") + " " + os.environ["LEDGER_DSN"]
+    assert meet(crowd, path=path, price="1/2", total="1", round=f"server {round_}") == (2, HEADS - 2)
+    assert ledger.budget().remaining == 0
+    assert ledger.verify().sound
 
 
 @pytest.mark.parametrize("counted", ["epsilon", "rho"])

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from dpcurator.errors import Misconfigured
-from dpcurator.ledger import Ledger, SqliteStore
+from dpcurator.ledger import Ledger, SqliteStore, Stored
 from dpcurator.ledger.stores import sqlite
 
 WORKER = Path(__file__).with_name("worker.py")
@@ -55,6 +55,34 @@ def until_an_answer(victim: subprocess.Popen[str]) -> list[list[str]]:
     while not said or said[-1][0] != "answered":
         said.append(victim.stdout.readline().split())
     return said
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 8))])
+def test_on_a_server_what_was_printed_is_in_the_ledger_after_any_kill(seed, postgres_store, opening):
+    place = postgres_store.place.replace(", schema", "") + " " + os.environ["LEDGER_DSN"]
+    luck, ledger = random.Random(seed), Ledger.open(postgres_store, opening(100_000))
+    running, waiting, answers = [begin(child(), place)], child(), 0
+    for _ in range(LONGER if seed else 3):
+        running.append(begin(waiting, place))
+        waiting = child()
+        victim = running.pop(0)
+        early = until_an_answer(victim)
+        time.sleep(luck.random() * 0.06)
+        victim.kill()
+        for what, request_id, *rest in early + promises(victim):
+            (found,) = ledger.find(request_id)
+            if what == "answered":
+                answers += 1
+                assert found.answer == rest[0]
+            else:
+                charge = found.charge if isinstance(found, Stored) else found
+                assert [str(charge.position), charge.head] == rest
+    running[0].kill()
+    waiting.kill()
+    running[0].communicate(timeout=60)
+    waiting.communicate(timeout=60)
+    assert answers > 0
+    assert ledger.verify().sound
 
 
 KILLS = 5  # on one ledger; the longer run does seven ledgers more, with LONGER kills each

@@ -28,6 +28,7 @@ def test_a_life_event_leads_to_one_state_wherever_it_happens():
         "opened": "open",
         "closed": "closed",
         "reopened": "open",
+        "moved": "moved",
     }
 
 

@@ -1,5 +1,7 @@
 """One participant of the fire and kill tests, run as its own process and started once for many rounds.
 
+A path may be a ledger on a server, as "env:LEDGER_DSN schema host=...".
+
 fire: reads {"path", "currency", "price", "total", "round"}, opens that ledger; says "ready"; on "go" charges at once,
       from `threads` threads and from `forks` forked children; says how many were admitted and how many refused.
 kill: says "ready", reads a path, then charges, answers and prints for ever; the ledger must keep every line it prints.
@@ -15,7 +17,7 @@ import warnings
 from fractions import Fraction
 
 from dpcurator.errors import OverBudget
-from dpcurator.ledger import Ledger, Opening, SqliteStore
+from dpcurator.ledger import Ledger, Opening, PostgresStore, SqliteStore
 from dpcurator.values import Request
 
 
@@ -23,6 +25,9 @@ def opened(path: str, total: str, currency: str = "epsilon") -> Ledger:
     delta = Fraction(1, 10**12) if currency == "rho" else Fraction(0)
     amounts = {"epsilon": Fraction(0), "delta": delta, currency: Fraction(total)}
     opening = Opening("patients", "add-remove", None, public_key="ab" * 32, **amounts)
+    if path.startswith("env:"):  # a variable, a schema, and what the variable holds
+        dsn, schema, os.environ["LEDGER_DSN"] = path.split(" ", 2)
+        return Ledger.open(PostgresStore(dsn, schema=schema, patience=60), opening)
     return Ledger.open(SqliteStore(path, patience=60), opening)
 
 

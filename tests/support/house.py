@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 import dpcurator as dp
-from dpcurator.curator.opening import _key
+from dpcurator.curator.opening import LEDGER, _key
 from dpcurator.entropy import SystemEntropy
-from dpcurator.ledger import Ledger
+from dpcurator.ledger import Ledger, SqliteStore
 from dpcurator.standalone import verify as standalone
 
 NAMES = ("who", "city", "age", "gain", "seen", "day", "dose")
@@ -88,7 +88,7 @@ def opened(directory: Path, rows: list[tuple[Any, ...]] | None = None, **changes
         for file, content in files.items():
             (state / file).write_bytes(content)
             (state / file).chmod(0o600)
-        _key(state, make=True)
+        _key(state, SqliteStore(state / LEDGER), make=True)
         curator = dp.open(told, directory=directory)
         curator.report, curator.cut = report, False
         return curator

@@ -21,10 +21,10 @@ from typing import Any
 
 import pytest
 
-_HBA = "local all guarded scram-sha-256\nlocal all all trust\n"
+_HBA = "local all guarded scram-sha-256\nlocal all all trust\nlocal replication all trust\n"
 _SETTINGS = (
-    "-c listen_addresses= -c fsync=off -c full_page_writes=off -c shared_buffers=16MB -c autovacuum=off "
-    "-c max_connections=20 -c unix_socket_directories="
+    "-c listen_addresses= -c full_page_writes=off -c shared_buffers=16MB -c autovacuum=off "
+    "-c max_connections=60 -c unix_socket_directories="
 )
 
 
@@ -43,6 +43,14 @@ class PostgresServer:
         import psycopg
 
         return psycopg.connect(self.dsn(database), autocommit=True)
+
+    def durable(self, so: bool = True) -> None:
+        """Have the server wait for its disk, as a ledger asks of it, from now on; or not."""
+        self.run(f"ALTER SYSTEM SET fsync = {'on' if so else 'off'}", "SELECT pg_reload_conf()")
+        while True:
+            with self.connect() as connection:
+                if connection.execute("SHOW fsync").fetchone() == ("on" if so else "off",):
+                    return
 
     def run(self, *statements: str, database: str = "postgres") -> None:
         with self.connect(database) as connection:
@@ -82,6 +90,8 @@ def running() -> Iterator[PostgresServer]:
         if subprocess.run(initialise, check=False, **who).returncode != 0:
             pytest.skip("a PostgreSQL cluster cannot be made here")
         Path(data, "pg_hba.conf").write_text(_HBA)
+        with Path(data, "postgresql.conf").open("a") as settings:
+            settings.write("fsync = off\n")  # `durable` turns it on
         started = subprocess.run([control, "-D", data, "-w", "-o", _SETTINGS + place, "-l", f"{place}/log", "start"],
                                  check=False, **who)
         assert started.returncode == 0, Path(place, "log").read_text()

@@ -82,6 +82,14 @@ class PublicKeys:
 
 
 @dataclass(frozen=True, slots=True)
+class LedgerServer:
+    """Where a ledger is that several machines share: an environment variable's name, and a schema of that database."""
+
+    dsn: str  # "env:LEDGER_DSN"
+    schema: str
+
+
+@dataclass(frozen=True, slots=True)
 class Declaration:
     """A catalog file that holds together. `tables` and `sources` are in the same order, the file's own."""
 
@@ -99,6 +107,7 @@ class Declaration:
     rho: Fraction = Fraction(0)  # in a ledger of (rho, delta), where epsilon is 0
     threads: int = 4  # of the engine, and the MiB it may use: the steward's, in no digest
     memory: int = 1536
+    ledger: LedgerServer | None = None  # absent: a file beside the snapshots; in no digest
     salt: str = ""  # 32 hexadecimal digits; empty only where no column has unknown keys
 
     @property

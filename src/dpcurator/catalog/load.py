@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from dpcurator.catalog.declaration import Declaration
+from dpcurator.catalog.declaration import Declaration, LedgerServer
 from dpcurator.catalog.limits import LARGEST_FILE, within_limits
 from dpcurator.catalog.parts import read, section
 from dpcurator.catalog.positions import line_of, positions
@@ -21,8 +21,10 @@ from dpcurator.catalog.promise import declare_promise, unknown_keys_are_paid_for
 from dpcurator.catalog.schema import CuratorFields, LedgerFields
 from dpcurator.catalog.tables import declare_tables
 from dpcurator.errors import Misconfigured
+from dpcurator.postgres import variable_of
 
 _MANY_DIGITS = re.compile(r"[0-9_]{4000}")
+_SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 _PLACE = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)")
 
 
@@ -101,6 +103,7 @@ def _declare(raw: Mapping[str, Any], problems: Problems, directory: Path) -> Dec
     ledger = read(LedgerFields, section(raw, "ledger", problems), ("ledger",), problems)
     promise = declare_promise(curator, ledger, problems)
     threads, memory = _resources(curator, problems)
+    server = _server(ledger, problems)
     declared = declare_tables(section(raw, "tables", problems), problems)
     unknown_keys_are_paid_for(promise, declared.tables, problems)
     problems.raise_all()
@@ -109,9 +112,31 @@ def _declare(raw: Mapping[str, Any], problems: Problems, directory: Path) -> Dec
         name=problems.name, directory=Path(directory), protects=promise.protects, neighbours=promise.neighbours,
         units=promise.units, epsilon=promise.epsilon, delta=promise.delta, tables=declared.tables,
         sources=declared.sources, public_keys=declared.public_keys, rho=promise.rho, salt=promise.salt,
-        threads=threads, memory=memory,
+        threads=threads, memory=memory, ledger=server,
         lines={_short(path): line for path, line in places.items() if line and len(path) in (2, 4)},
     )
+
+
+def _server(fields: LedgerFields | None, problems: Problems) -> LedgerServer | None:
+    """Where `[ledger] store` says that the ledger is."""
+    if fields is None or fields.store is None:
+        return None
+    try:
+        return ledger_server(fields.store.postgres, fields.store.schema_)
+    except Misconfigured as error:
+        problems.add(("ledger", "store", error.where), error.what, error.cure)
+        return None
+
+
+def ledger_server(postgres: str, schema: str) -> LedgerServer:
+    """The place these two fields name. Raises Misconfigured, whose `where` is the field that is wrong."""
+    if not variable_of(postgres):
+        raise Misconfigured("This names no environment variable.", where="postgres", cure="Write env:LEDGER_DSN, and "
+                            "put the connection string into that environment variable.")
+    if not _SCHEMA.fullmatch(schema) or schema.startswith("pg_"):
+        raise Misconfigured("A schema's name has up to 63 small letters, digits and _, no digit first, and does not "
+                            "begin with pg_.", where="schema", cure="Leave it out, for dpcurator.")
+    return LedgerServer(postgres, schema)
 
 
 def _resources(fields: CuratorFields | None, problems: Problems) -> tuple[int, int]:

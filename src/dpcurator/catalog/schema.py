@@ -46,6 +46,18 @@ class CuratorFields(Section):
     ] = None
 
 
+class StoreFields(Section):
+    """`store = { postgres = "env:...", schema = ... }`: a ledger in a PostgreSQL database."""
+
+    postgres: Annotated[
+        str,
+        Field(description='The environment variable that holds the connection string: "env:LEDGER_DSN". Never itself.'),
+    ]
+    schema_: Annotated[
+        str, Field(alias="schema", description='The schema that holds the ledger, one in each. Default "dpcurator".')
+    ] = "dpcurator"
+
+
 class LedgerFields(Section):
     """`[ledger]`: the budget, fixed for ever by the first question."""
 
@@ -58,6 +70,10 @@ class LedgerFields(Section):
     delta: Annotated[
         Any,
         Field(description="Total delta, far below 1 / (number of people). Absent or 0: pure epsilon, no unknown keys."),
+    ] = None
+    store: Annotated[
+        StoreFields | None,
+        Field(description="Where the ledger is, if several machines share it. Absent: a file in `.dpcurator`."),
     ] = None
 
 
@@ -248,5 +264,5 @@ class TableFields(Section):
 
 SECTIONS: tuple[type[Section], ...] = (
     CuratorFields, LedgerFields, TableFields, ColumnFields, KeysFields, DuckdbFields, PostgresFields,
-    ThroughFields,
+    StoreFields, ThroughFields,
 )

@@ -19,12 +19,13 @@ from dpcurator.catalog.limits import MOST_COLUMNS, number_of
 from dpcurator.catalog.model import EACH_ROW, Column, Table
 from dpcurator.catalog.parts import read
 from dpcurator.catalog.positions import Path
-from dpcurator.catalog.postgres import WRITE_DSN, variable_of
+from dpcurator.catalog.postgres import WRITE_DSN
 from dpcurator.catalog.problems import Problems, as_mapping, nearest, quoted, text
 from dpcurator.catalog.schema import TableFields, ThroughFields
 from dpcurator.catalog.through import resolved
 from dpcurator.catalog.written import declared_marks
 from dpcurator.errors import Refusal
+from dpcurator.postgres import variable_of
 
 _UNIT_TYPES = ("integer", "text", "uuid")
 _CARRYING = ("utf-7", "hz", "iso2022", "unicode-escape", "raw-unicode-escape", "punycode", "idna", "undefined")

@@ -44,6 +44,8 @@ def budget_text(budget: Budget, life: str) -> str:
         lines.append(_worth(*found) if found else "epsilon  unbounded: no delta is left to show it at")
     if life == "closed":
         lines.append("closed after a fault: the steward runs `dpcurator reopen`")
+    if life == "moved":
+        lines.append("moved: this ledger takes no charge; its last event, in `dpcurator log`, names its new place")
     return "\n".join(lines)
 
 

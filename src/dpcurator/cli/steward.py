@@ -1,4 +1,4 @@
-"""What a steward runs: init, refresh, check, log, key, reopen."""
+"""What a steward runs: init, refresh, check, log, ledger move, key, reopen."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dpcurator.cli.application import HERE, AsJson, Catalog, command, show, show_json
+from dpcurator.cli.application import HERE, AsJson, Catalog, app, command, show, show_json
 from dpcurator.cli.progress import progress, rows_read
 from dpcurator.errors import Refusal
 
@@ -100,7 +100,7 @@ def check(catalog: Catalog = HERE, as_json: AsJson = False) -> None:
     findings = findings_of(declaration, public_facts(declaration))
     fine = ready(findings)
     if fine:
-        fine = curator_of(declaration).ledger.life() != "closed"
+        fine = curator_of(declaration).ledger.life() in ("new", "open")
     if as_json:
         show_json({"ready": fine, "findings": [finding.as_json() for finding in findings]})
     else:
@@ -120,6 +120,38 @@ def log(catalog: Catalog = HERE, as_json: AsJson = False) -> None:
     declaration = load(catalog)
     entries = list(ledger_of(declaration, key_of(declaration)).events())
     show_json([entry_json(entry) for entry in entries]) if as_json else show(log_text(entries))
+
+
+ledgers = typer.Typer(
+    name="ledger",
+    help="Move the ledger to another store: to a PostgreSQL server, or back to a file.",
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(ledgers)
+
+
+@command(to=ledgers, name="move", epilog="Example: dpcurator ledger move --to env:LEDGER_DSN --schema clinic")
+def move_ledger(
+    to: Annotated[str, typer.Option(help="env:NAME, the variable that holds a server's connection string; or file.",
+                                    metavar="PLACE")],
+    schema: Annotated[str, typer.Option(help="The schema of that database, made if it is not there.",
+                                        metavar="NAME")] = "dpcurator",
+    catalog: Catalog = HERE,
+    as_json: AsJson = False,
+) -> None:
+    """Copy the ledger to another store, whole. The old one is sealed first, and takes no charge any more."""
+    from dpcurator.catalog.load import load
+    from dpcurator.curator.opening import move_ledger as moved
+
+    with progress(lambda done, whole: f"{done:,} of {whole:,} events copied", quiet=as_json) as seen:
+        found = moved(load(catalog), None if to == "file" else (to, schema), seen)
+    if as_json:
+        show_json({"events": found.position, "head": found.head, "from": found.old, "to": found.new,
+                   "store": found.store})
+        return
+    show(f"{found.position:,} events are now at {found.new}; {found.old} takes no charge any more")
+    show(f"Write under [ledger]: {found.store}" if found.store else "Take store out of [ledger].")
 
 
 @command(name="key", epilog="Example: dpcurator key")

@@ -108,7 +108,7 @@ def _beside(catalog: Path) -> tuple[Any, Any, list[str]]:
     try:
         return found, ledger_of(declaration, key_of(declaration)), []
     except DpcuratorError as error:
-        if (declaration.state / "ledger.db").exists():
+        if declaration.ledger is not None or (declaration.state / "ledger.db").exists():
             raise
         return found, None, [f"the ledger ({error.what.rstrip('.').lower()})"]
 

@@ -11,18 +11,20 @@ from __future__ import annotations
 import os
 import shutil
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
 from dpcurator.catalog.bind import PublicFacts, catalog_of
 from dpcurator.catalog.declaration import Declaration
-from dpcurator.catalog.load import load
+from dpcurator.catalog.load import ledger_server, load
 from dpcurator.curator.curator import Curator
 from dpcurator.engines import Engine, stored_engine
 from dpcurator.errors import Misconfigured
-from dpcurator.ledger import Ledger, Opening, SqliteStore, last_version
+from dpcurator.ledger import Ledger, Opening, PostgresStore, SqliteStore, Store, last_version
 from dpcurator.ledger import keys as signing
+from dpcurator.ledger.moving import move
 from dpcurator.snapshot import refresh as snapshot
 from dpcurator.snapshot.refresh import Progress, match_frames
 from dpcurator.snapshot.report import Report
@@ -119,11 +121,10 @@ def refresh_all(
     name: str | None = None,
 ) -> Report:
     """`refresh`, and the signing key if there is none yet. The report is for the steward alone."""
-    ledger = declaration.state / LEDGER
-    spent = last_version(SqliteStore(ledger)) if ledger.exists() else 0  # stored answers are of data up to this version
-    report = snapshot.refresh(declaration, frames, progress, after=spent, name=name)
+    store = store_of(declaration)
+    report = snapshot.refresh(declaration, frames, progress, after=last_version(store), name=name)  # of stored answers
     _clear_spill(declaration.state)
-    _key(declaration.state, make=True)
+    _key(declaration.state, store, make=True)
     return report
 
 
@@ -163,7 +164,7 @@ def curator_of(declaration: Declaration) -> Curator:
         settings = Settings(declaration.threads, declaration.memory * 2**20, spill)
         return engines.setdefault(os.getpid(), stored_engine()(found.path, settings=settings))
 
-    key = _key(declaration.state, make=False)
+    key = key_of(declaration)
     return Curator(catalog, ledger_of(declaration, key), key, engine)
 
 
@@ -220,8 +221,41 @@ def _facts(declaration: Declaration) -> PublicFacts:
 
 
 def ledger_of(declaration: Declaration, key: signing.SigningKey) -> Ledger:
-    """The ledger beside a catalog; needs no snapshot."""
-    return Ledger.open(SqliteStore(declaration.state / LEDGER), opening_of(declaration, key))
+    """A catalog's ledger; needs no snapshot."""
+    return Ledger.open(store_of(declaration), opening_of(declaration, key))
+
+
+def store_of(declaration: Declaration) -> Store:
+    """Where a catalog's ledger is: a file beside the catalog, or the server that it names."""
+    named = declaration.ledger
+    if named is None:
+        return SqliteStore(declaration.state / LEDGER)
+    return PostgresStore(named.dsn, schema=named.schema)
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A ledger at its new place: its last event there, both places as messages name them, and the catalog's field."""
+
+    position: int
+    head: str
+    old: str
+    new: str
+    store: str  # to write under [ledger]; "" for a file beside the catalog
+
+
+def move_ledger(
+    declaration: Declaration, to: tuple[str, str] | None, seen: Callable[[int, int], None] | None = None
+) -> Moved:
+    """Copies a catalog's ledger to a server's (dsn, schema), or to the file beside the catalog, and seals the old one.
+
+    Raises Misconfigured where either place cannot be used; no charge is lost then, and the same call again goes on.
+    """
+    server = None if to is None else ledger_server(*to)
+    key, old, new = key_of(declaration), store_of(declaration), store_of(replace(declaration, ledger=server))
+    position, head = move(Ledger.open(old, opening_of(declaration, key)), old, new, seen=seen)
+    written = "" if server is None else f'store = {{ postgres = "{server.dsn}", schema = "{server.schema}" }}'
+    return Moved(position, head, old.place, new.place, written)
 
 
 def opening_of(declaration: Declaration, key: signing.SigningKey) -> Opening:
@@ -238,23 +272,26 @@ def opening_of(declaration: Declaration, key: signing.SigningKey) -> Opening:
     )
 
 
-def _key(state: Path, *, make: bool) -> signing.SigningKey:
-    path, ledger = state / KEY, state / LEDGER
+def _key(state: Path, store: Store, *, make: bool) -> signing.SigningKey:
+    path, shared = state / KEY, isinstance(store, PostgresStore)
     if path.exists():
-        if not ledger.exists():
+        if not store.exists():
             raise Misconfigured(
                 "The signing key is here and its ledger is not: what was spent under it would be forgotten.",
-                where=str(ledger),
-                cure=f"Restore the ledger from a backup. If no question was ever asked here, remove {KEY} instead and "
+                where=store.place,
+                cure="Take store out of [ledger], run `dpcurator ledger move --to` with its server, and write it back."
+                if shared and (state / LEDGER).exists() else
+                f"Restore the ledger from a backup. If no question was ever asked here, remove {KEY} instead and "
                 "run `dpcurator refresh`.",
             )
         return signing.load(path)
-    store = SqliteStore(ledger)
     with store.reading() as page:
         begun = page.head() is not None
     if begun:
         raise Misconfigured(
-            "The ledger is here and its signing key is not.", where=str(path), cure="Restore the key from a backup."
+            "The ledger is here and its signing key is not.", where=str(path),
+            cure="Restore the key from a backup" + (", or copy it from the machine that opened the ledger."
+                                                     if shared else "."),
         )
     if not make:
         raise Misconfigured("There is no signing key yet.", where=str(path), cure="Run `dpcurator refresh`.")
@@ -271,4 +308,8 @@ def _key(state: Path, *, make: bool) -> signing.SigningKey:
 
 def key_of(declaration: Declaration) -> signing.SigningKey:
     """The signing key beside a catalog. Raises Misconfigured when there is none yet."""
-    return _key(declaration.state, make=False)
+    store = store_of(declaration)
+    try:
+        return _key(declaration.state, store, make=False)
+    finally:
+        store.close()

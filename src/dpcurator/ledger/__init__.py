@@ -13,7 +13,7 @@ from dpcurator.ledger.ledger import Entry, Ledger, Stored, last_version
 from dpcurator.ledger.opening import Opening
 from dpcurator.ledger.reading import Head
 from dpcurator.ledger.store import Store
-from dpcurator.ledger.stores import STORES, MemoryStore, SqliteStore
+from dpcurator.ledger.stores import STORES, MemoryStore, PostgresStore, SqliteStore
 from dpcurator.ledger.verify import Verdict
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "Ledger",
     "MemoryStore",
     "Opening",
+    "PostgresStore",
     "SqliteStore",
     "Store",
     "Stored",

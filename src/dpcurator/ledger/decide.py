@@ -32,7 +32,7 @@ _LONGEST = 1_000_000  # characters of what a request is bound to
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where the ledger is: the curator's state ("new", "open", "closed"), the last row, the budget, what is spent.
+    """Where the ledger is: the curator's state ("new", "open", "closed", "moved"), the last row, the budget, the spent.
 
     total and spent are in the currency: epsilon, or rho.
     """
@@ -93,10 +93,15 @@ def decide(
 
 
 def require_open(life: str) -> None:
-    """Raises Misconfigured where a fault closed the curator."""
+    """Raises Misconfigured where a fault closed the curator, or the ledger goes on in another store."""
     try:
         step(CURATOR, "open" if life == "new" else life, Charged.NAME)
     except Impossible:
+        if life == "moved":
+            raise Misconfigured(
+                "This ledger was moved to another store, and takes no charge here.",
+                cure="Nothing was charged. `dpcurator log` ends with its place; name that as store under [ledger].",
+            ) from None
         raise Misconfigured(
             "The curator is closed: an earlier question could not be completed.",
             cure="Nothing was charged. The steward looks into it, then runs `dpcurator reopen`.",

@@ -103,8 +103,18 @@ class Reopened:
     NAME: ClassVar[str] = "reopened"
 
 
-Event = Opened | Charged | Owned | Answered | Closed | Reopened
-EVENTS: dict[str, type[Event]] = {kind.NAME: kind for kind in (Opened, Charged, Owned, Answered, Closed, Reopened)}
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """The last event: the ledger goes on in another store, with all that came before. to: as messages name that."""
+
+    NAME: ClassVar[str] = "moved"
+    to: str
+
+
+Event = Opened | Charged | Owned | Answered | Closed | Reopened | Moved
+EVENTS: dict[str, type[Event]] = {
+    kind.NAME: kind for kind in (Opened, Charged, Owned, Answered, Closed, Reopened, Moved)
+}
 _AMOUNTS = frozenset({"epsilon", "delta", "rho", "spent_epsilon", "spent_delta", "spent_rho"})
 _LATER = {"asked": "", "shared": ""}  # fields that older events have not: left out where they say nothing
 _FIELDS = {name: tuple(field.name for field in fields(kind)) for name, kind in EVENTS.items()}

@@ -27,6 +27,7 @@ from dpcurator.ledger.events import (
     Closed,
     Event,
     Kind,
+    Moved,
     Owned,
     Reopened,
     Row,
@@ -242,7 +243,7 @@ class Ledger:
         return Budget(now.total, now.delta, now.spent, now.spent_delta, now.currency)
 
     def life(self) -> str:
-        """ "new", "open" or "closed"."""
+        """ "new", "open", "closed" or "moved"."""
         with self._store.reading() as page:
             return self._read(page)[1].life
 
@@ -285,6 +286,21 @@ class Ledger:
     def reopen(self) -> bool:
         """The steward's: questions are taken again. False when the curator was not closed."""
         return self._live(Reopened())
+
+    def seal(self, place: str) -> None:
+        """The ledger goes on at `place`, and takes no charge here from now on. Again, for the same place, is once.
+        Raises Misconfigured where it went to another."""
+        with self._store.writing() as page:
+            reader, standing = self._read(page)
+            head = standing.head
+            if head is not None and standing.life == "moved":
+                before = reader.event(head.position, head, Moved).to
+                if before != place:
+                    raise Misconfigured(f"This ledger was moved before, to {before}.", where=self._store.place,
+                                        cure="Name that place, or move the ledger from there.")
+                return
+            row = self._append(page, self._begun(page, standing), Moved(place), self._clock())
+        self._saw(row)
 
     def close(self) -> None:
         """Lets go of the store's files; the next use opens them again."""
@@ -352,6 +368,8 @@ class Ledger:
         )
 
     def _answered(self, page: Page, standing: Standing, charged: Charged, text: str, time: str) -> Row:
+        if standing.life == "moved":
+            require_open(standing.life)
         step(CURATOR, standing.life, Answered.NAME)
         hash_ = digest(text_bytes(text))
         row = self._append(page, standing.head, Answered(charged.request, hash_), time)

@@ -16,14 +16,14 @@ from dpcurator.errors import Misconfigured
 from dpcurator.ledger import trouble
 from dpcurator.ledger.canonical import digest, text_bytes
 from dpcurator.ledger.decide import Standing, question
-from dpcurator.ledger.events import Answered, Charged, Event, Opened, Owned, Row, read
+from dpcurator.ledger.events import Answered, Charged, Event, Moved, Opened, Owned, Row, read
 from dpcurator.ledger.opening import Opening
 from dpcurator.ledger.states import CURATOR, LIFE_EVENTS, settled_by
 from dpcurator.ledger.store import Kept, Page
 
 Head = tuple[int, str]  # (position, hash): fixes the history up to there
 Paid = tuple[Charged, Row]
-_E = TypeVar("_E", Opened, Charged, Owned, Answered)
+_E = TypeVar("_E", Opened, Charged, Owned, Answered, Moved)
 
 
 @dataclass(frozen=True, slots=True)

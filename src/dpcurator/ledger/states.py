@@ -1,7 +1,8 @@
 """What may follow what, as tables of data.
 
 A request is asked, then charged (durable, nothing released), then answered (durable, may be shown). The curator is
-new, then open, closed by a Fault, opened again by the steward. Reading a table is the whole interpreter.
+new, then open, closed by a Fault, opened again by the steward; once moved to another
+store it stays so. Reading a table is the whole interpreter.
 Answers of questions charged before a Fault may still be stored: their charge stands and their price is paid.
 Checked in tests/ledger/test_states.py, which walks every pair.
 """
@@ -25,9 +26,12 @@ CURATOR: Table = {
     ("open", "closed"): "closed",
     ("closed", "answered"): "closed",
     ("closed", "reopened"): "open",
+    ("open", "moved"): "moved",
+    ("closed", "moved"): "moved",
 }
 
-LIFE_EVENTS = tuple(event for (state, event), after in CURATOR.items() if state != after)  # those that change the state
+# Those that change the state.
+LIFE_EVENTS = tuple(dict.fromkeys(event for (state, event), after in CURATOR.items() if state != after))
 
 
 class Impossible(ValueError):

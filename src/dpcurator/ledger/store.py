@@ -65,6 +65,9 @@ class Page(Protocol):
     def holding(self, reading: str, limit: int) -> list[str]:
         """The last `limit` requests noted for this reading, the latest first."""
 
+    def noted(self) -> list[tuple[str, str]]:
+        """Every (reading, request) noted, in the order of noting."""
+
 
 class Store(Protocol):
     """Raises Misconfigured, and nothing else, when it cannot do its work; what was not committed then never was."""
@@ -72,6 +75,9 @@ class Store(Protocol):
     @property
     def place(self) -> str:
         """For messages: the file, or what it is."""
+
+    def exists(self) -> bool:
+        """Whether it was made, with or without events."""
 
     def reading(self) -> AbstractContextManager[Page]:
         """A consistent view. A ledger that does not exist yet reads as empty and is not created."""

@@ -7,8 +7,9 @@ To add a store: write its file, add it to STORES, give it a fixture in tests/led
 from __future__ import annotations
 
 from dpcurator.ledger.stores.memory import MemoryStore
+from dpcurator.ledger.stores.postgres import PostgresStore
 from dpcurator.ledger.stores.sqlite import SqliteStore
 
-STORES: tuple[type[MemoryStore] | type[SqliteStore], ...] = (MemoryStore, SqliteStore)
+STORES: tuple[type[MemoryStore | SqliteStore | PostgresStore], ...] = (MemoryStore, SqliteStore, PostgresStore)
 
-__all__ = ["STORES", "MemoryStore", "SqliteStore"]
+__all__ = ["STORES", "MemoryStore", "PostgresStore", "SqliteStore"]

@@ -26,6 +26,7 @@ class MemoryPage:
         self.answers: dict[str, Kept] = {}
         self.questions: dict[str, list[Kept]] = {}
         self.readings: dict[str, list[str]] = {}
+        self.order: list[tuple[str, str]] = []  # of the readings, as they were noted
         self.undo: list[Callable[[], object]] = []
 
     def head(self) -> Row | None:
@@ -78,10 +79,14 @@ class MemoryPage:
         requests = self.readings.setdefault(reading, [])
         if request not in requests:
             requests.append(request)
-            self.undo.append(requests.pop)
+            self.order.append((reading, request))
+            self.undo += [requests.pop, self.order.pop]
 
     def holding(self, reading: str, limit: int) -> list[str]:
         return self.readings.get(reading, [])[::-1][:limit]
+
+    def noted(self) -> list[tuple[str, str]]:
+        return list(self.order)
 
 
 class MemoryStore:
@@ -95,6 +100,9 @@ class MemoryStore:
     @property
     def place(self) -> str:
         return "ledger in memory"
+
+    def exists(self) -> bool:
+        return True
 
     @contextmanager
     def reading(self) -> Iterator[MemoryPage]:

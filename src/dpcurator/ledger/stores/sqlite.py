@@ -25,18 +25,10 @@ from urllib.parse import quote
 
 from dpcurator.errors import Misconfigured
 from dpcurator.ledger import forks, trouble
-from dpcurator.ledger.canonical import text_bytes
-from dpcurator.ledger.events import GENESIS, Row
+from dpcurator.ledger.sql_page import SqlPage
 from dpcurator.ledger.sqlite_file import READINGS, WatchedFile, create, require_ledger
-from dpcurator.ledger.store import Kept
 from dpcurator.ledger.stores.memory import MemoryPage
 
-_ROW = (
-    "SELECT e.position, e.name, e.body, e.hash, "
-    f"CASE e.position WHEN 1 THEN '{GENESIS}' ELSE coalesce(p.hash, '') END "
-    "FROM events e LEFT JOIN events p ON p.position = e.position - 1 "
-)
-_KEPT = "SELECT request, question, position, hash, text FROM answers "
 _SETTINGS = (
     "synchronous = FULL",
     "fullfsync = ON",
@@ -45,100 +37,28 @@ _SETTINGS = (
     "wal_autocheckpoint = 4000",  # pages: by a commit itself, should `_take_in` not have come to it
 )
 _READERS = 0.25  # seconds to wait for those who still read an older state
-_END = "\U0010ffff"
 _abandoned: list[sqlite3.Connection | None] = []  # never closed: that removes the journal by name, now another file's
 
 
-class SqlitePage:
-    """The statements; each is one index lookup or one insert, but for `rows`, `matching` and `counts`."""
+class SqlitePage(SqlPage):
+    """The statements on this file; it has an index of readings where one was noted."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
-        self._run = connection.execute
-
-    def head(self) -> Row | None:
-        return self._row("WHERE e.position = (SELECT max(position) FROM events)")
-
-    def row(self, position: int) -> Row | None:
-        return self._row("WHERE e.position = ?", position)
-
-    def last(self, *names: str) -> Row | None:
-        each = " UNION ALL ".join(["SELECT max(position) AS position FROM events WHERE name = ?"] * len(names))
-        return self._row(f"WHERE e.position = (SELECT max(position) FROM ({each}))", *names)
-
-    def rows(self, after: int, limit: int) -> list[Row]:
-        return [Row(*row) for row in self._run(_ROW + "WHERE e.position > ? ORDER BY 1 LIMIT ?", (after, limit))]
-
-    def charged(self, request: str) -> int | None:
-        found = self._run("SELECT position FROM requests WHERE request = ?", (request,)).fetchone()
-        return found[0] if found else None
-
-    def answer(self, request: str) -> Kept | None:
-        return self._kept("WHERE request = ?", request)
-
-    def answered(self, question: str) -> Kept | None:
-        return self._kept("WHERE question = ? ORDER BY position LIMIT 1", question)
-
-    def matching(self, prefix: str) -> list[str]:
-        between = (prefix, prefix + _END) * 2
-        return [
-            request
-            for (request,) in self._run(
-                "SELECT request FROM requests WHERE request >= ? AND request < ? "
-                "UNION SELECT request FROM answers WHERE hash >= ? AND hash < ? ORDER BY 1",
-                between,
-            )
-        ]
-
-    def counts(self) -> tuple[int, int]:
-        found: tuple[int, int] = self._run(
-            "SELECT (SELECT count(*) FROM requests), (SELECT count(*) FROM answers)"
-        ).fetchone()
-        return found
-
-    def append(self, row: Row) -> None:
-        self._run("INSERT INTO events VALUES (?, ?, ?, ?)", (row.position, row.name, row.body, row.hash))
-
-    def enter(self, request: str, position: int) -> None:
-        self._run("INSERT INTO requests VALUES (?, ?)", (request, position))
-
-    def keep(self, kept: Kept) -> None:
-        self._run(
-            "INSERT INTO answers (request, question, position, hash, text) VALUES (?, ?, ?, ?, ?)",
-            (kept.request, kept.question, kept.position, kept.hash, text_bytes(kept.text)),
-        )
+        super().__init__(connection.execute)
 
     def index(self, reading: str, request: str) -> None:
         self._run(READINGS)
-        self._run("INSERT OR IGNORE INTO readings (reading, request) VALUES (?, ?)", (reading, request))
+        super().index(reading, request)
 
     def holding(self, reading: str, limit: int) -> list[str]:
-        if not self._run("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'readings'").fetchone():
-            return []
-        found = self._run(
-            "SELECT request FROM readings WHERE reading = ? ORDER BY number DESC LIMIT ?", (reading, limit)
-        )
-        return [request for (request,) in found]
+        return super().holding(reading, limit) if self._indexed() else []
 
-    def _row(self, where: str, *values: object) -> Row | None:
-        found = self._run(_ROW + where, values).fetchone()
-        return Row(*found) if found else None
+    def noted(self) -> list[tuple[str, str]]:
+        return super().noted() if self._indexed() else []
 
-    def _kept(self, where: str, *values: object) -> Kept | None:
-        found = self._run(_KEPT + where, values).fetchone()
-        if found is None:
-            return None
-        request, question, position, hash_, text = found
-        return Kept(request, question, position, hash_, _text(text))
-
-
-def _text(blob: object) -> str:
-    """The stored text; for damaged bytes something else, whose hash then does not match."""
-    if not isinstance(blob, bytes):
-        return ""
-    try:
-        return blob.decode("utf-8", "surrogatepass")
-    except UnicodeDecodeError:
-        return blob.decode("utf-8", "replace")
+    def _indexed(self) -> bool:
+        found = self._run("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'readings'")
+        return found.fetchone() is not None
 
 
 class SqliteStore:
@@ -156,6 +76,10 @@ class SqliteStore:
     @property
     def place(self) -> str:
         return self._place
+
+    def exists(self) -> bool:
+        with self._lock:
+            return self._present()
 
     @contextmanager
     def reading(self) -> Iterator[SqlitePage | MemoryPage]:
