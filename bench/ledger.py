@@ -4,7 +4,8 @@
 
 The bound is the disk's: a charge is an fsync of the journal and one of the file, which takes it in. So the first line
 appends 512 bytes and fsyncs, in the same folder, and the others are given as ratios to it, measured in turns so
-that a busy machine slows all alike.
+that a busy machine slows all alike. Where LEDGER_DSN holds the connection string of a PostgreSQL server, a ledger there
+is measured too, in the schema `bench_ledger`, which is made anew, beside one round trip to that server.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
-from dpcurator.ledger import Ledger, MemoryStore, Opening, SqliteStore
+from dpcurator.ledger import Ledger, MemoryStore, Opening, PostgresStore, SqliteStore, Store
 from dpcurator.values import Request
 
 ROUNDS, EACH = 7, 300
@@ -31,7 +32,7 @@ def request(plan: str) -> Request:
     return Request("ada", plan, "c" * 64, 1, '{"beta":"1/20"}', _PRICE, Fraction(1, 10**12))
 
 
-def opened(store: SqliteStore | MemoryStore) -> Ledger:
+def opened(store: Store) -> Ledger:
     return Ledger.open(store, Opening("patients", "add-remove", None, Fraction(10**9), Fraction(1, 10), "ab" * 32))
 
 
@@ -79,6 +80,8 @@ def main(folder: Path) -> None:
         "budget": (lambda n: void(ledger.budget()), EACH),
         "charge, in memory": (lambda n: void(rehearsal.charge(request(str(n)))), EACH),
     }
+    if "LEDGER_DSN" in os.environ:
+        works |= on_a_server()
     results: dict[str, list[tuple[float, float]]] = {name: [] for name in works}
     for round_ in range(ROUNDS):
         for name, (work, each) in works.items():
@@ -98,6 +101,20 @@ def main(folder: Path) -> None:
     for one in (ledger, paired, crowded):
         one.close()
     os.close(disk)
+
+
+def on_a_server() -> dict[str, tuple[Callable[[int], None], int]]:
+    import psycopg
+
+    connection = psycopg.connect(os.environ["LEDGER_DSN"], autocommit=True)
+    connection.execute("DROP SCHEMA IF EXISTS bench_ledger CASCADE")
+    ledger = opened(PostgresStore("env:LEDGER_DSN", schema="bench_ledger"))
+    ledger.charge(request("first"))
+    return {
+        "one round trip to the server": (lambda n: void(connection.execute("SELECT 1")), EACH),
+        "charge, on the server": (lambda n: void(ledger.charge(request(str(n)))), EACH // 2),
+        "budget, on the server": (lambda n: void(ledger.budget()), EACH),
+    }
 
 
 def void(_: object) -> None:
