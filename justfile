@@ -44,6 +44,7 @@ docs:
 # measurements, one line each
 bench:
     python bench/first_answer.py
+    python bench/quote_relations.py
     python bench/batch.py
     python bench/group_by.py
     python bench/ledger.py

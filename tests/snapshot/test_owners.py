@@ -100,6 +100,8 @@ def test_questions_of_such_a_table_are_of_its_units(tmp_path):
     text = "SELECT COUNT(*) AS n, COUNT(DISTINCT pid) AS who, SUM(price) AS s FROM items"
     asked = curator.ask(text, epsilon=10000000)
     assert [round(asked[name][0]) for name in ("n", "who", "s")] == [6, 4, 83]
+    assert "(the unit, through orders)" in str(curator.tables)
+    assert curator.tables.as_json()["tables"][1]["through"] == {"table": "orders", "on": "order_id", "key": "id"}
     joined = curator.ask("SELECT AVG(CLIP(n, 0, 9)) AS n FROM (SELECT pid, COUNT(*) AS n FROM items GROUP BY pid) "
                          "WHERE pid IN (SELECT pid FROM orders WHERE id = 'o1')", epsilon=10000000)
     assert round(joined["n"][0]) == 2

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
+from dpcurator.catalog.bind import table_facts
 from dpcurator.catalog.model import EACH_ROW, Catalog, Column, Table
 from dpcurator.errors import Refusal
 from dpcurator.language.names import nearest
@@ -108,7 +109,7 @@ def _end(end: Fraction | None, column: Column) -> str:
 
 def _keys(column: Column, table: Table) -> str:
     if table.unit == column.name:
-        return "(the unit)"
+        return "(the unit)" if table.through is None else f"(the unit, through {printable(table.through.table)})"
     if column.unknown_keys:
         return "unknown: selected privately, for a delta"
     if column.keys is None:
@@ -128,7 +129,7 @@ def _table_json(table: Table) -> Json:
         "max_total": table.max_total,
         "expected_units": table.expected_units,
         "columns": [_column_json(column) for column in table.columns],
-    } | ({"distinct": list(table.distinct)} if table.distinct else {})
+    } | table_facts(table)
 
 
 def _column_json(column: Column) -> Json:

@@ -173,12 +173,26 @@ RULES: Final[dict[type, Callable[..., Facts]]] = {
 }
 
 
+MOST_FOUND: Final = 512
+_FOUND: Final[dict[tuple[int, int], tuple[Relation, Catalog, tuple[Callable[..., Facts], ...], Facts]]] = {}
+
+
 def facts(node: Relation, catalog: Catalog) -> Facts:
-    """Fold the rules over a relation. Raises LookupError where the catalog has no such table."""
-    rule = RULES.get(type(node))
+    """Fold the rules over a relation. Raises LookupError where the catalog has no such table.
+
+    Binding, lowering and pricing ask for the same nodes over and over: what was last found of a node is kept, by the
+    node, the catalog and the rules themselves.
+    """
+    rule, key, rules = RULES.get(type(node)), (id(node), id(catalog)), tuple(RULES.values())
     if rule is None:
         raise TypeError(f"no rule says what is public of {type(node).__name__}")
+    held = _FOUND.get(key)
+    if held is not None and held[0] is node and held[1] is catalog and held[2] == rules:
+        return held[3]
     found: Facts = rule(node, catalog)
+    if len(_FOUND) >= MOST_FOUND:
+        _FOUND.clear()
+    _FOUND[key] = (node, catalog, rules, found)
     return found
 
 
