@@ -33,6 +33,11 @@ _NAMES = {
     "arg_max": ("dpcurator.fronts.columns", "arg_max"),
     "any": ("dpcurator.fronts.columns", "any_of"),
     "all": ("dpcurator.fronts.columns", "all_of"),
+    "variance": ("dpcurator.fronts.columns", "variance"),
+    "stddev": ("dpcurator.fronts.columns", "stddev"),
+    "covariance": ("dpcurator.fronts.columns", "covariance"),
+    "correlation": ("dpcurator.fronts.columns", "correlation"),
+    "regression": ("dpcurator.fronts.columns", "regression"),
     "when": ("dpcurator.fronts.columns", "when"),
     "Curator": ("dpcurator.curator.curator", "Curator"),
     "Answer": ("dpcurator.release.answer", "Answer"),
@@ -123,11 +128,16 @@ if TYPE_CHECKING:
     from dpcurator.fronts.columns import arg_max as arg_max
     from dpcurator.fronts.columns import arg_min as arg_min
     from dpcurator.fronts.columns import col as col
+    from dpcurator.fronts.columns import correlation as correlation
     from dpcurator.fronts.columns import count as count
     from dpcurator.fronts.columns import count_distinct as count_distinct
     from dpcurator.fronts.columns import count_if as count_if
     from dpcurator.fronts.columns import count_units as count_units
+    from dpcurator.fronts.columns import covariance as covariance
     from dpcurator.fronts.columns import mean as mean
+    from dpcurator.fronts.columns import regression as regression
+    from dpcurator.fronts.columns import stddev as stddev
+    from dpcurator.fronts.columns import variance as variance
     from dpcurator.fronts.columns import when as when
     from dpcurator.mechanisms import *  # noqa: F403  every class that has a row there
     from dpcurator.mechanisms.clamp import clamp as clamp

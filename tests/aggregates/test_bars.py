@@ -22,6 +22,8 @@ from dpcurator.aggregates import AGGREGATES, Aggregate
 from dpcurator.aggregates.average import AVERAGE
 from dpcurator.catalog.model import EACH_ROW, Catalog, Column, Table
 from dpcurator.numbers.interval import Interval
+from dpcurator.plan.nodes import SUMMED
+from dpcurator.plan.stability import CENTRED
 from dpcurator.pricing.bars import bars, beta_of
 from dpcurator.release.cells import shown_cell
 
@@ -48,7 +50,8 @@ def spelled(rule: Aggregate, draw: st.DrawFn, table: str) -> str:
     values, conditions, unit, _ = TABLES[table]
     if rule.argument == "unit":
         return f"{rule.function}(DISTINCT {unit})" if unit else "COUNT(*)"
-    call = f"{rule.function}({'*' if rule.argument == 'star' else draw(st.sampled_from(values))})"
+    of = [draw(st.sampled_from(values)) for _ in range(2 if rule.argument == "pair" else 1)]
+    call = f"{rule.function}({'*' if rule.argument == 'star' else ', '.join(of)})"
     return call + draw(st.sampled_from(("", "", *(f" FILTER (WHERE {one})" for one in conditions))))
 
 
@@ -86,10 +89,14 @@ def hold(text: str, catalog: Catalog, epsilon: F, rows: int, luck: random.Random
             if one[number] is not None and other[number] is not None:
                 assert abs(one[number] - other[number]) <= bar.error, "noise moves the value further than the bar"
         seen = tuple(  # noisy readings, whose counts are at least `rows`: sums may be anything
-            tuple(value * luck.choice((1, 1, 0, -3)) if one.ask.what in ("values", "centred") else value
+            tuple(value * luck.choice((1, 1, 0, -3)) if one.ask.what in SUMMED else value
                   for value in values)
             for one, values in zip(quote.priced, noise_free(quote, luck, least=rows), strict=True)
         )
+        for value, plain in zip(views(quote, shifted(quote, true, luck, output), output), exact, strict=True):
+            if isinstance(value, Interval) and value.value is not None and plain[number] is not None:
+                assert value.low is None or value.low <= plain[number] or output.shown == "whole"
+                assert value.high is None or value.high >= plain[number] or output.shown == "whole"
         for value in views(quote, seen, output):
             if isinstance(value, Interval) and value.value is not None:
                 assert value.error() is not None, "a bar, and no interval"
@@ -109,14 +116,19 @@ def test_h2_the_quoted_bar_covers_the_noise_and_the_finished_interval(text, cata
 def at_the_corners(rule: Aggregate, catalog: Catalog, rows: int) -> None:
     """Of a group of so many rows, with sums at an end and noise at its errors: the value moves by at most the bar, and
     by a quarter of it somewhere; and so does half the interval where the noisy count is as large."""
-    column = {"star": "*", "unit": "DISTINCT patient"}.get(rule.argument, "cost")
+    column = {"star": "*", "unit": "DISTINCT patient", "pair": "cost, age"}.get(rule.argument, "cost")
     quote = quoted(f"SELECT {rule.function}({column}) FROM visits", 1, catalog)
     (bar,), (output,) = bars(quote, rows), quote.plan.outputs
+    if bar.error is None:  # its readings are divided by a variance
+        assert rule.function in ("CORR", "REGR_SLOPE", "REGR_INTERCEPT", "REGR_R2")
+        return
     beta, count = beta_of(quote, output.part), rows * quote.reach.one
-    ends = {"values": lambda one: (one.lower, one.upper), "centred": lambda one: (one.lower - one.upper, 0)}
+    ends = {"values": lambda one: (one.lower, one.upper),
+            **dict.fromkeys(CENTRED, lambda one: (one.lower - one.upper, 0, one.upper - one.lower))}
     moved = []
-    for end in (0, 1):
-        true = [count * ends[one.ask.what](one.steps)[end] if one.ask.what in ends else count for one in quote.priced]
+    each = [ends[one.ask.what](one.steps) if one.ask.what in ends else (1,) for one in quote.priced]
+    for sums in product(*each):
+        true = [count * one for one in sums]
         for signs in product((-1, 0, 1), repeat=len(true)):
             noise = [sign * one.mechanism.error(beta) for sign, one in zip(signs, quote.priced, strict=True)]
             noisy = tuple((value + more,) for value, more in zip(true, noise, strict=True))

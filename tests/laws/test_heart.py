@@ -153,12 +153,13 @@ def tight(
     filled: bool = False,
     total: int | None = None,
     per_unit: bool = False,
+    pairs: tuple[tuple[int, int], ...] = (),
 ) -> World:
     """One world in which units move readings exactly as far as claimed.
 
     For g = 1 .. keys and either end of the bounds: a unit in g keys with max_rows rows in each, all at that end; and
     units with one row too many. With replace-one each such unit, in the first keys or in the last, is a table of its
-    own, and any two are neighbours.
+    own, and any two are neighbours. pairs: values of age and net gain in the place of the ends.
     """
     missing = {"missing": age[0]} if filled else {}
     city = {"type": "text", "keys": "unknown" if unknown else [f"k{n:02}" for n in range(keys)]}
@@ -177,12 +178,12 @@ def tight(
     told = {"curator": curator, "ledger": ledger, "tables": {"visits": table}}
     units: list[list[Any]] = []
     for groups in range(1, keys + 1):
-        for end in age:
+        for end, gain in pairs or tuple((end, end) for end in age):
             for size in (max_rows, max_rows + 1):
                 for first in (0, keys - groups) if replaces else (0,):
                     name = 1 if replaces else len(units) + 1
                     units.append([
-                        (name, f"k{key:02}", None, None, 1, end, float(end), None, None)
+                        (name, f"k{key:02}", None, None, 1, end, float(gain), None, None)
                         for key in range(first, first + groups)
                         for _ in range(size)
                     ])
@@ -230,6 +231,52 @@ RATIONAL = [  # lam = 5/2 and 7/3: what is attained falls short by roundings, an
     tight(2, 4, keys=6, age=(-5, 7), total=5, unknown=True),
 ]
 ASKED = ["COUNT(*)", "COUNT(age)", "SUM(age)", "AVG(age)", 'SUM("net gain")', 'AVG("net gain")', "COUNT(DISTINCT who)"]
+
+
+FAR = ((-5, -5), (7, -5), (1, 1))  # both ends of the product of the two, and of each one's square
+MULTIPLIED = [  # of the bounds (-5, 7): W = 12, squares from 0 to 36, products within 36 of 0
+    tight(3, 2, keys=3, age=(-5, 7), pairs=FAR),
+    tight(3, 2, keys=2, age=(-5, 7), pairs=FAR, replaces=True),
+    tight(1, 1, keys=1, age=(-5, 7), pairs=FAR, each_row=True),
+    tight(1, 1, keys=1, age=(-5, 7), pairs=FAR, each_row=True, replaces=True),
+    tight(2, 4, keys=4, age=(-5, 7), pairs=FAR, total=4, unknown=True),
+    tight(3, 1, keys=2, age=(-5, 7), pairs=FAR, unknown=True, replaces=True),
+]
+PRODUCTS = ["VAR_POP(age)", 'STDDEV("net gain")', 'CORR(age, "net gain")']
+
+
+def multiplied_cases() -> Iterator[tuple[World, str, Quote]]:
+    for world in MULTIPLIED:
+        for rest in ("", " GROUP BY city"):
+            text = f"SELECT {', '.join(PRODUCTS)} FROM visits{rest}"
+            yield world, text, priced(text, world.catalog, "1")
+
+
+def test_the_claims_of_squares_and_products_are_attained_exactly_too():
+    for world, text, quote in multiplied_cases():
+        assert broken(world, text, quote) == []
+        for one, found in zip(quote.priced, furthest(world, quote), strict=True):
+            if one.ask.what in ("square", "product"):
+                claim = (one.reading.linf, one.reading.l1, one.reading.l2_squared)
+                assert found == claim, (world.catalog.neighbours, text, one.ask.what)
+
+
+def no_middle(monkeypatch):
+    """Values from 0, not from the middle of their bounds."""
+    monkeypatch.setattr(reference, "product", lambda step, grids, own: None if None in (
+        own[step.first], own[step.second]) else (4 * own[step.first] * own[step.second] >> step.shift) - step.lower)
+
+
+def no_shift(monkeypatch):
+    honest = reference.product
+    monkeypatch.setattr(reference, "product", lambda step, *rest: honest(replace(step, shift=0, upper=2**124), *rest))
+
+
+@pytest.mark.parametrize("mistake", [no_middle, no_shift])
+def test_another_product_breaks_the_law(mistake, monkeypatch):
+    mistake(monkeypatch)
+    EVALUATED.clear()
+    assert any(broken(*case) for case in multiplied_cases())
 
 
 def tight_cases(texts: list[str] = ASKED, *, cut: bool = False) -> Iterator[tuple[World, str, Quote]]:
@@ -339,7 +386,8 @@ def test_an_ask_rule_weakened_by_one_step_fails(what, monkeypatch):
     less = lambda rows, steps: (honest(rows, steps)[0], honest(rows, steps)[1] - 1)  # noqa: E731
     monkeypatch.setitem(stability.ASK_RULES, what, less)
     asked = ["COUNT(DISTINCT who)"] if what == "cut_groups" else ASKED
-    assert any(broken(*case) for case in tight_cases(asked, cut=what in CUT))
+    cases = multiplied_cases() if what in ("square", "product") else tight_cases(asked, cut=what in CUT)
+    assert any(broken(*case) for case in cases)
 
 
 CUT = ("everyone", "cut", "cut_groups")

@@ -12,7 +12,7 @@ from questions import ROWS, VISITS, catalog_with, planned
 from dpcurator.catalog.model import Table
 from dpcurator.language.rows import Field, Truth
 from dpcurator.plan.core import ONE
-from dpcurator.plan.nodes import Ask, Bounded, Grouped, KeyColumn, Measured, Rows, Where
+from dpcurator.plan.nodes import SUMMED, Ask, Bounded, Grouped, KeyColumn, Measured, Rows, Where
 from dpcurator.plan.relations import Relation
 from dpcurator.plan.stability import (
     ASK_RULES,
@@ -283,7 +283,7 @@ def test_what_has_no_rule_or_is_not_bounded_is_refused():
     with pytest.raises(TypeError, match="have not been bounded"):
         reading(Ask("rows"), unbounded, Steps())
     assert set(NODE_RULES) == {Grouped, Bounded, *get_args(Relation)}
-    assert set(ASK_RULES) == {"rows", "units", "present", "values", "centred", "everyone", "cut", "cut_groups"}
+    assert set(ASK_RULES) == {"rows", "units", "present", *SUMMED, "everyone", "cut", "cut_groups"}
     assert ROWS.unit == "each row"
 
 

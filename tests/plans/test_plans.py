@@ -28,7 +28,8 @@ def specified():
 
 def reading_words(one: Priced) -> str:
     """A reading's sensitivity in the query's unit."""
-    name = f"{one.ask.what}({one.ask.column.name})" if one.ask.column is not None else one.ask.what
+    names = [] if one.ask.column is None else [column.name for column in one.ask.column.each]
+    name = f"{one.ask.what}({', '.join(names)})" if names else one.ask.what
     linf, l1 = (F(distance) * one.reading.unit for distance in (one.reading.linf, one.reading.l1))
     keys = "1 key" if one.reading.coordinates == 1 else f"{one.reading.coordinates} keys"
     return f"{name}: {keys}, linf {linf}, l1 {l1}"
@@ -53,8 +54,8 @@ def step_words(plan: CorePlan) -> list[str]:
             case core.Listed(used, keys):
                 listed = ", ".join(names[i] for i in used)
                 return f"listed ({listed}) : {len(keys)} {'key' if len(keys) == 1 else 'keys'}"
-            case core.Measure(grids):
-                return " ".join(["measure", *(measured(grid) for grid in grids)])
+            case core.Measure(grids, products):
+                return " ".join(["measure", *(measured(grid) for grid in grids), *map(multiplied, products)])
             case core.PerUnit():
                 return "per unit"
             case core.ScaleDown(most, groups, one):
@@ -67,10 +68,15 @@ def step_words(plan: CorePlan) -> list[str]:
         power = f" / 2^{grid.exponent}" if grid.kind == "float" else ""
         return f"{names[grid.column]} {grid.kind} [{grid.lower}, {grid.upper}]{power}"
 
+    def multiplied(one: core.Product) -> str:
+        return f"and {one.first} times {one.second} [{one.lower}, {one.upper}] / 2^{one.shift}"
+
     def condition(predicate: rows.Predicate) -> str:
         match predicate:
             case rows.Compare(op, left, right):
                 return f"{words(left)} {op} {words(right)}"
+            case rows.IsMissing(part):
+                return f"{words(part)} missing"
             case rows.Like(operand, pattern, escape):
                 return f"{words(operand)} like {pattern!r} escape {escape!r}"
             case rows.Not(part):

@@ -67,7 +67,7 @@ def test_it_agrees_with_the_product_on_some_hundred_plans():
         assert met[name], name
     assert met["others"]
     assert {name.split(", ")[0] for name in met if name.count(", ") == 2} == {
-        "rows", "present", "units", "values", "centred", "cut", "everyone"
+        "rows", "present", "units", "values", "centred", "square", "product", "cut", "everyone"
     }
 
 

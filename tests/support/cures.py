@@ -226,7 +226,7 @@ UNBOUNDED = ("weight", "weight * 2", "weight + age", "COALESCE(weight, 0)", "par
              "CASE WHEN smoker THEN weight END", "day - born", "ROUND(weight, 1)")
 NO_NUMBERS = ("city", "note", "patient_id", "doctor", "day", "at", "born", "LOWER(note)", "city || 'x'",
               "DATE_TRUNC('month', day)", "day + INTERVAL '1 day'", "CAST(age AS TEXT)", "DATE(at)")
-NOT_THERE = ("MAX", "MIN", "MEDIAN", "STDDEV", "VARIANCE", "STDDEV_SAMP", "VAR_POP", "MODE")
+NOT_THERE = ("MAX", "MIN", "MEDIAN", "STD", "VAR", "STDEVP", "VARP", "MODE", "BOOL_AND", "EVERY", "BOOL_OR")
 LITERALS = {
     "age": ("'65'", "'x'", "'6.5'", "TRUE", "DATE '2024-01-01'"), "cost": ("'65.5'", "'cheap'", "FALSE"),
     "city": ("5", "2.5", "TRUE", "DATE '2024-01-01'"), "smoker": ("'yes'", "'no'", "1", "0", "'true'"),

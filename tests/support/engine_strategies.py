@@ -27,6 +27,7 @@ from dpcurator.plan.core import (
     Measure,
     Owner,
     PerUnit,
+    Product,
     Project,
     ScaleDown,
     Scan,
@@ -239,6 +240,19 @@ def float_grids(draw: Any, max_rows: int, columns: dict[str, list[int]]) -> Grid
 
 
 @st.composite
+def products(draw: Any, grids: tuple[Grid, ...], max_rows: int) -> Product:
+    first, second = (draw(st.integers(0, len(grids) - 1)) for _ in range(2))
+    most = math.prod(grids[place].upper - grids[place].lower for place in (first, second))
+    shift = draw(st.sampled_from([0, 1, 3, 124]) | st.integers(0, most.bit_length()))
+    ends = (-most >> shift, (most >> shift) + 1)
+    lower = draw(st.sampled_from([0, -3, *ends]) | st.integers(*ends))
+    lower = min(max(lower, -(2**62)), 2**62)
+    room = min(2**62 // max_rows, 2**62 - lower)
+    upper = lower + min(room, draw(st.sampled_from([0, 5, room, max(0, ends[1] - lower)]) | st.integers(0, room)))
+    return Product(first, second, shift, lower, upper)
+
+
+@st.composite
 def cores(draw: Any) -> CorePlan:
     owner = draw(st.sampled_from([None, 0, 0, 1, 1, 1]))
     max_rows = draw(st.sampled_from([1, 1, 2, 3, 10, 2**20]))
@@ -249,10 +263,12 @@ def cores(draw: Any) -> CorePlan:
     by_kind = {kind: [index for index, found in enumerate(kinds) if found == kind] for kind in BY_KIND}
     grid = integer_grids(max_rows, by_kind) | float_grids(max_rows, by_kind)
     grids = tuple(draw(st.lists(grid, max_size=3)))
+    multiplied = tuple(draw(st.lists(products(grids, max_rows), max_size=2))) if grids else ()
     whats = ["rows", "units"] + ["present", "values", "values"] * bool(grids)
     sums = draw(st.lists(st.sampled_from(whats), min_size=1, max_size=5))
     total = tuple(
-        Sum(what, draw(st.integers(0, len(grids) - 1)) if what in ("present", "values") else 0) for what in sums
+        Sum(what, draw(st.integers(0, len(grids) + len(multiplied) - 1)) if what in ("present", "values") else 0)
+        for what in sums
     )
     scan: Any = Scan("t0", draw(sources()))
     condition = (Filter(draw(predicates)),) if draw(st.integers(0, 2)) == 0 else ()
@@ -262,7 +278,8 @@ def cores(draw: Any) -> CorePlan:
     if isinstance(keys, Chosen):
         total = (Sum("units"), *total)
     counted = tuple(draw(tallies(len(grids))) for _ in range(draw(st.sampled_from([0, 0, 1, 3]))))
-    return (scan, *condition, *project, Owner(owner), keys, Measure(grids), PerUnit(), scale, Total(total, counted))
+    return (scan, *condition, *project, Owner(owner), keys, Measure(grids, multiplied), PerUnit(), scale,
+            Total(total, counted))
 
 
 @st.composite

@@ -326,6 +326,7 @@ def _value(luck: random.Random, column: Any, end: str) -> Any:
 AGGREGATE_TEXTS = [
     "COUNT(*)", "COUNT(1)", "COUNT(age)", 'COUNT("net gain")', "COUNT(city)", "COUNT(dose)", "COUNT(day)", "SUM(age)",
     "AVG(age)", 'SUM("net gain")', 'AVG("net gain")', "SUM(gain)", "AVG(gain)", "SUM(seen)", "AVG(seen)",
+    "VAR_POP(age)", 'STDDEV("net gain")', 'COVAR_POP("net gain", age)', "CORR(age, gain)", "REGR_R2(gain, seen)",
 ]
 LEAVES = [
     "age > 3", "age <= 4.5", "age = 5", "age <> 5", "age IS NULL", "NOT age > 3", '"net gain" >= 0',

@@ -11,6 +11,7 @@ from questions import seen
 
 from dpcurator.mechanisms import DiscreteGaussian, DiscreteLaplace
 from dpcurator.plan.nodes import Output
+from dpcurator.plan.stability import CENTRED
 from dpcurator.pricing.bars import beta_of
 from dpcurator.pricing.quote import Quote
 from dpcurator.privacy import zcdp
@@ -29,19 +30,24 @@ def noise_free(quote: Quote, luck: random.Random, *, least: int = 0) -> Rows:
     made: list[tuple[int, ...]] = []
     counts: dict[Any, list[int]] = {}
     for one in quote.priced:
-        column, steps = one.ask.column, one.steps
+        column, steps = None if one.ask.column is None else _rows_of(one.ask.column), one.steps
         keys = range(one.reading.coordinates)
         if column not in counts:
             counts[column] = [luck.choice((least, least + luck.randint(0, 10_000))) * quote.reach.one for _ in keys]
         n = counts[column]
         if one.ask.what == "values":
             made.append(tuple(among(steps.lower * n[k], steps.upper * n[k]) for k in keys))
-        elif one.ask.what == "centred":
+        elif one.ask.what in CENTRED:
             width = steps.upper - steps.lower
             made.append(tuple(among(-width * n[k], width * n[k]) for k in keys))
         else:
             made.append(tuple(n))
     return tuple(made)
+
+
+def _rows_of(column: Any) -> Any:
+    """What says in which rows it is present: a pair, whichever of the two is named."""
+    return column.each[0] if column.beside is not None else column
 
 
 def shifted(quote: Quote, true: Rows, luck: random.Random, output: Output) -> Rows:

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 SAMPLED: Final[dict[str, int]] = {
+    "aggregates/test_moments.py::test_bars_cover_as_often_as_they_say": 3,
     "accounting/test_calibrate.py::test_a_little_less_noise_is_not_proved": 1,
     "accounting/test_calibrate.py::test_continuous_gaussian_noise_by_the_curve": 6,
     "accounting/test_calibrate.py::test_error_targets": 2,
@@ -551,6 +552,7 @@ ALL: Final = sys.maxsize
 EXAMPLES: Final = (12, 400)  # of each test of hypothesis that has no line
 POWER: Final[dict[str, tuple[int, int]]] = {  # examples in an ordinary run, and in a long one
     "aggregates/test_bars.py::test_h2_the_quoted_bar_covers_the_noise_and_the_finished_interval": (12, 500),
+    "aggregates/test_moments.py::test_bars_cover_as_often_as_they_say": (50, 500),  # in each of twenty-seven
     "curator/test_readings.py::test_any_sequence_of_questions_is_charged_for_new_readings_alone": (1, 25),
     "engines/test_conformance.py::test_every_engine_gives_the_integers_of_the_reference": (3, 250),  # in each of forty
     "engines/test_functions.py::test_a_function_gives_python_s_value_in_every_row": (1, 20),

@@ -99,6 +99,8 @@ def with_column(table: Table, name: str, /, **facts: Any) -> Table:
 
 _CALLS = ("COUNT(*)", "COUNT(age)", "COUNT(note)", "COUNT(DISTINCT patient)", "SUM(age)", "SUM(cost)", "SUM(gain)",
           "AVG(age)", "AVG(cost)", "AVG(gain)", 'SUM("net-gain")', "AVG(smoker)", "SUM(smoker)",
+          "VAR_POP(age)", "STDDEV(cost)", "COVAR_SAMP(age, cost)", "CORR(gain, smoker)", "REGR_SLOPE(cost, age)",
+          "REGR_COUNT(age, gain)", "VARIANCE(smoker) FILTER (WHERE age > 9)",
           "SUM(age * 2 - 1)", "AVG(CASE WHEN smoker THEN 1 ELSE 0 END)", "COUNT(*) FILTER (WHERE age % 2 = 0)",
           "SUM(CLIP(cost / 100, 0, 9))", "SUM(LENGTH(TRIM(city)) > 4)",
           "SUM(CAST(smoker AS INTEGER))", "COUNT(CAST(code AS TEXT))", "AVG(CAST(age AS BOOLEAN))",

@@ -10,11 +10,13 @@ from __future__ import annotations
 from dpcurator.aggregates.aggregate import Aggregate
 from dpcurator.aggregates.average import AVERAGE
 from dpcurator.aggregates.count import COUNT_COLUMN, COUNT_ROWS, COUNT_UNITS
+from dpcurator.aggregates.moments import MOMENTS
+from dpcurator.aggregates.pairs import PAIRS
 from dpcurator.aggregates.sum import SUM
 from dpcurator.errors import Refusal
 from dpcurator.plan.nodes import AggregateCall
 
-AGGREGATES: tuple[Aggregate, ...] = (COUNT_ROWS, COUNT_COLUMN, COUNT_UNITS, SUM, AVERAGE)
+AGGREGATES: tuple[Aggregate, ...] = (COUNT_ROWS, COUNT_COLUMN, COUNT_UNITS, SUM, AVERAGE, *MOMENTS, *PAIRS)
 
 
 def functions() -> dict[str, str]:
@@ -28,7 +30,7 @@ def rule_of(call: AggregateCall) -> Aggregate:
     if call.column is None:
         fits = {"unit"} if distinct else {"star"}
     else:
-        fits = set() if distinct else {"column", "number"}
+        fits = set() if distinct else {"column", "number"} if call.column.beside is None else {"pair"}
     for rule in AGGREGATES:
         if rule.function == call.function.removesuffix(" DISTINCT") and rule.argument in fits:
             return rule

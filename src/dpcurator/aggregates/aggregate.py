@@ -37,9 +37,9 @@ class Finish(Protocol):
 class Bar(Protocol):
     """How far noise that is still to be drawn can move the value, in the query's unit; None where the data decides.
 
-    errors: Fraction > 0 each, in the order of `asks(column, reach)`: the noise of a reading is within its own. width:
-    U - L as the column is measured on its grid. rows: the group is assumed to have at least so many rows in which the
-    column is present; None: nothing is assumed.
+    errors: Fraction > 0 each, in the order of `asks(column, reach)`: the noise of a reading is within its own. widths:
+    of each, U - L of what it adds up, as it is measured on its grid; 0 for a count. rows: the group is assumed to have
+    at least so many rows in which the column is present; None: nothing is assumed.
 
     Promise. For a group of at least `rows` rows the value is within the bar of the value without noise. Where the noisy
     count is at least `rows`, half the width of the interval that `finish` gives is within it too. Both are laws that
@@ -47,21 +47,22 @@ class Bar(Protocol):
     """
 
     def __call__(
-        self, errors: tuple[Fraction, ...], width: Fraction, column: Measured | None, reach: Reach,
+        self, errors: tuple[Fraction, ...], widths: tuple[Fraction, ...], column: Measured | None, reach: Reach,
         rows: Fraction | None, /,
     ) -> Fraction | None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """`function` as SQL writes it; `argument`: star (*), column (any), unit (DISTINCT unit) or number (with bounds).
+    """`function` as SQL writes it; `argument`: star (*), column (any), unit (DISTINCT unit), number (with
+    bounds) or pair (of two such).
 
     bar: its error bar; beside_bar: what that does not cover, in words. Neither has a default, for what is right for one
     aggregate is wrong for the next. python: the function of this package that asks for it.
     """
 
     function: str
-    argument: Literal["star", "column", "unit", "number"]
+    argument: Literal["star", "column", "unit", "number", "pair"]
     asks: Asks
     finish: Finish
     bar: Bar
@@ -72,7 +73,8 @@ class Aggregate:
 
 
 def bar_of_one_reading(
-    errors: tuple[Fraction, ...], width: Fraction, column: Measured | None, reach: Reach, rows: Fraction | None, /
+    errors: tuple[Fraction, ...], widths: tuple[Fraction, ...], column: Measured | None, reach: Reach,
+    rows: Fraction | None, /,
 ) -> Fraction | None:
     """Where the value is its one reading: the error of that."""
     (error,) = errors

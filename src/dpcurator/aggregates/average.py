@@ -51,26 +51,36 @@ def _finish(readings: tuple[Interval, ...], column: Measured | None, reach: Reac
         (total,) = readings
         return (total / Interval.exactly(Fraction(public))).clamped(lower, upper)
     centred, count = readings
-    middle = (lower + upper) / 2
+    return from_middle(centred, count, upper - lower) + Interval.exactly((lower + upper) / 2)
+
+
+def from_middle(centred: Interval, count: Interval, width: Fraction) -> Interval:
+    """C / (2 n), clamped to [-W/2, W/2]: how far an average is from the middle. 0, and all of it, of no rows."""
     if count.value is None or centred.value is None or count.value <= 0:
-        return Interval(middle, lower, upper)
+        return Interval(Fraction(0), -width / 2, width / 2)
     share = centred / (count + count)
     if count.low is None or count.low <= 0:
         share = Interval(centred.value / (2 * count.value), None, None)
-    return (share + Interval.exactly(middle)).clamped(lower, upper)
+    return share.clamped(-width / 2, width / 2)
 
 
 def _bar(
-    errors: tuple[Fraction, ...], width: Fraction, column: Measured | None, reach: Reach, rows: Fraction | None, /
+    errors: tuple[Fraction, ...], widths: tuple[Fraction, ...], column: Measured | None, reach: Reach,
+    rows: Fraction | None, /,
 ) -> Fraction | None:
     lower, upper = _bounds(column)
-    width = max(upper - lower, width)
+    width = max(upper - lower, widths[0])
     public = public_count(column, reach)
     if public is not None:
         return min(width, errors[0] / max(1, public))
     if rows is None:
         return None
     centred, count = errors
+    return moves(centred, count, width, rows)
+
+
+def moves(centred: Fraction, count: Fraction, width: Fraction, rows: Fraction) -> Fraction:
+    """How far noise within these errors moves the average of a group of at least so many rows."""
     return width if rows <= count else min(width, (centred + width * count) / (2 * (rows - count)))
 
 

@@ -29,7 +29,8 @@ def plan_lines(plan: Plan) -> list[str]:
     lines.append(f"grouped by {keys}: {size}" if keys else "not grouped: one key")
     total = "" if plan.source.max_total is None else f", and {plan.source.max_total} rows in all"
     lines.append(f"bounded to {plan.source.max_rows} rows a key and {plan.source.max_groups} keys a unit{total}")
-    calls = [f"{call.function}({in_sql(call.column.name) if call.column is not None else '*'})" for call in plan.calls]
+    named = [("*",) if call.column is None else [in_sql(one.name) for one in call.column.each] for call in plan.calls]
+    calls = [f"{call.function}({', '.join(names)})" for call, names in zip(plan.calls, named, strict=True)]
     lines.append(f"aggregates: {', '.join(calls) or 'none'}")
     lines += ["counted beside them: the units that caps or clamps cut, and all there are"] if plan.cut else []
     lines.append(f"outputs: {', '.join(output.title for output in plan.outputs)}")

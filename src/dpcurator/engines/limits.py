@@ -7,6 +7,9 @@ refuse the same plans, and on every other plan and every table they are total. W
 
 - measuring: x is within [clamp_lower, clamp_upper], so |x * 2**exponent| <= 2**126 and neither it nor its floor
   overflows; |lower|, |upper| < 2**126 and W <= 2**62, so the measured integer is within [0, 2**62];
+- products:  |2 a - A| <= A <= 2**62, so a product is within 2**124, and so is what is added to it before it is shifted
+             by at most 124 bits: half a step, 2**123 at most, and, so that it is not negative, A B rounded up to whole
+             steps, 2**125 at most; clamped and from 0 to upper - lower, it is what any measured integer is;
 - per unit:  c <= N, S <= W c <= 2**62 * 2**48 = 2**110;  g <= K;  h = min(g, max_groups) <= K;
 - t:         t = the sum of min(r, m) over g keys is at most m K <= 2**46; T binds where T < t, so T t^-1 has both below
              2**46, and in h / g against T / t both h t and T g are at most 2**26 * 2**46 = 2**72;
@@ -50,6 +53,7 @@ from dpcurator.plan.core import (
     Measure,
     Owner,
     PerUnit,
+    Product,
     Project,
     ScaleDown,
     Scan,
@@ -67,6 +71,7 @@ MAX_TOTAL: Final = 2**46  # the most that max_rows in each of so many keys come 
 MAX_ONE: Final = 2**16
 MAX_RANGE: Final = 2**62
 MAX_GRID: Final = 2**126
+MAX_SHIFT: Final = 124
 MAX_EXPONENT: Final = 1000
 
 
@@ -83,11 +88,18 @@ class Parts:
     scale: ScaleDown
     sums: tuple[Sum, ...]
     tallies: tuple[Tally, ...] = ()
+    products: tuple[Product, ...] = ()
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
         """Of the scan's columns and the computed ones."""
         return (*(source.kind for source in self.scan.columns), *(part.kind for part in self.computed))
+
+    def width(self, measure: int) -> int:
+        """The greatest integer that is measured of this column or product."""
+        every: tuple[Grid | Product, ...] = (*self.grids, *self.products)
+        one = every[measure]
+        return one.upper - one.lower
 
     @property
     def listed(self) -> Listed:
@@ -109,7 +121,7 @@ def check_core(core: CorePlan) -> Parts:
         case (first, Project(computed), *others):
             core = (first, *others)
     match core:
-        case (Scan() as scan, Owner(owner), (Listed() | Chosen()) as keys, Measure(grids), PerUnit(),
+        case (Scan() as scan, Owner(owner), (Listed() | Chosen()) as keys, Measure(grids, products), PerUnit(),
               ScaleDown() as scale, Total(sums, tallies)):
             pass
         case _:
@@ -129,11 +141,13 @@ def check_core(core: CorePlan) -> Parts:
     require(type(scale.one) is int and 1 <= scale.one <= MAX_ONE, "One whole row counts from 1 to 2**16.")
     for grid in grids:
         _grid(grid, kinds, 1 if owner is None else scale.max_rows)
+    for product in products:
+        _product(product, grids, 1 if owner is None else scale.max_rows)
     require(bool(sums), "A plan adds up at least one thing.")
     for total in sums:
         require(total.what in ("rows", "units", "present", "values"), "A sum is of rows, units, present or values.")
         if total.what in ("present", "values"):
-            require(0 <= total.measure < len(grids), "A sum names a measured column that is not there.")
+            require(0 <= total.measure < len(grids) + len(products), "A sum names a measured column that is not there.")
     for tally in tallies:
         require(tally.what in ("everyone", "cut", "cut_groups"), "Units are counted as everyone, cut, or cut_groups.")
         require(tally.what != "everyone" or not tally.measures, "Everyone is counted, whatever is clamped.")
@@ -145,7 +159,7 @@ def check_core(core: CorePlan) -> Parts:
     else:
         _chosen(keys, kinds, sums, scale)
     allowance.check(allowance.need_of([whole]))
-    return Parts(scan, predicate, tuple(computed), owner, keys, grids, scale, sums, tallies)
+    return Parts(scan, predicate, tuple(computed), owner, keys, grids, scale, sums, tallies, products)
 
 
 def weight(core: CorePlan) -> int:
@@ -189,6 +203,15 @@ def _chosen(chosen: Chosen, kinds: tuple[Kind, ...], sums: tuple[Sum, ...], scal
     require(scale.max_total is None or chosen.max_groups <= scale.max_total,
             "No more keys are kept than rows a unit may have in all.")
     require(bool(sums) and sums[0].what == "units", "Where keys are chosen the first sum is of units.")
+
+
+def _product(product: Product, grids: tuple[Grid, ...], max_rows: int) -> None:
+    for place in (product.first, product.second):
+        require(0 <= place < len(grids) and grids[place].kind != "text", "A product is of two measured columns.")
+    require(type(product.shift) is int and 0 <= product.shift <= MAX_SHIFT, "A product is shifted by 0 to 124 bits.")
+    require(type(product.lower) is int and type(product.upper) is int, "A product's bounds are integers.")
+    require(-MAX_RANGE <= product.lower <= product.upper <= MAX_RANGE, "A product's bounds pass 62 bits.")
+    require((product.upper - product.lower) * max_rows <= MAX_RANGE, "(upper - lower) * max_rows passes 62 bits.")
 
 
 def _grid(grid: Grid, kinds: tuple[Kind, ...], max_rows: int) -> None:

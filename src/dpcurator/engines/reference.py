@@ -30,6 +30,7 @@ from dpcurator.plan.core import (
     Measure,
     Owner,
     PerUnit,
+    Product,
     Project,
     ScaleDown,
     Scan,
@@ -94,10 +95,12 @@ def _step(step: object, state: Any) -> Any:
             lost = {(unit, key) for unit, key, _ in keyed} - {(unit, key) for unit, key, _ in kept}
             units = Units({unit for unit, _, _ in keyed}, {unit for unit, _ in lost})
             return tuple(dict.fromkeys(key for _, key, _ in kept)), kept, units
-        case Measure(grids):
+        case Measure(grids, products):
             keys, keyed, units = state
             units.outside = [{unit for unit, _, row in keyed if outside(grid, row[grid.column])} for grid in grids]
             rows = [(unit, key, [measure(grid, row[grid.column]) for grid in grids]) for unit, key, row in keyed]
+            for _, _, own in rows:
+                own += [product(one, grids, own) for one in products]
             return keys, rows, units
         case PerUnit():
             keys, measured, units = state
@@ -173,6 +176,17 @@ def measure(grid: Grid, value: Value) -> int | None:
     clamped = min(max(float(value), float(grid.clamp_lower)), float(grid.clamp_upper))
     steps = math.floor(clamped * 2.0**grid.exponent + 0.5)
     return min(max(steps, grid.lower), grid.upper) - grid.lower
+
+
+def product(step: Product, grids: tuple[Grid, ...], own: list[int | None]) -> int | None:
+    """From 0 to upper - lower, or missing."""
+    a, b = own[step.first], own[step.second]
+    if a is None or b is None:
+        return None
+    one, other = grids[step.first], grids[step.second]
+    found = (2 * a - (one.upper - one.lower)) * (2 * b - (other.upper - other.lower))
+    nearest = math.floor(Fraction(found, 2**step.shift) + Fraction(1, 2))
+    return min(max(nearest, step.lower), step.upper) - step.lower
 
 
 def outside(grid: Grid, value: Value) -> bool:

@@ -194,6 +194,77 @@ def all_of(condition: str | Expression) -> Expression:
     return aggregate("BOOL_AND", condition)
 
 
+def variance(column: str | Expression, *, population: bool = False) -> Expression:
+    """The variance of a column, or of an expression of rows, whose bounds are known: SQL's VAR_SAMP.
+
+    It pays for three noisy queries, a sum, a sum of squares and a count, of which `dp.mean` shares two. column: a name,
+    or an expression. population: whether to divide by n and not by n - 1, as VAR_POP does. Raises Refusal as `dp.mean`
+    does.
+
+    >>> import dpcurator as dp
+    >>> dp.variance("age")
+    VAR_SAMP("age")
+    """
+    return aggregate("VAR_POP" if population else "VAR_SAMP", column)
+
+
+def stddev(column: str | Expression, *, population: bool = False) -> Expression:
+    """The standard deviation, the root of `dp.variance`: SQL's STDDEV_SAMP.
+
+    column: a name, or an expression. population: whether to divide by n and not by n - 1, as STDDEV_POP does. Raises
+    Refusal as `dp.mean` does.
+
+    >>> import dpcurator as dp
+    >>> dp.stddev(dp.col("cost").clip(0, 500))
+    STDDEV_SAMP(CLIP("cost", 0, 500))
+    """
+    return aggregate("STDDEV_POP" if population else "STDDEV_SAMP", column)
+
+
+def covariance(y: str | Expression, x: str | Expression, *, population: bool = False) -> Expression:
+    """The covariance of two columns, over the rows where both are present: SQL's COVAR_SAMP.
+
+    It pays for four noisy queries. y, x: names, or expressions of rows whose bounds are known. population: whether to
+    divide by n and not by n - 1, as COVAR_POP does. Raises Refusal as `dp.mean` does.
+
+    >>> import dpcurator as dp
+    >>> dp.covariance("cost", "age", population=True)
+    COVAR_POP("cost", "age")
+    """
+    return aggregate("COVAR_POP" if population else "COVAR_SAMP", y, x)
+
+
+def correlation(y: str | Expression, x: str | Expression) -> Expression:
+    """The correlation of two columns, over the rows where both are present: SQL's CORR.
+
+    It pays for six noisy queries, which `dp.regression` shares. y, x: names, or expressions of rows whose bounds are
+    known. Raises Refusal as `dp.mean` does.
+
+    >>> import dpcurator as dp
+    >>> dp.correlation("cost", "age")
+    CORR("cost", "age")
+    """
+    return aggregate("CORR", y, x)
+
+
+def regression(what: str, y: str | Expression, x: str | Expression) -> Expression:
+    """Of the line that fits y best, from x: SQL's REGR_SLOPE and the like, over the rows where both are present.
+
+    what: "slope", "intercept", "r2" (the part of y's variance that it explains), "count", "avgx" or "avgy". y, x:
+    names, or expressions of rows whose bounds are known. Raises Refusal for another word, and as `dp.mean` does.
+
+    >>> import dpcurator as dp
+    >>> dp.regression("slope", "cost", "age")
+    REGR_SLOPE("cost", "age")
+    """
+    function = f"REGR_{what.upper()}" if isinstance(what, str) else ""
+    if function not in functions():
+        raise Refusal(
+            f"{shown(what)} is nothing of a line.", cure='Write "slope", "intercept", "r2", "count", "avgx" or "avgy".'
+        )
+    return aggregate(function, y, x)
+
+
 def when(condition: Expression) -> Choice:
     """Chooses a value by conditions: SQL's CASE WHEN.
 

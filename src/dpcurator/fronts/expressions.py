@@ -30,7 +30,7 @@ _BRACKETS: Final = 'Put each comparison in brackets: (dp.col("age") > 65) & (dp.
 class Expression:
     """A column, a condition, or what is computed of rows or of aggregates.
 
-    Make one with `dp.col`, `dp.when`, `dp.count`, `dp.sum`, `dp.mean`.
+    Make one with `dp.col`, `dp.when`, `dp.count`, `dp.sum`, `dp.mean` and the like.
     """
 
     syntax: Syntax

@@ -22,7 +22,8 @@ from dpcurator.plan.folding import INNER
 NAMED: Final = {"Count": "COUNT", "Sum": "SUM", "Avg": "AVG", "Round": "ROUND", "Abs": "ABS",
                  "Coalesce": "COALESCE", "Nullif": "NULLIF", "Floor": "FLOOR", "Ceil": "CEIL"}
 PARSED: Final = ("COUNT", "SUM", "AVG", "ROUND", "ABS", "COALESCE", "NULLIF")  # the parser keeps others as written
-_ALSO: Final = {**ALSO, "IIF": "IF", "MEAN": "AVG", "MIN_BY": "ARG_MIN", "MAX_BY": "ARG_MAX", "EVERY": "BOOL_AND"}
+_ALSO: Final = {**ALSO, "IIF": "IF", "MEAN": "AVG", "VARIANCE": "VAR_SAMP", "STDDEV": "STDDEV_SAMP",
+                "MIN_BY": "ARG_MIN", "MAX_BY": "ARG_MAX", "EVERY": "BOOL_AND"}
 
 
 def is_function(node: Any) -> bool:

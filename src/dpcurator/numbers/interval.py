@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from dpcurator.numbers.roots import root_above, root_below, ten_to_figures
+
 
 @dataclass(frozen=True, slots=True)
 class Interval:
@@ -62,6 +64,17 @@ class Interval:
             return Interval(value, -self.high, _minus(self.low))
         top = None if self.low is None or self.high is None else max(-self.low, self.high)
         return Interval(value, Fraction(0), top)
+
+    def root(self) -> Interval:
+        """The square root to 30 figures, its ends rounded outward; NULL of what is below 0, as x/0 is."""
+
+        def n(end: Fraction) -> int:
+            return max(10**30, ten_to_figures(end, 30))
+
+        found = None if self.value is None or self.value < 0 else root_below(self.value, n(self.value))
+        if self.low is None or self.high is None or self.low < 0:  # without the noise it might be NULL
+            return Interval(found, None, None)
+        return Interval(found, root_below(self.low, n(self.low)), root_above(self.high, n(self.high)))
 
     def clamped(self, least: Fraction, most: Fraction) -> Interval:
         """Post-processing into [least, most], where the true value is known to lie."""

@@ -6,6 +6,7 @@ without them is refused. Checked in tests/plan/test_bind.py.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from dpcurator.catalog.model import EACH_ROW, Table
@@ -13,9 +14,9 @@ from dpcurator.errors import Mend, Refusal, closest
 from dpcurator.language.functions import ROW_FUNCTIONS
 from dpcurator.language.intervals import bounds, unbounded
 from dpcurator.language.names import quote
-from dpcurator.language.question import Binary, Call, Case, Literally, Name, Syntax
+from dpcurator.language.question import Binary, Call, Case, Literally, Name, Syntax, Unary
 from dpcurator.language.render import expression, words
-from dpcurator.language.rows import Compute, Constant, Field, Operand
+from dpcurator.language.rows import Choose, Compute, Constant, Field, IsMissing, Missing, Not, Operand, When
 from dpcurator.language.spelling import spelled
 from dpcurator.language.typed import NUMERIC, Typed, is_field, own_type
 from dpcurator.plan.check_catalog import filled
@@ -46,27 +47,58 @@ def _aggregate(call: Call, scope: Scope) -> tuple[AggregateCall, AggregateRule]:
         if rule is None:
             raise Refusal(f"{call.function}(*) means nothing.", where=call.at, cure=f"Write {call.function}(column).")
         return AggregateCall(rule.function, None), rule
+    pair = scope.rules.get((call.function, "pair"))
+    if pair is not None:
+        return AggregateCall(call.function, _pair_of(call, scope)), pair
     if len(call.arguments) != 1 or call.arguments[0] == Literally(None):
         raise Refusal(
             f"{call.function} takes one value.", where=call.at, cure=f"Write it as in {call.function}(age)."
         )
     rule = scope.rules.get((call.function, "column")) or scope.rules[call.function, "number"]
+    return AggregateCall(call.function, _argument(call, 0, scope, number=rule.argument == "number")), rule
+
+
+def _argument(call: Call, place: int, scope: Scope, *, number: bool) -> Measured:
+    """What one of a call's arguments means. number: it has to be one, with bounds."""
     refused = None
     try:
-        typed = scope.reader(call.function).value(call.arguments[0])
+        typed = scope.reader(call.function).value(call.arguments[place])
     except Refusal as caught:
         refused = caught
     if refused is not None:
         _unquoted(call, scope)
         raise refused
     measured = _measured(typed, scope.table)
-    if rule.argument == "number":
-        _needs_number(call, typed)
-        _needs_bounds(call, measured, scope.table, derived=scope.table not in scope.catalog.tables)
-        check_dated(measured.part, call.arguments[0], call.function, scope.table, scope.scene.relation, scope.catalog,
-                    where=call.at)
-        _needs_room(call, measured, scope.max_rows)
-    return AggregateCall(call.function, measured), rule
+    if number:
+        _needs_number(call, place, typed)
+        _needs_bounds(call, place, measured, scope.table, derived=scope.table not in scope.catalog.tables)
+        check_dated(measured.part, call.arguments[place], call.function, scope.table, scope.scene.relation,
+                    scope.catalog, where=call.at)
+        _needs_room(call, place, measured, scope.max_rows)
+    return measured
+
+
+def _pair_of(call: Call, scope: Scope) -> Measured:
+    """Two columns (y, x), each missing where the other is."""
+    if len(call.arguments) != 2 or call.star or Literally(None) in call.arguments:
+        raise Refusal(
+            f"{call.function} takes two values.", where=call.at, cure=f"Write it as in {call.function}(cost, age)."
+        )
+    y, x = (_argument(call, place, scope, number=True) for place in (0, 1))
+    return replace(_where_present(y, x, scope.table), beside=_where_present(x, y, scope.table))
+
+
+def _where_present(one: Measured, other: Measured, table: Table) -> Measured:
+    if other.filled or one.part == other.part:
+        return one
+    part = Choose((When(Not(IsMissing(other.part)), one.part),), Missing(one.kind), one.kind)
+    return replace(one, part=part, name=spelled(part, table), filled=False)
+
+
+def _calling(call: Call, place: int, text: str) -> str:
+    """The call with another text in the place of one of its arguments."""
+    texts = [text if n == place else words(one) or "x" for n, one in enumerate(call.arguments)]
+    return f"{call.function}({', '.join(texts)})"
 
 
 def _measured(typed: Typed, table: Table) -> Measured:
@@ -164,11 +196,14 @@ def _no_aggregate(call: Call, functions: list[str], scope: Scope) -> Refusal:
             cure=f"It is of single rows: put it inside an aggregate{such}, or write GROUP BY {call.function}(...).",
         )
     inner = call.arguments[0] if len(call.arguments) in (1, 2) else None
-    if inner is not None and over is not None and call.function in (*_SPREADS, *_VARIANCES):
-        square = expression(Binary("*", inner, inner))
-        variance = f"AVG({square}) - AVG({expression(inner)}) * AVG({expression(inner)})"
-        put = f"SQRT({variance})" if call.function in _SPREADS else f"({variance})"
+    if inner is not None and over is not None and call.function in _SPREADS:
+        put = f"{_SPREADS[call.function]}({expression(inner)})"
         return Refusal(what, where=call.at, cure=f"{there} Write {put}.", mends=_put(put, over))
+    if inner is not None and over is not None and call.function in ("BOOL_AND", "BOOL_OR"):
+        put = f"COUNT_IF({expression(Unary('NOT', inner) if call.function == 'BOOL_AND' else inner)})"
+        whom = "false" if call.function == "BOOL_AND" else "true"
+        cure = f"A single row decides it. Ask how many are {whom}: {put}."
+        return Refusal(f"{call.function} of rows is not answered.", where=call.at, cure=cure, mends=_put(put, over))
     if inner is not None and over is not None and call.function in _RANKS:
         put = measuring(inner, expression(inner), scope)
         cure = f"{there} It would give one row's own value; ask for {put}, or for counts by GROUP BY."
@@ -201,31 +236,30 @@ def _put(put: str | None, over: str | None) -> tuple[Mend, ...]:
     return () if put is None or over is None else (Mend(put, over),)
 
 
-_SPREADS: Final = ("STDDEV", "STDDEV_POP", "STDDEV_SAMP", "STDEV", "STD")
-_VARIANCES: Final = ("VARIANCE", "VAR", "VAR_POP", "VAR_SAMP")
+_SPREADS: Final = {"STDEV": "STDDEV", "STD": "STDDEV", "STDEVP": "STDDEV_POP", "VAR": "VARIANCE", "VARP": "VAR_POP"}
 _RANKS: Final = ("MIN", "MAX", "MEDIAN", "MODE", "QUANTILE", "QUANTILE_CONT", "QUANTILE_DISC", "PERCENTILE",
                  "ANY_VALUE", "FIRST", "LAST", "APPROX_QUANTILE", "PERCENTILE_CONT", "PERCENTILE_DISC")
 
 
-def _needs_number(call: Call, typed: Typed) -> None:
+def _needs_number(call: Call, place: int, typed: Typed) -> None:
     if typed.type in (*NUMERIC, "boolean"):
         return
     said = "the column" if is_field(typed.part) else "the expression"
-    written = words(call.arguments[0]) or typed.name
+    written = words(call.arguments[place]) or typed.name
     raise Refusal(
         f"{call.function}({written}): {said} is {typed.type}, not a number.", where=call.at,
         cure=f"COUNT({written}) counts where it is present.", mends=_put(f"COUNT({written})", words(call)),
     )
 
 
-def _needs_bounds(call: Call, measured: Measured, table: Table, *, derived: bool) -> None:
+def _needs_bounds(call: Call, place: int, measured: Measured, table: Table, *, derived: bool) -> None:
     """derived: the columns are a subquery's, so that no steward declares them."""
     if measured.lower is not None:
         return
     index = unbounded(measured.part, table)
-    written = words(call.arguments[0])
-    what = f"{call.function}({written or measured.name}) has no bounds"
-    clip = f"{call.function}(CLIP({written or 'x'}, 0, 100))"
+    written = words(call.arguments[place])
+    what = f"{_calling(call, place, written or measured.name)} has no bounds"
+    clip = _calling(call, place, f"CLIP({written or 'x'}, 0, 100)")
     mends = () if written is None else _put(clip, words(call))
     if index is None or derived:
         why = "a subquery's column has none where its own columns do not limit it" if derived else (
@@ -246,16 +280,16 @@ def _needs_bounds(call: Call, measured: Measured, table: Table, *, derived: bool
     )
 
 
-def _needs_room(call: Call, measured: Measured, max_rows: int) -> None:
+def _needs_room(call: Call, place: int, measured: Measured, max_rows: int) -> None:
     """Refuse whole numbers so far apart that their sums could pass what an engine adds up exactly."""
     lower, upper = measured.lower or 0, measured.upper or 0
     if measured.kind != "integer" or fits(int(lower), int(upper), max_rows):
         return
-    written = words(call.arguments[0])
-    ways = [f"{call.function}({form.format(written or 'x')})" for form in ("CLIP({}, 0, 100)", "CAST({} AS DOUBLE)")]
+    written = words(call.arguments[place])
+    ways = [_calling(call, place, form.format(written or "x")) for form in ("CLIP({}, 0, 100)", "CAST({} AS DOUBLE)")]
     raise Refusal(
-        f"{call.function}({written or measured.name}) adds up whole numbers so large that a sum could pass 2^126.",
-        where=call.at, mends=() if written is None else tuple(Mend(way, words(call) or "") for way in ways),
+        f"{_calling(call, place, written or measured.name)} adds up whole numbers so large that a sum could pass "
+        "2^126.", where=call.at, mends=() if written is None else tuple(Mend(way, words(call) or "") for way in ways),
         cure=f"Write {ways[0]} with limits closer together, or {ways[1]}; or the steward declares narrower bounds or a "
         "smaller max_rows.",
     )

@@ -15,7 +15,7 @@ from dpcurator.language.rows import Expression, Field, Operand, fields
 from dpcurator.language.rows import walk as parts_of
 from dpcurator.language.spelling import spelled
 from dpcurator.plan.limits import check, finishing
-from dpcurator.plan.nodes import KeyColumn, Measured, Plan
+from dpcurator.plan.nodes import KeyColumn, Measured, Plan, measured_of
 from dpcurator.plan.public_keys import digest_of, image, same_in_a_unit, selectable
 from dpcurator.plan.relation_facts import facts, least_units, public_table
 from dpcurator.plan.relations import (
@@ -117,7 +117,7 @@ def _is_made(one: Made | Fold, table: Table) -> bool:
 
 
 def _measured(plan: Plan, table: Table) -> str | None:
-    for measured in (call.column for call in plan.calls if call.column is not None):
+    for measured in measured_of(plan):
         if not _same(measured, table):
             return f"{measured.name!r} is declared otherwise"
         held = bounds(measured.part, table) or (None, None)

@@ -122,10 +122,27 @@ class Grid:
 
 
 @dataclass(frozen=True, slots=True)
+class Product:
+    """The product of two measured columns, each from the middle of its grid: an integer from 0 to `upper - lower`.
+
+    With a, b their integers and A, B the widths of their grids: p = (2 a - A) (2 b - B), of which each is an integer;
+    floor(p / 2**shift + 1/2), clamped to [lower, upper], minus lower. Missing where a or b is. `first` and `second` may
+    be one column, whose square it is.
+    """
+
+    first: int  # numbers of measured columns, of which none is a text
+    second: int
+    shift: int
+    lower: int
+    upper: int
+
+
+@dataclass(frozen=True, slots=True)
 class Measure:
-    """Measure these columns; measured columns are numbered from 0 in this order."""
+    """Measure these columns, and products of them; both are numbered from 0, the columns first, in this order."""
 
     grids: tuple[Grid, ...]
+    products: tuple[Product, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +171,7 @@ class Sum:
     """What to add up over units. rows: n'(r); units: a unit itself; present: n'(c) of a measure; values: its S'."""
 
     what: Literal["rows", "units", "present", "values"]
-    measure: int = 0  # which measured column, for present and values
+    measure: int = 0  # which measured column or product, for present and values
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from dpcurator.catalog.model import Catalog
 from dpcurator.language.rows import fields
 from dpcurator.plan.core_relations import Stored, walk
 from dpcurator.plan.lower_relations import lowered_relation
-from dpcurator.plan.nodes import Plan
+from dpcurator.plan.nodes import Plan, measured_of
 from dpcurator.plan.relation_facts import facts
 from dpcurator.plan.relations import Rows, Where
 
@@ -64,7 +64,7 @@ def columns_of(plan: Plan) -> set[int]:
     """The numbers of the columns that a plan reads of its rows, of a stored table the unit's among them."""
     grouped = plan.source.source
     rows = grouped.source
-    read = [key.part for key in grouped.columns] + [call.column.part for call in plan.calls if call.column is not None]
+    read = [key.part for key in grouped.columns] + [one.part for one in measured_of(plan)]
     found = set().union(*(fields(part) for part in read))
     if isinstance(rows, Where):
         found |= fields(rows.predicate)

@@ -17,7 +17,7 @@ from dataclasses import replace
 from dpcurator.catalog.model import Catalog
 from dpcurator.plan.canonical import canonical_text, digest
 from dpcurator.plan.facts import facts_of
-from dpcurator.plan.nodes import AggregateCall, Ask, Bounded, KeyColumn, Plan
+from dpcurator.plan.nodes import AggregateCall, Ask, Bounded, KeyColumn, Measured, Plan
 from dpcurator.plan.relations import unnamed
 
 
@@ -68,6 +68,10 @@ def reordered(values: Sequence[int], plan: Plan, places: Sequence[int]) -> tuple
     return tuple(values[at] for at in found)
 
 
+def _unnamed(column: Measured) -> Measured:
+    return replace(column, name="", beside=None if column.beside is None else _unnamed(column.beside))
+
+
 def reading_names(plan: Plan, ask: Ask, catalog: Catalog, analyst: str, *, selection: str = "") -> tuple[str, ...]:
     """The name of a reading, and where its keys are asked for in another order than the canonical one, the name that
     earlier versions gave it."""
@@ -83,8 +87,8 @@ def reading_name(
     """Of a reading under the catalog's facts that it uses and its data version. selection: where keys are not listed,
     the request whose charge selected them. as_asked: with the keys in the question's own order."""
     unnamed = replace(
-        ask, column=None if ask.column is None else replace(ask.column, name=""),
-        clamped=tuple(sorted((replace(column, name="") for column in ask.clamped), key=canonical_text)),
+        ask, column=None if ask.column is None else _unnamed(ask.column),
+        clamped=tuple(sorted((_unnamed(column) for column in ask.clamped), key=canonical_text)),
     )
     measured = (ask.column, *ask.clamped)
     used = facts_of(replace(plan, calls=tuple(AggregateCall("COUNT", column) for column in measured)), catalog)

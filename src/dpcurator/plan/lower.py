@@ -1,6 +1,6 @@
 """From a plan to the core plan an engine runs, with each ask as an integer combination of the engine's sums.
 
-    rows = n'(r)   units   present = n'(c)   values = S' + L n'(c)   centred = 2 S' - W n'(c)
+    rows = n'(r)   units   present = n'(c)   values = S' + L n'(c)   centred, square, product = 2 S' - W n'(c)
 
 Size. The grid is chosen so that W max_rows <= 2**62 and |L|, |U| <= 2**100 (`pricing/grids.py`); with at most 2**48
 rows in a table, n' sums to at most 2**64, S n' is at most W c * 2**16 max_rows <= 2**126, and sums of S' are at most
@@ -43,6 +43,7 @@ from dpcurator.plan.core import (
     Measure,
     Owner,
     PerUnit,
+    Product,
     Project,
     ScaleDown,
     Scan,
@@ -86,8 +87,11 @@ def keys_of(plan: Plan, table: Table) -> tuple[tuple[Value, ...], ...]:
     return tuple(itertools.product(*lists))
 
 
-def lower(plan: Plan, asks: tuple[Ask, ...], grids: Mapping[Measured, Grid], catalog: Catalog) -> Lowered:
-    """The core plan for `asks`; `grids` has one Grid per column or expression that is summed."""
+Grids = Mapping[Measured | Ask, Grid]  # of each column or expression that is summed, and each square and product
+
+
+def lower(plan: Plan, asks: tuple[Ask, ...], grids: Grids, catalog: Catalog) -> Lowered:
+    """The core plan for `asks`."""
     rows = plan.source.source.source
     grouped = plan.source.source
     found = known(rows, catalog)
@@ -115,14 +119,19 @@ def lower(plan: Plan, asks: tuple[Ask, ...], grids: Mapping[Measured, Grid], cat
     steps.append(Owner(None if unit is None else place[unit]))
     keyed = tuple(places[key.part] for key in grouping)
     steps.append(Listed(keyed, keys) if grouped.listed else Chosen(keyed, plan.source.max_groups, catalog.salt))
-    steps.append(Measure(tuple(_grid(column, grids, places[column.part]) for column in measured)))
+    products = tuple(dict.fromkeys(ask for ask in asks if ask.on_grid == ask))
+    steps.append(Measure(
+        tuple(_grid(column, grids, places[column.part]) for column in measured),
+        tuple(_product(ask, measured, grids) for ask in products),
+    ))
     steps.append(PerUnit())
     one = 1 if unit is None else ONE
     steps.append(ScaleDown(plan.source.max_rows, plan.source.max_groups, one, plan.source.max_total))
     sums: list[Sum] = [] if grouped.listed else [Sum("units")]
     tallies: list[Tally] = []
     combinations = tuple(
-        _overall(ask, measured, tallies) if ask.overall else _combination(ask, measured, grids, sums) for ask in asks
+        _overall(ask, measured, tallies) if ask.overall
+        else _combination(ask, (*measured, *products), grids, sums) for ask in asks
     )
     steps.append(Total(tuple(sums) or (Sum("units"),), tuple(tallies)))  # an engine adds up at least one thing
     return Lowered(tuple(steps), keys, combinations, chosen=not grouped.listed)
@@ -169,10 +178,19 @@ def _scan(rows: Relation, used: list[int], catalog: Catalog) -> Scan:
 
 def _measured(asks: tuple[Ask, ...]) -> tuple[Measured, ...]:
     every = (column for ask in asks for column in (ask.column, *ask.clamped))
-    return tuple(dict.fromkeys(column for column in every if column is not None))
+    return tuple(dict.fromkeys(one for column in every if column is not None for one in column.each))
 
 
-def _grid(column: Measured, grids: Mapping[Measured, Grid], place: int) -> Grid:
+def _product(ask: Ask, measured: tuple[Measured, ...], grids: Grids) -> Product:
+    """Of two measured columns, or one by itself. 2 a - A is in half steps, so that their product is in quarters."""
+    assert ask.column is not None
+    first, second = ask.column.each[0], ask.column.each[-1]
+    grid = grids[ask]
+    shift = grids[first].exponent + grids[second].exponent + 2 - grid.exponent
+    return Product(measured.index(first), measured.index(second), shift, grid.lower, grid.upper)
+
+
+def _grid(column: Measured, grids: Grids, place: int) -> Grid:
     """The grid of a summed column; a column that is only counted gets the grid of no values, [0, 0]."""
     if column in grids:
         return replace(grids[column], column=place)
@@ -187,7 +205,7 @@ def _overall(ask: Ask, measured: tuple[Measured, ...], tallies: list[Tally]) -> 
 
 
 def _combination(
-    ask: Ask, measured: tuple[Measured, ...], grids: Mapping[Measured, Grid], sums: list[Sum]
+    ask: Ask, measured: tuple[Measured | Ask, ...], grids: Grids, sums: list[Sum]
 ) -> Combination:
     def number(wanted: Sum) -> int:
         if wanted not in sums:
@@ -196,11 +214,13 @@ def _combination(
 
     if ask.column is None:
         return Combination(((number(Sum("rows" if ask.what == "rows" else "units")), 1),))
-    measure = measured.index(ask.column)
-    count = number(Sum("present", measure))
+    what = ask.on_grid or ask.column
+    measure = measured.index(what)
+    # a product is missing where either column is; those of a pair are missing together (`Measured.beside`)
+    count = number(Sum("present", measured.index(ask.column.each[0])))
     if ask.what == "present":
         return Combination(((count, 1),))
-    grid = grids[ask.column]
+    grid = grids[what]
     total = number(Sum("values", measure))
     if ask.what == "values":
         return Combination(((total, 1), (count, grid.lower)))

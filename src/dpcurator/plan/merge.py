@@ -24,6 +24,7 @@ from dpcurator.plan.core import (
     Listed,
     Measure,
     Owner,
+    Product,
     Project,
     Scan,
     Source,
@@ -155,6 +156,7 @@ class _Group:
 
     def __init__(self) -> None:
         self.measured: list[Measured] = []
+        self.products: list[Product] = []  # numbers in `measured`; in `sums` they are numbered downwards from -1
         self.sums: list[Sum] = []
         self.tallies: list[Tally] = []
         self.parts: list[tuple[int, tuple[int, ...]]] = []
@@ -162,18 +164,24 @@ class _Group:
 
     def add(self, number: int, core: CorePlan, measured: list[Measured]) -> None:
         self.measured = list(dict.fromkeys([*self.measured, *measured]))
+        place = [self.measured.index(one) for one in measured]
         total = core[-1]
         assert isinstance(total, Total)
+        for one in _products(core):
+            made = replace(one, first=place[one.first], second=place[one.second])
+            if made not in self.products:
+                self.products.append(made)
+            place.append(-1 - self.products.index(made))
         places = []
         for wanted in total.sums:
             counted = wanted.what in ("present", "values")
-            found = replace(wanted, measure=self.measured.index(measured[wanted.measure]) if counted else 0)
+            found = replace(wanted, measure=place[wanted.measure] if counted else 0)
             if found not in self.sums:
                 self.sums.append(found)
             places.append(self.sums.index(found))
         self.parts.append((number, tuple(places)))
         own = [
-            replace(tally, measures=tuple(self.measured.index(measured[measure]) for measure in tally.measures))
+            replace(tally, measures=tuple(place[measure] for measure in tally.measures))
             for tally in total.tallies
         ]
         self.tallies = list(dict.fromkeys([*self.tallies, *own]))
@@ -197,8 +205,13 @@ class _Group:
                 made.append(Project(tuple(computed)))
             made.append(step)
             if isinstance(step, Listed | Chosen):
-                made.append(Measure(grids))
-        return (*made, Total(tuple(self.sums), tuple(self.tallies)))
+                made.append(Measure(grids, tuple(self.products)))
+        sums = (replace(one, measure=len(grids) - 1 - one.measure) if one.measure < 0 else one for one in self.sums)
+        return (*made, Total(tuple(sums), tuple(self.tallies)))
+
+
+def _products(core: CorePlan) -> tuple[Product, ...]:
+    return next((step.products for step in core if isinstance(step, Measure)), ())
 
 
 def _trimmed(cores: Sequence[CorePlan]) -> list[CorePlan]:
@@ -243,7 +256,8 @@ def _keeping(core: CorePlan, order: list[int]) -> CorePlan:
             case Listed(columns) | Chosen(columns):
                 steps.append(replace(step, columns=tuple(place[column] for column in columns)))
             case Measure(grids):
-                steps.append(Measure(tuple(replace(grid, column=place[grid.column]) for grid in grids)))
+                moved_grids = tuple(replace(grid, column=place[grid.column]) for grid in grids)
+                steps.append(replace(step, grids=moved_grids))
             case _:
                 steps.append(step)
     return tuple(steps)

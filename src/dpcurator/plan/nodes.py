@@ -14,7 +14,7 @@ in the catalog.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Final, Literal
 
@@ -25,6 +25,7 @@ from dpcurator.plan.relations import Relation, leaves
 from dpcurator.plan.relations import Rows as Rows
 from dpcurator.plan.relations import Where as Where
 
+SUMMED: Final = ("values", "centred", "square", "product")  # readings that add up values, on a grid
 LATER: Final[dict[str, Any]] = {"later": True}  # a field that older plans have not: left out where it is the default
 
 
@@ -127,7 +128,8 @@ class Measured:
 
     `part` says what; `name` spells it. A column's bounds are declared, an expression's follow from those by interval
     arithmetic (`language/intervals.py`); values are clamped to them when they are measured, whatever they rest on.
-    `filled`: it is a column that declares a value for missing ones, so it is never missing.
+    `filled`: it is a column that declares a value for missing ones, so it is never missing. `beside`: the other of a
+    pair, over the rows where both are present; then each is missing, as it is read, where the other is.
     """
 
     name: str
@@ -137,8 +139,11 @@ class Measured:
     lower: Fraction | None
     upper: Fraction | None
     filled: bool = False
+    beside: Measured | None = field(default=None, metadata=LATER)
 
     def __post_init__(self) -> None:
+        if self.beside is not None and (self.beside.beside is not None or None in (self.lower, self.beside.lower)):
+            raise ValueError("a pair is of two columns, both with bounds")
         if self.filled and not isinstance(self.part, Field):
             raise ValueError("only a column declares a value for missing ones")
         if {KINDS.get(self.type), self.part.kind} != {self.kind} or (self.lower is None) != (self.upper is None):
@@ -151,10 +156,23 @@ class Measured:
         """The number of the column, when it is one."""
         return self.part.index if isinstance(self.part, Field) else None
 
+    @property
+    def each(self) -> tuple[Measured, ...]:
+        """It alone, or the two of a pair."""
+        return (self,) if self.beside is None else (replace(self, beside=None), self.beside)
+
+    @property
+    def width(self) -> Fraction:
+        """U - L. Raises TypeError where it has no bounds."""
+        if self.lower is None or self.upper is None:
+            raise TypeError("a column without bounds has no width")
+        return self.upper - self.lower
+
 
 @dataclass(frozen=True, slots=True)
 class AggregateCall:
-    """`function` is the name of an entry of AGGREGATES; `column` is None for COUNT(*) and COUNT(DISTINCT unit)."""
+    """`function` is the name of an entry of AGGREGATES; `column` is None for COUNT(*) and COUNT(DISTINCT unit), and one
+    beside another for an aggregate of two."""
 
     function: str
     column: Measured | None
@@ -164,18 +182,43 @@ class AggregateCall:
 class Ask:
     """A reading a question pays for. rows, units, present: counts. values: a sum. centred: 2 S' - W n'.
 
+    square, product: 2 S' - W n' as well, of how far the column is from the middle of its bounds, squared, or times how
+    far the column beside it is from that of its own; of its least and greatest value as `ends` has them.
+
     The last three are one number whatever the keys, in which each unit counts once (semantics 2.9). everyone: the units
     with a row under any key. cut: those of them that are weighted down or have a value of one of `clamped` outside its
     bounds; cut_groups: the same where only the number of a unit's groups matters.
     """
 
-    what: Literal["rows", "units", "present", "values", "centred", "everyone", "cut", "cut_groups"]
+    what: Literal["rows", "units", "present", "values", "centred", "square", "product",
+                  "everyone", "cut", "cut_groups"]
     column: Measured | None = None
     clamped: tuple[Measured, ...] = field(default=(), metadata=LATER)
 
     def __post_init__(self) -> None:
         if self.clamped and self.what not in ("cut", "cut_groups"):
             raise ValueError("only a count of the units that are cut names what is clamped")
+        if (self.what == "product") != (self.column is not None and self.column.beside is not None):
+            raise ValueError("a product is of a column and of the one beside it, and nothing else is")
+
+    @property
+    def on_grid(self) -> Measured | Ask | None:
+        """What is measured on a grid for it: the column, or this very square or product; None for a count."""
+        if self.what not in SUMMED:
+            return None
+        return self if self.what in ("square", "product") else self.column
+
+    @property
+    def ends(self) -> tuple[Fraction, Fraction] | None:
+        """The least and the greatest that is added up of one row, in the query's unit; None for a count."""
+        column = self.column
+        if self.what not in SUMMED or column is None or column.lower is None or column.upper is None:
+            return None
+        if self.what == "square":
+            return Fraction(0), column.width**2 / 4
+        if column.beside is not None:
+            return -column.width * column.beside.width / 4, column.width * column.beside.width / 4
+        return column.lower, column.upper
 
     @property
     def overall(self) -> bool:
@@ -246,6 +289,11 @@ class Plan:
     cut: bool = field(default=False, metadata=LATER)  # how many units are cut is counted too (`pricing/cut.py`)
 
     __repr__ = readable
+
+
+def measured_of(plan: Plan) -> tuple[Measured, ...]:
+    """What its aggregates are of, each column of a pair by itself."""
+    return tuple(one for call in plan.calls if call.column is not None for one in call.column.each)
 
 
 def owners_of(plan: Plan) -> tuple[tuple[str, str], ...]:

@@ -16,6 +16,9 @@ lam = min(l0, T, K). As 0 <= S' <= W n', the share of a key lies in w * [low, hi
     sum       S' + L n'   in  [m min(L, 0), m max(U, 0)]     B = max(|low|, |high|), V = high - low;  B <= V <= 2 B
     centred   2 S' - W n' in  [-m W, m W]
 
+A square and a product of two columns are measured as integers of a grid of their own, from 0 to W (`plan/core.py`),
+whatever the columns' own grids are; read as 2 S' - W n', the rule for `centred` is theirs.
+
 Add-remove. The vector moves by one share: at most B a key, and, the weights being at most 1, at most lam B in sum and
 lam B^2 in sum of squares. Attained by lam keys of m rows at the further bound when lam is an integer; the sum also
 otherwise. B is m times an integer, so lam B and lam B^2 are integers.
@@ -67,7 +70,7 @@ from typing import Final
 from dpcurator.catalog.model import Neighbours
 from dpcurator.numbers import decimal_text
 from dpcurator.plan.core import ONE
-from dpcurator.plan.nodes import Ask, Bounded, Grouped, Measured
+from dpcurator.plan.nodes import SUMMED, Ask, Bounded, Grouped, Measured
 from dpcurator.plan.reading import Reading
 from dpcurator.plan.relations import Computed, InCohort, JoinOnUnit, JoinPublic, PerUnit, Relation, Rows, Where
 
@@ -102,7 +105,7 @@ class Reach:
 
     def always(self, column: Measured | None) -> bool:
         """Whether each unit is exactly one row, in which the column (None: the row itself) is present."""
-        return self.whole and (column is None or column.filled)
+        return self.whole and (column is None or all(one.filled for one in column.each))
 
     def public_count(self, column: Measured | None = None) -> int | None:
         """How many rows there are, and have the column present, where that is the public n; used even if n is wrong."""
@@ -260,8 +263,10 @@ def _unit(rows: int, steps: Steps) -> Share:
     return 0, 1
 
 
+CENTRED: Final = ("centred", "square", "product")  # from the middle of what is added up
 ASK_RULES: dict[str, Callable[[int, Steps], Share]] = {
-    "rows": _count, "present": _count, "units": _units, "values": _values, "centred": _centred,
+    "rows": _count, "present": _count, "units": _units, "values": _values, "centred": _centred, "square": _centred,
+    "product": _centred,
     "everyone": _unit, "cut": _unit, "cut_groups": _unit,
 }
 
@@ -271,7 +276,7 @@ def share(ask: Ask, reach: Reach, steps: Steps) -> Share:
     if reach.rows is None or reach.groups is None:
         raise TypeError("a unit's rows have not been bounded")
     low, high = ASK_RULES[ask.what](reach.rows, steps)
-    if reach.always(ask.column) and ask.what != "centred":
+    if reach.always(ask.column) and ask.what not in CENTRED:
         low, high = (steps.lower, steps.upper) if ask.what == "values" else (1, 1)
     return reach.one * low, reach.one * high
 
@@ -284,7 +289,7 @@ def reading(ask: Ask, reach: Reach, steps: Steps) -> Reading:
     most, across = max(abs(low), abs(high)), high - low  # B and V
     lam, groups = weights(ask, reach), selection_reach(reach)
     all_most, all_across = _times(lam, most), _times(lam, across)
-    exponent = steps.exponent if ask.column is not None and ask.what in ("values", "centred") else 0
+    exponent = steps.exponent if ask.column is not None and ask.what in SUMMED else 0
     unit = Fraction(2) ** -exponent / reach.one
     keys = reach.keys
     if reach.other:
@@ -330,10 +335,13 @@ def selection_reach(reach: Reach) -> int:
 def derivation(ask: Ask, reach: Reach, found: Reading) -> tuple[str, ...]:
     """The same in words, one step a line, ending in the sensitivity in the query's unit."""
     column = ask.column.name if ask.column is not None else ""
+    other = "" if ask.column is None or ask.column.beside is None else ask.column.beside.name
     what = {
         "rows": "a count of rows", "present": f"a count of the rows where {column} is present",
         "units": "a count of units, each once a key", "values": f"a sum of {column}, each value clamped to its bounds",
         "centred": f"a sum of {column} measured from the middle of its bounds, doubled",
+        "square": f"a sum of squares of {column} from the middle of its bounds, from the middle of their own, doubled",
+        "product": f"a sum of products of {column} and {other}, each from the middle of its bounds, doubled",
         "everyone": "a count of units, each once whatever its keys",
         "cut": "a count of the units that are over a cap or have a value out of bounds, each once",
         "cut_groups": "a count of the units that are over a cap, each once",

@@ -92,7 +92,7 @@ def spread_of(
 ) -> Fraction | None:
     """How far an expression moves when each reading moves by at most its error; None where the data decides.
 
-    widths: of each reading's column, U - L as it is measured.
+    widths: of each reading, U - L of what it adds up as it is measured.
     """
 
     def inside(inner: Post) -> Fraction | None:
@@ -140,8 +140,8 @@ def _call_spread(
 ) -> Fraction | None:
     if not one.readings:
         return Fraction(0)
-    width = max(widths[place] for place in one.readings)
-    return one.rule.bar(tuple(errors[place] for place in one.readings), width, one.call.column, of.reach, rows)
+    own = tuple(widths[place] for place in one.readings)
+    return one.rule.bar(tuple(errors[place] for place in one.readings), own, one.call.column, of.reach, rows)
 
 
 def describe(found: Bar) -> str:

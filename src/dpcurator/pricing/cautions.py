@@ -25,7 +25,7 @@ from dpcurator.language.names import quote as named
 from dpcurator.language.rows import AllOf, Among, Compare, Constant, Field, Operand, Predicate, walk
 from dpcurator.numbers import decimal_text
 from dpcurator.numbers.text_table import printable
-from dpcurator.plan.nodes import Plan, Result, Where
+from dpcurator.plan.nodes import Plan, Result, Where, measured_of
 from dpcurator.plan.public_keys import image
 from dpcurator.plan.relation_facts import table_of
 from dpcurator.pricing.selecting import Selecting
@@ -116,7 +116,7 @@ def comparisons(plan: Plan, table: Table) -> tuple[str, ...]:
     """Of values that are no keys, and of numbers beyond bounds: the first `MOST`, since each looks through its keys."""
     below = plan.source.source.source
     looked: list[Predicate | Operand] = [below.predicate] if isinstance(below, Where) else []
-    looked += [call.column.part for call in plan.calls if call.column is not None]
+    looked += [one.part for one in measured_of(plan)]
     listed: dict[int, frozenset[Value]] = {}  # the keys of the columns that are compared
     found: dict[str, None] = {}
     for part in (inner for one in looked for inner in walk(one)):

@@ -24,14 +24,13 @@ from dpcurator.numbers import decimal_text
 from dpcurator.numbers.display import error_text
 from dpcurator.plan.canonical import canonical_text
 from dpcurator.plan.check_catalog import may_bind
-from dpcurator.plan.nodes import Ask, Plan
+from dpcurator.plan.nodes import SUMMED, Ask, Plan
 from dpcurator.plan.relations import one_row
 from dpcurator.plan.stability import Reach, weights
 from dpcurator.pricing.prices import Price, whole_units
 from dpcurator.values import Currency
 
 LEAST: Final = 20  # so that the two are at most a tenth of the price
-_SUMMED: Final = ("values", "centred")
 
 
 def caps_bind(plan: Plan, reach: Reach, *, rows: bool) -> bool:
@@ -50,7 +49,8 @@ def caps_bind(plan: Plan, reach: Reach, *, rows: bool) -> bool:
 
 def cut_asks(plan: Plan, reach: Reach, asks: Sequence[Ask]) -> tuple[Ask, ...]:
     """The cut's readings, of a plan that rests on these others; none where nothing can bind."""
-    measured = dict.fromkeys(ask.column for ask in asks if ask.what in _SUMMED and ask.column is not None)
+    summed = (ask.column for ask in asks if ask.what in SUMMED and ask.column is not None)
+    measured = dict.fromkeys(one for column in summed for one in column.each)
     clamped = tuple(sorted((column for column in measured if may_bind(column)), key=canonical_text))
     rows = any(ask.what != "units" for ask in asks)
     if not asks or not (clamped or caps_bind(plan, reach, rows=rows)):

@@ -27,9 +27,10 @@ from dpcurator.catalog.model import Catalog
 from dpcurator.plan.nodes import Ask, Output, Plan
 from dpcurator.plan.reading import Reading
 from dpcurator.plan.relation_facts import rows_known
+from dpcurator.plan.stability import CENTRED
 from dpcurator.pricing.bars import places_of, spread_of
 from dpcurator.pricing.prices import Price
-from dpcurator.pricing.quote import CONFIDENCE, SUMMED, Quote, at_no_price, for_bars, price, resolved_of
+from dpcurator.pricing.quote import CONFIDENCE, Quote, at_no_price, for_bars, price, resolved_of
 from dpcurator.pricing.resolve import Resolved, resolve
 from dpcurator.privacy import zcdp
 
@@ -213,9 +214,9 @@ def _figures(cost: float) -> Fraction:
 
 def _size(ask: Ask, rows: Fraction) -> Fraction:
     """What a reading is in a group of so many rows, about."""
-    column = ask.column
-    if ask.what not in SUMMED or column is None or column.lower is None or column.upper is None:
+    if ask.ends is None:
         return rows
-    if ask.what == "centred":
-        return rows * (column.upper - column.lower)
-    return rows * max(abs(column.lower), abs(column.upper)) or rows
+    lower, upper = ask.ends
+    if ask.what in CENTRED:
+        return rows * (upper - lower)
+    return rows * max(abs(lower), abs(upper)) or rows

@@ -9,7 +9,7 @@ that. Checked in tests/pricing/test_quote.py.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -23,15 +23,14 @@ from dpcurator.numbers.readable import cut, readable
 from dpcurator.numbers.roots import root_above, root_below, ten_to_figures
 from dpcurator.numbers.text_table import pre_html, printable
 from dpcurator.plan.canonical import as_json, digest
-from dpcurator.plan.core import Grid
-from dpcurator.plan.lower import Lowered, lower
+from dpcurator.plan.lower import Grids, Lowered, lower
 from dpcurator.plan.nodes import Ask, Measured, Plan
 from dpcurator.plan.reading import Reading
 from dpcurator.plan.relation_facts import rows_known
-from dpcurator.plan.stability import Reach, Steps, derivation, reading
+from dpcurator.plan.stability import CENTRED, Reach, Steps, derivation, reading
 from dpcurator.pricing.bars import bars
 from dpcurator.pricing.cut import Told, part_of_cut, reason, share_of_cut, without_cut
-from dpcurator.pricing.grids import grid, steps
+from dpcurator.pricing.grids import grids_of, steps
 from dpcurator.pricing.noise import (
     NAMES,
     OF_SELECTION,
@@ -51,7 +50,6 @@ from dpcurator.pricing.selecting import Selecting, selecting
 if TYPE_CHECKING:
     from dpcurator.pricing.held import Held
 
-SUMMED = ("values", "centred")
 CONFIDENCE = Fraction(95, 100)  # of the error bars, unless asked otherwise
 
 
@@ -324,7 +322,7 @@ class Found:
     """What a plan gets at a price: its grids, paid readings and selection, and what they cost."""
 
     resolved: Resolved
-    grids: Mapping[Measured, Grid]
+    grids: Grids
     priced: tuple[Priced, ...]
     selecting: Selecting | None
     epsilon: Fraction
@@ -368,8 +366,7 @@ def priced_at(plan: Plan, resolved: Resolved, offered: Price) -> Found:
 def at_no_price(ask: Ask, reach: Reach, max_rows: int) -> tuple[Steps, Reading]:
     """How far one unit moves a reading, on a grid that rests on its column's bounds alone: its noise has a grid of its
     own, and the shares of a price cannot wait for it."""
-    column = ask.column if ask.what in SUMMED else None
-    measured = Steps() if column is None else steps(grid(column, (), max_rows))
+    measured = _steps(ask, grids_of((ask,), {}, max_rows))
     return measured, reading(ask, reach, measured)
 
 
@@ -420,27 +417,27 @@ def _with_noise(plan: Plan, resolved: Resolved, shares: Sequence[Shares], split:
     return Found(resolved, grids, tuple(priced), keys, epsilon, rho, delta)
 
 
-def _steps(ask: Ask, grids: Mapping[Measured, Grid]) -> Steps:
-    return steps(grids[ask.column]) if ask.column is not None and ask.what in SUMMED else Steps()
+def _steps(ask: Ask, grids: Grids) -> Steps:
+    return Steps() if ask.on_grid is None else steps(grids[ask.on_grid])
 
 
-def _grids(asks: Sequence[Ask], reach: Reach, shares: Sequence[Shares], max_rows: int) -> dict[Measured, Grid]:
-    """One grid per summed column, from a size that the noise of its readings is at least: for Laplace noise
-    l1/eps with l1 >= min(groups * max_rows, total) * most, for Gaussian noise sigma >= most / sqrt(2 rho)."""
-    sizes: dict[Measured, list[Fraction]] = {}
+def _grids(asks: Sequence[Ask], reach: Reach, shares: Sequence[Shares], max_rows: int) -> Grids:
+    """One grid for each column, square and product that is summed, from a size that the noise of its readings is at
+    least: for Laplace noise l1/eps with l1 >= min(groups * max_rows, total) * most, for Gaussian noise sigma >=
+    most / sqrt(2 rho)."""
+    sizes: dict[Measured | Ask, list[Fraction]] = {}
     groups = min(reach.groups or 1, reach.keys if reach.keys is not None else reach.groups or 1)
     rows = groups * max_rows if reach.total is None else reach.total
     for ask, own in zip(asks, shares, strict=True):
-        column = ask.column
-        if column is None or ask.what not in SUMMED or column.lower is None or column.upper is None:
+        if ask.ends is None or ask.on_grid is None:
             continue
-        width = column.upper - column.lower
-        largest = max(abs(column.lower), abs(column.upper))
-        most = (width if ask.what == "centred" or reach.whole else largest) or largest or Fraction(1)
+        lower, upper = ask.ends
+        largest = max(abs(lower), abs(upper))
+        most = (upper - lower if ask.what in CENTRED or reach.whole else largest) or largest or Fraction(1)
         least = []
         if own.epsilon is not None:
             least.append(rows * most / own.epsilon)
         if own.rho is not None:
             least.append(max_rows * most / root_above(2 * own.rho, ten_to_figures(2 * own.rho, 15)))
-        sizes.setdefault(column, []).append(min(least))
-    return {column: grid(column, found, max_rows) for column, found in sizes.items()}
+        sizes.setdefault(ask.on_grid, []).append(min(least))
+    return grids_of(asks, sizes, max_rows)

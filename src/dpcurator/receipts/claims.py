@@ -21,13 +21,12 @@ from dpcurator.plan.canonical import as_json, digest
 from dpcurator.plan.check_catalog import disagreement
 from dpcurator.plan.check_outputs import misfit
 from dpcurator.plan.facts import facts_of
-from dpcurator.plan.nodes import Measured, Plan, Where
+from dpcurator.plan.nodes import Ask, Plan, Where, measured_of
 from dpcurator.plan.relation_facts import check_size
 from dpcurator.plan.relations import JoinOnUnit, JoinPublic, expressions_of, leaves
 from dpcurator.plan.relations import walk as relations
 from dpcurator.plan.stability import Steps, derivation, reading
-from dpcurator.pricing.grids import nearest
-from dpcurator.pricing.quote import SUMMED
+from dpcurator.pricing.grids import MOST_EXPONENT, MOST_OF_PRODUCT, nearest
 from dpcurator.receipts.form import DIGEST, Parsed, amount_of, require, spelled
 from dpcurator.receipts.receipt import reach_json
 from dpcurator.values import Json
@@ -57,7 +56,7 @@ def _runs(plan: Plan) -> None:
     owners = [one.unit_index or 0 for one in leaves(rows)]
     require(all(0 <= index < MOST_COLUMNS for index in owners), "the plan reads a column that no table has")
     read: list[Expression] = [key.part for key in source.columns]
-    read += [call.column.part for call in plan.calls if call.column is not None]
+    read += [one.part for one in measured_of(plan)]
     while isinstance(rows, Where):
         read, rows = [rows.predicate, *read], rows.source
     _expressions(read)
@@ -89,7 +88,7 @@ def check_sensitivity(told: Parsed, catalog: Catalog | None) -> str:
     words: list[str] = []
     for ask, claim in told.claims:
         steps = _steps(claim["grid"])
-        _grid(ask.what, ask.column, steps)
+        _grid(ask, steps)
         bound = reading(ask, reach, steps)
         for name in ("coordinates", "linf", "l1", "l2_squared"):
             require(claim[name] == getattr(bound, name), f"{name} of a reading should be {getattr(bound, name)}")
@@ -102,7 +101,7 @@ def check_sensitivity(told: Parsed, catalog: Catalog | None) -> str:
 def _filled(told: Parsed, catalog: Catalog | None) -> None:
     """That missing values are read as a declared one is done before an engine sees them, so no plan enforces it: where
     a sensitivity is smaller for it, only the catalog shows that it is so (`check_catalog` compares all of them)."""
-    for column in (call.column for call in told.plan.calls if call.column is not None):
+    for column in measured_of(told.plan):
         require(
             told.reach.public_count(column) is None or catalog is not None,
             f"that {column.name} is never missing lowers what its noise must hide, and only the catalog can show it",
@@ -112,17 +111,22 @@ def _filled(told: Parsed, catalog: Catalog | None) -> None:
 def _steps(grid: Json) -> Steps:
     require(set(grid) == {"lower", "upper", "exponent"}, "a grid has other parts")
     require(all(type(part) is int and abs(part) < 2**127 for part in grid.values()), "a grid is of integers")
-    require(abs(grid["exponent"]) <= 1000, "a grid's exponent is out of range")
     return Steps(grid["lower"], grid["upper"], grid["exponent"])
 
 
-def _grid(what: str, column: Measured | None, steps: Steps) -> None:
-    """The grid is the column's bounds, rounded to its steps; a count has none."""
-    if column is None or what not in SUMMED or column.lower is None or column.upper is None:
+def _grid(ask: Ask, steps: Steps) -> None:
+    """The grid is the bounds of what is added up, rounded to its steps; a count has none."""
+    column, ends = ask.column, ask.ends
+    if column is None or ends is None:
         require(steps == Steps(), "a count has no grid")
         return
-    require(column.kind == "float" or steps.exponent == 0, "an integer column's grid is the integers")
-    rounded = (nearest(column.lower, steps.exponent), nearest(column.upper, steps.exponent))
+    most = MOST_EXPONENT if ask.on_grid == column else MOST_OF_PRODUCT
+    require(abs(steps.exponent) <= most, "a grid's exponent is out of range")
+    if ask.on_grid == column:
+        require(column.kind == "float" or steps.exponent == 0, "an integer column's grid is the integers")
+    elif all(one.kind == "integer" for one in column.each):
+        require(steps.exponent <= 2, "the middle of whole numbers is in halves, a product in quarters")
+    rounded = tuple(nearest(end, steps.exponent) for end in ends)
     require((steps.lower, steps.upper) == rounded, "a grid does not hold the column's bounds")
 
 

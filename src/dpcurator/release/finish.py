@@ -17,7 +17,6 @@ from typing import Any, Final
 from dpcurator.catalog.model import Value
 from dpcurator.numbers.display import round_half_up
 from dpcurator.numbers.interval import Interval, replace_value
-from dpcurator.numbers.roots import root_above, root_below, ten_to_figures
 from dpcurator.plan.nodes import Apply, Given, Key, Post, Result
 from dpcurator.pricing.bars import beta_of
 from dpcurator.pricing.quote import Quote
@@ -218,18 +217,6 @@ def _extreme(choose: Callable[[list[Fraction]], Fraction]) -> Callable[..., Inte
     return chosen
 
 
-def _root(value: Interval) -> Interval:
-    """The square root to 30 figures, its ends rounded outward; NULL of what is below 0, as x/0 is."""
-
-    def n(end: Fraction) -> int:
-        return max(10**30, ten_to_figures(end, 30))
-
-    found = None if value.value is None or value.value < 0 else root_below(value.value, n(value.value))
-    if value.low is None or value.high is None or value.low < 0:  # without the noise it might be NULL
-        return Interval(found, None, None)
-    return Interval(found, root_below(value.low, n(value.low)), root_above(value.high, n(value.high)))
-
-
 _NUMERIC: dict[str, Callable[..., Interval]] = {
     "NEG": lambda a: -a,
     "+": lambda a, b: a + b,
@@ -240,7 +227,7 @@ _NUMERIC: dict[str, Callable[..., Interval]] = {
     "ROUND": _round,
     "FLOOR": _whole_ends(math.floor),
     "CEIL": _whole_ends(math.ceil),
-    "SQRT": _root,
+    "SQRT": Interval.root,
     "LEAST": _extreme(min),
     "GREATEST": _extreme(max),
 }

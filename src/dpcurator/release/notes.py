@@ -92,10 +92,10 @@ def _limits(plan: Plan, reach: Reach, units: str) -> list[str]:
 
 def clamps(plan: Plan, *, every: bool = False, sql: bool = False) -> list[str]:
     """The clamps of the columns measured, those alone that can bind or every one. sql: as for `notes`."""
-    calls = [call for call in plan.calls if every or call.column is None or may_bind(call.column)]
-    told = [(call, replace(call.column, name=in_sql(call.column.name)) if sql and call.column else call.column)
-            for call in calls]
-    beside = {(call.column, words): None for call, column in told for words in rule_of(call).beside_bar(column)}
+    told = [(rule_of(call), column) for call in plan.calls for column in (call.column.each if call.column else (None,))
+            if every or column is None or may_bind(column)]
+    beside = {(column, words): None for rule, column in told
+              for words in rule.beside_bar(replace(column, name=in_sql(column.name)) if sql and column else column)}
     return [words for _, words in beside]
 
 

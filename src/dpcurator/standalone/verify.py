@@ -85,7 +85,8 @@ Like operand pattern escape;  Not part;  AllOf parts;  AnyOf parts"""
 KNOWN = {name: {"node", *fields} for name, *fields in map(str.split, re.split("[;\n]+", FORMS.strip()))}
 KIND = {one.split()[0]: n for n, some in enumerate(FORMS.strip().split("\n\n")) for one in re.split("[;\n]+", some)}
 WITHIN = dict.fromkeys(("outputs", "having", "order"), 1) | dict.fromkeys(("part", "predicate", "by"), 2)
-LATER = {"Bounded": "max_total", "KeyColumn": "per_unit", "Grouped": "min_units", "Plan": "cut", "Ask": "clamped"}
+LATER = {"Bounded": "max_total", "KeyColumn": "per_unit", "Grouped": "min_units", "Plan": "cut", "Ask": "clamped",
+         "Measured": "beside"}
 CUT = ("over", "over_error", "units", "units_error")  # what an answer tells of them, beside their name and the reason
 OVERALL = ("everyone", "cut", "cut_groups")  # one number whatever the keys, in which a unit counts once
 ROW_FUNCTIONS = set("""add_i sub_i mul_i mod_i neg_i abs_i sign_i floordiv_i round_i add_f sub_f mul_f div_f mod_f neg_f
@@ -325,7 +326,13 @@ def reach_of(plan: Any) -> SimpleNamespace:
 
 def always(reach: SimpleNamespace, column: Any) -> bool:
     """Whether each unit is one row of the one key, and has the column: with WHERE or GROUP BY it may have none."""
-    return bool(reach.whole and (column is None or column["filled"]))
+    return bool(reach.whole and all(one["filled"] for one in each(column)))
+
+def each(column: Any) -> list[Any]:
+    """A column by itself, or the two of a pair, the first without the other."""
+    if column is None or "beside" not in column:
+        return [] if column is None else [column]
+    return [{name: value for name, value in column.items() if name != "beside"}, column["beside"]]
 
 def asked_of(plan: Any, reach: SimpleNamespace, apart: bool = False) -> list[Any]:
     """The numbers that must be read, each paid once. What public facts give is not read, and the rows where a column is
@@ -333,10 +340,15 @@ def asked_of(plan: Any, reach: SimpleNamespace, apart: bool = False) -> list[Any
     found = []
     for call in plan["calls"] if reach.keys != 0 else []:
         column, function, public = call["column"], call["function"], reach.units and always(reach, call["column"])
-        if function in ("SUM", "AVG"):
+        if function in PAIRS:
+            found += asked_of_pair(function, column, reach, apart)
+            continue
+        if function in ("SUM", "AVG", *MOMENTS):
             constant = number(column["lower"], True) == number(column["upper"], True)
-            free = constant and (function == "AVG" or public or number(column["lower"], True) == 0)
-            what = [] if free else ["values"] if function == "SUM" or public else ["centred", "present"]
+            free = constant and (function != "SUM" or public or number(column["lower"], True) == 0)
+            square = ["square"] * (function in MOMENTS)
+            centred = ["values", *square] if function == "SUM" or public else ["centred", *square, "present"]
+            what = [] if free else centred
         else:
             need(function == "COUNT" or (function == "COUNT DISTINCT" and column is None), f"{function} is not known")
             what = [] if public else ["present" if column else "units" if "DISTINCT" in function else "rows"]
@@ -344,6 +356,24 @@ def asked_of(plan: Any, reach: SimpleNamespace, apart: bool = False) -> list[Any
         found += [{"node": "Ask", "what": "rows", "column": None} if rows and one == "present" else
                   {"node": "Ask", "what": one, "column": column} for one in what]
     return list({canonical(ask): ask for ask in found}.values())
+
+def asked_of_pair(function: str, pair: Any, reach: SimpleNamespace, apart: bool) -> list[Any]:
+    """Of two columns (y, x) over the rows where both are present: sums of each, of products, of squares, and a count;
+    nothing where the bounds leave one value for a column that is divided by or multiplied."""
+    need("beside" in pair, "a pair is of two columns")
+    y, x = each(pair)
+    constant = {name: number(one["lower"], True) == number(one["upper"], True) for name, one in (("y", y), ("x", x))}
+    if any(constant[name] for name in PAIRS[function][1]):
+        return []
+    first, second = sorted((y, x), key=lambda one: (one["part"]["node"] != "Field", canonical({**one, "name": ""})))
+    public = reach.units and always(reach, pair)
+    total = "values" if public else "centred"
+    known = {"y": (total, y), "x": (total, x), "product": ("product", {**first, "beside": second}),
+             "square x": ("square", x), "square y": ("square", y), "n": ("present", first)}
+    asks = [known[name] for name in (*PAIRS[function][0], *["n"] * (not public))]
+    rows = first["filled"] and not apart
+    return [{"node": "Ask", "what": "rows", "column": None} if rows and what == "present" else
+            {"node": "Ask", "what": what, "column": column} for what, column in asks]
 
 def cut_of(plan: Any, reach: SimpleNamespace, read: list[Any], others: list[Any]) -> list[Any]:
     """What is read last where the plan counts the units that are cut: these, for reasons of columns that it measures,
@@ -353,13 +383,32 @@ def cut_of(plan: Any, reach: SimpleNamespace, read: list[Any], others: list[Any]
     for ask in cut:
         need(ask["what"] in OVERALL and ask["column"] is None and ask.get("clamped", True), "a count of units is none")
     rows = any(ask["what"] != "units" for ask in others)
-    known = [canonical(ask["column"]) for ask in others if ask["what"] in ("values", "centred")]
+    known = [canonical(one) for ask in others if ask["what"] in SUMMED for one in each(ask["column"])]
     named = [canonical(column) for column in (cut[0].get("clamped", []) if cut else [])]
     need(named == sorted(set(named)) and set(named) <= set(known), "it counts clamped values of other columns")
     whats = ["cut" if rows else "cut_groups"] + ["everyone"] * (not (reach.units and always(reach, None)))
     need(not cut or ([ask["what"] for ask in cut] == whats and all("clamped" not in ask for ask in cut[1:])
                      and (reach.one > 1 or named)), "it counts other units, or nothing can cut one")
     return cut
+
+MOMENTS = ("VAR_POP", "VAR_SAMP", "STDDEV_POP", "STDDEV_SAMP")
+_BOTH = ("y", "x", "product")
+PAIRS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # what is read, and whose single value makes all public
+    "COVAR_POP": (_BOTH, ("x", "y")), "COVAR_SAMP": (_BOTH, ("x", "y")),
+    "CORR": ((*_BOTH, "square x", "square y"), ("x", "y")), "REGR_R2": ((*_BOTH, "square x", "square y"), ("x", "y")),
+    "REGR_SLOPE": ((*_BOTH, "square x"), ("x", "y")), "REGR_INTERCEPT": ((*_BOTH, "square x"), ("x", "y")),
+    "REGR_COUNT": ((), ()), "REGR_AVGX": (("x",), ("x",)), "REGR_AVGY": (("y",), ("y",)),
+}
+CENTRED = ("centred", "square", "product")  # added up from the middle of their least and greatest, doubled
+SUMMED = ("values", *CENTRED)
+
+def bounds_of(ask: Any) -> tuple[Fraction, Fraction]:
+    """The least and the greatest that is added up of one row; of squares and products, from the middles of bounds."""
+    low, high = (number(ask["column"][end], True) for end in ("lower", "upper"))
+    if ask["what"] == "product":
+        most = (high - low) * (number(ask["column"]["beside"]["upper"], True) - number(ask["column"]["beside"]["lower"], True)) / 4
+        return -most, most
+    return (Fraction(0), ((high - low) / 2)**2) if ask["what"] == "square" else (low, high)
 
 def moved(ask: Any, reach: SimpleNamespace, grid: Any) -> dict[str, Any]:
     """How far one unit moves a number: in one key (linf), in all keys added up (l1), in squares (l2_squared).
@@ -375,14 +424,16 @@ def moved(ask: Any, reach: SimpleNamespace, grid: Any) -> dict[str, Any]:
         need(grid == {"lower": 0, "upper": 0, "exponent": 0}, "a count has no grid")
         return {"coordinates": 1, "linf": 1, "l1": 1, "l2_squared": 1, "unit": "1"}
     what, column, m, groups, keys = ask["what"], ask["column"], reach.rows, reach.groups, reach.keys
-    lower, upper, exponent, summed = grid["lower"], grid["upper"], grid["exponent"], what in ("values", "centred")
-    need(abs(exponent) <= 1000 if summed and column["kind"] == "float" else exponent == 0, "a grid is out of range")
-    ends = [math.floor(number(column[end], True) * Fraction(2)**exponent + Fraction(1, 2)) if summed else 0
-            for end in ("lower", "upper")]  # values are clamped to these, in steps of 2^-exponent
+    lower, upper, exponent, summed = grid["lower"], grid["upper"], grid["exponent"], what in SUMMED
+    real = summed and "float" in [one["kind"] for one in each(column)]
+    need(-2100 <= exponent <= (2100 if real else 2) if what in ("square", "product") else abs(exponent) <= 1000 * real,
+         "a grid is out of range")
+    ends = [math.floor(end * Fraction(2)**exponent + Fraction(1, 2))  # values are clamped to these, in such steps
+            for end in (bounds_of(ask) if summed else (Fraction(0), Fraction(0)))]
     need([lower, upper] == ends and lower <= upper, "a grid does not hold the bounds of the values")
     low, high = {"values": (m * min(lower, 0), m * max(upper, 0)), "units": (0, 1),
-                 "centred": (-m * (upper - lower), m * (upper - lower))}.get(what, (0, m))
-    if always(reach, column) and what != "centred":
+                 **dict.fromkeys(CENTRED, (-m * (upper - lower), m * (upper - lower)))}.get(what, (0, m))
+    if always(reach, column) and what not in CENTRED:
         low, high = (lower, upper) if what == "values" else (1, 1)
     most, across = reach.one * max(abs(low), abs(high)), reach.one * (high - low)
     lam = Fraction(min(groups, Fraction(reach.total, 1 if what == "units" else m) if reach.total else groups))
@@ -398,13 +449,15 @@ def moved(ask: Any, reach: SimpleNamespace, grid: Any) -> dict[str, Any]:
 WORDS = {"rows": "a count of rows", "present": "a count of the rows where {} is present",
          "units": "a count of units, each once a key", "values": "a sum of {}, each value clamped to its bounds",
          "centred": "a sum of {} measured from the middle of its bounds, doubled",
+         "product": "a sum of products of {} and {}, each from the middle of its bounds, doubled",
+         "square": "a sum of squares of {} from the middle of its bounds, from the middle of their own, doubled",
          "everyone": "a count of units, each once whatever its keys",
          "cut": "a count of the units that are over a cap or have a value out of bounds, each once",
          "cut_groups": "a count of the units that are over a cap, each once"}
 
 def derivation(ask: Any, reach: SimpleNamespace, moves: dict[str, Any]) -> list[str]:
     """The words for it, which the receipt must have as well."""
-    what, unit = WORDS[ask["what"]].format(ask["column"] and ask["column"]["name"]), Fraction(moves["unit"])
+    what, unit = WORDS[ask["what"]].format(*[one["name"] for one in each(ask["column"])]), Fraction(moves["unit"])
     known = "each unit is one row, always present, so its part of the key is never 0"
     who, one = "replacing " * reach.replaced, ", or all that are not shown," * reach.other
     if ask["what"] in OVERALL:
@@ -436,7 +489,7 @@ def filled(column: Any, reach: SimpleNamespace, catalog: Any) -> None:
 
 def question(receipt: Any, catalog: Any) -> str:
     plan, reach = receipt["plan"], reach_of(receipt["plan"])
-    for column in (call["column"] for call in plan["calls"] if call["column"] and call["column"]["filled"]):
+    for column in (one for call in plan["calls"] for one in each(call["column"]) if one["filled"]):
         filled(column, reach, catalog)
     made = [one for one in parts_of([plan["outputs"], plan["having"], plan["order"]]) if isinstance(one, dict)]
     for node, there in (("Key", plan["source"]["source"]["columns"]), ("Result", plan["calls"])):

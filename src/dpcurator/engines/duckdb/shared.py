@@ -27,12 +27,13 @@ from dpcurator.engines.duckdb.sql import (
     outside_text,
     query_of,
     scan_text,
+    with_products,
 )
 from dpcurator.engines.limits import Parts, check_core
 from dpcurator.engines.limits_rows import Rows
 from dpcurator.errors import Refusal
 from dpcurator.language.rows import Operand
-from dpcurator.plan.core import CorePlan, Grid
+from dpcurator.plan.core import CorePlan, Grid, Product
 
 MOST: Final = 8  # plans at once: each adds some 50 bytes to every group that is held
 
@@ -79,7 +80,9 @@ def shared(
     outside = sorted({grids.index(_moved(parts, parts.grids[measure], computed))
                       for parts in plans for measure in clamped_of(parts)})
     values += "".join(f", {outside_text(grids[index], parameters)} AS o{index}" for index in outside)
-    steps.append(("measured", f"SELECT {k}, x{first.owner} AS u{conditions}{values} FROM keyed"))
+    products = list(dict.fromkeys(one for parts in plans for one in _products(parts, grids, computed)))
+    measured = f"SELECT {k}, x{first.owner} AS u{conditions}{values} FROM keyed"
+    steps += with_products(products, grids, measured)
     sums, queries = "", []
     for index, parts in enumerate(plans):
         own = f"FILTER (WHERE f{index})"
@@ -87,6 +90,7 @@ def shared(
         sums += f", count(*) {own} AS r{index}"
         present, summed = measures_of(parts)
         place = [grids.index(_moved(parts, grid, computed)) for grid in parts.grids]
+        place += [len(grids) + products.index(one) for one in _products(parts, grids, computed)]
         for measure in present:
             sums += f", count(v{place[measure]}) {own} AS c{index}_{measure}"
             taken += f", c{index}_{measure} AS c{measure}"
@@ -100,6 +104,12 @@ def shared(
         queries.append(query_of(parts, [per_unit, *of_units(parts, key, parameters)]))
     head = ", ".join(f"{step} AS ({text})" for step, text in steps)
     return f"WITH {head} SELECT u, {k}{sums} FROM measured GROUP BY u, {k}", tuple(queries)
+
+
+def _products(parts: Parts, grids: list[Grid], computed: list[Operand]) -> list[Product]:
+    """The plan's products, of the numbers that its measured columns have among all."""
+    place = [grids.index(_moved(parts, grid, computed)) for grid in parts.grids]
+    return [replace(one, first=place[one.first], second=place[one.second]) for one in parts.products]
 
 
 def _moved(parts: Parts, grid: Grid, computed: list[Operand]) -> Grid:

@@ -29,7 +29,7 @@ from dpcurator.engines.duckdb.relations import filtered
 from dpcurator.engines.duckdb.relations import scan_text as scan_text
 from dpcurator.engines.limits import MAX_RANGE, Parts, check_core
 from dpcurator.numbers.rational import INT64
-from dpcurator.plan.core import Chosen, CorePlan, Grid, Listed, ScaleDown, Sum, key_bytes
+from dpcurator.plan.core import Chosen, CorePlan, Grid, Listed, Product, ScaleDown, Sum, key_bytes
 from dpcurator.values import Exact
 
 _ONCE = ("spread",)  # it numbers units, so whoever reads it must read the same
@@ -95,7 +95,7 @@ def query(core: CorePlan, parameters: Parameters, stored: Callable[[str], str]) 
     source, steps = _rows(parts, stored, parameters)
     steps += keyed(parts, source, parameters)
     key = key_columns(parts)
-    steps.append(("measured", _measure(parts, key, parameters)))
+    steps += with_products(parts.products, parts.grids, _measure(parts, key, parameters))
     if parts.owner is None:
         steps += _each_row(parts, key)
     else:
@@ -202,6 +202,33 @@ def grid_text(grid: Grid, parameters: Parameters) -> str:
     return f"CAST({steps} - {integer(grid.lower, wide)} AS BIGINT)"
 
 
+def with_products(products: Sequence[Product], grids: Sequence[Grid], text: str) -> list[tuple[str, str]]:
+    """The step `measured`, and before it, where there are products, the one that it multiplies the columns of."""
+    if not products:
+        return [("measured", text)]
+    made = "".join(f", {product_text(one, grids)} AS v{len(grids) + n}" for n, one in enumerate(products))
+    return [("factors", text), ("measured", f"SELECT *{made} FROM factors")]
+
+
+def product_text(product: Product, grids: Sequence[Grid]) -> str:
+    """0 .. upper - lower as BIGINT, or NULL. What is shifted is never negative: as many whole steps are added before
+    as the product can be below 0, and taken off after."""
+    widths = [grids[place].upper - grids[place].lower for place in (product.first, product.second)]
+    most, half = widths[0] * widths[1], 2**product.shift >> 1
+    steps = 0 if product.first == product.second else -(-most // 2**product.shift)
+    wide = _wide(most + half + (steps << product.shift))
+    factors = (
+        f"(CAST(v{place} AS {wide}) * 2 - {integer(width, wide)})"
+        for place, width in zip((product.first, product.second), widths, strict=True)
+    )
+    text = f"{' * '.join(factors)} + {integer(half + (steps << product.shift), wide)}"
+    text = f"(({text}) >> {integer(product.shift, wide)})" if product.shift else f"({text})"
+    least, most = ((end + half) >> product.shift for end in (0 if product.first == product.second else -most, most))
+    if least < product.lower or most > product.upper:  # else it is clamped
+        text = _clamp(f"({text})", *(integer(end + steps, wide) for end in (product.lower, product.upper)))
+    return f"CAST({text} - {integer(product.lower + steps, wide)} AS BIGINT)"
+
+
 def outside_text(grid: Grid, parameters: Parameters) -> str:
     """Whether a value is beyond what it is clamped to; false where it is missing."""
     x = f"x{grid.column}"
@@ -247,7 +274,7 @@ def _each_row(parts: Parts, key: list[str]) -> list[tuple[str, str]]:
 def _per_unit(parts: Parts, key: list[str]) -> str:
     """Per (unit, key): its rows, and the present values and the sum of each measure that a sum is of."""
     present, summed = measures_of(parts)
-    counts = "".join(f", count(v{index}) AS c{index}" for index in present)
+    counts = "".join(f", count(v{counted_as(parts, index)}) AS c{index}" for index in present)
     columns = counts + "".join(f", coalesce(sum(v{index}), 0) AS s{index}" for index in summed)
     columns += "".join(f", bool_or(o{index}) AS o{index}" for index in clamped_of(parts))
     k = ", ".join(key)
@@ -258,6 +285,14 @@ def measures_of(parts: Parts) -> tuple[list[int], list[int]]:
     """The measures whose present values are counted, and those of them that are summed."""
     present = sorted({sum_.measure for sum_ in parts.sums if sum_.what in ("present", "values")})
     return present, sorted({sum_.measure for sum_ in parts.sums if sum_.what == "values"})
+
+
+def counted_as(parts: Parts, measure: int) -> int:
+    """The measured column that is present where this one is: a square is where its column is."""
+    if measure < len(parts.grids):
+        return measure
+    product = parts.products[measure - len(parts.grids)]
+    return product.first if product.first == product.second else measure
 
 
 def of_units(parts: Parts, key: list[str], parameters: Parameters) -> list[tuple[str, str]]:
@@ -414,10 +449,10 @@ def _total(parts: Parts, sum_: Sum, weights: Weights) -> str:
 def _total_of_values(parts: Parts, measure: int, count: str, weights: Weights) -> str:
     """The sum of S' = floor(S n' / c): one * S where nothing binds (added up unscaled), else one division, in 64 bits
     where S n' <= 2**62 and in 128 otherwise. `least` keeps every branch in its type whichever rows it is run on."""
-    grid, scale = parts.grids[measure], parts.scale
+    width, scale = parts.width(measure), parts.scale
     c, s = f"c{measure}", f"s{measure}"
     free = f"{c} <= {scale.max_rows}{weights.free()}"
-    whole = f"CAST(least({s}, {integer((grid.upper - grid.lower) * scale.max_rows, 'HUGEINT')}) AS BIGINT)"
+    whole = f"CAST(least({s}, {integer(width * scale.max_rows, 'HUGEINT')}) AS BIGINT)"
     small = MAX_RANGE // (scale.one * scale.max_rows)
     narrow = f"CAST(least({s}, {integer(small, 'HUGEINT')}) AS BIGINT) * ({count}) // greatest({c}, 1)"
     wide = f"{s} * ({count}) // greatest({c}, 1)"
