@@ -404,9 +404,9 @@ SUMMED = ("values", *CENTRED)
 
 def bounds_of(ask: Any) -> tuple[Fraction, Fraction]:
     """The least and the greatest that is added up of one row; of squares and products, from the middles of bounds."""
-    low, high = (number(ask["column"][end], True) for end in ("lower", "upper"))
+    (low, high), *other = ([number(one[end], True) for end in ("lower", "upper")] for one in each(ask["column"]))
     if ask["what"] == "product":
-        most = (high - low) * (number(ask["column"]["beside"]["upper"], True) - number(ask["column"]["beside"]["lower"], True)) / 4
+        most = (high - low) * (other[0][1] - other[0][0]) / 4
         return -most, most
     return (Fraction(0), ((high - low) / 2)**2) if ask["what"] == "square" else (low, high)
 
