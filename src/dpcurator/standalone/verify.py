@@ -800,8 +800,8 @@ def cut_printed(receipt: Any, cut: Any) -> None:
          and cut["protects"] == receipt["protects"], "how many units are cut is malformed")
     need(cut["units_error"] >= 0 if len(counts) > 1 else (cut["units"], cut["units_error"]) == (units, 0),
          "units are cut of another number of them")
-    single = one_row(receipt["plan"]["source"]["source"]["source"])
-    told = ["are over a cap"] * (not single) + ["have a value outside its bounds"] * ("clamped" in counts[0])
+    told = ["have a value outside its bounds"] * ("clamped" in counts[0])
+    told = told if one_row(receipt["plan"]["source"]["source"]["source"]) else ["are over a cap", *told]
     need(cut["reason"] == " or ".join(told), "units are cut for another reason")
 
 def charge(receipt: Any, name: str = "") -> Fraction:
@@ -850,10 +850,9 @@ def fewest(fact: Any) -> int:
 
 def owner(tables: Any, name: str) -> list[Any]:
     """The column that says whose a table's rows are, and its place; looked up through another table it is one more."""
-    facts, unit = tables[name], tables[name]["unit"]
-    if isinstance(unit, dict):
-        return [owner(tables, unit["through"])[0], len(facts["columns"])]
-    return [None, None] if unit == "each row" else [unit, list(facts["columns"]).index(unit)]
+    columns, unit = list(tables[name]["columns"]), tables[name]["unit"]
+    through = [owner(tables, unit["through"])[0], len(columns)] if isinstance(unit, dict) else None
+    return through or ([None, None] if unit == "each row" else [unit, columns.index(unit)])
 
 def declared(receipt: Any, reach: SimpleNamespace, catalog: Any) -> str:
     """What the receipt rests on is what the catalog file declares."""
