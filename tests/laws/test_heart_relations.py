@@ -7,13 +7,15 @@ Neighbours differ in one unit's rows in all private tables at once. Each node's 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import heart_relations as relations
 import pytest
 from engine_rows import OTHERS
 
-from dpcurator.engines import reference_relations
+from dpcurator.engines import reference, reference_relations
+from dpcurator.plan.core_relations import Both
 
 TRIPLES, EACH, LONG = 300, 30, 8_000
 
@@ -100,6 +102,32 @@ def test_a_join_by_something_else_than_the_unit_is_found(monkeypatch):
         return [(*row, *met[len(row) :]) for row, met in zip(rows, honest(node, moved, others, width), strict=False)]
 
     monkeypatch.setattr(reference_relations, "_match", weakened)
+    assert is_found(iter(range(500)))
+
+
+def test_rows_put_together_that_forget_the_unit_are_found(monkeypatch):
+    """Weakened: UNION ALL drops a row of one side where the other side has an equal one but for its unit."""
+    honest = reference_relations.relation
+
+    def weakened(node: Any, tables: Any) -> Any:
+        rows = honest(node, tables)
+        return list({row[1:]: row for row in rows}.values()) if isinstance(node, Both) else rows
+
+    monkeypatch.setattr(reference_relations, "relation", weakened)
+    monkeypatch.setattr(reference, "relation", weakened)
+    monkeypatch.setattr(relations, "question", relations.together)
+    assert is_found(iter(range(500)))
+
+
+def test_row_numbers_across_units_are_found(monkeypatch):
+    """Weakened: rows are numbered in an order of all units' rows, whosever they are."""
+    honest = reference_relations._ranked
+
+    def weakened(node: Any, rows: Any) -> Any:
+        return honest(replace(node, keys=node.keys[1:]), rows)
+
+    monkeypatch.setattr(reference_relations, "_ranked", weakened)
+    monkeypatch.setattr(relations, "question", relations.numbered)
     assert is_found(iter(range(500)))
 
 

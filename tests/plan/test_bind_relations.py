@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from fractions import Fraction as F
+from itertools import permutations
 
 import pytest
 from clinic import CLINIC, DECLARED, ROWS, clinic, count, exact, kinds, planned, refused, stored
@@ -17,6 +18,8 @@ from dpcurator.plan import relation_facts
 from dpcurator.plan.canonical import as_json, digest, plan_of
 from dpcurator.plan.check_catalog import disagreement
 from dpcurator.plan.identity import rows_and_keys
+from dpcurator.plan.relation_facts import facts
+from dpcurator.plan.relations import one_row
 from dpcurator.pricing.quote import price
 
 COUNT = "SELECT COUNT(*) FROM visits"
@@ -463,3 +466,77 @@ def test_questions_of_one_subquery_in_a_batch_have_the_same_integers():
              for engine in (Reference, DuckDB)]
     assert found[0] == found[1]
     assert [one[0][0] for one in found[0]] == [count * 2**16 for count in (3, 2, 4, 6, 7)]
+
+
+# --- UNION ALL, and numbers of rows ----------------------------------------------------------------------------------
+
+BOTH = "SELECT pid, day FROM visits UNION ALL SELECT patient, day FROM diagnoses"
+FIRST = "SELECT *, ROW_NUMBER() OVER (PARTITION BY pid ORDER BY day) AS n FROM visits"
+
+
+def test_rows_of_two_tables_are_put_together():
+    """visits has 7 rows that somebody owns, of 4 units; diagnoses 5, of whom 9 has no visit."""
+    assert count(f"SELECT COUNT(*) FROM ({BOTH})") == 12
+    assert count(f"SELECT COUNT(DISTINCT pid) FROM ({BOTH} UNION ALL (SELECT pid, day FROM visits))") == 5
+    assert count(f"SELECT COUNT(*) FROM (SELECT pid FROM ({BOTH}) GROUP BY pid HAVING COUNT(*) > 3)") == 1
+    assert count("SELECT COUNT(*) FROM visits WHERE pid IN (SELECT pid FROM visits WHERE age > 60 "
+                 "UNION ALL SELECT patient FROM diagnoses WHERE code = 'Y')") == 2
+
+
+def test_what_is_public_of_a_column_of_both_sides():
+    plan = planned("SELECT COUNT(*) FROM (SELECT pid, age, city, cost FROM visits UNION ALL "
+                   "SELECT pid, CLIP(age, -5, 7), 'Bath', NULLIF(cost, 1) FROM visits)")
+    made = facts(plan.source.source.source, CLINIC)
+    _, age, city, cost = made.table.columns
+    assert (age.lower, age.upper) == (0, 100)
+    assert set(city.keys) == {"Leeds", "York", "Bath"}
+    assert (cost.lower, cost.upper, made.one_row, made.unit) == (0, 100, False, 0)
+    assert not age.per_unit
+
+
+def test_the_first_row_of_each_person_needs_no_caps():
+    """By hand: 1 is in Leeds first, 2 too, 3 in York (its only day is missing), 4 in Leeds."""
+    assert exact(f"SELECT city, COUNT(*) FROM ({FIRST}) WHERE n = 1 GROUP BY city") == [{("Leeds",): 3, ("York",): 1}]
+    last = "SELECT pid, city FROM visits QUALIFY ROW_NUMBER() OVER (PARTITION BY pid ORDER BY day DESC) = 1"
+    assert exact(f"SELECT city, COUNT(*) FROM ({last}) GROUP BY city") == [{("Leeds",): 2, ("York",): 1}]
+    bounded = planned(f"SELECT COUNT(*) FROM ({FIRST}) WHERE n = 1 AND city = 'York'").source
+    assert (bounded.max_rows, bounded.max_groups, one_row(bounded.source.source)) == (1, 1, True)
+    bounded = planned(f"SELECT COUNT(*) FROM ({FIRST}) WHERE n <= 2").source
+    assert (bounded.max_rows, one_row(bounded.source.source)) == (50, False)
+    assert planned(f"SELECT COUNT(*) FROM ({FIRST}) JOIN tags USING (city) WHERE n = 1").source.max_rows == 50
+
+
+def test_equal_rows_are_put_in_order_by_all_columns():
+    """The same numbers in whatever order rows are stored."""
+    rows = {**ROWS, "visits": [(1, "York", 9.0, 1, 5), (1, "Leeds", 9.0, 2, 5), (1, None, 1.0, 3, 5)]}
+    text = "SELECT city, SUM(age) FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY pid ORDER BY day, cost DESC) AS n " \
+           "FROM visits) WHERE n = 1 GROUP BY city"
+    for order in permutations(rows["visits"]):
+        assert exact(text, rows={**rows, "visits": list(order)}) == [{("Leeds",): 2, ("York",): 0}]
+
+
+@pytest.mark.parametrize(("text", "words"), [
+    ("(SELECT pid, city FROM visits UNION ALL SELECT patient FROM diagnoses)", "has 2 columns, and the other 1"),
+    ("(SELECT pid, age FROM visits UNION ALL SELECT patient, code FROM diagnoses)", "CAST one of them"),
+    ("(SELECT pid FROM visits UNION SELECT patient FROM diagnoses)", "Write UNION ALL"),
+    ("(SELECT pid FROM visits UNION ALL SELECT name FROM named)", 'that of "named" text'),
+    ("(SELECT pid FROM visits UNION ALL SELECT city FROM cities)", "public table"),
+    ("(SELECT pid FROM visits EXCEPT SELECT patient FROM diagnoses)", "NOT IN"),
+    ("(SELECT pid, ROW_NUMBER() OVER (PARTITION BY city ORDER BY day) AS n FROM visits)", "Write PARTITION BY pid."),
+    ("(SELECT pid, ROW_NUMBER() OVER (ORDER BY day) AS n FROM visits)", "PARTITION BY unit ORDER BY column"),
+    ("(SELECT pid, RANK() OVER (PARTITION BY pid ORDER BY day) AS n FROM visits)", "a window function"),
+    ("visits WHERE ROW_NUMBER() OVER (PARTITION BY pid ORDER BY day) = 1", "QUALIFY of a subquery"),
+    ("(SELECT DISTINCT pid, ROW_NUMBER() OVER (PARTITION BY pid ORDER BY day) AS n FROM visits)", "SELECT DISTINCT"),
+    ("visits WHERE EXISTS (SELECT 1 FROM visits UNION ALL SELECT 1 FROM diagnoses)", "EXISTS (...) OR EXISTS"),
+    ("(SELECT pid, ROW_NUMBER() OVER (PARTITION BY pid ORDER BY nothing) AS n FROM visits)", '"nothing"'),
+])
+def test_what_is_not_put_together_or_numbered(text, words):
+    said = refused(f"SELECT COUNT(*) FROM {text}")
+    assert words in said
+    assert not said.startswith("no cure")
+
+
+def test_too_many_selects_put_together_are_refused():
+    assert "more than 64 subqueries" in refused("SELECT COUNT(*) FROM (" + " UNION ALL ".join(
+        ["SELECT pid FROM visits"] * 65) + ")")
+    assert count("SELECT COUNT(*) FROM (" + " UNION ALL ".join(["SELECT pid FROM visits"] * 6) + ")") == 42

@@ -20,6 +20,11 @@ ASKED = [
     "ON pid = patient WHERE n > 0",
     "SELECT region, COUNT(*) FROM visits LEFT JOIN cities USING (city) GROUP BY region",
     "SELECT COUNT(*) FROM visits JOIN tags USING (city)",
+    "SELECT COUNT(*) FROM (SELECT pid, day FROM visits UNION ALL SELECT patient, day FROM diagnoses)",
+    "SELECT city, SUM(cost) FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY pid ORDER BY day DESC) AS n FROM visits) "
+    "WHERE n = 1 GROUP BY city",
+    "SELECT COUNT(*) FROM (SELECT pid FROM visits QUALIFY ROW_NUMBER() OVER (PARTITION BY pid, city ORDER BY 1 + age) "
+    "= 1)",
 ]
 
 

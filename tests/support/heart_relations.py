@@ -201,8 +201,44 @@ def joined(luck: random.Random) -> str:
     return f"SELECT {', '.join(asked)} FROM {text}{where}{luck.choice(['', ' GROUP BY city'])}"
 
 
+def together(luck: random.Random) -> str:
+    """A question of rows of both tables, by UNION ALL."""
+    second = luck.choice(["SELECT who, cost, kind FROM diagnoses", "SELECT pid, cost, city FROM visits WHERE seen",
+                          "SELECT who, most, kind FROM (SELECT who, MAX(cost) AS most, MIN(kind) AS kind "
+                          "FROM diagnoses GROUP BY who)"])
+    text = f"SELECT pid, cost, city FROM visits UNION ALL {second}"
+    text += luck.choice(["", "", " UNION ALL SELECT pid, cost, city FROM visits"])
+    if luck.random() < 0.3:
+        return f"SELECT SUM(CLIP(n, 0, 4)) FROM (SELECT pid, COUNT(*) AS n FROM ({text}) GROUP BY pid)"
+    if luck.random() < 0.2:
+        return f"SELECT COUNT(*) FROM visits WHERE pid IN (SELECT pid FROM ({text}) WHERE cost > 0)"
+    asked = luck.sample(["COUNT(*)", "COUNT(DISTINCT pid)", "SUM(CLIP(cost, -1, 2))", "COUNT(city)"], 2)
+    return f"SELECT {', '.join(asked)} FROM ({text}){luck.choice(['', ' WHERE cost IS NOT NULL'])}"
+
+
+def numbered(luck: random.Random) -> str:
+    """A question of rows that are numbered within each unit."""
+    keys = luck.choice(["", "", ", city", ", age + 1"])
+    along = luck.choice(["age", "cost DESC", "code NULLS FIRST", "seen DESC NULLS LAST, city", "age * 2 DESC, cost"])
+    number = f"ROW_NUMBER() OVER (PARTITION BY pid{keys} ORDER BY {along})"
+    which = luck.choice(["= 1", "= 1", "<= 2", "> 1", "= 2"])
+    where = luck.choice(["", f" WHERE {luck.choice(CONDITIONS)}"])
+    asked = luck.sample(["COUNT(*)", "COUNT(DISTINCT pid)", "SUM(age)", "AVG(cost)", "SUM(cost)"], 2)
+    group = luck.choice(["", " GROUP BY city"])
+    if luck.random() < 0.4:
+        inner = f"SELECT * FROM visits{where} QUALIFY {number} {which}"
+        return f"SELECT {', '.join(asked)} FROM ({inner}){group}"
+    if luck.random() < 0.3:
+        inner = f"SELECT pid, city, COUNT(*) AS m, {number.replace(keys, '').replace(along, 'COUNT(*) DESC')} AS n"
+        return f"SELECT COUNT(*) FROM ({inner} FROM visits{where} GROUP BY pid, city) WHERE n {which}{group}"
+    inner = f"SELECT *, {number} AS n FROM visits{where}"
+    return f"SELECT {', '.join(asked)} FROM ({inner}) WHERE n {which}{group}"
+
+
 def question(luck: random.Random) -> str:
     kind = luck.random()
+    if kind > 0.8:
+        return together(luck) if kind < 0.9 else numbered(luck)
     if kind < 0.6:
         return of_folded(luck) if kind < 0.3 else joined(luck)
     asked = luck.sample(["COUNT(*)", "COUNT(age)", "SUM(age)", "AVG(cost)", "SUM(cost)", "COUNT(DISTINCT pid)"], 2)

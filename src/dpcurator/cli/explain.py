@@ -11,7 +11,18 @@ from typing import Any
 from dpcurator.engines.duckdb.sql import statement
 from dpcurator.numbers.text_table import printable
 from dpcurator.plan.nodes import Plan
-from dpcurator.plan.relations import Computed, InCohort, JoinOnUnit, JoinPublic, PerUnit, Relation, Rows, Where
+from dpcurator.plan.relations import (
+    Computed,
+    InCohort,
+    JoinOnUnit,
+    JoinPublic,
+    Numbered,
+    PerUnit,
+    Relation,
+    Rows,
+    UnionAll,
+    Where,
+)
 from dpcurator.plan.shown_name import in_sql
 from dpcurator.pricing.quote import Quote
 
@@ -56,6 +67,12 @@ def relation_lines(node: Relation) -> list[str]:
         case JoinOnUnit(source, other):
             beside = [f"  {line}" for line in relation_lines(other)]
             return [*relation_lines(source), "joined on the unit, to at most one row each of", *beside]
+        case UnionAll(source, other):
+            beside = [f"  {line}" for line in relation_lines(other)]
+            return [*relation_lines(source), "together with the rows of", *beside]
+        case Numbered(source, _, keys):
+            whose = ", ".join(["the unit", *(one.name for one in keys)])
+            return [*relation_lines(source), f"numbered among the rows of {whose}"]
         case Computed(source, columns_):
             return [*relation_lines(source), f"computed of each row: {', '.join(one.name for one in columns_)}"]
         case PerUnit(source, keys, folds):

@@ -16,6 +16,7 @@ from dpcurator.errors import Refusal
 from dpcurator.language.functions.function import LONGEST
 from dpcurator.language.rows import check_value, require
 from dpcurator.plan.core_relations import (
+    Both,
     Columns,
     CoreRelation,
     Flag,
@@ -23,6 +24,7 @@ from dpcurator.plan.core_relations import (
     Groups,
     Match,
     Only,
+    Ranked,
     Source,
     Stored,
     columns_of,
@@ -69,6 +71,18 @@ def check_relation(node: CoreRelation, levels: int = MOST_LEVELS) -> tuple[Sourc
             kinds, more = (tuple(one.kind for one in side) for side in (columns, others))
             for one, another in zip(on, other_on, strict=True):
                 require(kind_of(kinds, one) == kind_of(more, another), "A join compares values of one kind.")
+        case Both(source, other):
+            columns, others = check_relation(source, levels - 1), check_relation(other, levels - 1)
+            alike = [one.kind for one in columns] == [one.kind for one in others]
+            require(bool(columns) and alike, "Rows are put together with rows of the same kinds.")
+        case Ranked(source, keys, order):
+            columns = check_relation(source, levels - 1)
+            kinds = tuple(one.kind for one in columns)
+            require(bool(keys) and bool(order), "Rows are numbered in some order, among those of some key.")
+            for index in (*keys, *(one.column for one in order)):
+                kind_of(kinds, index)
+            said = all(type(flag) is bool for one in order for flag in (one.descending, one.missing_first))
+            require(said, "An order goes up or down, with missing values first or last.")
         case Columns(source, parts):
             columns = check_relation(source, levels - 1)
             checked = Rows(tuple(one.kind for one in columns))

@@ -15,6 +15,7 @@ from dpcurator.engines.engine import Tables
 from dpcurator.language.evaluate import Row, truth, value
 from dpcurator.numbers.rational import INT64
 from dpcurator.plan.core_relations import (
+    Both,
     Columns,
     CoreRelation,
     Flag,
@@ -22,6 +23,7 @@ from dpcurator.plan.core_relations import (
     Groups,
     Match,
     Only,
+    Ranked,
     Source,
     Stored,
     columns_of,
@@ -61,6 +63,10 @@ def relation(node: CoreRelation, tables: Tables) -> list[Row]:
             return _groups(node, relation(source, tables))
         case Match(source, other):
             return _match(node, relation(source, tables), relation(other, tables), len(columns_of(other)))
+        case Both(source, other):
+            return [*relation(source, tables), *relation(other, tables)]
+        case Ranked(source):
+            return _ranked(node, relation(source, tables))
         case Flag(source, _, among):
             return _flag(node, relation(source, tables), relation(among, tables))
     raise AssertionError("unreachable: check_core knows every relation")
@@ -122,6 +128,22 @@ def _match(node: Match, rows: list[Row], others: list[Row], width: int) -> list[
         key = tuple(row[index] for index in node.on)
         met = [] if None in key else found.get(key, [])
         made += [(*row, *other) for other in met] or ([(*row, *(None,) * width)] if node.left else [])
+    return made
+
+
+def _ranked(node: Ranked, rows: list[Row]) -> list[Row]:
+    """Put in order by the last column first, each time keeping what was equal as it was."""
+    for one in reversed(node.order):
+        present = [row for row in rows if row[one.column] is not None]
+        missing = [row for row in rows if row[one.column] is None]
+        present.sort(key=lambda row: row[one.column], reverse=one.descending)  # type: ignore[return-value, arg-type]
+        rows = [*missing, *present] if one.missing_first else [*present, *missing]
+    counts: dict[Row, int] = {}
+    made: list[Row] = []
+    for row in rows:
+        key = tuple(row[index] for index in node.keys)
+        counts[key] = counts.get(key, 0) + 1
+        made.append((*row, counts[key]))
     return made
 
 

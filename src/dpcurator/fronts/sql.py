@@ -50,6 +50,14 @@ def _grammar() -> Any:
         class Parser(Base):
             FUNCTIONS = {name: Base.FUNCTIONS[name] for name in PARSED}  # noqa: RUF012 - the parser's own way
 
+            def _parse_ordered(self, parse_method: Any = None) -> Any:
+                """With whether NULLS FIRST or LAST is written: the parser puts its own in where it is not."""
+                found = super()._parse_ordered(parse_method)
+                words = [token.text.upper() for token in self._tokens[max(0, self._index - 2) : self._index]]
+                if found is not None and words in (["NULLS", "FIRST"], ["NULLS", "LAST"]):
+                    found.meta["said"] = True
+                return found
+
     return Written
 
 
@@ -113,6 +121,8 @@ def _syntax(error: Any, text: str) -> Refusal:
 def _question(tree: Any) -> Question:
     if kind_of(tree) != "Select":
         cure = "Ask one SELECT at a time, or several from a file: `dpcurator ask --file`."
+        if kind_of(tree) == "Union":
+            cure = "Write it in FROM: SELECT ... FROM (SELECT ... UNION ALL SELECT ...); or ask each SELECT by itself."
         raise Refusal(f"only SELECT is answered, not {kind_of(tree).upper()}.", cure=cure)
     args = {name: value for name, value in tree.args.items() if value not in (None, [], False)}
     for name in sorted(set(args) - _CLAUSES):

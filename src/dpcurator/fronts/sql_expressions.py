@@ -25,6 +25,8 @@ from dpcurator.language.question import (
     Literally,
     Name,
     Operator,
+    Ordering,
+    Place,
     Syntax,
     Unary,
     Within,
@@ -187,6 +189,27 @@ def _exists(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
     return Cohort(None, Queries(syntax_of).query(node.this), at=place_of(node))
 
 
+def _place(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
+    """ROW_NUMBER() OVER (PARTITION BY ... ORDER BY ...), the only window there is."""
+    name = node.this.name if kind_of(node.this) == "Anonymous" else kind_of(node.this)
+    if name.upper() != "ROW_NUMBER" or node.this.expressions:
+        raise unavailable(node)
+    if node.args.get("order") is None or not node.args.get("partition_by"):
+        raise Refusal(
+            "ROW_NUMBER() numbers the rows of one unit, in an order.", where=place_of(node),
+            cure="Write ROW_NUMBER() OVER (PARTITION BY unit ORDER BY column), with columns of the table.",
+        )
+    known(node, "this", "partition_by", "order", "over")
+    known(node.this, "this")
+    known(node.args["order"], "expressions")
+    order = []
+    for one in node.args["order"].expressions:
+        known(one, "this", "desc", "nulls_first")
+        first = bool(one.args.get("nulls_first")) and bool(one.meta.get("said"))
+        order.append(Ordering(inner(one.this), bool(one.args.get("desc")), first))
+    return Place(tuple(inner(one) for one in node.args["partition_by"]), tuple(order), place_of(node))
+
+
 def _cast(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
     """Casts, and DATE '...' and TIMESTAMP '...', which the parser reads as casts of a text."""
     known(node, "this", "to", "safe")
@@ -207,5 +230,5 @@ _READERS: dict[str, Callable[[Any, Callable[[Any], Syntax]], Syntax]] = {
     "Between": _between, "In": _in, "Cast": _cast, "TryCast": _cast, "Null": lambda node, inner: Literally(None),
     "Boolean": lambda node, inner: Literally(bool(node.this)), "Like": _like, "ILike": _like, "Escape": _like,
     "Case": _case, "If": _if, "Filter": filtered, "Interval": _interval, "AtTimeZone": zone, "Extract": extract,
-    "Trim": trim, "Substring": substring, "Exists": _exists, "ArgMin": arg, "ArgMax": arg,
+    "Trim": trim, "Substring": substring, "Exists": _exists, "Window": _place, "ArgMin": arg, "ArgMax": arg,
 }

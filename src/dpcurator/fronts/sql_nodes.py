@@ -16,7 +16,8 @@ _SHARE: Final = "a share of the whole is AVG(CASE WHEN age > 65 THEN 1 ELSE 0 EN
 CURES: Final = {
     "Subquery": ("a subquery", "It stands in FROM, or after IN. One number of all rows is a question of its own: ask "
                  f"it, and write its answer here; {_SHARE}."),
-    "Window": ("a window function", f"Use GROUP BY; {_SHARE}, or each group's COUNT(*) over the sum of the answer's."),
+    "Window": ("a window function", f"Use GROUP BY; ROW_NUMBER() OVER (PARTITION BY unit ORDER BY x) is available in a "
+               f"subquery; {_SHARE}, or each group's COUNT(*) over the sum of the answer's."),
     "Star": ("* returns single rows, which never leave the curator, and so it", "Ask for COUNT(*) or an aggregate."),
     "Filter": ("FILTER here", "It goes with an aggregate, as in COUNT(*) FILTER (WHERE age > 65)."),
     "Is": ("IS with anything but NULL, TRUE or FALSE", "Write x IS NULL, x IS TRUE or x = y."),

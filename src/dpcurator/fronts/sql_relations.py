@@ -24,16 +24,17 @@ from dpcurator.language.question import (
     Named,
     Query,
     Select,
+    Stacked,
     Syntax,
     walk,
 )
 
-_CLAUSES: Final = {"expressions", "from_", "joins", "where", "group", "having", "distinct", "with_"}
+_CLAUSES: Final = {"expressions", "from_", "joins", "where", "group", "having", "qualify", "distinct", "with_"}
 MOST_GIVEN: Final = 64  # names of WITH
 MOST_SELECTS: Final = 64  # in each other and beside each other, a name of WITH counted where it is used
 _WORDS: Final = {
     "laterals": "LATERAL", "windows": "a window",
-    "qualify": "QUALIFY", "pivots": "PIVOT", "sample": "TABLESAMPLE", "into": "INTO",
+    "pivots": "PIVOT", "sample": "TABLESAMPLE", "into": "INTO",
     "order": "ORDER BY", "limit": "LIMIT", "offset": "OFFSET",
 }
 _JOIN: Final = "Write JOIN table ON its unit = the other's unit, or USING (unit)."
@@ -62,8 +63,13 @@ class Queries:
         while kind_of(node) == "Subquery" and not node.args.get("alias"):
             known(node, "this")
             node = node.this
+        if kind_of(node) == "Union":
+            return self._stacked(node)
         if kind_of(node) != "Select":
-            raise unavailable(node, f"{kind_of(node).upper()} in a subquery")
+            word, cure = kind_of(node).upper(), "Write WHERE unit IN (SELECT unit FROM ...), or NOT IN."
+            if word not in ("INTERSECT", "EXCEPT"):
+                raise unavailable(node, f"{word} in a subquery")
+            raise Refusal(f"{word} is not available in a subquery.", where=place_of(node), cure=cure)
         args = {name: value for name, value in node.args.items() if value not in (None, [], False)}
         for name in sorted(set(args) - _CLAUSES):
             word = _WORDS.get(name, name.strip("_").upper())
@@ -79,15 +85,42 @@ class Queries:
             where=self._only(args.get("where")),
             group_by=self._keys(args.get("group")),
             having=self._only(args.get("having")),
+            qualify=self._only(args.get("qualify")),
             distinct="distinct" in args,
         )
         weight = 1 + _below(made)
+        self._weigh(weight, node)
+        return replace(made, weight=weight)
+
+    def _stacked(self, node: Any) -> Stacked:
+        """SELECT ... UNION ALL SELECT ..., however many. Raises Refusal."""
+        found, left, at = [], [node], place_of(node)
+        while left:
+            one = left.pop()
+            plain = kind_of(one) == "Subquery" and not one.args.get("alias")
+            if plain and kind_of(one.this) in ("Union", "Subquery"):
+                known(one, "this")
+                left.append(one.this)
+                continue
+            if kind_of(one) != "Union":
+                found.append(self.query(one))
+                self._weigh(sum(map(_weight, found)), node)
+                continue
+            known(one, "this", "expression", "with_", "distinct")
+            if one.args.get("distinct"):
+                raise Refusal(
+                    "UNION without ALL is not available in a subquery.", where=at,
+                    cure="Write UNION ALL; and SELECT DISTINCT around it, where equal rows of a person are to be one.",
+                )
+            left += [one.expression, one.this]
+        return Stacked(tuple(found), at)
+
+    def _weigh(self, weight: int, node: Any) -> None:
         if weight > MOST_SELECTS:
             raise Refusal(
                 f"the question has more than {MOST_SELECTS} subqueries, each counted where it is used.",
                 where=place_of(node), cure="Ask in several questions, or more simply.",
             )
-        return replace(made, weight=weight)
 
     def source(self, node: Any, joins: Sequence[Any] = ()) -> From:
         """FROM and its joins. Raises Refusal."""

@@ -25,6 +25,7 @@ from dpcurator.language.question import (
     Fits,
     Literally,
     Name,
+    Place,
     Syntax,
     Unary,
     Within,
@@ -58,7 +59,7 @@ class Reader:
     functions are never of one row."""
 
     def __init__(
-        self, table: Table, resolve: Callable[[Name | Cohort], tuple[int, Column]], inside: str = "WHERE",
+        self, table: Table, resolve: Callable[[Name | Cohort | Place], tuple[int, Column]], inside: str = "WHERE",
         aggregates: Collection[str] = (),
     ) -> None:
         self.resolve, self.inside, self.aggregates = resolve, inside, aggregates
@@ -98,7 +99,7 @@ class Reader:
 
     def _value(self, part: Syntax) -> Typed:
         match part:
-            case Name() | Cohort():
+            case Name() | Cohort() | Place():
                 index, column = self.resolve(part)
                 return Typed(Field(index, column.kind), column.type, self._spell)
             case Literally():

@@ -114,7 +114,16 @@ class Cohort:
     at: str = field(default="", compare=False)
 
 
-Syntax = Name | Literally | Unary | Binary | Within | Fits | Case | Cast | Call | Cohort
+@dataclass(frozen=True, slots=True)
+class Place:
+    """ROW_NUMBER() OVER (PARTITION BY partition ORDER BY order)"""
+
+    partition: tuple[Syntax, ...]
+    order: tuple[Ordering, ...]
+    at: str = field(default="", compare=False)
+
+
+Syntax = Name | Literally | Unary | Binary | Within | Fits | Case | Cast | Call | Cohort | Place
 
 
 def inside(part: Syntax) -> tuple[Syntax, ...]:
@@ -135,6 +144,8 @@ def inside(part: Syntax) -> tuple[Syntax, ...]:
             return arguments
         case Cohort(inner) if inner is not None:
             return (inner,)
+        case Place(partition, order):
+            return (*partition, *(one.part for one in order))
     return ()
 
 
@@ -155,6 +166,10 @@ def with_parts(part: Syntax, parts: Sequence[Syntax]) -> Syntax:
             return Case(made, None if otherwise is None else parts[-1])
         case Call():
             return replace(part, arguments=tuple(parts))
+        case Place(partition, order):
+            size = len(partition)
+            moved = (replace(one, part=put) for one, put in zip(order, parts[size:], strict=True))
+            return replace(part, partition=tuple(parts[:size]), order=tuple(moved))
     return part
 
 

@@ -29,6 +29,7 @@ from dpcurator.language.question import (
     Name,
     Named,
     Ordering,
+    Place,
     Query,
     Question,
     Stacked,
@@ -121,6 +122,11 @@ def from_text(source: From) -> str:
     return text if source.alias is None else f"{text} AS {quoted(source.alias)}"
 
 
+def _last(one: Ordering) -> str:
+    """What rows are numbered by: a missing value is the last one unless said."""
+    return f"{expression(one.part)}{' DESC' * one.descending}{' NULLS FIRST' * one.nulls_first}"
+
+
 def _ordering(one: Ordering) -> str:
     text = expression(one.part) + (" DESC" if one.descending else "")
     if one.nulls_first == one.descending:  # a missing value sorts as the smallest unless said
@@ -167,6 +173,9 @@ def _text(part: Syntax) -> str:
         case Cohort(inner_, query):
             within = f"({query_text(query)})"
             return f"EXISTS {within}" if inner_ is None else f"{expression(inner_, _ATOM)} IN {within}"
+        case Place(partition, order):
+            among, along = ", ".join(map(expression, partition)), ", ".join(map(_last, order))
+            return f"ROW_NUMBER() OVER (PARTITION BY {among} ORDER BY {along})"
         case Within():
             inner, *options = (expression(*one) for one in _parts(part))
             return f"{inner} IN ({', '.join(options)})"
@@ -252,7 +261,7 @@ def _parts(part: Syntax) -> list[tuple[Syntax, int]]:
             return [(inner, _ATOM)]
         case Fits(inner, pattern, escape):
             return [(one, _ATOM) for one in (inner, pattern, escape) if one is not None]
-        case Case() | Cast() | Call():
+        case Case() | Cast() | Call() | Place():
             return [(one, 0) for one in inside(part)]
     return []
 

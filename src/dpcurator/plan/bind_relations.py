@@ -28,7 +28,10 @@ from dpcurator.language.question import (
     Literally,
     Name,
     Named,
+    Place,
+    Query,
     Select,
+    Stacked,
     Syntax,
     inside,
     place,
@@ -42,7 +45,20 @@ from dpcurator.language.typed import Typed, own_type
 from dpcurator.plan.folding import INNER, fold_of
 from dpcurator.plan.naming import Names, Part
 from dpcurator.plan.relation_facts import Facts, check_made, check_size, facts
-from dpcurator.plan.relations import Computed, InCohort, JoinOnUnit, JoinPublic, Made, PerUnit, Relation, Rows, Where
+from dpcurator.plan.relations import (
+    Computed,
+    InCohort,
+    JoinOnUnit,
+    JoinPublic,
+    Made,
+    Numbered,
+    PerUnit,
+    Relation,
+    Rows,
+    Sorted,
+    UnionAll,
+    Where,
+)
 
 
 @dataclass
@@ -53,7 +69,7 @@ class Scene:
     relation: Relation
     names: Names
     aggregates: Collection[str] = ()
-    marks: dict[Cohort, int] = field(default_factory=dict)
+    marks: dict[Cohort | Place, int] = field(default_factory=dict)
     _known: tuple[Relation, Facts] | None = None
 
     @property
@@ -66,8 +82,14 @@ class Scene:
     def table(self) -> Table:
         return self.facts.table
 
-    def column(self, name: Name | Cohort) -> tuple[int, Column]:
-        """The column that a name means, or the mark of a cohort. Raises Refusal."""
+    def column(self, name: Name | Cohort | Place) -> tuple[int, Column]:
+        """The column that a name means, the mark of a cohort, or a row's number. Raises Refusal."""
+        if isinstance(name, Place) and name not in self.marks:
+            raise Refusal(
+                "ROW_NUMBER() stands in the select list or the QUALIFY of a subquery.", where=name.at,
+                cure="Write SELECT ... FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY unit ORDER BY column) AS n "
+                "FROM table) WHERE n = 1.",
+            )
         index = self.names.find(name) if isinstance(name, Name) else self.marks[name]
         return index, self.table.columns[index]
 
@@ -84,9 +106,32 @@ class Scene:
                 self.relation = InCohort(self.relation, among)
                 check_size(self.relation)
 
-    def where(self, condition: Syntax) -> None:
+    def number(self, parts: Iterable[Syntax]) -> None:
+        """Bind the numbers of rows in these expressions, each as one more column. Raises Refusal."""
+        for place_ in [one for part in parts for one in walk(part) if isinstance(one, Place)]:
+            if place_ in self.marks:
+                continue
+            owner = quote(self.table.unit or "")
+            if self.facts.unit is None or not any(self.is_unit(part) for part in place_.partition):
+                raise Refusal(
+                    "ROW_NUMBER() numbers the rows of one unit: how many rows others have says nothing of it.",
+                    where=place_.at, cure=f"Write PARTITION BY {owner}.",
+                )
+            reader = self.reader("PARTITION BY")
+            others = [part for part in dict.fromkeys(place_.partition) if not self.is_unit(part)]
+            keys = tuple(_made(reader.value(part), self.words(part)) for part in others)
+            reader = self.reader("ORDER BY")
+            along = []
+            for one in place_.order:
+                made = _made(reader.value(one.part), "")
+                along.append(Sorted(made.part, one.descending, one.nulls_first))
+            self.marks[place_] = len(self.table.columns)
+            self.relation = Numbered(self.relation, len(self.table.columns), keys, tuple(along))
+            check_size(self.relation)
+
+    def where(self, condition: Syntax, clause: str = "WHERE") -> None:
         """Keep the rows for which it is true. Raises Refusal."""
-        predicate = self.reader("WHERE").predicate(condition)
+        predicate = self.reader(clause).predicate(condition)
         used = sorted(fields(predicate))
         self.relation = Where(self.relation, predicate, tuple(self.table.columns[i].name for i in used))
 
@@ -115,9 +160,14 @@ class Scene:
                 f"each row of {show(self.table.name)} is a unit of its own: it has no others to be in a cohort with.",
                 where=cohort.at, cure="Write the condition in WHERE itself.",
             )
-        if not isinstance(cohort.query, Select):
-            raise Refusal("this subquery is not available here.", where=cohort.at, cure="Write SELECT ... FROM table.")
         query = cohort.query
+        if isinstance(query, Stacked):
+            query = Select((Everything(),), Inner(query), weight=0)
+            if cohort.part is None:
+                raise Refusal(
+                    "UNION ALL in the subquery of EXISTS is not available.", where=cohort.at,
+                    cure="Write EXISTS (...) OR EXISTS (...).",
+                )
         public = _public(query.source, self.catalog)
         if public is not None:
             raise Refusal(
@@ -209,13 +259,53 @@ def scene_of(source: From, catalog: Catalog, aggregates: Collection[str]) -> Sce
     """What FROM says. Raises Refusal."""
     if isinstance(source, Named):
         return stored(source, catalog, aggregates)
-    if isinstance(source, Inner) and isinstance(source.query, Select):
-        made = subquery(source.query, catalog, source.at)
+    if isinstance(source, Inner):
+        made = _query(source.query, catalog, source.at)
         columns = tuple(one for part in made.names.parts for one in part.columns)
         return replace(made, names=Names((Part(source.alias, columns),)), aggregates=aggregates)
     if isinstance(source, Join):
         return joined(source, catalog, aggregates)
     raise Refusal("this is not available in FROM.", cure="FROM takes a table of the catalog, or a subquery.")
+
+
+def _query(query: Query, catalog: Catalog, at: str) -> Scene:
+    """The rows of a subquery, under the titles of its columns. Raises Refusal."""
+    if isinstance(query, Select):
+        return subquery(query, catalog, at)
+    made = _query(query.parts[0], catalog, at)
+    for part in query.parts[1:]:
+        made = _put_together(made, _query(part, catalog, at), query.at or at)
+    return made
+
+
+def _put_together(one: Scene, other: Scene, at: str) -> Scene:
+    """UNION ALL of rows that the same units own, under the titles of the first. Raises Refusal."""
+    if one.facts.unit is None or other.facts.unit is None:
+        raise Refusal("each row is a unit of its own here, and two of them would be one.", where=at,
+                      cure="Ask of one table.")
+    _same_units(one, other, at)
+    mine, its = one.names.parts[0].columns, other.names.parts[0].columns
+    if len(mine) != len(its):
+        raise Refusal(
+            f"one side of UNION ALL has {len(mine)} column{'s' * (len(mine) > 1)}, and the other {len(its)}.", where=at,
+            cure="Name the same columns on both sides.",
+        )
+    for number, ((title, a), (other_title, b)) in enumerate(zip(mine, its, strict=True), 1):
+        types = one.table.columns[a].type, other.table.columns[b].type
+        if types[0] != types[1]:
+            raise Refusal(
+                f"column {number} of UNION ALL is {types[0]} on one side ({show(title)}), and {types[1]} on the other "
+                f"({show(other_title)}).", where=at, cure="CAST one of them, so that they have one type.",
+            )
+    unit = (one.facts.unit, other.facts.unit)
+    pairs = [(a, b) for (_, a), (_, b) in zip(mine, its, strict=True)]
+    more = [pair for pair in dict.fromkeys(pairs) if pair != unit]
+    relation = UnionAll(one.relation, other.relation, tuple(a for a, _ in more), tuple(b for _, b in more))
+    check_size(relation)
+    check_made(relation, one.catalog, at)
+    places = tuple((title, 0 if pair == unit else 1 + more.index(pair))
+                   for (title, _), pair in zip(mine, pairs, strict=True))
+    return Scene(one.catalog, relation, Names((Part(None, places),)), one.aggregates)
 
 
 def joined(source: Join, catalog: Catalog, aggregates: Collection[str]) -> Scene:
@@ -366,7 +456,8 @@ def subquery(query: Select, catalog: Catalog, at: str) -> Scene:
     scene = scene_of(query.source, catalog, INNER)
     items = [made for item in query.items for made in (_everything(item, scene) if isinstance(item, Everything)
                                                        else [item])]
-    parts = [item.part for item in items]
+    qualify = None if query.qualify is None else _with_titles(query.qualify, items, scene)
+    parts = [item.part for item in items] + ([] if qualify is None else [qualify])
     clauses = [one for one in (*parts, *query.group_by, query.where, query.having) if one is not None]
     for part in clauses:
         weigh(part)
@@ -379,9 +470,15 @@ def subquery(query: Select, catalog: Catalog, at: str) -> Scene:
         keys = [_named_key(key, items, scene) for key in query.group_by]
         if query.distinct and not (query.group_by or calls):
             keys = parts
+            if any(isinstance(one, Place) for part in parts for one in walk(part)):
+                raise Refusal("ROW_NUMBER() beside SELECT DISTINCT is not available.", where=at,
+                              cure="Write SELECT DISTINCT in a subquery of its own.")
         scene, parts, having = _grouped(scene, keys, calls, parts, query, at)
         if having is not None:
             scene.where(having)
+    scene.number(parts)
+    if qualify is not None:
+        scene.where(parts.pop(), "QUALIFY")
     return _titled(scene, [(_title(item), part) for item, part in zip(items, parts, strict=True)])
 
 
@@ -491,6 +588,14 @@ def _named_key(key: Syntax, items: Sequence[Item], scene: Scene) -> Syntax:
         if len(named) == 1:
             return named[0].part
     return key
+
+
+def _with_titles(part: Syntax, items: Sequence[Item], scene: Scene) -> Syntax:
+    """QUALIFY may call a number by its alias; a column of that name comes first."""
+    if isinstance(part, Name):
+        return _named_key(part, items, scene)
+    within = inside(part)
+    return with_parts(part, [_with_titles(one, items, scene) for one in within]) if within else part
 
 
 def _everything(item: Everything, scene: Scene) -> list[Item]:

@@ -25,9 +25,11 @@ from dpcurator.plan.relations import (
     JoinOnUnit,
     JoinPublic,
     Made,
+    Numbered,
     PerUnit,
     Relation,
     Rows,
+    UnionAll,
     Where,
     below,
     leaves,
@@ -84,6 +86,16 @@ def _relation(node: Relation, catalog: Catalog) -> str | None:
                 return "a join may find several rows"
         types = [(mine.table.columns[a].type, other.table.columns[b].type) for a, b in pairs]
         return None if all(a == b for a, b in types) else "units or columns of two types are compared"
+    if isinstance(node, UnionAll):
+        mine, other = (facts(side, catalog) for side in below(node))
+        pairs = [(mine.unit or 0, other.unit or 0), *zip(node.columns, node.other_columns, strict=True)]
+        alike = all(mine.table.columns[a].type == other.table.columns[b].type for a, b in pairs)
+        return None if alike else "columns of two types are put together"
+    if isinstance(node, Numbered):
+        table = facts(node.source, catalog).table
+        ordered = all(of_table(one.part, table) for one in node.along)
+        made_here = ordered and all(_is_made(one, table) for one in node.keys) and node.at == len(table.columns)
+        return None if made_here else "rows are numbered by other columns"
     if isinstance(node, JoinPublic):
         mine_, theirs = facts(node.source, catalog).table.columns, public_table(node.table, catalog).columns
         if any(mine_[a].type != theirs[b].type for a, b in zip(node.on, node.other_on, strict=True)):

@@ -104,17 +104,43 @@ class Match:
     left: bool
 
 
-CoreRelation = Stored | Only | Flag | Columns | Groups | Match
+@dataclass(frozen=True, slots=True)
+class Both:
+    """The rows of `source` and those of `other`, which have columns of the same kinds."""
+
+    source: CoreRelation
+    other: CoreRelation
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    column: int
+    descending: bool
+    missing_first: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """The rows with one more column: 1, 2, ... among the rows with the same values in the columns `keys`, in order.
+    A missing value equals a missing value. Rows that are equal in all columns of `order` have their numbers in any
+    way, so `order` names every column that is looked at afterwards."""
+
+    source: CoreRelation
+    keys: tuple[int, ...]
+    order: tuple[Order, ...]
+
+
+CoreRelation = Stored | Only | Flag | Columns | Groups | Match | Both | Ranked
 
 
 def below(node: CoreRelation) -> tuple[CoreRelation, ...]:
     """The relations directly below one; a stored table has none."""
     match node:
-        case Only(source) | Columns(source) | Groups(source):
+        case Only(source) | Columns(source) | Groups(source) | Ranked(source):
             return (source,)
         case Flag(source, _, among):
             return (source, among)
-        case Match(source, other):
+        case Match(source, other) | Both(source, other):
             return (source, other)
     return ()
 
@@ -143,8 +169,11 @@ def columns_of(node: CoreRelation) -> tuple[Source, ...]:
             return columns
         case Only(source):
             return columns_of(source)
-        case Flag(source):
+        case Flag(source) | Ranked(source):
             return (*columns_of(source), Source("", "integer"))
+        case Both(source, other):
+            pairs = zip(columns_of(source), columns_of(other), strict=True)
+            return tuple(Source("", one.kind, None, max(one.letters, two.letters)) for one, two in pairs)
         case Match(source, other):
             return (*columns_of(source), *columns_of(other))
         case Columns(source, parts):

@@ -16,6 +16,7 @@ from dpcurator.catalog.model import MAX_LENGTH, Catalog, Column
 from dpcurator.errors import Misconfigured
 from dpcurator.language.rows import Field, Operand, fields, moved, moved_condition
 from dpcurator.plan.core_relations import (
+    Both,
     Columns,
     CoreRelation,
     Flag,
@@ -23,12 +24,26 @@ from dpcurator.plan.core_relations import (
     Groups,
     Match,
     Only,
+    Order,
+    Ranked,
     Source,
     Stored,
     columns_of,
 )
 from dpcurator.plan.relation_facts import facts, public_table
-from dpcurator.plan.relations import Computed, Fold, InCohort, JoinOnUnit, JoinPublic, PerUnit, Relation, Rows, Where
+from dpcurator.plan.relations import (
+    Computed,
+    Fold,
+    InCohort,
+    JoinOnUnit,
+    JoinPublic,
+    Numbered,
+    PerUnit,
+    Relation,
+    Rows,
+    UnionAll,
+    Where,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +163,43 @@ def _join_on_unit(node: JoinOnUnit, used: set[int], catalog: Catalog) -> Placed:
     return Placed(Match(source.node, other.node, on, other_on, node.left), place)
 
 
+def _union_all(node: UnionAll, used: set[int], catalog: Catalog) -> Placed:
+    """Both sides with the same columns: the unit, and those that are used."""
+    wanted = sorted(index for index in used if index > 0)
+    sides = []
+    for side, columns in ((node.source, node.columns), (node.other, node.other_columns)):
+        owner = _owner(facts(side, catalog).unit)
+        places = [owner, *(columns[index - 1] for index in wanted)]
+        made = lowered_relation(side, set(places), catalog)
+        here = columns_of(made.node)
+        parts = tuple(Field(made.place[index], here[made.place[index]].kind) for index in places)
+        sides.append(Columns(made.node, parts))
+    return Placed(Both(*sides), {0: 0} | {index: 1 + n for n, index in enumerate(wanted)})
+
+
+def _numbered(node: Numbered, used: set[int], catalog: Catalog) -> Placed:
+    """All columns are read, whether or not anything looks at them: ties are broken by them. Without the number, none
+    is."""
+    found = facts(node.source, catalog)
+    if node.at not in used:
+        return lowered_relation(node.source, used, catalog)
+    size = len(found.table.columns)
+    below = lowered_relation(node.source, set(range(size)), catalog)
+    columns: list[Operand] = [Field(below.place[n], columns_of(below.node)[below.place[n]].kind) for n in range(size)]
+
+    def at(part: Operand) -> int:
+        moved_ = moved(part, below.place)
+        if moved_ not in columns:
+            columns.append(moved_)
+        return columns.index(moved_)
+
+    keys = tuple(dict.fromkeys([_owner(found.unit), *(at(one.part) for one in node.keys)]))
+    order = [Order(at(one.part), one.descending, one.missing_first) for one in node.along]
+    order += [Order(index, False, True) for index in range(size)]
+    made = Ranked(Columns(below.node, tuple(columns)), keys, tuple(order))
+    return Placed(made, {index: index for index in range(size)} | {node.at: len(columns)})
+
+
 def _join_public(node: JoinPublic, used: set[int], catalog: Catalog) -> Placed:
     """The public table is read even where nothing of it is used: rows may be left out, or become many."""
     size = len(facts(node.source, catalog).table.columns)
@@ -195,5 +247,5 @@ def _owner(unit: int | None) -> int:
 
 RULES: Final[dict[type, Callable[..., Any]]] = {
     Rows: _rows, Where: _where, InCohort: _in_cohort, Computed: _computed, PerUnit: _per_unit,
-    JoinOnUnit: _join_on_unit, JoinPublic: _join_public,
+    JoinOnUnit: _join_on_unit, JoinPublic: _join_public, UnionAll: _union_all, Numbered: _numbered,
 }

@@ -26,12 +26,16 @@ from dpcurator.plan.relations import (
     InCohort,
     JoinOnUnit,
     JoinPublic,
+    Numbered,
     PerUnit,
     Relation,
     Rows,
+    UnionAll,
     Where,
     below,
+    first_of,
     leaves,
+    walk,
 )
 
 MOST_DEPTH: Final = 64  # nodes above each other
@@ -71,7 +75,13 @@ def _rows(node: Rows, catalog: Catalog) -> Facts:
 
 
 def _where(node: Where, catalog: Catalog) -> Facts:
-    return facts(node.source, catalog)
+    """Of rows with number 1 there is one of a unit and the keys they were numbered by."""
+    found, first = facts(node.source, catalog), first_of(node)
+    if first is None:
+        return found
+    keys = [one.part for one in first.keys]
+    named = frozenset(key.index for key in keys if isinstance(key, Field))
+    return replace(found, one_row=found.one_row or not keys, keyed=named if len(named) == len(keys) else found.keyed)
 
 
 def _in_cohort(node: InCohort, catalog: Catalog) -> Facts:
@@ -124,6 +134,47 @@ def _join_public(node: JoinPublic, catalog: Catalog) -> Facts:
     return Facts(table, found.unit)
 
 
+def _union_all(node: UnionAll, catalog: Catalog) -> Facts:
+    """A column has the values of both sides, so their bounds and keys together, where both have some."""
+    found, other = facts(node.source, catalog), facts(node.other, catalog)
+    if found.unit is None or other.unit is None:
+        raise TypeError("a row that is a unit has no others to be put together with")
+    owner = replace(found.table.columns[found.unit], missing=None)
+    table = replace(found.table, columns=(owner,), distinct=())
+    for a, b in zip(node.columns, node.other_columns, strict=True):
+        table = with_column(table, _either(read_column(found.table, a), read_column(other.table, b)))
+    return Facts(table, 0)
+
+
+def read_column(table: Table, index: int) -> Column:
+    """What is public of a column as it is read: a value that stands for missing ones is one of its values."""
+    column = table.columns[index]
+    return made_column(Field(index, column.kind), column.name, column.type, table)
+
+
+def _either(one: Column, other: Column) -> Column:
+    if one.type != other.type:
+        raise TypeError("columns of two types are put together")
+    low, high = None, None
+    if None not in (one.lower, one.upper, other.lower, other.upper):
+        low, high = min(one.lower, other.lower), max(one.upper, other.upper)  # type: ignore[type-var]
+    keys = None if one.keys is None or other.keys is None else canonical_order({*one.keys, *other.keys})
+    unknown = keys is None and all(column.unknown_keys or column.keys is not None for column in (one, other))
+    return Column(one.name, one.type, low, high, keys, None, unknown, max(one.letters, other.letters))
+
+
+def canonical_order(values: Iterable[Value]) -> tuple[Value, ...]:
+    """Missing first, then by value."""
+    return tuple(sorted(values, key=lambda value: (value is not None, value if value is not None else 0)))
+
+
+def _numbered(node: Numbered, catalog: Catalog) -> Facts:
+    found = facts(node.source, catalog)
+    if found.unit is None or node.at != len(found.table.columns):
+        raise TypeError("a row that is a unit has no others, or its number is another column")
+    return replace(found, table=with_column(found.table, Column("ROW_NUMBER()", "integer")))
+
+
 def public_table(name: str, catalog: Catalog) -> Table:
     """A public table of the catalog. Raises LookupError."""
     found = next((table for table in catalog.tables if table.name == name and not table.private), None)
@@ -169,7 +220,7 @@ def _keys(part: Operand, table: Table) -> tuple[Value, ...] | None:
 
 RULES: Final[dict[type, Callable[..., Facts]]] = {
     Rows: _rows, Where: _where, InCohort: _in_cohort, Computed: _computed, PerUnit: _per_unit,
-    JoinOnUnit: _join_on_unit, JoinPublic: _join_public,
+    JoinOnUnit: _join_on_unit, JoinPublic: _join_public, UnionAll: _union_all, Numbered: _numbered,
 }
 
 
@@ -255,14 +306,18 @@ def made_of_one(node: Relation, catalog: Catalog) -> int | None:
             return max(1, min(most)) * inner if most and inner is not None else None
         case Rows():
             return 1
+        case UnionAll(source, other):
+            both = made_of_one(source, catalog), made_of_one(other, catalog)
+            return None if None in both else sum(number or 0 for number in both)
     return made_of_one(node.source, catalog)
 
 
-def check_made(node: JoinPublic, catalog: Catalog, at: str) -> None:
+def check_made(node: JoinPublic | UnionAll, catalog: Catalog, at: str) -> None:
     """Raise Refusal where so many rows are made of one that one person could make a question slow."""
     if catalog.data_version == 0:
         return
-    found, name = made_of_one(node, catalog), show(node.table)
+    found = made_of_one(node, catalog)
+    name = next((show(one.table) for one in walk(node) if isinstance(one, JoinPublic)), "")
     if found is None:
         raise Refusal(
             f"how often values repeat in the public table {name} has not been read.", where=at,

@@ -22,7 +22,7 @@ from fractions import Fraction
 from typing import Final
 
 from dpcurator.catalog.model import Neighbours
-from dpcurator.language.rows import Expression, Operand, Predicate
+from dpcurator.language.rows import AllOf, Compare, Constant, Expression, Field, Operand, Predicate
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,17 +173,61 @@ class JoinPublic:
             raise ValueError("a join compares columns in pairs")
 
 
-Relation = Rows | Where | InCohort | Computed | PerUnit | JoinOnUnit | JoinPublic
+@dataclass(frozen=True, slots=True)
+class UnionAll:
+    """The rows of `source` and those of `other`, each its unit and these columns: columns[i] of the one and
+    other_columns[i] of the other are one column, of one type.
+
+    Unit-local: a unit's rows are its rows on the one side and its rows on the other. The unit is put first by the node
+    itself: no plan says which columns they are.
+    """
+
+    source: Relation
+    other: Relation
+    columns: tuple[int, ...]
+    other_columns: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.columns) != len(self.other_columns) or min((*self.columns, *self.other_columns), default=0) < 0:
+            raise ValueError("rows of two relations are put together column by column")
+
+
+@dataclass(frozen=True, slots=True)
+class Sorted:
+    """What rows are put in order by: the least first, or with `descending` the greatest."""
+
+    part: Operand
+    descending: bool
+    missing_first: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """The rows with one more column, number `at`, after the others: 1, 2, ... among the rows of the same unit and keys,
+    in order of `along`; where these are equal, in the canonical order of all columns (missing first, then by value).
+
+    Unit-local: a row is compared with rows of the same unit only, by their own values; rows that are equal in all
+    columns are the same in the bag, whichever has which number. The unit is a key by the node itself: no plan leaves it
+    out.
+    """
+
+    source: Relation
+    at: int
+    keys: tuple[Made, ...]
+    along: tuple[Sorted, ...]
+
+
+Relation = Rows | Where | InCohort | Computed | PerUnit | JoinOnUnit | JoinPublic | UnionAll | Numbered
 
 
 def below(node: Relation) -> tuple[Relation, ...]:
     """The relations directly below one, in order."""
     match node:
-        case Where(source) | Computed(source) | PerUnit(source) | JoinPublic(source):
+        case Where(source) | Computed(source) | PerUnit(source) | JoinPublic(source) | Numbered(source):
             return (source,)
         case InCohort(source, among):
             return (source, among)
-        case JoinOnUnit(source, other):
+        case JoinOnUnit(source, other) | UnionAll(source, other):
             return (source, other)
     return ()
 
@@ -207,6 +251,8 @@ def expressions_of(node: Relation) -> list[Expression]:
         case PerUnit(_, keys, folds):
             every = [*(one.part for one in keys), *(part for fold in folds for part in (fold.part, fold.by))]
             return [part for part in every if part is not None]
+        case Numbered(_, _, keys, along):
+            return [*(one.part for one in keys), *(one.part for one in along)]
     return []
 
 
@@ -225,13 +271,39 @@ def one_row(node: Relation) -> bool:
     match node:
         case Rows(_, unit):
             return unit is None
-        case Where(source) | Computed(source) | InCohort(source) | JoinOnUnit(source):
+        case Where(source) if (first := first_of(node)) is not None and not first.keys:
+            return True
+        case Where(source) | Computed(source) | InCohort(source) | JoinOnUnit(source) | Numbered(source):
             return one_row(source)
         case PerUnit(_, keys):
             return not keys
         case JoinPublic(source, single=single):
             return single and one_row(source)
     return False
+
+
+def first_of(node: Where) -> Numbered | None:
+    """The numbering of which it keeps the rows with number 1, at most one of a unit and its keys; None where none."""
+    ones, left = set[int](), [node.predicate]
+    while left:
+        match left.pop():
+            case AllOf(parts):
+                left += parts
+            case Compare("=", Field(index), Constant(1)) | Compare("=", Constant(1), Field(index)):
+                ones.add(index)
+    below_: Relation = node.source
+    while True:  # these add columns after the others, and make no row several
+        match below_:
+            case Numbered(source, at):
+                if at in ones:
+                    return below_
+                below_ = source
+            case Where(source) | Computed(source) | InCohort(source) | JoinOnUnit(source):
+                below_ = source
+            case JoinPublic(source, single=True):
+                below_ = source
+            case _:
+                return None
 
 
 def unnamed(node: Relation) -> Relation:
@@ -243,8 +315,10 @@ def unnamed(node: Relation) -> Relation:
             return InCohort(unnamed(source), unnamed(among))
         case Computed(source, columns):
             return Computed(unnamed(source), tuple(replace(one, name="") for one in columns))
-        case JoinOnUnit(source, other):
+        case JoinOnUnit(source, other) | UnionAll(source, other):
             return replace(node, source=unnamed(source), other=unnamed(other))
+        case Numbered(source, _, keys):
+            return replace(node, source=unnamed(source), keys=tuple(replace(one, name="") for one in keys))
         case JoinPublic(source):
             return replace(node, source=unnamed(source))
         case PerUnit(source, keys, folds):

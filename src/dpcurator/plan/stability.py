@@ -72,7 +72,18 @@ from dpcurator.numbers import decimal_text
 from dpcurator.plan.core import ONE
 from dpcurator.plan.nodes import SUMMED, Ask, Bounded, Grouped, Measured
 from dpcurator.plan.reading import Reading
-from dpcurator.plan.relations import Computed, InCohort, JoinOnUnit, JoinPublic, PerUnit, Relation, Rows, Where
+from dpcurator.plan.relations import (
+    Computed,
+    InCohort,
+    JoinOnUnit,
+    JoinPublic,
+    Numbered,
+    PerUnit,
+    Relation,
+    Rows,
+    UnionAll,
+    Where,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +159,10 @@ JOINED: Final = "a join adds to a unit's rows what its own rows elsewhere say, a
 KEYED: Final = "a subquery makes one row of a unit's rows of each key, of its own rows alone"
 
 
+UNION: Final = "UNION ALL puts a unit's rows of both sides together"
+NUMBERED: Final = "a subquery numbers a unit's rows in an order of its own rows alone"
+
+
 def _once(steps: tuple[str, ...], *words: str) -> tuple[str, ...]:
     """The steps with these, each said once: a relation of many parts says the same of several."""
     return tuple(dict.fromkeys((*steps, *words)))
@@ -217,6 +232,20 @@ def _join_on_unit(node: JoinOnUnit) -> Reach:
     return replace(below, steps=_once(below.steps, *other.steps, JOINED))
 
 
+def _union_all(node: UnionAll) -> Reach:
+    below, other = stability(node.source), stability(node.other)
+    if below.one == 1 or other.one == 1 or (below.neighbours, below.units) != (other.neighbours, other.units):
+        raise TypeError("rows are put together that the same units own")
+    return replace(below, steps=_once(below.steps, *other.steps, UNION))
+
+
+def _numbered(node: Numbered) -> Reach:
+    below = stability(node.source)
+    if below.one == 1:
+        raise TypeError("a row that is a unit has no others to be numbered among")
+    return replace(below, steps=_once(below.steps, NUMBERED))
+
+
 def _join_public(node: JoinPublic) -> Reach:
     below = stability(node.source)
     if below.one == 1:
@@ -227,7 +256,8 @@ def _join_public(node: JoinPublic) -> Reach:
 
 NODE_RULES: dict[type, Callable[..., Reach]] = {
     Rows: _rows, Where: _where, InCohort: _in_cohort, Computed: _computed, PerUnit: _per_unit,
-    JoinOnUnit: _join_on_unit, JoinPublic: _join_public, Grouped: _grouped, Bounded: _bounded,
+    JoinOnUnit: _join_on_unit, JoinPublic: _join_public, UnionAll: _union_all, Numbered: _numbered,
+    Grouped: _grouped, Bounded: _bounded,
 }
 
 

@@ -23,7 +23,7 @@ from dpcurator.plan.check_outputs import misfit
 from dpcurator.plan.facts import facts_of
 from dpcurator.plan.nodes import Ask, Plan, Where, measured_of
 from dpcurator.plan.relation_facts import check_size
-from dpcurator.plan.relations import JoinOnUnit, JoinPublic, expressions_of, leaves
+from dpcurator.plan.relations import JoinOnUnit, JoinPublic, UnionAll, expressions_of, leaves
 from dpcurator.plan.relations import walk as relations
 from dpcurator.plan.stability import Steps, derivation, reading
 from dpcurator.pricing.grids import MOST_EXPONENT, MOST_OF_PRODUCT, nearest
@@ -62,8 +62,12 @@ def _runs(plan: Plan) -> None:
     _expressions(read)
     for node in relations(rows):
         _expressions(expressions_of(node))
-        pairs = (*node.on, *node.other_on) if isinstance(node, JoinOnUnit | JoinPublic) else ()
-        require(all(index < MOST_COLUMNS for index in pairs), "the plan reads a column that no table has")
+        match node:
+            case JoinOnUnit(_, _, one, other) | JoinPublic(_, _, one, other) | UnionAll(_, _, one, other):
+                places = (*one, *other)
+            case _:
+                places = ()
+        require(all(index < MOST_COLUMNS for index in places), "the plan reads a column that no table has")
     for call in plan.calls:
         rule_of(call)
 

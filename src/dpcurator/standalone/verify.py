@@ -72,7 +72,8 @@ FORMS = """
 Plan source calls outputs having order limit offset;  Bounded source max_rows max_groups;  Grouped source columns other
 Where source predicate columns;  InCohort source among;  Rows table unit unit_index neighbours units
 JoinPublic source table on other_on left single;  JoinOnUnit source other on other_on left
-Computed source columns;  Made name part type
+Computed source columns;  Made name part type;  UnionAll source other columns other_columns
+Numbered source at keys along;  Sorted part descending missing_first
 PerUnit source keys folds;  Fold name function type part by lower upper
 KeyColumn name part type count digest
 AggregateCall function column;  Measured name part type kind lower upper filled;  Ask what column
@@ -237,7 +238,8 @@ def alike(columns: list[Any], groups: int) -> str:
 # What FROM and WHERE make of the tables: each of these nodes gives a unit rows that depend on its own rows below alone,
 # so one unit's rows still are all that two neighbours differ in. A node that is not here is refused.
 RELATIONS = {"Rows": (), "Where": ("source",), "InCohort": ("source", "among"), "Computed": ("source",),
-             "PerUnit": ("source",), "JoinOnUnit": ("source", "other"), "JoinPublic": ("source",)}
+             "PerUnit": ("source",), "JoinOnUnit": ("source", "other"), "JoinPublic": ("source",),
+             "UnionAll": ("source", "other"), "Numbered": ("source",)}
 
 def tables_of(relation: Any) -> list[Any]:
     """The tables that a relation reads, in order."""
@@ -254,15 +256,34 @@ def same_units(one: Any, other: Any, alone: bool) -> bool:
 
 def owned_below(relation: Any) -> bool:
     """Whether a relation groups or compares units, which are then owned by a column."""
-    return relation["node"] in ("InCohort", "PerUnit", "JoinOnUnit", "JoinPublic") or any(owned_below(relation[name])
-                                                              for name in RELATIONS[relation["node"]])
+    return relation["node"] not in ("Rows", "Where", "Computed") or any(
+        owned_below(relation[name]) for name in RELATIONS[relation["node"]])
 
 def one_row(relation: Any) -> bool:
     """Whether a unit has at most one row of it, so that it is over no cap."""
     node = relation["node"]
     if node in ("Rows", "PerUnit"):
         return relation["unit"] is None if node == "Rows" else not relation["keys"]
-    return bool(node != "JoinPublic" or relation["single"]) and one_row(relation["source"])
+    if node == "Where" and first_of(relation):
+        return True
+    return node != "UnionAll" and bool(node != "JoinPublic" or relation["single"]) and one_row(relation["source"])
+
+def first_of(relation: Any) -> bool:
+    """Whether WHERE keeps of a unit's rows that were numbered the one with number 1."""
+    ones, left, below = set(), [relation["predicate"]], relation["source"]
+    while left:
+        part = left.pop()
+        left += part["parts"] if part["node"] == "AllOf" else []
+        sides = [part["left"], part["right"]] if part["node"] == "Compare" and part["op"] == "=" else []
+        if any(one.get("value") == 1 for one in sides):
+            ones |= {one["index"] for one in sides if one["node"] == "Field"}
+    while below["node"] in ("Where", "Computed", "InCohort", "JoinOnUnit", "Numbered", "JoinPublic"):
+        if below["node"] == "Numbered" and below["at"] in ones:
+            return not below["keys"]
+        if below["node"] == "JoinPublic" and not below["single"]:
+            return False
+        below = below["source"]
+    return False
 
 def words_of(relation: Any) -> list[str]:
     """How its rows are made, in words, from the inside outwards."""
@@ -272,6 +293,8 @@ def words_of(relation: Any) -> list[str]:
            "InCohort": "a unit is in the cohort or not by its own rows there, which are marked so",
            "JoinPublic": f"a row meets rows of the public table {relation.get('table')}, by itself",
            "JoinOnUnit": "a join adds to a unit's rows what its own rows elsewhere say, at most one to each",
+           "UnionAll": "UNION ALL puts a unit's rows of both sides together",
+           "Numbered": "a subquery numbers a unit's rows in an order of its own rows alone",
            "Computed": "a subquery computes columns of one row at a time",
            "PerUnit": "a subquery makes one row of a unit's rows of each key, of its own rows alone"
            if relation.get("keys") else "a subquery makes one row of all rows of a unit, of its own rows alone",

@@ -16,6 +16,7 @@ from dpcurator.engines.duckdb.levels import TYPES, Levels, Parameters, integer
 from dpcurator.language.rows import Predicate
 from dpcurator.plan.core import Scan
 from dpcurator.plan.core_relations import (
+    Both,
     Columns,
     CoreRelation,
     Flag,
@@ -23,6 +24,7 @@ from dpcurator.plan.core_relations import (
     Groups,
     Match,
     Only,
+    Ranked,
     Source,
     Stored,
     columns_of,
@@ -94,6 +96,16 @@ def relation_text(node: CoreRelation, stored: Names, parameters: Parameters) -> 
             equal = " AND ".join(f"left_.x{a} = right_.x{b}" for a, b in zip(on, other_on, strict=True))
             how = "LEFT JOIN" if keep else "JOIN"
             return f"SELECT left_.*, {theirs} FROM ({left}) AS left_ {how} ({right}) AS right_ ON {equal}"
+        case Both(source, other):
+            sides = (relation_text(one, stored, parameters) for one in (source, other))
+            return " UNION ALL ".join(f"SELECT {_all(node)} FROM ({side})" for side in sides)
+        case Ranked(source, keys, order):
+            key = ", ".join(f"x{index}" for index in keys)
+            along = ", ".join(
+                f"x{one.column} {'DESC' if one.descending else 'ASC'} NULLS {'FIRST' if one.missing_first else 'LAST'}"
+                for one in order)
+            number = f"row_number() OVER (PARTITION BY {key} ORDER BY {along}) AS x{len(columns_of(source))}"
+            return f"SELECT *, {number} FROM ({relation_text(source, stored, parameters)})"
         case Flag(source, unit, among, among_unit):
             left, right = (relation_text(one, stored, parameters) for one in (source, among))
             cohort = f"SELECT DISTINCT x{among_unit} AS w FROM ({right})"
