@@ -16,7 +16,7 @@ from dpcurator.aggregates import functions
 from dpcurator.errors import Refusal
 from dpcurator.fronts.sql_nodes import kind_of, known, place_of, unavailable
 from dpcurator.language.functions import ALSO
-from dpcurator.language.question import Branch, Call, Case, Literally, Syntax
+from dpcurator.language.question import Binary, Branch, Call, Case, Literally, Syntax
 from dpcurator.plan.folding import INNER
 
 NAMED: Final = {"Count": "COUNT", "Sum": "SUM", "Avg": "AVG", "Round": "ROUND", "Abs": "ABS",
@@ -61,9 +61,19 @@ def _written(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
     parts = tuple(inner(part) for part in node.expressions)
     if name == "IF" and len(parts) == 3:
         return Case((Branch(parts[0], parts[1]),), parts[2])
+    if name == "BIN":
+        return _bin(parts, at)
     if name in ("COUNT_IF", "COUNTIF") and len(parts) == 1:
         return Call("COUNT", (Case((Branch(parts[0], Literally(Fraction(1))),)),), at=at)
     return Call(name, parts, at=at)
+
+
+def _bin(parts: tuple[Syntax, ...], at: str) -> Syntax:
+    """BIN(x, width) is the lower end of its bin: FLOOR(x / width) * width."""
+    width = parts[1] if len(parts) == 2 else None
+    if not (isinstance(width, Literally) and isinstance(width.value, Fraction) and width.value > 0):
+        raise Refusal("BIN takes a value and a width above 0.", where=at, cure="Write it as in BIN(age, 10).")
+    return Binary("*", Call("FLOOR", (Binary("/", parts[0], width),), at=at), width)
 
 
 def filtered(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
