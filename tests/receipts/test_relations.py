@@ -65,6 +65,31 @@ def _each_row(grouped):
 CHANGES = [_other_node, _each_row]
 
 
+FOLDED = [
+    {"function": "median"}, {"function": "rows"}, {"by": {"node": "Field", "index": 0, "kind": "integer"}},
+    {"lower": {"exact": "0/1"}, "upper": {"exact": "1/1"}}, {"function": "arg_least"},
+]
+WAYS = [({"on": [], "other_on": []}, "JoinPublic"), ({"on": [-1], "other_on": [0]}, "JoinPublic"),
+        ({"single": 1}, "JoinPublic"),
+        ({"left": None}, "JoinOnUnit"), ({"on": [1]}, "JoinOnUnit"), ({"other_columns": []}, "UnionAll"),
+        ({"along": []}, "Numbered"), ({"at": -1}, "Numbered")]
+
+
+def test_the_one_file_verifier_knows_no_other_folds_and_joins(answers):
+    """Each change alone is found, and by the rule of that node."""
+    nodes = {one["node"]: one for answer in answers for one in alone.parts_of(answer.receipt["plan"])
+             if isinstance(one, dict) and "node" in one}
+    fold = next(one for answer in answers for one in alone.parts_of(answer.receipt["plan"])
+                if isinstance(one, dict) and one.get("node") == "Fold")
+    assert alone.folds(fold)
+    one = fold | {"function": "present", "part": {"node": "Field", "index": 0, "kind": "integer"}}
+    assert alone.folds(one)
+    assert not any(alone.folds(one | change) for change in FOLDED)
+    for change, node in WAYS:
+        assert alone.sound(nodes[node])
+        assert not alone.sound(nodes[node] | change), change
+
+
 def test_a_private_table_is_never_joined_as_public(answers):
     """Both verifiers ask the catalog whether the table is public."""
     receipt = copy.deepcopy(next(one.receipt for one in answers if "JoinPublic" in str(one.receipt["plan"])))

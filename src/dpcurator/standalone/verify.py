@@ -244,8 +244,30 @@ RELATIONS = {"Rows": (), "Where": ("source",), "InCohort": ("source", "among"), 
 def tables_of(relation: Any) -> list[Any]:
     """The tables that a relation reads, in order."""
     need(relation["node"] in RELATIONS, "rows are made in a way that is not known here")
+    need(sound(relation), "rows are joined, numbered, put together or folded in a way that is not known here")
     found = [one for name in RELATIONS[relation["node"]] for one in tables_of(relation[name])]
     return [relation] if relation["node"] == "Rows" else found
+
+FOLDS = ("rows", "present", "distinct", "sum", "avg", "least", "greatest", "arg_least", "arg_greatest")
+
+def sound(relation: Any) -> bool:
+    """Whether what a node says of columns is such as the product makes: columns in pairs, and folds that there are."""
+    node, joins = relation["node"], ("JoinOnUnit", "JoinPublic", "UnionAll")
+    sides = [relation[name] for name in ("on", "other_on", "columns", "other_columns")
+             if name in relation and node in joins]
+    places = [index for side in sides for index in side] + ([relation["at"]] if node == "Numbered" else [])
+    flags = [relation[name] for name in ("left", "single") if name in relation]
+    flags += [one[name] for one in relation.get("along", []) for name in ("descending", "missing_first")]
+    return (all(type(one) is int and 0 <= one < 10**6 for one in places) and all(type(flag) is bool for flag in flags)
+            and len({len(side) for side in sides}) < 2 and relation.get("along", [0]) != []
+            and (node != "JoinPublic" or relation["on"] != []) and all(map(folds, relation.get("folds", []))))
+
+def folds(fold: Any) -> bool:
+    """Of something, by something where it is the least of something else, and within bounds where floats are added."""
+    name, part, ends = fold["function"], fold["part"], [fold["lower"], fold["upper"]]
+    summed = name in ("sum", "avg") and part is not None and part["kind"] == "float"
+    return (name in FOLDS and (part is None) == (name == "rows") and (fold["by"] is None) != name.startswith("arg_")
+            and (number(ends[0], True) <= number(ends[1], True) if summed else ends == [None, None]))
 
 def same_units(one: Any, other: Any, alone: bool) -> bool:
     """Whether a table's rows are owned by the units that own another's; of several, each by a column."""
