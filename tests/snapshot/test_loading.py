@@ -26,6 +26,11 @@ KEPT = {
 ASIDE = COLUMNS | {type: {"type": type, "unreadable": "set-aside"} for type in ("date", "uuid")}
 
 
+def in_order(rows):
+    """Which order rows come in is the engine's, and no part of meaning."""
+    return sorted(rows, key=str)
+
+
 @pytest.fixture
 def both(declared, stored, monkeypatch):
     """Rows and report by the forms and by the grammar alone; they must be the same."""
@@ -38,7 +43,7 @@ def both(declared, stored, monkeypatch):
                 if not forms:
                     patched.setattr(loading, "of_kind", lambda *_: NONE)
                 report = refresh(declaration, None if frame is None else {"t": frame})
-            told.append((stored(declaration), report.tables[0].as_json()))
+            told.append((in_order(stored(declaration)), report.tables[0].as_json()))
         assert str(told[0]) == str(told[1])
         return told[0]
 
@@ -98,16 +103,16 @@ def test_t18_typed_sources_are_read_alike_in_both_ways(both, declared, stored, t
     assert any(value is not None for row in rows for value in row)
     declaration = declared(columns, duckdb={"file": "x.duckdb", "table": "t"})
     refresh(declaration)
-    assert str(stored(declaration)) == str(rows)
+    assert str(in_order(stored(declaration))) == str(rows)
     refresh(declared(columns), {"t": table})
-    assert str(stored(declared(columns))) == str(rows)
+    assert str(in_order(stored(declared(columns)))) == str(rows)
 
 
 def test_t18_many_left_values_go_through_the_grammar_in_pieces(both, monkeypatch):
     monkeypatch.setattr(loading, "AT_ONCE", 3)
     cells = [f"0{n}.00" for n in range(10)] + ["x", "y", "z", "0x1"]
     rows, report = both({"a": "integer"}, {"a": cells})
-    assert rows == [(n,) for n in range(10)] + [(None,)] * 4
+    assert rows == in_order([(n,) for n in range(10)] + [(None,)] * 4)
     assert report["unreadable"]["a"]["count"] == 4
 
 
@@ -116,7 +121,7 @@ def test_t18_a_collation_of_the_source_makes_no_two_texts_one(both, tmp_path):
         connection.execute("CREATE TABLE t (a VARCHAR COLLATE NOCASE)")
         connection.execute("INSERT INTO t VALUES ('nAN'), ('NaN'), ('x'), ('X'), ('YES'), ('yEs'), ('yes'), ('K')")
     rows, _ = both({"a": {"type": "text", "max_length": 2}}, duckdb={"file": "x.duckdb", "table": "t"})
-    assert rows == [(None,), (None,), ("x",), ("X",), (None,), (None,), (None,), ("K",)]
+    assert rows == in_order([(None,)] * 5 + [("x",), ("X",), ("K",)])
 
 
 def test_t1_of_a_value_that_is_none_of_its_type_valid_and_na_values_ask_nothing(both, tmp_path):
@@ -133,10 +138,10 @@ def test_t1_of_a_value_that_is_none_of_its_type_valid_and_na_values_ask_nothing(
     source = {"duckdb": {"file": "x.duckdb", "table": "t"}}
     for given in ({"valid": [0, 2]}, {"na_values": [3]}):
         rows, _ = both({name: {"type": "integer"} | given for name in "fhud"}, **source)
-        assert rows[:3] == [(1, 1, 1, 1), (None,) * 4, (None,) * 4]
+        assert (rows.count((1,) * 4), rows.count((None,) * 4)) == (1, 3)
     rows, _ = both({name: {"type": "boolean", "na_values": ["1"]} for name in "fhud"}, **source)
     assert {value for row in rows for value in row} <= {None, 0}
     rows, _ = both({name: {"type": "float", "valid": [0, 2]} for name in "fhud"}, **source)
-    assert rows[:3] == [(1.0,) * 4, (None,) * 4, (None,) * 4]
+    assert (rows.count((1.0,) * 4), rows.count((None,) * 4)) == (1, 3)
     days = {"type": "date", "valid": ["1970-01-01", "1970-01-02"]}
-    assert both({"day": days, "at": days}, **source)[0] == [(1, 1)] + [(None, None)] * 4
+    assert both({"day": days, "at": days}, **source)[0] == in_order([(1, 1)] + [(None, None)] * 4)

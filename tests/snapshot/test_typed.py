@@ -174,7 +174,7 @@ def test_t1_a_text_of_a_parquet_file_that_is_no_utf8_harms_no_other_row(refreshe
     assert refreshed({"X": "integer"}, file="x.parquet")[0] == [(n,) for n in range(len(cells))]
     rows, report = refreshed({"x": "text", "X": "integer", "y": "integer"}, file="x.parquet")
     texts = ["a", None, "?", "\ufffd", None, None, "", "é", None] * 300
-    assert rows == [(text, n, None) for n, text in enumerate(texts)]
+    assert sorted(rows, key=lambda row: row[1]) == [(text, n, None) for n, text in enumerate(texts)]
     assert report.unreadable["x"].count == 4 * 300
     assert report.unreadable["y"].count == 9 * 300
 
@@ -186,7 +186,7 @@ def test_t1_a_text_that_is_no_utf8_is_read_past_beside_values_that_no_form_reads
     pq.write_table(pa.table({"n": ["x"], "t": ["a"]}), tmp_path / "1.parquet")  # from here on, column by column
     pq.write_table(pa.table({"n": ["y", "5"], "t": wild}), tmp_path / "2.parquet")
     rows, report = refreshed({"n": "integer", "t": "text"}, file="*.parquet")
-    assert rows == [(None, "a"), (None, "a"), (5, None)]
+    assert sorted(rows, key=str) == sorted([(None, "a"), (None, "a"), (5, None)], key=str)
     assert [report.unreadable[name].count for name in "nt"] == [2, 1]
 
 
