@@ -229,7 +229,8 @@ def numbered(luck: random.Random) -> str:
         inner = f"SELECT * FROM visits{where} QUALIFY {number} {which}"
         return f"SELECT {', '.join(asked)} FROM ({inner}){group}"
     if luck.random() < 0.3:
-        inner = f"SELECT pid, city, COUNT(*) AS m, {number.replace(keys, '').replace(along, 'COUNT(*) DESC')} AS n"
+        most = "ROW_NUMBER() OVER (PARTITION BY pid ORDER BY COUNT(*) DESC)"
+        inner = f"SELECT pid, city, COUNT(*) AS m, {most} AS n"
         return f"SELECT COUNT(*) FROM ({inner} FROM visits{where} GROUP BY pid, city) WHERE n {which}{group}"
     inner = f"SELECT *, {number} AS n FROM visits{where}"
     return f"SELECT {', '.join(asked)} FROM ({inner}) WHERE n {which}{group}"
