@@ -35,6 +35,7 @@ TOML = {
 
 def declared(*names):
     made = copy.deepcopy(TOML)
+    made["tables"]["visits"]["columns"]["city"]["keys"] = ["Hull", "Leeds", "York"]
     for name in names:
         made["tables"]["visits"]["columns"][name]["per_unit"] = 1
     return made
