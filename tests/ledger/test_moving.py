@@ -133,3 +133,50 @@ def test_a_place_that_cannot_be_written_leaves_the_old_one_open(told, store, tmp
         move(told, store, SqliteStore(tmp_path / "none" / "ledger.db"))
     assert told.life() == "open"
     told.charge(ask("d"))
+
+
+def test_a_ledger_begun_at_the_new_place_meanwhile_is_not_taken_for_the_copy(told, store, new, opening, ask):
+    seal, else_ = told.seal, ask("else")
+
+    def begun(place):
+        Ledger.open(new, opening()).charge(else_)
+        seal(place)
+
+    told.seal = begun
+    with pytest.raises(Misconfigured, match="holds another ledger"):
+        move(told, store, new)
+
+
+def test_an_older_copy_at_the_new_place_is_not_taken_for_the_copy(told, store, new, ask):
+    with store.reading() as source, new.writing() as page:
+        for row in source.rows(0, 2):
+            page.append(row)
+    told.charge(ask("later"))
+    told.seal(new.place)
+    with pytest.raises(Misconfigured, match="an older copy"):
+        move(told, store, new)
+
+
+def test_a_refused_move_makes_nothing_at_the_new_place(told, store, new, tmp_path):
+    move(told, store, new)
+    third = SqliteStore(tmp_path / "third.db")
+    with pytest.raises(Misconfigured, match="was moved before"):
+        move(told, store, third)
+    assert not third.exists()
+
+
+def test_the_copy_is_made_once_whatever_the_places_name_means_later(told, store, new, tmp_path, opening, ask):
+    move(told, store, new)
+    Ledger.open(new, opening()).charge(ask("there"))
+    new.close()
+    (tmp_path / "new").rename(tmp_path / "elsewhere")  # another disk is mounted under the name
+    (tmp_path / "new").mkdir()
+    other = SqliteStore(tmp_path / "new" / "ledger.db")
+    with pytest.raises(Misconfigured, match="is not at the new place any more"):
+        move(told, store, other)
+    with other.reading() as page:
+        assert page.head() is None
+    there = SqliteStore(tmp_path / "elsewhere" / "ledger.db")
+    back = MemoryStore()
+    move(Ledger.open(there, opening()), there, back)
+    assert "moved" not in [reading for reading, _ in everything(back)[2]]

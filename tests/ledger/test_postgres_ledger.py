@@ -17,6 +17,8 @@ import pytest
 from shell import run
 
 import dpcurator as dp
+from dpcurator.catalog.load import load
+from dpcurator.curator.opening import move_ledger
 from dpcurator.errors import Misconfigured
 from dpcurator.ledger import Ledger, PostgresStore, Stored
 from dpcurator.ledger.moving import move
@@ -202,6 +204,65 @@ def test_a_wait_for_the_standby_that_is_cut_short_is_told(ledger_server, ledger,
     assert ledger.budget().spent == Fraction(2, 10)
     ledger.charge(ask())
     assert ledger.budget().spent == Fraction(2, 10)
+
+
+@pytest.mark.parametrize("how", ["rule", "trigger"])
+def test_an_insert_that_is_passed_over_charges_nothing_and_is_told(how, ledger_server, store, ledger, ask):
+    schema = store.place.rpartition(" ")[2]
+    paid = ledger.charge(ask())
+    for table, attempt in (("events", lambda: ledger.charge(ask("more"))),
+                           ("requests", lambda: ledger.charge(ask("more"))),
+                           ("answers", lambda: ledger.answer(paid, "text"))):
+        ledger_server.run(*(
+            [f"CREATE RULE none AS ON INSERT TO {schema}.{table} DO INSTEAD NOTHING"] if how == "rule" else
+            [f"CREATE FUNCTION {schema}.none() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'",
+             f"CREATE TRIGGER none BEFORE INSERT ON {schema}.{table} FOR EACH ROW EXECUTE FUNCTION {schema}.none()"]
+        ))
+        with pytest.raises(Misconfigured, match="did not add"):
+            attempt()
+        ledger_server.run(f"DROP {how} none ON {schema}.{table}", f"DROP FUNCTION IF EXISTS {schema}.none()")
+    assert ledger.head() == (paid.position, paid.head)
+
+
+def test_what_the_standby_never_heard_of_is_not_shown(ledger_server, store, ledger, ask):
+    ledger.answer(ledger.charge(ask()), "text")
+    ledger_server.run("ALTER SYSTEM SET synchronous_standby_names = 'nobody'", "SELECT pg_reload_conf()")
+    over = threading.Event()
+
+    def cancel():
+        while not over.is_set():
+            ledger_server.run("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+            time.sleep(0.01)
+
+    cancelling = threading.Thread(target=cancel)
+    try:
+        while True:
+            with ledger_server.connect() as connection:
+                if connection.execute("SHOW synchronous_standby_names").fetchone() == ("nobody",):
+                    break
+        cancelling.start()
+        told(lambda: ledger.charge(ask("more")), "did not hear from its standby")
+        for _ in range(2):  # it is in this server's own rows by now
+            told(lambda: ledger.charge(ask("more")), "did not hear from its standby")
+        told(lambda: ledger.charge(ask()), "did not hear from its standby")
+        told(lambda: ledger.stored(ask()), "did not hear from its standby")
+    finally:
+        over.set()
+        cancelling.join()
+        ledger_server.run("ALTER SYSTEM RESET synchronous_standby_names", "SELECT pg_reload_conf()")
+    assert ledger.budget().spent == Fraction(2, 10)
+
+
+def test_a_refused_or_broken_move_leaves_no_empty_ledger_to_be_charged(store, opening, ask, sqlite_store, monkeypatch):
+    here = Ledger.open(sqlite_store, opening())
+    here.charge(ask())
+    with monkeypatch.context() as patch:
+        patch.setattr(here, "seal", lambda place: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            move(here, sqlite_store, store)
+    assert not store.exists()
+    move(here, sqlite_store, store)
+    assert store.exists()
 
 
 def test_an_idle_connection_that_was_cut_is_made_anew(ledger_server, store, ledger, ask):
@@ -433,6 +494,26 @@ who = "text"
     assert run(capsys, "ledger", "move", "--to", "file", "--json").json["store"] == ""
     Path("curator.toml").write_text(text)
     assert run(capsys, "budget", "--json").json["spent"] == "0.5"
+
+
+@pytest.mark.parametrize("sealed", [False, True])
+def test_a_file_that_a_killed_move_left_empty_takes_no_charge(sealed, shared, tmp_path, monkeypatch):
+    rows = {"who": ["a", "b", "b"]}
+    dp.open(shared, directory=tmp_path, visits=rows).ask(COUNT, epsilon="0.6")
+    declaration = load(shared, directory=tmp_path)
+    with monkeypatch.context() as patch:
+        if sealed:
+            patch.setattr("dpcurator.ledger.moving._file", lambda *all: (_ for _ in ()).throw(KeyboardInterrupt))
+        else:
+            patch.setattr(Ledger, "seal", lambda *all: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            move_ledger(declaration, None)
+    alone = shared | {"ledger": {"epsilon": 1}}
+    with pytest.raises(Misconfigured, match="was cut short"):
+        dp.open(alone, directory=tmp_path)
+    move_ledger(declaration, None)
+    assert dp.open(alone, directory=tmp_path).budget().spent == Fraction(6, 10)
+    assert not (tmp_path / ".dpcurator" / "ledger.moving").exists()
 
 
 @pytest.mark.parametrize(("store", "words"), [

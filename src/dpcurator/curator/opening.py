@@ -32,6 +32,7 @@ from dpcurator.snapshot.store import SnapshotInfo, clear_leavings, named, open_s
 
 LEDGER = "ledger.db"
 KEY = "signing.key"
+MOVING = "ledger.moving"  # there while a move makes the file: until it is done, an empty ledger is none
 SPILL = "spill-"  # and a process id: a directory for what an engine cannot hold in memory
 
 
@@ -253,9 +254,27 @@ def move_ledger(
     """
     server = None if to is None else ledger_server(*to)
     key, old, new = key_of(declaration), store_of(declaration), store_of(replace(declaration, ledger=server))
-    position, head = move(Ledger.open(old, opening_of(declaration, key)), old, new, seen=seen)
+    ledger = Ledger.open(old, opening_of(declaration, key))
+    marker = declaration.state / MOVING
+    if server is None and not new.exists():
+        _mark(marker)
+    position, head = move(ledger, old, new, seen=seen)
+    marker.unlink(missing_ok=True)
     written = "" if server is None else f'store = {{ postgres = "{server.dsn}", schema = "{server.schema}" }}'
     return Moved(position, head, old.place, new.place, written)
+
+
+def _mark(marker: Path) -> None:
+    """Durable before the file is made."""
+    try:
+        marker.touch()
+        directory = os.open(marker.parent, os.O_RDONLY)
+    except PermissionError:  # Windows opens no directory; where nothing may be written, the move says so
+        return
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
 
 
 def opening_of(declaration: Declaration, key: signing.SigningKey) -> Opening:
@@ -284,6 +303,14 @@ def _key(state: Path, store: Store, *, make: bool) -> signing.SigningKey:
                 f"Restore the ledger from a backup. If no question was ever asked here, remove {KEY} instead and "
                 "run `dpcurator refresh`.",
             )
+        if not shared and (state / MOVING).exists():
+            with store.reading() as page:
+                if page.head() is None:
+                    raise Misconfigured(
+                        "The ledger's move to this file was cut short: what was spent before would be forgotten.",
+                        where=store.place,
+                        cure="Write store back under [ledger], and run `dpcurator ledger move --to file` again.",
+                    )
         return signing.load(path)
     with store.reading() as page:
         begun = page.head() is not None
@@ -295,6 +322,7 @@ def _key(state: Path, store: Store, *, make: bool) -> signing.SigningKey:
         )
     if not make:
         raise Misconfigured("There is no signing key yet.", where=str(path), cure="Run `dpcurator refresh`.")
+    (state / MOVING).unlink(missing_ok=True)
     with store.writing():
         pass  # an empty ledger, made before the key: a key is never without one
     store.close()

@@ -292,15 +292,26 @@ class Ledger:
         Raises Misconfigured where it went to another."""
         with self._store.writing() as page:
             reader, standing = self._read(page)
-            head = standing.head
-            if head is not None and standing.life == "moved":
-                before = reader.event(head.position, head, Moved).to
-                if before != place:
-                    raise Misconfigured(f"This ledger was moved before, to {before}.", where=self._store.place,
-                                        cure="Name that place, or move the ledger from there.")
+            if self._went(reader, standing, place):
                 return
             row = self._append(page, self._begun(page, standing), Moved(place), self._clock())
         self._saw(row)
+
+    def may_go_to(self, place: str) -> None:
+        """Raises Misconfigured where `seal` would. Writes nothing."""
+        with self._store.reading() as page:
+            self._went(*self._read(page), place)
+
+    def _went(self, reader: Reader, standing: Standing, place: str) -> bool:
+        """Whether it was sealed, for this place. Raises Misconfigured where for another."""
+        head = standing.head
+        if head is None or standing.life != "moved":
+            return False
+        before = reader.event(head.position, head, Moved).to
+        if before != place:
+            raise Misconfigured(f"This ledger was moved before, to {before}.", where=self._store.place,
+                                cure="Name that place, or move the ledger from there.")
+        return True
 
     def close(self) -> None:
         """Lets go of the store's files; the next use opens them again."""

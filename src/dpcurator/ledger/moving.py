@@ -2,7 +2,8 @@
 
 Order     The old ledger is sealed first, by an event that names the new place, and its chain is copied afterwards, but
           for that event. So at no moment do two ledgers of one budget take charges: a crash in between leaves one that
-          takes none, and moving it again, to the same place and no other, goes on.
+          takes none, and moving it again, to the same place and no other, goes on. Once the copy is made, the old
+          one notes that, and is not copied again: by then the place's name may mean another server or disk.
 Same      The copy has the hashes of the old one, up to the seal: receipts and their heads hold as before.
 Checked   tests/ledger/test_moving.py.
 """
@@ -10,6 +11,7 @@ Checked   tests/ledger/test_moving.py.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 
 from dpcurator.errors import Misconfigured
 from dpcurator.ledger.events import GENESIS, Answered, Charged, Moved, Row
@@ -20,6 +22,11 @@ from dpcurator.ledger.stores import MemoryStore
 from dpcurator.ledger.verify import verified
 
 _PAGE = 1000
+_DONE = "moved"  # the reading under which a sealed ledger notes that its copy was made: it is made once
+
+
+class _Undone(Exception):
+    """Takes back a transaction."""
 
 
 def move(
@@ -31,11 +38,12 @@ def move(
     """
     if old is new or (old.place == new.place and not isinstance(old, MemoryStore)):
         raise Misconfigured("The ledger is there already.", where=new.place, cure="Name another place.")
+    ledger.may_go_to(new.place)
     _is_free(old, new)
-    with new.writing():
-        pass  # whatever keeps the new place from being written is told before anything is sealed
+    with suppress(_Undone), new.writing():
+        raise _Undone  # whatever keeps the new place from being written is told before anything is sealed
     ledger.seal(new.place)
-    with old.reading() as source:
+    with old.writing() as source:  # one move at a time
         seal = source.head()
         assert seal is not None
         last, found = seal.position - 1, verified(source)
@@ -43,15 +51,28 @@ def move(
             raise Misconfigured(f"The ledger does not verify, so it is not copied: {found.problem}.", where=old.place,
                                 cure="Restore it from its latest copy, and move that.")
         with new.writing() as page:
-            there = page.head()
-            if there is not None:
-                return there.position, there.hash  # copied by another call, while this one waited
-            head = _copied(source, Reader(source, old.place), page, last, seen)
-            known = verified(page, [(last, head)])
-            if known.problem is not None:
-                raise Misconfigured(f"The copy does not verify: {known.problem}.", where=new.place,
-                                    cure="Move the ledger again: nothing was written there.")
-    return last, head
+            there, done = page.head(), source.holding(_DONE, 1)
+            if there is not None:  # copied by an earlier call, or by another while this one waited
+                if page.row(last) != source.row(last):
+                    raise Misconfigured("The new place holds another ledger, or an older copy of this one.",
+                                        where=new.place, cure="Move it aside, and move this one again.")
+                end = there.position, there.hash
+            elif done:
+                raise Misconfigured(
+                    "This ledger was moved, and is not at the new place any more: what was spent there since would be "
+                    "forgotten.", where=new.place,
+                    cure="See that this name still means the server or the file it meant then, or restore the ledger "
+                    "there from its latest copy.",
+                )
+            else:
+                end = last, _copied(source, Reader(source, old.place), page, last, seen)
+                known = verified(page, [end])
+                if known.problem is not None:
+                    raise Misconfigured(f"The copy does not verify: {known.problem}.", where=new.place,
+                                        cure="Move the ledger again: nothing was written there.")
+        if not done:
+            source.index(_DONE, new.place)
+    return end
 
 
 def _is_free(old: Store, new: Store) -> None:
@@ -83,7 +104,8 @@ def _copied(source: Page, reader: Reader, page: Page, last: int, seen: Callable[
         if seen is not None:
             seen(after, last)
     for reading, request in source.noted():
-        page.index(reading, request)
+        if reading != _DONE:
+            page.index(reading, request)
     return hash_
 
 

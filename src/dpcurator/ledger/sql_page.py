@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from dpcurator.errors import Misconfigured
 from dpcurator.ledger.canonical import text_bytes
 from dpcurator.ledger.events import GENESIS, Row
 from dpcurator.ledger.store import Kept
@@ -72,15 +73,15 @@ class SqlPage:
         return found
 
     def append(self, row: Row) -> None:
-        self._run("INSERT INTO events VALUES (?, ?, ?, ?)", (row.position, row.name, row.body, row.hash))
+        self._added("INSERT INTO events VALUES (?, ?, ?, ?)", row.position, row.name, row.body, row.hash)
 
     def enter(self, request: str, position: int) -> None:
-        self._run("INSERT INTO requests VALUES (?, ?)", (request, position))
+        self._added("INSERT INTO requests VALUES (?, ?)", request, position)
 
     def keep(self, kept: Kept) -> None:
-        self._run(
+        self._added(
             "INSERT INTO answers (request, question, position, hash, text) VALUES (?, ?, ?, ?, ?)",
-            (kept.request, kept.question, kept.position, kept.hash, text_bytes(kept.text)),
+            kept.request, kept.question, kept.position, kept.hash, text_bytes(kept.text),
         )
 
     def index(self, reading: str, request: str) -> None:
@@ -95,6 +96,12 @@ class SqlPage:
     def noted(self) -> list[tuple[str, str]]:
         return [(reading, request) for reading, request in
                 self._run("SELECT reading, request FROM readings ORDER BY number")]
+
+    def _added(self, statement: str, *values: object) -> None:
+        """A rule or a trigger of somebody else's may pass an insert over without an error."""
+        if self._run(statement, values).rowcount != 1:
+            raise Misconfigured("The ledger's database did not add what it was told to add.",
+                                cure="Remove the rules and triggers that its tables were given.")
 
     def _row(self, where: str, *values: object) -> Row | None:
         found = self._run(_ROW + where, values).fetchone()

@@ -38,6 +38,13 @@ VERSION: Final = 1  # of the tables
 _TABLES: Final = ("answers", "events", "ledger", "readings", "requests")
 _AWAY: Final = {"keepalives_idle": 20, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 30_000}
 _ABANDONED: Final = 60_000  # ms after which the server ends a transaction whose curator is gone, and frees the lock
+# A row that is here and not on the standby, since a wait was cut short or the server fell, is shown to nobody: COMMIT
+# waits for the standby where the transaction logged something, and then for all before it.
+_WAITS: Final = (
+    "SELECT CASE WHEN pg_catalog.current_setting('synchronous_standby_names') <> '' "
+    "AND NOT pg_catalog.pg_is_in_recovery() "
+    "THEN pg_catalog.pg_logical_emit_message(true, 'dpcurator', '') END; "
+)
 _NEVER: Final = """
 CREATE FUNCTION append_only() RETURNS trigger LANGUAGE plpgsql
     AS $$BEGIN RAISE EXCEPTION 'append-only' USING ERRCODE = '55000'; END$$;
@@ -181,6 +188,7 @@ class PostgresStore:
             + "".join(f"SET LOCAL {name} = {value if name == 'search_path' else repr(value)}; "
                       for name, value in settings.items())
             + (f"SELECT pg_catalog.pg_advisory_xact_lock({lock}); " if writing else "")
+            + _WAITS
             + "SELECT pg_catalog.pg_is_in_recovery(), pg_catalog.current_setting('fsync') = 'on', "
             "pg_catalog.current_setting('server_encoding') = 'UTF8', "
             "(SELECT count(*) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
@@ -221,7 +229,7 @@ class PostgresStore:
         """The schema, if there is none, and its tables, in this transaction: so there is all of it or none."""
         if self._run("SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = ?", (self._schema,)).fetchone() is None:
             self._run(f'CREATE SCHEMA "{self._schema}"')
-        self._run(_MADE)
+        self._run(_MADE.replace("CREATE TABLE ", f'CREATE TABLE "{self._schema}".'))
 
     def _commit(self) -> None:
         assert self._connection is not None
