@@ -483,6 +483,8 @@ who = "text"
     assert (asked.code, "moved to another store" in asked.err) == (4, True)
     assert run(capsys, "check").code == 4
     assert "moved" in run(capsys, "budget").out
+    last = run(capsys, "log").out.splitlines()[-1]  # where the refusal says that the place is
+    assert last.endswith(f"to env:LEDGER_DSN, schema {schema}")
     Path("curator.toml").write_text(text.replace("epsilon = 1", f"epsilon = 1\n{line}"))
     assert run(capsys, "ask", COUNT, "--epsilon", "0.5", "--yes").out.splitlines()[1] == paid.splitlines()[1]
     assert run(capsys, "verify").code == 0

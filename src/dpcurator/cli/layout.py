@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from dpcurator.catalog.check import Finding
-from dpcurator.ledger.events import Answered, Charged, Opened
+from dpcurator.ledger.events import Answered, Charged, Moved, Opened
 from dpcurator.ledger.ledger import Entry
 from dpcurator.mechanisms import DiscreteLaplace
 from dpcurator.numbers import decimal_text, whole
@@ -134,7 +134,10 @@ def log_text(entries: list[Entry]) -> str:
 
 
 def _question(entry: Entry) -> tuple[str, str]:
-    """Who asked, and what, as SQL cut to one line; JSON has it whole, and `receipt` takes the request."""
+    """Who asked, and what, as SQL cut to one line; JSON has it whole, and `receipt` takes the request. Of a ledger that
+    was moved, where to."""
+    if isinstance(entry.event, Moved):
+        return "", f"to {printable(entry.event.to)}"
     if not isinstance(entry.event, Charged):
         return "", ""
     asked = printable(entry.event.asked)
