@@ -11,27 +11,56 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Protocol
 from weakref import WeakSet
 
+from dpcurator.errors import Misconfigured
 
-class Guarded(Protocol):
+
+class Guarded:
+    """A store with one connection a process, under a lock. A kind of it says what it holds open, and closes it."""
+
+    _connection: object = None
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._pid = os.getpid()
+        with _live_lock:
+            _live.add(self)
+
+    def _drop(self) -> None:
+        """Close what is open; the next use opens it again. Must not raise."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        with self._lock:
+            self._drop()
+
     def before_fork(self) -> None:
-        """Take the lock, close what is open. Must not raise."""
+        self._lock.acquire()
+        self._drop()
 
     def after_fork(self) -> None:
-        """Release the lock; called in parent and child by the thread that forked."""
+        """Called in parent and child by the thread that forked."""
+        self._pid = os.getpid()
+        self._lock.release()
+
+    def __del__(self) -> None:
+        if self._connection is not None and self._pid == os.getpid():
+            self._drop()
+
+    def _same_process(self, place: str) -> None:
+        """Raises Misconfigured after a fork that ran no hooks."""
+        if self._pid != os.getpid():
+            raise Misconfigured(
+                "This process was forked in a way Python did not see, with the ledger open.",
+                where=place,
+                cure="Start a new process for it, or fork through Python's os.fork or multiprocessing.",
+            )
 
 
 _live: WeakSet[Guarded] = WeakSet()
 _live_lock = threading.Lock()
 _held: list[Guarded] = []
-
-
-def watch(store: Guarded) -> None:
-    """From now on `store` is told of forks, as long as it lives."""
-    with _live_lock:
-        _live.add(store)
 
 
 def _before() -> None:

@@ -17,15 +17,14 @@ Checked in tests/ledger/: test_stores (conformance), test_postgres_ledger, test_
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
 from dpcurator.errors import Misconfigured
-from dpcurator.ledger import forks, trouble
+from dpcurator.ledger import trouble
+from dpcurator.ledger.forks import Guarded
 from dpcurator.ledger.sql_page import SqlPage
 from dpcurator.ledger.stores.memory import MemoryPage
 from dpcurator.postgres import connect
@@ -69,17 +68,15 @@ CREATE TABLE readings (number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, r
 )
 
 
-class PostgresStore:
+class PostgresStore(Guarded):
     """dsn: "env:" and the environment variable that holds the connection string. schema: of the database, made with the
     ledger's first event; one ledger in each. patience: seconds to wait for another curator's transaction."""
 
     def __init__(self, dsn: str, *, schema: str = SCHEMA, patience: float = 10.0) -> None:
         self._dsn, self._schema, self._patience = dsn, schema, patience
-        self._lock = threading.RLock()
         self._connection: Connection[Any] | None = None
         self._warned, self._version = False, 0
-        self._pid = os.getpid()
-        forks.watch(self)
+        super().__init__()
 
     @property
     def place(self) -> str:
@@ -100,22 +97,6 @@ class PostgresStore:
             if not there:
                 self._make()
             yield SqlPage(self._run)
-
-    def close(self) -> None:
-        with self._lock:
-            self._drop()
-
-    def before_fork(self) -> None:
-        self._lock.acquire()
-        self._drop()
-
-    def after_fork(self) -> None:
-        self._pid = os.getpid()
-        self._lock.release()
-
-    def __del__(self) -> None:
-        if getattr(self, "_connection", None) is not None and self._pid == os.getpid():
-            self._drop()
 
     @contextmanager
     def _transaction(self, *, writing: bool) -> Iterator[bool]:
@@ -138,12 +119,7 @@ class PostgresStore:
 
     def _begun(self, writing: bool) -> bool:
         """In a transaction; whether the ledger was made. A connection that was lost since its last use is made anew."""
-        if self._pid != os.getpid():
-            raise Misconfigured(
-                "This process was forked in a way Python did not see, with the ledger open.",
-                where=self.place,
-                cure="Start a new process for it, or fork through Python's os.fork or multiprocessing.",
-            )
+        self._same_process(self.place)
         while True:
             fresh = self._connection is None
             connection = self._connected()

@@ -17,14 +17,14 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from urllib.parse import quote
 
 from dpcurator.errors import Misconfigured
-from dpcurator.ledger import forks, trouble
+from dpcurator.ledger import trouble
+from dpcurator.ledger.forks import Guarded
 from dpcurator.ledger.sql_page import SqlPage
 from dpcurator.ledger.sqlite_file import READINGS, WatchedFile, create, require_ledger
 from dpcurator.ledger.stores.memory import MemoryPage
@@ -61,17 +61,15 @@ class SqlitePage(SqlPage):
         return found.fetchone() is not None
 
 
-class SqliteStore:
+class SqliteStore(Guarded):
     """path: the ledger's file; links are followed once, here. patience: seconds to wait for another process."""
 
     def __init__(self, path: str | os.PathLike[str], *, patience: float = 10.0) -> None:
         self._place = os.path.realpath(path)
         self._file = WatchedFile(self._place)
         self._patience = patience
-        self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
-        self._pid = os.getpid()
-        forks.watch(self)
+        super().__init__()
 
     @property
     def place(self) -> str:
@@ -99,22 +97,6 @@ class SqliteStore:
             with self._transaction("BEGIN IMMEDIATE") as page:
                 yield page
             self._take_in()
-
-    def close(self) -> None:
-        with self._lock:
-            self._drop()
-
-    def before_fork(self) -> None:
-        self._lock.acquire()
-        self._drop()
-
-    def after_fork(self) -> None:
-        self._pid = os.getpid()
-        self._lock.release()
-
-    def __del__(self) -> None:
-        if getattr(self, "_connection", None) is not None and self._pid == os.getpid():
-            self._drop()
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[SqlitePage]:
@@ -200,10 +182,5 @@ class SqliteStore:
 
     def _present(self) -> bool:
         """Whether the file is there and is the one used so far. Raises Misconfigured when something is off."""
-        if self._pid != os.getpid():
-            raise Misconfigured(
-                "This process was forked in a way Python did not see, with the ledger open.",
-                where=self._place,
-                cure="Start a new process for it, or fork through Python's os.fork or multiprocessing.",
-            )
+        self._same_process(self._place)
         return self._file.present(abandon=self._abandon)
