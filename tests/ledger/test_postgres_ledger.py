@@ -14,7 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from shell import run
+from shell import CLINIC, run
 
 import dpcurator as dp
 from dpcurator.catalog.load import load
@@ -461,19 +461,8 @@ def test_two_curators_on_two_machines_share_one_budget_and_its_answers(shared, t
 
 def test_the_command_moves_a_ledger_and_says_what_to_write(schema, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    text = """[curator]
-protects = "people"
-[ledger]
-epsilon = 1
-[tables.visits]
-file = "visits.csv"
-unit = "who"
-max_total = 2
-[tables.visits.columns]
-who = "text"
-"""
-    Path("curator.toml").write_text(text)
-    Path("visits.csv").write_text("who\na\nb\n")
+    Path("curator.toml").write_text(CLINIC)
+    Path("visits.csv").write_text("patient_id,city,age\na,Leeds,1\nb,York,2\n")
     run(capsys, "refresh")
     paid = run(capsys, "ask", COUNT, "--epsilon", "0.5", "--yes").out
     moved = run(capsys, "ledger", "move", "--to", "env:LEDGER_DSN", "--schema", schema).out
@@ -485,7 +474,7 @@ who = "text"
     assert "moved" in run(capsys, "budget").out
     last = run(capsys, "log").out.splitlines()[-1]  # where the refusal says that the place is
     assert last.endswith(f"to env:LEDGER_DSN, schema {schema}")
-    Path("curator.toml").write_text(text.replace("epsilon = 1", f"epsilon = 1\n{line}"))
+    Path("curator.toml").write_text(CLINIC.replace("epsilon = 1", f"epsilon = 1\n{line}"))
     assert run(capsys, "ask", COUNT, "--epsilon", "0.5", "--yes").out.splitlines()[1] == paid.splitlines()[1]
     assert run(capsys, "verify").code == 0
     told = run(capsys, "ledger", "move", "--to", "file", "--json")
@@ -494,7 +483,7 @@ who = "text"
     for file in Path(".dpcurator").glob("ledger.db*"):
         file.rename(file.name)
     assert run(capsys, "ledger", "move", "--to", "file", "--json").json["store"] == ""
-    Path("curator.toml").write_text(text)
+    Path("curator.toml").write_text(CLINIC)
     assert run(capsys, "budget", "--json").json["spent"] == "0.5"
 
 

@@ -173,11 +173,16 @@ def _where(node: Where) -> Reach:
     return replace(below, whole=False, steps=_once(below.steps, WHERE))
 
 
+def _of_same_units(below: Reach, other: Reach, step: str, words: str) -> Reach:
+    """Of a relation made of two, which must protect the same units. Raises TypeError with these words."""
+    if below.one == 1 or other.one == 1 or (below.neighbours, below.units) != (other.neighbours, other.units):
+        raise TypeError(words)
+    return replace(below, steps=_once(below.steps, *other.steps, step))
+
+
 def _in_cohort(node: InCohort) -> Reach:
     below, among = stability(node.source), stability(node.among)
-    if below.one == 1 or among.one == 1 or (below.neighbours, below.units) != (among.neighbours, among.units):
-        raise TypeError("a cohort is of the units that own the rows")
-    return replace(below, steps=_once(below.steps, *among.steps, COHORT))
+    return _of_same_units(below, among, COHORT, "a cohort is of the units that own the rows")
 
 
 def _grouped(node: Grouped) -> Reach:
@@ -227,16 +232,12 @@ def _per_unit(node: PerUnit) -> Reach:
 
 def _join_on_unit(node: JoinOnUnit) -> Reach:
     below, other = stability(node.source), stability(node.other)
-    if below.one == 1 or other.one == 1 or (below.neighbours, below.units) != (other.neighbours, other.units):
-        raise TypeError("a join is of rows that the same units own")
-    return replace(below, steps=_once(below.steps, *other.steps, JOINED))
+    return _of_same_units(below, other, JOINED, "a join is of rows that the same units own")
 
 
 def _union_all(node: UnionAll) -> Reach:
     below, other = stability(node.source), stability(node.other)
-    if below.one == 1 or other.one == 1 or (below.neighbours, below.units) != (other.neighbours, other.units):
-        raise TypeError("rows are put together that the same units own")
-    return replace(below, steps=_once(below.steps, *other.steps, UNION))
+    return _of_same_units(below, other, UNION, "rows are put together that the same units own")
 
 
 def _numbered(node: Numbered) -> Reach:
