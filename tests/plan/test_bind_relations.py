@@ -528,6 +528,9 @@ def test_equal_rows_are_put_in_order_by_all_columns():
     ("visits WHERE ROW_NUMBER() OVER (PARTITION BY pid ORDER BY day) = 1", "QUALIFY of a subquery"),
     ("(SELECT DISTINCT pid, ROW_NUMBER() OVER (PARTITION BY pid ORDER BY day) AS n FROM visits)", "SELECT DISTINCT"),
     ("visits WHERE EXISTS (SELECT 1 FROM visits UNION ALL SELECT 1 FROM diagnoses)", "EXISTS (...) OR EXISTS"),
+    ("visits WHERE EXISTS (SELECT 1 FROM diagnoses AS d WHERE d.patient = visits.pid "
+     "QUALIFY ROW_NUMBER() OVER (PARTITION BY patient ORDER BY day) = 2)",
+     "Write pid IN (SELECT patient FROM ... QUALIFY ...)."),
     ("(SELECT pid, ROW_NUMBER() OVER (PARTITION BY pid ORDER BY nothing) AS n FROM visits)", '"nothing"'),
 ])
 def test_what_is_not_put_together_or_numbered(text, words):

@@ -197,6 +197,11 @@ class Scene:
                     "GROUP BY in the subquery of EXISTS is not available.", where=cohort.at,
                     cure=f"Write {owner} IN (SELECT {other} FROM ... GROUP BY {other} HAVING ...).",
                 )
+            if query.qualify is not None:
+                raise Refusal(
+                    "QUALIFY in the subquery of EXISTS is not available.", where=cohort.at,
+                    cure=f"Write {owner} IN (SELECT {other} FROM ... QUALIFY ...).",
+                )
             own = [one for one in conditions if self._correlates(one, inner)]
             if len(own) != 1:
                 raise Refusal(
