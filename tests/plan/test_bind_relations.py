@@ -494,6 +494,23 @@ def test_what_is_public_of_a_column_of_both_sides():
     assert not age.per_unit
 
 
+def test_the_unit_of_both_sides_has_the_bounds_and_keys_of_both():
+    """By hand: units 1, 2, 3 and 4 have 3, 2, 1 and 1 visits; 1, 3 and 9 have 1, 2 and 1 diagnoses, 2 has one."""
+    declared = copy.deepcopy(DECLARED)
+    declared["visits"]["columns"]["pid"] = {"type": "integer", "bounds": [0, 4]}
+    declared["diagnoses"]["columns"]["patient"] = {"type": "integer", "bounds": [-2, 9]}
+    text = f"SELECT SUM(pid) FROM ({BOTH})"
+    assert count(text, catalog=clinic(declared)) == 3 + 4 + 3 + 4 + 1 + 2 + 6 + 9
+    del declared["diagnoses"]["columns"]["patient"]["bounds"]
+    assert "has no bounds" in refused(text, clinic(declared))
+    declared["visits"]["columns"]["pid"] = {"type": "integer", "keys": [1, 2]}
+    declared["diagnoses"]["columns"]["patient"] = {"type": "integer", "keys": [2, 9]}
+    text = f"SELECT pid, COUNT(*) FROM ({BOTH}) GROUP BY pid"
+    assert exact(text, catalog=clinic(declared)) == [{(1,): 4, (2,): 3, (9,): 1}]
+    declared["diagnoses"]["columns"]["patient"] = "integer"
+    assert "for each protected unit by itself" in refused(text, clinic(declared))
+
+
 def test_the_first_row_of_each_person_needs_no_caps():
     """By hand: 1 is in Leeds first, 2 too, 3 in York (its only day is missing), 4 in Leeds."""
     assert exact(f"SELECT city, COUNT(*) FROM ({FIRST}) WHERE n = 1 GROUP BY city") == [{("Leeds",): 3, ("York",): 1}]

@@ -135,11 +135,11 @@ def _join_public(node: JoinPublic, catalog: Catalog) -> Facts:
 
 
 def _union_all(node: UnionAll, catalog: Catalog) -> Facts:
-    """A column has the values of both sides, so their bounds and keys together, where both have some."""
+    """A column, the unit too, has the values of both sides, so their bounds and keys together, where both have some."""
     found, other = facts(node.source, catalog), facts(node.other, catalog)
     if found.unit is None or other.unit is None:
         raise TypeError("a row that is a unit has no others to be put together with")
-    owner = replace(found.table.columns[found.unit], missing=None)
+    owner = _either(found.table.columns[found.unit], other.table.columns[other.unit])
     table = replace(found.table, columns=(owner,), distinct=())
     for a, b in zip(node.columns, node.other_columns, strict=True):
         table = with_column(table, _either(read_column(found.table, a), read_column(other.table, b)))
