@@ -545,6 +545,9 @@ def test_equal_rows_are_put_in_order_by_all_columns():
     ("visits WHERE ROW_NUMBER() OVER (PARTITION BY pid ORDER BY day) = 1", "QUALIFY of a subquery"),
     ("(SELECT DISTINCT pid, ROW_NUMBER() OVER (PARTITION BY pid ORDER BY day) AS n FROM visits)", "SELECT DISTINCT"),
     ("visits WHERE EXISTS (SELECT 1 FROM visits UNION ALL SELECT 1 FROM diagnoses)", "EXISTS (...) OR EXISTS"),
+    ("(SELECT pid FROM visits UNION ALL SELECT pid FROM visits ORDER BY pid)", "rows of a subquery have no order"),
+    ("(SELECT pid FROM visits UNION ALL SELECT pid FROM visits LIMIT 3)", "which rows are the first ones"),
+    ("visits QUALIFY ROW_NUMBER() OVER (PARTITION BY pid ORDER BY day) = 1", "QUALIFY in a subquery"),
     ("visits WHERE EXISTS (SELECT 1 FROM diagnoses AS d WHERE d.patient = visits.pid "
      "QUALIFY ROW_NUMBER() OVER (PARTITION BY patient ORDER BY day) = 2)",
      "Write pid IN (SELECT patient FROM ... QUALIFY ...)."),
@@ -554,6 +557,13 @@ def test_what_is_not_put_together_or_numbered(text, words):
     said = refused(f"SELECT COUNT(*) FROM {text}")
     assert words in said
     assert not said.startswith("no cure")
+
+
+def test_rows_that_are_units_have_no_numbers():
+    alone = clinic({"rows": {"unit": "each row", "columns": {"a": "integer"}}})
+    said = refused("SELECT COUNT(*) FROM (SELECT ROW_NUMBER() OVER (PARTITION BY a ORDER BY a) AS n FROM rows)", alone)
+    assert "each row is a unit of its own" in said
+    assert "PARTITION BY" not in said
 
 
 def test_too_many_selects_put_together_are_refused():

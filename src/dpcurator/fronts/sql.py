@@ -36,7 +36,8 @@ _ONE_SELECT: Final = (
 )
 _CLAUSE_CURES: Final = {
     "distinct": "Write GROUP BY with the same columns, as in SELECT city, COUNT(*) FROM visits GROUP BY city.",
-    "qualify": "Use HAVING.", "sample": "Ask of all rows: a price buys the same error however many there are.",
+    "qualify": "Use HAVING; the first row of each person is what QUALIFY in a subquery keeps, in FROM.",
+    "sample": "Ask of all rows: a price buys the same error however many there are.",
 }
 
 

@@ -70,11 +70,7 @@ class Queries:
             if word not in ("INTERSECT", "EXCEPT"):
                 raise unavailable(node, f"{word} in a subquery")
             raise Refusal(f"{word} is not available in a subquery.", where=place_of(node), cure=cure)
-        args = {name: value for name, value in node.args.items() if value not in (None, [], False)}
-        for name in sorted(set(args) - _CLAUSES):
-            word = _WORDS.get(name, name.strip("_").upper())
-            cure = _CURES.get(name, "A subquery is SELECT columns FROM a table WHERE ... GROUP BY ... HAVING ...")
-            raise Refusal(f"{word} is not available in a subquery.", where=place_of(node), cure=cure)
+        args = _clauses(node, _CLAUSES)
         if "from_" not in args or not args.get("expressions"):
             raise Refusal("a subquery names no table.", where=place_of(node), cure="Write SELECT ... FROM table.")
         if "distinct" in args:
@@ -106,7 +102,7 @@ class Queries:
                 found.append(self.query(one))
                 self._weigh(sum(map(_weight, found)), node)
                 continue
-            known(one, "this", "expression", "with_", "distinct")
+            _clauses(one, {"this", "expression", "with_", "distinct"})
             if one.args.get("distinct"):
                 raise Refusal(
                     "UNION without ALL is not available in a subquery.", where=at,
@@ -234,6 +230,16 @@ class Queries:
             return None
         known(node, "this")
         return self.syntax(node.this)
+
+
+def _clauses(node: Any, allowed: set[str]) -> dict[str, Any]:
+    """What a SELECT or UNION ALL of a subquery says, if it says nothing else. Raises Refusal."""
+    args = {name: value for name, value in node.args.items() if value not in (None, [], False)}
+    for name in sorted(set(args) - allowed):
+        word = _WORDS.get(name, name.strip("_").upper())
+        cure = _CURES.get(name, "A subquery is SELECT columns FROM a table WHERE ... GROUP BY ... HAVING ...")
+        raise Refusal(f"{word} is not available in a subquery.", where=place_of(node), cure=cure)
+    return args
 
 
 def _below(made: Select) -> int:

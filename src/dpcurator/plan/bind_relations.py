@@ -111,11 +111,15 @@ class Scene:
         for place_ in [one for part in parts for one in walk(part) if isinstance(one, Place)]:
             if place_ in self.marks:
                 continue
-            owner = quote(self.table.unit or "")
-            if self.facts.unit is None or not any(self.is_unit(part) for part in place_.partition):
+            if self.facts.unit is None:
+                raise Refusal(
+                    "each row is a unit of its own here: it has no others to be numbered among.", where=place_.at,
+                    cure="Ask of the rows themselves.",
+                )
+            if not any(self.is_unit(part) for part in place_.partition):
                 raise Refusal(
                     "ROW_NUMBER() numbers the rows of one unit: how many rows others have says nothing of it.",
-                    where=place_.at, cure=f"Write PARTITION BY {owner}.",
+                    where=place_.at, cure=f"Write PARTITION BY {quote(self.table.unit or '')}.",
                 )
             reader = self.reader("PARTITION BY")
             others = [part for part in dict.fromkeys(place_.partition) if not self.is_unit(part)]
