@@ -559,6 +559,26 @@ def test_what_is_not_put_together_or_numbered(text, words):
     assert not said.startswith("no cure")
 
 
+@pytest.mark.parametrize("inner", [
+    "SELECT DISTINCT pid FROM visits GROUP BY pid, city", "SELECT DISTINCT city FROM visits GROUP BY pid, city",
+    "SELECT DISTINCT pid, COUNT(*) AS n FROM visits GROUP BY pid, city",
+    "SELECT DISTINCT pid, visits.day FROM visits JOIN (SELECT patient, MIN(day) AS day FROM diagnoses "
+    "GROUP BY patient) AS d ON pid = patient GROUP BY pid, d.day, visits.day",
+    "SELECT DISTINCT pid, day FROM visits GROUP BY pid, day, age > 3 QUALIFY age > 3",
+])
+def test_distinct_beside_group_by_is_not_passed_over(inner):
+    """It would leave out rows that are equal but for a key that is not shown."""
+    assert "SELECT DISTINCT * FROM (SELECT ... GROUP BY ...)" in refused(f"SELECT COUNT(*) FROM ({inner})")
+
+
+def test_distinct_beside_group_by_of_columns_that_are_shown_changes_nothing():
+    """By hand: 1 is in two cities, 2 in one and in a missing one, 3 and 4 in one; 1 has counts 2 and 1, 2 has 1."""
+    asked = "SELECT COUNT(*) FROM (SELECT DISTINCT pid, city, COUNT(*) AS n FROM visits GROUP BY 1, visits.city)"
+    assert count(asked) == 6
+    again = "SELECT pid, COUNT(*) AS n FROM visits GROUP BY pid, city"
+    assert count(f"SELECT COUNT(*) FROM (SELECT DISTINCT * FROM ({again}))") == 5
+
+
 def test_rows_that_are_units_have_no_numbers():
     alone = clinic({"rows": {"unit": "each row", "columns": {"a": "integer"}}})
     said = refused("SELECT COUNT(*) FROM (SELECT ROW_NUMBER() OVER (PARTITION BY a ORDER BY a) AS n FROM rows)", alone)

@@ -143,6 +143,13 @@ class Scene:
         """Whether an expression is the unit's column."""
         return isinstance(part, Name) and self.names.has(part) and self.names.find(part) == self.facts.unit
 
+    def placed(self, part: Syntax) -> Syntax:
+        """An expression with the number of each column, however its name is spelled. Raises Refusal."""
+        if isinstance(part, Name):
+            return Name(f"#{self.names.find(part)}", True)
+        within = inside(part)
+        return with_parts(part, [self.placed(one) for one in within]) if within else part
+
     def words(self, part: Syntax) -> str:
         """What a column made of it is called, however its names are quoted, capitalised and qualified."""
 
@@ -482,6 +489,11 @@ def subquery(query: Select, catalog: Catalog, at: str) -> Scene:
             if any(isinstance(one, Place) for part in parts for one in walk(part)):
                 raise Refusal("ROW_NUMBER() beside SELECT DISTINCT is not available.", where=at,
                               cure="Write SELECT DISTINCT in a subquery of its own.")
+        elif query.distinct and not {scene.placed(key) for key in keys} <= {scene.placed(item.part) for item in items}:
+            raise Refusal(
+                "SELECT DISTINCT beside a key of GROUP BY that is no column of it is not available.", where=at,
+                cure="Write SELECT DISTINCT * FROM (SELECT ... GROUP BY ...).",
+            )
         scene, parts, having = _grouped(scene, keys, calls, parts, query, at)
         if having is not None:
             scene.where(having)
