@@ -21,6 +21,7 @@ from dpcurator.plan.identity import rows_and_keys
 from dpcurator.plan.relation_facts import facts
 from dpcurator.plan.relations import one_row
 from dpcurator.pricing.quote import price
+from dpcurator.standalone import verify as alone
 
 COUNT = "SELECT COUNT(*) FROM visits"
 
@@ -521,6 +522,23 @@ def test_the_first_row_of_each_person_needs_no_caps():
     bounded = planned(f"SELECT COUNT(*) FROM ({FIRST}) WHERE n <= 2").source
     assert (bounded.max_rows, one_row(bounded.source.source)) == (50, False)
     assert planned(f"SELECT COUNT(*) FROM ({FIRST}) JOIN tags USING (city) WHERE n = 1").source.max_rows == 50
+
+
+FIRSTS = f"SELECT * FROM ({FIRST}) WHERE n = 1"
+
+
+@pytest.mark.parametrize("rows", [
+    f"({FIRSTS} UNION ALL {FIRSTS})", f"({FIRST} UNION ALL {FIRST}) WHERE n = 1", f"({FIRST}) WHERE n = 1 OR n = 2",
+    f"({FIRSTS}) JOIN tags USING (city)", f"(SELECT pid, n - 1 AS n FROM ({FIRST})) WHERE n = 1",
+    f"(SELECT pid, 1 AS n FROM ({FIRST})) WHERE n = 1",
+    "(SELECT *, ROW_NUMBER() OVER (PARTITION BY pid, city ORDER BY day) AS n FROM visits) WHERE n = 1",
+])
+def test_more_than_one_row_of_a_person_needs_caps(rows):
+    """Both verifiers say of each that a unit may be over a cap."""
+    plan = planned(f"SELECT COUNT(*) FROM {rows}")
+    source = plan.source.source.source
+    assert (plan.source.max_rows, one_row(source), facts(source, CLINIC).one_row) == (50, False, False)
+    assert not alone.one_row(as_json(plan)["source"]["source"]["source"])
 
 
 def test_equal_rows_are_put_in_order_by_all_columns():
