@@ -90,6 +90,12 @@ def test_suggested_caps_are_the_least_that_cut_few_by_hand():
     assert made([90, -50, 10, 0, 0, 0, 0, 0]).over(1) == Fraction(1, 10)
 
 
+def test_a_share_that_the_noise_hides_is_below_what_is_said():
+    for bar, over, said in ((40.4, 40, "below 4.1 %"), (40.0, 39, "below 4.0 %"), (104.0, 100, "below 11 %"),
+                            (99.6, 99, "below 10 %"), (1000.0, 1, "?"), (10.0, 41, "4.1 %")):
+        assert made([1000 - over, over, 0, 0, 0, 0, 0, 0], bar)._over(1) == said
+
+
 def test_names_that_are_taken_are_no_trouble(tmp_path):
     for unit, protects in (("rows", "ROWS"), ("n", "n"), ("Patients", "patients"), ("who", 'a "b"')):
         folder = tmp_path / unit

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil
 from typing import Any, Final
 
 from dpcurator.errors import Refusal
@@ -64,7 +65,9 @@ class RowsPerUnit:
 
     def _over(self, cap: int) -> str:
         over = self.over(cap)
-        return "?" if over is None else _percent(over) if over >= self.blur else f"below {_percent(self.blur)}"
+        if over is None or self.blur >= 1:
+            return "?"
+        return _percent(over) if over >= self.blur else f"below {_percent(_up(self.blur))}"
 
     def as_json(self) -> Json:
         """For machines: the counts with their error bars, the caps, and the answer with its receipt."""
@@ -119,6 +122,12 @@ def _free(names: Sequence[str], taken: str) -> list[str]:
             plain += "_"
         found.append(plain)
     return found
+
+
+def _up(share: Fraction) -> Fraction:
+    """Rounded up to what `_percent` shows, so that what is below the one is below the other."""
+    digits = 100 if share >= Fraction(1, 10) else 1000
+    return Fraction(ceil(digits * share), digits)
 
 
 def _percent(share: Fraction) -> str:
