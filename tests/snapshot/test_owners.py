@@ -160,6 +160,14 @@ def test_a_row_of_one_unit_never_moves_into_another_account(tmp_path):
         assert len(found) == {1: 2, 2: 2, 9: 0}[unit]
 
 
+def test_rows_that_are_nobodys_are_told_of(tmp_path):
+    """A refresh that sets rows aside since nobody owns them has not left everything as it is."""
+    assert refresh(written(tmp_path / "one", [("o1", 1)], [("o1", 10, 1)], [(10, "a")])).clean
+    for items, parts in (([("O1", 10, 1)], []), ([(None, 10, 1)], []), ([("o1", 10, 1)], [(11, "a")])):
+        assert not refresh(written(tmp_path / "other", [("o1", 1)], items, parts)).clean
+    assert not refresh(written(tmp_path / "shared", [("o1", 1), ("o1", 2)], [("o1", 10, 1)], [])).clean
+
+
 def test_check_says_what_it_means(tmp_path):
     notes = [str(one) for one in check(written(tmp_path / "c")) if one.level == "note"]
     assert len(notes) == 2

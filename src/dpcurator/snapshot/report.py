@@ -244,7 +244,8 @@ class TableReport:
         """Was everything read and left as it is, and is no value a key but for its spelling?"""
         misspelled = any(like for outside in self.outside.values() for _, _, like in outside.first)
         changed = any(one.other for one in self.one_value.values())
-        return not (self.set_aside.count or any(t.count for t in self.unreadable.values()) or misspelled or changed)
+        aside = self.set_aside.count or (self.ownerless is not None and self.ownerless.lines())
+        return not (aside or any(t.count for t in self.unreadable.values()) or misspelled or changed)
 
     def lines(self) -> list[str]:
         told = [f"{self.table}: {self.rows:,} rows", *lines_of(self.by_column())]
