@@ -168,11 +168,21 @@ def test_rows_that_are_nobodys_are_told_of(tmp_path):
     assert not refresh(written(tmp_path / "shared", [("o1", 1), ("o1", 2)], [("o1", 10, 1)], [])).clean
 
 
+def test_a_key_is_compared_as_it_is_read(tmp_path):
+    """Cleaning may make one key of two, and rows of several owners: the promise is of the keys as they are read."""
+    cleaned = CATALOG.replace('id = "text"\npid', 'id = { type = "text", clean = ["lower"] }\npid')
+    for n, (orders, found) in enumerate([([("A1", 1)], [("a1", 10, 1.0, 1)]), ([("A1", 1), ("a1", 2)], [])]):
+        declaration = written(tmp_path / str(n), orders, [("a1", 10, 1)], [], cleaned)
+        refresh(declaration)
+        assert rows_of(declaration)["items"] == found
+
+
 def test_check_says_what_it_means(tmp_path):
     notes = [str(one) for one in check(written(tmp_path / "c")) if one.level == "note"]
     assert len(notes) == 2
     assert 'A row of "items" is owned by whoever owns the row of "orders" whose "id" is its "order_id".' in notes[1]
     assert 'the promise rests on "id" being a key at the source' in notes[1]
+    assert 'may have it in common, as it is read' in notes[1]
 
 
 def test_the_catalog_and_the_snapshot_know_the_difference(tmp_path):

@@ -107,7 +107,7 @@ def _through(declaration: Declaration, table: Table) -> list[Finding]:
         f"A row of {text(table.name)} is owned by whoever owns the row of {text(through.table)} whose "
         f"{text(through.key)} is its {text(through.on)}. A refresh leaves out rows that find no owner, or several, "
         f"so the promise rests on {text(through.key)} being a key at the source: no two of the {declaration.protects} "
-        "may have it in common."
+        "may have it in common, as it is read: cleaned, if its column is."
     )
     return [Finding("note", declaration.where(table.name), what)]
 
