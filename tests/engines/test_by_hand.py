@@ -21,6 +21,7 @@ from dpcurator.plan.core import (
     Measure,
     Owner,
     PerUnit,
+    Product,
     ScaleDown,
     Scan,
     Source,
@@ -188,6 +189,18 @@ class TestByHand:
         assert evaluate(engine, tables, plan(condition=rows.Not(less), sums=count)) == ((ONE,),)
         both = rows.AnyOf((less, rows.Not(less)))
         assert evaluate(engine, tables, plan(condition=both, sums=count)) == ((2 * ONE,),)
+
+    def test_a_column_of_one_value_beside_the_widest_that_there_is(self, engine: Any) -> None:
+        """Every product is 0, while the factor 2 * 2**62 - 2**62 passes 64 bits on its way; and two such columns."""
+        for narrow, shift, product in ((0, 0, 0), (1, 1, 2**61), (2**62, 64, 2**60)):
+            for other in (2**62, 0):
+                grids = Grid(2, "integer", 0, 2**62, 0, 2**62, 0), Grid(0, "integer", 1, 1 + narrow, 1, 1 + narrow, 0)
+                measure = Measure(grids, (Product(0, 1, shift, -(2**61), 2**61), Product(1, 0, shift, -(2**61), 2**61)))
+                sums = Sum("values", 2), Sum("values", 3), Sum("present", 2)
+                core = tuple(measure if isinstance(step, Measure) else step for step in plan(sums=sums))
+                found = evaluate(engine, table([1 + narrow], ["x"], [other]), core)
+                moved = 2**61 + (product if other else -product)
+                assert found == ((ONE * moved, ONE * moved, ONE),)
 
 
 # of expressions and of chosen keys, which no table here has: tests/engines/test_mutations.py finds these

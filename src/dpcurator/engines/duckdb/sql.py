@@ -216,7 +216,7 @@ def product_text(product: Product, grids: Sequence[Grid]) -> str:
     widths = [grids[place].upper - grids[place].lower for place in (product.first, product.second)]
     most, half = widths[0] * widths[1], 2**product.shift >> 1
     steps = 0 if product.first == product.second else -(-most // 2**product.shift)
-    wide = _wide(most + half + (steps << product.shift))
+    wide = _wide(most + half + (steps << product.shift), *(2 * width for width in widths))
     factors = (
         f"(CAST(v{place} AS {wide}) * 2 - {integer(width, wide)})"
         for place, width in zip((product.first, product.second), widths, strict=True)
