@@ -7,6 +7,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 from typing import Any
 
@@ -20,6 +21,7 @@ from receipts import CATALOGS, KEY, curator, json_of, signed
 
 COUNT, CITY = "SELECT COUNT(*) FROM visits", "SELECT city, COUNT(*) AS n FROM visits GROUP BY city"
 FIELD = {"node": "Field", "index": 3, "kind": "float"}
+CORR = "SELECT CORR(cost, age) FROM visits"
 ABOVE = {"node": "Compare", "op": "<", "left": FIELD, "right": {"node": "Missing", "kind": "float"}}
 
 
@@ -58,6 +60,33 @@ def _both(*path: str) -> Callable[[Json], None]:
     return change
 
 
+def _reading(what: str, **grid: int) -> Callable[[Json], None]:
+    """The reading of this kind on another grid, with the distances that such a grid has."""
+    def change(made: Json) -> None:
+        one = next(one for one in made["readings"] if one["ask"]["what"] == what)
+        before = one["grid"]["upper"] - one["grid"]["lower"]
+        one["grid"].update(grid)
+        after = one["grid"]["upper"] - one["grid"]["lower"]
+        one["unit"] = str(Fraction(2) ** -one["grid"]["exponent"] / 2**16)
+        for name, power in (("linf", 1), ("l1", 1), ("l2_squared", 2)):
+            one[name] = one[name] * after**power // before**power
+
+    return change
+
+
+def _of_pair(function: str, *whats: str) -> Callable[[Json], None]:
+    """An aggregate of one column that is given two, with the readings that it would have."""
+    def change(made: Json) -> None:
+        (call,) = made["plan"]["calls"]
+        call["function"] = function
+        made["readings"] = [one for one in made["readings"] if one["ask"]["what"] in (*whats, "cut", "everyone")]
+        for one in made["readings"]:
+            if one["ask"]["what"] in whats:
+                one["ask"]["column"] = call["column"]
+
+    return change
+
+
 FORGED: dict[str, tuple[str, str, Callable[[Json], None]]] = {
     "noise of a scale below 0 that costs nothing":
         ("pure", COUNT, lambda made: _free(made, scale={"exact": "-1/1"})),
@@ -82,6 +111,16 @@ FORGED: dict[str, tuple[str, str, Callable[[Json], None]]] = {
         "predicate": {"node": "Not", "part": made["plan"]["source"]["source"]["source"]}})),
     "an aggregate that is not there": ("pure", CITY, _at("plan", "outputs", 1, "part", "index", new=7)),
     "a group that is not there": ("pure", CITY, _at("plan", "outputs", 0, "part", "index", new=-1)),
+    "squares within half of what they can be": ("pure", CORR, _reading("square", lower=0, upper=6050)),
+    "products within less than they can be": ("pure", CORR, _reading("product", lower=-(2**40), upper=2**40)),
+    "a grid coarser than any product has": ("pure", CORR, _reading("product", lower=0, upper=0, exponent=-2101)),
+    "products that are read as squares": ("pure", CORR, lambda made: next(
+        one for one in made["readings"] if one["ask"]["what"] == "product")["ask"].update(what="square")),
+    "a narrower column beside another": ("pure", CORR, _at(
+        "plan", "calls", 0, "column", "beside", "upper", new={"exact": "1/1"})),
+    "a correlation of one column": ("pure", CORR, lambda made: made["plan"]["calls"][0]["column"].pop("beside")),
+    "an average of two columns": ("pure", CORR, _of_pair("AVG", "centred", "present")),
+    "a variance of two columns": ("pure", CORR, _of_pair("VAR_POP", "centred", "square", "present")),
     "a place between two events": ("pure", COUNT, _at("ledger", "position", new=2.5)),
     "a selection that is paid in two currencies": ("unknown", CITY, _both("rho")),
     "a selection that is paid in two currencies, in rho": ("unknown, rho", CITY, _both("epsilon")),
