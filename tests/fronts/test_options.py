@@ -93,3 +93,39 @@ def test_a_plain_question_is_read_as_before():
     for text in (TEXT, "select count(*) from visits", quoted):
         assert without_options(text)[0] == text
     assert CATALOG.tables[0].max_total is None
+
+
+OPTIONS = "WITH DIFFERENTIAL_PRIVACY OPTIONS (max_total = 7)"
+GIVEN = "WITH x AS (SELECT city, cost FROM visits WHERE ')' <> 'WITH DIFFERENTIAL_PRIVACY') "
+INNER = "SELECT city, COUNT(*) AS n FROM (SELECT city FROM visits) GROUP BY city"
+
+
+@pytest.mark.parametrize(("text", "plain"), [
+    (f"{GIVEN}SELECT {OPTIONS} city, COUNT(*) AS n FROM x GROUP BY city",
+     f"{GIVEN}SELECT city, COUNT(*) AS n FROM x GROUP BY city"),
+    (f"{GIVEN}, y AS (SELECT * FROM x)\n-- SELECT {OPTIONS}\nselect /* of ( */ {OPTIONS.lower()} COUNT(*) AS n FROM y",
+     f"{GIVEN}, y AS (SELECT * FROM x) SELECT COUNT(*) AS n FROM y"),
+    (INNER.replace("SELECT", f"SELECT {OPTIONS}", 1), INNER),
+])
+def test_options_stand_after_the_select_that_asks_behind_a_with_too(text, plain):
+    made = curator()
+    assert made.quote(text, epsilon=1).plan == made.quote(plain, epsilon=1, max_total=7).plan
+    blanked, options = without_options(text)
+    assert (len(blanked), options.caps) == (len(text), Caps(max_total=7))
+
+
+@pytest.mark.parametrize("text", [
+    INNER.replace("(SELECT", f"(SELECT {OPTIONS}"),
+    f"WITH x AS (SELECT {OPTIONS} city FROM visits) SELECT city, COUNT(*) AS n FROM x GROUP BY city",
+    INNER.replace("(SELECT", f"(SELECT {OPTIONS}").replace("SELECT", f"SELECT {OPTIONS}", 1),
+    "SELECT COUNT(*) AS n FROM visits WHERE patient IN (SELECT WITH DIFFERENTIAL_PRIVACY patient FROM visits)",
+])
+def test_options_of_a_subquery_are_refused_and_the_cure_is_accepted(text):
+    made = curator()
+    with pytest.raises(Refusal, match="a subquery has no price") as refused:
+        made.quote(text, epsilon=1)
+    (mend,) = refused.value.mends
+    inner = text.index("(SELECT") + len("(SELECT ") + 1
+    assert refused.value.where == f"line 1, column {inner}"
+    bare = made.quote(without_options(mend.put)[0], epsilon=1, max_total=7 if "max_total" in text else None)
+    assert made.quote(mend.put, epsilon=1).plan == bare.plan

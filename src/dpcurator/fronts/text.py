@@ -50,7 +50,7 @@ def guard(text: object) -> None:
     if len(text) > MAX_LENGTH:
         raise Refusal(f"the question has {len(text):,} characters; the limit is {MAX_LENGTH:,}.", cure="Shorten it.")
     _characters(text)
-    tokens = _tokens(text)
+    tokens = tokens_of(text)
     if not tokens:
         raise Refusal("the question is empty.", cure="Write SELECT ... FROM table.")
     if len(tokens) > MAX_TOKENS:
@@ -116,7 +116,8 @@ def _one(tokens: list[Any]) -> None:
         )
 
 
-def _tokens(text: str) -> list[Any]:
+def tokens_of(text: str) -> list[Any]:
+    """The words of a text. Raises Refusal."""
     from sqlglot.tokens import Tokenizer
 
     try:
