@@ -128,7 +128,3 @@ def test_a_quoted_name_is_no_word_of_the_language():
         question = parse(f"SELECT COUNT(*) FROM t WHERE {condition}")
         assert question.where is not None
 
-
-def test_a_bin_is_the_lower_end_of_it():
-    assert parse("SELECT BIN(age, 10) AS b, COUNT(*) FROM visits GROUP BY b") == parse(
-        "SELECT FLOOR(age / 10) * 10 AS b, COUNT(*) FROM visits GROUP BY b")

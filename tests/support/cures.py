@@ -226,7 +226,8 @@ UNBOUNDED = ("weight", "weight * 2", "weight + age", "COALESCE(weight, 0)", "par
              "CASE WHEN smoker THEN weight END", "day - born", "ROUND(weight, 1)")
 NO_NUMBERS = ("city", "note", "patient_id", "doctor", "day", "at", "born", "LOWER(note)", "city || 'x'",
               "DATE_TRUNC('month', day)", "day + INTERVAL '1 day'", "CAST(age AS TEXT)", "DATE(at)")
-NOT_THERE = ("MAX", "MIN", "MEDIAN", "STD", "VAR", "STDEVP", "VARP", "MODE", "BOOL_AND", "EVERY", "BOOL_OR")
+NOT_THERE = ("MAX", "MIN", "MEDIAN", "STD", "VAR", "STDEVP", "VARP", "MODE", "BOOL_AND", "EVERY", "BOOL_OR",
+             "LOGICAL_AND")
 LITERALS = {
     "age": ("'65'", "'x'", "'6.5'", "TRUE", "DATE '2024-01-01'"), "cost": ("'65.5'", "'cheap'", "FALSE"),
     "city": ("5", "2.5", "TRUE", "DATE '2024-01-01'"), "smoker": ("'yes'", "'no'", "1", "0", "'true'"),
@@ -306,6 +307,11 @@ def mistakes(rounds: int = 1) -> list[Mistake]:
     """The family. rounds: how often each name is misspelt, every time otherwise."""
     found = list(_typos(rounds))
     count = "SELECT COUNT(*) FROM visits"
+    found += [
+        Mistake("a window", f"SELECT NTILE({n}) OVER ({over}ORDER BY {x}) AS q, {a} FROM visits GROUP BY {by}")
+        for n in (4, 10) for over in ("", "PARTITION BY city ") for x in ("age", "cost", "weight * 2", "parity DESC")
+        for a in ("COUNT(*)", "AVG(age)") for by in ("q", "1")
+    ]
     found += [Mistake("no bounds", f"SELECT {f}({x}) FROM visits") for f in ("SUM", "AVG") for x in UNBOUNDED]
     found += [Mistake("no number", f"SELECT {f}({x}) FROM visits") for f in ("SUM", "AVG") for x in NO_NUMBERS]
     found += [

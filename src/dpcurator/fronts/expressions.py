@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NoReturn
 
 from dpcurator.errors import Refusal
+from dpcurator.fronts.bins import bin_of, width_bucket
 from dpcurator.fronts.values import shown, value
 from dpcurator.language.functions import ROW_FUNCTIONS
 from dpcurator.language.functions.casts import CASTS
@@ -169,6 +170,15 @@ class Expression:
     def clip(self, lower: object, upper: object) -> Expression:
         """Moved into [lower, upper], which then bound it."""
         return _function("CLIP", self, lower, upper)
+
+    def bin(self, width: object) -> Expression:
+        """The lower end of the bin of this width that it is in, from 0 on: SQL's BIN(x, width), for histograms."""
+        return Expression(bin_of((self.syntax, literal(width, "bin")), example='dp.col("age").bin(10)'))
+
+    def width_bucket(self, low: object, high: object, count: int) -> Expression:
+        """The number of its bucket, of `count` equal ones between two ends; 0 below them, count + 1 above."""
+        ends = tuple(literal(one, "width_bucket") for one in (low, high, count))
+        return Expression(width_bucket((self.syntax, *ends), example='dp.col("age").width_bucket(0, 100, 10)'))
 
     def substring(self, start: int, length: int | None = None) -> Expression:
         """From the code point number `start`, the first being 1."""

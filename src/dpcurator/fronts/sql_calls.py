@@ -14,16 +14,18 @@ from typing import Any, Final
 
 from dpcurator.aggregates import functions
 from dpcurator.errors import Refusal
+from dpcurator.fronts.bins import bin_of, width_bucket
 from dpcurator.fronts.sql_nodes import kind_of, known, place_of, unavailable
 from dpcurator.language.functions import ALSO
-from dpcurator.language.question import Binary, Branch, Call, Case, Literally, Syntax
+from dpcurator.language.question import Branch, Call, Case, Literally, Syntax
 from dpcurator.plan.folding import INNER
 
 NAMED: Final = {"Count": "COUNT", "Sum": "SUM", "Avg": "AVG", "Round": "ROUND", "Abs": "ABS",
                  "Coalesce": "COALESCE", "Nullif": "NULLIF", "Floor": "FLOOR", "Ceil": "CEIL"}
 PARSED: Final = ("COUNT", "SUM", "AVG", "ROUND", "ABS", "COALESCE", "NULLIF")  # the parser keeps others as written
 _ALSO: Final = {**ALSO, "IIF": "IF", "MEAN": "AVG", "VARIANCE": "VAR_SAMP", "STDDEV": "STDDEV_SAMP",
-                "MIN_BY": "ARG_MIN", "MAX_BY": "ARG_MAX", "EVERY": "BOOL_AND"}
+                "MIN_BY": "ARG_MIN", "MAX_BY": "ARG_MAX", "EVERY": "BOOL_AND",
+                "LOGICAL_AND": "BOOL_AND", "LOGICAL_OR": "BOOL_OR"}
 
 
 def is_function(node: Any) -> bool:
@@ -57,23 +59,21 @@ def _written(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
     written, at = str(node.this).upper()[:40], place_of(node)
     name = _ALSO.get(written, written)
     if any(kind_of(part) in ("Star", "Distinct") for part in node.expressions):
+        if name in ("COUNT_IF", "COUNTIF"):
+            raise Refusal("COUNT_IF takes one condition.", where=at, cure="Write it as in COUNT_IF(age > 65).")
         return Call(name, star=True, at=at)
     parts = tuple(inner(part) for part in node.expressions)
     if name == "IF" and len(parts) == 3:
         return Case((Branch(parts[0], parts[1]),), parts[2])
     if name == "BIN":
-        return _bin(parts, at)
-    if name in ("COUNT_IF", "COUNTIF") and len(parts) == 1:
+        return bin_of(parts, at)
+    if name == "WIDTH_BUCKET":
+        return width_bucket(parts, at)
+    if name in ("COUNT_IF", "COUNTIF"):
+        if len(parts) != 1:
+            raise Refusal("COUNT_IF takes one condition.", where=at, cure="Write it as in COUNT_IF(age > 65).")
         return Call("COUNT", (Case((Branch(parts[0], Literally(Fraction(1))),)),), at=at)
     return Call(name, parts, at=at)
-
-
-def _bin(parts: tuple[Syntax, ...], at: str) -> Syntax:
-    """BIN(x, width) is the lower end of its bin: FLOOR(x / width) * width."""
-    width = parts[1] if len(parts) == 2 else None
-    if not (isinstance(width, Literally) and isinstance(width.value, Fraction) and width.value > 0):
-        raise Refusal("BIN takes a value and a width above 0.", where=at, cure="Write it as in BIN(age, 10).")
-    return Binary("*", Call("FLOOR", (Binary("/", parts[0], width),), at=at), width)
 
 
 def filtered(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from dpcurator.errors import Mend, Refusal
+from dpcurator.fronts.bins import MOST_BUCKETS
 from dpcurator.fronts.sql_calls import NAMED, arg, call, extract, filtered, is_function, substring, trim, zone
 from dpcurator.fronts.sql_nodes import CURES, kind_of, known, place_of, unavailable
 from dpcurator.fronts.sql_relations import Queries
@@ -32,6 +33,7 @@ from dpcurator.language.question import (
     Within,
     chain,
 )
+from dpcurator.language.render import expression
 from dpcurator.numbers import rational
 
 MAX_DEPTH: Final = 64  # of an expression's tree
@@ -192,6 +194,8 @@ def _exists(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
 def _place(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
     """ROW_NUMBER() OVER (PARTITION BY ... ORDER BY ...), the only window there is."""
     name = node.this.name if kind_of(node.this) == "Anonymous" else kind_of(node.this)
+    if name.upper() == "NTILE":
+        raise _of_all_rows(node, inner)
     if name.upper() != "ROW_NUMBER" or node.this.expressions:
         raise unavailable(node)
     if node.args.get("order") is None or not node.args.get("partition_by"):
@@ -208,6 +212,20 @@ def _place(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
         first = bool(one.args.get("nulls_first")) and bool(one.meta.get("said"))
         order.append(Ordering(inner(one.this), bool(one.args.get("desc")), first))
     return Place(tuple(inner(one) for one in node.args["partition_by"]), tuple(order), place_of(node))
+
+
+def _of_all_rows(node: Any, inner: Callable[[Any], Syntax]) -> Refusal:
+    """NTILE(n) OVER (ORDER BY x): which part a row is in rests on all others; buckets of equal width do not."""
+    count = next((one.name for one in node.this.expressions if kind_of(one) == "Literal"), "")
+    order = node.args["order"].expressions if node.args.get("order") is not None else []
+    x = expression(inner(order[0].this)) if len(order) == 1 else "x"
+    buckets = count if count.isdecimal() and 1 <= int(count[:4]) <= MOST_BUCKETS else "4"
+    put = f"WIDTH_BUCKET({x}, 0, 100, {buckets})"
+    mends = (Mend(put, node.sql(comments=False)),) if len(order) == 1 else ()
+    return Refusal(
+        "NTILE is not available: the part that a row is in would rest on all other rows.", where=place_of(node),
+        cure=f"Write {put}, with ends from public knowledge: buckets of equal width, for a histogram.", mends=mends,
+    )
 
 
 def _cast(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:

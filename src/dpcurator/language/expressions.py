@@ -206,5 +206,5 @@ _ELSE: Final = {
     "DAYOFWEEK": "Write EXTRACT(dow FROM day), Sunday = 0, or EXTRACT(isodow FROM day), Monday = 1.",
     "DATE_ADD": "Write day + INTERVAL '1 month'.", "DATE_SUB": "Write day - INTERVAL '1 month'.",
     "AGE": "Write DATE_DIFF('year', earlier, later).", "CONCAT_WS": "Write CONCAT(x, '-', y).",
-    "REGEXP_LIKE": "Use LIKE.", "REGEXP_MATCHES": "Use LIKE.", "WIDTH_BUCKET": "Write FLOOR(x / 10) * 10.",
+    "REGEXP_LIKE": "Use LIKE.", "REGEXP_MATCHES": "Use LIKE.", "NTILE": "Write WIDTH_BUCKET(x, 0, 100, 4).",
 }
