@@ -36,7 +36,7 @@ from dpcurator.language.question import (
 from dpcurator.language.render import expression
 from dpcurator.language.rows import Field, Operand
 from dpcurator.language.typed import own_type
-from dpcurator.plan.bind_relations import scene_of
+from dpcurator.plan.bind_relations import mark, scene_of
 from dpcurator.plan.calls import call, measuring
 from dpcurator.plan.caps import bounded, in_one_group
 from dpcurator.plan.keys import keyed
@@ -68,7 +68,7 @@ def bind(question: Question, catalog: Catalog, aggregates: tuple[AggregateRule, 
     scene = scene_of(_from(question), catalog, functions)
     for part in _clauses(question):
         weigh(part)
-    scene.mark(_clauses(question))
+    mark(scene, _clauses(question))
     scope = Scope(scene, question, rules)
     table = scope.table
     source, refused = _source(scope)

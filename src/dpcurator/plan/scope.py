@@ -13,8 +13,8 @@ from dpcurator.catalog.model import Catalog, Column, Table
 from dpcurator.language.expressions import Reader
 from dpcurator.language.question import Name, Question
 from dpcurator.language.rows import Operand
-from dpcurator.plan.bind_relations import Scene
 from dpcurator.plan.nodes import AggregateCall, Measured
+from dpcurator.plan.scene import Scene
 
 
 class AggregateRule(Protocol):

@@ -1,0 +1,187 @@
+"""A relation with the names its columns go by, while a question is bound: what WHERE, subqueries and joins add to.
+
+Checked in tests/plan/test_bind_relations.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from dpcurator.catalog.model import EACH_ROW, Catalog, Column, Table
+from dpcurator.errors import Refusal
+from dpcurator.language.expressions import Reader
+from dpcurator.language.names import find, quote, show
+from dpcurator.language.question import Cohort, From, Name, Named, Place, Query, Syntax, inside, walk, with_parts
+from dpcurator.language.render import words
+from dpcurator.language.rows import fields
+from dpcurator.language.typed import Typed, own_type
+from dpcurator.plan.naming import Names, Part
+from dpcurator.plan.relation_facts import Facts, check_size, facts
+from dpcurator.plan.relations import Made, Numbered, Relation, Rows, Sorted, Where
+
+
+@dataclass
+class Scene:
+    """A relation that grows while a question is bound. `marks`: the columns that say who is in which cohort."""
+
+    catalog: Catalog
+    relation: Relation
+    names: Names
+    aggregates: Collection[str] = ()
+    marks: dict[Cohort | Place, int] = field(default_factory=dict)
+    _known: tuple[Relation, Facts] | None = None
+
+    @property
+    def facts(self) -> Facts:
+        if self._known is None or self._known[0] is not self.relation:
+            self._known = (self.relation, facts(self.relation, self.catalog))
+        return self._known[1]
+
+    @property
+    def table(self) -> Table:
+        return self.facts.table
+
+    def column(self, name: Name | Cohort | Place) -> tuple[int, Column]:
+        """The column that a name means, the mark of a cohort, or a row's number. Raises Refusal."""
+        if isinstance(name, Place) and name not in self.marks:
+            raise Refusal(
+                "ROW_NUMBER() stands in the select list or the QUALIFY of a subquery.", where=name.at,
+                cure="Write SELECT ... FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY unit ORDER BY column) AS n "
+                "FROM table) WHERE n = 1.",
+            )
+        index = self.names.find(name) if isinstance(name, Name) else self.marks[name]
+        return index, self.table.columns[index]
+
+    def reader(self, inside: str) -> Reader:
+        """What reads expressions of rows, inside WHERE, GROUP BY or an aggregate."""
+        return Reader(self.table, self.column, inside, self.aggregates)
+
+    def number(self, parts: Iterable[Syntax]) -> None:
+        """Bind the numbers of rows in these expressions, each as one more column. Raises Refusal."""
+        for place_ in [one for part in parts for one in walk(part) if isinstance(one, Place)]:
+            if place_ in self.marks:
+                continue
+            if self.facts.unit is None:
+                raise Refusal(
+                    "each row is a unit of its own here: it has no others to be numbered among.", where=place_.at,
+                    cure="Ask of the rows themselves.",
+                )
+            if not any(self.is_unit(part) for part in place_.partition):
+                raise Refusal(
+                    "ROW_NUMBER() numbers the rows of one unit: how many rows others have says nothing of it.",
+                    where=place_.at, cure=f"Write PARTITION BY {quote(self.table.unit or '')}.",
+                )
+            reader = self.reader("PARTITION BY")
+            others = [part for part in dict.fromkeys(place_.partition) if not self.is_unit(part)]
+            keys = tuple(made_column(reader.value(part), self.words(part)) for part in others)
+            reader = self.reader("ORDER BY")
+            along = []
+            for one in place_.order:
+                typed = made_column(reader.value(one.part), "")
+                along.append(Sorted(typed.part, one.descending, one.nulls_first))
+            numbered = Numbered(self.relation, len(self.table.columns), keys, tuple(along))
+            self.marks[place_] = self.add(numbered)
+
+    def where(self, condition: Syntax, clause: str = "WHERE") -> None:
+        """Keep the rows for which it is true. Raises Refusal."""
+        predicate = self.reader(clause).predicate(condition)
+        used = sorted(fields(predicate))
+        self.relation = Where(self.relation, predicate, tuple(self.table.columns[i].name for i in used))
+
+    def add(self, relation: Relation) -> int:
+        """Put a relation with one more column in place of this one; the column's number. Raises Refusal."""
+        at, self.relation = len(self.table.columns), relation
+        check_size(relation)
+        return at
+
+    def is_unit(self, part: Syntax) -> bool:
+        """Whether an expression is the unit's column."""
+        return isinstance(part, Name) and self.names.has(part) and self.names.find(part) == self.facts.unit
+
+    def placed(self, part: Syntax) -> Syntax:
+        """An expression with the number of each column, however its name is spelled. Raises Refusal."""
+        if isinstance(part, Name):
+            return Name(f"#{self.names.find(part)}", True)
+        within = inside(part)
+        return with_parts(part, [self.placed(one) for one in within]) if within else part
+
+    def words(self, part: Syntax) -> str:
+        """What a column made of it is called, however its names are quoted, capitalised and qualified."""
+
+        def told(one: Syntax) -> Syntax:
+            if isinstance(one, Name):
+                index = self.names.find(one)
+                titles = [title for part in self.names.parts for title, place_ in part.columns if place_ == index]
+                return Name(quote(next((title for title in titles if title.lower() == one.column.lower()), one.column)))
+            within = inside(one)
+            return with_parts(one, [told(inner) for inner in within]) if within else one
+
+        return called(told(part))
+
+
+class Subqueries(Protocol):
+    """What binds a subquery, or FROM, whatever it holds: joins and cohorts hold subqueries, which hold joins and
+    cohorts."""
+
+    def query(self, query: Query, catalog: Catalog, at: str) -> Scene:
+        """The rows of a subquery, under the titles of its columns. Raises Refusal."""
+
+    def source(self, source: From, catalog: Catalog, aggregates: Collection[str]) -> Scene:
+        """What FROM says. Raises Refusal."""
+
+
+def stored(source: Named, catalog: Catalog, aggregates: Collection[str]) -> Scene:
+    """A table of the catalog. Raises Refusal."""
+    private = [table for table in catalog.tables if table.private]
+    names = [table.name for table in catalog.tables]
+    table = catalog.tables[find(source.name, source.quoted, names, what="table", where=source.at)]
+    if not table.private:
+        raise Refusal(
+            f"{show(table.name)} is a public table: its contents need no curator.", where=source.at,
+            cure=f"Private tables: {', '.join(quote(t.name) for t in private) or 'none'}.",
+        )
+    unit = None if table.unit == EACH_ROW else table.unit
+    index = None if unit is None else [column.name for column in table.columns].index(unit)
+    rows = Rows(table.name, unit, index, catalog.neighbours, catalog.units)
+    columns = tuple((column.name, number) for number, column in enumerate(table.columns))
+    part = Part(table.name if source.alias is None else source.alias, columns)
+    return Scene(catalog, rows, Names((part,)), aggregates)
+
+
+def public_table_of(source: From, catalog: Catalog) -> Table | None:
+    """The public table that a name in FROM means."""
+    if not isinstance(source, Named):
+        return None
+    try:
+        table = catalog.tables[find(source.name, source.quoted, [one.name for one in catalog.tables], what="table")]
+    except Refusal:
+        return None
+    return None if table.private else table
+
+
+def same_units(one: Scene, other: Scene, at: str) -> None:
+    """Refuse two relations whose units have different types: they name different things."""
+    types = [scene.table.columns[scene.facts.unit or 0].type for scene in (one, other)]
+    if types[0] != types[1]:
+        raise Refusal(
+            f"the unit of {show(one.table.name)} is {types[0]}, and that of {show(other.table.name)} {types[1]}.",
+            where=at, cure="The steward declares both units with one type, since they are the same ones.",
+        )
+
+
+def made_column(typed: Typed, name: str) -> Made:
+    """A computed column. Raises Refusal."""
+    type = own_type(typed)
+    if type in ("null", "interval"):
+        raise Refusal(
+            f"a column of a subquery has no type: it is {'NULL' if type == 'null' else 'an interval'}.",
+            cure="Give it one, as in CAST(NULL AS INTEGER).",
+        )
+    return Made(name, typed.as_type(type), "timestamp" if type == "local" else type)
+
+
+def called(part: Syntax) -> str:
+    """What a column is called in messages and derivations."""
+    return words(part) or "an expression"
