@@ -2,6 +2,7 @@
 
 import datetime as dt
 import json
+from fractions import Fraction as F
 
 import duckdb
 import pytest
@@ -68,6 +69,23 @@ def test_missing_values_of_a_public_table_repeat_as_what_they_are_read_as(tmp_pa
     facts = open_snapshot(declaration).facts
     assert dict(facts.most) == {("cities", "name"): 1, ("cities", "price"): 3}
     assert facts.unique == {("cities", "name")}
+
+
+def test_numbers_of_a_public_table_have_the_bounds_that_are_read_of_them(tmp_path):
+    """Declared ones come first; an infinite number has none; missing ones count as what they are read as."""
+    (tmp_path / "visits.csv").write_text("city,who,cost\nHull,a,1\n")
+    (tmp_path / "cities.csv").write_text("name,price,people,founded,far,size,on\nYork,2.1,5,1800-01-01,inf,1,1\n"
+                                         "Hull,nan,-7,1900-01-01,2,2,0\nBath,0.1,,,,,\n")
+    more = 'founded = "date"\nfar = "float"\nsize = { type = "integer", bounds = [0, 9] }\non = "boolean"\n'
+    declaration = load(FILE + 'people = { type = "integer", missing = 9 }\n' + more, directory=tmp_path)
+    refresh(declaration)
+    catalog = catalog_of(declaration, open_snapshot(declaration).facts)
+    found = {column.name: (column.lower, column.upper) for column in catalog.tables[1].columns}
+    assert found == {
+        "name": (None, None), "price": (F("0.1"), F("2.1")), "people": (-7, 9), "founded": (-62091, -25567),
+        "far": (None, None), "size": (0, 9), "on": (None, None),
+    }
+    assert catalog.digest != catalog_of(declaration).digest
 
 
 def test_the_report_gives_places_counts_and_the_most_frequent_spellings(declared, tmp_path):

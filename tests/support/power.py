@@ -452,6 +452,8 @@ SAMPLED: Final[dict[str, int]] = {
     "recipes/test_flights_surface.py::test_count_mean_and_sum_by_carrier_and_month_with_listed_keys": 0,
     "recipes/test_flights_surface.py::test_count_mean_and_sum_by_carrier_and_month_with_unknown_keys": 1,
     "recipes/test_flights_surface.py::test_the_recipe": 0,
+    "recipes/test_relations.py::test_flights": 0,
+    "recipes/test_relations.py::test_the_clinic": 12,
     "recipes/test_wagepan.py::test_scaled_units_are_scaled_as_the_meaning_says": 3,
     "release/test_finish.py::test_expressions_at_the_edges_finish": 27,
     "release/test_finish.py::test_rows_as_sql_gives_them": 13,

@@ -2,8 +2,8 @@
 
 What the digest covers. sha256 of canonical JSON of everything public that gives questions their meaning: protects,
 neighbours, units, salt, the budget, tables, their units, caps, repeats, columns, types, cleaning, bounds, fills, and
-key lists as resolved from public tables. Not covered: sources (files, encodings, spellings, zones), because
-neighbouring is defined on the snapshot's rows (semantics 1.4), and the data version, which requests carry themselves.
+key lists, with keys and bounds of public tables as they were read. Not covered: sources (files, encodings, spellings,
+zones), because neighbouring is defined on the snapshot's rows (semantics 1.4), and the data version, which requests carry themselves.
 
 Checked in tests/catalog/test_bind.py.
 """
@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, Final
 
 from dpcurator.catalog.columns import in_order
@@ -31,6 +32,7 @@ class PublicFacts:
     keys: tuple[tuple[tuple[str, str], tuple[Value, ...]], ...] = ()
     unique: frozenset[tuple[str, str]] = frozenset()  # public columns without repeats
     most: tuple[tuple[tuple[str, str], int], ...] = ()  # of a public column: in how many rows one value is, at most
+    ends: tuple[tuple[tuple[str, str], tuple[Fraction, Fraction]], ...] = ()  # its least and greatest number
 
     def of(self, table: str, column: str) -> tuple[Value, ...] | None:
         """The key values of a public column; None when no refresh has read it."""
@@ -63,8 +65,9 @@ def _with_public_keys(table: Table, declaration: Declaration, facts: PublicFacts
     if not table.private:
         read = [facts.of(table.name, column.name) for column in columns]
         unique = [(table.name, column.name) in facts.unique for column in columns]
-        most = dict(facts.most)
+        most, ends = dict(facts.most), dict(facts.ends)
         columns = [replace(column, most=most.get((table.name, column.name))) for column in columns]
+        columns = [_with_ends(column, ends.get((table.name, column.name))) for column in columns]
         return replace(table, columns=tuple(
             replace(column, keys=in_order(values), unique=once) if values else column
             for column, values, once in zip(columns, read, unique, strict=True)
@@ -76,6 +79,11 @@ def _with_public_keys(table: Table, declaration: Declaration, facts: PublicFacts
         keys = in_order((None, *values) if wanted.with_missing else values)
         columns = [replace(c, keys=keys) if c.name == wanted.column else c for c in columns]
     return replace(table, columns=tuple(columns))
+
+
+def _with_ends(column: Column, read: tuple[Fraction, Fraction] | None) -> Column:
+    """What is declared comes first."""
+    return column if read is None or column.lower is not None else replace(column, lower=read[0], upper=read[1])
 
 
 def schema_fingerprint(declaration: Declaration) -> str:

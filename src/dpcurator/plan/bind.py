@@ -19,6 +19,7 @@ from dpcurator.language.question import (
     Caps,
     Case,
     Cast,
+    Cohort,
     Fits,
     From,
     Item,
@@ -261,12 +262,12 @@ def _key_of(part: Syntax, scope: Scope) -> tuple[Post, Shape] | None:
     """The key that an expression of rows is, when it is one that is grouped by.
 
     A column grouped by as it is goes by its name alone: what is made of it here is made of the key, unless it is a cast
-    that the answer's own expressions do not have.
+    that the answer's own expressions do not have, or a cohort, which is a column that has no name.
     """
     plain: dict[Operand, str] = {Field(n, column.kind): column.type for n, column in enumerate(scope.table.columns)}
-    to_text = isinstance(part, Cast) and part.type == "TEXT"
-    keys = [(n, key) for n, key in enumerate(scope.keys) if to_text or plain.get(key.part) != key.type]
-    if not keys or not isinstance(part, Binary | Call | Case | Cast | Unary | Within | Fits):
+    own = isinstance(part, Cohort) or (isinstance(part, Cast) and part.type == "TEXT")
+    keys = [(n, key) for n, key in enumerate(scope.keys) if own or plain.get(key.part) != key.type]
+    if not keys or not isinstance(part, Binary | Call | Case | Cast | Cohort | Unary | Within | Fits):
         return None
     if any(isinstance(one, Call) and one.function in scope.aggregates for one in walk(part)):
         return None

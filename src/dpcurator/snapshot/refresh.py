@@ -8,6 +8,7 @@ typed source removes exactly those rows from the snapshot. Checked in tests/snap
 from __future__ import annotations
 
 import glob
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -87,7 +88,7 @@ def refresh(
                 report.outside = outside_keys(draft.connection, i, listed)
                 report.beyond = beyond_bounds(draft.connection, i, table)
                 report.over = over_caps(draft.connection, i, table, listed)
-        draft.publish(public, name, _most(declaration, draft))
+        draft.publish(public, name, _most(declaration, draft), _ends(declaration, draft))
         return Report(draft.version, tuple(reports), name)
 
 
@@ -204,6 +205,23 @@ def _most(declaration: Declaration, draft: Draft) -> dict[tuple[str, str], int]:
                 "WHERE c IS NOT NULL GROUP BY c)", given,
             ).fetchall()
             found[table.name, column.name] = most or 0
+    return found
+
+
+def _ends(declaration: Declaration, draft: Draft) -> dict[tuple[str, str], tuple[str, str]]:
+    """The least and greatest number of a public column, with missing ones read as declared; none where one is
+    infinite."""
+    found: dict[tuple[str, str], tuple[str, str]] = {}
+    for i, table in enumerate(declaration.tables):
+        for j, column in enumerate(table.columns if not table.private else ()):
+            if column.type not in ("integer", "float", "date", "timestamp"):
+                continue
+            held, given = (f"c{j}", []) if column.missing is None else (f"coalesce(c{j}, ?)", [column.missing])
+            known = "NOT isnan(c)" if column.kind == "float" else "c IS NOT NULL"
+            [(least, greatest)] = draft.connection.execute(
+                f"SELECT min(c), max(c) FROM (SELECT {held} AS c FROM t{i}) WHERE {known}", given).fetchall()
+            if least is not None and math.isfinite(least) and math.isfinite(greatest):
+                found[table.name, column.name] = (repr(least), repr(greatest))
     return found
 
 

@@ -20,6 +20,7 @@ import re
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
@@ -120,7 +121,9 @@ def _public(found: dict[str, Any]) -> PublicFacts:
     )
     unique = frozenset((entry["table"], entry["column"]) for entry in found["keys"] if entry.get("unique") is True)
     most = tuple(((entry["table"], entry["column"]), int(entry["rows"])) for entry in found.get("most", []))
-    return PublicFacts(found["version"], keys, unique, most)
+    ends = tuple(((entry["table"], entry["column"]), (Fraction(entry["ends"][0]), Fraction(entry["ends"][1])))
+                 for entry in found.get("most", []) if "ends" in entry)
+    return PublicFacts(found["version"], keys, unique, most, ends)
 
 
 def _facts(state: Path) -> dict[str, Any] | None:
@@ -174,9 +177,10 @@ class Draft:
     def publish(
         self, keys: list[tuple[tuple[str, str], tuple[Any, ...]]], name: str | None = None,
         most: Mapping[tuple[str, str], int] | None = None,
+        ends: Mapping[tuple[str, str], tuple[str, str]] | None = None,
     ) -> None:
         """Put the snapshot in force. name: what the steward calls this version. most: in how many rows a value of a
-        public column is, at most."""
+        public column is, at most; ends: its least and greatest number, in digits."""
         self.connection.execute("CHECKPOINT")
         self.connection.close()
         _sync(self.path)
@@ -191,7 +195,11 @@ class Draft:
                 | ({"unique": True} if (most or {}).get((table, column)) == 1 else {})
                 for (table, column), values in keys
             ],
-            "most": [{"table": table, "column": column, "rows": n} for (table, column), n in (most or {}).items()],
+            "most": [
+                {"table": table, "column": column, "rows": n}
+                | ({"ends": list(ends[table, column])} if ends and (table, column) in ends else {})
+                for (table, column), n in (most or {}).items()
+            ],
             "name": name,
             "names": self.names if name is None else self.names | {name: self.version},
         }
