@@ -141,3 +141,16 @@ def test_a_cohort_of_other_units_is_found(monkeypatch):
 
     monkeypatch.setattr(reference_relations, "_flag", weakened)
     assert is_found(iter(range(500)))
+
+
+def test_a_list_that_looks_at_other_rows_is_found(monkeypatch):
+    """Weakened: a row is marked where the value of any row is in the public list."""
+    honest = reference_relations._found
+
+    def weakened(node: Any, rows: Any, others: Any) -> Any:
+        marks = [row[-1] for row in honest(node, rows, others)]
+        return [(*row, int(1 in marks)) for row in rows]
+
+    monkeypatch.setattr(reference_relations, "_found", weakened)
+    monkeypatch.setattr(relations, "question", relations.listed)
+    assert is_found(iter(range(500)))

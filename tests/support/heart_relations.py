@@ -124,6 +124,28 @@ CONDITIONS = ["age > 0", "seen", "city = 'Leeds'", "cost IS NULL", "code < 2", "
 INNER = ["code = 1", "kind = 'a'", "cost >= 0.5", "code IS NOT NULL", "LENGTH(kind) = 1"]
 
 
+LISTED = [
+    "city IN (SELECT city FROM places)", "city NOT IN (SELECT city FROM places WHERE region = 'N')",
+    "city IN (SELECT p.city FROM places AS p WHERE p.code < 1 AND p.city IS NOT NULL)",
+    "code + 1 IN (SELECT code FROM places WHERE region IS NOT NULL)",
+    "age NOT IN (SELECT code FROM places WHERE FALSE)",
+    "EXISTS (SELECT 1 FROM places WHERE places.city = visits.city AND region = 'N')",
+    "NOT EXISTS (SELECT * FROM places AS p WHERE p.code = visits.age AND p.city = visits.city)",
+]
+
+
+def listed(luck: random.Random) -> str:
+    """A question of rows by what a public table lists."""
+    asked = ", ".join(luck.sample(["COUNT(*)", "COUNT(age)", "SUM(age)", "SUM(cost)", "COUNT(DISTINCT pid)"], 2))
+    one, other = luck.sample(LISTED, 2)
+    if luck.random() < 0.3:
+        return f"SELECT {asked} FROM visits WHERE {one} GROUP BY {other}"
+    if luck.random() < 0.3:
+        return f"SELECT COUNT(*), SUM(CLIP(n, 0, 3)) FROM (SELECT pid, COUNT_IF({one}) AS n FROM visits GROUP BY pid)"
+    more = luck.choice(["", f" AND ({other}) IS NOT NULL", f" OR {other}", f" AND {cohort(luck)}"])
+    return f"SELECT {asked} FROM visits WHERE {one}{more}{luck.choice(['', ' GROUP BY city'])}"
+
+
 def cohort(luck: random.Random) -> str:
     """A condition on the unit of visits."""
     where = f" WHERE {luck.choice(INNER)}" if luck.random() < 0.8 else ""
@@ -238,8 +260,8 @@ def numbered(luck: random.Random) -> str:
 
 def question(luck: random.Random) -> str:
     kind = luck.random()
-    if kind > 0.8:
-        return together(luck) if kind < 0.9 else numbered(luck)
+    if kind > 0.75:
+        return listed(luck) if kind < 0.8 else together(luck) if kind < 0.9 else numbered(luck)
     if kind < 0.6:
         return of_folded(luck) if kind < 0.3 else joined(luck)
     asked = luck.sample(["COUNT(*)", "COUNT(age)", "SUM(age)", "AVG(cost)", "SUM(cost)", "COUNT(DISTINCT pid)"], 2)

@@ -14,6 +14,7 @@ from dpcurator.plan.nodes import Plan
 from dpcurator.plan.relations import (
     Computed,
     InCohort,
+    InPublic,
     JoinOnUnit,
     JoinPublic,
     Numbered,
@@ -62,6 +63,10 @@ def relation_lines(node: Relation) -> list[str]:
         case InCohort(source, among):
             beside = [f"  {line}" for line in relation_lines(among)]
             return [*relation_lines(source), "marked: whether the unit has a row in", *beside]
+        case InPublic(source, table, here, there, predicate):
+            which = "" if predicate is None else ", in rows that meet a condition"
+            what, listed = (", ".join(one.name for one in some) for some in (here, there))
+            return [*relation_lines(source), f"marked: {what} is in {listed} of {table}, which is public{which}"]
         case JoinPublic(source, table):
             return [*relation_lines(source), f"joined to the rows of {table}, which are public"]
         case JoinOnUnit(source, other):

@@ -21,6 +21,7 @@ from dpcurator.plan.core_relations import (
     CoreRelation,
     Flag,
     Folded,
+    Found,
     Groups,
     Match,
     Only,
@@ -65,6 +66,12 @@ def check_relation(node: CoreRelation, levels: int = MOST_LEVELS) -> tuple[Sourc
         case Flag(source, unit, among, among_unit):
             columns, others = check_relation(source, levels - 1), check_relation(among, levels - 1)
             require(_unit(unit, columns) == _unit(among_unit, others), "Units of two kinds are not the same units.")
+        case Found(source, on, other, unknown):
+            columns, others = check_relation(source, levels - 1), check_relation(other, levels - 1)
+            kinds = tuple(one.kind for one in columns)
+            alike = [kind_of(kinds, index) for index in on] == [one.kind for one in others]
+            require(bool(on) and alike, "Values of one kind are compared, in pairs.")
+            require(type(unknown) is bool and (len(on) == 1 or not unknown), "IN compares one value.")
         case Match(source, other, on, other_on, left):
             columns, others = check_relation(source, levels - 1), check_relation(other, levels - 1)
             require(len(on) == len(other_on) >= 1 and type(left) is bool, "A join compares columns in pairs.")

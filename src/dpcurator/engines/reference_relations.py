@@ -20,6 +20,7 @@ from dpcurator.plan.core_relations import (
     CoreRelation,
     Flag,
     Folded,
+    Found,
     Groups,
     Match,
     Only,
@@ -69,6 +70,8 @@ def relation(node: CoreRelation, tables: Tables) -> list[Row]:
             return _ranked(node, relation(source, tables))
         case Flag(source, _, among):
             return _flag(node, relation(source, tables), relation(among, tables))
+        case Found(source, _, other):
+            return _found(node, relation(source, tables), relation(other, tables))
     raise AssertionError("unreachable: check_core knows every relation")
 
 
@@ -150,3 +153,15 @@ def _ranked(node: Ranked, rows: list[Row]) -> list[Row]:
 def _flag(node: Flag, rows: list[Row], among: list[Row]) -> list[Row]:
     cohort = {row[node.among_unit] for row in among}
     return [(*row, int(row[node.unit] in cohort)) for row in rows]
+
+
+def _found(node: Found, rows: list[Row], others: list[Row]) -> list[Row]:
+    listed = set(others)
+    gap = any(None in other for other in others)
+
+    def mark(values: Row) -> Value:
+        if None not in values and values in listed:
+            return 1
+        return None if node.unknown and others and (gap or None in values) else 0
+
+    return [(*row, mark(tuple(row[index] for index in node.on))) for row in rows]

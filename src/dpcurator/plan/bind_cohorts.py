@@ -25,6 +25,7 @@ from dpcurator.language.question import (
     walk,
 )
 from dpcurator.language.render import chain, leaves
+from dpcurator.plan.bind_public_lists import in_public
 from dpcurator.plan.folding import INNER
 from dpcurator.plan.relations import InCohort, Relation
 from dpcurator.plan.scene import Scene, Subqueries, public_table_of, same_units
@@ -33,9 +34,20 @@ from dpcurator.plan.scene import Scene, Subqueries, public_table_of, same_units
 def mark(scene: Scene, parts: Iterable[Syntax], subqueries: Subqueries) -> None:
     """Bind the cohorts of these expressions, each as one more column. Raises Refusal."""
     for cohort in [one for part in parts for one in walk(part) if isinstance(one, Cohort)]:
-        if cohort not in scene.marks:
-            among = _cohort(scene, cohort, subqueries)
-            scene.marks[cohort] = scene.add(InCohort(scene.relation, among))
+        if cohort in scene.marks:
+            continue
+        query, public = cohort.query, None
+        if isinstance(query, Select):
+            public = public_table_of(query.source, scene.catalog)
+        if isinstance(query, Select) and public is not None:
+            if cohort.part is None:
+                _exists_of_rows(query)
+            else:
+                mark(scene, [cohort.part], subqueries)
+            scene.marks[cohort] = scene.add(in_public(scene, cohort, query, public))
+            continue
+        among = _cohort(scene, cohort, subqueries)
+        scene.marks[cohort] = scene.add(InCohort(scene.relation, among))
 
 
 def _cohort(scene: Scene, cohort: Cohort, subqueries: Subqueries) -> Relation:
@@ -54,13 +66,6 @@ def _cohort(scene: Scene, cohort: Cohort, subqueries: Subqueries) -> Relation:
                 "UNION ALL in the subquery of EXISTS is not available.", where=cohort.at,
                 cure="Write EXISTS (...) OR EXISTS (...).",
             )
-    public = public_table_of(query.source, scene.catalog)
-    if public is not None:
-        raise Refusal(
-            f"{show(public.name)} is a public table, and a cohort is of rows that units own.", where=cohort.at,
-            cure="List its values after IN, or join it: "
-            f"FROM {quote(scene.table.name)} JOIN {quote(public.name)} ON one.column = other.column.",
-        )
     if cohort.part is None:
         inner = subqueries.source(query.source, scene.catalog, INNER)
     else:
@@ -125,13 +130,14 @@ def _correlates(scene: Scene, part: Syntax, inner: Scene) -> bool:
     )
 
 
-def _exists_of_rows(query: Select, way: str) -> None:
+def _exists_of_rows(query: Select, way: str = "") -> None:
     """Refuse EXISTS (SELECT COUNT(*) ...): an aggregate has a row even where nothing is, so it would always be true."""
     parts = [item.part for item in query.items if isinstance(item, Item)]
     for call in [one for part in parts for one in walk(part) if isinstance(one, Call)]:
         if call.function not in ROW_FUNCTIONS:
             raise Refusal(
                 f"EXISTS asks whether there are rows, and {call.function} makes one even of none.", where=call.at,
-                cure=f"Write EXISTS (SELECT 1 FROM ...); or for a condition on it, {way[:-1].split(' WHERE')[0]} "
-                "GROUP BY ... HAVING ...).",
+                cure="Write EXISTS (SELECT 1 FROM ...)" + (
+                    f"; or for a condition on it, {way[:-1].split(' WHERE')[0]} GROUP BY ... HAVING ...)." if way
+                    else "."),
             )

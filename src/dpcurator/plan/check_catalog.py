@@ -22,6 +22,7 @@ from dpcurator.plan.relations import (
     Computed,
     Fold,
     InCohort,
+    InPublic,
     JoinOnUnit,
     JoinPublic,
     Made,
@@ -86,6 +87,14 @@ def _relation(node: Relation, catalog: Catalog) -> str | None:
                 return "a join may find several rows"
         types = [(mine.table.columns[a].type, other.table.columns[b].type) for a, b in pairs]
         return None if all(a == b for a, b in types) else "units or columns of two types are compared"
+    if isinstance(node, InPublic):
+        table, public = facts(node.source, catalog).table, public_table(node.table, catalog)
+        if not all(_is_made(one, table) for one in node.here) or not all(_is_made(one, public) for one in node.there):
+            return "what is looked up in a public table is made of other columns"
+        if node.predicate is not None and not of_table(node.predicate, public):
+            return "the condition on a public table looks at other columns"
+        pairs_ = zip(node.here, node.there, strict=True)
+        return None if all(a.type == b.type for a, b in pairs_) else "columns of two types are compared"
     if isinstance(node, UnionAll):
         mine, other = (facts(side, catalog) for side in below(node))
         pairs = [(mine.unit or 0, other.unit or 0), *zip(node.columns, node.other_columns, strict=True)]

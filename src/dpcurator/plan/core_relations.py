@@ -55,6 +55,20 @@ class Flag:
 
 
 @dataclass(frozen=True, slots=True)
+class Found:
+    """The rows of `source` with one more column: 1 where some row of `other` has equal values, column on[i] of the one
+    and i of the other, which has no more; else 0. A missing value equals none.
+
+    unknown: with one pair of columns: where none is equal and `other` has rows, missing if the value is, or one of
+    theirs: SQL's IN."""
+
+    source: CoreRelation
+    on: tuple[int, ...]
+    other: CoreRelation
+    unknown: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Columns:
     """The rows with exactly these columns, each computed of one row of `source`."""
 
@@ -130,7 +144,7 @@ class Ranked:
     order: tuple[Order, ...]
 
 
-CoreRelation = Stored | Only | Flag | Columns | Groups | Match | Both | Ranked
+CoreRelation = Stored | Only | Flag | Found | Columns | Groups | Match | Both | Ranked
 
 
 def below(node: CoreRelation) -> tuple[CoreRelation, ...]:
@@ -140,8 +154,8 @@ def below(node: CoreRelation) -> tuple[CoreRelation, ...]:
             return (source,)
         case Flag(source, _, among):
             return (source, among)
-        case Match(source, other) | Both(source, other):
-            return (source, other)
+        case Match() | Both() | Found():
+            return (node.source, node.other)
     return ()
 
 
@@ -169,8 +183,8 @@ def columns_of(node: CoreRelation) -> tuple[Source, ...]:
             return columns
         case Only(source):
             return columns_of(source)
-        case Flag(source) | Ranked(source):
-            return (*columns_of(source), Source("", "integer"))
+        case Flag() | Found() | Ranked():
+            return (*columns_of(node.source), Source("", "integer"))
         case Both(source, other):
             pairs = zip(columns_of(source), columns_of(other), strict=True)
             return tuple(Source("", one.kind, None, max(one.letters, two.letters)) for one, two in pairs)

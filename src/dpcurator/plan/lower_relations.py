@@ -21,6 +21,7 @@ from dpcurator.plan.core_relations import (
     CoreRelation,
     Flag,
     Folded,
+    Found,
     Groups,
     Match,
     Only,
@@ -35,6 +36,7 @@ from dpcurator.plan.relations import (
     Computed,
     Fold,
     InCohort,
+    InPublic,
     JoinOnUnit,
     JoinPublic,
     Numbered,
@@ -43,6 +45,7 @@ from dpcurator.plan.relations import (
     Rows,
     UnionAll,
     Where,
+    public_expressions_of,
 )
 
 
@@ -104,6 +107,39 @@ def _in_cohort(node: InCohort, used: set[int], catalog: Catalog) -> Placed:
     among = lowered_relation(node.among, {other}, catalog)
     made = Flag(below.node, below.place[unit], among.node, among.place[other])
     return Placed(made, below.place | {flag: len(columns_of(below.node))})
+
+
+def _in_public(node: InPublic, used: set[int], catalog: Catalog) -> Placed:
+    """Where nobody looks at the column, it is not made."""
+    flag = len(facts(node.source, catalog).table.columns)
+    if flag not in used:
+        return lowered_relation(node.source, used, catalog)
+    read = (used - {flag}).union(*(fields(one.part) for one in node.here))
+    below = lowered_relation(node.source, read, catalog)
+    columns: list[Operand] = [Field(at, source.kind) for at, source in enumerate(columns_of(below.node))]
+    size = len(columns)
+    here = [moved(one.part, below.place) for one in node.here]
+    columns += [part for part in dict.fromkeys(here) if part not in columns]
+    source = Columns(below.node, tuple(columns)) if len(columns) > size else below.node
+    made = Found(source, tuple(map(columns.index, here)), _public_rows(node, catalog), node.unknown)
+    return Placed(made, below.place | {flag: len(columns)})
+
+
+def _public_rows(node: InPublic, catalog: Catalog) -> CoreRelation:
+    """What is compared of the public rows for which the condition is true."""
+    read = sorted(set().union(*(fields(one) for one in public_expressions_of(node))))
+    place = {index: at for at, index in enumerate(read)}
+    rows: CoreRelation = _stored_public(node.table, read, catalog)
+    if node.predicate is not None:
+        rows = Only(rows, moved_condition(node.predicate, place))
+    return Columns(rows, tuple(moved(one.part, place) for one in node.there))
+
+
+def _stored_public(name: str, read: Iterable[int], catalog: Catalog) -> Stored:
+    """A public table with these of its columns."""
+    columns = public_table(name, catalog).columns
+    number = [table.name for table in catalog.tables].index(name)
+    return Stored(f"t{number}", tuple(_source(index, columns[index], None) for index in read), None)
 
 
 def _computed(node: Computed, used: set[int], catalog: Catalog) -> Placed:
@@ -207,10 +243,8 @@ def _join_public(node: JoinPublic, used: set[int], catalog: Catalog) -> Placed:
     source = lowered_relation(node.source, wanted | set(node.on), catalog)
     if node.left and node.single and wanted == used:
         return source
-    columns = public_table(node.table, catalog).columns
     read = sorted({index - size for index in used if index >= size} | set(node.other_on))
-    number = [table.name for table in catalog.tables].index(node.table)
-    other = Stored(f"t{number}", tuple(_source(index, columns[index], None) for index in read), None)
+    other = _stored_public(node.table, read, catalog)
     width = len(columns_of(source.node))
     on = tuple(source.place[index] for index in node.on)
     made = Match(source.node, other, on, tuple(read.index(index) for index in node.other_on), node.left)
@@ -246,6 +280,7 @@ def _owner(unit: int | None) -> int:
 
 
 RULES: Final[dict[type, Callable[..., Any]]] = {
-    Rows: _rows, Where: _where, InCohort: _in_cohort, Computed: _computed, PerUnit: _per_unit,
-    JoinOnUnit: _join_on_unit, JoinPublic: _join_public, UnionAll: _union_all, Numbered: _numbered,
+    Rows: _rows, Where: _where, InCohort: _in_cohort, InPublic: _in_public,
+    Computed: _computed, PerUnit: _per_unit, JoinOnUnit: _join_on_unit, JoinPublic: _join_public,
+    UnionAll: _union_all, Numbered: _numbered,
 }

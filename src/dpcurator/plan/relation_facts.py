@@ -24,6 +24,7 @@ from dpcurator.plan.relations import (
     Computed,
     Fold,
     InCohort,
+    InPublic,
     JoinOnUnit,
     JoinPublic,
     Numbered,
@@ -88,6 +89,14 @@ def _in_cohort(node: InCohort, catalog: Catalog) -> Facts:
     found, other = facts(node.source, catalog), facts(node.among, catalog)
     name = f"{found.table.unit} IN {other.table.name}"
     return replace(found, table=with_column(found.table, Column(name, "boolean", per_unit=True)))
+
+
+def _in_public(node: InPublic, catalog: Catalog) -> Facts:
+    found = facts(node.source, catalog)
+    public_table(node.table, catalog)
+    name = f"{', '.join(one.name for one in node.here)} IN {node.table}"
+    same = all(same_in_a_unit(one.part, found.table) for one in node.here)
+    return replace(found, table=with_column(found.table, Column(name, "boolean", per_unit=same)))
 
 
 def _computed(node: Computed, catalog: Catalog) -> Facts:
@@ -219,8 +228,9 @@ def _keys(part: Operand, table: Table) -> tuple[Value, ...] | None:
 
 
 RULES: Final[dict[type, Callable[..., Facts]]] = {
-    Rows: _rows, Where: _where, InCohort: _in_cohort, Computed: _computed, PerUnit: _per_unit,
-    JoinOnUnit: _join_on_unit, JoinPublic: _join_public, UnionAll: _union_all, Numbered: _numbered,
+    Rows: _rows, Where: _where, InCohort: _in_cohort, InPublic: _in_public,
+    Computed: _computed, PerUnit: _per_unit, JoinOnUnit: _join_on_unit, JoinPublic: _join_public,
+    UnionAll: _union_all, Numbered: _numbered,
 }
 
 

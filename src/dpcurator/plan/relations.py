@@ -77,6 +77,29 @@ class Made:
 
 
 @dataclass(frozen=True, slots=True)
+class InPublic:
+    """The rows of `source` with one more column, after the others: 1 where a public table has a row, of those for which
+    `predicate` is true, with equal values, else 0. here[i] is computed of the row, there[i] of the public one, and a
+    missing value equals none.
+
+    unknown: as SQL's IN of one value: where none is equal, and there are such public rows, it is missing if the value
+    is, or if one of theirs is. Unit-local: it is computed of one row, and of public rows; rows are neither added nor
+    taken away.
+    """
+
+    source: Relation
+    table: str
+    here: tuple[Made, ...]
+    there: tuple[Made, ...]
+    predicate: Predicate | None
+    unknown: bool
+
+    def __post_init__(self) -> None:
+        if len(self.here) != len(self.there) or not self.here or (self.unknown and len(self.here) > 1):
+            raise ValueError("values are compared in pairs, by IN one pair")
+
+
+@dataclass(frozen=True, slots=True)
 class Computed:
     """The rows with these columns more, after the others. Unit-local: each is computed of one row."""
 
@@ -217,14 +240,14 @@ class Numbered:
     along: tuple[Sorted, ...]
 
 
-Relation = Rows | Where | InCohort | Computed | PerUnit | JoinOnUnit | JoinPublic | UnionAll | Numbered
+Relation = Rows | Where | InCohort | InPublic | Computed | PerUnit | JoinOnUnit | JoinPublic | UnionAll | Numbered
 
 
 def below(node: Relation) -> tuple[Relation, ...]:
     """The relations directly below one, in order."""
     match node:
-        case Where(source) | Computed(source) | PerUnit(source) | JoinPublic(source) | Numbered(source):
-            return (source,)
+        case Where() | Computed() | PerUnit() | JoinPublic() | Numbered() | InPublic():
+            return (node.source,)
         case InCohort(source, among):
             return (source, among)
         case JoinOnUnit(source, other) | UnionAll(source, other):
@@ -246,7 +269,7 @@ def expressions_of(node: Relation) -> list[Expression]:
     match node:
         case Where(_, predicate):
             return [predicate]
-        case Computed(_, columns):
+        case Computed(_, columns) | InPublic(_, _, columns):
             return [one.part for one in columns]
         case PerUnit(_, keys, folds):
             every = [*(one.part for one in keys), *(part for fold in folds for part in (fold.part, fold.by))]
@@ -254,6 +277,12 @@ def expressions_of(node: Relation) -> list[Expression]:
         case Numbered(_, _, keys, along):
             return [*(one.part for one in keys), *(one.part for one in along)]
     return []
+
+
+def public_expressions_of(node: InPublic) -> list[Expression]:
+    """Its expressions of rows over the columns of the public table."""
+    made = [one.part for one in node.there]
+    return made if node.predicate is None else [node.predicate, *made]
 
 
 def leaves(node: Relation) -> tuple[Rows, ...]:
@@ -273,8 +302,8 @@ def one_row(node: Relation) -> bool:
             return unit is None
         case Where(source) if (first := first_of(node)) is not None and not first.keys:
             return True
-        case Where(source) | Computed(source) | InCohort(source) | JoinOnUnit(source) | Numbered(source):
-            return one_row(source)
+        case Where() | Computed() | InCohort() | InPublic() | JoinOnUnit() | Numbered():
+            return one_row(node.source)
         case PerUnit(_, keys):
             return not keys
         case JoinPublic(source, single=single):
@@ -298,8 +327,8 @@ def first_of(node: Where) -> Numbered | None:
                 if at in ones:
                     return below_
                 below_ = source
-            case Where(source) | Computed(source) | InCohort(source) | JoinOnUnit(source):
-                below_ = source
+            case Where() | Computed() | InCohort() | InPublic() | JoinOnUnit():
+                below_ = below_.source
             case JoinPublic(source, single=True):
                 below_ = source
             case _:
@@ -313,6 +342,9 @@ def unnamed(node: Relation) -> Relation:
             return replace(node, source=unnamed(source), columns=())
         case InCohort(source, among):
             return InCohort(unnamed(source), unnamed(among))
+        case InPublic(source, _, here, there):
+            nameless = (tuple(replace(one, name="") for one in some) for some in (here, there))
+            return replace(node, source=unnamed(source), here=next(nameless), there=next(nameless))
         case Computed(source, columns):
             return Computed(unnamed(source), tuple(replace(one, name="") for one in columns))
         case JoinOnUnit(source, other) | UnionAll(source, other):

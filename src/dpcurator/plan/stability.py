@@ -75,6 +75,7 @@ from dpcurator.plan.reading import Reading
 from dpcurator.plan.relations import (
     Computed,
     InCohort,
+    InPublic,
     JoinOnUnit,
     JoinPublic,
     Numbered,
@@ -185,6 +186,12 @@ def _in_cohort(node: InCohort) -> Reach:
     return _of_same_units(below, among, COHORT, "a cohort is of the units that own the rows")
 
 
+def _in_public(node: InPublic) -> Reach:
+    below = stability(node.source)
+    words = f"whether a row is listed in the public table {node.table} follows from that row"
+    return replace(below, whole=False, steps=_once(below.steps, words))
+
+
 def _grouped(node: Grouped) -> Reach:
     below = stability(node.source)
     if not node.columns:
@@ -256,8 +263,9 @@ def _join_public(node: JoinPublic) -> Reach:
 
 
 NODE_RULES: dict[type, Callable[..., Reach]] = {
-    Rows: _rows, Where: _where, InCohort: _in_cohort, Computed: _computed, PerUnit: _per_unit,
-    JoinOnUnit: _join_on_unit, JoinPublic: _join_public, UnionAll: _union_all, Numbered: _numbered,
+    Rows: _rows, Where: _where, InCohort: _in_cohort, InPublic: _in_public,
+    Computed: _computed, PerUnit: _per_unit, JoinOnUnit: _join_on_unit, JoinPublic: _join_public,
+    UnionAll: _union_all, Numbered: _numbered,
     Grouped: _grouped, Bounded: _bounded,
 }
 

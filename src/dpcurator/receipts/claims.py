@@ -23,7 +23,15 @@ from dpcurator.plan.check_outputs import misfit
 from dpcurator.plan.facts import facts_of
 from dpcurator.plan.nodes import Ask, Plan, Where, measured_of
 from dpcurator.plan.relation_facts import check_size
-from dpcurator.plan.relations import JoinOnUnit, JoinPublic, UnionAll, expressions_of, leaves
+from dpcurator.plan.relations import (
+    InPublic,
+    JoinOnUnit,
+    JoinPublic,
+    UnionAll,
+    expressions_of,
+    leaves,
+    public_expressions_of,
+)
 from dpcurator.plan.relations import walk as relations
 from dpcurator.plan.stability import Steps, derivation, reading
 from dpcurator.pricing.grids import MOST_EXPONENT, MOST_OF_PRODUCT, nearest
@@ -62,6 +70,8 @@ def _runs(plan: Plan) -> None:
     _expressions(read)
     for node in relations(rows):
         _expressions(expressions_of(node))
+        if isinstance(node, InPublic):
+            _expressions(public_expressions_of(node))
         match node:
             case JoinOnUnit(_, _, one, other) | JoinPublic(_, _, one, other) | UnionAll(_, _, one, other):
                 places = (*one, *other)

@@ -71,6 +71,7 @@ def step(name: str, check: Callable[..., str], *given: Any) -> Step:
 FORMS = """
 Plan source calls outputs having order limit offset;  Bounded source max_rows max_groups;  Grouped source columns other
 Where source predicate columns;  InCohort source among;  Rows table unit unit_index neighbours units
+InPublic source table here there predicate unknown
 JoinPublic source table on other_on left single;  JoinOnUnit source other on other_on left
 Computed source columns;  Made name part type;  UnionAll source other columns other_columns
 Numbered source at keys along;  Sorted part descending missing_first
@@ -239,7 +240,7 @@ def alike(columns: list[Any], groups: int) -> str:
 # so one unit's rows still are all that two neighbours differ in. A node that is not here is refused.
 RELATIONS = {"Rows": (), "Where": ("source",), "InCohort": ("source", "among"), "Computed": ("source",),
              "PerUnit": ("source",), "JoinOnUnit": ("source", "other"), "JoinPublic": ("source",),
-             "UnionAll": ("source", "other"), "Numbered": ("source",)}
+             "UnionAll": ("source", "other"), "Numbered": ("source",), "InPublic": ("source",)}
 
 def tables_of(relation: Any) -> list[Any]:
     """The tables that a relation reads, in order."""
@@ -256,10 +257,11 @@ def sound(relation: Any) -> bool:
     sides = [relation[name] for name in ("on", "other_on", "columns", "other_columns")
              if name in relation and node in joins]
     places = [index for side in sides for index in side] + ([relation["at"]] if node == "Numbered" else [])
-    flags = [relation[name] for name in ("left", "single") if name in relation]
+    flags = [relation[name] for name in ("left", "single", "unknown") if name in relation]
     flags += [one[name] for one in relation.get("along", []) for name in ("descending", "missing_first")]
     return (all(type(one) is int and 0 <= one < 10**6 for one in places) and all(type(flag) is bool for flag in flags)
             and len({len(side) for side in sides}) < 2 and relation.get("along", [0]) != []
+            and (node != "InPublic" or 0 < len(relation["here"]) == len(relation["there"]) < 2 + 10**6 * (not flags[0]))
             and (node != "JoinPublic" or relation["on"] != []) and all(map(folds, relation.get("folds", []))))
 
 def folds(fold: Any) -> bool:
@@ -278,7 +280,7 @@ def same_units(one: Any, other: Any, alone: bool) -> bool:
 
 def owned_below(relation: Any) -> bool:
     """Whether a relation groups or compares units, which are then owned by a column."""
-    return relation["node"] not in ("Rows", "Where", "Computed") or any(
+    return relation["node"] not in ("Rows", "Where", "Computed", "InPublic") or any(
         owned_below(relation[name]) for name in RELATIONS[relation["node"]])
 
 def one_row(relation: Any) -> bool:
@@ -299,7 +301,7 @@ def first_of(relation: Any) -> bool:
         sides = [part["left"], part["right"]] if part["node"] == "Compare" and part["op"] == "=" else []
         if any(one.get("value") == 1 for one in sides):
             ones |= {one["index"] for one in sides if one["node"] == "Field"}
-    while below["node"] in ("Where", "Computed", "InCohort", "JoinOnUnit", "Numbered", "JoinPublic"):
+    while below["node"] in ("Where", "Computed", "InCohort", "InPublic", "JoinOnUnit", "Numbered", "JoinPublic"):
         if below["node"] == "Numbered" and below["at"] in ones:
             return not below["keys"]
         if below["node"] == "JoinPublic" and not below["single"]:
@@ -313,6 +315,7 @@ def words_of(relation: Any) -> list[str]:
     found = [words for name in RELATIONS[node] for words in words_of(relation[name])]
     own = {"Where": "WHERE looks at one row at a time: a unit's rows only become fewer",
            "InCohort": "a unit is in the cohort or not by its own rows there, which are marked so",
+           "InPublic": f"whether a row is listed in the public table {relation.get('table')} follows from that row",
            "JoinPublic": f"a row meets rows of the public table {relation.get('table')}, by itself",
            "JoinOnUnit": "a join adds to a unit's rows what its own rows elsewhere say, at most one to each",
            "UnionAll": "UNION ALL puts a unit's rows of both sides together",
@@ -914,8 +917,8 @@ def declared(receipt: Any, reach: SimpleNamespace, catalog: Any) -> str:
         at = key["part"].get("index") if key["count"] is not None and reach.plain else None  # of a bare column
         need(at is None or key["count"] >= fewest([*table["columns"].values()][at]), f"{key['name']} has too few keys")
     for one in parts_of(receipt["plan"]["source"]):
-        need(not (isinstance(one, dict) and one.get("node") == "JoinPublic")
-             or catalog["tables"][one["table"]].get("public") is True, "a table is joined as public, and is not")
+        need(not (isinstance(one, dict) and one.get("node") in ("JoinPublic", "InPublic"))
+             or catalog["tables"][one["table"]].get("public") is True, "a table is read as public, and is not")
     amounts, currency = catalog["ledger"], receipt["price"]["currency"]
     numbers = [curator.get("units", 0), amounts[currency], amounts.get("delta", 0),
                *(catalog["tables"][one["table"]].get("min_units", 1) for one in reach.tables)]

@@ -21,6 +21,7 @@ from dpcurator.plan.core_relations import (
     CoreRelation,
     Flag,
     Folded,
+    Found,
     Groups,
     Match,
     Only,
@@ -111,6 +112,15 @@ def relation_text(node: CoreRelation, stored: Names, parameters: Parameters) -> 
             cohort = f"SELECT DISTINCT x{among_unit} AS w FROM ({right})"
             mark = f"CASE WHEN w IS NULL THEN 0::BIGINT ELSE 1::BIGINT END AS x{len(columns_of(source))}"
             return f"SELECT left_.*, {mark} FROM ({left}) AS left_ LEFT JOIN ({cohort}) ON x{unit} = w"
+        case Found(source, on, other, unknown):
+            left, right = (relation_text(one, stored, parameters) for one in (source, other))
+            size = len(columns_of(source))
+            if unknown:  # the engine's own IN has SQL's rule for missing values
+                return f"SELECT *, CAST(x{on[0]} IN (SELECT x0 FROM ({right})) AS BIGINT) AS x{size} FROM ({left})"
+            listed = f"SELECT DISTINCT {', '.join(f'x{n} AS w{n}' for n in range(len(on)))} FROM ({right})"
+            equal = " AND ".join(f"x{index} = w{n}" for n, index in enumerate(on))
+            mark = f"CASE WHEN w0 IS NULL THEN 0::BIGINT ELSE 1::BIGINT END AS x{size}"
+            return f"SELECT left_.*, {mark} FROM ({left}) AS left_ LEFT JOIN ({listed}) ON {equal}"
 
 
 def _raw(fold: Folded, parameters: Parameters) -> str:

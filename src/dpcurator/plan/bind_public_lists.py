@@ -1,0 +1,184 @@
+"""x IN (SELECT k FROM public), NOT IN, and EXISTS of rows of a public table: conditions on one row, or a Refusal.
+
+What is compared is computed of the row on one side and of a public row on the other. IN is SQL's, with its rule for
+missing values; EXISTS compares by =, and by nothing else. Checked in tests/plan/test_public_lists.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from dpcurator.catalog.model import Column, Table
+from dpcurator.errors import Mend, Refusal
+from dpcurator.language.expressions import Reader
+from dpcurator.language.names import quote, show
+from dpcurator.language.question import (
+    Binary,
+    Cohort,
+    Everything,
+    Name,
+    Named,
+    Place,
+    Select,
+    Syntax,
+    place,
+    walk,
+    weigh,
+)
+from dpcurator.language.render import chain, expression, leaves, words
+from dpcurator.language.rows import Predicate
+from dpcurator.plan.folding import INNER
+from dpcurator.plan.naming import Names, Part
+from dpcurator.plan.relations import InPublic, Made
+from dpcurator.plan.scene import Scene, called, made_column
+
+_CASTS: Final = {"integer": "INTEGER", "float": "DOUBLE", "text": "TEXT", "date": "DATE", "timestamp": "TIMESTAMP",
+                 "boolean": "BOOLEAN"}
+
+
+def in_public(scene: Scene, cohort: Cohort, query: Select, table: Table) -> InPublic:
+    """The rows with the mark of those for which the condition holds. Raises Refusal."""
+    try:
+        return _bound(scene, cohort, query, table)
+    except Refusal as refused:
+        raise (refused if refused.where else refused.placed(cohort.at)) from None
+
+
+def _bound(scene: Scene, cohort: Cohort, query: Select, table: Table) -> InPublic:
+    assert isinstance(query.source, Named)
+    inner = _Public(table, query.source.alias or table.name)
+    for word, given in (("GROUP BY", query.group_by), ("HAVING", query.having), ("QUALIFY", query.qualify)):
+        if given:
+            raise Refusal(
+                f"{word} over a public table is not available.", where=cohort.at,
+                cure=f"Leave it out: a list takes SELECT column FROM {quote(table.name)} WHERE ...",
+            )
+    for part in [one for one in (query.where, *(item.part for item in query.items if not isinstance(item, Everything)))
+                 if one is not None]:
+        weigh(part)
+    return _exists(scene, cohort, query, inner) if cohort.part is None else _listed(scene, cohort, query, inner)
+
+
+class _Public:
+    """A public table under the name that it has in a subquery."""
+
+    def __init__(self, table: Table, name: str) -> None:
+        self.table, self.name = table, name
+        self.names = Names((Part(name, tuple((column.name, n) for n, column in enumerate(table.columns))),))
+
+    def column(self, name: Name | Cohort | Place) -> tuple[int, Column]:
+        if not isinstance(name, Name):
+            what = "a subquery" if isinstance(name, Cohort) else "ROW_NUMBER()"
+            raise Refusal(f"{what} is not available in the subquery of a public table.", where=name.at,
+                          cure="Write its condition in WHERE of the question itself, beside this one.")
+        index = self.names.find(name)
+        return index, self.table.columns[index]
+
+    def reader(self, inside: str) -> Reader:
+        return Reader(self.table, self.column, inside, INNER)
+
+    def owns(self, part: Syntax) -> bool:
+        """Whether every name of an expression means something here."""
+        return all(self.names.speaks_of(one) for one in walk(part) if isinstance(one, Name))
+
+    def condition(self, parts: Sequence[Syntax]) -> Predicate | None:
+        return self.reader("WHERE").predicate(chain("AND", list(parts))) if parts else None
+
+
+def _listed(scene: Scene, cohort: Cohort, query: Select, inner: _Public) -> InPublic:
+    """part IN (SELECT k FROM public WHERE ...)."""
+    assert cohort.part is not None
+    items = [item.part for item in query.items if not isinstance(item, Everything)]
+    if len(items) < len(query.items) and len(inner.table.columns) == 1 and len(query.items) == 1:
+        items = [Name(inner.table.columns[0].name, True)]
+    if len(items) != 1 or len(items) < len(query.items):
+        raise Refusal(
+            "the subquery after IN gives several columns.", where=cohort.at,
+            cure=f"Name one: IN (SELECT {quote(inner.table.columns[0].name)} FROM {quote(inner.table.name)}).",
+        )
+    outside = [one for part in (query.where, items[0]) if part is not None for one in walk(part)
+               if isinstance(one, Name) and not inner.names.speaks_of(one) and scene.names.has(one)]
+    if outside:
+        raise Refusal(
+            f"{quote(outside[0].column)} is a column of the question around the subquery.", where=outside[0].at,
+            cure="Compare it in EXISTS: " + _example(scene, inner) + ".",
+        )
+    one = _of_row(scene, cohort.part, "IN")
+    other = made_column(inner.reader("SELECT").value(items[0]), called(items[0]))
+    _one_type(one, other, cohort.part, items[0], cohort.at)
+    condition = inner.condition([] if query.where is None else [query.where])
+    return InPublic(scene.relation, inner.table.name, (one,), (other,), condition, True)
+
+
+def _exists(scene: Scene, cohort: Cohort, query: Select, inner: _Public) -> InPublic:
+    """EXISTS (SELECT ... FROM public WHERE k = x AND ...)."""
+    for item in query.items:  # what it is plays no part, but that it is something
+        if isinstance(item, Everything):
+            continue
+        for name in [one for one in walk(item.part) if isinstance(one, Name)]:
+            if not inner.names.speaks_of(name):
+                scene.column(name)
+        if inner.owns(item.part):
+            inner.reader("SELECT").value(item.part)
+    pairs, own = [], []
+    for part in [] if query.where is None else leaves(query.where, "AND"):
+        sides = (part.left, part.right) if isinstance(part, Binary) and part.op == "=" else ()
+        pair = next(((one, other) for one, other in (sides, sides[::-1]) if _is_pair(one, other, inner)), None) \
+            if sides else None
+        if pair is not None:
+            pairs.append(pair)
+        elif inner.owns(part):
+            own.append(part)
+        else:
+            raise Refusal(
+                "EXISTS compares columns of a public table with those of the question by =, joined by AND.",
+                where=place(part) or cohort.at, cure=f"Write {_example(scene, inner)}.",
+            )
+    if not pairs:
+        raise Refusal(
+            f"EXISTS compares nothing of {show(inner.table.name)} with the question's rows: it is the same for all.",
+            where=cohort.at, cure=f"Write {_example(scene, inner)}, or leave it out.",
+        )
+    here, there = [], []
+    for mine, its in pairs:
+        here.append(_of_row(scene, mine, "EXISTS"))
+        there.append(made_column(inner.reader("WHERE").value(its), called(its)))
+        _one_type(here[-1], there[-1], mine, its, cohort.at)
+    return InPublic(scene.relation, inner.table.name, tuple(here), tuple(there), inner.condition(own), False)
+
+
+def _is_pair(one: Syntax, other: Syntax, inner: _Public) -> bool:
+    """Whether one side is of the question around, and the other of the public table."""
+    named, its = ([part for part in walk(side) if isinstance(part, Name)] for side in (one, other))
+    return bool(named) and bool(its) and inner.owns(other) and not any(map(inner.names.speaks_of, named))
+
+
+def _of_row(scene: Scene, part: Syntax, inside: str) -> Made:
+    return made_column(scene.reader(inside).value(part), scene.words(part))
+
+
+def _one_type(one: Made, other: Made, mine: Syntax, its: Syntax, at: str) -> None:
+    """Refuse values of two types: what equality of them means would be for the engine to say."""
+    if one.type == other.type:
+        return
+    part, type = (mine, other.type) if other.type in _CASTS else (its, one.type)
+    if (one.type, other.type) == ("float", "integer"):  # whole numbers are floats, too, and not the other way round
+        part, type = its, "float"
+    put = f"CAST({called(part)} AS {_CASTS.get(type, 'TEXT')})"
+    raise Refusal(
+        f"{called(mine)} is {one.type}, and {called(its)} is {other.type}.", where=place(part) or at,
+        cure=f"Write {put}.", mends=() if words(part) is None else (Mend(put, expression(part)),),
+    )
+
+
+def _example(scene: Scene, inner: _Public) -> str:
+    """EXISTS as it could be written."""
+    mine = [(part.name, title, scene.table.columns[index].type) for part in scene.names.parts
+            for title, index in part.columns]
+    pairs = [(one, column) for one in mine for column in inner.table.columns if one[2] == column.type]
+    pairs.sort(key=lambda pair: pair[0][1].lower() != pair[1].name.lower())
+    (before, title, _), column = pairs[0] if pairs else ((None, "x", ""), inner.table.columns[0])
+    outer = f"{quote(before)}.{quote(title)}" if before else quote(title)
+    return (f"EXISTS (SELECT 1 FROM {quote(inner.table.name)} AS {quote('listed')} WHERE "
+            f"{quote('listed')}.{quote(column.name)} = {outer})")
