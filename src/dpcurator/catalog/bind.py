@@ -3,7 +3,8 @@
 What the digest covers. sha256 of canonical JSON of everything public that gives questions their meaning: protects,
 neighbours, units, salt, the budget, tables, their units, caps, repeats, columns, types, cleaning, bounds, fills, and
 key lists, with keys and bounds of public tables as they were read. Not covered: sources (files, encodings, spellings,
-zones), because neighbouring is defined on the snapshot's rows (semantics 1.4), and the data version, which requests carry themselves.
+zones), because neighbouring is defined on the snapshot's rows (semantics 1.4), and the data version, which requests
+carry themselves.
 
 Checked in tests/catalog/test_bind.py.
 """
