@@ -281,7 +281,7 @@ def expressions_of(node: Relation) -> list[Expression]:
 
 def public_expressions_of(node: InPublic) -> list[Expression]:
     """Its expressions of rows over the columns of the public table."""
-    made = [one.part for one in node.there]
+    made: list[Expression] = [one.part for one in node.there]
     return made if node.predicate is None else [node.predicate, *made]
 
 
