@@ -230,7 +230,6 @@ INNER_REFUSED = [
     ("SELECT age FROM (SELECT pid, age FROM visits)", "column of single rows"),
     ("SELECT COUNT(*) FROM (SELECT city, day AS city FROM visits) WHERE city = 'York'", "two columns of the subquery"),
     ("SELECT COUNT(*) FROM (SELECT pid, day FROM visits GROUP BY pid, day) GROUP BY day", "CASE WHEN day < '2024-01-"),
-    ("SELECT COUNT(*) FROM visits WHERE city IN (SELECT city FROM cities)", "JOIN cities ON"),
     ("SELECT COUNT(*) FROM (SELECT NULL AS x FROM visits)", "CAST(NULL AS INTEGER)"),
     ("SELECT COUNT(*) FROM (SELECT pid AS a FROM visits) GROUP BY a", "each protected unit by itself"),
     ("WITH a AS (SELECT * FROM visits), A AS (SELECT pid FROM visits) SELECT COUNT(*) FROM a", 'the name "A" twice'),
