@@ -607,6 +607,7 @@ POWER: Final[dict[str, tuple[int, int]]] = {  # examples in an ordinary run, and
 
 REGISTRY: Final = (  # files, or functions of files
     "aggregates/test_aggregates.py::test_the_tuple_is_the_folder",
+    "break_me/test_break_me.py::test_every_aggregate_is_drawn",
     "catalog/test_docs.py",
     "docs/test_complete.py",
     "docs/test_guarantees.py",

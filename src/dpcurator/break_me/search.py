@@ -21,7 +21,8 @@ from dpcurator.auditing.replay.mismatch import Mismatch
 from dpcurator.auditing.replay.replay import FOUND, NOTHING
 from dpcurator.break_me.questions import Question, Table, question
 from dpcurator.break_me.shrink import smallest
-from dpcurator.break_me.worst_case_tables import EACH_ROW, Row, world
+from dpcurator.break_me.tables import EACH_ROW
+from dpcurator.break_me.worst_case_tables import Row, world
 
 QUESTIONS: Final = 12  # of one world
 _COUNTED: Final = ("COUNT(DISTINCT", "COUNT_IF(", "SUM(", "AVG(", "CASE", "GROUP BY", "WITH_OTHER", "WHERE", "HAVING",

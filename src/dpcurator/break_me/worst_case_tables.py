@@ -17,9 +17,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dpcurator.break_me.questions import Column, Table
+from dpcurator.break_me.tables import Column, Table
 
-EACH_ROW: Final = "each row"
 KINDS: Final = ("many", "top", "bottom", "beyond", "full", "missing", "any", "groups", "repeated")
 _INTEGERS: Final = (-(2**63), 2**63 - 1, 2**62, 2**53 + 1, 0, -1)
 _FLOATS: Final = (math.inf, -math.inf, 1.7976931348623157e308, -0.0, 5e-324, 1e16, math.nan)
