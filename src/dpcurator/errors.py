@@ -124,6 +124,7 @@ class OverBudget(Refusal):
     Parameters:
         requested, remaining: Fractions, exact amounts; `short_by` is their difference.
         currency: "epsilon", "rho" or "delta".
+        of: "all", the budget of all analysts together, or "own", the analyst's own limit.
 
     >>> import dpcurator as dp
     >>> budget = dp.ApproximateFilter(epsilon="0.5")
@@ -137,30 +138,34 @@ class OverBudget(Refusal):
     exit_code = 3
     title = "over budget"
 
-    def __init__(self, *, requested: Fraction, remaining: Fraction, currency: str = "epsilon") -> None:
+    def __init__(
+        self, *, requested: Fraction, remaining: Fraction, currency: str = "epsilon", of: Literal["all", "own"] = "all"
+    ) -> None:
         from dpcurator.numbers.decimals import decimal_text
 
         self.requested, self.remaining, self.short_by = requested, remaining, requested - remaining
-        self.currency = currency
+        self.currency, self.of = currency, of
         cure = "Ask for a lower price, or fewer aggregates in one question."
         if currency == "delta":
             cure = "Ask with a smaller delta, or a question that needs none: one whose keys are listed."
+        short = "Not enough budget" if of == "all" else "Not enough is left of your own limit"
         super().__init__(
-            f"Not enough budget: requested {currency} {decimal_text(requested)}, remaining "
+            f"{short}: requested {currency} {decimal_text(requested)}, remaining "
             f"{decimal_text(remaining)}, short by {decimal_text(self.short_by)}.",
             cure=f"Nothing was charged. {cure}",
         )
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (_over_budget, (self.requested, self.remaining, self.currency))
+        return (_over_budget, (self.requested, self.remaining, self.currency, self.of))
 
     def as_json(self) -> dict[str, object]:
         amounts = {"requested": self.requested, "remaining": self.remaining, "short_by": self.short_by}
-        return super().as_json() | {"currency": self.currency} | {name: str(amount) for name, amount in amounts.items()}
+        told = {"currency": self.currency} | ({"of": self.of} if self.of != "all" else {})
+        return super().as_json() | told | {name: str(amount) for name, amount in amounts.items()}
 
 
-def _over_budget(requested: Fraction, remaining: Fraction, currency: str) -> OverBudget:
-    return OverBudget(requested=requested, remaining=remaining, currency=currency)
+def _over_budget(requested: Fraction, remaining: Fraction, currency: str, of: Literal["all", "own"]) -> OverBudget:
+    return OverBudget(requested=requested, remaining=remaining, currency=currency, of=of)
 
 
 class Misconfigured(DpcuratorError):

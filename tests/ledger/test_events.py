@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpcurator.ledger.events import GENESIS, Answered, Charged, Closed, Opened, Reopened, read, seal
+from dpcurator.ledger.events import GENESIS, Answered, Charged, Closed, Granted, Opened, Reopened, read, seal
 
 amounts = st.fractions(min_value=0)
 texts = st.text(st.characters(codec=None), max_size=20)
@@ -20,6 +20,9 @@ events = st.one_of(
         owners=st.lists(st.tuples(texts, texts), max_size=3).map(tuple),
     ),
     st.builds(Charged, texts, texts, texts, texts, st.integers(), texts, *[amounts] * 6),
+    st.builds(Charged, texts, texts, texts, texts, st.integers(), texts, *[amounts] * 6, texts, texts, st.integers(),
+              amounts, amounts),
+    st.builds(Granted, texts, texts, texts, *[amounts] * 4, st.integers()),
     st.builds(Answered, texts, texts),
     st.just(Closed()),
     st.just(Reopened()),
@@ -43,6 +46,7 @@ def test_the_words_of_every_event_are_fixed():
             Answered("r", "h"),
             Closed(),
             Reopened(),
+            Granted("a", "analyst", "", amount, amount, amount, amount, 0),
         )
     }
     always = ["event", "position", "time"]
@@ -55,6 +59,7 @@ def test_the_words_of_every_event_are_fixed():
         Answered: sorted([*always, "request", "answer"]),
         Closed: sorted([*always, "reason"]),
         Reopened: always,
+        Granted: sorted([*always, "analyst", "role", "token", "limit", "delta", "own_spent", "own_delta", "before"]),
     }
 
 

@@ -575,6 +575,7 @@ POWER: Final[dict[str, tuple[int, int]]] = {  # examples in an ordinary run, and
     "laws/test_heart.py::test_counts_of_cut_units_move_by_one_whatever_the_caps_keys_and_clamps_are": (40, ALL),
     "laws/test_heart.py::test_with_the_others_each_claim_is_attained_or_said_not_to_be": (2, ALL),
     "laws/test_questions.py::test_every_law_holds_of_every_question": (8, 400),  # in each of four
+    "ledger/test_accounts.py::test_in_any_order_no_account_passes_its_limit_and_all_adds_up": (40, 400),
     "ledger/test_decide.py::test_the_budget_holds_and_a_refusal_changes_nothing": (25, 1000),
     "numbers/test_display.py::test_no_digit_is_beyond_the_noise_and_the_error_is_rounded_up": (60, 4000),
     "numbers/test_enclosure.py::test_exp_turns_sums_into_products": (30, 1500),

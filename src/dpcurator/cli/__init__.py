@@ -1,6 +1,6 @@
 """The shell: parse words, call the curator, print. Nothing is decided here.
 
-    steward: init, refresh, check, log, key, reopen          analyst: ask, quote, budget, receipt, verify, demo
+    steward: init, refresh, check, log, key, reopen, user    analyst: ask, quote, budget, receipt, verify, demo
     anyone: plot
 
 Exit codes: 0 answered, 1 a receipt or ledger does not verify, 2 your question, 3 over budget, 4 set-up, 5 fault.
@@ -32,7 +32,7 @@ def main() -> None:
 
 def with_commands() -> Typer:
     """The one application: to import a file of commands registers them with it."""
-    from dpcurator.cli import account, ask, audit, break_me, caps, demo, plot, steward  # noqa: F401
+    from dpcurator.cli import account, ask, audit, break_me, caps, demo, plot, steward, users  # noqa: F401
     from dpcurator.cli.application import app
 
     return app

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from dpcurator.catalog.check import Finding
-from dpcurator.ledger.events import Answered, Charged, Moved, Opened
+from dpcurator.ledger.events import Answered, Charged, Granted, Moved, Opened
 from dpcurator.ledger.ledger import Entry
 from dpcurator.mechanisms import DiscreteLaplace
 from dpcurator.numbers import decimal_text, whole
@@ -135,9 +135,14 @@ def log_text(entries: list[Entry]) -> str:
 
 def _question(entry: Entry) -> tuple[str, str]:
     """Who asked, and what, as SQL cut to one line; JSON has it whole, and `receipt` takes the request. Of a ledger that
-    was moved, where to."""
+    was moved, where to; of an account, what it may."""
     if isinstance(entry.event, Moved):
         return "", f"to {printable(entry.event.to)}"
+    if isinstance(entry.event, Granted):
+        delta = f", delta {decimal_text(entry.event.delta)}" if entry.event.delta else ""
+        signs_in = "" if entry.event.token else ", signs in no more"
+        limit = f"{entry.event.role}, at most {decimal_text(entry.event.limit)}{delta}{signs_in}"
+        return printable(entry.event.analyst), limit
     if not isinstance(entry.event, Charged):
         return "", ""
     asked = printable(entry.event.asked)

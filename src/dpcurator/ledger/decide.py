@@ -1,8 +1,9 @@
 """Whether a request may be charged: pure, from the standing of the ledger and the request alone.
 
-Promise   The totals after every admitted charge are at most the ledger's, exactly (rationals, no tolerance); a refusal
-          changes nothing; the same request is never charged twice.
-Cost      O(1): the last charge carries the totals, so no history is summed.
+Promise   The totals after every admitted charge are at most the ledger's, and those of its analyst at most that
+          analyst's own limit where there is one, exactly (rationals, no tolerance); a refusal changes nothing; the same
+          request is never charged twice.
+Cost      O(1): the last charge, and each analyst's own last, carry the totals, so no history is summed.
 Sums      Totals are exact until a denominator passes 2^1024, which takes ten prices over unrelated primes of 30 digits;
           then the total is rounded *up* to a multiple of 10^-150, so that odd prices cannot slow everyone's.
 Checked   tests/ledger/test_decide.py (tables and laws).
@@ -13,13 +14,17 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Literal
 
 from dpcurator.errors import Misconfigured, OverBudget, Refusal
+from dpcurator.ledger.accounts import Account
 from dpcurator.ledger.canonical import canonical, digest, ratio
 from dpcurator.ledger.events import Charged, Row
 from dpcurator.ledger.states import CURATOR, Impossible, step
 from dpcurator.numbers.rational import added, at_least_0
 from dpcurator.values import Currency, Request, read_json
+
+Whose = Literal["all", "own"]  # the budget of all analysts, or one's own limit
 
 _AMOUNTS = ("epsilon", "delta", "rho")
 _LARGEST_PRICE = 2**512  # of numerator and denominator
@@ -48,11 +53,13 @@ class Standing:
 
 
 def decide(
-    standing: Standing, request: Request, request_id: str, *, mine: Charged | None = None, known: Charged | None = None
+    standing: Standing, request: Request, request_id: str, *, mine: Charged | None = None,
+    known: Charged | None = None, account: Account | None = None,
 ) -> Charged:
     """The charge to write; or `known`, when the ledger already holds it and there is nothing to pay.
 
     mine: the charge under this very id. known: `mine`, or an answered charge of the same question and analyst.
+    account: the analyst's, if there is one.
     Raises Misconfigured when closed or when the price is in the other currency, Refusal when the id is bound to another
     question, OverBudget.
     """
@@ -70,11 +77,14 @@ def decide(
         )
     if known is not None:
         return known
-    _within_the_limit(standing)
+    require_room(standing)
+    if account is not None:
+        own_spent = _affordable(standing.currency, price, account.spent, account.limit, of="own")
+        own_delta = _affordable("delta", request.delta, account.spent_delta, account.delta, of="own")
     spent = _affordable(standing.currency, price, standing.spent, standing.total)
     spent_delta = _affordable("delta", request.delta, standing.spent_delta, standing.delta)
     in_rho, nothing = standing.currency == "rho", Fraction(0)
-    return Charged(
+    charged = Charged(
         request=request_id,
         analyst=request.analyst,
         plan=request.plan,
@@ -90,6 +100,9 @@ def decide(
         asked=request.asked[:_LONGEST_ASKED],
         shared=request.shared,
     )
+    if account is None:
+        return charged
+    return replace(charged, granted=account.position, own_spent=own_spent, own_delta=own_delta)
 
 
 def require_open(life: str) -> None:
@@ -108,7 +121,7 @@ def require_open(life: str) -> None:
         ) from None
 
 
-def _within_the_limit(standing: Standing) -> None:
+def require_room(standing: Standing) -> None:
     """Raises Refusal where the ledger has all the events that one may have: each is kept for ever, however small its
     price, so without a limit a budget would fill any disk."""
     if standing.head is not None and standing.head.position >= MOST_EVENTS:
@@ -123,10 +136,10 @@ def _in(currency: Currency, request: Request) -> tuple[Fraction, Fraction]:
     return (request.rho, request.epsilon) if currency == "rho" else (request.epsilon, request.rho)
 
 
-def _affordable(currency: str, price: Fraction, spent: Fraction, whole: Fraction) -> Fraction:
+def _affordable(currency: str, price: Fraction, spent: Fraction, whole: Fraction, *, of: Whose = "all") -> Fraction:
     after = added(spent, price)
     if after > whole:
-        raise OverBudget(requested=price, remaining=whole - spent, currency=currency)
+        raise OverBudget(requested=price, remaining=max(Fraction(0), whole - spent), currency=currency, of=of)
     return after
 
 

@@ -64,6 +64,9 @@ class Charged:
     spent_rho: Fraction = Fraction(0)
     asked: str = ""  # the question as SQL, for the steward's log; nothing rests on it
     shared: str = ""  # the readings that earlier charges paid, and this one does not (values.Request)
+    granted: int = 0  # the event that gave its analyst an account; 0: there is none. Then the totals of that account:
+    own_spent: Fraction = Fraction(0)
+    own_delta: Fraction = Fraction(0)
 
     @property
     def spent(self) -> Fraction:
@@ -111,12 +114,34 @@ class Moved:
     to: str
 
 
-Event = Opened | Charged | Owned | Answered | Closed | Reopened | Moved
+@dataclass(frozen=True, slots=True)
+class Granted:
+    """An account as it is from here on, in place of what it was.
+
+    limit, delta: the most that all charges of this analyst may come to, in the ledger's currency. own_spent, own_delta:
+    what they came to before this event.
+    """
+
+    NAME: ClassVar[str] = "granted"
+    analyst: str
+    role: str
+    token: str  # sha256 of the one that signs in, hexadecimal; "": none does
+    limit: Fraction
+    delta: Fraction
+    own_spent: Fraction
+    own_delta: Fraction
+    before: int  # the last event of this kind, of any analyst; 0: there was none
+
+
+Event = Opened | Charged | Owned | Answered | Closed | Reopened | Moved | Granted
 EVENTS: dict[str, type[Event]] = {
-    kind.NAME: kind for kind in (Opened, Charged, Owned, Answered, Closed, Reopened, Moved)
+    kind.NAME: kind for kind in (Opened, Charged, Owned, Answered, Closed, Reopened, Moved, Granted)
 }
-_AMOUNTS = frozenset({"epsilon", "delta", "rho", "spent_epsilon", "spent_delta", "spent_rho"})
-_LATER = {"asked": "", "shared": ""}  # fields that older events have not: left out where they say nothing
+_AMOUNTS = frozenset({
+    "epsilon", "delta", "rho", "spent_epsilon", "spent_delta", "spent_rho", "limit", "own_spent", "own_delta",
+})
+# Fields that older events have not, by what they say where they say nothing: left out then.
+_LATER = {Charged.NAME: {"asked": "", "shared": "", "granted": 0, "own_spent": Fraction(0), "own_delta": Fraction(0)}}
 _FIELDS = {name: tuple(field.name for field in fields(kind)) for name, kind in EVENTS.items()}
 
 
@@ -148,9 +173,10 @@ def chained(previous: str, body: str) -> str:
 def seal(event: Event, *, position: int, time: str, previous: str) -> Row:
     """The row that says `event` happened at `position`."""
     said: dict[str, object] = {"event": event.NAME, "position": position, "time": time}
+    later = _LATER.get(event.NAME, {})
     for name in _FIELDS[event.NAME]:
         value = getattr(event, name)
-        if name in _LATER and value == _LATER[name]:
+        if name in later and value == later[name]:
             continue
         said[name] = ratio(value) if name in _AMOUNTS else value
     body = canonical_text(said)

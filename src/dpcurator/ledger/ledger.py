@@ -15,32 +15,37 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Self
 
 from dpcurator.errors import Misconfigured, Refusal
+from dpcurator.ledger.accounts import Account, checked_limit, checked_name, checked_role, hash_of
 from dpcurator.ledger.canonical import digest, text_bytes
-from dpcurator.ledger.decide import Standing, checked, decide, question, require_open
+from dpcurator.ledger.decide import Standing, checked, decide, question, require_open, require_room
 from dpcurator.ledger.events import (
     GENESIS,
     Answered,
     Charged,
     Closed,
     Event,
+    Granted,
     Kind,
     Moved,
     Owned,
     Reopened,
     Row,
     kind_of,
+    read,
     seal,
     utc_now,
 )
 from dpcurator.ledger.opening import Opening
-from dpcurator.ledger.reading import Head, Reader
+from dpcurator.ledger.reading import Head, Reader, account_key
 from dpcurator.ledger.states import CURATOR, step
 from dpcurator.ledger.store import Kept, Page, Store
 from dpcurator.ledger.verify import Verdict, verified
 from dpcurator.numbers import decimal_text
+from dpcurator.numbers.rational import Spelled, added
 from dpcurator.values import Budget, Charge, Request
 
 _PAGE = 1000  # rows fetched at a time
@@ -136,6 +141,8 @@ class Ledger:
             head = self._owned(page, self._begun(page, standing), standing, request, time)
             row = self._append(page, head, decision, time)
             page.enter(request_id, row.position)
+            if decision.granted:
+                page.index(account_key(decision.analyst), str(row.position))
         self._saw(row)
         return self._charge(decision, row)
 
@@ -277,6 +284,66 @@ class Ledger:
         with self._store.reading() as page:
             return verified(page, (*known_heads, self._seen))
 
+    # Accounts
+
+    def grant(
+        self, analyst: str, *, role: str | None = None, limit: Spelled | None = None, delta: Spelled | None = None,
+        token: str | None = None,
+    ) -> Account:
+        """The steward's: makes an account, or changes what is given of it; returns it as it is then.
+
+        role: "steward", "analyst" or "auditor"; a new one is an analyst's. limit: the most that this analyst's charges
+        may come to, in the ledger's currency, and delta, of delta; a new one has the whole of both. token: the one that
+        signs in from here on (`accounts.new_token`), "" for none. What the analyst spent before counts.
+        Raises Refusal, or Misconfigured where the ledger was moved; then nothing was written.
+        """
+        name = checked_name(analyst)
+        role = None if role is None else checked_role(role)
+        currency = self._opening.counts_in
+        most = None if limit is None else checked_limit(limit, currency)
+        most_delta = None if delta is None else checked_limit(delta, "delta")
+        with self._store.writing() as page:
+            reader, standing = self._read(page)
+            if standing.life == "moved":
+                require_open(standing.life)
+            require_room(standing)
+            head = self._begun(page, standing)
+            account = reader.account(name, currency)
+            spent = _spent_by(page, name) if account is None else (account.spent, account.spent_delta)
+            last = page.last(Granted.NAME)
+            row = self._append(page, head, Granted(
+                analyst=name,
+                role=role or (account.role if account else "analyst"),
+                token=hash_of(token) if token else "" if token is not None or account is None else account.token,
+                limit=most if most is not None else account.limit if account else self._opening.total,
+                delta=most_delta if most_delta is not None else account.delta if account else self._opening.delta,
+                own_spent=spent[0], own_delta=spent[1], before=0 if last is None else last.position,
+            ), self._clock())
+            page.index(account_key(name), str(row.position))
+            granted = reader.account(name, currency)
+        self._saw(row)
+        assert granted is not None
+        return granted
+
+    def account(self, analyst: str) -> Account | None:
+        """An analyst's account as it is now, with what was spent of its limit; None where there is none."""
+        with self._store.reading() as page:
+            reader, standing = self._read(page)
+            return reader.account(analyst, standing.currency)
+
+    def accounts(self) -> tuple[Account, ...]:
+        """All accounts as they are now, by name."""
+        with self._store.reading() as page:
+            reader, standing = self._read(page)
+            names, last = set(), page.last(Granted.NAME)
+            position = 0 if last is None else last.position
+            while position:
+                granted = reader.event(position, page.row(position), Granted)
+                names.add(granted.analyst)
+                position = granted.before
+            found = [reader.account(name, standing.currency) for name in sorted(names)]
+        return tuple(one for one in found if one is not None)
+
     # The curator's own life
 
     def close_after_fault(self) -> None:
@@ -344,7 +411,10 @@ class Ledger:
         reader, standing = self._read(page)
         mine = reader.charged(request_id)
         known = mine or (None if fresh else reader.twin(derived))
-        decision = decide(standing, request, request_id, mine=mine and mine[0], known=known and known[0])
+        account = reader.account(request.analyst, standing.currency)
+        decision = decide(
+            standing, request, request_id, mine=mine and mine[0], known=known and known[0], account=account
+        )
         if known is None:
             return standing, decision, None
         charge, kept = self._charge(*known), reader.kept(decision.request)
@@ -396,6 +466,18 @@ class Ledger:
     def _saw(self, row: Row) -> None:
         if row.position > self._seen[0]:
             self._seen = (row.position, row.hash)
+
+
+def _spent_by(page: Page, analyst: str) -> tuple[Fraction, Fraction]:
+    """(in the currency, of delta) of all charges of this analyst: one walk, when an account is made."""
+    spent, delta, after = Fraction(0), Fraction(0), 0
+    while rows := page.rows(after, _PAGE):
+        for row in rows:
+            event = read(row.body)[0] if row.name == Charged.NAME else None
+            if isinstance(event, Charged) and event.analyst == analyst:
+                spent, delta = added(spent, event.epsilon or event.rho), added(delta, event.delta)
+        after = rows[-1].position
+    return spent, delta
 
 
 def events_of(store: Store) -> Iterator[Entry]:

@@ -14,16 +14,24 @@ from typing import TypeVar
 
 from dpcurator.errors import Misconfigured
 from dpcurator.ledger import trouble
+from dpcurator.ledger.accounts import Account, account_of
 from dpcurator.ledger.canonical import digest, text_bytes
 from dpcurator.ledger.decide import Standing, question
-from dpcurator.ledger.events import Answered, Charged, Event, Moved, Opened, Owned, Row, read
+from dpcurator.ledger.events import Answered, Charged, Event, Granted, Moved, Opened, Owned, Row, read
 from dpcurator.ledger.opening import Opening
 from dpcurator.ledger.states import CURATOR, LIFE_EVENTS, settled_by
 from dpcurator.ledger.store import Kept, Page
+from dpcurator.values import Currency
 
 Head = tuple[int, str]  # (position, hash): fixes the history up to there
 Paid = tuple[Charged, Row]
-_E = TypeVar("_E", Opened, Charged, Owned, Answered, Moved)
+_E = TypeVar("_E", Opened, Charged, Owned, Answered, Moved, Granted)
+
+
+def account_key(analyst: str) -> str:
+    """The name under which the index has the events of an account, each by its position: its grant, and the charges
+    since. Readings have names of 64 hexadecimal digits."""
+    return f"account of {analyst}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +111,23 @@ class Reader:
         if said.request != request or said.answer != digest(text_bytes(kept.text)):
             raise trouble.damaged(self.place, f"the answer of event {kept.position} does not match its hash")
         return kept
+
+    def account(self, analyst: str, currency: Currency) -> Account | None:
+        """The account of this analyst as it stands: its limit, and what its last charge says was spent of it."""
+        noted = self.page.holding(account_key(analyst), 1)
+        if not noted:
+            return None
+        position = int(noted[0])
+        row = self.page.row(position)
+        charged = None
+        if row is not None and row.name == Charged.NAME:
+            charged = self.event(position, row, Charged)
+            position = charged.granted
+            row = self.page.row(position)
+        granted = self.event(position, row, Granted)
+        if {granted.analyst, charged.analyst if charged else analyst} != {analyst}:
+            raise trouble.damaged(self.place, f"event {position} is not of the account that the index says it is of")
+        return account_of(granted, position, charged, currency)
 
     def event(self, position: int, row: Row | None, kind: type[_E]) -> _E:
         """What the row at `position` says, which must be of that kind."""

@@ -26,6 +26,8 @@ CURATOR: Table = {
     ("open", "closed"): "closed",
     ("closed", "answered"): "closed",
     ("closed", "reopened"): "open",
+    ("open", "granted"): "open",
+    ("closed", "granted"): "closed",
     ("open", "moved"): "moved",
     ("closed", "moved"): "moved",
 }

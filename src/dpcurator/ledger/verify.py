@@ -1,9 +1,10 @@
 """Recomputing a whole ledger from its events alone.
 
 Checked, in order, for every event: its place, its spelling, its hash after the previous one, what may follow what, the
-totals after each charge and that they stay within the budget, and that the index and the stored answers say the same
-as the events. The first thing that is wrong is named by position and kind. The chain proves that the history is the one
-its head fixes; heads held outside (in receipts) prove that it is the whole one.
+totals after each charge and that they stay within the budget and within each account's own limit, and that the index
+and the stored answers say the same as the events. The first thing that is wrong is named by position and kind. The
+chain proves that the history is the one its head fixes; heads held outside (in receipts) prove that it is the whole
+one.
 Checked in tests/ledger/test_tampered.py.
 """
 
@@ -13,11 +14,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from dpcurator.ledger.accounts import ROLES
 from dpcurator.ledger.canonical import digest, text_bytes
 from dpcurator.ledger.decide import question
-from dpcurator.ledger.events import GENESIS, Answered, Charged, Event, Opened, Owned, Row, read, seal
+from dpcurator.ledger.events import GENESIS, Answered, Charged, Event, Granted, Opened, Owned, Row, read, seal
 from dpcurator.ledger.opening import CURRENCIES
-from dpcurator.ledger.reading import Head
+from dpcurator.ledger.reading import Head, account_key
 from dpcurator.ledger.states import CURATOR, REQUEST, Impossible, step
 from dpcurator.ledger.store import Page
 from dpcurator.numbers.rational import added
@@ -51,6 +53,10 @@ class _History:
     opened: Opened | None = None
     owners: tuple[tuple[str, str], ...] = ()
     spent: tuple[Fraction, Fraction, Fraction] = (Fraction(0), Fraction(0), Fraction(0))  # epsilon, delta, rho
+    each: dict[str, tuple[Fraction, Fraction]] = field(default_factory=dict)  # spent by analyst, and of delta
+    accounts: dict[str, tuple[int, Granted]] = field(default_factory=dict)
+    noted: dict[str, int] = field(default_factory=dict)  # the last event of each account
+    granted: int = 0
     states: dict[str, str] = field(default_factory=dict)
     questions: dict[str, str] = field(default_factory=dict)
 
@@ -71,6 +77,33 @@ class _History:
             self.owners = event.owners
         elif isinstance(event, Answered):
             self._answered(event, position)
+        elif isinstance(event, Granted):
+            self._granted(event, position)
+
+    def _granted(self, event: Granted, position: int) -> None:
+        if event.before != self.granted:
+            raise _Wrong("it does not point to the last event of an account before it")
+        if (event.own_spent, event.own_delta) != self.each.get(event.analyst, (Fraction(0), Fraction(0))):
+            raise _Wrong("its totals are not the sum of the analyst's charges so far")
+        if min(event.limit, event.delta) < 0 or event.role not in ROLES:
+            raise _Wrong("its limit is negative, or there is no such role")
+        self.granted = self.noted[event.analyst] = position
+        self.accounts[event.analyst] = (position, event)
+
+    def _own(self, event: Charged, position: int) -> None:
+        """The part of a charge that is its analyst's account."""
+        spent, delta = self.each.get(event.analyst, (Fraction(0), Fraction(0)))
+        own = added(spent, event.epsilon or event.rho), added(delta, event.delta)
+        self.each[event.analyst] = own
+        since, account = self.accounts.get(event.analyst, (0, None))
+        if event.granted != since:
+            raise _Wrong("it is not of its analyst's account")
+        if (event.own_spent, event.own_delta) != (own if account else (0, 0)):
+            raise _Wrong("its totals are not the sum of its analyst's charges so far")
+        if account is not None:
+            if own[0] > account.limit or own[1] > account.delta:
+                raise _Wrong("its totals pass its analyst's own limit")
+            self.noted[event.analyst] = position
 
     def _charged(self, event: Charged, position: int) -> None:
         self.states[event.request] = step(REQUEST, self.states.get(event.request, "asked"), event.NAME)
@@ -87,6 +120,7 @@ class _History:
             raise _Wrong("its totals pass the budget")  # in the other currency the budget is 0
         if self.page.charged(event.request) != position:
             raise _Wrong("the index of requests does not point to it")
+        self._own(event, position)
 
     def _answered(self, event: Answered, position: int) -> None:
         self.states[event.request] = step(REQUEST, self.states.get(event.request, "asked"), event.NAME)
@@ -117,6 +151,9 @@ def verified(page: Page, known_heads: Iterable[Head] = ()) -> Verdict:
     asked, answered = page.counts()
     if (asked, answered) != (len(history.states), sum(state == "answered" for state in history.states.values())):
         return Verdict(position, head, "the index of requests or the stored answers hold more than the events do")
+    for analyst, last in history.noted.items():
+        if page.holding(account_key(analyst), 1) != [str(last)]:
+            return Verdict(position, head, f"the index of accounts does not point to event {last}")
     return Verdict(position, head, None)
 
 

@@ -1,0 +1,126 @@
+"""Accounts: who may ask, and at most how much of the budget each analyst's charges may come to.
+
+A limit is an event of the ledger, decided in the same transaction as the charges, so it holds whatever curators,
+threads and machines share the ledger (semantics 10.2). A charge must fit its own limit *and* the whole budget; limits
+may add up to more than the whole. What an analyst spent before having an account counts. A limit may be set below what
+was spent: then that analyst's new questions are refused, and answers already paid stay free. An analyst without an
+account has no limit but the whole.
+
+Tokens    name.secret, with a secret of 256 random bits. The ledger holds the sha256 of the whole token alone: who reads
+          the ledger cannot sign in. A guess is right with probability 2^-256, so the hash needs neither salt nor delay.
+Checked   tests/ledger/test_accounts.py.
+"""
+
+from __future__ import annotations
+
+import base64
+import hmac
+import os
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final, Literal, get_args
+
+from dpcurator.errors import Misconfigured, Refusal
+from dpcurator.ledger.canonical import digest, text_bytes
+from dpcurator.ledger.events import Charged, Granted
+from dpcurator.numbers.rational import at_least_0
+from dpcurator.numbers.readable import readable
+from dpcurator.values import Budget, Currency
+
+Role = Literal["steward", "analyst", "auditor"]
+ROLES: Final[tuple[str, ...]] = get_args(Role)
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_@+-]{0,62}(\.[A-Za-z0-9_@+-]{1,62}){0,3}")
+_SECRET: Final = re.compile(r"[A-Za-z0-9_-]{43}")
+_LARGEST: Final = 2**512  # of a limit's numerator and denominator
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """An analyst's account as the ledger has it now. Amounts are exact and in the ledger's currency.
+
+    position: of the event that made it so. token: sha256 of the one that signs in, hexadecimal, or "".
+    """
+
+    analyst: str
+    role: str
+    token: str
+    limit: Fraction
+    delta: Fraction
+    spent: Fraction
+    spent_delta: Fraction
+    position: int
+    currency: Currency = "epsilon"
+
+    __repr__ = readable
+
+    @property
+    def budget(self) -> Budget:
+        """The limit and what was spent of it."""
+        return Budget(self.limit, self.delta, self.spent, self.spent_delta, self.currency)
+
+    @property
+    def active(self) -> bool:
+        """Whether some token signs in."""
+        return bool(self.token)
+
+    def signs_in(self, token: str) -> bool:
+        """Whether this is the account's token, in a time that does not depend on how much of it is right."""
+        return hmac.compare_digest(hash_of(token), self.token) and self.active
+
+
+def account_of(granted: Granted, position: int, charged: Charged | None, currency: Currency) -> Account:
+    """charged: the analyst's last charge since then."""
+    last = granted if charged is None else charged
+    return Account(
+        analyst=granted.analyst, role=granted.role, token=granted.token, limit=granted.limit, delta=granted.delta,
+        spent=last.own_spent, spent_delta=last.own_delta, position=position, currency=currency,
+    )
+
+
+def new_token(analyst: str) -> str:
+    """A token for this analyst, from the operating system's randomness. It is shown once and stored nowhere."""
+    return f"{analyst}.{base64.urlsafe_b64encode(os.urandom(32)).decode().rstrip('=')}"
+
+
+def hash_of(token: str) -> str:
+    """What the ledger keeps of a token."""
+    return digest(text_bytes(token))
+
+
+def bearer_of(token: str) -> str | None:
+    """Whose token it says it is; None where it is no token."""
+    name, _, secret = token.rpartition(".")
+    return name if _NAME.fullmatch(name) and _SECRET.fullmatch(secret) else None
+
+
+def checked_name(name: str) -> str:
+    """Raises Refusal where accounts have no such name."""
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise Refusal(
+            f"an account's name has letters, digits, dots and any of _ @ + -, not {name!r}.",
+            cure="Name it as in ana, or ana@clinic.example.",
+        )
+    return name
+
+
+def checked_role(role: str) -> str:
+    """Raises Refusal where there is no such role."""
+    if role not in ROLES:
+        raise Refusal(f"there is no role {role!r}.", cure="Choose analyst, auditor or steward.")
+    return role
+
+
+def checked_limit(amount: object, name: str) -> Fraction:
+    """An exact limit. Raises Refusal."""
+    exact = at_least_0(amount, name=f"the limit of {name}", like="0.5")
+    if max(exact.numerator, exact.denominator) > _LARGEST:
+        raise Refusal(f"the limit of {name} has too many digits.", cure="Write it with fewer digits.")
+    return exact
+
+
+def require_known(account: Account | None, analyst: str) -> Account:
+    """Raises Misconfigured where there is no account of this name."""
+    if account is None:
+        raise Misconfigured(f"there is no account {analyst}.", cure=f"Make one: dpcurator user add {analyst}")
+    return account
