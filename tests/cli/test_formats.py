@@ -126,3 +126,26 @@ def test_f7_tables_and_schema_show_what_can_be_asked(ready, capsys):
     assert "0 to 110" in shown.out
     assert run(capsys, "schema").out == shown.out
     assert json.loads(run(capsys, "tables", "--json").out)["tables"][0]["name"] == "visits"
+
+
+def test_totals_stand_after_the_answer_and_are_checked_before_it_is_paid(ready, capsys):
+    question = "SELECT city, age > 45 AS old, COUNT(*) AS n FROM visits GROUP BY city, age > 45"
+    paid = (question, "--epsilon", "1", "--no-cut")
+    for wrong in (["--totals", "ward"], ["--totals", "city", "--format", "csv"]):
+        assert run(capsys, "ask", *paid, *wrong).code == 2
+    assert run(capsys, "budget", "--json").json["spent"] == "0"
+    assert "Add a price" in run(capsys, "ask", question, "--totals", "city").err
+    told = run(capsys, "ask", *paid, "--totals", "city", "--totals", "()", "--totals", "(old, city)").out
+    tables = told.split("\n\n")
+    assert [table.split()[: table.split().index("n")] for table in tables] == [
+        ["city", "old"], ["city"], [], ["old", "city"]]
+    found = run(capsys, "ask", *paid, "--totals", "city", "--json").json
+    assert [[row[0]["value"] for row in total["rows"]] for total in found["totals"]] == [["Leeds", "York"]]
+    assert found["totals"][0]["totals_of"] == found["receipt"]["request"][:8]
+    assert run(capsys, "budget", "--json").json["spent"] == "1"
+    Path("answer.json").write_text(json.dumps(found))
+    verified = run(capsys, "verify", "answer.json")
+    assert verified.code == 0
+    assert "totals (no receipt is of them" in verified.out
+    made_up = run(capsys, "ask", question, "--rehearse", "--totals", "()")
+    assert made_up.out.count("MADE UP") >= 2

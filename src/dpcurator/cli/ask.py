@@ -53,6 +53,10 @@ def ask(
     rehearse: Annotated[
         bool, typer.Option("--rehearse", help="Answer over made-up rows: free, needs no data, charges nothing.")
     ] = False,
+    totals: Annotated[
+        list[str] | None,
+        typer.Option("--totals", help="Also totals by these grouping columns, free; () for one row.", metavar="COLS"),
+    ] = None,
     form: Annotated[
         Format | None, typer.Option("--format", help="How the answer is written.", show_default="table")
     ] = None,
@@ -69,6 +73,10 @@ def ask(
     how_written = chosen(form, as_json)
     as_json = how_written is Format.JSON
     absent(output, "output")
+    wanted = [_columns(one) for one in totals or []]
+    if wanted and (file is not None or how_written not in (Format.TABLE, Format.JSON)):
+        raise Refusal("--totals is for one question, as a table or json.",
+                      cure="Ask the question by itself again, with --totals and the same price: it is free.")
     if file is not None:
         if how_written not in (Format.TABLE, Format.JSON) or output is not None:
             raise Refusal(
@@ -92,17 +100,24 @@ def ask(
     if as_one:
         raise Refusal("--as-one is for a file of questions.", cure="Write the questions in a file, and add --file.")
     if rehearse:
-        _put(_rehearsed(catalog, question, asked, real=bool(fresh or request_id or receipt)), how_written, output)
+        made_up = _rehearsed(catalog, question, asked, real=bool(fresh or request_id or receipt))
+        _put(made_up, how_written, output, [made_up.totals(by=by) for by in wanted])
         return
     curator, text = _curator(catalog), question_text(question)
     if asked.unpriced_by(text):
-        if how_written not in (Format.TABLE, Format.JSON) or output is not None:
+        if how_written not in (Format.TABLE, Format.JSON) or output is not None or wanted:
             raise Refusal(
                 "without a price there is no answer to write, only a menu.", cure="Add a price, as in --spend 5%."
             )
         _menu(curator, text, asked, as_json)
         return
     absent(receipt, "receipt")
+    if wanted:
+        from dpcurator.release.totals import planned
+
+        quoted = curator.quote(text, **asked.offer())
+        for by in wanted:  # what has no total is said before anything is charged
+            planned(quoted, (), by)
     if not yes and sys.stdin.isatty() and sys.stderr.isatty():
         quote = curator.quote(text, **asked.offer())
         if fresh and quote.held is not None:  # it is paid again in full
@@ -113,7 +128,14 @@ def ask(
     answer = curator.ask(text, **asked.offer(), fresh=fresh, request_id=request_id)
     if receipt is not None and answer.receipt is not None:
         write_receipt(receipt, answer.receipt)
-    _put(answer, how_written, output)
+    _put(answer, how_written, output, [answer.totals(by=by) for by in wanted])
+
+
+def _columns(given: str) -> list[str]:
+    """The names in city, month; or in (city, month), as GROUPING SETS has them."""
+    inside = given.strip()
+    inside = inside[1:-1] if inside[:1] == "(" and inside[-1:] == ")" else inside
+    return [name.strip() for name in inside.split(",") if name.strip()]
 
 
 def _confirmed(curator: Any, cautions: Sequence[str], cost: Fraction) -> None:
@@ -128,9 +150,14 @@ def _confirmed(curator: Any, cautions: Sequence[str], cost: Fraction) -> None:
             raise Refusal("not asked: you said no.", cure="Nothing was charged. With --yes there is no such question.")
 
 
-def _put(answer: Any, how: Format, output: Path | None) -> None:
-    """The answer, on standard output or in a new file."""
+def _put(answer: Any, how: Format, output: Path | None, totals: Sequence[Any] = ()) -> None:
+    """The answer, on standard output or in a new file, and its totals after it."""
     text = text_of(answer, how)
+    if totals and how is Format.JSON:
+        told = answer.as_json() | {"totals": [one.as_json() for one in totals]}
+        text = json.dumps(told, ensure_ascii=False, indent=2)
+    elif totals:
+        text = "\n\n".join([text, *map(str, totals)])
     show(text) if output is None else write(output, text)
 
 

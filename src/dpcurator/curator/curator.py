@@ -365,8 +365,8 @@ class Curator(Paying):
         for at, (quote, place) in enumerate(zip(own.asked, own.places, strict=True)):
             part = None if place is None else stored[place]
             answers.append(
-                self._answered_before(own, at, charge, analyst) if part is None
-                else self._told(part, quote.cost, repeated=repeated)
+                self._answered_before(own, at, charge, analyst) if place is None or part is None
+                else self._told(own.due(place), part, quote.cost, repeated=repeated)
             )
         return tuple(answers)
 
@@ -384,7 +384,7 @@ class Curator(Paying):
         from dpcurator.curator.rehearsal import rehearsal_notes, rehearsed
 
         found = rehearsed(quote, self.entropy)
-        shaped = self._shaped(quote, found.cells, found.cut)
+        shaped = self._shaped(quote, found.cells, found.cut, noisy=found.noisy)
         told = rehearsal_notes(quote, found, unpriced=unpriced)
         return replace(shaped, made_up=True, cost=Fraction(0), notes=(*told, *shaped.notes))
 

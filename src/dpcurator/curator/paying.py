@@ -28,12 +28,13 @@ from dpcurator.plan.facts import facts_of, facts_of_batch
 from dpcurator.plan.nodes import owners_of
 from dpcurator.pricing.quote import Quote
 from dpcurator.receipts import receipt as receipts
+from dpcurator.receipts.readings import noisy_of
 from dpcurator.receipts.stored import as_shared, kept_part, with_stored, worth_noting
 from dpcurator.release.answer import Answer, answer_of
 from dpcurator.release.cut import MISSING, Cut, cut_of
 from dpcurator.release.finish import finish
 from dpcurator.release.notes import notes
-from dpcurator.release.release import release, released_before
+from dpcurator.release.release import Noisy, Parts, release, released_before
 from dpcurator.values import Budget, Charge, Exact, Json, Request, read_json
 
 if TYPE_CHECKING:
@@ -75,7 +76,8 @@ class Paying:
 
         text, charge, repeated = self._settled(request, work, fresh=fresh)
         cost = charge.rho if self.catalog.currency == "rho" else charge.epsilon
-        return self._told(read_json(text), cost, repeated=repeated)
+        own = self._as_charged(whole, quote, charge, analyst)
+        return self._told(own, read_json(text), cost, repeated=repeated)
 
     def _due(self, whole: Quote, request: Request, *, cut: bool) -> Quote:
         """The quote with what the ledger holds of it; the whole one where the ledger knows this very request."""
@@ -95,7 +97,7 @@ class Paying:
         """An answer whose readings were all paid and released before: nothing is charged, drawn, read or stored."""
         self.ledger.require_open()
         noisy = released_before(quote)
-        shaped = self._shaped(quote, finish(quote, noisy), cut_of(quote, noisy))
+        shaped = self._shaped(quote, finish(quote, noisy), cut_of(quote, noisy), noisy=noisy)
         signed = receipts.write_shared(quote, shaped.core_json(), analyst=analyst, key=self.key)
         left_out = quote.held is not None and quote.held.cutless is not None
         hints = (MISSING.format(self.catalog.protects),) if left_out else ()
@@ -175,13 +177,15 @@ class Paying:
         signed = receipts.write_public(quote, shaped.core_json(), key=self.key)
         return shaped.paid(cost=Fraction(0), spent=self.budget().spent, receipt=signed, repeated=False)
 
-    def _told(self, stored: Json, cost: Fraction, *, repeated: bool) -> Answer:
+    def _told(self, quote: Quote, stored: Json, cost: Fraction, *, repeated: bool) -> Answer:
+        """A stored answer. quote: as it was charged."""
         receipt: Json = stored["receipt"]
         spent = self.budget().spent if repeated else Fraction(receipt["ledger"]["spent"])
         shaped = answer_of(stored["answer"], total=self.catalog.budget, currency=self.catalog.currency)
-        return shaped.paid(cost=cost, spent=spent, receipt=receipt, repeated=repeated)
+        parts = Parts(quote, noisy_of(quote, stored["noisy"])) if "noisy" in stored else None
+        return replace(shaped.paid(cost=cost, spent=spent, receipt=receipt, repeated=repeated), parts=parts)
 
-    def _shaped(self, quote: Quote, cells: Any, cut: Cut | None = None) -> Answer:
+    def _shaped(self, quote: Quote, cells: Any, cut: Cut | None = None, *, noisy: Noisy | None = None) -> Answer:
         return Answer(
             columns=tuple(output.title for output in quote.plan.outputs),
             shown=tuple(output.shown for output in quote.plan.outputs),
@@ -193,6 +197,7 @@ class Paying:
             total=self.catalog.budget,
             currency=self.catalog.currency,
             cut=cut,
+            parts=Parts(quote, noisy or Noisy(quote.lowered.keys, ())) if noisy or quote.free else None,
         )
 
     def budget(self) -> Budget:

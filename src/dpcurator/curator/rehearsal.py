@@ -33,7 +33,7 @@ from dpcurator.pricing.quote import Quote
 from dpcurator.release.cut import Cut, cut_of
 from dpcurator.release.finish import finish
 from dpcurator.release.notes import many
-from dpcurator.release.release import release
+from dpcurator.release.release import Noisy, release
 from dpcurator.values import Cell
 
 UNITS: Final = 1_000  # when the catalog does not say how many to expect
@@ -65,6 +65,7 @@ class Rehearsed:
     units: int = 0
     declared: int | None = None
     cut: Cut | None = None
+    noisy: Noisy | None = None
 
 
 def rehearsed(quote: Quote, entropy: Entropy) -> Rehearsed:
@@ -90,7 +91,7 @@ def rehearsed(quote: Quote, entropy: Entropy) -> Rehearsed:
     cells = finish(quote, noisy)
     units, declared = _units(quote.catalog, table), _declared(quote.catalog, table)
     too_many = declared if declared > units else None
-    return Rehearsed(cells, len(next(iter(made.values()))), units, too_many, cut_of(quote, noisy))
+    return Rehearsed(cells, len(next(iter(made.values()))), units, too_many, cut_of(quote, noisy), noisy)
 
 
 def rehearsal_notes(quote: Quote, found: Rehearsed, *, unpriced: bool) -> tuple[str, ...]:

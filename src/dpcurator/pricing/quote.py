@@ -70,9 +70,13 @@ class Priced:
 
     __repr__ = readable
 
-    def error(self, beta: Fraction) -> Fraction:
-        """The noise passes this with probability at most beta, in the query's unit."""
-        return self.mechanism.error(beta) * self.reading.unit
+    def error(self, beta: Fraction, *, added: int = 1) -> Fraction:
+        """The noise passes this with probability at most beta, in the query's unit; the sum of so many draws does."""
+        if added == 1:
+            return self.mechanism.error(beta) * self.reading.unit
+        from dpcurator.mechanisms.noise.sums import error_of_sum
+
+        return error_of_sum(law_of(self), added, beta) * self.reading.unit
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,8 @@ CORE: Final = ("columns", "shown", "rows", "confidence", "notes")  # what the re
 CUT: Final = "cut"  # and this, where the answer has one
 BESIDE: Final = ("currency", "cost", "spent", "budget", "left", "repeated", "made_up", "receipt")  # printed with it
 
+TOTALS: Final = "totals"  # and these, where they were asked for; nothing signs them
+
 
 def is_printed(content: Any) -> bool:
     """Whether it is an answer, with its receipt or without, rather than a receipt."""
@@ -195,7 +197,7 @@ def _cell(cell: Json, way: str) -> bool:
 
 def check_beside(told: Parsed, answer: Json, catalog: Catalog | None) -> str:
     """What is printed beside an answer and its receipt is what the receipt says; `unchecked` names the rest."""
-    unknown, lost = sorted(set(answer) - {*CORE, CUT, *BESIDE}), sorted({*CORE, *BESIDE} - set(answer))
+    unknown, lost = sorted(set(answer) - {*CORE, CUT, *BESIDE, TOTALS}), sorted({*CORE, *BESIDE} - set(answer))
     require(not unknown, f"no answer has a field {unknown[:1]}")
     require(not lost, f"the answer lacks its field {lost[:1]}")
     require(answer["receipt"] == told.receipt, "it has another receipt beside it")
@@ -218,6 +220,7 @@ def check_beside(told: Parsed, answer: Json, catalog: Catalog | None) -> str:
 def unchecked(told: Parsed, answer: Json, catalog: Catalog | None) -> list[str]:
     """What nothing here tells of a printed answer."""
     found = ["repeated (whether it had been paid for before)"]
+    found += ["totals (no receipt is of them; asked again they are free)"] if TOTALS in answer else []
     if not told.charged:
         what = "a public answer" if told.public else "an answer that cost nothing"
         found += [f"spent and left (where the ledger stood when {what} was printed)"]

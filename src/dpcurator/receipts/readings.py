@@ -53,7 +53,7 @@ def check_readings(told: Parsed, ledger: Ledger, catalog: Catalog) -> str:
     require(canonical(found) == canonical(claimed), "the ledger's readings have another noise than it says")
     keys = None if quote.selecting is None else quote.selecting.as_json()
     require(canonical(keys) == canonical(receipt["selection"]), "the ledger's keys were selected otherwise")
-    noisy = _noisy(quote, part["noisy"]) if told.charged else released_before(quote)
+    noisy = noisy_of(quote, part["noisy"]) if told.charged else released_before(quote)
     rows = [[cell.as_json() for cell in row] for row in finish(quote, noisy)]
     outputs, level = quote.plan.outputs, quote.confidence
     core: Json = {
@@ -69,7 +69,7 @@ def check_readings(told: Parsed, ledger: Ledger, catalog: Catalog) -> str:
     return "the answer is what the ledger's noisy readings make it"
 
 
-def _noisy(quote: Quote, stored: Json) -> Noisy:
+def noisy_of(quote: Quote, stored: Json) -> Noisy:
     """What was released: the readings that the charge paid, and those that it shares."""
     own = {one["number"]: tuple(one["values"]) for one in stored["readings"]}
     before = stored_values(quote)

@@ -7,7 +7,7 @@ Checked in tests/release/test_answer.py.
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
+    from dpcurator.release.release import Parts
 
 MADE_UP: Final = "MADE UP: a rehearsal over invented rows, not data"
 FIRST: Final = 60  # rows that a notebook shows
@@ -71,6 +72,8 @@ class Answer:
     made_up: bool = False
     cut: Cut | None = None
     hints: tuple[str, ...] = field(default=(), compare=False)
+    parts: Parts | None = field(default=None, compare=False)  # what totals are made of
+    adds_up: Answer | None = field(default=None, compare=False)  # of totals: the answer whose groups they add up
 
     @property
     def rows(self) -> list[tuple[int | float | str | bool | None, ...]]:
@@ -92,6 +95,28 @@ class Answer:
         """The two ends of each value's interval, row by row."""
         return [(row[self._index(column)].low, row[self._index(column)].high) for row in self.cells]
 
+    def totals(self, *columns: str, by: Sequence[str]) -> Answer:
+        """The same over fewer groups, as in answer.totals("n", by=["city"]): free, from the noisy numbers of this one.
+
+        columns: noisy columns of the answer; none: all that have totals. by: what is still grouped by, of the columns
+        that the answer is grouped by; []: nothing, one row in all. A total is of all listed groups, also of those that
+        HAVING or LIMIT does not show; an average is that of the sums. Its error bar is that of the sum of the groups'
+        noise. It has no receipt of its own: that of the answer vouches for what it is made of. Raises Refusal where
+        keys are unknown, and for COUNT(DISTINCT unit) over columns of which a unit may have several values.
+        """
+        from dpcurator.release.totals import totals
+
+        if self.parts is None:
+            raise Refusal(
+                "this answer is without the noisy numbers that totals are made of.",
+                cure="Ask the same question at the same price again, which is free, and total that answer.",
+            )
+        found = totals(self.parts, columns, by, self.notes)
+        return replace(
+            self, columns=found.columns, shown=found.shown, cells=found.cells, notes=found.notes,
+            cost=Fraction(0), receipt=None, repeated=True, hints=(), parts=None, adds_up=self,
+        )
+
     def _index(self, column: str) -> int:
         if not isinstance(column, str) or column not in self.columns:
             what = repr(column) if isinstance(column, str | int) else f"of type {type(column).__name__}"
@@ -112,6 +137,8 @@ class Answer:
     @property
     def public(self) -> bool:
         """Whether all of it follows from public facts: no private data was read, and nothing was charged."""
+        if self.adds_up is not None:
+            return self.adds_up.public
         return not self.made_up and (self.receipt is None or {"ledger", "shared"}.isdisjoint(self.receipt))
 
     @property
@@ -189,7 +216,7 @@ class Answer:
             "repeated": self.repeated,
             "made_up": self.made_up,
             "receipt": self.receipt,
-        }
+        } | ({} if self.adds_up is None else {"totals_of": self.adds_up.receipt_id})
 
     def core_json(self) -> Json:
         """What the receipt's hash covers: columns, values, error bars, confidence, notes; the cut where it has one."""
@@ -237,6 +264,9 @@ class Answer:
         if self.made_up:
             return [MADE_UP, *told]
         left = f"(left {decimal_text(self.remaining)})"
+        if self.adds_up is not None:
+            of = self.adds_up.receipt_id
+            return [f"totals{f' of receipt {of}' if of else ''}: nothing was spent {left}", *told]
         if self.public:
             return [f"public: no private data was read, nothing was spent {left}"]
         if self.paid_before:

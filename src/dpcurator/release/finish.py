@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -58,6 +59,12 @@ def finish(quote: Quote, released: Noisy | None) -> tuple[tuple[Cell, ...], ...]
     )
 
 
+def meeting(quote: Quote, noisy: Noisy, condition: Post) -> list[bool]:
+    """Of each key, whether a condition holds that rests on keys alone."""
+    view = _View(replace(quote, priced=()), replace(noisy, readings=()), 1 - quote.confidence)
+    return [_truth(view.value(condition, number)) is True for number in range(len(noisy.keys))]
+
+
 def _sorting(position: int, descending: bool, nulls_first: bool) -> Callable[[Any], Any]:
     def key(row: tuple[tuple[Computed, ...], Any]) -> tuple[bool, Any]:
         value = row[0][position]
@@ -72,7 +79,12 @@ class _View:
 
     def __init__(self, quote: Quote, noisy: Noisy, beta: Fraction) -> None:
         self.keys, self.noisy, self.reach = noisy.keys, noisy.readings, quote.reach
-        self.readings = [(one.reading.unit, one.error(beta)) for one in quote.priced]
+        self.added = noisy.added or (1,) * (len(noisy.keys) + noisy.other)
+        counts = set(self.added)
+        self.readings = [
+            (one.reading.unit, {count: one.error(beta, added=count) for count in counts} if not one.ask.overall else {})
+            for one in quote.priced
+        ]
         self.with_keys, threshold = quote.with_keys, None if quote.selecting is None else quote.selecting.threshold
         self.threshold = 0 if threshold is None else threshold
         self.smallest = Fraction(quote.reach.min_units)  # units of a key that may be shown
@@ -93,7 +105,8 @@ class _View:
         raise TypeError(f"no value for {part!r}")
 
     def _reading(self, place: int, number: int) -> Interval:
-        unit, error = self.readings[place]
+        unit, errors = self.readings[place]
+        error = errors[self.added[number]]
         found = Interval.around(self.noisy[place][number] * unit, error)
         if place != self.with_keys or found.value is None or found.low is None or found.value > self.threshold + error:
             return found

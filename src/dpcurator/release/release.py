@@ -29,12 +29,22 @@ class Noisy:
     """What may be seen: the keys, public or selected, and one tuple per reading with one integer per key; of the cut's
     readings, with one alone.
 
-    other: each tuple has one more integer, for all candidates that are not shown.
+    other: each tuple has one more integer, for all candidates that are not shown. added: of each key, how many groups'
+    numbers are added up in its own (`totals.py`); empty where each is of one group.
     """
 
     keys: tuple[tuple[Value, ...], ...]
     readings: tuple[tuple[int, ...], ...]
     other: bool = False
+    added: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What an answer is made of, and its totals are (`totals.py`): its question at its price, and the noisy numbers."""
+
+    quote: Quote
+    noisy: Noisy
 
 
 @dataclass(frozen=True, slots=True)

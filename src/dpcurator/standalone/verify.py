@@ -816,7 +816,8 @@ def listed(receipt: Any, printed: Any, catalog: Any) -> None:
 def answer(receipt: Any, printed: Any, catalog: Any = None) -> str:
     """It is the answer whose hash was signed; and what is printed beside it is what the receipt says."""
     fields = ANSWER | ({"cut"} if receipt["format"] != PUBLIC and receipt["plan"].get("cut") else set())
-    need(set(printed) == fields, f"no answer has these fields, or it lacks them: {sorted(set(printed) ^ fields)}")
+    given = set(printed) - {"totals"}  # which no receipt is of
+    need(given == fields, f"no answer has these fields, or it lacks them: {sorted(given ^ fields)}")
     paid, currency, ledger = "ledger" in receipt, receipt["price"]["currency"], receipt.get("ledger")
     titles = [output["title"] for output in receipt["plan"]["outputs"]]
     beside = [("currency", currency), ("made_up", False), ("cost", shown(number(receipt[currency])) if paid else "0")]
