@@ -43,8 +43,30 @@ VISITS = Table(
     ),
     "patient_id", max_rows=4, max_groups=2,
 )
-CITIES = Table("cities", (Column("city", "text", keys=("Hull", "Leeds", "York"), most=1),), None)
-CATALOG: Catalog = replace(catalog_with(VISITS, CITIES), delta=F(1, 10**6), salt="0" * 32)
+CITIES = Table(
+    "cities",
+    (
+        Column("city", "text", keys=("Hull", "Leeds", "York"), unique=True, most=1),
+        Column("region", "text", keys=("East", "North"), most=2),
+        Column("population", "integer", F(150_000), F(550_000), most=1),
+    ),
+    None,
+)
+PATIENTS = Table(
+    "patients",
+    (
+        Column("patient_id", "text"),
+        Column("sex", "text", keys=("f", "m")),
+        Column("born", "date", F(-18262), F(18262)),  # 1920 to 2020
+    ),
+    "patient_id", max_total=1,
+)
+DIAGNOSES = Table(
+    "diagnoses",
+    (Column("patient_id", "text"), Column("code", "text", unknown_keys=True), Column("day", "date", F(19723), F(20088))),
+    "patient_id", max_total=10,
+)
+CATALOG: Catalog = replace(catalog_with(VISITS, CITIES, PATIENTS, DIAGNOSES), delta=F(1, 10**6), salt="0" * 32)
 MOMENT = 1_710_000_000_000_000
 ROWS: list[tuple[Any, ...]] = [
     (f"p{n}", ("Hull", "Leeds", "York", None)[n % 4], 18 + n % 70, 12.5 * n, n % 2, 19723 + n, MOMENT, "a fever", 70.0,
@@ -53,7 +75,9 @@ ROWS: list[tuple[Any, ...]] = [
 ]
 TABLES = {
     "t0": {f"c{i}": [row[i] for row in ROWS] for i in range(len(VISITS.columns))},
-    "t1": {"c0": ["Hull", "Leeds", "York"]},
+    "t1": {"c0": ["Hull", "Leeds", "York"], "c1": ["East", "North", "North"], "c2": [267_000, 536_000, 153_000]},
+    "t2": {"c0": [f"p{n}" for n in range(70)], "c1": ["f", "m"] * 35, "c2": [100 * n for n in range(70)]},
+    "t3": {"c0": [f"p{n % 40}" for n in range(60)], "c1": ["E11", "J45", "I10"] * 20, "c2": [19723 + n for n in range(60)]},
 }
 
 
@@ -92,5 +116,5 @@ def test_a_newcomers_statement(number, text, words):
 
 
 def test_there_are_enough_of_both_kinds():
-    assert len(STATEMENTS) >= 60
-    assert sum(words is not None for _, words in STATEMENTS) >= 20
+    assert len(STATEMENTS) >= 120
+    assert sum(words is not None for _, words in STATEMENTS) >= 50

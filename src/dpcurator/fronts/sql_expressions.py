@@ -69,7 +69,7 @@ def syntax_of(node: Any, depth: int = 0) -> Syntax:
     if kind in NAMED or kind == "Anonymous":
         return call(node, inner)
     if kind not in CURES and is_function(node):
-        return Call(node.sql_name(), at=place_of(node))  # `bind` refuses it, naming the functions there are
+        return Call("STRING_AGG" if kind == "GroupConcat" else node.sql_name(), at=place_of(node))  # `bind` refuses it, naming the functions there are
     raise unavailable(node)
 
 
@@ -180,6 +180,13 @@ def _in(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
     if node.args.get("query") is not None:
         known(node, "this", "query")
         return Cohort(inner(node.this), Queries(syntax_of).query(node.args["query"]), at=place_of(node))
+    named = node.args.get("field")
+    if named is not None and kind_of(named) == "Column":
+        part = inner(node.this)
+        raise Refusal(
+            "a name after IN needs its SELECT.", where=place_of(named),
+            cure=f"Write {expression(part)} IN (SELECT {expression(part)} FROM {expression(inner(named))}).",
+        )
     known(node, "this", "expressions")
     if not node.expressions:
         raise Refusal("the list after IN is empty.", where=place_of(node), cure="List the values after IN.")

@@ -14,8 +14,9 @@ from dpcurator.errors import Mend, Refusal
 
 _SHARE: Final = "a share of the whole is AVG(CASE WHEN age > 65 THEN 1 ELSE 0 END)"
 CURES: Final = {
-    "Subquery": ("a subquery", "It stands in FROM, or after IN. One number of all rows is a question of its own: ask "
-                 f"it, and write its answer here; {_SHARE}."),
+    "Subquery": ("a subquery", "It stands in FROM, or after IN. One number of each person's rows is joined: JOIN (SELECT "
+                 "unit, MIN(x) AS least FROM table GROUP BY unit) AS own USING (unit). One number of all rows is a "
+                 f"question of its own: ask it, and write its answer here; {_SHARE}."),
     "Window": ("a window function", f"Use GROUP BY; ROW_NUMBER() OVER (PARTITION BY unit ORDER BY x) is available in a "
                f"subquery; {_SHARE}, or each group's COUNT(*) over the sum of the answer's."),
     "Star": ("* returns single rows, which never leave the curator, and so it", "Ask for COUNT(*) or an aggregate."),
@@ -24,7 +25,9 @@ CURES: Final = {
     "IntDiv": ("DIV", "Write FLOOR(x / y): / is always real division."),
     "BitwiseXor": ("^", "Write POWER(x, 2)."),
     "SimilarTo": ("SIMILAR TO", "Use LIKE."), "RegexpLike": ("~", "Use LIKE."), "Glob": ("GLOB", "Use LIKE."),
-    "Any": ("ANY", "Join comparisons by OR."), "All": ("ALL", "Join comparisons by AND."),
+    "Order": ("ORDER BY in an aggregate", "Write ARG_MIN(x, y), the x of the least y, or ARG_MAX(x, y)."),
+    "TableSample": ("TABLESAMPLE", "Leave it out: which rows it took would depend on other people's rows."),
+    "Any": ("ANY", "Write IN (SELECT ...), or join comparisons by OR."), "All": ("ALL", "Join comparisons by AND."),
     "CurrentDate": ("CURRENT_DATE", "Write the date itself: an answer would change with the clock."),
     "CurrentTimestamp": ("CURRENT_TIMESTAMP", "Write the moment itself: an answer would change with the clock."),
     "Tuple": ("a tuple", "Compare the columns one by one, joined by AND."),
@@ -40,6 +43,8 @@ def kind_of(node: Any) -> str:
 def known(node: Any, *allowed: str) -> None:
     """Refuse a node that carries anything besides the named arguments."""
     extra = [name for name, value in node.args.items() if value not in (None, [], False) and name not in allowed]
+    if extra and kind_of(node.args[extra[0]]) in CURES:
+        raise unavailable(node.args[extra[0]])
     if extra:
         raise unavailable(node, extra[0].strip("_").upper() + " here")
 

@@ -37,11 +37,11 @@ _WORDS: Final = {
     "pivots": "PIVOT", "sample": "TABLESAMPLE", "into": "INTO",
     "order": "ORDER BY", "limit": "LIMIT", "offset": "OFFSET",
 }
-_JOIN: Final = "Write JOIN table ON its unit = the other's unit, or USING (unit)."
+_JOIN: Final = "Write JOIN {} ON one.column = other.column: the units of two private tables, any column of a public one."
 _LEFT: Final = "Write LEFT JOIN: one side's rows are kept, and what the other has of the same unit stands beside them."
 _JOINS: Final = {
     "FULL OUTER": _LEFT, "FULL": _LEFT,
-    "NATURAL": "Say which columns are equal: JOIN table USING (pid).",
+    "NATURAL": "Say which columns are equal: JOIN {} USING (column), or ON one.column = other.column.",
     "SEMI": "Write WHERE unit IN (SELECT unit FROM table).",
     "ANTI": "Write WHERE unit NOT IN (SELECT unit FROM table).",
 }
@@ -70,6 +70,9 @@ class Queries:
             if word not in ("INTERSECT", "EXCEPT"):
                 raise unavailable(node, f"{word} in a subquery")
             raise Refusal(f"{word} is not available in a subquery.", where=place_of(node), cure=cure)
+        distinct = node.args.get("distinct")
+        if distinct is not None and distinct.args.get("on") is not None:
+            raise _distinct_on(node)
         args = _clauses(node, _CLAUSES)
         if "from_" not in args or not args.get("expressions"):
             raise Refusal("a subquery names no table.", where=place_of(node), cure="Write SELECT ... FROM table.")
@@ -132,11 +135,11 @@ class Queries:
         side, kind, method = (str(node.args.get(name) or "").upper() for name in ("side", "kind", "method"))
         word = " ".join(one for one in (method, side, kind) if one)
         if method or side not in ("", "LEFT", "RIGHT") or kind not in ("", "INNER", "OUTER"):
-            raise Refusal(f"{word} JOIN is not available.", where=at, cure=_JOINS.get(word, _JOIN))
+            raise Refusal(f"{word} JOIN is not available.", where=at, cure=_JOINS.get(word, _JOIN).format(_told(node.this)))
         known(node, "this", "side", "kind", "on", "using")
         on, using = node.args.get("on"), node.args.get("using") or []
         if on is None and not using:
-            raise Refusal("a join without a condition is not available.", where=at, cure=_JOIN)
+            raise Refusal("a join without a condition is not available.", where=at, cure=_JOIN.format(_told(node.this)))
         names = tuple(Name(name_of(one), bool(one.args.get("quoted")), at=place_of(one)) for one in using)
         right = self.relation(node.this)
         condition = None if on is None else self.syntax(on)
@@ -240,6 +243,25 @@ def _clauses(node: Any, allowed: set[str]) -> dict[str, Any]:
         cure = _CURES.get(name, "A subquery is SELECT columns FROM a table WHERE ... GROUP BY ... HAVING ...")
         raise Refusal(f"{word} is not available in a subquery.", where=place_of(node), cure=cure)
     return args
+
+
+def _told(node: Any) -> str:
+    """A side of a join as it is written in a cure."""
+    return str(node.sql(comments=False)) if kind_of(node) == "Table" and kind_of(node.this) == "Identifier" else "table"
+
+
+def _distinct_on(node: Any) -> Refusal:
+    """SELECT DISTINCT ON (unit) ... ORDER BY x: the first row of each, which QUALIFY keeps."""
+    order = node.args.get("order")
+    on = ", ".join(part.sql() for one in [node.args["distinct"].args["on"]] for part in one.expressions or [one])
+    along = [part.this for part in order.expressions] if order is not None else []
+    keys = {part.strip() for part in on.split(",")}
+    rest = [f"{part.sql()}{' DESC' if one.args.get('desc') else ''}"
+            for one, part in zip(order.expressions if order is not None else [], along, strict=True)
+            if part.sql() not in keys]
+    place = f"ROW_NUMBER() OVER (PARTITION BY {on} ORDER BY {', '.join(rest) or 'column'}) = 1"
+    return Refusal("DISTINCT ON is not available.", where=place_of(node),
+                   cure=f"Leave it and ORDER BY out, and write QUALIFY {place} at the subquery's end.")
 
 
 def _below(made: Select) -> int:

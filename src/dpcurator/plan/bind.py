@@ -34,11 +34,11 @@ from dpcurator.language.question import (
     walk,
     weigh,
 )
-from dpcurator.language.render import expression
+from dpcurator.language.render import expression, words
 from dpcurator.language.rows import Field, Operand
 from dpcurator.language.typed import own_type
 from dpcurator.plan.bind_relations import mark, scene_of
-from dpcurator.plan.calls import call, measuring
+from dpcurator.plan.calls import call, measuring, unit_field
 from dpcurator.plan.caps import bounded, in_one_group
 from dpcurator.plan.keys import keyed
 from dpcurator.plan.limits import check, finishing
@@ -157,6 +157,7 @@ def _source(scope: Scope) -> tuple[Bounded, Refusal | None]:
 def _key(part: Syntax, scope: Scope) -> KeyColumn:
     part = _named_item(part, scope)
     typed = scope.reader("GROUP BY").value(part)
+    _no_units(part, typed.part, scope)
     made = keyed(part, typed, scope.table, scope.catalog)
     if made.listed:
         check_dated(made.part, part, "", scope.table, scope.scene.relation, scope.catalog, where=place(part))
@@ -164,6 +165,23 @@ def _key(part: Syntax, scope: Scope) -> KeyColumn:
         raise Refusal(f"GROUP BY names {show(made.name)} twice.", where=place(part), cure="Name it once.")
     scope.keys.append(Keyed(typed.as_type(made.type), made.type, made.name))
     return made
+
+
+def _no_units(part: Syntax, found: Operand | None, scope: Scope) -> None:
+    """Refuse GROUP BY unit HAVING ...: of how many units it is true is a question, of a subquery."""
+    having, question = scope.question.having, scope.question
+    if having is None or found != unit_field(scope.table) or scope.scene.facts.unit is None:
+        return
+    name, table = expression(part), "..."
+    if question.source is None:
+        table = quote(scope.table.name) + ("" if question.table_alias is None else f" AS {quote(question.table_alias)}")
+    where = "" if question.where is None else f" WHERE {words(question.where) or '...'}"
+    raise Refusal(
+        f"GROUP BY {name} would answer for each protected unit by itself.", where=place(part),
+        cure="Ask for how many of them that holds: SELECT COUNT(*) FROM (SELECT "
+        f"{name} FROM {table}{where} GROUP BY {name} "
+        f"HAVING {words(having) or '...'}).",
+    )
 
 
 def _named_item(part: Syntax, scope: Scope) -> Syntax:

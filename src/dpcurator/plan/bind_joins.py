@@ -28,6 +28,13 @@ def joined(source: Join, catalog: Catalog, aggregates: Collection[str], subqueri
     if public[0] is not None and public[1] is None and source.kind == "INNER":
         turned = replace(source, left=source.right, right=source.left)
         return _joined_to_public(turned, public[0], catalog, aggregates, subqueries)
+    if public[0] is not None and public[1] is None:
+        name = quote(public[0].name)
+        raise Refusal(
+            f"{show(public[0].name)} is public, and rows that units own come first: LEFT JOIN keeps the left side's.",
+            where=source.at, cure=f"Write FROM private LEFT JOIN {name} ON ...; values of {name} that no row has are "
+            "answered as groups all the same.",
+        )
     one, other = (subqueries.source(side, catalog, aggregates) for side in (source.left, source.right))
     if one.facts.unit is None or other.facts.unit is None:
         raise Refusal(

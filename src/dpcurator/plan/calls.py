@@ -71,7 +71,7 @@ def _argument(call: Call, place: int, scope: Scope, *, number: bool) -> Measured
     measured = _measured(typed, scope.table)
     if number:
         _needs_number(call, place, typed)
-        _needs_bounds(call, place, measured, scope.table, derived=scope.table not in scope.catalog.tables)
+        _needs_bounds(call, place, measured, scope)
         check_dated(measured.part, call.arguments[place], call.function, scope.table, scope.scene.relation,
                     scope.catalog, where=call.at)
         _needs_room(call, place, measured, scope.max_rows)
@@ -252,14 +252,15 @@ def _needs_number(call: Call, place: int, typed: Typed) -> None:
     )
 
 
-def _needs_bounds(call: Call, place: int, measured: Measured, table: Table, *, derived: bool) -> None:
-    """derived: the columns are a subquery's, so that no steward declares them."""
+def _needs_bounds(call: Call, place: int, measured: Measured, scope: Scope) -> None:
+    """Of a subquery's columns no steward declares any."""
     if measured.lower is not None:
         return
+    table, derived = scope.table, scope.table not in scope.catalog.tables
     index = unbounded(measured.part, table)
     written = words(call.arguments[place])
     what = f"{_calling(call, place, written or measured.name)} has no bounds"
-    clip = _calling(call, place, f"CLIP({written or 'x'}, 0, 100)")
+    clip = _clipped(call, place, scope)
     mends = () if written is None else _put(clip, words(call))
     if index is None or derived:
         why = "a subquery's column has none where its own columns do not limit it" if derived else (
@@ -278,6 +279,23 @@ def _needs_bounds(call: Call, place: int, measured: Measured, table: Table, *, d
         f"{line}. Or write {clip}.",
         mends=(*mends, Mend(line, header, "catalog")),
     )
+
+
+def _clipped(call: Call, place: int, scope: Scope) -> str:
+    """The call with CLIP around this argument, and around those after it that have no bounds either."""
+    texts = []
+    for n, part in enumerate(call.arguments):
+        text = words(part) or "x"
+        texts.append(f"CLIP({text}, 0, 100)" if n == place or (n > place and _unbounded(part, scope)) else text)
+    return f"{call.function}({', '.join(texts)})"
+
+
+def _unbounded(part: Syntax, scope: Scope) -> bool:
+    try:
+        typed = scope.reader("SELECT").value(part)
+        return typed.type in NUMERIC and _measured(typed, scope.table).lower is None
+    except Refusal:
+        return False
 
 
 def _needs_room(call: Call, place: int, measured: Measured, max_rows: int) -> None:
