@@ -63,7 +63,10 @@ PATIENTS = Table(
 )
 DIAGNOSES = Table(
     "diagnoses",
-    (Column("patient_id", "text"), Column("code", "text", unknown_keys=True), Column("day", "date", F(19723), F(20088))),
+    (
+        Column("patient_id", "text"), Column("code", "text", unknown_keys=True),
+        Column("day", "date", F(19723), F(20088)),
+    ),
     "patient_id", max_total=10,
 )
 CATALOG: Catalog = replace(catalog_with(VISITS, CITIES, PATIENTS, DIAGNOSES), delta=F(1, 10**6), salt="0" * 32)
@@ -77,7 +80,8 @@ TABLES = {
     "t0": {f"c{i}": [row[i] for row in ROWS] for i in range(len(VISITS.columns))},
     "t1": {"c0": ["Hull", "Leeds", "York"], "c1": ["East", "North", "North"], "c2": [267_000, 536_000, 153_000]},
     "t2": {"c0": [f"p{n}" for n in range(70)], "c1": ["f", "m"] * 35, "c2": [100 * n for n in range(70)]},
-    "t3": {"c0": [f"p{n % 40}" for n in range(60)], "c1": ["E11", "J45", "I10"] * 20, "c2": [19723 + n for n in range(60)]},
+    "t3": {"c0": [f"p{n % 40}" for n in range(60)], "c1": ["E11", "J45", "I10"] * 20,
+           "c2": [19723 + n for n in range(60)]},
 }
 
 

@@ -69,7 +69,8 @@ def syntax_of(node: Any, depth: int = 0) -> Syntax:
     if kind in NAMED or kind == "Anonymous":
         return call(node, inner)
     if kind not in CURES and is_function(node):
-        return Call("STRING_AGG" if kind == "GroupConcat" else node.sql_name(), at=place_of(node))  # `bind` refuses it, naming the functions there are
+        name = "STRING_AGG" if kind == "GroupConcat" else node.sql_name()
+        return Call(name, at=place_of(node))  # `bind` refuses it, naming the functions there are
     raise unavailable(node)
 
 

@@ -37,7 +37,8 @@ _WORDS: Final = {
     "pivots": "PIVOT", "sample": "TABLESAMPLE", "into": "INTO",
     "order": "ORDER BY", "limit": "LIMIT", "offset": "OFFSET",
 }
-_JOIN: Final = "Write JOIN {} ON one.column = other.column: the units of two private tables, any column of a public one."
+_JOIN: Final = ("Write JOIN {} ON one.column = other.column: the units of two private tables, any column of a public "
+                "one.")
 _LEFT: Final = "Write LEFT JOIN: one side's rows are kept, and what the other has of the same unit stands beside them."
 _JOINS: Final = {
     "FULL OUTER": _LEFT, "FULL": _LEFT,
@@ -135,7 +136,8 @@ class Queries:
         side, kind, method = (str(node.args.get(name) or "").upper() for name in ("side", "kind", "method"))
         word = " ".join(one for one in (method, side, kind) if one)
         if method or side not in ("", "LEFT", "RIGHT") or kind not in ("", "INNER", "OUTER"):
-            raise Refusal(f"{word} JOIN is not available.", where=at, cure=_JOINS.get(word, _JOIN).format(_told(node.this)))
+            cure = _JOINS.get(word, _JOIN).format(_told(node.this))
+            raise Refusal(f"{word} JOIN is not available.", where=at, cure=cure)
         known(node, "this", "side", "kind", "on", "using")
         on, using = node.args.get("on"), node.args.get("using") or []
         if on is None and not using:
