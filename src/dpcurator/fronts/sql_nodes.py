@@ -15,8 +15,8 @@ from dpcurator.errors import Mend, Refusal
 _SHARE: Final = "a share of the whole is AVG(CASE WHEN age > 65 THEN 1 ELSE 0 END)"
 CURES: Final = {
     "Subquery": ("a subquery", "It stands in FROM, or after IN. One number of each person's rows is joined: JOIN "
-                 "(SELECT unit, MIN(x) AS least FROM table GROUP BY unit) AS own USING (unit). One number of all rows is "
-                 f"a question of its own: ask it, and write its answer here; {_SHARE}."),
+                 "(SELECT unit, MIN(x) AS least FROM table GROUP BY unit) AS own USING (unit). One number of all rows "
+                 f"is a question of its own: ask it, and write its answer here; {_SHARE}."),
     "Window": ("a window function", f"Use GROUP BY; ROW_NUMBER() OVER (PARTITION BY unit ORDER BY x) is available in a "
                f"subquery; {_SHARE}, or each group's COUNT(*) over the sum of the answer's."),
     "Star": ("* returns single rows, which never leave the curator, and so it", "Ask for COUNT(*) or an aggregate."),
