@@ -599,6 +599,7 @@ POWER: Final[dict[str, tuple[int, int]]] = {  # examples in an ordinary run, and
     "snapshot/test_cleaned.py::test_without_one_person_the_rows_of_all_others_are_what_they_were": (4, 300),
     "snapshot/test_csv.py::test_t17_any_text_is_read_alike_in_any_chunks": (25, 3000),
     "snapshot/test_csv.py::test_t17_chunks_show_in_nothing": (40, 4000),
+    "snapshot/test_repeats.py::test_one_row_of_each_is_the_definition_in_any_order_and_unit_by_unit": (7, 400),
     "snapshot/test_repeats.py::test_what_stays_is_the_definition_in_any_order_and_unit_by_unit": (7, 400),
     "snapshot/test_grammar.py::test_a_batch_agrees_with_each_cell_by_itself": (60, 3000),
     "snapshot/test_grammar.py::test_typed_batches_agree_with_each_value_and_never_raise": (60, 3000),

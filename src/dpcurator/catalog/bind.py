@@ -92,7 +92,8 @@ def schema_fingerprint(declaration: Declaration) -> str:
     value a unit (and then whose), which combinations a unit has once, through what: what a snapshot is made for."""
     tables = [
         [table.name, [made_for(table, c) for c in table.columns], *([list(table.distinct)] if table.distinct else []),
-         *([through_facts(table)] if table.through is not None else [])]
+         *([through_facts(table)] if table.through is not None else []), *([one_row_facts(table)] * (
+             table.one_row_per is not None))]
         for table in declaration.tables
     ]
     return content_digest(tables)
@@ -142,7 +143,13 @@ def _public_table(table: Table) -> dict[str, Any]:
 
 def table_facts(table: Table) -> dict[str, Any]:
     """What is declared of a table and decides which rows it has, beside its unit: empty where nothing is."""
-    return ({"distinct": list(table.distinct)} if table.distinct else {}) | through_facts(table)
+    alike = {"distinct": list(table.distinct)} if table.distinct else {}
+    return alike | one_row_facts(table) | through_facts(table)
+
+
+def one_row_facts(table: Table) -> dict[str, Any]:
+    """Of what a unit has one row each, where that is declared."""
+    return {} if table.one_row_per is None else {"one_row_per": list(table.one_row_per)}
 
 
 def through_facts(table: Table) -> dict[str, Any]:

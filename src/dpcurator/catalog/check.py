@@ -47,7 +47,7 @@ def check(declaration: Declaration, facts: PublicFacts = NO_FACTS) -> list[Findi
             findings.append(Finding("blocks", where, what, "dpcurator refresh"))
     for table, source in zip(declaration.tables, declaration.sources, strict=True):
         if table.private:
-            findings += _caps(declaration, table) + _through(declaration, table)
+            findings += _caps(declaration, table) + _through(declaration, table) + _one_row(declaration, table)
         keyed = {keys.column for keys in declaration.public_keys if keys.table == table.name}
         for column, reading in zip(table.columns, source.readings, strict=True) if table.private else ():
             if column.name != table.unit:
@@ -89,7 +89,7 @@ def _caps(declaration: Declaration, table: Table) -> list[Finding]:
     if table.unit == EACH_ROW:
         return []
     under, where = f"[tables.{quoted(table.name)}]", declaration.where(table.name)
-    if table.max_total is not None or table.max_rows is not None:
+    if table.max_total is not None or table.max_rows is not None or table.one_row_per == ():
         return []
     what = (
         f"Table {text(table.name)} does not say how many rows of one unit count in an answer: max_total, or max_rows "
@@ -108,6 +108,19 @@ def _through(declaration: Declaration, table: Table) -> list[Finding]:
         f"{text(through.key)} is its {text(through.on)}. A refresh leaves out rows that find no owner, or several, "
         f"so the promise rests on {text(through.key)} being a key at the source: no two of the {declaration.protects} "
         "may have it in common, as it is read: cleaned, if its column is."
+    )
+    return [Finding("note", declaration.where(table.name), what)]
+
+
+def _one_row(declaration: Declaration, table: Table) -> list[Finding]:
+    """What it means that a unit has one row, or one of each combination of values."""
+    if table.one_row_per is None:
+        return []
+    each = "".join(f" and {text(name)}" for name in table.one_row_per)
+    what = (
+        f"A refresh keeps one row of {text(table.name)} for each {text(table.unit or '')}{each}: the first, compared "
+        "column by column in the order of the catalog, missing before present. The others are left out, and counted "
+        "for the steward."
     )
     return [Finding("note", declaration.where(table.name), what)]
 

@@ -106,6 +106,7 @@ class Table:
     min_units: int | None = None  # of fewer units no unlisted key is ever shown
     distinct: tuple[str, ...] = ()  # columns of which a unit has each combination of present values in one row
     through: Through | None = None
+    one_row_per: tuple[str, ...] | None = None  # columns of which a unit has each combination, missing ones too, once
 
     __repr__ = readable
 

@@ -255,6 +255,11 @@ class TableFields(Section):
         Field(description='Columns of which a unit has each combination of values once: ["visit"]. Of rows that repeat '
               "one, `refresh` keeps the smallest, column by column."),
     ] = None
+    one_row_per: Annotated[
+        list[str] | None,
+        Field(description='The unit, and more columns if wanted: ["patient"]. Of rows with equal values there, '
+              "`refresh` keeps the first, compared column by column."),
+    ] = None
     max_total: Annotated[Any, Field(description="Rows of a unit that count in one answer; enforced by weights.")] = None
     max_rows: Annotated[Any, Field(description="Rows a unit may add to one group; enforced by scaling down.")] = None
     max_groups: Annotated[Any, Field(description="Groups a unit may be in; enforced by scaling down.")] = None

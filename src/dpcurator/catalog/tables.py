@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dpcurator.catalog.cleaning import FOLDING
 from dpcurator.catalog.columns import DeclaredColumn, declare_column
@@ -50,6 +50,7 @@ def declare_tables(raw: Mapping[str, object], problems: Problems) -> DeclaredTab
     sources: list[Source] = []
     wanted: list[tuple[str, DeclaredColumn]] = []
     owned: dict[str, ThroughFields] = {}
+    first: dict[str, list[str]] = {}
     for name, given in raw.items():
         path: Path = ("tables", name)
         fields = as_mapping(given)
@@ -64,6 +65,8 @@ def declare_tables(raw: Mapping[str, object], problems: Problems) -> DeclaredTab
             owned |= {} if said is None else {name: said}
         elif shape.unit is not None and not isinstance(shape.unit, str):
             problems.add((*path, "unit"), "unit must be text in quotes.", "See docs/catalog.md.")
+        if shape.one_row_per is not None:
+            first[name] = shape.one_row_per
         columns = _columns(name, fields, shape, path, problems)
         tables.append(_table(name, shape, [c.column for c in columns], fields, path, problems))
         sources.append(_source(shape, columns, path, problems))
@@ -71,6 +74,7 @@ def declare_tables(raw: Mapping[str, object], problems: Problems) -> DeclaredTab
     if not raw and not problems.covers(("tables",)) and not any("tables" in p.what for p in problems.found):
         problems.add(("tables",), "There are no tables.", 'Add [tables.NAME] with file = "data.csv".')
     tables, sources = resolved(tables, sources, owned, problems)
+    tables = [_one_row_per(table, first[table.name], problems) if table.name in first else table for table in tables]
     _private(tables, raw, problems)
     return DeclaredTables(tuple(tables), tuple(sources), _public_keys(wanted, tables, problems))
 
@@ -159,6 +163,30 @@ def _distinct(
     return ()
 
 
+def _one_row_per(table: Table, given: list[str], problems: Problems) -> Table:
+    """The table with its columns of one row each, after its unit is known."""
+    place, unit = ("tables", table.name, "one_row_per"), table.unit
+    names = [column.name for column in table.columns]
+    unknown = next((column for column in given if column not in names), None)
+    if unit is None or unit == EACH_ROW:
+        what = "a public table has no units" if unit is None else "each row is a unit of its own"
+        problems.add(place, f"one_row_per is of the rows of a unit: {what}.", "Leave it out.")
+    elif unknown is not None:
+        problems.add(place, f"one_row_per names {text(unknown)}, which is no column of {text(table.name)}.",
+                     nearest(unknown, names))
+    elif unit not in given or len(set(given)) != len(given):
+        rest = dict.fromkeys(column for column in given if column != unit)
+        put = ", ".join(map(text, (unit, *rest)))
+        what = f"the unit, {text(unit)}: else one unit's rows would decide on another's"
+        what = "each column once" if unit in given else what
+        problems.add(place, f"one_row_per names {what}.", f"Write one_row_per = [{put}].")
+    elif table.distinct:
+        problems.add(place, "A table has one_row_per or distinct, not both.", "Leave distinct out.")
+    else:
+        return replace(table, one_row_per=tuple(column for column in given if column != unit))
+    return table
+
+
 def _unit(name: str, shape: TableFields, fields: Mapping[str, object], path: Path, problems: Problems) -> str | None:
     given = as_mapping(fields.get("columns", {})) or {}
     unit, place = shape.unit, (*path, "unit")
@@ -229,8 +257,9 @@ def _source(shape: TableFields, columns: list[DeclaredColumn], path: Path, probl
     folders = _folders(shape, columns, path, problems)
     if shape.append_only and shape.file is None:
         problems.add((*path, "append_only"), "append_only is for files.", "Leave it out.")
-    elif shape.append_only and shape.distinct and any(column.column.per_unit for column in columns):
-        problems.add((*path, "append_only"), "append_only goes with distinct or with per_unit, not with both.",
+    elif shape.append_only and (shape.distinct or shape.one_row_per) and any(c.column.per_unit for c in columns):
+        word = "distinct" if shape.distinct else "one_row_per"
+        problems.add((*path, "append_only"), f"append_only goes with {word} or with per_unit, not with both.",
                      "Leave append_only out: all files are then read at each refresh.")
     if csv:
         return Source("csv", shape.file or "", readings, csv=options, where=where, folders=folders,

@@ -57,6 +57,7 @@ def relation_lines(node: Relation) -> list[str]:
     match node:
         case Rows(table, unit):
             owner = f"a unit's by {unit}" if unit is not None else "each one a unit"
+            owner += ", at most one each" if node.one_row else ""
             return [f"rows of {table}, {owner}"]
         case Where(source, _, columns):
             return [*relation_lines(source), f"where: a condition on {', '.join(columns) or 'no column'}"]

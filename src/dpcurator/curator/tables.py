@@ -69,6 +69,9 @@ def _table_text(table: Table, catalog: Catalog) -> str:
     notes = [f"({who} one value of: {single})"] if single else []
     if table.distinct:
         notes.append(f"({who} one row for each: {', '.join(map(printable, table.distinct))})")
+    if table.one_row_per is not None:
+        each = f" for each: {', '.join(map(printable, table.one_row_per))}" if table.one_row_per else ""
+        notes.append(f"({who} one row{each})")
     ranges = [f"{printable(c.name)} {_range(c)}" for c in table.columns if c.cleaning.lower is not None]
     if ranges:
         notes.append(f"(missing, where the data is outside: {', '.join(ranges)})")

@@ -67,6 +67,8 @@ def _table(rows: Rows, catalog: Catalog) -> str | None:
         return "the unit is not the catalog's"
     if (rows.neighbours, rows.units) != (catalog.neighbours, catalog.units):
         return "the neighbours, or the number of units, are not the catalog's"
+    if rows.one_row != (table.one_row_per == ()):
+        return "how many rows a unit has is not the catalog's"
     return None
 
 

@@ -69,10 +69,12 @@ def _rows(node: Rows, catalog: Catalog) -> Facts:
     if table is None:
         raise LookupError("the catalog has no such private table")
     names = [column.name for column in table.columns]
-    alike = frozenset(map(names.index, table.distinct))
-    filled = any(table.columns[index].missing is not None for index in alike)  # a refresh keeps all that miss a value
-    present = alike if alike and not filled else None
-    return Facts(table, node.unit_index, node.unit is None, None, present)
+    alike = frozenset(map(names.index, table.one_row_per or table.distinct))
+    filled = any(table.columns[index].missing is not None for index in alike)  # a refresh knows missing values as such
+    known = alike if alike and not filled else None
+    if table.one_row_per:
+        return Facts(table, node.unit_index, False, known)
+    return Facts(table, node.unit_index, node.unit is None or table.one_row_per == (), None, known)
 
 
 def _where(node: Where, catalog: Catalog) -> Facts:

@@ -17,7 +17,7 @@ name. Checked in tests/plan/test_bind_relations.py and tests/laws/test_heart_rel
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Final
 
@@ -27,7 +27,8 @@ from dpcurator.language.rows import AllOf, Compare, Constant, Expression, Field,
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """All rows of a private table. `unit`: the column whose value owns a row, or None when each row is a unit.
+    """All rows of a private table. `unit`: the column whose value owns a row, or None when each row is a unit. one_row:
+    a unit has one row at most, as the catalog declares and a refresh saw to; nothing that is promised rests on it.
 
     Unit-local: a unit's rows are its rows. Column numbers of what stands on it are positions in the catalog's table.
     """
@@ -37,12 +38,15 @@ class Rows:
     unit_index: int | None
     neighbours: Neighbours = "add-remove"
     units: int | None = None  # public n, with replace-one only (semantics 1.3)
+    one_row: bool = field(default=False, metadata={"later": True})  # plans written before it keep their bytes
 
     def __post_init__(self) -> None:
         if (self.unit is None) != (self.unit_index is None):
             raise ValueError("a unit has a name and a number")
         if (self.neighbours == "replace-one") != (self.units is not None) or (self.units or 1) < 1:
             raise ValueError("replace-one has a public number of units, and add-remove none")
+        if self.one_row and self.unit is None:
+            raise ValueError("a row that is a unit is not one of several")
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,7 +303,7 @@ def one_row(node: Relation) -> bool:
     """Whether a unit has at most one row, as the tree alone tells: then no cap leaves anything of it out."""
     match node:
         case Rows(_, unit):
-            return unit is None
+            return unit is None or node.one_row
         case Where(source) if (first := first_of(node)) is not None and not first.keys:
             return True
         case Where() | Computed() | InCohort() | InPublic() | JoinOnUnit() | Numbered():

@@ -144,7 +144,7 @@ def stored(source: Named, catalog: Catalog, aggregates: Collection[str]) -> Scen
         )
     unit = None if table.unit == EACH_ROW else table.unit
     index = None if unit is None else [column.name for column in table.columns].index(unit)
-    rows = Rows(table.name, unit, index, catalog.neighbours, catalog.units)
+    rows = Rows(table.name, unit, index, catalog.neighbours, catalog.units, table.one_row_per == ())
     columns = tuple((column.name, number) for number, column in enumerate(table.columns))
     part = Part(table.name if source.alias is None else source.alias, columns)
     return Scene(catalog, rows, Names((part,)), aggregates)

@@ -147,7 +147,8 @@ def _rows(node: Rows) -> Reach:
     if node.unit is None:
         steps = (*steps, f"each row of {node.table} is one unit")
         return Reach(1, 1, 1, 1, steps, node.neighbours, node.units, whole=True)
-    steps = (*steps, f"a unit owns any number of rows of {node.table} (by {node.unit})")
+    owned = "at most one row" if node.one_row else "any number of rows"
+    steps = (*steps, f"a unit owns {owned} of {node.table} (by {node.unit})")
     return Reach(None, None, 1, ONE, steps, node.neighbours, node.units)
 
 

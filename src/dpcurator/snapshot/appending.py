@@ -42,8 +42,13 @@ def reading_of(table: Table, source: Source) -> str:
     """A digest of what decides which rows a file has: this version of the program among it."""
     readings = [repr((reading.spelling, reading.set_aside)) for reading in source.readings]
     columns = [made_for(table, column) for column in table.columns]
-    return content_digest([__version__, table.name, table.unit, list(table.distinct), columns, readings, source.kind,
-                           repr(source.csv), list(source.folders)])
+    return content_digest([__version__, table.name, table.unit, list(table.distinct), *_first(table), columns, readings,
+                           source.kind, repr(source.csv), list(source.folders)])
+
+
+def _first(table: Table) -> list[list[str]]:
+    """Beside the unit, of what a unit has one row; nothing where that is not declared."""
+    return [] if table.one_row_per is None else [list(table.one_row_per)]
 
 
 def take_over(draft: Draft, loader: Loader, i: int, source: Source, files: Sequence[Path]) -> tuple[Kept, list[Path]]:

@@ -28,7 +28,7 @@ from dpcurator.snapshot.loading import Loader
 from dpcurator.snapshot.one_value import one_value_each
 from dpcurator.snapshot.outside_keys import keyed, outside_keys
 from dpcurator.snapshot.owners import find_owners
-from dpcurator.snapshot.repeats import without_repeats
+from dpcurator.snapshot.repeats import first_rows, without_repeats
 from dpcurator.snapshot.report import Report, TableReport, Trouble
 from dpcurator.snapshot.shares import beyond_bounds, over_caps
 from dpcurator.snapshot.store import Draft, drafting
@@ -79,8 +79,9 @@ def refresh(
         for i in owners_first(declaration.tables):
             table, report = declaration.tables[i], reports[i]
             report.ownerless = find_owners(draft.connection, i, declaration.tables)
-            report.repeats = without_repeats(draft.connection, i, table)
             report.one_value = one_value_each(draft.connection, i, table)
+            report.repeats = without_repeats(draft.connection, i, table)
+            report.later = first_rows(draft.connection, i, table)
         public = _public_keys(declaration, draft)
         for i, (table, report) in enumerate(zip(declaration.tables, reports, strict=True)):
             if table.private:

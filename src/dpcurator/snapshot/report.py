@@ -165,7 +165,7 @@ class Kept:
 @dataclass(slots=True)
 class TableReport:
     """One table. rows: rows that were read; null_units: those without a unit, which no question counts; repeats: those
-    that `distinct` took out again.
+    that `distinct` took out again; later: those that `one_row_per` did.
 
     units: the declared number, where each row is a unit that is replaced. A row that cannot be read then stays, with
     every column missing; without it such a row is left out. outside: by column with keys.
@@ -177,6 +177,7 @@ class TableReport:
     blank_lines: int = 0
     null_units: int = 0
     repeats: int = 0
+    later: int = 0
     kept: Kept = Kept()  # of an append-only table
     set_aside: Trouble = field(default_factory=Trouble)
     unreadable: dict[str, Trouble] = field(default_factory=dict)  # by column
@@ -203,6 +204,7 @@ class TableReport:
             "blank_lines": self.blank_lines,
             "null_units": self.null_units,
             "repeats": self.repeats,
+            "later": self.later,
             "kept": asdict(self.kept),
             "set_aside": self.set_aside.as_json(),
             "unreadable": {name: trouble.as_json() for name, trouble in self.unreadable.items() if trouble.count},
@@ -245,7 +247,8 @@ class TableReport:
         misspelled = any(like for outside in self.outside.values() for _, _, like in outside.first)
         changed = any(one.other for one in self.one_value.values())
         aside = self.set_aside.count or (self.ownerless is not None and self.ownerless.lines())
-        return not (aside or any(t.count for t in self.unreadable.values()) or misspelled or changed)
+        left_out = self.null_units or self.repeats or self.later
+        return not (aside or left_out or any(t.count for t in self.unreadable.values()) or misspelled or changed)
 
     def lines(self) -> list[str]:
         told = [f"{self.table}: {self.rows:,} rows", *lines_of(self.by_column())]
@@ -262,6 +265,8 @@ class TableReport:
             told.append(f"  {self.null_units:,} rows without a unit: no question counts them")
         told += [] if self.ownerless is None else self.ownerless.lines()
         told += self.kept.lines()
+        if self.later:
+            told.append(f"  {self.later:,} rows come after the first that one_row_per keeps, and are left out")
         if self.repeats:
             told.append(f"  {self.repeats:,} rows repeat another of their unit and are left out")
         if self.blank_lines:

@@ -71,10 +71,9 @@ def step(name: str, check: Callable[..., str], *given: Any) -> Step:
 FORMS = """
 Plan source calls outputs having order limit offset;  Bounded source max_rows max_groups;  Grouped source columns other
 Where source predicate columns;  InCohort source among;  Rows table unit unit_index neighbours units
-InPublic source table here there predicate unknown
 JoinPublic source table on other_on left single;  JoinOnUnit source other on other_on left
-Computed source columns;  Made name part type;  UnionAll source other columns other_columns
-Numbered source at keys along;  Sorted part descending missing_first
+Computed source columns;  Made name part type;  InPublic source table here there predicate unknown
+Numbered source at keys along;  Sorted part descending missing_first;  UnionAll source other columns other_columns
 PerUnit source keys folds;  Fold name function type part by lower upper
 KeyColumn name part type count digest
 AggregateCall function column;  Measured name part type kind lower upper filled;  Ask what column
@@ -88,7 +87,7 @@ KNOWN = {name: {"node", *fields} for name, *fields in map(str.split, re.split("[
 KIND = {one.split()[0]: n for n, some in enumerate(FORMS.strip().split("\n\n")) for one in re.split("[;\n]+", some)}
 WITHIN = dict.fromkeys(("outputs", "having", "order"), 1) | dict.fromkeys(("part", "predicate", "by"), 2)
 LATER = {"Bounded": "max_total", "KeyColumn": "per_unit", "Grouped": "min_units", "Plan": "cut", "Ask": "clamped",
-         "Measured": "beside"}
+         "Measured": "beside", "Rows": "one_row"}
 CUT = ("over", "over_error", "units", "units_error")  # what an answer tells of them, beside their name and the reason
 OVERALL = ("everyone", "cut", "cut_groups")  # one number whatever the keys, in which a unit counts once
 ROW_FUNCTIONS = set("""add_i sub_i mul_i mod_i neg_i abs_i sign_i floordiv_i round_i add_f sub_f mul_f div_f mod_f neg_f
@@ -276,6 +275,7 @@ def same_units(one: Any, other: Any, alone: bool) -> bool:
     place, said = one["unit_index"], (one["neighbours"], one["units"])
     kinds = (said[0], said[1] is not None) in (("add-remove", False), ("replace-one", True))
     owned = type(place) is int and place >= 0 if one["unit"] is not None else alone and place is None
+    owned = owned and one.get("one_row", True) is True and not (one["unit"] is None and "one_row" in one)
     return owned and kinds and said == (other["neighbours"], other["units"])
 
 def owned_below(relation: Any) -> bool:
@@ -287,7 +287,7 @@ def one_row(relation: Any) -> bool:
     """Whether a unit has at most one row of it, so that it is over no cap."""
     node = relation["node"]
     if node in ("Rows", "PerUnit"):
-        return relation["unit"] is None if node == "Rows" else not relation["keys"]
+        return relation["unit"] is None or "one_row" in relation if node == "Rows" else not relation["keys"]
     if node == "Where" and first_of(relation):
         return True
     return node != "UnionAll" and bool(node != "JoinPublic" or relation["single"]) and one_row(relation["source"])
@@ -324,7 +324,8 @@ def words_of(relation: Any) -> list[str]:
            "PerUnit": "a subquery makes one row of a unit's rows of each key, of its own rows alone"
            if relation.get("keys") else "a subquery makes one row of all rows of a unit, of its own rows alone",
            "Rows": f"each row of {relation.get('table')} is one unit" if unit is None else
-           f"a unit owns any number of rows of {relation.get('table')} (by {unit})"}
+           f"a unit owns {'at most one row' if 'one_row' in relation else 'any number of rows'} of "
+           f"{relation.get('table')} (by {unit})"}
     return [*found, own[node]]
 
 def not_shown(grouped: Any) -> tuple[str, int]:
@@ -908,7 +909,9 @@ def declared(receipt: Any, reach: SimpleNamespace, catalog: Any) -> str:
     curator, table, rows = catalog["curator"], catalog["tables"][reach.table["table"]], reach.table
     for one in reach.tables:
         same([(f"the unit of {one['table']} and its column", owner(catalog["tables"], one["table"]),
-               [one["unit"], one["unit_index"]])])
+               [one["unit"], one["unit_index"]]),
+              (f"whether a unit has one row of {one['table']}", one.get("one_row", False),
+               catalog["tables"][one["table"]].get("one_row_per") == [one["unit"]])])
     for key in (one for one in receipt["plan"]["source"]["source"]["columns"] if one.get("per_unit") and reach.plain):
         read = {one["index"] for one in parts_of(key["part"]) if isinstance(one, dict) and one.get("node") == "Field"}
         facts = [fact for index, fact in enumerate(table["columns"].values()) if index in read]
