@@ -146,6 +146,12 @@ class Cell:
     high: float | None = None
     other: bool = False
 
+    @property
+    def within_bar(self) -> bool:
+        """Whether it is smaller than its own error bar."""
+        noisy = isinstance(self.value, int | float) and self.error is not None
+        return noisy and abs(Fraction(self.value or 0)) < Fraction(self.error or 0)
+
     def as_json(self) -> Json:
         told: Json = {"value": self.value, "error": self.error, "low": self.low, "high": self.high}
         return told | {"other": True} if self.other else told

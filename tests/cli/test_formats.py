@@ -32,7 +32,7 @@ def ready(tmp_path, monkeypatch, capsys):
 def test_csv_has_the_ends_the_price_and_the_receipt(ready, capsys):
     lines = list(csv.DictReader(io.StringIO(run(capsys, "ask", *PAID, "--format", "csv").out)))
     said = run(capsys, "ask", *PAID, "--format", "json").json
-    assert list(lines[0]) == ["city", "n", "n ±", "n_low", "n_high", "cost (epsilon)", "receipt"]
+    assert list(lines[0]) == ["city", "n", "n ±", "n_low", "n_high", "n_within_bar", "cost (epsilon)", "receipt"]
     assert [line["city"] for line in lines] == ["Leeds", "York"]
     for line, row in zip(lines, said["rows"], strict=True):
         cell = row[1]
@@ -40,6 +40,7 @@ def test_csv_has_the_ends_the_price_and_the_receipt(ready, capsys):
         assert [float(line[name]) for name in ("n ±", "n_low", "n_high")] == [
             cell[name] for name in ("error", "low", "high")
         ]
+        assert line["n_within_bar"] == str(abs(cell["value"]) < cell["error"]).lower()
         assert (line["cost (epsilon)"], line["receipt"]) == (said["cost"], said["receipt"]["request"][:8])
 
 

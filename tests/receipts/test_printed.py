@@ -28,7 +28,7 @@ from dpcurator.errors import Misconfigured
 from dpcurator.plan.canonical import plan_of
 from dpcurator.plan.check_catalog import disagreement
 from dpcurator.receipts import charges, loss
-from dpcurator.receipts.answers import BESIDE, CORE
+from dpcurator.receipts.answers import BESIDE, CORE, WITHIN
 from dpcurator.receipts.form import FIELDS, Step, Verification
 from dpcurator.receipts.receipt import PUBLIC, sha
 from dpcurator.receipts.verification import verify
@@ -375,6 +375,13 @@ def test_b4_of_a_repeat_where_the_ledger_stands_is_named_as_not_checked():
     assert both(content | {"cost": "0.1"})[:2] == (False, False)
 
 
+def test_values_within_their_bars_are_those_and_answers_of_earlier_versions_do_not_say():
+    content = files()["an answer"]
+    assert both({name: one for name, one in content.items() if name != WITHIN})[:2] == (True, True)
+    for wrong in ([[not one for one in row] for row in content[WITHIN]], content[WITHIN][1:], None):
+        assert both(content | {WITHIN: wrong})[:2] == (False, False)
+
+
 @pytest.mark.parametrize("name", ["signature", "public_key"])
 def test_b5_signatures_and_keys_have_one_spelling(name):
     receipt = files()["an answer"]["receipt"]
@@ -505,7 +512,7 @@ def test_fields_beside_an_answer_are_compared_when_it_is_given_to_verify():
 
 def signed_anew(content: Any, **changes: Any) -> Any:
     """The answer with other fields, and a receipt of just that."""
-    lie = copy.deepcopy(content) | changes
+    lie = {name: one for name, one in copy.deepcopy(content).items() if name != WITHIN} | changes
     return lie | {"receipt": signed(lie["receipt"] | {"answer_sha256": sha({name: lie[name] for name in CORE})})}
 
 
@@ -557,7 +564,8 @@ def edits(content: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any,
         yield from ((path, other) for other in (None, {}, *(one for one in mine if one != content)))
     elif isinstance(content, dict):
         for name in content:
-            yield path, {key: one for key, one in content.items() if key != name}
+            if name != WITHIN:  # which earlier versions did not print
+                yield path, {key: one for key, one in content.items() if key != name}
             yield path, {f"{key}_" if key == name else key: one for key, one in content.items()}
         yield path, content | {"more": 1}
     elif isinstance(content, list) and content:
@@ -631,7 +639,7 @@ def test_a_part_of_a_batch_says_which_questions_are_not_there():
 
 
 def test_an_answer_prints_the_fields_that_the_verifiers_know():
-    assert set(files()["an answer"]) == {*CORE, *BESIDE} == alone.ANSWER
+    assert set(files()["an answer"]) == {*CORE, *BESIDE, WITHIN} == alone.ANSWER | {WITHIN}
     assert alone.FIELDS == FIELDS
 
 

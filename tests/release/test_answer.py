@@ -85,8 +85,8 @@ def test_json_has_everything_and_comes_back():
 
 def test_pandas_has_a_column_of_error_bars_for_each_noisy_one():
     frame = ANSWER.to_pandas()
-    ends = ["AVG(age) ±", "AVG(age)_low", "AVG(age)_high"]
-    assert list(frame.columns) == ["city", "n", "n ±", "n_low", "n_high", "AVG(age)", *ends]
+    ends = ["AVG(age) ±", "AVG(age)_low", "AVG(age)_high", "AVG(age)_within_bar"]
+    assert list(frame.columns) == ["city", "n", "n ±", "n_low", "n_high", "n_within_bar", "AVG(age)", *ends]
     assert frame["n ±"].tolist() == [357.0, 357.0, 0.0]
 
 
@@ -121,7 +121,7 @@ def test_wide_and_combining_letters_are_aligned():
 def test_no_rows_are_no_error():
     empty = Answer(("n",), ("whole",), (), F(1, 2), (), F(0), F(0), F(1))
     assert str(empty).splitlines()[0] == "n"
-    assert list(empty.to_pandas().columns) == ["n", "n ±", "n_low", "n_high"]
+    assert list(empty.to_pandas().columns) == ["n", "n ±", "n_low", "n_high", "n_within_bar"]
 
 
 def test_e6_an_interval_that_a_bound_cuts_is_printed_as_one():

@@ -35,7 +35,8 @@ KEYS = answer({
     "n": ("whole", [Cell(k, 2.5, k - 2.5, None) for k in range(5)]),
     "mean": ("number", [1.5, None, 2.5, 3.5, 4.5]),
 })
-NAMES = ["id", "month", "at", "old", "n", "n ±", "n_low", "n_high", "mean", "mean ±", "mean_low", "mean_high"]
+NAMES = ["id", "month", "at", "old", "n", "n ±", "n_low", "n_high", "n_within_bar", "mean", "mean ±", "mean_low",
+         "mean_high", "mean_within_bar"]
 
 
 def test_f3_pandas_keeps_integers_exact_and_dates_dates():
@@ -53,6 +54,8 @@ def test_f3_pandas_keeps_integers_exact_and_dates_dates():
     assert frame["n_low"].tolist() == [k - 2.5 for k in range(5)]
     assert frame["n_high"].isna().all()
     assert frame["n ±"].tolist() == [2.5] * 5
+    assert frame["n_within_bar"].tolist() == KEYS["n_within_bar"] == [True] * 3 + [False] * 2
+    assert frame["n_within_bar"].dtype == "bool"
     assert frame["old"].dtype == "boolean"
     assert frame.attrs == {"made_up": False, "other": [4]}
 
@@ -81,7 +84,7 @@ def test_f3_a_date_that_no_text_spells_is_kept_as_its_number():
 
 def test_f3_no_rows_have_the_same_columns():
     empty = answer({"day": ("date", []), "k": ("text", []), "n": ("whole", [])})
-    names = ["day", "k", "n", "n ±", "n_low", "n_high"]
+    names = ["day", "k", "n", "n ±", "n_low", "n_high", "n_within_bar"]
     assert list(empty.to_pandas().columns) == empty.to_polars().columns == empty.to_arrow().column_names == names
     assert len(empty) == 0
 
@@ -124,14 +127,16 @@ def test_columns_of_any_titles_are_all_kept(titles):
     cells = ((Cell(1, 1.5, 1.25, 1.75), Cell(2, 2.5, 2.25, 2.75), Cell(3, 3.5, 3.25, 3.75)),)
     made = Answer(titles, ("whole",) * 3, cells, F(1, 2), (), F(0), F(0), F(1))
     frame = made.to_pandas()
-    assert len(frame.columns) == 12
-    assert sorted(frame.iloc[0].tolist()) == [1, 1.25, 1.5, 1.75, 2, 2.25, 2.5, 2.75, 3, 3.25, 3.5, 3.75]
+    assert len(frame.columns) == 15
+    assert frame.select_dtypes("bool").iloc[0].tolist() == [True] * 3
+    numbers = sorted(frame.select_dtypes("number").iloc[0].tolist())
+    assert numbers == [1, 1.25, 1.5, 1.75, 2, 2.25, 2.5, 2.75, 3, 3.25, 3.5, 3.75]
     for title in titles:  # a column of the question keeps its name
         assert frame[title].tolist() == [titles.index(title) + 1]
     names = [one.name for one in series_of(made)]
     for title in (title for title in titles if titles.count(title) == 1):
         assert made[title] == frame[title].tolist()
-    assert len(set(names)) == 12
+    assert len(set(names)) == 15
 
 
 def test_what_is_not_installed_is_said(monkeypatch):

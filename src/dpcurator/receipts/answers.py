@@ -37,6 +37,7 @@ CORE: Final = ("columns", "shown", "rows", "confidence", "notes")  # what the re
 CUT: Final = "cut"  # and this, where the answer has one
 BESIDE: Final = ("currency", "cost", "spent", "budget", "left", "repeated", "made_up", "receipt")  # printed with it
 
+WITHIN: Final = "within_bar"  # and this, which earlier versions did not print
 TOTALS: Final = "totals"  # and these, where they were asked for; nothing signs them
 
 
@@ -197,12 +198,14 @@ def _cell(cell: Json, way: str) -> bool:
 
 def check_beside(told: Parsed, answer: Json, catalog: Catalog | None) -> str:
     """What is printed beside an answer and its receipt is what the receipt says; `unchecked` names the rest."""
-    unknown, lost = sorted(set(answer) - {*CORE, CUT, *BESIDE, TOTALS}), sorted({*CORE, *BESIDE} - set(answer))
+    unknown, lost = sorted(set(answer) - {*CORE, CUT, *BESIDE, WITHIN, TOTALS}), sorted({*CORE, *BESIDE} - set(answer))
     require(not unknown, f"no answer has a field {unknown[:1]}")
     require(not lost, f"the answer lacks its field {lost[:1]}")
     require(answer["receipt"] == told.receipt, "it has another receipt beside it")
     require(answer["made_up"] is False, "it says of itself that it is made up, and a receipt is of data")
     require(type(answer["repeated"]) is bool, "whether it is a repeat is not said")
+    within = [[Cell(**cell).within_bar for cell in row] for row in answer["rows"]]
+    require(answer.get(WITHIN, within) == within, "other values are marked as smaller than their error bars")
     currency = told.currency
     said: Json = {"currency": currency, "cost": decimal_text(told.costs[currency]) if told.charged else "0"}
     if told.charged:

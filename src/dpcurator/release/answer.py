@@ -89,7 +89,7 @@ class Answer:
         """Row by row, whether a value is smaller than its own error bar, so that the noise alone might have made it.
         Such values are shown with a ~ before them."""
         place = self._index(column)
-        return [_within(row[place], self.shown[place]) for row in self.cells]
+        return [row[place].within_bar for row in self.cells]
 
     def interval(self, column: str) -> list[tuple[float | None, float | None]]:
         """The two ends of each value's interval, row by row."""
@@ -160,7 +160,8 @@ class Answer:
         return _short(str(self.receipt["request"])) + ("" if batch is None else f".{batch['index'] + 1}")
 
     def to_pandas(self) -> pd.DataFrame:
-        """A pandas data frame: a column `n` for each value and, for noisy ones, `n ±`, `n_low` and `n_high`.
+        """A pandas data frame: a column `n` for each value and, for noisy ones, `n ±`, `n_low`, `n_high` and
+        `n_within_bar`.
 
         Whole numbers are exact, dates are dates (`release/frames.py`). attrs: "made_up"; and "other", the numbers of
         the rows whose missing key stands for all keys not shown. Raises Refusal where pandas is not installed.
@@ -191,7 +192,8 @@ class Answer:
         return iter(self.rows)
 
     def __getitem__(self, column: str) -> list[Any]:
-        """The values of a column, as in answer["n"]; also answer["n ±"], answer["n_low"] and answer["n_high"].
+        """The values of a column, as in answer["n"]; also answer["n ±"], answer["n_low"], answer["n_high"] and
+        answer["n_within_bar"].
 
         Dates are the texts that the receipt signs; the data frames have them as dates. Raises Refusal for a name that
         no column has, and for one that two have.
@@ -203,10 +205,13 @@ class Answer:
                 ends = {f"{title} ±": "error", f"{title}_low": "low", f"{title}_high": "high"}
                 if shown in NOISY and column in ends:
                     return [getattr(row[self._index(title)], ends[column]) for row in self.cells]
+                if shown in NOISY and column == f"{title}_within_bar":
+                    return self.within_bar(title)
         return [row[self._index(column)].value for row in self.cells]
 
     def as_json(self) -> Json:
-        """Everything, for machines. Amounts are exact, as text."""
+        """Everything, for machines. Amounts are exact, as text. within_bar: of each row, which of its values are
+        smaller than their own error bars."""
         return self.core_json() | {
             "currency": self.currency,
             "cost": decimal_text(self.cost),
@@ -215,6 +220,7 @@ class Answer:
             "left": None if self.made_up else decimal_text(self.remaining),
             "repeated": self.repeated,
             "made_up": self.made_up,
+            "within_bar": [[cell.within_bar for cell in row] for row in self.cells],
             "receipt": self.receipt,
         } | ({} if self.adds_up is None else {"totals_of": self.adds_up.receipt_id})
 
@@ -285,7 +291,7 @@ class Answer:
 
     def _drowned(self) -> list[bool]:
         """Of each noisy value with an error bar, whether it is within it."""
-        return [_within(cell, shown) for row in self.cells for cell, shown in zip(row, self.shown, strict=True)
+        return [cell.within_bar for row in self.cells for cell, shown in zip(row, self.shown, strict=True)
                 if shown in ("whole", "number") and cell.error is not None]
 
     def _small(self) -> list[str]:
@@ -357,17 +363,11 @@ def _cell(cell: Cell, shown: str) -> str:
         return str(value)
     if shown not in ("whole", "number"):
         return str(value)
-    error, mark = None if cell.error is None else Fraction(cell.error), SMALL if _within(cell, shown) else ""
+    error, mark = None if cell.error is None else Fraction(cell.error), SMALL if cell.within_bar else ""
     if error and cell.low is not None and cell.high is not None and _cut(cell, shown):
         return mark + interval_text(Fraction(cell.low), Fraction(cell.high))
     text = value_text(Fraction(value), error, whole=shown == "whole")
     return f"{mark}{text} ±{'?' if error is None else error_text(error)}"
-
-
-def _within(cell: Cell, shown: str) -> bool:
-    """Whether a noisy value is smaller than its error bar."""
-    noisy = shown in ("whole", "number") and isinstance(cell.value, int | float) and cell.error is not None
-    return noisy and abs(Fraction(cell.value or 0)) < Fraction(cell.error or 0)
 
 
 def _cut(cell: Cell, shown: str) -> bool:

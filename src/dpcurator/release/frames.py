@@ -1,8 +1,8 @@
 """An answer as a data frame: one list of typed columns, for pandas, polars, Arrow and CSV alike.
 
-Columns     A noisy column `n` is followed by `n ±`, its error bar, and by `n_low` and `n_high`, the ends of its
-            interval. A title that an earlier column has gets a number, as in `n (2)`; so does an end whose name is a
-            column of the question.
+Columns     A noisy column `n` is followed by `n ±`, its error bar, by `n_low` and `n_high`, the ends of its interval,
+            and by `n_within_bar`, whether the value is smaller than its error bar. A title that an earlier column has
+            gets a number, as in `n (2)`; so does one of these whose name is a column of the question.
 Types       Whole numbers stay exact: 64-bit integers, nullable where one is missing; beyond 64 bits Python's own in
             pandas, and text elsewhere. Dates are dates, also months and weeks; timestamps are UTC, to the microsecond.
 Marks       Where a missing key stands for all keys that are not shown, and where all rows are made up, pandas says so
@@ -55,6 +55,7 @@ def series_of(answer: Answer, *, marks: bool = True) -> list[Series]:
             ends = {"±": [c.error for c in cells], "low": [c.low for c in cells], "high": [c.high for c in cells]}
             found += [(f"{name} {end}" if end == "±" else f"{name}_{end}", Series(name, "float", values))
                       for end, values in ends.items()]
+            found.append((f"{name}_within_bar", Series(name, "boolean", [cell.within_bar for cell in cells])))
     if marks and other_rows(answer):
         rows = set(other_rows(answer))
         found.append(("(other)", Series("(other)", "boolean", [number in rows for number in range(len(answer))])))

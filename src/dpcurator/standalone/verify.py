@@ -817,7 +817,7 @@ def listed(receipt: Any, printed: Any, catalog: Any) -> None:
 def answer(receipt: Any, printed: Any, catalog: Any = None) -> str:
     """It is the answer whose hash was signed; and what is printed beside it is what the receipt says."""
     fields = ANSWER | ({"cut"} if receipt["format"] != PUBLIC and receipt["plan"].get("cut") else set())
-    given = set(printed) - {"totals"}  # which no receipt is of
+    given = set(printed) - {"totals", "within_bar"}  # the first is in no receipt, the second not in earlier answers
     need(given == fields, f"no answer has these fields, or it lacks them: {sorted(given ^ fields)}")
     paid, currency, ledger = "ledger" in receipt, receipt["price"]["currency"], receipt.get("ledger")
     titles = [output["title"] for output in receipt["plan"]["outputs"]]
@@ -831,6 +831,8 @@ def answer(receipt: Any, printed: Any, catalog: Any = None) -> str:
           *((name, fact, printed[name]) for name, fact in beside)])
     if catalog is not None:
         listed(receipt, printed, catalog)
+    small = [[bool(one["error"]) and abs(one["value"] or 0) < one["error"] for one in row] for row in printed["rows"]]
+    need(printed.get("within_bar", small) == small, "other values are marked as smaller than their error bars")
     if "cut" in printed:
         cut_printed(receipt, printed["cut"])
     keys = receipt["plan"]["source"]["source"]["columns"]
