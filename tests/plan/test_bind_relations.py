@@ -275,6 +275,9 @@ JOINED = [  # every visit meets at most one row
     (f"SELECT COUNT(*) FROM {ONCE} RIGHT JOIN visits ON pid = patient WHERE d.c = 'X'", 4),
     (f"SELECT COUNT(*) FROM visits JOIN {DAILY} ON pid = patient AND visits.day = d.day", 1),
     (f"SELECT COUNT(*) FROM visits LEFT JOIN {DAILY} ON visits.day = d.day AND patient = pid", 7),
+    (f"SELECT COUNT(*) FROM visits JOIN {DAILY} ON patient = pid AND visits.day + INTERVAL '1 day' = d.day", 0),
+    ("SELECT COUNT(*) FROM visits AS v JOIN (SELECT pid, UPPER(city) AS up, MIN(age) AS a FROM visits "
+     "GROUP BY pid, UPPER(city)) AS u ON u.pid = v.pid AND UPPER(v.city) = u.up WHERE a = v.age", 5),
     ("SELECT COUNT(*) FROM visits JOIN (SELECT pid, MIN(age) AS least FROM visits GROUP BY pid) USING (pid) "
      "WHERE age = least", 4),
     (f"SELECT COUNT(*) FROM (SELECT v.pid, COUNT(d.c) AS n FROM visits v LEFT JOIN {ONCE} ON v.pid = d.patient "
@@ -334,7 +337,12 @@ JOINS_REFUSED = [
     (f"visits JOIN {ONCE} ON pid = patient AND city = d.day", "visits.city is text, and d.day is date"),
     (f"visits JOIN {ONCE} ON pid = patient AND age > 3", "ON takes equalities"),
     (f"visits JOIN {ONCE} ON pid = patient OR city = c", "ON takes equalities"),
-    (f"visits JOIN {ONCE} ON pid = patient + 0", "ON takes equalities"),
+    (f"visits JOIN {ONCE} ON pid = patient + 0", "Add visits.pid = d.patient to ON"),
+    (f"visits JOIN {ONCE} ON pid = patient AND age = age + 0", "Write WHERE age = age + 0 instead."),
+    (f"visits JOIN {ONCE} ON pid = patient AND city || c = 'x'", "Write WHERE city || c = 'x' instead."),
+    (f"visits LEFT JOIN {ONCE} ON pid = patient AND c = 'X'", "in a subquery of the one side"),
+    (f"visits JOIN {DAILY} ON pid = patient AND visits.day = d.day + INTERVAL '1 day'", "several rows"),
+    (f"visits JOIN {ONCE} ON pid = patient AND (pid IN (SELECT pid FROM visits)) = (c = 'X')", "ON takes equalities"),
     ("visits JOIN visits USING (pid)", "two tables of the join are called"),
     ("visits JOIN named ON pid = name", 'the unit of "visits" is integer, and that of "named" text'),
     (f"visits, {ONCE}", "a join without a condition"), (f"visits CROSS JOIN {ONCE}", "CROSS JOIN"),
@@ -377,6 +385,14 @@ PUBLIC = [  # Leeds is tagged a and b, York a; a visit without a city meets none
     ("SELECT COUNT(DISTINCT pid) FROM visits JOIN tags USING (city) WHERE tag = 'b'", 3),
     ("SELECT COUNT(*) FROM visits JOIN cities USING (city) JOIN tags ON tags.city = cities.city AND tags.city = "
      "visits.city WHERE region = 'North'", 10),
+    ("SELECT COUNT(*) FROM cities RIGHT JOIN visits USING (city) WHERE region IS NULL", 1),
+    ("SELECT COUNT(*) FROM (SELECT * FROM cities RIGHT JOIN visits ON visits.city = cities.city UNION ALL "
+     "SELECT c.city, region, people, v.* FROM visits AS v JOIN cities AS c USING (city)) WHERE region = 'North'", 12),
+    ("SELECT COUNT(*) FROM visits JOIN cities ON UPPER(cities.city) = UPPER(visits.city) WHERE people = 2", 2),
+    ("SELECT COUNT(*) FROM visits LEFT JOIN tags ON LEFT(visits.city, 1) = LEFT(tags.city, 1) WHERE tag = 'a'", 6),
+    ("SELECT COUNT(*) FROM visits JOIN cities ON FLOOR(age / 10) = people AND UPPER(visits.city) = cities.city", 0),
+    ("SELECT COUNT(*) FROM visits JOIN cities ON FLOOR(age / 10) = people", 3),
+    ("SELECT SUM(people) FROM visits JOIN cities ON CAST(FLOOR(age / 10) AS INTEGER) = people * 1", 8),
     ("SELECT COUNT(*) FROM (SELECT pid, COUNT(DISTINCT region) AS n FROM visits LEFT JOIN cities USING (city) "
      "GROUP BY pid) WHERE n = 1", 4),
 ]
@@ -423,12 +439,27 @@ PUBLIC_REFUSED = [
     ("visits JOIN cities ON visits.city = people", "visits.city is text, and cities.people is integer"),
     ("visits JOIN cities ON visits.age > people", "ON takes equalities"),
     ("visits JOIN cities AS visits USING (city)", "two tables of the join are called"),
+    ("visits RIGHT JOIN cities USING (city)", "Keep those of the other side: visits LEFT JOIN cities USING (city)."),
+    ("(SELECT * FROM cities RIGHT JOIN visits USING (city))", "Name the columns, or write LEFT JOIN"),
+    ("visits JOIN tags ON cost = weight * 2", "compare one of its columns as it is, too"),  # no list of its values
+    ("visits JOIN cities ON COALESCE(visits.city, '') = COALESCE(cities.city, '')", "compare one of its columns"),
+    ("visits JOIN cities ON age = cities.city", "Write CAST(age AS TEXT)."),
 ]
 
 
 @pytest.mark.parametrize(("source", "said"), PUBLIC_REFUSED, ids=[source for source, _ in PUBLIC_REFUSED])
 def test_a_public_table_is_joined_by_equal_columns_alone(source, said):
     assert said in refused(f"SELECT COUNT(*) FROM {source}")
+
+
+def test_an_expression_of_a_public_column_is_in_as_many_rows_as_its_values(monkeypatch):
+    """In 32 rows of each of 32 values: compared as it is a row may become 32, by its first letter 1,024."""
+    monkeypatch.setitem(ROWS, "tags", [(f"L{n}", f"{m}", 0.0) for n in range(32) for m in range(32)])
+    made = clinic()
+    assert refused("SELECT COUNT(*) FROM visits JOIN tags ON LOWER(visits.city) = LOWER(tags.city)", made) == "answered"
+    first = "visits JOIN tags ON LEFT(visits.city, 1) = LEFT(tags.city, 1)"
+    assert "one row could become 1,024: the limit is 1,000" in refused(f"SELECT COUNT(*) FROM {first}", made)
+    assert refused(f"SELECT COUNT(*) FROM {first} AND tag = visits.city", made) == "answered"
 
 
 def test_where_each_row_is_a_unit_a_subquery_computes_and_nothing_more():

@@ -20,6 +20,7 @@ ASKED = [
     "ON pid = patient WHERE n > 0",
     "SELECT region, COUNT(*) FROM visits LEFT JOIN cities USING (city) GROUP BY region",
     "SELECT COUNT(*) FROM visits JOIN tags USING (city)",
+    "SELECT COUNT(*) FROM visits JOIN cities ON UPPER(visits.city) = UPPER(cities.city)",
     "SELECT COUNT(*) FROM (SELECT pid, day FROM visits UNION ALL SELECT patient, day FROM diagnoses)",
     "SELECT city, SUM(cost) FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY pid ORDER BY day DESC) AS n FROM visits) "
     "WHERE n = 1 GROUP BY city",
@@ -72,7 +73,7 @@ FOLDED = [
     {"lower": {"exact": "0/1"}, "upper": {"exact": "1/1"}}, {"function": "arg_least"},
 ]
 WAYS = [({"on": [], "other_on": []}, "JoinPublic"), ({"on": [-1], "other_on": [0]}, "JoinPublic"),
-        ({"single": 1}, "JoinPublic"),
+        ({"single": 1}, "JoinPublic"), ({"made": []}, "JoinPublic"),
         ({"left": None}, "JoinOnUnit"), ({"on": [1]}, "JoinOnUnit"), ({"other_columns": []}, "UnionAll"),
         ({"here": []}, "InPublic"), ({"unknown": 0}, "InPublic"), ({"here": [], "there": []}, "InPublic"),
         ({"unknown": True}, "InPublic"), ({"along": []}, "Numbered"), ({"at": -1}, "Numbered")]

@@ -83,7 +83,10 @@ def world(seed: int, *, units: int = 8) -> World:
     replaces = luck.random() < 0.4
     curator = ALIKE | ({"neighbours": "replace-one", "units": units} if replaces else {})
     told = load({"curator": curator, "ledger": {"epsilon": 4, "delta": "1e-6"}, "tables": tables})
-    catalog = catalog_of(told, PublicFacts(1, ((("places", "region"), ("N", "S")),), most=tuple(
+    catalog = catalog_of(told, PublicFacts(1, (
+        (("places", "region"), ("N", "S")), (("places", "city"), ("", "Leeds", "York")),
+        (("places", "code"), (0, 1, 2)),
+    ), most=tuple(
         (("places", name), len(PLACES)) for name in ("city", "code", "region"))))
     names: list[Any] = [f"u{n}" if n else "" for n in range(units)] if of_text else list(range(-1, units - 1))
     rows: dict[str, list[Any]] = {name: [] for name in tables}
@@ -205,7 +208,7 @@ def joined(luck: random.Random) -> str:
     right = f"SELECT who{keys}, COUNT(*) AS n, MAX(cost) AS most, MIN(kind) AS kind FROM diagnoses GROUP BY who{keys}"
     left = luck.choice(["visits", "visits", "(SELECT pid, code, MIN(city) AS city, SUM(age) AS age FROM visits "
                         "GROUP BY pid, code) AS visits"])
-    on = "pid = who" + (" AND visits.code = d.code" if keys else "")
+    on = "pid = who" + (luck.choice([" AND visits.code = d.code", " AND visits.code + 1 = d.code"]) if keys else "")
     how = luck.choice(["JOIN", "LEFT JOIN", "INNER JOIN"])
     text = f"{left} {how} ({right}) AS d ON {on}"
     if luck.random() < 0.2:
@@ -215,7 +218,8 @@ def joined(luck: random.Random) -> str:
     asked = luck.sample(["COUNT(*)", "COUNT(d.kind)", "AVG(CLIP(n, 0, 3))", "SUM(most)", "COUNT(DISTINCT visits.pid)",
                          "SUM(CLIP(visits.age, -5, 7))"], 2)
     if luck.random() < 0.4:
-        both = luck.choice(["visits.city = places.city", "places.code = n AND visits.city = places.city"])
+        both = luck.choice(["visits.city = places.city", "places.code = n AND visits.city = places.city",
+                            "UPPER(visits.city) = UPPER(places.city)", "visits.age = places.code - 1"])
         text += f" {luck.choice(['JOIN', 'LEFT JOIN'])} places ON {both}"
         where = luck.choice(["", " WHERE region = 'N'", " WHERE region IS NULL"])
         return f"SELECT {', '.join(asked)} FROM {text}{where}{luck.choice(['', ' GROUP BY region'])}"

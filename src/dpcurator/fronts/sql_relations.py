@@ -146,7 +146,7 @@ class Queries:
         right = self.relation(node.this)
         condition = None if on is None else self.syntax(on)
         one, other = (right, left) if side == "RIGHT" else (left, right)
-        return Join(one, other, "LEFT" if side else "INNER", condition, names, at)
+        return Join(one, other, "LEFT" if side else "INNER", condition, names, at, turned=side == "RIGHT")
 
     def relation(self, node: Any) -> From:
         """A table, a name of WITH, or a subquery. Raises Refusal."""

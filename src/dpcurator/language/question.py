@@ -246,7 +246,8 @@ class Inner:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """left JOIN right ON on, or USING (using). one_row, one_type: cures in the words of a front that is not SQL."""
+    """left JOIN right ON on, or USING (using). turned: it is written the other way round, as right RIGHT JOIN left.
+    one_row, one_type: cures in the words of a front that is not SQL."""
 
     left: From
     right: From
@@ -256,6 +257,7 @@ class Join:
     at: str = field(default="", compare=False)
     one_row: str = field(default="", compare=False)
     one_type: str = field(default="", compare=False)
+    turned: bool = False
 
 
 From = Named | Inner | Join

@@ -112,9 +112,10 @@ def from_text(source: From) -> str:
     if isinstance(source, Join):
         how = f"ON {expression(source.on)}" if source.on is not None else (
             f"USING ({', '.join(map(expression, source.using))})")
-        right = from_text(source.right)
-        right = f"({right})" if isinstance(source.right, Join) else right
-        return f"{from_text(source.left)} {'LEFT ' if source.kind == 'LEFT' else ''}JOIN {right} {how}"
+        one, other = (source.right, source.left) if source.turned else (source.left, source.right)
+        right = f"({from_text(other)})" if isinstance(other, Join) else from_text(other)
+        word = "" if source.kind == "INNER" else "RIGHT " if source.turned else "LEFT "
+        return f"{from_text(one)} {word}JOIN {right} {how}"
     if isinstance(source, Named):
         text = _named(source.name, source.quoted)
     else:

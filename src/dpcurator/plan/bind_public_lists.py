@@ -6,12 +6,8 @@ missing values; EXISTS compares by =, and by nothing else. Checked in tests/plan
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
-
-from dpcurator.catalog.model import Column, Table
-from dpcurator.errors import Mend, Refusal
-from dpcurator.language.expressions import Reader
+from dpcurator.catalog.model import Table
+from dpcurator.errors import Refusal
 from dpcurator.language.names import quote, show
 from dpcurator.language.question import (
     Binary,
@@ -19,22 +15,15 @@ from dpcurator.language.question import (
     Everything,
     Name,
     Named,
-    Place,
     Select,
     Syntax,
     place,
     walk,
     weigh,
 )
-from dpcurator.language.render import chain, expression, leaves, words
-from dpcurator.language.rows import Predicate
-from dpcurator.plan.folding import INNER
-from dpcurator.plan.naming import Names, Part
+from dpcurator.language.render import leaves
 from dpcurator.plan.relations import InPublic, Made
-from dpcurator.plan.scene import Scene, called, made_column
-
-_CASTS: Final = {"integer": "INTEGER", "float": "DOUBLE", "text": "TEXT", "date": "DATE", "timestamp": "TIMESTAMP",
-                 "boolean": "BOOLEAN"}
+from dpcurator.plan.scene import PublicRows, Scene, called, made_column, one_type
 
 
 def in_public(scene: Scene, cohort: Cohort, query: Select, table: Table) -> InPublic:
@@ -47,7 +36,7 @@ def in_public(scene: Scene, cohort: Cohort, query: Select, table: Table) -> InPu
 
 def _bound(scene: Scene, cohort: Cohort, query: Select, table: Table) -> InPublic:
     assert isinstance(query.source, Named)
-    inner = _Public(table, query.source.alias or table.name)
+    inner = PublicRows(table, query.source.alias or table.name)
     for word, given in (("GROUP BY", query.group_by), ("HAVING", query.having), ("QUALIFY", query.qualify)):
         if given:
             raise Refusal(
@@ -60,33 +49,7 @@ def _bound(scene: Scene, cohort: Cohort, query: Select, table: Table) -> InPubli
     return _exists(scene, cohort, query, inner) if cohort.part is None else _listed(scene, cohort, query, inner)
 
 
-class _Public:
-    """A public table under the name that it has in a subquery."""
-
-    def __init__(self, table: Table, name: str) -> None:
-        self.table, self.name = table, name
-        self.names = Names((Part(name, tuple((column.name, n) for n, column in enumerate(table.columns))),))
-
-    def column(self, name: Name | Cohort | Place) -> tuple[int, Column]:
-        if not isinstance(name, Name):
-            what = "a subquery" if isinstance(name, Cohort) else "ROW_NUMBER()"
-            raise Refusal(f"{what} is not available in the subquery of a public table.", where=name.at,
-                          cure="Write its condition in WHERE of the question itself, beside this one.")
-        index = self.names.find(name)
-        return index, self.table.columns[index]
-
-    def reader(self, inside: str) -> Reader:
-        return Reader(self.table, self.column, inside, INNER)
-
-    def owns(self, part: Syntax) -> bool:
-        """Whether every name of an expression means something here."""
-        return all(self.names.speaks_of(one) for one in walk(part) if isinstance(one, Name))
-
-    def condition(self, parts: Sequence[Syntax]) -> Predicate | None:
-        return self.reader("WHERE").predicate(chain("AND", list(parts))) if parts else None
-
-
-def _listed(scene: Scene, cohort: Cohort, query: Select, inner: _Public) -> InPublic:
+def _listed(scene: Scene, cohort: Cohort, query: Select, inner: PublicRows) -> InPublic:
     """part IN (SELECT k FROM public WHERE ...)."""
     assert cohort.part is not None
     items = [item.part for item in query.items if not isinstance(item, Everything)]
@@ -106,12 +69,12 @@ def _listed(scene: Scene, cohort: Cohort, query: Select, inner: _Public) -> InPu
         )
     one = _of_row(scene, cohort.part, "IN")
     other = made_column(inner.reader("SELECT").value(items[0]), called(items[0]))
-    _one_type(one, other, cohort.part, items[0], cohort.at)
+    one_type((one.type, other.type), (cohort.part, items[0]), cohort.at)
     condition = inner.condition([] if query.where is None else [query.where])
     return InPublic(scene.relation, inner.table.name, (one,), (other,), condition, True)
 
 
-def _exists(scene: Scene, cohort: Cohort, query: Select, inner: _Public) -> InPublic:
+def _exists(scene: Scene, cohort: Cohort, query: Select, inner: PublicRows) -> InPublic:
     """EXISTS (SELECT ... FROM public WHERE k = x AND ...)."""
     for item in query.items:  # what it is plays no part, but that it is something
         if isinstance(item, Everything):
@@ -144,11 +107,11 @@ def _exists(scene: Scene, cohort: Cohort, query: Select, inner: _Public) -> InPu
     for mine, its in pairs:
         here.append(_of_row(scene, mine, "EXISTS"))
         there.append(made_column(inner.reader("WHERE").value(its), called(its)))
-        _one_type(here[-1], there[-1], mine, its, cohort.at)
+        one_type((here[-1].type, there[-1].type), (mine, its), cohort.at)
     return InPublic(scene.relation, inner.table.name, tuple(here), tuple(there), inner.condition(own), False)
 
 
-def _is_pair(one: Syntax, other: Syntax, inner: _Public) -> bool:
+def _is_pair(one: Syntax, other: Syntax, inner: PublicRows) -> bool:
     """Whether one side is of the question around, and the other of the public table."""
     named, its = ([part for part in walk(side) if isinstance(part, Name)] for side in (one, other))
     return bool(named) and bool(its) and inner.owns(other) and not any(map(inner.names.speaks_of, named))
@@ -158,21 +121,7 @@ def _of_row(scene: Scene, part: Syntax, inside: str) -> Made:
     return made_column(scene.reader(inside).value(part), scene.words(part))
 
 
-def _one_type(one: Made, other: Made, mine: Syntax, its: Syntax, at: str) -> None:
-    """Refuse values of two types: what equality of them means would be for the engine to say."""
-    if one.type == other.type:
-        return
-    part, type = (mine, other.type) if other.type in _CASTS else (its, one.type)
-    if (one.type, other.type) == ("float", "integer"):  # whole numbers are floats, too, and not the other way round
-        part, type = its, "float"
-    put = f"CAST({called(part)} AS {_CASTS.get(type, 'TEXT')})"
-    raise Refusal(
-        f"{called(mine)} is {one.type}, and {called(its)} is {other.type}.", where=place(part) or at,
-        cure=f"Write {put}.", mends=() if words(part) is None else (Mend(put, expression(part)),),
-    )
-
-
-def _example(scene: Scene, inner: _Public) -> str:
+def _example(scene: Scene, inner: PublicRows) -> str:
     """EXISTS as it could be written."""
     mine = [(part.name, title, scene.table.columns[index].type) for part in scene.names.parts
             for title, index in part.columns]

@@ -120,7 +120,7 @@ def _put_together(one: Scene, other: Scene, at: str) -> Scene:
 def subquery(query: Select, catalog: Catalog, at: str) -> Scene:
     """A SELECT inside another: its rows, under the titles of its columns. Raises Refusal."""
     scene = scene_of(query.source, catalog, INNER)
-    items = [made for item in query.items for made in (_everything(item, scene) if isinstance(item, Everything)
+    items = [made for item in query.items for made in (_everything(item, scene, at) if isinstance(item, Everything)
                                                        else [item])]
     qualify = None if query.qualify is None else _with_titles(query.qualify, items, scene)
     parts = [item.part for item in items] + ([] if qualify is None else [qualify])
@@ -258,12 +258,17 @@ def _with_titles(part: Syntax, items: Sequence[Item], scene: Scene) -> Syntax:
     return with_parts(part, [_with_titles(one, items, scene) for one in within]) if within else part
 
 
-def _everything(item: Everything, scene: Scene) -> list[Item]:
+def _everything(item: Everything, scene: Scene, at: str) -> list[Item]:
     """The columns that * means, in order. Raises Refusal."""
     parts = [part for part in scene.names.parts if item.table is None or _is_part(part, item)]
     if not parts:
         raise Refusal(
             f"{show(item.table or '')} is not a table of this subquery.", where=item.at, cure="Write * alone.")
+    if scene.names.loose and item.table is None:
+        raise Refusal(
+            "the order of the columns that * means after RIGHT JOIN ... USING is not defined.", where=item.at or at,
+            cure="Name the columns, or write LEFT JOIN with the tables the other way round.",
+        )
     found = []
     for part in parts:
         columns = part.free() if item.table is None else iter(part.columns)

@@ -108,10 +108,13 @@ def _relation(node: Relation, catalog: Catalog) -> str | None:
         made_here = ordered and all(_is_made(one, table) for one in node.keys) and node.at == len(table.columns)
         return None if made_here else "rows are numbered by other columns"
     if isinstance(node, JoinPublic):
-        mine_, theirs = facts(node.source, catalog).table.columns, public_table(node.table, catalog).columns
-        if any(mine_[a].type != theirs[b].type for a, b in zip(node.on, node.other_on, strict=True)):
+        mine_, public = facts(node.source, catalog).table.columns, public_table(node.table, catalog)
+        if not all(_is_made(one, public) for one in node.made):
+            return "what is looked up in a public table is made of other columns"
+        theirs = [*(column.type for column in public.columns), *(one.type for one in node.made)]
+        if any(mine_[a].type != theirs[b] for a, b in zip(node.on, node.other_on, strict=True)):
             return "columns of two types are compared"
-        unique = any(theirs[index].unique for index in node.other_on)
+        unique = any(index < len(public.columns) and public.columns[index].unique for index in node.other_on)
         return None if node.single == unique else "a public table has rows that it has not"
     if isinstance(node, Computed | PerUnit):
         table = facts(node.source, catalog).table

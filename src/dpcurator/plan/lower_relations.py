@@ -243,12 +243,18 @@ def _join_public(node: JoinPublic, used: set[int], catalog: Catalog) -> Placed:
     source = lowered_relation(node.source, wanted | set(node.on), catalog)
     if node.left and node.single and wanted == used:
         return source
-    read = sorted({index - size for index in used if index >= size} | set(node.other_on))
-    other = _stored_public(node.table, read, catalog)
+    columns = len(public_table(node.table, catalog).columns)
+    read = {index - size for index in used if index >= size} | {index for index in node.other_on if index < columns}
+    place = {index: at for at, index in enumerate(sorted(read.union(*map(fields, public_expressions_of(node)))))}
+    other: CoreRelation = _stored_public(node.table, place, catalog)
+    if node.made:
+        kept: list[Operand] = [Field(at, one.kind) for at, one in enumerate(columns_of(other))]
+        other = Columns(other, (*kept, *(moved(one.part, place) for one in node.made)))
     width = len(columns_of(source.node))
     on = tuple(source.place[index] for index in node.on)
-    made = Match(source.node, other, on, tuple(read.index(index) for index in node.other_on), node.left)
-    return Placed(made, source.place | {size + index: width + at for at, index in enumerate(read)})
+    other_on = tuple(place[index] if index < columns else len(place) + index - columns for index in node.other_on)
+    made = Match(source.node, other, on, other_on, node.left)
+    return Placed(made, source.place | {size + index: width + at for index, at in place.items()})
 
 
 def _folded(fold: Fold, column: int, by: int) -> Folded:

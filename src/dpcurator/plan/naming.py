@@ -36,6 +36,7 @@ class Names:
     """The parts of a relation, from left to right."""
 
     parts: tuple[Part, ...]
+    loose: bool = False  # the order of all columns is not what * means
 
     def find(self, name: Name) -> int:
         """The number of the column. Raises Refusal."""

@@ -183,6 +183,7 @@ class JoinPublic:
     """The rows of `source`, each with the columns of every row of a public table that has equal values: column on[i] of
     the one equals column other_on[i] of the other, and a missing value equals none. `left`: as in `JoinOnUnit`.
 
+    made: of the public row are computed, too; they are numbered after its columns, and are no columns of the result.
     single: the public table has these values in one row at most; else a row may become many, which bounding limits, as
     it comes after. Nothing that is promised rests on it. Unit-local: what a row becomes depends on that row, and on
     public rows.
@@ -194,6 +195,7 @@ class JoinPublic:
     other_on: tuple[int, ...]
     left: bool
     single: bool
+    made: tuple[Made, ...] = field(default=(), metadata={"later": True})
 
     def __post_init__(self) -> None:
         if len(self.on) != len(self.other_on) or not self.on or min(*self.on, *self.other_on) < 0:
@@ -283,8 +285,12 @@ def expressions_of(node: Relation) -> list[Expression]:
     return []
 
 
-def public_expressions_of(node: InPublic) -> list[Expression]:
-    """Its expressions of rows over the columns of the public table."""
+def public_expressions_of(node: Relation) -> list[Expression]:
+    """The expressions of rows that a node has over the columns of its public table."""
+    if isinstance(node, JoinPublic):
+        return [one.part for one in node.made]
+    if not isinstance(node, InPublic):
+        return []
     made: list[Expression] = [one.part for one in node.there]
     return made if node.predicate is None else [node.predicate, *made]
 
@@ -356,7 +362,7 @@ def unnamed(node: Relation) -> Relation:
         case Numbered(source, _, keys):
             return replace(node, source=unnamed(source), keys=tuple(replace(one, name="") for one in keys))
         case JoinPublic(source):
-            return replace(node, source=unnamed(source))
+            return replace(node, source=unnamed(source), made=tuple(replace(one, name="") for one in node.made))
         case PerUnit(source, keys, folds):
             named = (tuple(replace(one, name="") for one in keys), tuple(replace(one, name="") for one in folds))
             return PerUnit(unnamed(source), *named)

@@ -5,21 +5,38 @@ Checked in tests/plan/test_bind_relations.py.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Final, Protocol
 
 from dpcurator.catalog.model import EACH_ROW, Catalog, Column, Table
-from dpcurator.errors import Refusal
+from dpcurator.errors import Mend, Refusal
 from dpcurator.language.expressions import Reader
 from dpcurator.language.names import find, quote, show
-from dpcurator.language.question import Cohort, From, Name, Named, Place, Query, Syntax, inside, walk, with_parts
-from dpcurator.language.render import words
-from dpcurator.language.rows import fields
+from dpcurator.language.question import (
+    Cohort,
+    From,
+    Name,
+    Named,
+    Place,
+    Query,
+    Syntax,
+    chain,
+    inside,
+    place,
+    walk,
+    with_parts,
+)
+from dpcurator.language.render import expression, words
+from dpcurator.language.rows import Field, Predicate, fields
 from dpcurator.language.typed import Typed, own_type
+from dpcurator.plan.folding import INNER
 from dpcurator.plan.naming import Names, Part
 from dpcurator.plan.relation_facts import Facts, check_size, facts
-from dpcurator.plan.relations import Made, Numbered, Relation, Rows, Sorted, Where
+from dpcurator.plan.relations import Computed, Made, Numbered, Relation, Rows, Sorted, Where
+
+_CASTS: Final = {"integer": "INTEGER", "float": "DOUBLE", "text": "TEXT", "date": "DATE", "timestamp": "TIMESTAMP",
+                 "boolean": "BOOLEAN"}
 
 
 @dataclass
@@ -96,6 +113,23 @@ class Scene:
         check_size(relation)
         return at
 
+    def columns(self, parts: Sequence[Syntax], inside: str) -> list[int]:
+        """The numbers of these expressions among the columns; what is none yet is computed. Raises Refusal."""
+        reader, found, made, size = self.reader(inside), list[int](), list[Made](), len(self.table.columns)
+        for part in parts:
+            typed = reader.value(part)
+            if isinstance(typed.part, Field) and typed.type == self.table.columns[typed.part.index].type:
+                found.append(typed.part.index)
+                continue
+            column = made_column(typed, self.words(part))
+            if column not in made:
+                made.append(column)
+            found.append(size + made.index(column))
+        if made:
+            self.relation = Computed(self.relation, tuple(made))
+            check_size(self.relation)
+        return found
+
     def is_unit(self, part: Syntax) -> bool:
         """Whether an expression is the unit's column."""
         return isinstance(part, Name) and self.names.has(part) and self.names.find(part) == self.facts.unit
@@ -148,6 +182,66 @@ def stored(source: Named, catalog: Catalog, aggregates: Collection[str]) -> Scen
     columns = tuple((column.name, number) for number, column in enumerate(table.columns))
     part = Part(table.name if source.alias is None else source.alias, columns)
     return Scene(catalog, rows, Names((part,)), aggregates)
+
+
+class PublicRows:
+    """A public table under the name that it has in a subquery or a join."""
+
+    def __init__(self, table: Table, name: str) -> None:
+        self.table, self.name = table, name
+        self.names = Names((Part(name, tuple((column.name, n) for n, column in enumerate(table.columns))),))
+
+    def column(self, name: Name | Cohort | Place) -> tuple[int, Column]:
+        if not isinstance(name, Name):
+            what = "a subquery" if isinstance(name, Cohort) else "ROW_NUMBER()"
+            raise Refusal(f"{what} is not available in the subquery of a public table.", where=name.at,
+                          cure="Write its condition in WHERE of the question itself, beside this one.")
+        index = self.names.find(name)
+        return index, self.table.columns[index]
+
+    def reader(self, inside: str) -> Reader:
+        return Reader(self.table, self.column, inside, INNER)
+
+    def owns(self, part: Syntax) -> bool:
+        """Whether every name of an expression means something here."""
+        return all(self.names.speaks_of(one) for one in walk(part) if isinstance(one, Name))
+
+    def columns(self, parts: Sequence[Syntax], inside: str) -> tuple[list[int], list[Made]]:
+        """The numbers of these expressions among its columns and, after them, those that are computed; these. Raises
+        Refusal."""
+        reader, found, made, size = self.reader(inside), list[int](), list[Made](), len(self.table.columns)
+        for part in parts:
+            typed = reader.value(part)
+            if isinstance(typed.part, Field) and typed.type == self.table.columns[typed.part.index].type:
+                found.append(typed.part.index)
+                continue
+            column = made_column(typed, called(part))
+            if column not in made:
+                made.append(column)
+            found.append(size + made.index(column))
+        return found, made
+
+    def condition(self, parts: Sequence[Syntax]) -> Predicate | None:
+        return self.reader("WHERE").predicate(chain("AND", list(parts))) if parts else None
+
+
+def one_type(
+    types: tuple[str, str], parts: tuple[Syntax, Syntax], at: str, *, named: tuple[str, str] | None = None,
+    cure: str = "",
+) -> None:
+    """Refuse to compare values of two types. named: how the two are called, where not as they are written; cure: in the
+    words of a front that is not SQL. Raises Refusal."""
+    if types[0] == types[1]:
+        return
+    side = 0 if types[1] in _CASTS else 1
+    if types == ("float", "integer"):  # whole numbers are floats, too, and not the other way round
+        side = 1
+    part, put = parts[side], f"CAST({called(parts[side])} AS {_CASTS.get(types[1 - side], 'TEXT')})"
+    told = named or (called(parts[0]), called(parts[1]))
+    raise Refusal(
+        f"{told[0]} is {types[0]}, and {told[1]} is {types[1]}.", where=place(part) or at, cure=cure or f"Write {put}.",
+        mends=() if cure or words(part) is None else (Mend(put, expression(part)),),
+    )
 
 
 def public_table_of(source: From, catalog: Catalog) -> Table | None:

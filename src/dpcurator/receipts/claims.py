@@ -24,7 +24,6 @@ from dpcurator.plan.facts import facts_of
 from dpcurator.plan.nodes import Ask, Plan, Where, measured_of
 from dpcurator.plan.relation_facts import check_size
 from dpcurator.plan.relations import (
-    InPublic,
     JoinOnUnit,
     JoinPublic,
     UnionAll,
@@ -70,8 +69,7 @@ def _runs(plan: Plan) -> None:
     _expressions(read)
     for node in relations(rows):
         _expressions(expressions_of(node))
-        if isinstance(node, InPublic):
-            _expressions(public_expressions_of(node))
+        _expressions(public_expressions_of(node))
         match node:
             case JoinOnUnit(_, _, one, other) | JoinPublic(_, _, one, other) | UnionAll(_, _, one, other):
                 places = (*one, *other)

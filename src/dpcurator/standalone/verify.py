@@ -87,7 +87,7 @@ KNOWN = {name: {"node", *fields} for name, *fields in map(str.split, re.split("[
 KIND = {one.split()[0]: n for n, some in enumerate(FORMS.strip().split("\n\n")) for one in re.split("[;\n]+", some)}
 WITHIN = dict.fromkeys(("outputs", "having", "order"), 1) | dict.fromkeys(("part", "predicate", "by"), 2)
 LATER = {"Bounded": "max_total", "KeyColumn": "per_unit", "Grouped": "min_units", "Plan": "cut", "Ask": "clamped",
-         "Measured": "beside", "Rows": "one_row"}
+         "Measured": "beside", "Rows": "one_row", "JoinPublic": "made"}
 CUT = ("over", "over_error", "units", "units_error")  # what an answer tells of them, beside their name and the reason
 OVERALL = ("everyone", "cut", "cut_groups")  # one number whatever the keys, in which a unit counts once
 ROW_FUNCTIONS = set("""add_i sub_i mul_i mod_i neg_i abs_i sign_i floordiv_i round_i add_f sub_f mul_f div_f mod_f neg_f
@@ -259,7 +259,7 @@ def sound(relation: Any) -> bool:
     flags = [relation[name] for name in ("left", "single", "unknown") if name in relation]
     flags += [one[name] for one in relation.get("along", []) for name in ("descending", "missing_first")]
     return (all(type(one) is int and 0 <= one < 10**6 for one in places) and all(type(flag) is bool for flag in flags)
-            and len({len(side) for side in sides}) < 2 and relation.get("along", [0]) != []
+            and len({len(side) for side in sides}) < 2 and [] not in (relation.get("along"), relation.get("made"))
             and (node != "InPublic" or 0 < len(relation["here"]) == len(relation["there"]) < 2 + 10**6 * (not flags[0]))
             and (node != "JoinPublic" or relation["on"] != []) and all(map(folds, relation.get("folds", []))))
 
