@@ -1,4 +1,4 @@
-"""A refresh of one table from Parquet, a DuckDB table, data frames and CSV, against the plain copy into a DuckDB table.
+"""A refresh of one table from Parquet, a DuckDB table or view, data frames and CSV, against the plain copy into a table.
 
     python bench/refresh.py [rows ...]     by default 10^6 and 10^7
 
@@ -28,8 +28,10 @@ ROWS = (
     "DATE '2020-01-01' + (hash(i + 4) % 1500)::INTEGER AS day FROM range({rows}) t(i)"
 )
 COPY = {"parquet": "rows.parquet", "csv": "rows.csv", "quoted csv": "quoted.csv", "odd csv": "odd.csv"}
+RELATIONS = {"duckdb table": "rows", "duckdb view": "shown"}
 SOURCES = (
-    "parquet", "duckdb table", "arrow frame", "pandas frame", "polars frame", "csv", "quoted csv", "odd csv",
+    "parquet", "duckdb table", "duckdb view", "arrow frame", "pandas frame", "polars frame", "csv", "quoted csv",
+    "odd csv",
 )
 
 
@@ -37,6 +39,7 @@ def write(folder: Path, size: int) -> None:
     with duckdb.connect(str(folder / "rows.duckdb")) as connection:
         connection.execute("SET threads = 2")
         connection.execute(f"CREATE TABLE rows AS {ROWS.format(units=max(1, size // 10), rows=size)}")
+        connection.execute("CREATE VIEW shown AS SELECT * FROM rows WHERE unit >= 0")
         connection.execute(f"COPY rows TO '{folder}/rows.parquet' (FORMAT parquet)")
         connection.execute(f"COPY rows TO '{folder}/rows.csv' (FORMAT csv, HEADER)")
         connection.execute(f"COPY rows TO '{folder}/quoted.csv' (FORMAT csv, HEADER, FORCE_QUOTE (city, day))")
@@ -63,9 +66,9 @@ def plain(folder: Path, source: str) -> None:
     start = _clock()
     with duckdb.connect(str(folder / "copy.duckdb")) as connection:
         connection.execute("SET threads = 2")
-        if source == "duckdb table":
+        if source in RELATIONS:
             connection.execute(f"ATTACH '{folder}/rows.duckdb' AS source (READ_ONLY)")
-            place = "source.rows"
+            place = f"source.{RELATIONS[source]}"
         elif rows is not None:
             connection.register("frame", rows)
             place = "frame"
@@ -82,8 +85,8 @@ def ours(folder: Path, source: str) -> None:
 
     rows = frame(folder, source) if source.endswith("frame") else None
     table: dict[str, Any] = {"unit": "unit", "max_total": 10, "columns": COLUMNS}
-    if source == "duckdb table":
-        table["duckdb"] = {"file": "rows.duckdb", "table": "rows"}
+    if source in RELATIONS:
+        table["duckdb"] = {"file": "rows.duckdb", "table": RELATIONS[source]}
     elif rows is None:
         table["file"] = COPY[source]
     raw = {"curator": {"protects": "people", "threads": 2}, "ledger": {"epsilon": 1}, "tables": {"t": table}}

@@ -291,6 +291,16 @@ EXTREMES = {
     "Arrow chunks": pa.chunked_array([["1"], [None, "x"], []], pa.large_string()),
     "no chunk": pa.chunked_array([], pa.int8()),
     "Arrow half": pa.array([1.5, None], pa.float16()), "Arrow decimal": pa.array([Decimal("1.50"), None]),
+    "Arrow truth": pa.array([True, None, False, True, None, True, True, False, True, None]).slice(3, 6),
+    "Arrow small": pa.array([7, None, -128, 0], pa.int8()).slice(1), "Arrow none": pa.array([], pa.float32()),
+    "Arrow unsigned": pa.array([2**64 - 1, 5, None], pa.uint64()).slice(1),
+    "Arrow span": pa.array([5], pa.duration("s")),
+    "Arrow clock": pa.array([5], pa.time32("s")), "Arrow float": pa.array([0.1, None, -0.0], pa.float32()),
+    "Arrow garbage": pa.Array.from_buffers(pa.uint64(), 2, [
+        pa.py_buffer(b"\2"), pa.py_buffer(np.array([2**64 - 1, 3], dtype=np.uint64).tobytes())]),
+    "Arrow uuid": pa.array([UUID(U).bytes, None], pa.uuid()), "Arrow bool8": pa.array([1, None, 0], pa.bool8()),
+    "Arrow dictionary": pa.array(["1", None, "x", "1"]).dictionary_encode().slice(1),
+    "Arrow days on": pa.array([5, None, 7], pa.date32()).slice(1),
     "Arrow seconds": pa.array([0, 2**62, None], pa.timestamp("s", "UTC")), "null": pa.nulls(2), "nothing": [],
 }
 
@@ -321,8 +331,19 @@ def test_t18_plain_columns_are_vectors():
     by_values = {name for name, column in EXTREMES.items() if vector_of(column) is None}
     assert by_values == {
         "beyond", "long", "tens", "years", "span", "mixed", "surrogate", "bytes", "numbers", "whole categories",
-        "polars list", "polars decimal", "Arrow halves", "Arrow decimal", "null",
+        "polars list", "polars decimal", "Arrow halves", "Arrow decimal", "null", "Arrow span", "Arrow clock",
+        "Arrow uuid", "Arrow bool8",
     }
+
+
+def test_texts_of_arrow_that_end_before_they_begin_are_read_by_nobody(refreshed):
+    """Of a file that somebody made so: nothing of Arrow looks at them, and an engine would read where they point."""
+    broken = pa.StringArray.from_buffers(
+        3, pa.py_buffer(np.array([0, 3, 1, 2], dtype=np.int32).tobytes()), pa.py_buffer(b"abc"))
+    assert vector_of(broken) is None
+    rows, report = refreshed({"x": "text", "y": "integer"}, pa.table({"x": broken, "y": [1, 2, 3]}))
+    assert rows == [("abc", 1), (None, 2), ("b", 3)]
+    assert report.unreadable["x"].count == 1
 
 
 def test_t18_a_day_is_read_alike_from_a_column_of_instants_and_from_objects(refreshed):

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from dpcurator.errors import Misconfigured
+from dpcurator.snapshot import duckdb_view
 
 COLUMNS = {
     "h": "integer", "i": "integer", "f": "float", "dec": "float", "ts": {"type": "timestamp", "zone": "UTC"},
@@ -32,12 +33,47 @@ ROWS = [
 UNREADABLE = {"h": 1, "ts": 2, "tz": 1, "d": 2, "l": 1, "blob": 1, "t": 1}
 
 
-def test_a_duckdb_table(refreshed, tmp_path):
+@pytest.mark.parametrize("what", ["TABLE", "VIEW"])
+def test_a_duckdb_table(refreshed, tmp_path, what):
     with duckdb.connect(str(tmp_path / "a?b's.duckdb")) as connection:
-        connection.execute(f'CREATE TABLE "my ""t" AS {QUERY}')
+        connection.execute(f'CREATE {what} "my ""t" AS {QUERY}')
     rows, report = refreshed(COLUMNS, duckdb={"file": "a?b's.duckdb", "table": 'my "t'})
     assert rows == ROWS
     assert {name: t.count for name, t in report.unreadable.items() if t.count} == UNREADABLE
+
+
+@pytest.mark.parametrize("at_once", [1, 7, 100])
+def test_a_view_is_read_as_its_table_is_part_by_part(refreshed, tmp_path, monkeypatch, at_once):
+    """Numbers past 64 bits, which Arrow has none of, texts with U+0000, days and instants at their ends."""
+    monkeypatch.setattr(duckdb_view, "AT_ONCE", at_once)
+    with duckdb.connect(str(tmp_path / "x.duckdb")) as connection:
+        connection.execute(
+            "CREATE TABLE t AS SELECT i AS i, i::HUGEINT * 10 ** 17 AS h, ((i % 3) * 3::UHUGEINT) AS v, uuid() AS u, "
+            "CASE WHEN i % 10 = 4 THEN NULL WHEN i % 10 = 5 THEN chr(0) ELSE 'é' || i END AS s, "
+            "(i - 50) / 4::DECIMAL(18, 3) AS d, DATE '0001-01-01' - (i % 9)::INTEGER AS day, "
+            "TIMESTAMP '1970-01-01' + to_microseconds(i) AS ts, "
+            "i::UTINYINT AS small, i % 2 = 0 AS b, [i] AS l, encode('b' || i) AS blob FROM range(100) r(i)"
+        )
+        connection.execute("CREATE VIEW w AS SELECT * FROM t")
+    columns = {"i": "integer", "h": "integer", "v": "integer", "u": "uuid", "s": "text", "d": "float", "day": "date",
+               "ts": {"type": "timestamp", "zone": "UTC"}, "small": "float", "b": "boolean", "l": "text",
+               "blob": "text"}
+    of_table, of_view = (refreshed(columns, duckdb={"file": "x.duckdb", "table": name}) for name in "tw")
+    assert of_view == of_table
+    assert len(of_table[0]) == 100
+    assert {name for name, trouble in of_table[1].unreadable.items() if trouble.count} == {"h", "s", "day", "l"}
+
+
+def test_a_view_is_evaluated_once(refreshed, tmp_path):
+    """Here each evaluation has other rows, and the unreadable ones make the refresh read its part in several steps."""
+    with duckdb.connect(str(tmp_path / "x.duckdb")) as connection:
+        connection.execute("CREATE VIEW w AS SELECT random() AS x, CASE WHEN random() < .5 THEN 'x' ELSE '1' END AS y "
+                           "FROM range(1000)")
+    rows, report = refreshed({"x": "float", "y": "integer"}, duckdb={"file": "x.duckdb", "table": "w"})
+    assert len(rows) == len({x for x, _ in rows}) == 1000
+    assert report.unreadable["y"].count == sum(y is None for _, y in rows)
+    assert report.unread("y").counts == {'"x"': report.unreadable["y"].count}
+    assert not list(tmp_path.glob(".dpcurator/draft*"))
 
 
 @pytest.mark.parametrize("name", ["plain.parquet", "a [1]*?.parquet", "it's {x}.pq", "größe.PARQUET"])

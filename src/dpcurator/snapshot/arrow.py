@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-AT_ONCE: Final = 61_440  # rows of a record batch: thirty of DuckDB's vectors
+AT_ONCE: Final = 122_880  # rows of a record batch: one group of rows of a DuckDB table, which one thread compresses
 TEXT, WHOLE, FLOAT = b"U", b"l", b"g"  # as Arrow writes large UTF-8, int64 and float64
 
 

@@ -154,7 +154,7 @@ def _polars(column: Any) -> Vector | None:
 
 
 def _arrow(column: Any) -> Vector | None:
-    import numpy as np
+    """From the buffers of Arrow themselves: its library loads another one, of half a second, to convert a column."""
     import pyarrow as pa
 
     if hasattr(column, "combine_chunks"):
@@ -166,33 +166,64 @@ def _arrow(column: Any) -> Vector | None:
     kind = column.type
     if pa.types.is_dictionary(kind):
         return _arrow(column.dictionary_decode())
-    absent = column.is_null().to_numpy(zero_copy_only=False) if column.null_count else None
     if pa.types.is_string_view(kind):
         column, kind = column.cast(pa.large_string()), pa.large_string()
+    absent = _absent(column)
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return _arrow_texts(column, np.int32 if pa.types.is_string(kind) else np.int64, absent)
-    if pa.types.is_boolean(kind):
-        return _numbers(column.fill_null(False).to_numpy(zero_copy_only=False), absent)
-    if pa.types.is_integer(kind) or (pa.types.is_floating(kind)):
-        filled = column if absent is None else column.fill_null(pa.scalar(0, kind))
-        return _numbers(filled.to_numpy(zero_copy_only=False), absent)
-    unit = "day" if pa.types.is_date32(kind) else "ms" if pa.types.is_date64(kind) else getattr(kind, "unit", "")
+        return _arrow_texts(column, "int32" if pa.types.is_string(kind) else "int64", absent)
+    values = _buffer(column, kind)
+    if values is None:
+        return None
+    if absent is not None:
+        values = values.copy()
+        values[absent] = 0  # there may be anything
     if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
-        counts = column.cast(pa.int32()).cast(pa.int64()) if unit == "day" else column.cast(pa.int64())
+        unit = "day" if pa.types.is_date32(kind) else "ms" if pa.types.is_date64(kind) else kind.unit
         named = "day" if unit == "day" else "aware" if getattr(kind, "tz", None) else "naive"
-        return _instants(counts.fill_null(0).to_numpy(zero_copy_only=False), unit, absent, named)
-    return None
+        return _instants(values.astype("int64", copy=False), unit, absent, named)
+    return _numbers(values, absent)
 
 
-def _arrow_texts(column: Any, size: Any, absent: NDArray[np.bool_] | None) -> Vector | None:
+def _absent(column: Any) -> NDArray[np.bool_] | None:
+    """Where an array of Arrow has no value."""
+    import numpy as np
+
+    present = column.buffers()[0] if column.null_count else None
+    if present is None:
+        return None
+    first, past = column.offset // 8, -(-(column.offset + len(column)) // 8)
+    bits = np.unpackbits(np.frombuffer(present, np.uint8)[first:past], bitorder="little")
+    absent: NDArray[np.bool_] = bits[column.offset % 8 :][: len(column)] == 0
+    return absent
+
+
+def _buffer(column: Any, kind: Any) -> NDArray[Any] | None:
+    """The numbers of an array of Arrow, in place, days and instants as they are counted; None of another kind."""
+    import numpy as np
+    import pyarrow as pa
+
+    if not len(column):
+        return np.empty(0, np.bool_ if pa.types.is_boolean(kind) else np.int64)
+    if pa.types.is_boolean(kind):
+        bits = np.frombuffer(column.buffers()[1], np.uint8)
+        return np.unpackbits(bits, bitorder="little")[column.offset : column.offset + len(column)].astype(np.bool_)
+    letter = "f" if pa.types.is_floating(kind) else "u" if pa.types.is_unsigned_integer(kind) else "i"
+    if letter == "i" and not any(
+        of(kind) for of in (pa.types.is_signed_integer, pa.types.is_date, pa.types.is_timestamp)
+    ):
+        return None
+    dtype = np.dtype(f"{letter}{kind.bit_width // 8}")
+    return np.frombuffer(column.buffers()[1], dtype)[column.offset : column.offset + len(column)]
+
+
+def _arrow_texts(column: Any, size: str, absent: NDArray[np.bool_] | None) -> Vector | None:
     """Texts in the bytes of Arrow, after a look that each of them is UTF-8: all together, and that none begins within a
     letter."""
     import numpy as np
 
-    _, ends, data = column.buffers()
     if not len(column):
         return texts([])
-    offsets = np.frombuffer(ends, size)[column.offset : column.offset + len(column) + 1].astype(np.int64)
+    data, offsets = column.buffers()[2], ends_of(column, size)
     letters = np.frombuffer(data, np.uint8) if data is not None else np.empty(0, np.uint8)
     letters = letters[offsets[0] : offsets[-1]]
     offsets -= offsets[0]
@@ -201,3 +232,15 @@ def _arrow_texts(column: Any, size: Any, absent: NDArray[np.bool_] | None) -> Ve
     if bool(((letters[begins] & 0xC0) == 0x80).any()):
         return None
     return Vector(TEXT, (offsets, letters), absent, "text")
+
+
+def ends_of(column: Any, size: str) -> NDArray[np.int64]:
+    """Where each text of an array of Arrow begins, and where the last one ends. Nobody has looked at those of a file
+    that was read in place: raises ValueError where they are none, since what they point at would be read."""
+    import numpy as np
+
+    _, ends, data = column.buffers()
+    offsets = np.frombuffer(ends, size)[column.offset : column.offset + len(column) + 1].astype(np.int64)
+    if offsets[0] < 0 or offsets[-1] > (data.size if data is not None else 0) or bool((np.diff(offsets) < 0).any()):
+        raise ValueError("texts of Arrow that end before they begin")
+    return offsets

@@ -106,12 +106,13 @@ class Loader:
             relation = f"(SELECT {cells}, x{len(vectors)} AS place FROM {name})"
             self.load(Part(relation, forms, tuple(careful), file, counted=False))
 
-    def load_typed(self, relation: str, kinds: Sequence[str]) -> None:
-        """Load a relation of typed values. kinds: one per column, as `vectorised.of_kind` has them, or others."""
+    def load_typed(self, relation: str, kinds: Sequence[str], *, counted: bool = True) -> None:
+        """Load a relation of typed values. kinds: one per column, as `vectorised.of_kind` has them, or others. counted:
+        as in `Part`."""
         columns = range(len(kinds))
         careful = tuple(self._of_values(j, READERS.get(kinds[j])) for j in columns)
         written = tuple(READERS.get(kind, _as_it_is) for kind in kinds)
-        self.load(Part(relation, self._forms(kinds), careful, written=written))
+        self.load(Part(relation, self._forms(kinds), careful, counted=counted, written=written))
 
     def load_vectors(self, columns: Sequence[tuple[str, Vector]], places: Sequence[int]) -> None:
         """Load columns in memory, each with its kind as in `load_typed`. places: the numbers of their rows."""

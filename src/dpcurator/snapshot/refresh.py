@@ -133,7 +133,8 @@ def _load(
             elif source.kind == "parquet":
                 load_parquet(path, names, loader, where=source.where, folders=folders)
             else:
-                load_duckdb(path, source.relation, names, loader, where=source.where)
+                load_duckdb(path, source.relation, names, loader, memory=declaration.memory,
+                            threads=declaration.threads, where=source.where)
             if source.append_only:
                 note(loader, i, source, path)
 

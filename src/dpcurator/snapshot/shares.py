@@ -57,13 +57,15 @@ def _over(
     connection: DuckDBPyConnection, i: int, unit: int, table: Table, key: str, rows: str, values: list[object]
 ) -> Over:
     most = table.max_rows if table.max_rows is not None else table.max_total
+    groups, total, bounded, once_more = ("COUNT(*)", "SUM(n)", f"SUM(LEAST(n, {most}))", "GROUP BY unit") if key else \
+        ("1", "n", f"LEAST(n, {most})", "")  # of a unit, which without a key is in `each` once
     factor = ["1.0"]
-    factor += [f"{table.max_groups}.0 / COUNT(*)"] if table.max_groups is not None else []
-    factor += [f"{table.max_total}.0 / SUM(LEAST(n, {most}))"] if table.max_total is not None else []
+    factor += [f"{table.max_groups}.0 / {groups}"] if table.max_groups is not None else []
+    factor += [f"{table.max_total}.0 / {bounded}"] if table.max_total is not None else []
     [told] = connection.execute(
         f"WITH each AS (SELECT c{unit} AS unit, COUNT(*) AS n FROM t{i} WHERE c{unit} IS NOT NULL AND {rows} "
-        f"GROUP BY c{unit}{key}), units AS (SELECT SUM(n) AS n, SUM(LEAST(n, {most})) * LEAST({', '.join(factor)}) "
-        "AS w FROM each GROUP BY unit) SELECT COUNT(*) FILTER (WHERE w < n - 1e-9 * n), COUNT(*), "
+        f"GROUP BY c{unit}{key}), units AS (SELECT {total} AS n, {bounded} * LEAST({', '.join(factor)}) "
+        f"AS w FROM each {once_more}) SELECT COUNT(*) FILTER (WHERE w < n - 1e-9 * n), COUNT(*), "
         "COALESCE(SUM(n - w), 0), COALESCE(SUM(n), 0) FROM units", values,
     ).fetchall()
     return Over(int(told[0]), int(told[1]), float(told[2]) / max(1, int(told[3])))

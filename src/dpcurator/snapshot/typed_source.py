@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -22,12 +22,13 @@ from dpcurator.catalog.parquet_schema import plainly_named
 from dpcurator.catalog.problems import nearest, text
 from dpcurator.catalog.spelling import DAY, FIRST_DAY, LAST_DAY
 from dpcurator.errors import Misconfigured
-from dpcurator.snapshot.csv_source import BATCH, Batch, missing_cure, refuse_repeats, same_columns
+from dpcurator.snapshot.csv_source import missing_cure, refuse_repeats, same_columns
+from dpcurator.snapshot.duckdb_view import load_made, made, shut
 from dpcurator.snapshot.folders import Folders, beside_typed, named_by, refuse_in_both
 from dpcurator.snapshot.loading import Loader
 from dpcurator.snapshot.parquet_plain import stored_plainly
 from dpcurator.snapshot.report import TableReport
-from dpcurator.snapshot.typed_values import PAST, READERS
+from dpcurator.snapshot.typed_values import PAST
 from dpcurator.snapshot.vectorised import quoted
 
 if TYPE_CHECKING:
@@ -107,11 +108,13 @@ def _as_stored(found: Sequence[tuple[str, str]], stored: Sequence[tuple[str, str
     return [(name, kind) for (name, _), kind in zip(found, kinds, strict=True)]
 
 
-def load_duckdb(path: Path, name: str, columns: Sequence[str], loader: Loader, *, where: str) -> None:
+def load_duckdb(
+    path: Path, name: str, columns: Sequence[str], loader: Loader, *, memory: int, threads: int, where: str
+) -> None:
     """Load the declared columns of a table or view of a DuckDB file, opened read-only.
 
-    A view is read by a connection of its own, row by row, in which nothing but the file is in reach: one that reads
-    another file is refused, as what it would read is decided by guesses from that file's rows.
+    A view is read by a connection of its own, in which nothing but the file is in reach (`duckdb_view`): one that reads
+    another file is refused, as what it would read is decided by guesses from that file's rows. memory: in MiB.
     """
     import duckdb
 
@@ -128,16 +131,18 @@ def load_duckdb(path: Path, name: str, columns: Sequence[str], loader: Loader, *
                            "table.")
     with contextlib.closing(own):
         try:
-            write_down(own).execute("SET enable_external_access = false")
+            shut(write_down(own), loader.place, memory // 2, threads)
             relation, is_view = _relation(own, name, path.name, where)
             found = [(str(row[0]), str(row[1])) for row in own.execute(f"DESCRIBE FROM {relation}").fetchall()]
             chosen = _chosen(found, columns, path.name, loader.report, where)
             if is_view:
-                rows = _rows(own, f"{relation} AS source({_names(found)})", found, chosen)
-                loader.load_values(_translated(rows, broken))
-                return
+                source, kinds = _plainly(f"{relation} AS source({_names(found)})", found, chosen)
+                rows, at_once = made(own, source, kinds)
         except duckdb.Error:
             raise broken from None
+        if is_view:
+            load_made(own, rows, at_once, kinds, loader)
+            return
     run = loader.connection.execute
     try:
         run(f"ATTACH {quoted(str(path.resolve()))} AS attached (READ_ONLY, TYPE duckdb)")
@@ -234,27 +239,3 @@ def _readable(connection: DuckDBPyConnection, relation: str) -> bool:
     except duckdb.Error:
         return False
     return True
-
-
-def _rows(
-    connection: DuckDBPyConnection, source: str, found: Sequence[tuple[str, str]], chosen: Sequence[int]
-) -> Iterator[Batch]:
-    """Batches of Python values."""
-    relation, kinds = _plainly(source, found, chosen)
-    cursor, start = connection.execute(f"FROM {relation}"), 0
-    while rows := cursor.fetchmany(BATCH):
-        cells = [
-            [None if value is None else reader(value) for value in values] if (reader := READERS.get(kind)) else values
-            for kind, values in zip(kinds, map(list, zip(*rows, strict=True)), strict=True)
-        ]
-        yield Batch(list(cells), range(start + 1, start + len(rows) + 1), "")
-        start += len(rows)
-
-
-def _translated(batches: Iterator[Batch], broken: Misconfigured) -> Iterator[Batch]:
-    import duckdb
-
-    try:
-        yield from batches
-    except duckdb.Error:
-        raise broken from None
