@@ -1,4 +1,4 @@
-"""A refresh of one table from Parquet, a DuckDB table or view, data frames and CSV, against the plain copy into a table.
+"""A refresh of one table from Parquet, a DuckDB table or view, data frames and CSV, beside a plain copy.
 
     python bench/refresh.py [rows ...]     by default 10^6 and 10^7
 
