@@ -35,6 +35,8 @@ _NAMES = {
     "all": ("dpcurator.fronts.columns", "all_of"),
     "variance": ("dpcurator.fronts.columns", "variance"),
     "stddev": ("dpcurator.fronts.columns", "stddev"),
+    "median": ("dpcurator.fronts.columns", "median"),
+    "quantile": ("dpcurator.fronts.columns", "quantile"),
     "covariance": ("dpcurator.fronts.columns", "covariance"),
     "correlation": ("dpcurator.fronts.columns", "correlation"),
     "regression": ("dpcurator.fronts.columns", "regression"),
@@ -135,6 +137,8 @@ if TYPE_CHECKING:
     from dpcurator.fronts.columns import count_units as count_units
     from dpcurator.fronts.columns import covariance as covariance
     from dpcurator.fronts.columns import mean as mean
+    from dpcurator.fronts.columns import median as median
+    from dpcurator.fronts.columns import quantile as quantile
     from dpcurator.fronts.columns import regression as regression
     from dpcurator.fronts.columns import stddev as stddev
     from dpcurator.fronts.columns import variance as variance

@@ -7,7 +7,7 @@ is opened by `release` alone (tests/laws/test_exact.py holds that to one place i
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, NoReturn
@@ -21,14 +21,17 @@ class Exact:
     """Integers from private data: one row per key, one column per sum. Opened only where noise is added.
 
     keys: the key of each row, where they were read from the data (unknown keys), in any order; None where public.
-    tallies: numbers of units over all keys together, where the plan asks for them.
+    tallies: numbers of units over all keys together, where the plan asks for them. histograms: of each that the plan
+    asks for, per key what lies at each candidate, where it is not 0.
     """
 
-    __slots__ = ("_keys", "_rows", "_tallies")
+    __slots__ = ("_histograms", "_keys", "_rows", "_tallies")
 
     def __init__(
-        self, rows: Sequence[Sequence[int]], keys: Sequence[tuple[Any, ...]] | None = None, tallies: Sequence[int] = ()
+        self, rows: Sequence[Sequence[int]], keys: Sequence[tuple[Any, ...]] | None = None,
+        tallies: Sequence[int] = (), histograms: Sequence[Sequence[Mapping[int, int]]] = (),
     ) -> None:
+        self._histograms = tuple(tuple(histogram) for histogram in histograms)
         self._rows = tuple(tuple(row) for row in rows)
         self._keys = None if keys is None else tuple(keys)
         self._tallies = tuple(tallies)
@@ -45,10 +48,14 @@ class Exact:
         """The numbers of units over all keys. Only `pricing.release` may call this."""
         return self._tallies
 
-    def only(self, columns: Sequence[int], tallies: Sequence[int] = ()) -> Exact:
-        """These columns and tallies, under seal."""
-        own = [self._tallies[place] for place in tallies]
-        return Exact([[row[column] for column in columns] for row in self._rows], self._keys, own)
+    def histograms_for_release(self) -> tuple[tuple[Mapping[int, int], ...], ...]:
+        """The histograms. Only `pricing.release` may call this."""
+        return self._histograms
+
+    def only(self, columns: Sequence[int], tallies: Sequence[int] = (), histograms: Sequence[int] = ()) -> Exact:
+        """These columns, tallies and histograms, under seal."""
+        own, lying = [self._tallies[place] for place in tallies], [self._histograms[place] for place in histograms]
+        return Exact([[row[column] for column in columns] for row in self._rows], self._keys, own, lying)
 
     def _sealed(self, *_: object) -> NoReturn:
         raise TypeError("exact values are sealed: only the release step may read them")
@@ -137,7 +144,8 @@ class Cell:
     """A cell of an answer. value: int, float, str, bool or None (NULL). error: how far the noise may have moved it.
 
     low and high are the ends of the interval; all three in the column's unit, None for keys or without a bound.
-    other: it stands in a key's place for all keys that are not shown.
+    other: it stands in a key's place for all keys that are not shown. rank: of a quantile, by how many rows it may
+    miss.
     """
 
     value: int | float | str | bool | None
@@ -145,6 +153,7 @@ class Cell:
     low: float | None = None
     high: float | None = None
     other: bool = False
+    rank: float | None = None
 
     @property
     def within_bar(self) -> bool:
@@ -154,6 +163,8 @@ class Cell:
 
     def as_json(self) -> Json:
         told: Json = {"value": self.value, "error": self.error, "low": self.low, "high": self.high}
+        if self.rank is not None:
+            told["rank"] = self.rank
         return told | {"other": True} if self.other else told
 
 

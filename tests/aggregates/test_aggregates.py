@@ -24,13 +24,16 @@ ZERO = Measured("x", Field(0, "integer"), "integer", "integer", F(0), F(0))
 PAIR = replace(X, beside=replace(X, name="z", part=Field(1, "float")))
 
 
+COLUMNS = {"column": X, "number": X, "ordered": X, "pair": PAIR}
+
+
 def around(value, error) -> Interval:
     return Interval.around(F(value), F(error))
 
 
 def test_the_tuple_is_the_folder():
     folder = {path.stem for path in Path(room.__file__).parent.glob("*.py")} - {"__init__", "aggregate"}
-    assert folder == {"count", "sum", "average", "moments", "pairs"}
+    assert folder == {"count", "sum", "average", "moments", "pairs", "quantile"}
     listed = set()
     for name in folder:
         module = __import__(f"dpcurator.aggregates.{name}", fromlist=[name])
@@ -42,14 +45,14 @@ def test_the_tuple_is_the_folder():
 
 @pytest.mark.parametrize("rule", AGGREGATES, ids=lambda rule: f"{rule.function}-{rule.argument}")
 def test_every_aggregate_is_complete(rule):
-    column = {"column": X, "number": X, "pair": PAIR}.get(rule.argument)
+    column = COLUMNS.get(rule.argument)
     asks = rule.asks(column)
     assert asks
-    assert {ask.what for ask in asks} <= set(ASK_RULES)
+    assert {ask.what for ask in asks} <= {*ASK_RULES, "quantile"}
     assert rule.shown(column) in ("whole", "number")
     assert rule.meaning
     function = f"{rule.function} DISTINCT" if rule.argument == "unit" else rule.function
-    assert rule_of(AggregateCall(function, column)) is rule
+    assert rule_of(AggregateCall(function, column, F(1, 2) if rule.argument == "ordered" else None)) is rule
     for value in (0, 1, -1, 10**400, -(10**400), F(1, 3)):
         made = rule.finish(tuple(around(value, 5) for _ in asks), column)
         assert made.value is not None or rule.argument == "pair"  # of a variance of 0
@@ -127,7 +130,7 @@ def test_where_each_unit_is_one_row_its_number_is_public(function, column, asks,
 @pytest.mark.parametrize("rule", AGGREGATES, ids=lambda rule: f"{rule.function}-{rule.argument}")
 def test_elsewhere_every_number_is_paid_for(rule, reach):
     pair = replace(ALWAYS, beside=replace(PAIR.beside, filled=True))
-    column = {"column": ALWAYS, "number": ALWAYS, "pair": pair}.get(rule.argument)
+    column = {"column": ALWAYS, "number": ALWAYS, "ordered": ALWAYS, "pair": pair}.get(rule.argument)
     assert rule.asks(column, reach) == rule.asks(column)
     readings = tuple(around(3, 1) for _ in rule.asks(column))
     assert rule.finish(readings, column, reach) == rule.finish(readings, column)

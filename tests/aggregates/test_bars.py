@@ -44,6 +44,7 @@ CATALOGS = (
 FORMS = ("{0} + {1}", "{0} - {1}", "({0}) * 3", "({0}) / -4", "-({0})", "ABS({0})", "ROUND({0})", "ROUND({0}, 2)",
          "ROUND({0}, -1)", "({0}) * ({1})", "({0}) / ({1})", "SQRT({0})", "LEAST({0}, {1})", "FLOOR({0})",
          "COALESCE({0}, 0)", "NULLIF({0}, {1})")
+MEASURED = [rule for rule in AGGREGATES if not rule.ranked]  # of quantiles: tests/curator/test_quantiles.py
 
 
 def spelled(rule: Aggregate, draw: st.DrawFn, table: str) -> str:
@@ -58,7 +59,7 @@ def spelled(rule: Aggregate, draw: st.DrawFn, table: str) -> str:
 @st.composite
 def items(draw: st.DrawFn, table: str, depth: int = 2) -> str:
     if depth == 0 or draw(st.integers(0, 2)) == 0:
-        return spelled(draw(st.sampled_from(AGGREGATES)), draw, table)
+        return spelled(draw(st.sampled_from(MEASURED)), draw, table)
     return draw(st.sampled_from(FORMS)).format(draw(items(table, depth - 1)), draw(items(table, depth - 1)))
 
 
@@ -142,7 +143,7 @@ def at_the_corners(rule: Aggregate, catalog: Catalog, rows: int) -> None:
 
 @pytest.mark.parametrize("rows", [7, 10**4])
 @pytest.mark.parametrize("catalog", CATALOGS, ids=lambda catalog: catalog.neighbours)
-@pytest.mark.parametrize("rule", AGGREGATES, ids=lambda rule: f"{rule.function}-{rule.argument}")
+@pytest.mark.parametrize("rule", MEASURED, ids=lambda rule: f"{rule.function}-{rule.argument}")
 def test_h2_each_aggregate_alone_has_a_bar_that_covers_and_is_attained(rule, catalog, rows):
     at_the_corners(rule, catalog, rows)
 

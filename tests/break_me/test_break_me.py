@@ -22,7 +22,7 @@ from dpcurator.aggregates import AGGREGATES
 from dpcurator.auditing.replay.curators import replay_curators, shown
 from dpcurator.break_me import bench
 from dpcurator.break_me.bench import Bench, search
-from dpcurator.break_me.expressions import OF_NUMBERS, OF_PAIRS
+from dpcurator.break_me.expressions import OF_NUMBERS, OF_PAIRS, ORDERED
 from dpcurator.break_me.questions import Question, literal, question, quoted
 from dpcurator.break_me.search import FOUND, NOTHING, Broken, Witness
 from dpcurator.break_me.sensitivity import Exactly, Reading, apart, disagreement
@@ -78,6 +78,14 @@ def a_claim_too_small(monkeypatch):
     monkeypatch.setattr(quoting, "reading", less)
 
 
+def a_quantile_claims_too_little(monkeypatch):
+    def less(ask: Any, *rest: Any) -> Any:
+        found = READING(ask, *rest)
+        return replace(found, linf=found.linf - 1, l1=found.l1 - 1) if ask.what == "quantile" else found
+
+    monkeypatch.setattr(quoting, "reading", less)
+
+
 def cut_counts_rows(monkeypatch):
     """The rows of units over a cap, where these are counted once."""
     honest = reference.Units.look
@@ -123,7 +131,7 @@ def receipts_count_rows(monkeypatch):
 
 MISTAKES = {
     caps_ignored: "input", groups_ignored: "input", clamp_left_out: "input", a_claim_too_small: "input",
-    cut_counts_rows: "input",
+    cut_counts_rows: "input", a_quantile_claims_too_little: "input",
     failing_on_a_row: "error", duckdb_keeps_many: "engines", receipts_count_rows: "shown",
 }
 
@@ -231,6 +239,7 @@ age = { type = "integer", bounds = [0, 100] }
     assert ran.code == 0
     assert ran.out.startswith("no violation found, in ")
     caps_ignored(monkeypatch)
+    monkeypatch.setattr(bench, "disagreement", lambda one, other, names: [])
     found = run(capsys, "break-me", "--seconds", "60", "--json")
     assert found.code == 3
     assert found.json["verdict"] == FOUND
@@ -303,15 +312,16 @@ def test_keys_of_a_public_table_and_a_second_table_are_asked_too():
 
 
 def test_every_aggregate_is_drawn():
-    """Those that are no count stand in two tuples of break_me/expressions.py, where a new one is added."""
-    for argument, listed in (("number", OF_NUMBERS), ("pair", OF_PAIRS)):
+    """Those that are no count stand in three tuples of break_me/expressions.py, where a new one is added."""
+    for argument, listed in (("number", OF_NUMBERS), ("pair", OF_PAIRS), ("ordered", ORDERED)):
         there = [rule.function for rule in AGGREGATES if rule.argument == argument]
-        assert list(listed) == there, "add it to OF_NUMBERS or OF_PAIRS of src/dpcurator/break_me/expressions.py"
+        assert list(listed) == there, "add it to its tuple in src/dpcurator/break_me/expressions.py"
 
 
 def test_questions_reach_the_whole_surface_and_are_nearly_always_answered():
-    words = ["COUNT(DISTINCT", "SUM(", "AVG(", "CASE", "WHERE", "GROUP BY", "WITH_OTHER", "HAVING", "ORDER BY", "LIMIT",
-             "LIKE", "SQRT", "IS NULL", "IN (", "DATE '", "TIMESTAMP '", "UPPER(", "CLIP("]
+    words = ["COUNT(DISTINCT", "SUM(", "AVG(", "MEDIAN(", "QUANTILE(", "CASE", "WHERE", "GROUP BY", "WITH_OTHER",
+             "HAVING", "ORDER BY", "LIMIT", "LIKE", "SQRT", "IS NULL", "IN (",
+             "DATE '", "TIMESTAMP '", "UPPER(", "CLIP("]
     refused, texts = 0, []
     for name in SCHEMAS:
         curator = rehearsing(declared(name))

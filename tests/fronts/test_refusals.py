@@ -108,7 +108,7 @@ TABLE = [
     "each row is a"),
     ("SELECT COUNT(DISTINCT patient, city) FROM visits", "DISTINCT is available"),
     ("SELECT COUNT(DISTINCT *) FROM visits", "single"),
-    ("SELECT MEDIAN(age) FROM visits", "the function MEDIAN is not available here. Aggregates: AVG, CORR, COUNT, "),
+    ("SELECT KURTOSIS(age) FROM visits", "the function KURTOSIS is not available here. Aggregates: AVG, CORR, COUNT, "),
     ("SELECT STD(age), VAR_POP(age) FROM visits", "Write STDDEV(age)."),
     ("SELECT BOOL_AND(smoker) FROM visits", "how many are false: COUNT_IF(NOT smoker)"),
     ("SELECT EVERY(age > 3) FROM visits", "how many are false: COUNT_IF(NOT"),

@@ -226,7 +226,7 @@ INNER_REFUSED = [
     ("SELECT COUNT(*) FROM (SELECT pid, SUM(x) AS s FROM (SELECT pid, cost / 0 AS x FROM visits) GROUP BY pid)",
      "SUM(CLIP(x, 0, 100))"),
     ("SELECT COUNT(*) FROM (SELECT pid FROM visits WHERE age > 3 GROUP BY pid WHERE TRUE)", "out of place"),
-    ("SELECT COUNT(*) FROM (SELECT pid, MEDIAN(age) AS m FROM visits GROUP BY pid)", "MEDIAN is not available"),
+    ("SELECT COUNT(*) FROM (SELECT pid, MEDIAN(age) AS m FROM visits GROUP BY pid)", "QUANTILE is not available"),
     ("SELECT age FROM (SELECT pid, age FROM visits)", "column of single rows"),
     ("SELECT COUNT(*) FROM (SELECT city, day AS city FROM visits) WHERE city = 'York'", "two columns of the subquery"),
     ("SELECT COUNT(*) FROM (SELECT pid, day FROM visits GROUP BY pid, day) GROUP BY day", "CASE WHEN day < '2024-01-"),

@@ -30,6 +30,7 @@ def reading_words(one: Priced) -> str:
     """A reading's sensitivity in the query's unit."""
     names = [] if one.ask.column is None else [column.name for column in one.ask.column.each]
     name = f"{one.ask.what}({', '.join(names)})" if names else one.ask.what
+    name += "" if one.ask.q is None else f" at {one.ask.q}"
     linf, l1 = (F(distance) * one.reading.unit for distance in (one.reading.linf, one.reading.l1))
     keys = "1 key" if one.reading.coordinates == 1 else f"{one.reading.coordinates} keys"
     return f"{name}: {keys}, linf {linf}, l1 {l1}"
@@ -60,8 +61,9 @@ def step_words(plan: CorePlan) -> list[str]:
                 return "per unit"
             case core.ScaleDown(most, groups, one):
                 return f"scale down: {most} rows, {groups} groups, one {one}"
-            case core.Total(sums):
-                kinds = (f"{s.what} {s.measure}" if s.what in ("present", "values") else s.what for s in sums)
+            case core.Total(sums, _, histograms):
+                kinds = [f"{s.what} {s.measure}" if s.what in ("present", "values") else s.what for s in sums]
+                kinds += [f"histogram of {one.measure} by {one.step}" for one in histograms]
                 return "total: " + ", ".join(kinds)
 
     def measured(grid: core.Grid) -> str:

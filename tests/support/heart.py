@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from dpcurator.aggregates import AGGREGATES
+from dpcurator.break_me.sensitivity import Scores
 from dpcurator.catalog.bind import catalog_of
 from dpcurator.catalog.load import load
 from dpcurator.catalog.model import EACH_ROW, Catalog
@@ -45,7 +46,7 @@ ALIKE = {"salt": "5" * 32, "protects": "people"}  # of every catalog here
 class Vectors:
     """What one evaluation gives: each reading's integers by key, and for unknown keys how many units have each key."""
 
-    readings: list[dict[Key, int]]
+    readings: list[dict[Key, Any]]  # an int; of a quantile, Scores
     votes: dict[Key, int] | None
 
 
@@ -430,16 +431,27 @@ def vectors(quote: Quote, exact: Exact) -> Vectors:
     known = lowered.keys if keys is None else keys
     assert len(known) == len(rows) == len(set(known))
     tallies = exact.tallies_for_release()
-    readings = [
-        dict(zip([("all keys",)] if one.overall else known, combine(rows, one, tallies), strict=True))
-        for one in lowered.combinations
-    ]
+    readings: list[dict[Key, Any]] = []
+    for priced_, one in zip(quote.priced, lowered.combinations, strict=True):
+        if one.histogram is not None:
+            lying, q = exact.histograms_for_release()[one.histogram], priced_.ask.q or Fraction(0)
+            count = priced_.mechanism.candidates  # type: ignore[union-attr]
+            readings.append({key: Scores(dict(found), q, count) for key, found in zip(known, lying, strict=True)})
+        else:
+            keyed = [("all keys",)] if one.overall else known
+            readings.append(dict(zip(keyed, combine(rows, one, tallies), strict=True)))
     return Vectors(readings, {key: row[0] for key, row in zip(known, rows, strict=True)} if lowered.chosen else None)
 
 
-def steps_between(one: dict[Key, int], other: dict[Key, int]) -> list[int]:
-    """How far each coordinate moves. A key that only one side has counts 0 in the other."""
-    return [abs(one.get(key, 0) - other.get(key, 0)) for key in {**one, **other}]
+def steps_between(one: dict[Key, Any], other: dict[Key, Any]) -> list[int]:
+    """How far each coordinate moves. A key that only one side has counts 0 in the other; so does a quantile's score."""
+    every = {**one, **other}
+    nothing: Any = next((replace(found, weights={}) for found in every.values() if isinstance(found, Scores)), 0)
+    return [_apart(one.get(key, nothing), other.get(key, nothing)) for key in every]
+
+
+def _apart(one: Any, other: Any) -> int:
+    return one.furthest(other) if isinstance(one, Scores) else abs(one - other)
 
 
 def shown_keys(quote: Quote, one: dict[Key, int], other: dict[Key, int]) -> list[set[Key] | None]:

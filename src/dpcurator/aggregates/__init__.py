@@ -12,11 +12,14 @@ from dpcurator.aggregates.average import AVERAGE
 from dpcurator.aggregates.count import COUNT_COLUMN, COUNT_ROWS, COUNT_UNITS
 from dpcurator.aggregates.moments import MOMENTS
 from dpcurator.aggregates.pairs import PAIRS
+from dpcurator.aggregates.quantile import QUANTILE
 from dpcurator.aggregates.sum import SUM
 from dpcurator.errors import Refusal
 from dpcurator.plan.nodes import AggregateCall
 
-AGGREGATES: tuple[Aggregate, ...] = (COUNT_ROWS, COUNT_COLUMN, COUNT_UNITS, SUM, AVERAGE, *MOMENTS, *PAIRS)
+AGGREGATES: tuple[Aggregate, ...] = (
+    COUNT_ROWS, COUNT_COLUMN, COUNT_UNITS, SUM, AVERAGE, *MOMENTS, *PAIRS, QUANTILE,
+)
 
 
 def functions() -> dict[str, str]:
@@ -30,7 +33,8 @@ def rule_of(call: AggregateCall) -> Aggregate:
     if call.column is None:
         fits = {"unit"} if distinct else {"star"}
     else:
-        fits = set() if distinct else {"column", "number"} if call.column.beside is None else {"pair"}
+        one = {"column", "number"} if call.column.beside is None else {"pair"}
+        fits = set() if distinct else one if call.q is None else {"ordered"}
     for rule in AGGREGATES:
         if rule.function == call.function.removesuffix(" DISTINCT") and rule.argument in fits:
             return rule

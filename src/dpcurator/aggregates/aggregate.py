@@ -55,14 +55,15 @@ class Bar(Protocol):
 @dataclass(frozen=True, slots=True)
 class Aggregate:
     """`function` as SQL writes it; `argument`: star (*), column (any), unit (DISTINCT unit), number (with
-    bounds) or pair (of two such).
+    bounds), pair (of two such) or ordered (with bounds; a number, a date or a time).
 
     bar: its error bar; beside_bar: what that does not cover, in words. Neither has a default, for what is right for one
-    aggregate is wrong for the next. python: the function of this package that asks for it.
+    aggregate is wrong for the next. python: the function of this package that asks for it. ranked: its error bar is
+    one in rank, in rows.
     """
 
     function: str
-    argument: Literal["star", "column", "unit", "number", "pair"]
+    argument: Literal["star", "column", "unit", "number", "pair", "ordered"]
     asks: Asks
     finish: Finish
     bar: Bar
@@ -70,6 +71,7 @@ class Aggregate:
     shown: Callable[[Measured | None], str]
     python: str
     meaning: str
+    ranked: bool = False
 
 
 def bar_of_one_reading(

@@ -20,16 +20,17 @@ from dpcurator.auditing.replay.mismatch import Mismatch
 from dpcurator.break_me.questions import Question
 from dpcurator.break_me.questions import Table as Described
 from dpcurator.break_me.search import Broken, Rows, Tried, break_me
-from dpcurator.break_me.sensitivity import Exactly, Reading, apart, disagreement
+from dpcurator.break_me.sensitivity import Exactly, Reading, Scores, apart, disagreement
 from dpcurator.catalog.declaration import Declaration
 from dpcurator.curator.opening import opening_of, rehearsing
 from dpcurator.engines import ENGINES, Engine
 from dpcurator.engines.reference import Reference
 from dpcurator.errors import DpcuratorError, Fault, Misconfigured, Refusal
 from dpcurator.ledger import Ledger, MemoryStore
+from dpcurator.plan.candidates import candidates
 from dpcurator.plan.core import CorePlan
 from dpcurator.plan.stability import selection_reach
-from dpcurator.pricing.quote import Quote
+from dpcurator.pricing.quote import Priced, Quote
 from dpcurator.release.release import open_made_up_rows
 from dpcurator.values import Exact
 
@@ -151,9 +152,16 @@ def exactly(quote: Quote, exact: Exact) -> Exactly:
     """The readings of rows that are nobody's, as the release step forms them, with what the quote claims of them."""
     opened = open_made_up_rows(quote, exact)
     chosen = quote.selecting is not None
+
+    def of(one: Priced, values: Sequence[Any]) -> list[Any]:
+        if one.ask.q is None or one.ask.column is None:
+            return list(values)
+        count = candidates(one.ask.column, quote.reach.keys).count
+        return [Scores(found, one.ask.q, count) for found in values]
+
     readings = tuple(
         Reading(
-            one.ask.what, dict(zip([("all keys",)] if one.ask.overall else opened.keys, values, strict=True)),
+            one.ask.what, dict(zip([("all keys",)] if one.ask.overall else opened.keys, of(one, values), strict=True)),
             one.reading.linf, one.reading.l1, one.reading.l2_squared, one.reading.coordinates,
             not chosen or one.ask.overall,
         )

@@ -2,7 +2,7 @@
 
 Definition  `call` draws an aggregate, `key` what to group by, `condition` what rows to keep, `shown` arithmetic over
             aggregates. `MADE` are the expressions of one column, by its type. A new aggregate is drawn once it is in
-            `OF_NUMBERS` or `OF_PAIRS`; a test says when one is missing there.
+            `OF_NUMBERS`, `OF_PAIRS` or `ORDERED`; a test says when one is missing there.
 Promise     A function of the luck and of the fields, which are public. A part may be refused (bounds that an expression
             does not have): then it is refused on every data set alike.
 Checked     tests/break_me/test_break_me.py.
@@ -22,7 +22,9 @@ _EPOCH: Final = datetime.date(1970, 1, 1).toordinal()
 OF_NUMBERS: Final = ("SUM", "AVG", "VAR_POP", "VAR_SAMP", "STDDEV_POP", "STDDEV_SAMP")
 OF_PAIRS: Final = ("COVAR_POP", "COVAR_SAMP", "CORR", "REGR_SLOPE", "REGR_INTERCEPT", "REGR_R2", "REGR_COUNT",
                    "REGR_AVGX", "REGR_AVGY")
-_CALLS: Final = ("rows", "rows", "units", "column", "number", "number", "number", "number", "pair")
+ORDERED: Final = ("QUANTILE",)
+_CALLS: Final = ("rows", "rows", "units", "column", "number", "number", "number", "number", "pair", "ordered")
+_LEVELS: Final = ("0", "0.1", "0.25", "0.333333", "0.9", "1")
 _CLIPS: Final = ("-4, 9", "0, 5.5", "-1, 1", "0, 50")
 _NUMBER: Final = (
     ("{0} + 1", ""), ("{0} * 2 - 1", ""), ("-{0}", ""), ("ABS({0})", ""), ("ABS({0}) % 7", ""), ("{0} * {0}", ""),
@@ -91,6 +93,9 @@ def call(luck: random.Random, source: Source) -> str:
     elif kind == "number" and source.fields:
         function = luck.choice(("SUM", "SUM", "AVG", "AVG", luck.choice(OF_NUMBERS)))
         found = f"{function}({number(luck, source)})"
+    elif kind == "ordered" and source.fields:
+        of = ordered(luck, source)
+        found = luck.choice((f"MEDIAN({of})", f"{luck.choice(ORDERED)}({of}, {luck.choice(_LEVELS)})"))
     elif kind == "pair" and numbers:
         found = f"{luck.choice(OF_PAIRS)}({number(luck, source, plain=True)}, {number(luck, source, plain=True)})"
     if source.fields and luck.random() < 0.08 and "COUNT_IF" not in found:
@@ -110,6 +115,13 @@ def number(luck: random.Random, source: Source, *, plain: bool = False) -> str:
     if kind == "boolean":
         return text
     return text if field.bounded and luck.random() < 0.3 else f"CLIP({text}, {luck.choice(_CLIPS)})"
+
+
+def ordered(luck: random.Random, source: Source) -> str:
+    """A number, a day or a moment of each row, that has bounds most often."""
+    known = ("integer", "float", "date", "timestamp")
+    bounded = [field for field in source.fields if field.type in known and field.lower is not None]
+    return luck.choice(bounded).sql if bounded and luck.random() < 0.7 else number(luck, source)
 
 
 def made(luck: random.Random, field: Field) -> tuple[str, str]:

@@ -103,7 +103,9 @@ def question(luck: random.Random, table: Table, tables: Sequence[Table] = ()) ->
                 keys, other = [where.pop()], False
     return Question(
         table.name, items, tuple(keys), tuple(where),
-        other=other and luck.random() < 0.4 and not any("DISTINCT" in item for item in items),
+        other=other and luck.random() < 0.4 and not any(
+            word in item for item in items for word in ("DISTINCT", "MEDIAN", "QUANTILE")
+        ),
         tail=luck.choice(_TAILS), spend=luck.choice(("5%", "1%", "30%", "0.001%", "100%")),
         source="" if alone else source.text,
     )

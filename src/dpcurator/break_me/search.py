@@ -25,8 +25,8 @@ from dpcurator.break_me.tables import EACH_ROW
 from dpcurator.break_me.worst_case_tables import Row, world
 
 QUESTIONS: Final = 12  # of one world
-_COUNTED: Final = ("COUNT(DISTINCT", "COUNT_IF(", "SUM(", "AVG(", "CASE", "GROUP BY", "WITH_OTHER", "WHERE", "HAVING",
-                   "LIMIT")
+_COUNTED: Final = ("COUNT(DISTINCT", "COUNT_IF(", "SUM(", "AVG(", "MEDIAN(", "QUANTILE(", "CASE", "GROUP BY",
+                   "WITH_OTHER", "WHERE", "HAVING", "LIMIT")
 Rows = tuple[Row, ...]
 
 

@@ -3,7 +3,8 @@
 Definition  A `Reading` is what noise is added to: one exact integer a key, and the claimed bounds on how far neighbours
             move it (linf, l1, l2 squared, and how many coordinates). A key that only one side has counts 0 in the
             other. `votes`: for unknown keys, by how many distinct units each is held, of which a unit has `groups`.
-            With `other`, keys that are not shown are added up: tried with none shown, all, and every second one.
+            With `other`, keys that are not shown are added up: tried with none shown, all, and every second one. Of a
+            quantile a key has `Scores` in the place of an integer, and moves as far as any candidate's score does.
 Promise     `apart` names every claim that the two sides break: a certain fact about this pair.
 Checked     tests/break_me/test_break_me.py.
 """
@@ -11,7 +12,7 @@ Checked     tests/break_me/test_break_me.py.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -19,8 +20,31 @@ from dpcurator.auditing.replay.arguments import Move
 from dpcurator.auditing.replay.mismatch import Mismatch
 
 Key = tuple[Any, ...]
-Integers = Mapping[Key, int]
+Integers = Mapping[Key, Any]  # an int each; of a quantile, Scores
 _NORMS: Final = ("linf", "l1", "l2_squared")
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Of a quantile's candidates, worked out one by one from their definition (semantics 2.10).
+
+    weights: what lies at each candidate, where it is not 0; candidates: how many there are."""
+
+    weights: Mapping[int, int]
+    q: Fraction
+    candidates: int
+
+    def at(self, place: int) -> int:
+        p, d, total = self.q.numerator, self.q.denominator, sum(self.weights.values())
+        below = sum(weight for at, weight in self.weights.items() if at < place)
+        above = sum(weight for at, weight in self.weights.items() if at > place)
+        return -max(d * below - p * total, d * above - (d - p) * total, 0)
+
+    def furthest(self, other: Scores) -> int:
+        """The most that any candidate's score differs. Between candidates at which something lies scores are equal."""
+        lying = {*self.weights, *other.weights}
+        places = {one for at in lying for one in (at - 1, at, at + 1) if 0 <= one < self.candidates}
+        return max((abs(self.at(one) - other.at(one)) for one in places), default=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +116,13 @@ def disagreement(one: Exactly, other: Exactly, names: tuple[str, str]) -> list[M
 
 
 def _steps(one: Integers, other: Integers) -> list[int]:
-    return [abs(one.get(key, 0) - other.get(key, 0)) for key in {**one, **other}]
+    every = {**one, **other}
+    nothing: Any = next((replace(found, weights={}) for found in every.values() if isinstance(found, Scores)), 0)
+    return [_distance(one.get(key, nothing), other.get(key, nothing)) for key in every]
+
+
+def _distance(one: Any, other: Any) -> int:
+    return one.furthest(other) if isinstance(one, Scores) else abs(one - other)
 
 
 def _shown(wanted: bool, one: Integers, other: Integers) -> Iterator[set[Key] | None]:

@@ -8,7 +8,8 @@ from typing import Any, Final
 from dpcurator.catalog.check import Finding
 from dpcurator.ledger.events import Answered, Charged, Granted, Moved, Opened
 from dpcurator.ledger.ledger import Entry
-from dpcurator.mechanisms import DiscreteLaplace
+from dpcurator.mechanisms import DiscreteGaussian, DiscreteLaplace
+from dpcurator.mechanisms.choice.weighted_quantile import WeightedQuantile
 from dpcurator.numbers import decimal_text, whole
 from dpcurator.numbers.display import error_text
 from dpcurator.numbers.text_table import printable, table_text
@@ -66,11 +67,11 @@ def quote_text(quote: Quote, budget: Budget, assume_count: str | None, *, of_bat
         lines += ["", f"reading {number} of {len(quote.priced)}, {how} {share}:"]
         why = one.derivation[-1:] if one.ask.overall else one.derivation  # whatever the keys and caps
         lines += [f"  {printable(in_sql(step))}" for step in why]
-        law = (
-            "discrete Laplace noise of scale"
-            if isinstance(law_of(one), DiscreteLaplace)
-            else ("discrete Gaussian noise of standard deviation")
-        )
+        law = {
+            DiscreteLaplace: "discrete Laplace noise of scale",
+            DiscreteGaussian: "discrete Gaussian noise of standard deviation",
+            WeightedQuantile: "the exponential mechanism: e times less likely for each further rank of",
+        }[type(law_of(one))]
         keys = "key" if quote.reach.chosen else f"{one.reading.coordinates} keys"
         each = f", independently for each{' ' if quote.reach.chosen else ' of '}{keys}"
         many = (quote.reach.chosen and not one.ask.overall) or one.reading.coordinates > 1

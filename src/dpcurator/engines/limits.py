@@ -22,6 +22,8 @@ refuse the same plans, and on every other plan and every table they are total. W
 - chosen keys: g <= max_groups after choosing, so h = g, nothing is scaled by it, and n' <= one * min(c, m) <= 2**36
              whatever the number of keys, which may be that of the rows, N; t <= m g <= 2**20 * 2**48, T <= 2**46;
 - tallies: a number of units is at most N, and one of clamped values in a group at most N;
+- histograms: with d of c present values at a candidate, d n' <= c n' <= 2**48 * 2**36 = 2**84, and the floors of one
+             unit sum to at most n', so what lies at a candidate is at most the sum of n', 2**84;
 - each row a unit: n' = one c and S' = one S with c <= 1, so totals are at most one W N <= 2**126.
 
 All of these are below 2**127 - 1, the largest 128-bit signed integer. Checked in tests/engines/test_limits.py.
@@ -44,11 +46,13 @@ from dpcurator.errors import Refusal
 from dpcurator.language import rows
 from dpcurator.language.functions import BY_NAME
 from dpcurator.language.rows import check_value, is_double, is_unicode, require
+from dpcurator.plan.candidates import CELLS, MOST
 from dpcurator.plan.core import (
     Chosen,
     CorePlan,
     Filter,
     Grid,
+    Histogram,
     Listed,
     Measure,
     Owner,
@@ -89,6 +93,7 @@ class Parts:
     sums: tuple[Sum, ...]
     tallies: tuple[Tally, ...] = ()
     products: tuple[Product, ...] = ()
+    histograms: tuple[Histogram, ...] = ()
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
@@ -122,7 +127,7 @@ def check_core(core: CorePlan) -> Parts:
             core = (first, *others)
     match core:
         case (Scan() as scan, Owner(owner), (Listed() | Chosen()) as keys, Measure(grids, products), PerUnit(),
-              ScaleDown() as scale, Total(sums, tallies)):
+              ScaleDown() as scale, Total(sums, tallies, histograms)):
             pass
         case _:
             raise Refusal("The steps of this plan are not those of a core plan, in their order.")
@@ -154,12 +159,14 @@ def check_core(core: CorePlan) -> Parts:
         for measure in tally.measures:
             require(0 <= measure < len(grids) and grids[measure].kind != "text",
                     "A count of clamped units names a measured column that is not there.")
+    for one in histograms:
+        _histogram(one, grids, keys)
     if isinstance(keys, Listed):
         _listed(keys, kinds)
     else:
         _chosen(keys, kinds, sums, scale)
     allowance.check(allowance.need_of([whole]))
-    return Parts(scan, predicate, tuple(computed), owner, keys, grids, scale, sums, tallies, products)
+    return Parts(scan, predicate, tuple(computed), owner, keys, grids, scale, sums, tallies, products, histograms)
 
 
 def weight(core: CorePlan) -> int:
@@ -212,6 +219,17 @@ def _product(product: Product, grids: tuple[Grid, ...], max_rows: int) -> None:
     require(type(product.lower) is int and type(product.upper) is int, "A product's bounds are integers.")
     require(-MAX_RANGE <= product.lower <= product.upper <= MAX_RANGE, "A product's bounds pass 62 bits.")
     require((product.upper - product.lower) * max_rows <= MAX_RANGE, "(upper - lower) * max_rows passes 62 bits.")
+
+
+def _histogram(one: Histogram, grids: tuple[Grid, ...], keys: Listed | Chosen) -> None:
+    require(0 <= one.measure < len(grids) and grids[one.measure].kind != "text",
+            "A histogram names a measured column that is not there.")
+    require(type(one.step) is int and one.step >= 1, "A histogram's step is at least 1.")
+    grid = grids[one.measure]
+    count = (grid.upper - grid.lower) // one.step + 1
+    require(count <= MOST, "A histogram has at most 2**16 candidates.")
+    require(isinstance(keys, Chosen) or count * len(keys.keys) <= CELLS,
+            "A histogram has at most 2**20 candidates over all listed keys.")
 
 
 def _grid(grid: Grid, kinds: tuple[Kind, ...], max_rows: int) -> None:

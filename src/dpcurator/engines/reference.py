@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 from bisect import bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -26,6 +26,7 @@ from dpcurator.plan.core import (
     CorePlan,
     Filter,
     Grid,
+    Histogram,
     Listed,
     Measure,
     Owner,
@@ -43,6 +44,7 @@ from dpcurator.plan.merge import apart, merged
 from dpcurator.values import Exact
 
 Key = tuple[Value, ...]
+Scaled = tuple[Key, Callable[[Sum], int], list[list[int | None]]]  # of a unit in a key: what a sum adds; its rows
 
 __all__ = ["Reference", "measure", "truth"]
 
@@ -65,8 +67,8 @@ class Reference:
         state: Any = self._tables
         for step in core:
             state = _step(step, state)
-        table, tallies = state
-        return Exact(list(table.values()), list(table) if isinstance(keys, Chosen) else None, tallies)
+        table, tallies, lying = state
+        return Exact(list(table.values()), list(table) if isinstance(keys, Chosen) else None, tallies, lying)
 
     def evaluate_all(self, cores: Sequence[CorePlan]) -> tuple[Exact, ...]:
         return apart(cores, [self.evaluate(one.core) for one in merged(cores)])
@@ -109,9 +111,10 @@ def _step(step: object, state: Any) -> Any:
             keys, grouped, units = state
             units.look(step, grouped)
             return keys, scale_down(step, grouped), units
-        case Total(sums, tallies):
+        case Total(sums, tallies, histograms):
             keys, scaled, units = state
-            return total(sums, keys, scaled), [units.count(tally) for tally in tallies]
+            lying = [lie(one, keys, scaled) for one in histograms]
+            return total(sums, keys, scaled), [units.count(tally) for tally in tallies], lying
     raise AssertionError("unreachable: check_core knows every step")
 
 
@@ -206,10 +209,10 @@ def per_unit(measured: list[tuple[Any, Key, list[int | None]]]) -> dict[Any, dic
 
 def scale_down(
     step: ScaleDown, units: dict[Any, dict[Key, list[list[int | None]]]]
-) -> list[tuple[Key, Callable[[Sum], int]]]:
-    """For each (unit, key): the key, and what each sum adds for it."""
+) -> list[Scaled]:
+    """For each (unit, key): the key, what each sum adds for it, and its rows."""
     return [
-        (key, _share(step, [len(rows) for rows in keys.values()], values))
+        (key, _share(step, [len(rows) for rows in keys.values()], values), values)
         for keys in units.values()
         for key, values in keys.items()
     ]
@@ -241,10 +244,21 @@ def _share(step: ScaleDown, rows: list[int], values: list[list[int | None]]) -> 
 
 
 def total(
-    sums: tuple[Sum, ...], keys: tuple[Key, ...], scaled: list[tuple[Key, Callable[[Sum], int]]]
+    sums: tuple[Sum, ...], keys: tuple[Key, ...], scaled: list[Scaled]
 ) -> dict[Key, list[int]]:
     table = {key: [0] * len(sums) for key in keys}
-    for key, share in scaled:
+    for key, share, _ in scaled:
         for column, sum_ in enumerate(sums):
             table[key][column] += share(sum_)
     return table
+
+
+def lie(histogram: Histogram, keys: tuple[Key, ...], scaled: list[Scaled]) -> list[dict[int, int]]:
+    """Per key, what lies at each candidate, where it is not 0."""
+    table: dict[Key, Counter[int]] = {key: Counter() for key in keys}
+    for key, share, rows in scaled:
+        present = [value for row in rows if (value := row[histogram.measure]) is not None]
+        bounded = share(Sum("present", histogram.measure))
+        for place, d in Counter(value // histogram.step for value in present).items():
+            table[key][place] += d * bounded // len(present)
+    return [{place: weight for place, weight in found.items() if weight} for found in table.values()]

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Final
 
 from dpcurator.aggregates import functions
@@ -21,6 +22,7 @@ from dpcurator.fronts.expressions import literal
 from dpcurator.fronts.values import shown, text
 from dpcurator.language.names import show
 from dpcurator.language.question import Branch, Call, Case, Literally, Name, Syntax, inside, walk
+from dpcurator.numbers.rational import from_0_to_1
 
 UNITS: Final = Call("COUNT", distinct=True)  # COUNT(DISTINCT unit), as long as no table says which column that is
 
@@ -263,6 +265,35 @@ def regression(what: str, y: str | Expression, x: str | Expression) -> Expressio
             f"{shown(what)} is nothing of a line.", cure='Write "slope", "intercept", "r2", "count", "avgx" or "avgy".'
         )
     return aggregate(function, y, x)
+
+
+def median(column: str | Expression) -> Expression:
+    """The median of a column, or of an expression of rows, whose bounds are known: SQL's MEDIAN.
+
+    It is one of public candidates between the bounds, chosen by how many rows it misses the median by; its error bar is
+    in rank, in rows. Numbers, dates and moments have one. column: a name, or an expression. Raises Refusal as `dp.mean`
+    does.
+
+    >>> import dpcurator as dp
+    >>> dp.median("age")
+    QUANTILE("age", 0.5)
+    """
+    return quantile(column, Fraction(1, 2))
+
+
+def quantile(column: str | Expression, q: str | float | Fraction) -> Expression:
+    """A quantile of a column, or of an expression of rows, whose bounds are known: SQL's QUANTILE(x, q).
+
+    As `dp.median`, but for the value that a part q of the rows is at or below. column: a name, or an expression. q:
+    from 0 to 1, with at most six decimal places, as .25 or "0.25". Raises Refusal for another q, and as `dp.mean` does.
+
+    >>> import dpcurator as dp
+    >>> dp.quantile("age", 0.9)
+    QUANTILE("age", 0.9)
+    """
+    made = aggregate("QUANTILE", column).syntax
+    assert isinstance(made, Call)
+    return Expression(replace(made, arguments=(*made.arguments, Literally(from_0_to_1(q, name="q")))))
 
 
 def when(condition: Expression) -> Choice:

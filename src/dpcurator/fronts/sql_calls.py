@@ -25,7 +25,8 @@ NAMED: Final = {"Count": "COUNT", "Sum": "SUM", "Avg": "AVG", "Round": "ROUND", 
 PARSED: Final = ("COUNT", "SUM", "AVG", "ROUND", "ABS", "COALESCE", "NULLIF")  # the parser keeps others as written
 _ALSO: Final = {**ALSO, "IIF": "IF", "MEAN": "AVG", "VARIANCE": "VAR_SAMP", "STDDEV": "STDDEV_SAMP",
                 "MIN_BY": "ARG_MIN", "MAX_BY": "ARG_MAX", "EVERY": "BOOL_AND",
-                "LOGICAL_AND": "BOOL_AND", "LOGICAL_OR": "BOOL_OR"}
+                "LOGICAL_AND": "BOOL_AND", "LOGICAL_OR": "BOOL_OR",
+                "QUANTILE_DISC": "QUANTILE", "QUANTILE_CONT": "QUANTILE"}
 
 
 def is_function(node: Any) -> bool:
@@ -69,6 +70,8 @@ def _written(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
         return bin_of(parts, at)
     if name == "WIDTH_BUCKET":
         return width_bucket(parts, at)
+    if name == "MEDIAN" and len(parts) == 1:
+        return Call("QUANTILE", (*parts, Literally(Fraction(1, 2))), at=at)
     if name in ("COUNT_IF", "COUNTIF"):
         if len(parts) != 1:
             raise Refusal("COUNT_IF takes one condition.", where=at, cure="Write it as in COUNT_IF(age > 65).")
@@ -86,8 +89,30 @@ def filtered(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
     if made.distinct and (len(made.arguments) != 1 or made.star):
         raise unavailable(node)
     *first, last = (Literally(Fraction(1)),) if made.star or not made.arguments else made.arguments
+    if made.function == "QUANTILE" and first:
+        condition = Case((Branch(inner(node.expression.this), first[0]),))
+        return Call(made.function, (condition, *first[1:], last), at=made.at)
     kept = Case((Branch(inner(node.expression.this), last),))
     return Call(made.function, (*first, kept), made.distinct, at=made.at)
+
+
+def within_group(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
+    """PERCENTILE_CONT(q) or PERCENTILE_DISC(q) WITHIN GROUP (ORDER BY x); of x DESC, the 1 - q of x."""
+    known(node, "this", "expression")
+    made, order = inner(node.this), node.expression
+    if not isinstance(made, Call) or made.function not in ("PERCENTILE_CONT", "PERCENTILE_DISC"):
+        raise unavailable(node)
+    known(order, "expressions")
+    (one, *more), (q, *others) = order.expressions, made.arguments or (Literally(None),)
+    value = q.value if isinstance(q, Literally) else None
+    if more or others or kind_of(one) != "Ordered" or isinstance(value, bool | str) or value is None:
+        raise Refusal(
+            f"{made.function} takes one number, and one value to order by.", where=made.at,
+            cure=f"Write it as in {made.function}(0.5) WITHIN GROUP (ORDER BY age).",
+        )
+    known(one, "this", "desc", "nulls_first")
+    q = Literally(1 - value) if one.args.get("desc") else q
+    return Call("QUANTILE", (inner(one.this), q), at=made.at)
 
 
 def arg(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:

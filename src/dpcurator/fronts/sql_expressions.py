@@ -12,7 +12,18 @@ from typing import Any, Final
 
 from dpcurator.errors import Mend, Refusal
 from dpcurator.fronts.bins import MOST_BUCKETS
-from dpcurator.fronts.sql_calls import NAMED, arg, call, extract, filtered, is_function, substring, trim, zone
+from dpcurator.fronts.sql_calls import (
+    NAMED,
+    arg,
+    call,
+    extract,
+    filtered,
+    is_function,
+    substring,
+    trim,
+    within_group,
+    zone,
+)
 from dpcurator.fronts.sql_nodes import CURES, kind_of, known, place_of, unavailable
 from dpcurator.fronts.sql_relations import Queries
 from dpcurator.language.question import (
@@ -257,4 +268,5 @@ _READERS: dict[str, Callable[[Any, Callable[[Any], Syntax]], Syntax]] = {
     "Boolean": lambda node, inner: Literally(bool(node.this)), "Like": _like, "ILike": _like, "Escape": _like,
     "Case": _case, "If": _if, "Filter": filtered, "Interval": _interval, "AtTimeZone": zone, "Extract": extract,
     "Trim": trim, "Substring": substring, "Exists": _exists, "Window": _place, "ArgMin": arg, "ArgMax": arg,
+    "WithinGroup": within_group,
 }

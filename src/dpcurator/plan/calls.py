@@ -7,6 +7,7 @@ without them is refused. Checked in tests/plan/test_bind.py.
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import Final
 
 from dpcurator.catalog.model import EACH_ROW, Table
@@ -21,10 +22,10 @@ from dpcurator.language.spelling import spelled
 from dpcurator.language.typed import NUMERIC, Typed, is_field, own_type
 from dpcurator.plan.check_catalog import filled
 from dpcurator.plan.limits import fits
-from dpcurator.plan.nodes import AggregateCall, Measured, Post, Result
+from dpcurator.plan.nodes import FINEST, AggregateCall, Measured, Post, Result
 from dpcurator.plan.outputs import FUNCTIONS, Shape
 from dpcurator.plan.scope import AggregateRule, Scope
-from dpcurator.plan.undated import BOUNDS, check_dated
+from dpcurator.plan.undated import BOUNDS, ENDS, check_dated
 
 
 def call(part: Call, scope: Scope) -> tuple[Post, Shape]:
@@ -50,6 +51,8 @@ def _aggregate(call: Call, scope: Scope) -> tuple[AggregateCall, AggregateRule]:
     pair = scope.rules.get((call.function, "pair"))
     if pair is not None:
         return AggregateCall(call.function, _pair_of(call, scope)), pair
+    if (call.function, "ordered") in scope.rules:
+        return _quantile(call, scope)
     if len(call.arguments) != 1 or call.arguments[0] == Literally(None):
         raise Refusal(
             f"{call.function} takes one value.", where=call.at, cure=f"Write it as in {call.function}(age)."
@@ -99,6 +102,39 @@ def _calling(call: Call, place: int, text: str) -> str:
     """The call with another text in the place of one of its arguments."""
     texts = [text if n == place else words(one) or "x" for n, one in enumerate(call.arguments)]
     return f"{call.function}({', '.join(texts)})"
+
+
+def _quantile(call: Call, scope: Scope) -> tuple[AggregateCall, AggregateRule]:
+    """QUANTILE(x, q)."""
+    rule, q = scope.rules[call.function, "ordered"], call.arguments[1:]
+    if len(call.arguments) != 2 or call.arguments[0] == Literally(None):
+        raise Refusal("QUANTILE takes a value and which quantile.", where=call.at,
+                      cure="Write it as in QUANTILE(age, 0.5) or MEDIAN(age).")
+    value = q[0].value if isinstance(q[0], Literally) else None
+    if not isinstance(value, Fraction) or not (0 <= value <= 1 and value.denominator <= FINEST):
+        raise Refusal("which quantile is a number from 0 to 1, of at most six decimal places.", where=call.at,
+                      cure="Write it as in QUANTILE(age, 0.25); several are several columns of the answer.")
+    if scope.question.other:
+        raise Refusal("there is no quantile of all groups that are not shown.", where=call.at,
+                      cure="Leave out WITH_OTHER.")
+    typed = scope.reader(call.function).value(call.arguments[0])
+    written = words(call.arguments[0]) or typed.name
+    if typed.type not in (*NUMERIC, "date", "timestamp", "local"):
+        instead = f"AVG({written})" if typed.type == "boolean" else f"COUNT({written})"
+        raise Refusal(
+            f"a quantile is of numbers, dates or times, and {written} is {typed.type}.", where=call.at,
+            cure=f"Ask {instead}, or for counts by GROUP BY.",
+        )
+    measured = _measured(typed, scope.table)
+    _needs_bounds(call, 0, measured, scope)
+    check_dated(measured.part, call.arguments[0], call.function, scope.table, scope.scene.relation,
+                scope.catalog, where=call.at)
+    lower, upper = measured.lower or 0, measured.upper or 0
+    if measured.kind == "integer" and not fits(int(lower), int(upper), scope.max_rows):
+        clip = f"CLIP({written}, {_limits(measured)})"
+        raise Refusal(f"the bounds of {written} are too far apart for a quantile.", where=call.at,
+                      cure=f"Ask for that of {clip}, with limits closer together.", mends=_put(clip, written))
+    return AggregateCall(rule.function, measured, value), rule
 
 
 def _measured(typed: Typed, table: Table) -> Measured:
@@ -204,6 +240,10 @@ def _no_aggregate(call: Call, functions: list[str], scope: Scope) -> Refusal:
         whom = "false" if call.function == "BOOL_AND" else "true"
         cure = f"A single row decides it. Ask how many are {whom}: {put}."
         return Refusal(f"{call.function} of rows is not answered.", where=call.at, cure=cure, mends=_put(put, over))
+    if inner is not None and over is not None and call.function in _ENDS:
+        put = f"QUANTILE({expression(inner)}, {_ENDS[call.function]})"
+        cure = f"{there} It would be one row's own value; ask for a quantile near the end, {put}."
+        return Refusal(what, where=call.at, cure=cure, mends=_put(put, over))
     if inner is not None and over is not None and call.function in _RANKS:
         put = measuring(inner, expression(inner), scope)
         cure = f"{there} It would give one row's own value; ask for {put}, or for counts by GROUP BY."
@@ -237,8 +277,8 @@ def _put(put: str | None, over: str | None) -> tuple[Mend, ...]:
 
 
 _SPREADS: Final = {"STDEV": "STDDEV", "STD": "STDDEV", "STDEVP": "STDDEV_POP", "VAR": "VARIANCE", "VARP": "VAR_POP"}
-_RANKS: Final = ("MIN", "MAX", "MEDIAN", "MODE", "QUANTILE", "QUANTILE_CONT", "QUANTILE_DISC", "PERCENTILE",
-                 "ANY_VALUE", "FIRST", "LAST", "APPROX_QUANTILE", "PERCENTILE_CONT", "PERCENTILE_DISC")
+_ENDS: Final = {"MIN": "0.05", "MAX": "0.95"}
+_RANKS: Final = ("MODE", "PERCENTILE", "ANY_VALUE", "FIRST", "LAST", "APPROX_QUANTILE")
 
 
 def _needs_number(call: Call, place: int, typed: Typed) -> None:
@@ -260,8 +300,11 @@ def _needs_bounds(call: Call, place: int, measured: Measured, scope: Scope) -> N
     index = unbounded(measured.part, table)
     written = words(call.arguments[place])
     what = f"{_calling(call, place, written or measured.name)} has no bounds"
-    clip = _clipped(call, place, scope)
+    limits = _limits(measured)
+    clip = _clipped(call, place, scope, limits)
     mends = () if written is None else _put(clip, words(call))
+    if call.function == "QUANTILE" and written is not None:  # which may be written as MEDIAN(x), or WITHIN GROUP
+        mends = _put(f"CLIP({written}, {limits})", written)
     if index is None or derived:
         why = "a subquery's column has none where its own columns do not limit it" if derived else (
             "its columns' own bounds do not limit it")
@@ -281,12 +324,19 @@ def _needs_bounds(call: Call, place: int, measured: Measured, scope: Scope) -> N
     )
 
 
-def _clipped(call: Call, place: int, scope: Scope) -> str:
+def _limits(measured: Measured) -> str:
+    """Of a CLIP that could be written around it."""
+    ends = ENDS.get(measured.type)
+    return "0, 100" if ends is None else ", ".join(f"{measured.type.upper()} '{end}'" for end in ends)
+
+
+def _clipped(call: Call, place: int, scope: Scope, limits: str) -> str:
     """The call with CLIP around this argument, and around those after it that have no bounds either."""
     texts = []
     for n, part in enumerate(call.arguments):
         text = words(part) or "x"
-        texts.append(f"CLIP({text}, 0, 100)" if n == place or (n > place and _unbounded(part, scope)) else text)
+        clipped = n == place or (n > place and _unbounded(part, scope))
+        texts.append(f"CLIP({text}, {limits if n == place else '0, 100'})" if clipped else text)
     return f"{call.function}({', '.join(texts)})"
 
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Final
 
 from dpcurator.language.rows import COMPARISONS
-from dpcurator.plan.nodes import Apply, Given, Key, Output, Plan, Post, Result
+from dpcurator.plan.nodes import AggregateCall, Apply, Given, Key, Output, Plan, Post, Result
 from dpcurator.plan.outputs import FUNCTIONS
 
 MOST_LEVELS: Final = 150  # SQL's have at most 64, twice that where an alias stands for one, and a chain of ANDs ten
@@ -51,12 +51,18 @@ def misfit(plan: Plan) -> str | None:
     return None
 
 
+def family_of(call: AggregateCall) -> str:
+    """A number; a quantile of days or moments is one of them."""
+    type = "integer" if call.q is None or call.column is None else call.column.type
+    return type if type in ("date", "timestamp") else "number"
+
+
 class _Reader:
     """Gives the parts of one plan their families, and counts them."""
 
     def __init__(self, plan: Plan) -> None:
         self.keys = [_KEYS.get(column.type) for column in plan.source.source.columns]
-        self.calls = len(plan.calls)
+        self.calls = [family_of(call) for call in plan.calls]
         self.parts = 0
 
     def family(self, part: Post, levels: int = MOST_LEVELS) -> str:
@@ -71,9 +77,9 @@ class _Reader:
                     raise _Misfit("an output names a key that there is not")
                 return known
             case Result(index):
-                if not 0 <= index < self.calls:
+                if not 0 <= index < len(self.calls):
                     raise _Misfit("an output names a result that there is not")
-                return "number"
+                return self.calls[index]
             case Given(value):
                 kinds = {Fraction: "number", str: "text", bool: "truth"}
                 return "null" if value is None else kinds[type(value)]
@@ -127,7 +133,7 @@ def _shown(output: Output, plan: Plan, family: str) -> None:
         case Given(Fraction() as value) if value.denominator == 1:
             ways = {"number", "date", "timestamp"}
         case Result():
-            ways = {"number", "whole"}
+            ways = {"number", "whole"} if family == "number" else {family}
         case Apply("ROUND", (_,)):
             ways = {"number", "whole"}
         case _:

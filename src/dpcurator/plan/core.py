@@ -189,14 +189,25 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
+class Histogram:
+    """How much lies at each candidate of a measured column. A unit with c present values in a key, d of them with
+    measured integer // step = i, adds floor(d * n'(c) / c) at i: in all candidates together at most n'(c)."""
+
+    measure: int
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
 class Total:
-    """Per key, in the list's order and zero where no unit has rows: each of `sums` over the units; and the `tallies`.
+    """Per key, in the list's order and zero where no unit has rows: each of `sums` over the units; the `tallies`; and
+    per key and candidate each of `histograms`.
 
     After `Chosen`: per key that occurs, in any order, with the key itself.
     """
 
     sums: tuple[Sum, ...]
     tallies: tuple[Tally, ...] = ()
+    histograms: tuple[Histogram, ...] = ()
 
 
 Step = Scan | Filter | Project | Owner | Listed | Chosen | Measure | PerUnit | ScaleDown | Total

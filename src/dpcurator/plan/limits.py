@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Final
 
 from dpcurator.catalog.model import Table
@@ -53,6 +54,18 @@ def finishing(plan: Plan, table: Table) -> Finishing:
 def fits(lower: int, upper: int, max_rows: int) -> bool:
     """Whether an engine's integers hold every sum of whole numbers between these ends (`engines/limits.py`)."""
     return (upper - lower) * max_rows <= WIDTH and max(abs(lower), abs(upper)) <= DEPTH
+
+
+def leading_bit(value: Fraction) -> int:
+    """The k with 2**k <= value < 2**(k + 1); value: Fraction > 0."""
+    k = value.numerator.bit_length() - value.denominator.bit_length()
+    return k if Fraction(2) ** k <= value else k - 1
+
+
+def nearest(bound: Fraction, exponent: int) -> int:
+    """floor(bound * 2**exponent + 1/2), exactly."""
+    moved = bound * Fraction(2) ** exponent + Fraction(1, 2)
+    return moved.numerator // moved.denominator
 
 
 def check(found: Finishing) -> None:

@@ -2,6 +2,8 @@
 
     rows = n'(r)   units   present = n'(c)   values = S' + L n'(c)   centred, square, product = 2 S' - W n'(c)
 
+A quantile is chosen from a histogram of its column, which is measured on the grid of its candidates.
+
 Size. The grid is chosen so that W max_rows <= 2**62 and |L|, |U| <= 2**100 (`pricing/grids.py`); with at most 2**48
 rows in a table, n' sums to at most 2**64, S n' is at most W c * 2**16 max_rows <= 2**126, and sums of S' are at most
 W * 2**64 <= 2**126. `engines/limits.py` checks this again before data is touched.
@@ -33,12 +35,14 @@ from dpcurator.language.rows import (
     moved,
     moved_condition,
 )
+from dpcurator.plan.candidates import candidates
 from dpcurator.plan.core import (
     ONE,
     Chosen,
     CorePlan,
     Filter,
     Grid,
+    Histogram,
     Listed,
     Measure,
     Owner,
@@ -62,10 +66,12 @@ from dpcurator.plan.relations import Relation, base
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """An ask as sum of weight * (the core plan's sum number i), over (i, weight) pairs; overall: of its tallies."""
+    """An ask as sum of weight * (the core plan's sum number i), over (i, weight) pairs; overall: of its tallies.
+    histogram: its histogram of this number instead, from which the ask's quantile is chosen."""
 
     terms: tuple[tuple[int, int], ...]
     overall: bool = False
+    histogram: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +106,8 @@ def lower(plan: Plan, asks: tuple[Ask, ...], grids: Grids, catalog: Catalog) -> 
     scanned = rows.source if isinstance(rows, Where) else rows
     grouping = grouped.columns
     measured = _measured(asks)
-    read = [key.part for key in grouping] + [column.part for column in measured]
+    ranked = tuple(dict.fromkeys(ask.column for ask in asks if ask.q is not None and ask.column is not None))
+    read = [key.part for key in grouping] + [column.part for column in (*measured, *ranked)]
     used = sorted(
         set().union(*(fields(part) for part in read))
         | (fields(condition) if condition is not None else set())
@@ -120,10 +127,14 @@ def lower(plan: Plan, asks: tuple[Ask, ...], grids: Grids, catalog: Catalog) -> 
     keyed = tuple(places[key.part] for key in grouping)
     steps.append(Listed(keyed, keys) if grouped.listed else Chosen(keyed, plan.source.max_groups, catalog.salt))
     products = tuple(dict.fromkeys(ask for ask in asks if ask.on_grid == ask))
+    listed = grouped.keys if grouped.listed else None
+    found_at = [candidates(column, listed) for column in ranked]
     steps.append(Measure(
-        tuple(_grid(column, grids, places[column.part]) for column in measured),
+        (*(_grid(column, grids, places[column.part]) for column in measured),
+         *(replace(one.grid, column=places[column.part]) for one, column in zip(found_at, ranked, strict=True))),
         tuple(_product(ask, measured, grids) for ask in products),
     ))
+    histograms = tuple(Histogram(len(measured) + number, one.step) for number, one in enumerate(found_at))
     steps.append(PerUnit())
     one = 1 if unit is None else ONE
     steps.append(ScaleDown(plan.source.max_rows, plan.source.max_groups, one, plan.source.max_total))
@@ -131,9 +142,11 @@ def lower(plan: Plan, asks: tuple[Ask, ...], grids: Grids, catalog: Catalog) -> 
     tallies: list[Tally] = []
     combinations = tuple(
         _overall(ask, measured, tallies) if ask.overall
-        else _combination(ask, (*measured, *products), grids, sums) for ask in asks
+        else Combination((), histogram=ranked.index(ask.column)) if ask.q is not None and ask.column is not None
+        else _combination(ask, (*measured, *(None for _ in ranked), *products), grids, sums) for ask in asks
     )
-    steps.append(Total(tuple(sums) or (Sum("units"),), tuple(tallies)))  # an engine adds up at least one thing
+    sums = sums or [Sum("units")]  # an engine adds up at least one thing
+    steps.append(Total(tuple(sums), tuple(tallies), histograms))
     return Lowered(tuple(steps), keys, combinations, chosen=not grouped.listed)
 
 
@@ -177,7 +190,7 @@ def _scan(rows: Relation, used: list[int], catalog: Catalog) -> Scan:
 
 
 def _measured(asks: tuple[Ask, ...]) -> tuple[Measured, ...]:
-    every = (column for ask in asks for column in (ask.column, *ask.clamped))
+    every = (column for ask in asks for column in (ask.column if ask.q is None else None, *ask.clamped))
     return tuple(dict.fromkeys(one for column in every if column is not None for one in column.each))
 
 
@@ -205,7 +218,7 @@ def _overall(ask: Ask, measured: tuple[Measured, ...], tallies: list[Tally]) -> 
 
 
 def _combination(
-    ask: Ask, measured: tuple[Measured | Ask, ...], grids: Grids, sums: list[Sum]
+    ask: Ask, measured: tuple[Measured | Ask | None, ...], grids: Grids, sums: list[Sum]
 ) -> Combination:
     def number(wanted: Sum) -> int:
         if wanted not in sums:

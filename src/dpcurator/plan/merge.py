@@ -21,6 +21,7 @@ from dpcurator.plan.core import (
     CorePlan,
     Filter,
     Grid,
+    Histogram,
     Listed,
     Measure,
     Owner,
@@ -40,11 +41,12 @@ from dpcurator.values import Exact
 @dataclass(frozen=True, slots=True)
 class Merged:
     """One core plan for several. `parts`: for each of the merged, its number among all and where its sums are;
-    `tallies`: where its tallies are."""
+    `tallies`, `histograms`: where its tallies and histograms are."""
 
     core: CorePlan
     parts: tuple[tuple[int, tuple[int, ...]], ...]
     tallies: tuple[tuple[int, ...], ...]
+    histograms: tuple[tuple[int, ...], ...]
 
 
 def merged(cores: Sequence[CorePlan]) -> tuple[Merged, ...]:
@@ -55,7 +57,7 @@ def merged(cores: Sequence[CorePlan]) -> tuple[Merged, ...]:
         frame, measured = _apart(core, columns[_scan(core).table])
         groups.setdefault(frame, _Group()).add(number, core, measured)
     return tuple(
-        Merged(_trimmed([group.core(frame)])[0], tuple(group.parts), tuple(group.counted))
+        Merged(_trimmed([group.core(frame)])[0], tuple(group.parts), tuple(group.counted), tuple(group.lying))
         for frame, group in groups.items()
     )
 
@@ -86,8 +88,8 @@ def apart(cores: Sequence[CorePlan], found: Sequence[Exact]) -> tuple[Exact, ...
     own: dict[int, Exact] = {}
     for one, exact in zip(merged(cores), found, strict=True):
         own |= {
-            number: exact.only(places, tallies)
-            for (number, places), tallies in zip(one.parts, one.tallies, strict=True)
+            number: exact.only(places, tallies, histograms)
+            for (number, places), tallies, histograms in zip(one.parts, one.tallies, one.histograms, strict=True)
         }
     return tuple(own[number] for number in range(len(cores)))
 
@@ -161,6 +163,8 @@ class _Group:
         self.tallies: list[Tally] = []
         self.parts: list[tuple[int, tuple[int, ...]]] = []
         self.counted: list[tuple[int, ...]] = []
+        self.histograms: list[Histogram] = []
+        self.lying: list[tuple[int, ...]] = []
 
     def add(self, number: int, core: CorePlan, measured: list[Measured]) -> None:
         self.measured = list(dict.fromkeys([*self.measured, *measured]))
@@ -186,6 +190,9 @@ class _Group:
         ]
         self.tallies = list(dict.fromkeys([*self.tallies, *own]))
         self.counted.append(tuple(self.tallies.index(tally) for tally in own))
+        lying = [replace(one, measure=self.measured.index(measured[one.measure])) for one in total.histograms]
+        self.histograms = list(dict.fromkeys([*self.histograms, *lying]))
+        self.lying.append(tuple(self.histograms.index(one) for one in lying))
 
     def core(self, frame: tuple[Step, ...]) -> CorePlan:
         *steps, keyed = frame
@@ -207,7 +214,7 @@ class _Group:
             if isinstance(step, Listed | Chosen):
                 made.append(Measure(grids, tuple(self.products)))
         sums = (replace(one, measure=len(grids) - 1 - one.measure) if one.measure < 0 else one for one in self.sums)
-        return (*made, Total(tuple(sums), tuple(self.tallies)))
+        return (*made, Total(tuple(sums), tuple(self.tallies), tuple(self.histograms)))
 
 
 def _products(core: CorePlan) -> tuple[Product, ...]:

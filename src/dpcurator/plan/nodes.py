@@ -26,6 +26,7 @@ from dpcurator.plan.relations import Rows as Rows
 from dpcurator.plan.relations import Where as Where
 
 SUMMED: Final = ("values", "centred", "square", "product")  # readings that add up values, on a grid
+FINEST: Final = 10**6  # parts in which a quantile's q is counted
 LATER: Final[dict[str, Any]] = {"later": True}  # a field that older plans have not: left out where it is the default
 
 
@@ -172,15 +173,20 @@ class Measured:
 @dataclass(frozen=True, slots=True)
 class AggregateCall:
     """`function` is the name of an entry of AGGREGATES; `column` is None for COUNT(*) and COUNT(DISTINCT unit), and one
-    beside another for an aggregate of two."""
+    beside another for an aggregate of two. q: which quantile, from 0 to 1; None for all that is no quantile."""
 
     function: str
     column: Measured | None
+    q: Fraction | None = field(default=None, metadata=LATER)
+
+    def __post_init__(self) -> None:
+        _is_level(self.q)
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A reading a question pays for. rows, units, present: counts. values: a sum. centred: 2 S' - W n'.
+    """A reading a question pays for. rows, units, present: counts. values: a sum. centred: 2 S' - W n'. quantile: which
+    of the column's candidates (`plan/candidates.py`) is chosen as its q-quantile.
 
     square, product: 2 S' - W n' as well, of how far the column is from the middle of its bounds, squared, or times how
     far the column beside it is from that of its own; of its least and greatest value as `ends` has them.
@@ -190,12 +196,16 @@ class Ask:
     bounds; cut_groups: the same where only the number of a unit's groups matters.
     """
 
-    what: Literal["rows", "units", "present", "values", "centred", "square", "product",
+    what: Literal["rows", "units", "present", "values", "centred", "square", "product", "quantile",
                   "everyone", "cut", "cut_groups"]
     column: Measured | None = None
     clamped: tuple[Measured, ...] = field(default=(), metadata=LATER)
+    q: Fraction | None = field(default=None, metadata=LATER)
 
     def __post_init__(self) -> None:
+        _is_level(self.q)
+        if (self.what == "quantile") != (self.q is not None) or (self.q is not None and self.column is None):
+            raise ValueError("a quantile has its q and its column, and nothing else has one")
         if self.clamped and self.what not in ("cut", "cut_groups"):
             raise ValueError("only a count of the units that are cut names what is clamped")
         if (self.what == "product") != (self.column is not None and self.column.beside is not None):
@@ -224,6 +234,11 @@ class Ask:
     def overall(self) -> bool:
         """Whether it is one number, whatever the keys."""
         return self.what in ("everyone", "cut", "cut_groups")
+
+
+def _is_level(q: Fraction | None) -> None:
+    if q is not None and not (0 <= q <= 1 and q.denominator <= FINEST):
+        raise ValueError("a quantile is from 0 to 1, in at most so many parts")
 
 
 # --- what is done with noisy values -------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ lam = min(l0, T, K). As 0 <= S' <= W n', the share of a key lies in w * [low, hi
     centred   2 S' - W n' in  [-m W, m W]
 
 A square and a product of two columns are measured as integers of a grid of their own, from 0 to W (`plan/core.py`),
-whatever the columns' own grids are; read as 2 S' - W n', the rule for `centred` is theirs.
+whatever the columns' own grids are; read as 2 S' - W n', the rule for `centred` is theirs. Of quantiles see below.
 
 Add-remove. The vector moves by one share: at most B a key, and, the weights being at most 1, at most lam B in sum and
 lam B^2 in sum of squares. Attained by lam keys of m rows at the further bound when lam is an integer; the sum also
@@ -31,6 +31,17 @@ two units sum to at most 2 lam, so l1 is at most 2 lam B. In squares,
 affine, at w = 0 it says v^2 B^2 <= v B^2 or less, and at w = v it says v^2 V^2 <= v V^2 or less. Summed, l2^2 is at
 most lam max(V^2, 2 B^2). Attained, where lam is an integer, when K >= 2 lam, or K <= lam; elsewhere the claims are true
 and need not be the least.
+
+Quantiles. A unit's weights at the candidates of a key are floor(d n' / c) with the d summing to c: W <= n' in all. Of
+q = p/d and a candidate, with `below`, `at`, `above` adding up to N, let f = d below - p N, h = p N - d (below + at);
+the score is -max(f, h, 0), which moves by no more than the further of f and h, as any maximum does. A unit of weights
+a, b, e below, at and above, a + b + e = W, moves f by (d - p) a - p (b + e) and h by p e - (d - p) (a + b): each within
+W times [-max(p, d - p), max(p, d - p)]. So with B = max(p, d - p) m and V = d m the score of any candidate moves in a
+key by at most w B (add-remove). Replace-one: f moves by (d - p) (a' - a) - p (b' + e' - b - e), at most
+(d - p) W' + p W or (d - p) W + p W' either way, and h likewise; with v >= w the two units' weights in the key, that is
+at most v B + w (V - B), for max(p, d - p) + min(p, d - p) = d. These are the two facts that the proofs of add-remove
+and replace-one above rest on, with B <= V <= 2 B: so linf, l1 and l2^2 bound, over the keys, the most that any score of
+a key moves. What a choice by such scores loses: `mechanisms/choice/weighted_quantile.py`.
 
 Unknown keys. At most l0 of a unit's keys are chosen, by a hash of the unit and the key, so no other unit matters, and
 a key which only one of two neighbours has counts 0 in the other. The vector over all possible keys moves in l0
@@ -303,6 +314,12 @@ def _unit(rows: int, steps: Steps) -> Share:
     return 0, 1
 
 
+def _scores(rows: int, q: Fraction) -> Share:
+    """Of a quantile: low and high of which the larger is B and the distance V."""
+    p, rest = q.numerator, q.denominator - q.numerator
+    return -rows * min(p, rest), rows * max(p, rest)
+
+
 CENTRED: Final = ("centred", "square", "product")  # from the middle of what is added up
 ASK_RULES: dict[str, Callable[[int, Steps], Share]] = {
     "rows": _count, "present": _count, "units": _units, "values": _values, "centred": _centred, "square": _centred,
@@ -315,6 +332,9 @@ def share(ask: Ask, reach: Reach, steps: Steps) -> Share:
     """Between which integers one unit's part of one key lies."""
     if reach.rows is None or reach.groups is None:
         raise TypeError("a unit's rows have not been bounded")
+    if ask.q is not None:
+        low, high = _scores(reach.rows, ask.q)
+        return reach.one * low, reach.one * high
     low, high = ASK_RULES[ask.what](reach.rows, steps)
     if reach.always(ask.column) and ask.what not in CENTRED:
         low, high = (steps.lower, steps.upper) if ask.what == "values" else (1, 1)
@@ -325,12 +345,14 @@ def reading(ask: Ask, reach: Reach, steps: Steps) -> Reading:
     """The bounds for one ask, as integers; `steps` is the grid of the ask's column (ignored by counts)."""
     if ask.overall:
         reach = at_all(reach)
+    if ask.q is not None and reach.other:
+        raise TypeError("there is no quantile of all groups that are not shown")
     low, high = share(ask, reach, steps)
     most, across = max(abs(low), abs(high)), high - low  # B and V
     lam, groups = weights(ask, reach), selection_reach(reach)
     all_most, all_across = _times(lam, most), _times(lam, across)
     exponent = steps.exponent if ask.column is not None and ask.what in SUMMED else 0
-    unit = Fraction(2) ** -exponent / reach.one
+    unit = Fraction(2) ** -exponent / reach.one / (1 if ask.q is None else ask.q.denominator)
     keys = reach.keys
     if reach.other:
         twice = 1 if reach.neighbours == "add-remove" else 2
@@ -385,6 +407,7 @@ def derivation(ask: Ask, reach: Reach, found: Reading) -> tuple[str, ...]:
         "everyone": "a count of units, each once whatever its keys",
         "cut": "a count of the units that are over a cap or have a value out of bounds, each once",
         "cut_groups": "a count of the units that are over a cap, each once",
+        "quantile": f"by how many rows a candidate misses the {ask.q}-quantile of {column}",
     }[ask.what]
     who = "one unit" if reach.neighbours == "add-remove" else "replacing one unit"
     most, total = (decimal_text(distance * found.unit) for distance in (found.linf, found.l1))
@@ -392,6 +415,6 @@ def derivation(ask: Ask, reach: Reach, found: Reading) -> tuple[str, ...]:
         return reach.step(f"{what}: {who} moves it by at most {most}")
     one = "one key, or all that are not shown," if reach.other else "one key"
     words = f"{what}: {who} moves {one} by at most {most}, all keys together by at most {total}"
-    if reach.public_count(ask.column) is not None:
+    if ask.q is None and reach.public_count(ask.column) is not None:
         return (*reach.step("each unit is one row, always present, so its part of the key is never 0"), words)
     return reach.step(words)

@@ -23,18 +23,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A column's error bar: `error` in its unit, or None when it depends on the data; `rows`: true for groups of N."""
+    """A column's error bar: `error` in its unit, or None when it depends on the data; `rows`: true for groups of N.
+
+    rank: of a quantile, by how many rows its candidate may miss it, in place of `error`."""
 
     title: str
     error: Fraction | None
     rows: int | None
+    rank: Fraction | None = None
 
     __repr__ = readable
 
     def as_json(self) -> dict[str, Any]:
         error = None if self.error is None else nearest_double(self.error)
         exact = None if self.error is None else str(self.error)
-        return {"column": self.title, "error": error, "exact": exact, "group_of": self.rows}
+        told = {"column": self.title, "error": error, "exact": exact, "group_of": self.rows}
+        return told if self.rank is None else told | {"rank": nearest_double(self.rank), "rank_exact": str(self.rank)}
 
 
 def bars(quote: Quote, rows: int = 10_000) -> tuple[Bar, ...]:
@@ -51,10 +55,18 @@ def bar(quote: Quote, output: Output, rows: int) -> Bar:
     if spread is None:
         spread, needed = spread_of(output.part, of, widths, errors, Fraction(rows)), rows
     if spread is None:
-        return Bar(output.title, None, None)
+        return Bar(output.title, None, None, rank_of(quote, output, errors))
     if output.shown == "whole" and any(one.reading.unit != 1 for one in used):
         spread += Fraction(1, 2)  # a noisy count is shown as the nearest whole number
     return Bar(output.title, spread, needed)
+
+
+def rank_of(quote: Quote, output: Output, errors: Mapping[int, Fraction]) -> Fraction | None:
+    """Of a column that is a quantile itself, and no expression of one: the error of its one choice, in rows."""
+    if not isinstance(output.part, Result) or not quote.calls[output.part.index].rule.ranked:
+        return None
+    places = quote.calls[output.part.index].readings
+    return errors[places[0]] if places else None
 
 
 def results(part: Post) -> tuple[int, ...]:
@@ -148,6 +160,8 @@ def describe(found: Bar) -> str:
     """'+-360', or '+-9.9 in a group of 10,000 rows', or 'depends on the data'."""
     from dpcurator.numbers.display import error_text
 
+    if found.rank is not None:
+        return f"rank ±{error_text(found.rank)}"
     if found.error is None:
         return "depends on the data"
     group = f" in a group of {found.rows:,} rows" if found.rows is not None else ""

@@ -20,7 +20,8 @@ from typing import Final
 
 from dpcurator.errors import Refusal
 from dpcurator.plan.core import Grid
-from dpcurator.plan.limits import DEPTH, WIDTH, fits
+from dpcurator.plan.limits import DEPTH, WIDTH, fits, leading_bit
+from dpcurator.plan.limits import nearest as nearest
 from dpcurator.plan.nodes import Ask, Measured
 from dpcurator.plan.stability import Steps
 
@@ -94,18 +95,6 @@ def finest(scale: Fraction) -> int:
     wanted = 2**FINE / scale
     k = leading_bit(wanted)
     return k if Fraction(2) ** k == wanted else k + 1
-
-
-def leading_bit(value: Fraction) -> int:
-    """The k with 2**k <= value < 2**(k + 1); value: Fraction > 0."""
-    k = value.numerator.bit_length() - value.denominator.bit_length()
-    return k if Fraction(2) ** k <= value else k - 1
-
-
-def nearest(bound: Fraction, exponent: int) -> int:
-    """floor(bound * 2**exponent + 1/2), exactly."""
-    moved = bound * Fraction(2) ** exponent + Fraction(1, 2)
-    return moved.numerator // moved.denominator
 
 
 def steps(found: Grid) -> Steps:

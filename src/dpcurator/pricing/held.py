@@ -153,7 +153,8 @@ def cost(whole: Quote, missing: Sequence[Priced]) -> tuple[Fraction, Fraction, F
     if whole.catalog.currency == "rho":
         return nothing, rho, nothing
     pure = sum((one.epsilon for one in missing), nothing)  # of Laplace noise; 0 of the others
-    gaussian = [sum(isinstance(one.mechanism, DiscreteGaussian) for one in some) for some in (missing, whole.priced)]
+    gaussian = [sum(isinstance(one.mechanism, DiscreteGaussian) or one.rho > 0 for one in some)
+                for some in (missing, whole.priced)]  # all that is converted from rho: a quantile may be
     if not gaussian[0]:
         return pure, nothing, nothing
     selection = whole.selecting

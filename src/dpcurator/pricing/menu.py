@@ -292,6 +292,11 @@ def titled(plan: Plan, given: Mapping[str, Fraction], option: str) -> dict[str, 
 
 def _answerable(found: tuple[Bar, ...], wanted: Mapping[str, Fraction], rows: int | None) -> None:
     for bar in found:
+        if bar.title in wanted and bar.rank is not None:
+            raise Refusal(
+                f"--within: the error of {bar.title!r} is in rank, and no price is looked for by that.",
+                cure="Give a price with --epsilon or --spend: quote and menu show the rank.",
+            )
         if bar.title in wanted and bar.error is None:
             raise Refusal(
                 f"--within: the error of {bar.title!r} depends on the data, so no price can be promised for it.",

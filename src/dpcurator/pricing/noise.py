@@ -16,6 +16,9 @@ e**eps P(Z >= m + d) grows with d, so the furthest shift is the worst.
 In a (rho, delta) ledger each reading takes the noise with the shorter error bar at its share of rho: Gaussian, or
 Laplace with eps**2 / 2 at most the share for its whole l1 vector (semantics 5.2).
 
+A quantile is chosen by the exponential mechanism at its share, of epsilon or of rho, whichever the others have
+(mechanisms/choice/weighted_quantile.py).
+
 Error bars are compared at 95 %, ties go by name. Checked in tests/pricing/test_noise.py.
 """
 
@@ -29,6 +32,7 @@ from typing import Final
 
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms import DiscreteGaussian, DiscreteLaplace
+from dpcurator.mechanisms.choice.weighted_quantile import WeightedQuantile
 from dpcurator.plan.reading import Reading
 from dpcurator.pricing.prices import Price, pure_epsilon, whole_units
 from dpcurator.privacy import zcdp
@@ -56,8 +60,10 @@ class SelectionNoise:
         return self.one * self.noise.error(beta / 2)
 
 
-Mechanism = DiscreteLaplace | DiscreteGaussian | SelectionNoise
-NAMES: Final[dict[type, str]] = {DiscreteGaussian: "discrete_gaussian", DiscreteLaplace: "discrete_laplace"}
+Mechanism = DiscreteLaplace | DiscreteGaussian | SelectionNoise | WeightedQuantile
+NAMES: Final[dict[type, str]] = {
+    DiscreteGaussian: "discrete_gaussian", DiscreteLaplace: "discrete_laplace", WeightedQuantile: "exponential",
+}
 OF_SELECTION: Final = {  # the names of the rules whose noise a count has, and of that noise
     "gaussian_threshold": "discrete_gaussian", "laplace_threshold": "discrete_laplace",
 }
@@ -139,25 +145,32 @@ def _shared(whole: Fraction, weights: Sequence[Fraction]) -> tuple[Fraction, ...
 
 
 @lru_cache(maxsize=256)  # the questions of a batch often have the same
-def noise_for(reading: Reading, shares: Shares, split: Split, *, alone: bool) -> Noise:
+def noise_for(reading: Reading, shares: Shares, split: Split, *, alone: bool, candidates: int = 0) -> Noise:
     """The shorter of the noises in question for one reading. alone: the question's only reading, of one number.
+    candidates: of a quantile, from how many it is chosen.
 
     A column may be constant on its grid: then 0 is noised as if it could move by 1 (semantics 3).
     """
-    candidates: list[Noise] = []
+    if candidates and shares.rho is not None:
+        chosen = WeightedQuantile.spending_rho(shares.rho, squared=reading.l2_squared, candidates=candidates)
+        return Noise(chosen, Fraction(0), shares.rho)
+    if candidates and shares.epsilon is not None:
+        chosen = WeightedQuantile.spending(shares.epsilon, moves=reading.l1, candidates=candidates)
+        return Noise(chosen, shares.epsilon, Fraction(0))
+    found: list[Noise] = []
     if shares.epsilon is not None:
         rho = shares.rho or Fraction(0)
         epsilon = Fraction(0) if shares.rho is not None else shares.epsilon
-        candidates.append(Noise(DiscreteLaplace.spending(shares.epsilon, sensitivity=max(1, reading.l1)), epsilon, rho))
+        found.append(Noise(DiscreteLaplace.spending(shares.epsilon, sensitivity=max(1, reading.l1)), epsilon, rho))
     if shares.rho is not None:
-        found = DiscreteGaussian.spending_rho(shares.rho, l2_squared=max(1, reading.l2_squared))
-        candidates.append(Noise(found, Fraction(0), shares.rho))
+        gaussian = DiscreteGaussian.spending_rho(shares.rho, l2_squared=max(1, reading.l2_squared))
+        found.append(Noise(gaussian, Fraction(0), shares.rho))
         if alone and shares.epsilon is None and 0 < split.epsilon <= FAR:
             exact = _by_its_own_law(split.epsilon, split.delta, max(1, reading.linf))
-            candidates.append(Noise(exact, Fraction(0), Fraction(0)))
-    if len(candidates) == 1:
-        return candidates[0]
-    return min(candidates, key=lambda one: (one.mechanism.error(_BETA), NAMES[type(one.mechanism)]))
+            found.append(Noise(exact, Fraction(0), Fraction(0)))
+    if len(found) == 1:
+        return found[0]
+    return min(found, key=lambda one: (one.mechanism.error(_BETA), NAMES[type(one.mechanism)]))
 
 
 @lru_cache(maxsize=256)  # a search

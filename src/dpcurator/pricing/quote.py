@@ -17,11 +17,13 @@ from typing import TYPE_CHECKING, Any
 from dpcurator.catalog.model import Catalog
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms import DiscreteGaussian, DiscreteLaplace
+from dpcurator.mechanisms.choice.weighted_quantile import WeightedQuantile
 from dpcurator.numbers import decimal_text
 from dpcurator.numbers.rational import between_0_and_1
 from dpcurator.numbers.readable import cut, readable
 from dpcurator.numbers.roots import root_above, root_below, ten_to_figures
 from dpcurator.numbers.text_table import pre_html, printable
+from dpcurator.plan.candidates import candidates
 from dpcurator.plan.canonical import as_json, digest
 from dpcurator.plan.lower import Grids, Lowered, lower
 from dpcurator.plan.nodes import Ask, Measured, Plan
@@ -246,7 +248,9 @@ def mechanism_json(one: Priced) -> dict[str, Any]:
     """One paid reading, as the ledger's parameters and the receipt hold it."""
     noise = law_of(one)
     scale = (
-        {"scale": str(noise.scale)} if isinstance(noise, DiscreteLaplace) else {"variance": str(noise.variance)}
+        {"scale": str(noise.scale)} if isinstance(noise, DiscreteLaplace)
+        else {"variance": str(noise.variance)} if isinstance(noise, DiscreteGaussian)
+        else {"rate": str(noise.rate), "candidates": noise.candidates}
     )
     return {
         "ask": as_json(one.ask),
@@ -262,7 +266,7 @@ def mechanism_json(one: Priced) -> dict[str, Any]:
     } | scale
 
 
-def law_of(one: Priced) -> DiscreteLaplace | DiscreteGaussian:
+def law_of(one: Priced) -> DiscreteLaplace | DiscreteGaussian | WeightedQuantile:
     """Its noise, or that of the selection that it is drawn with, which is of a number of units."""
     return one.mechanism.noise if isinstance(one.mechanism, SelectionNoise) else one.mechanism
 
@@ -284,11 +288,14 @@ def _reading_json(one: Priced, confidence: Fraction) -> dict[str, Any]:
 
 
 def typical(one: Priced) -> Fraction:
-    """The noise's scale in the query's unit, for people: Laplace's b, or sigma to 18 figures."""
+    """The noise's scale in the query's unit, for people: Laplace's b, sigma to 18 figures, or of a quantile the rows by
+    which a candidate misses more for being e times less likely."""
     noise, unit = law_of(one), one.reading.unit
     unit = unit * one.mechanism.one if isinstance(one.mechanism, SelectionNoise) else unit
     if isinstance(noise, DiscreteLaplace):
         return noise.scale * unit
+    if isinstance(noise, WeightedQuantile):
+        return unit / noise.rate
     variance = noise.variance * unit**2
     return root_below(variance, ten_to_figures(variance, 18))
 
@@ -407,13 +414,16 @@ def _with_noise(plan: Plan, resolved: Resolved, shares: Sequence[Shares], split:
         paid = {"epsilon": split.selection_epsilon, "rho": split.selection_rho, "delta": split.selection_delta}
         keys = selecting(reach, **paid, counted=resolved.with_keys is not None)
     for number, (ask, own) in enumerate(zip(asks, each, strict=True)):
-        measured = _steps(ask, grids)
+        measured, count = _steps(ask, grids), 0
+        if ask.q is not None and ask.column is not None:
+            found = candidates(ask.column, reach.keys)
+            measured, count = steps(found.grid), found.count
         moved = reading(ask, reach, measured)
         why = derivation(ask, reach, moved)
         if number == resolved.with_keys and keys is not None and keys.noise is not None:
             noise = Noise(SelectionNoise(keys.noise, reach.one), Fraction(0), Fraction(0))
         else:
-            noise = noise_for(moved, own, split, alone=alone)
+            noise = noise_for(moved, own, split, alone=alone, candidates=count)
         priced.append(Priced(ask, measured, moved, why, noise.mechanism, noise.epsilon, noise.rho))
     epsilon, rho, delta = split.epsilon, split.rho, split.delta
     if keys is not None:

@@ -63,6 +63,8 @@ def resolve(plan: Plan, *, apart: bool = False) -> Resolved:
     reach = stability(plan.source)
     answered = reach.chosen or plan.source.source.keys
     wanted = [rule_of(call).asks(call.column, reach) if answered else () for call in plan.calls]
+    wanted = [tuple(ask if ask.q is None else replace(ask, q=call.q) for ask in one)
+              for call, one in zip(plan.calls, wanted, strict=True)]
     if not apart:
         wanted = [tuple(_of_all_rows(ask) for ask in one) for one in wanted]
     asks = tuple(dict.fromkeys(ask for one in wanted for ask in one))

@@ -17,6 +17,7 @@ from dpcurator.engines.limits_rows import Rows
 from dpcurator.language.rows import Expression, Field, Operand, walk
 from dpcurator.ledger.keys import canonical
 from dpcurator.numbers import decimal_text
+from dpcurator.plan.candidates import candidates
 from dpcurator.plan.canonical import as_json, digest
 from dpcurator.plan.check_catalog import disagreement
 from dpcurator.plan.check_outputs import misfit
@@ -34,6 +35,7 @@ from dpcurator.plan.relations import (
 from dpcurator.plan.relations import walk as relations
 from dpcurator.plan.stability import Steps, derivation, reading
 from dpcurator.pricing.grids import MOST_EXPONENT, MOST_OF_PRODUCT, nearest
+from dpcurator.pricing.grids import steps as grid_steps
 from dpcurator.receipts.form import DIGEST, Parsed, amount_of, require, spelled
 from dpcurator.receipts.receipt import reach_json
 from dpcurator.values import Json
@@ -100,7 +102,12 @@ def check_sensitivity(told: Parsed, catalog: Catalog | None) -> str:
     words: list[str] = []
     for ask, claim in told.claims:
         steps = _steps(claim["grid"])
-        _grid(ask, steps)
+        if ask.q is None:
+            _grid(ask, steps)
+        elif ask.column is not None:
+            found = candidates(ask.column, reach.keys)
+            require(steps == grid_steps(found.grid), "the candidates of a quantile are others")
+            require(claim.get("candidates") == found.count, "the candidates of a quantile are others")
         bound = reading(ask, reach, steps)
         for name in ("coordinates", "linf", "l1", "l2_squared"):
             require(claim[name] == getattr(bound, name), f"{name} of a reading should be {getattr(bound, name)}")

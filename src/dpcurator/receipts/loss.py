@@ -2,7 +2,8 @@
 
 Definition  Discrete Laplace: P(z)/P(z + s) <= exp(l1/scale), so epsilon is l1/scale. Discrete Gaussian: rho is
             l2^2/(2 variance); in a ledger of epsilon and delta it is converted by its rho, or a single number by its
-            own law. Unknown keys: the rule's promise (mechanisms/key_selection). Losses add up in epsilon and in rho.
+            own law. A quantile: 2 rate l1, or rho rate^2 l2^2/2 (mechanisms/choice/weighted_quantile.py). Unknown keys:
+            the rule's promise (mechanisms/key_selection). Losses add up in epsilon and in rho.
 Checked     tests/receipts/test_verify.py, tests/pricing/test_joint_guarantee.py.
 """
 
@@ -14,6 +15,7 @@ from typing import Any, Final
 
 from dpcurator.ledger.keys import canonical
 from dpcurator.mechanisms import DiscreteGaussian, DiscreteLaplace
+from dpcurator.mechanisms.choice.weighted_quantile import WeightedQuantile
 from dpcurator.mechanisms.key_selection import selection_of
 from dpcurator.numbers import decimal_text
 from dpcurator.plan.stability import selection_reach
@@ -29,7 +31,9 @@ from dpcurator.receipts.receipt import sha
 from dpcurator.values import Json
 
 _AMOUNTS: Final = ("epsilon", "rho", "delta")
-PRICED: Final = ("approximate", "discrete_gaussian", "discrete_gaussian_vector", "discrete_laplace")  # all there are
+PRICED: Final = (  # all there are
+    "approximate", "bounded_range", "discrete_gaussian", "discrete_gaussian_vector", "discrete_laplace",
+)
 
 
 def check_noise(told: Parsed) -> str:
@@ -52,8 +56,10 @@ def _loss(claim: Json, currency: str) -> str:
     """One reading's noise loses no more than it says."""
     epsilon, rho = amount_of(claim["epsilon"]), amount_of(claim["rho"])
     pure = (currency, claim["mechanism"]) == ("epsilon", "discrete_laplace")
+    pure = pure or (claim["mechanism"] == "exponential" and currency == "epsilon" and rho == 0)
     require((rho if pure else epsilon) == 0, "a reading is said to lose in two ways")
     if claim["mechanism"] == "discrete_laplace":
+        require(claim["ask"]["what"] != "quantile", "a quantile is chosen, and no noise is added to it")
         scale = amount_of(claim["scale"])
         require(scale > 0, "a noise scale is 0")
         # ln P(z)/P(z + s) = (|z + s| - |z|)/scale <= |s|/scale for each coordinate, so l1/scale for the vector
@@ -63,6 +69,15 @@ def _loss(claim: Json, currency: str) -> str:
             return f"discrete Laplace, epsilon {decimal_text(epsilon)}"
         require(lost * lost / 2 <= rho, f"noise of scale {claim['scale']} loses more than rho {claim['rho']}")
         return f"discrete Laplace, rho {decimal_text(rho)}"
+    if claim["mechanism"] == "exponential":
+        choice = WeightedQuantile(amount_of(claim["rate"]), claim["candidates"])
+        require(claim["ask"]["what"] == "quantile", "only a quantile is chosen")
+        if epsilon:
+            require(choice.epsilon(claim["l1"]) <= epsilon, f"a choice at rate {claim['rate']} loses more than it says")
+            return f"the exponential mechanism, epsilon {decimal_text(epsilon)}"
+        require(choice.rho(claim["l2_squared"]) <= rho, f"a choice at rate {claim['rate']} loses more than it says")
+        return f"the exponential mechanism, rho {decimal_text(rho)}"
+    require(claim["ask"]["what"] != "quantile", "a quantile is chosen, and no noise is added to it")
     require(claim["mechanism"] == "discrete_gaussian", "the mechanism is not one this version knows")
     variance = amount_of(claim["variance"])
     require(variance > 0, "a noise variance is 0")
@@ -109,7 +124,8 @@ def check_cost(told: Parsed) -> str:
     claims = [claim for claim in every if claim["mechanism"] not in OF_SELECTION]  # which the selection pays
     left = {name: charged[name] - amount_of(selection[name]) for name in charged}  # what the readings were charged
     sums = {name: sum((amount_of(claim[name]) for claim in claims), Fraction(0)) for name in ("epsilon", "rho")}
-    gaussian = [claim for claim in claims if claim["mechanism"] == "discrete_gaussian"]
+    gaussian = [claim for claim in claims if claim["mechanism"] == "discrete_gaussian"
+                or (claim["mechanism"] == "exponential" and amount_of(claim["rho"]))]  # converted by their rho
     if told.currency == "rho":
         right = left == {"epsilon": 0, "rho": sums["rho"], "delta": 0} and sums["epsilon"] == 0
     elif not gaussian:
@@ -131,6 +147,7 @@ def _worth(claims: list[Json], sums: dict[str, Fraction], left: dict[str, Fracti
     if all(amount_of(claim["rho"]) for claim in claims):
         return zcdp.delta_of(sums["rho"], left["epsilon"]) <= left["delta"]
     claim = claims[0]
+    require(claim["mechanism"] == "discrete_gaussian", "a choice by rank is priced by its rho")
     loss = DiscreteGaussian(amount_of(claim["variance"])).loss(claim["linf"])
     return len(claims) == 1 and claim["coordinates"] == 1 and loss.delta(left["epsilon"]).hi <= left["delta"]
 
@@ -185,10 +202,15 @@ def law_of(claim: Json) -> Mechanism:
         return _noise_of(claim)
     one = 1 / amount_of(claim["unit"])
     require(one.denominator == 1, "a count is in parts that are none")
-    return SelectionNoise(_noise_of(claim), int(one))
+    noise = _noise_of(claim)
+    if isinstance(noise, WeightedQuantile):
+        raise Wrong("keys are selected by a count, and by no quantile")
+    return SelectionNoise(noise, int(one))
 
 
-def _noise_of(claim: Json) -> DiscreteLaplace | DiscreteGaussian:
+def _noise_of(claim: Json) -> DiscreteLaplace | DiscreteGaussian | WeightedQuantile:
+    if claim["mechanism"] == "exponential":
+        return WeightedQuantile(amount_of(claim["rate"]), claim["candidates"])
     noise = OF_SELECTION.get(claim["mechanism"], claim["mechanism"])
     if noise == "discrete_laplace":
         return DiscreteLaplace(amount_of(claim["scale"]))
@@ -201,9 +223,9 @@ def losses_of(parameters: Mapping[str, Any]) -> tuple[Loss, ...]:
     and its charge all hold: `Quote.parameters()`, or anything with its "mechanisms" and "selection".
 
     A reading with discrete Laplace noise loses "discrete_laplace" at its l1 sensitivity; with discrete Gaussian noise
-    "discrete_gaussian" where one number moves, else "discrete_gaussian_vector"; a selection of keys "approximate", as
-    it is charged, and with it the count that is drawn with them. A reading that cannot move has noise as if it could
-    move by 1 (semantics 3), and loses that here.
+    "discrete_gaussian" where one number moves, else "discrete_gaussian_vector"; a quantile "bounded_range"; a selection
+    of keys "approximate", as it is charged, and with it the count that is drawn with them. A reading that cannot move
+    has noise as if it could move by 1 (semantics 3), and loses that here.
     Together these dominate what the question releases, for one unit of the plan's neighbours. Raises Refusal,
     ValueError, LookupError or TypeError where they are no such parameters.
     """
@@ -218,6 +240,8 @@ def losses_of(parameters: Mapping[str, Any]) -> tuple[Loss, ...]:
 def _reading(one: Mapping[str, Any]) -> Loss:
     if one["mechanism"] == "discrete_laplace":
         return Loss("discrete_laplace", (("scale", Fraction(one["scale"])), ("shift", max(1, one["l1"]))))
+    if one["mechanism"] == "exponential":
+        return Loss("bounded_range", (("epsilon", 2 * Fraction(one["rate"]) * max(1, one["l1"])),))
     if one["mechanism"] != "discrete_gaussian":
         raise ValueError("no mechanism of this version")
     variance = ("variance", Fraction(one["variance"]))

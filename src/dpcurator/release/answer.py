@@ -85,6 +85,10 @@ class Answer:
         1 - confidence. None for keys, and where no bound can be given."""
         return [row[self._index(column)].error for row in self.cells]
 
+    def rank(self, column: str) -> list[float | None]:
+        """Of a column of quantiles, by how many rows each may miss its quantile, row by row; None for all others."""
+        return [row[self._index(column)].rank for row in self.cells]
+
     def within_bar(self, column: str) -> list[bool]:
         """Row by row, whether a value is smaller than its own error bar, so that the noise alone might have made it.
         Such values are shown with a ~ before them."""
@@ -202,6 +206,8 @@ class Answer:
 
         if isinstance(column, str) and column not in self.columns:
             for title, shown in zip(self.columns, self.shown, strict=True):
+                if column == f"{title} rank ±" and any(row[self._index(title)].rank is not None for row in self.cells):
+                    return list(self.rank(title))
                 ends = {f"{title} ±": "error", f"{title}_low": "low", f"{title}_high": "high"}
                 if shown in NOISY and column in ends:
                     return [getattr(row[self._index(title)], ends[column]) for row in self.cells]
@@ -285,7 +291,7 @@ class Answer:
     def _unknown(self) -> bool:
         """Whether a value is shown with ±?."""
         return any(
-            shown in ("whole", "number") and cell.value is not None and cell.error is None
+            shown in ("whole", "number") and cell.value is not None and cell.error is None and cell.rank is None
             for row in self.cells for cell, shown in zip(row, self.shown, strict=True)
         )
 
@@ -357,6 +363,8 @@ def _cell(cell: Cell, shown: str) -> str:
         return OTHER
     if value is None:
         return NULL
+    if cell.rank is not None:
+        return f"{_plainly(value, shown)} (rank ±{error_text(Fraction(cell.rank))})"
     if isinstance(value, str):
         return printable(_quoted(value) if value in (OTHER, NULL) or value[:1] == "'" else value)
     if isinstance(value, bool):
@@ -368,6 +376,13 @@ def _cell(cell: Cell, shown: str) -> str:
         return mark + interval_text(Fraction(cell.low), Fraction(cell.high))
     text = value_text(Fraction(value), error, whole=shown == "whole")
     return f"{mark}{text} ±{'?' if error is None else error_text(error)}"
+
+
+def _plainly(value: int | float | str | bool, shown: str) -> str:
+    """A candidate of a quantile: a number with six figures, anything else as it is."""
+    if shown == "number" and isinstance(value, int | float):
+        return value_text(Fraction(value), abs(Fraction(value)) / 10**5)
+    return printable(str(value))
 
 
 def _cut(cell: Cell, shown: str) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import sys
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
 from typing import Any
@@ -26,8 +27,10 @@ _LARGEST = sys.float_info.max
 _LONGEST = 10**1000 - 1
 
 
-def shown_cell(output: Output, value: Any) -> Cell:
-    """The cell of a computed value, shown as `output.shown` says."""
+def shown_cell(output: Output, value: Any, rank: Fraction | None = None) -> Cell:
+    """The cell of a computed value, shown as `output.shown` says. rank: of a quantile, its bar in rows."""
+    if rank is not None:
+        return replace(shown_cell(output, value), rank=_above(rank))
     if output.shown in KINDS:
         return Cell(key_value(value.value if isinstance(value, Interval) else value, output.shown))
     if not isinstance(value, Interval):

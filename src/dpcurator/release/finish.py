@@ -18,8 +18,9 @@ from typing import Any, Final
 from dpcurator.catalog.model import Value
 from dpcurator.numbers.display import round_half_up
 from dpcurator.numbers.interval import Interval, replace_value
+from dpcurator.plan.candidates import candidates
 from dpcurator.plan.nodes import Apply, Given, Key, Post, Result
-from dpcurator.pricing.bars import beta_of
+from dpcurator.pricing.bars import beta_of, errors_of, rank_of
 from dpcurator.pricing.quote import Quote
 from dpcurator.release.cells import shown_cell
 from dpcurator.release.release import Noisy
@@ -40,6 +41,7 @@ def finish(quote: Quote, released: Noisy | None) -> tuple[tuple[Cell, ...], ...]
     first = 1 - quote.confidence
     views = {beta: _View(quote, noisy, beta) for beta in {*betas, first}}
     columns = [(output, views[beta]) for output, beta in zip(plan.outputs, betas, strict=True)]
+    ranks = [rank_of(quote, output, errors_of(quote, output.part)) for output in plan.outputs]
     plain = views[first]
     rows: list[tuple[tuple[Computed, ...], int]] = []  # what they are ordered by, and the key's number
     for number in range(groups):
@@ -52,8 +54,8 @@ def finish(quote: Quote, released: Noisy | None) -> tuple[tuple[Cell, ...], ...]
     return tuple(
         tuple(
             OTHER if isinstance(output.part, Key) and number == len(noisy.keys)
-            else shown_cell(output, view.value(output.part, number))
-            for output, view in columns
+            else shown_cell(output, view.value(output.part, number), rank)
+            for (output, view), rank in zip(columns, ranks, strict=True)
         )
         for _, number in rows[plan.offset : last]
     )
@@ -80,9 +82,13 @@ class _View:
     def __init__(self, quote: Quote, noisy: Noisy, beta: Fraction) -> None:
         self.keys, self.noisy, self.reach = noisy.keys, noisy.readings, quote.reach
         self.added = noisy.added or (1,) * (len(noisy.keys) + noisy.other)
-        counts = set(self.added)
+        counts, without = set(self.added), [one.ask.overall or one.ask.q is not None for one in quote.priced]
         self.readings = [
-            (one.reading.unit, {count: one.error(beta, added=count) for count in counts} if not one.ask.overall else {})
+            (one.reading.unit, {} if none else {count: one.error(beta, added=count) for count in counts})
+            for one, none in zip(quote.priced, without, strict=True)
+        ]
+        self.chosen = [
+            None if one.ask.q is None or one.ask.column is None else candidates(one.ask.column, quote.reach.keys)
             for one in quote.priced
         ]
         self.with_keys, threshold = quote.with_keys, None if quote.selecting is None else quote.selecting.threshold
@@ -106,6 +112,9 @@ class _View:
 
     def _reading(self, place: int, number: int) -> Interval:
         unit, errors = self.readings[place]
+        chosen = self.chosen[place]
+        if chosen is not None:  # how far it is from the quantile, in its unit, depends on the data
+            return Interval(chosen.value(self.noisy[place][number]), None, None)
         error = errors[self.added[number]]
         found = Interval.around(self.noisy[place][number] * unit, error)
         if place != self.with_keys or found.value is None or found.low is None or found.value > self.threshold + error:

@@ -1,8 +1,9 @@
 """An answer as a data frame: one list of typed columns, for pandas, polars, Arrow and CSV alike.
 
 Columns     A noisy column `n` is followed by `n ±`, its error bar, by `n_low` and `n_high`, the ends of its interval,
-            and by `n_within_bar`, whether the value is smaller than its error bar. A title that an earlier column has
-            gets a number, as in `n (2)`; so does one of these whose name is a column of the question.
+            and by `n_within_bar`, whether the value is smaller than its error bar; a quantile by `n rank ±` alone, the
+            rows by which it may miss. A title that an earlier column has gets a number, as in `n (2)`; so does one of
+            these whose name is a column of the question.
 Types       Whole numbers stay exact: 64-bit integers, nullable where one is missing; beyond 64 bits Python's own in
             pandas, and text elsewhere. Dates are dates, also months and weeks; timestamps are UTC, to the microsecond.
 Marks       Where a missing key stands for all keys that are not shown, and where all rows are made up, pandas says so
@@ -51,7 +52,9 @@ def series_of(answer: Answer, *, marks: bool = True) -> list[Series]:
     found: list[tuple[str, Series]] = []
     for name, shown, cells in zip(_numbered(answer.columns), answer.shown, _columns(answer), strict=True):
         found.append((name, _series(name, shown, [cell.value for cell in cells])))
-        if shown in NOISY:
+        if any(cell.rank is not None for cell in cells):
+            found.append((f"{name} rank ±", Series(name, "float", [cell.rank for cell in cells])))
+        elif shown in NOISY:
             ends = {"±": [c.error for c in cells], "low": [c.low for c in cells], "high": [c.high for c in cells]}
             found += [(f"{name} {end}" if end == "±" else f"{name}_{end}", Series(name, "float", values))
                       for end, values in ends.items()]

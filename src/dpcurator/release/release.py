@@ -5,23 +5,27 @@ drawn once, for the selection and for the answer, where that number is asked for
 are put in canonical order (missing first, then by value), so the engine's order is never seen, and only they get
 readings; and where the question asks for the others too, their sums are added up first, exactly, and get noise once.
 Each reading is an integer combination of the engine's sums, so adding one unit moves it exactly as far as the
-heart law checks; an independent draw of the quoted mechanism is added to every coordinate. Python ints throughout:
+heart law checks; an independent draw of the quoted mechanism is added to every coordinate. A quantile is chosen, from
+what lies at each of its candidates, and the number of the candidate is its reading. Python ints throughout:
 nothing can overflow, round or raise on any value. Held to one place by tests/laws/test_exact.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from dpcurator.catalog.model import Value
 from dpcurator.entropy import Entropy
+from dpcurator.mechanisms.choice.weighted_quantile import WeightedQuantile
 from dpcurator.plan.core import Step, Total
 from dpcurator.plan.lower import Combination
 from dpcurator.pricing.noise import NAMES, SelectionNoise
 from dpcurator.pricing.quote import Quote, law_of
 from dpcurator.values import Exact
+
+Histograms = tuple[tuple[Mapping[int, int], ...], ...]  # of each, per key, what lies at each candidate
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +54,11 @@ class Parts:
 @dataclass(frozen=True, slots=True)
 class MadeUp:
     """Exact integers of rows that are nobody's: one tuple per reading with one integer per key (the cut's have one
-    alone), as `release` would have added noise to them. units: where nobody listed the keys, how many distinct units
-    have each."""
+    alone), as `release` would have added noise to them; of a quantile, what lies at each candidate. units: where nobody
+    listed the keys, how many distinct units have each."""
 
     keys: tuple[tuple[Value, ...], ...]
-    readings: tuple[tuple[int, ...], ...]
+    readings: tuple[tuple[int, ...] | tuple[Mapping[int, int], ...], ...]
     units: tuple[int, ...]
 
 
@@ -82,13 +86,19 @@ def release(quote: Quote, exact: Exact, entropy: Entropy) -> Noisy:
         return [value is not None for value in noisy]
 
     held = None if quote.held is None else quote.held.keys
-    keys, rows, tallies = _selected(quote, exact, keep, None if held is None else held.keys)
+    keys, rows, tallies, histograms = _selected(quote, exact, keep, None if held is None else held.keys)
     stored = stored_values(quote)
     fresh = [priced for priced, values in zip(quote.priced, stored, strict=True) if values is None]
     noisy: list[tuple[int, ...]] = []
     for priced, combination in zip(fresh, quote.lowered.combinations, strict=True):
         if isinstance(priced.mechanism, SelectionNoise):
             noisy.append(tuple(value * priced.mechanism.one for value in counted))
+            continue
+        if isinstance(priced.mechanism, WeightedQuantile):
+            assert combination.histogram is not None
+            assert priced.ask.q is not None
+            lying = histograms[combination.histogram]
+            noisy.append(tuple(priced.mechanism.select(one, priced.ask.q, entropy) for one in lying))
             continue
         values = combine(rows, combination, tallies)
         noise = priced.mechanism.sample(len(values), entropy)
@@ -119,6 +129,8 @@ def _check_mechanisms(quote: Quote) -> None:
     selecting, counts = quote.selecting, [one for one in quote.priced if isinstance(one.mechanism, SelectionNoise)]
     if any(type(law_of(one)) not in NAMES for one in quote.priced):
         raise TypeError("only a mechanism of this package may add noise")
+    if any((one.ask.q is not None) != isinstance(one.mechanism, WeightedQuantile) for one in quote.priced):
+        raise TypeError("a quantile, and it alone, is chosen")
     if selecting is not None and type(selecting.rule) not in SELECTIONS:
         raise TypeError("only a selection of this package may choose keys")
     if len(counts) > 1 or (counts and (selecting is None or selecting.noise != law_of(counts[0]))):
@@ -138,9 +150,12 @@ def open_made_up_rows(quote: Quote, exact: Exact) -> MadeUp:
         units.extend(counts)
         return [True] * len(counts)
 
-    keys, rows, tallies = _selected(quote, exact, keep_all)
-    readings = (combine(rows[: len(keys)], combination, tallies) for combination in quote.lowered.combinations)
-    return MadeUp(keys, tuple(map(tuple, readings)), tuple(units))
+    keys, rows, tallies, histograms = _selected(quote, exact, keep_all)
+    readings = tuple(
+        tuple(combine(rows[: len(keys)], one, tallies)) if one.histogram is None else histograms[one.histogram]
+        for one in quote.lowered.combinations
+    )
+    return MadeUp(keys, readings, tuple(units))
 
 
 def _selected(
@@ -148,9 +163,9 @@ def _selected(
     exact: Exact,
     keep: Callable[[Sequence[int]], Sequence[bool]],
     selected: tuple[tuple[Value, ...], ...] | None = None,
-) -> tuple[tuple[tuple[Value, ...], ...], tuple[tuple[int, ...], ...], tuple[int, ...]]:
-    """The keys that are answered for, in canonical order, and the exact sums of each; then of all others, if asked; and
-    the tallies.
+) -> tuple[tuple[tuple[Value, ...], ...], tuple[tuple[int, ...], ...], tuple[int, ...], Histograms]:
+    """The keys that are answered for, in canonical order, and the exact sums of each; then of all others, if asked; the
+    tallies; and each histogram, of the keys that are answered for.
 
     keep: of unknown keys, in canonical order, by their numbers of distinct units: which are answered for. selected: the
     keys that were selected before, which are answered for again, whatever `keep` would say.
@@ -159,10 +174,11 @@ def _selected(
     tallies = exact.tallies_for_release()
     if len(tallies) != _tallies(total) or not all(type(number) is int for number in tallies):
         raise TypeError("the engine's answer has not the shape of the plan")
+    histograms = _histograms(exact.histograms_for_release(), len(rows), total)
     if quote.selecting is None:
         if found is not None:
             raise TypeError("the engine's answer has not the shape of the plan")
-        return quote.lowered.keys, _shaped(rows, len(quote.lowered.keys), total), tallies
+        return quote.lowered.keys, _shaped(rows, len(quote.lowered.keys), total), tallies, histograms
     if found is None or len(set(found)) != len(found):
         raise TypeError("the engine's answer has not the shape of the plan")
     rows = _shaped(rows, len(found), total)
@@ -182,7 +198,8 @@ def _selected(
     if quote.reach.other:
         others = [rows[number] for number, keep in zip(order, kept, strict=True) if not keep]
         sums.append(tuple(sum(row[place] for row in others) for place in range(_sums(total))))
-    return tuple(found[number] for number in shown), tuple(sums), tallies
+    own = tuple(tuple(one[number] for number in shown) for one in histograms)
+    return tuple(found[number] for number in shown), tuple(sums), tallies, own
 
 
 def _canonical(key: tuple[Value, ...]) -> tuple[tuple[bool, Any], ...]:
@@ -195,6 +212,15 @@ def _shaped(rows: tuple[tuple[int, ...], ...], keys: int, total: Step) -> tuple[
     if len(rows) != keys or any(len(row) != sums or not all(type(number) is int for number in row) for row in rows):
         raise TypeError("the engine's answer has not the shape of the plan")
     return rows
+
+
+def _histograms(found: Histograms, keys: int, total: Step) -> Histograms:
+    """The histograms, if each has one a key, of whole numbers."""
+    wanted = len(total.histograms) if isinstance(total, Total) else 0
+    numbers = (number for one in found for lying in one for pair in lying.items() for number in pair)
+    if len(found) != wanted or any(len(one) != keys for one in found) or not all(type(n) is int for n in numbers):
+        raise TypeError("the engine's answer has not the shape of the plan")
+    return found
 
 
 def _sums(total: Step) -> int:

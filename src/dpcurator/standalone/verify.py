@@ -13,7 +13,8 @@ elsewhere; `steps`, near the end, is the list of all that is checked. The ledger
 
 [RFC] RFC 8032, Ed25519 signatures, sections 5.1 and 6.    [DMNS] Dwork, McSherry, Nissim, Smith 2006: Laplace noise.
 [BS] Bun, Steinke 2016, arXiv 1605.02065: zCDP.    [CKS] Canonne, Kamath, Steinke 2020, arXiv 2004.00010: the discrete
-Gaussian.    [K] Korolova and others 2009: thresholds.    [D] Desfontaines and others 2022, arXiv 2006.03684: keys.
+Gaussian.    [MT] McSherry, Talwar 2007: the exponential mechanism; [CR] Cesar, Rogers 2021: its zCDP.    [K] Korolova
+and others 2009: thresholds.    [D] Desfontaines and others 2022, arXiv 2006.03684: keys.
 """
 
 # ruff: noqa: SIM905
@@ -86,8 +87,8 @@ Like operand pattern escape;  Not part;  AllOf parts;  AnyOf parts"""
 KNOWN = {name: {"node", *fields} for name, *fields in map(str.split, re.split("[;\n]+", FORMS.strip()))}
 KIND = {one.split()[0]: n for n, some in enumerate(FORMS.strip().split("\n\n")) for one in re.split("[;\n]+", some)}
 WITHIN = dict.fromkeys(("outputs", "having", "order"), 1) | dict.fromkeys(("part", "predicate", "by"), 2)
-LATER = {"Bounded": "max_total", "KeyColumn": "per_unit", "Grouped": "min_units", "Plan": "cut", "Ask": "clamped",
-         "Measured": "beside", "Rows": "one_row", "JoinPublic": "made"}
+LATER = {"Bounded": "max_total", "KeyColumn": "per_unit", "Grouped": "min_units", "Plan": "cut", "Ask": "clamped q",
+         "Measured": "beside", "Rows": "one_row", "JoinPublic": "made", "AggregateCall": "q"}
 CUT = ("over", "over_error", "units", "units_error")  # what an answer tells of them, beside their name and the reason
 OVERALL = ("everyone", "cut", "cut_groups")  # one number whatever the keys, in which a unit counts once
 ROW_FUNCTIONS = set("""add_i sub_i mul_i mod_i neg_i abs_i sign_i floordiv_i round_i add_f sub_f mul_f div_f mod_f neg_f
@@ -117,11 +118,12 @@ def form(receipt: Any) -> str:
     claims, goals = receipt.get("readings", []), receipt["price"].get("goals", [])  # how it was shared among them
     need("goals" not in receipt["price"] or (goals and len(goals) == sum(not overall(claim["ask"]) for claim in claims)
          and all(number(goal) > 0 for goal in goals)), "its price aims at the errors of other readings")
-    need(all(set(claim) ^ READING in ({"scale"}, {"variance"}) for claim in claims), "a reading has other parts")
+    need(all(set(claim) ^ READING in ({"scale"}, {"variance"}, {"rate", "candidates"}) for claim in claims),
+         "a reading has other parts")
     others = ({"exact"}, {"double"}, {"lower", "upper", "exponent"})  # numbers of the plan, and a grid
     for part in parts_of([receipt["plan"], *(claim["grid"] for claim in claims)]):
         if isinstance(part, dict):
-            names = set(part) - {LATER.get(str(part.get("node")))}  # which may be left out
+            names = set(part) - set(LATER.get(str(part.get("node")), "").split())  # which may be left out
             need(names in [KNOWN.get(str(part.get("node"))), *others], "a part of the plan is not known here")
             need(part.get("function") in ROW_FUNCTIONS or part.get("node") != "Compute", "a function is not known here")
             inner = ((field, one) for field in part
@@ -398,12 +400,18 @@ def asked_of(plan: Any, reach: SimpleNamespace, apart: bool = False) -> list[Any
             square = ["square"] * (function in MOMENTS)
             centred = ["values", *square] if function == "SUM" or public else ["centred", *square, "present"]
             what = [] if free else centred
+        elif function == "QUANTILE":
+            q = number(call["q"], True)
+            need(0 <= q <= 1 and q.denominator <= 10**6 and not reach.other, "which quantile it is is out of range")
+            what = ["quantile"] * (number(column["lower"], True) != number(column["upper"], True))
         else:
             need(function == "COUNT" or (function == "COUNT DISTINCT" and column is None), f"{function} is not known")
             what = [] if public else ["present" if column else "units" if "DISTINCT" in function else "rows"]
         rows = column and column["filled"] and not apart
+        need(("q" in call) == (function == "QUANTILE"), "a quantile is of no call of another name")
         found += [{"node": "Ask", "what": "rows", "column": None} if rows and one == "present" else
-                  {"node": "Ask", "what": one, "column": column} for one in what]
+                  {"node": "Ask", "what": one, "column": column} | ({"q": call["q"]} if "q" in call else {})
+                  for one in what]
     return list({canonical(ask): ask for ask in found}.values())
 
 def asked_of_pair(function: str, pair: Any, reach: SimpleNamespace, apart: bool) -> list[Any]:
@@ -472,18 +480,8 @@ def moved(ask: Any, reach: SimpleNamespace, grid: Any) -> dict[str, Any]:
     if ask["what"] in OVERALL:
         need(grid == {"lower": 0, "upper": 0, "exponent": 0}, "a count has no grid")
         return {"coordinates": 1, "linf": 1, "l1": 1, "l2_squared": 1, "unit": "1"}
-    what, column, m, groups, keys = ask["what"], ask["column"], reach.rows, reach.groups, reach.keys
-    lower, upper, exponent, summed = grid["lower"], grid["upper"], grid["exponent"], what in SUMMED
-    real = summed and "float" in [one["kind"] for one in each(column)]
-    need(-2100 <= exponent <= (2100 if real else 2) if what in ("square", "product") else abs(exponent) <= 1000 * real,
-         "a grid is out of range")
-    ends = [math.floor(end * Fraction(2)**exponent + Fraction(1, 2))  # values are clamped to these, in such steps
-            for end in (bounds_of(ask) if summed else (Fraction(0), Fraction(0)))]
-    need([lower, upper] == ends and lower <= upper, "a grid does not hold the bounds of the values")
-    low, high = {"values": (m * min(lower, 0), m * max(upper, 0)), "units": (0, 1),
-                 **dict.fromkeys(CENTRED, (-m * (upper - lower), m * (upper - lower)))}.get(what, (0, m))
-    if always(reach, column) and what not in CENTRED:
-        low, high = (lower, upper) if what == "values" else (1, 1)
+    what, m, groups, keys = ask["what"], reach.rows, reach.groups, reach.keys
+    low, high = part_of(ask, reach, grid)
     most, across = reach.one * max(abs(low), abs(high)), reach.one * (high - low)
     lam = Fraction(min(groups, Fraction(reach.total, 1 if what == "units" else m) if reach.total else groups))
     linf, l1, l2, where = most, lam * most, lam * most**2, keys or groups
@@ -492,8 +490,36 @@ def moved(ask: Any, reach: SimpleNamespace, grid: Any) -> dict[str, Any]:
         l1, l2 = (min(l1, keys * across), min(l2, keys * across**2)) if keys else (l1, l2)
     if reach.other:
         linf, l2, where = lam * linf, l1**2, (1 + reach.replaced) * groups + 1
+    parts = number(ask["q"], True).denominator if "q" in ask else 1
     return {"coordinates": where, "linf": math.ceil(linf), "l1": math.ceil(l1), "l2_squared": math.ceil(l2),
-            "unit": str(Fraction(2)**-exponent / reach.one)}
+            "unit": str(Fraction(2)**-(0 if "q" in ask else grid["exponent"]) / reach.one / parts)}
+
+def part_of(ask: Any, reach: SimpleNamespace, grid: Any) -> tuple[int, int]:
+    """Between which two whole numbers one unit's part of a key lies, in steps of the grid, a whole row being 1."""
+    what, column, m = ask["what"], ask["column"], reach.rows
+    lower, upper, exponent, summed = grid["lower"], grid["upper"], grid["exponent"], what in (*SUMMED, "quantile")
+    real = summed and "float" in [one["kind"] for one in each(column)]
+    level = number(ask["q"], True) if "q" in ask else None
+    need((what == "quantile") == (level is not None), "a quantile, and it alone, says which it is")
+    need(-2100 <= exponent <= (2100 if real else 2) if what in ("square", "product") else abs(exponent) <= 1000 * real,
+         "a grid is out of range")
+    ends = [math.floor(end * Fraction(2)**exponent + Fraction(1, 2))  # values are clamped to these, in such steps
+            for end in (bounds_of(ask) if summed else (Fraction(0), Fraction(0)))]
+    need([lower, upper] == ends and lower <= upper, "a grid does not hold the bounds of the values")
+    low, high = {"values": (m * min(lower, 0), m * max(upper, 0)), "units": (0, 1),
+                 **dict.fromkeys(CENTRED, (-m * (upper - lower), m * (upper - lower)))}.get(what, (0, m))
+    if level is not None:
+        low, high = scores(m, level)
+    elif always(reach, column) and what not in CENTRED:
+        low, high = (lower, upper) if what == "values" else (1, 1)
+    return low, high
+
+def scores(m: int, q: Fraction) -> tuple[int, int]:
+    """Of a quantile p/d, every candidate has the score -max(d below - p N, p N - d (below + at), 0), of the rows below
+    it, at it, and N in all. A unit of m rows moves each of the two differences by at most max(p, d - p) m; another in
+    its place, by d m. So its part is that of one between these two."""
+    p, rest = q.numerator, q.denominator - q.numerator
+    return -m * min(p, rest), m * max(p, rest)
 
 WORDS = {"rows": "a count of rows", "present": "a count of the rows where {} is present",
          "units": "a count of units, each once a key", "values": "a sum of {}, each value clamped to its bounds",
@@ -502,16 +528,19 @@ WORDS = {"rows": "a count of rows", "present": "a count of the rows where {} is 
          "square": "a sum of squares of {} from the middle of its bounds, from the middle of their own, doubled",
          "everyone": "a count of units, each once whatever its keys",
          "cut": "a count of the units that are over a cap or have a value out of bounds, each once",
-         "cut_groups": "a count of the units that are over a cap, each once"}
+         "cut_groups": "a count of the units that are over a cap, each once",
+         "quantile": "by how many rows a candidate misses the {q}-quantile of {}"}
 
 def derivation(ask: Any, reach: SimpleNamespace, moves: dict[str, Any]) -> list[str]:
     """The words for it, which the receipt must have as well."""
-    what, unit = WORDS[ask["what"]].format(*[one["name"] for one in each(ask["column"])]), Fraction(moves["unit"])
+    q = str(number(ask["q"], True)) if "q" in ask else ""
+    what = WORDS[ask["what"]].format(*[one["name"] for one in each(ask["column"])], q=q)
+    unit = Fraction(moves["unit"])
     known = "each unit is one row, always present, so its part of the key is never 0"
     who, one = "replacing " * reach.replaced, ", or all that are not shown," * reach.other
     if ask["what"] in OVERALL:
         return [*reach.words, f"{what}: {who}one unit moves it by at most 1"]
-    return [*reach.words, *([known] if reach.units and always(reach, ask["column"]) else []),
+    return [*reach.words, *([known] if not q and reach.units and always(reach, ask["column"]) else []),
             f"{what}: {who}one unit moves one key{one} by at most {shown(moves['linf'] * unit)}, "
             f"all keys together by at most {shown(moves['l1'] * unit)}"]
 
@@ -642,6 +671,10 @@ def gaussian_delta(variance: Fraction, shift: int, epsilon: Fraction) -> Fractio
 # --- What the noise hides, and what it costs --------------------------------------------------------------------------
 def noise(claim: Any, moves: dict[str, Any], currency: str) -> str:
     """One noisy number: [DMNS] ln P(z)/P(z+s) = (|z+s| - |z|)/scale <= |s|/scale for each key; [CKS] theorem 4."""
+    need((claim["mechanism"] == "exponential") == (claim["ask"]["what"] == "quantile"),
+         "a quantile, and it alone, is chosen")
+    if claim["mechanism"] == "exponential":
+        return choice(claim, moves, currency)
     pure = (currency, claim["mechanism"]) == ("epsilon", "discrete_laplace")
     need(number(claim["rho" if pure else "epsilon"]) == 0, "it is said to lose in two ways")
     if claim["mechanism"] == "discrete_gaussian":
@@ -656,6 +689,19 @@ def noise(claim: Any, moves: dict[str, Any], currency: str) -> str:
     told = f"epsilon = l1 / scale = {moves['l1']} / {shown(scale)} = {shown(lost)}"
     told += "" if currency == "epsilon" else f", rho = epsilon^2 / 2 = {shown(lost**2 / 2)}"
     return f"discrete Laplace noise in steps of {moves['unit']}: {told}"
+
+def choice(claim: Any, moves: dict[str, Any], currency: str) -> str:
+    """A candidate chosen with probability proportional to e^(rate score) ([MT]): where no score of key k moves by more
+    than s_k, ln P/P' spans at most 2 rate s_k, so that epsilon adds up to 2 rate l1, and rho to the sum of
+    (2 rate s_k)^2 / 8 = rate^2 l2^2 / 2 ([CR])."""
+    rate, epsilon, rho = number(claim["rate"]), number(claim["epsilon"]), number(claim["rho"])
+    count, widest = claim["candidates"], claim["grid"]["upper"] - claim["grid"]["lower"] + 1
+    need(type(count) is int and 0 < count <= widest and rate > 0, "there is nothing to choose from")
+    need((epsilon == 0) != (rho == 0) and (currency == "epsilon" or epsilon == 0), "it is said to lose in two ways")
+    lost = 2 * rate * moves["l1"] if epsilon else rate**2 * moves["l2_squared"] / 2
+    need(lost <= (epsilon or rho), "it hides less than it says")
+    told = f"epsilon = 2 rate l1 = {shown(lost)}" if epsilon else f"rho = rate^2 l2^2 / 2 = {shown(lost)}"
+    return f"one of {claim['candidates']} candidates, chosen at rate {shown(rate)} in steps of {moves['unit']}: {told}"
 
 WITH_KEYS = {"laplace_threshold": "scale", "gaussian_threshold": "variance"}
 
@@ -707,13 +753,14 @@ def cost(receipt: Any, reach: SimpleNamespace) -> str:
     need((reach.keys is None) == (receipt["selection"] is not None), "unknown keys are selected, and others are not")
     epsilon, rho, delta = (number(receipt[name]) - number(chosen[name]) for name in NAMES)
     epsilons, rhos = (sum((number(claim[name]) for claim in claims), Fraction(0)) for name in ("epsilon", "rho"))
-    kinds = {claim["mechanism"] for claim in claims}
-    if currency == "rho" or "discrete_gaussian" not in kinds:
+    by_rho = [claim for claim in claims if claim["mechanism"] == "discrete_gaussian"
+              or (claim["mechanism"] == "exponential" and number(claim["rho"]))]
+    if currency == "rho" or not by_rho:
         need([epsilon, rho, delta] == [epsilons, rhos, 0] and (rho if currency == "epsilon" else epsilon) == 0,
              "the cost is not the sum of the losses")
     else:
         epsilon -= epsilons  # of Laplace noise beside it: they add up
-        some = [claim for claim in claims if claim["mechanism"] == "discrete_gaussian"]
+        some = by_rho
         alone = len(some) == some[0]["coordinates"] == 1 and number(some[0]["rho"]) == 0
         need(rho == 0 <= epsilon, "the cost is not that of the noise")
         need(alone or all(number(claim["rho"]) for claim in some), "a noise hides nothing")

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from dpcurator.catalog.duckdb_options import write_down
 from dpcurator.catalog.model import Kind, Value
 from dpcurator.engines.duckdb.levels import TYPES
-from dpcurator.engines.duckdb.sql import Statement, statement
+from dpcurator.engines.duckdb.sql import Statement, sealed, statement
 from dpcurator.engines.duckdb.together import Together, in_turns, together
 from dpcurator.engines.engine import Kinds, Tables
 from dpcurator.engines.limits import COLUMN_NAME, TABLE_NAME
@@ -133,15 +133,17 @@ class DuckDB:
         """The totals by key; what to raise when the engine failed, whatever it said."""
         try:
             found = self._fetched(query.sql, query.parameters)
+            lying = []
+            if query.histograms:
+                lying = [(row[: query.columns], (int(row[-1][1]), int(row[-1][2])), int(row[-1][0]))
+                         for row in found if row[-1] is not None]
+                found = [row[:-1] for row in found if row[-1] is None]
             tallies: list[int] = []
             if query.tallies:
                 tallies = [int(digits) for row in found if row[-1] is not None for digits in row[-1]]
                 found = [row[:-1] for row in found if row[-1] is None]
-            totals = [[int(digits) for digits in row[query.columns :]] for row in found]
-            if query.keys is None:
-                return Exact(totals, [row[: query.columns] for row in found], tallies)
-            numbered = {row[0]: sums for row, sums in zip(found, totals, strict=True)}
-            return Exact([numbered.get(number, [0] * query.sums) for number in range(query.keys)], None, tallies)
+            totals = {row[: query.columns]: [int(digits) for digits in row[query.columns :]] for row in found}
+            return sealed(totals, tallies, lying, query.keys, query.sums, query.histograms)
         except Exception as error:
             return KeyboardInterrupt if _interrupted(error) else Fault
 

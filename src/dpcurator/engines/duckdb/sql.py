@@ -18,7 +18,7 @@ Checked in tests/engines (conformance, and a variant of this text with two floor
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,12 +46,14 @@ class Statement:
     sums: int
     columns: int = 1  # in which a row says its key: its number, or a chosen key's values
     tallies: int = 0  # above 0: one row more, whose last column alone holds them, as texts; elsewhere that is NULL
+    histograms: int = 0  # above 0: a column more, NULL but in rows [which, candidate, what lies there] of a key
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
     """The totals of one core plan: common tables, of which `totals` has the columns `key` and t0, t1, ... of `sums`
-    sums, and `counted`, where there are tallies, one row of n0, n1, ..."""
+    sums; `counted`, where there are tallies, one row of n0, n1, ...; and `lying0`, ..., one for each histogram, of
+    which a row has the columns `key`, b, the candidate, and d, what lies there."""
 
     steps: str
     key: tuple[str, ...]
@@ -59,16 +61,43 @@ class Query:
     keys: int | None  # how many are listed; None where keys are chosen
     sums: int
     tallies: int = 0
+    histograms: int = 0
 
-    def exact(self, rows: Sequence[tuple[Sequence[Any] | None, list[int]]]) -> Exact:
-        """The totals under seal, from rows (key, sums) whose key is in texts; the row of tallies has no key."""
-        tallies = next((found for key, found in rows if key is None), [])
-        totals = [(key, sums) for key, sums in rows if key is not None]
-        if self.keys is None:
-            keys = [tuple(_read(value, kind) for value, kind in zip(key, self.kinds, strict=True)) for key, _ in totals]
-            return Exact([sums for _, sums in totals], keys, tallies)
-        numbered = {int(key[0]): sums for key, sums in totals}
-        return Exact([numbered.get(number, [0] * self.sums) for number in range(self.keys)], None, tallies)
+    def exact(self, rows: Sequence[tuple[Sequence[Any] | None, list[int], int | None]]) -> Exact:
+        """The totals under seal, from rows (key, sums, None) whose key is in texts; the row of tallies has no key; rows
+        (key, [candidate, what lies there], number) are of a histogram."""
+        tallies = next((found for key, found, _ in rows if key is None), [])
+        totals: dict[tuple[Value, ...], list[int]] = {}
+        lying: list[tuple[tuple[Value, ...], list[int], int]] = []
+        for texts, found, histogram in rows:
+            if texts is None:
+                continue
+            key = tuple(_read(value, kind) for value, kind in zip(texts, self._kinds, strict=True))
+            if histogram is None:
+                totals[key] = found
+            else:
+                lying.append((key, found, histogram))
+        return sealed(totals, tallies, lying, self.keys, self.sums, self.histograms)
+
+    @property
+    def _kinds(self) -> tuple[Kind, ...]:
+        """Of what a row says of its key: of a listed one, its number."""
+        return self.kinds if self.keys is None else ("integer",)
+
+
+def sealed(
+    totals: Mapping[tuple[Value, ...], list[int]], tallies: Sequence[int],
+    lying: Iterable[tuple[tuple[Value, ...], Sequence[int], int]], keys: int | None, sums: int, histograms: int,
+) -> Exact:
+    """By key, what an engine found, under seal. lying: (key, [candidate, what lies there], number of the histogram).
+    keys: how many are listed, numbered from 0; None where they are those of `totals`."""
+    order = list(totals) if keys is None else [(number,) for number in range(keys)]
+    at: list[dict[tuple[Value, ...], dict[int, int]]] = [{key: {} for key in order} for _ in range(histograms)]
+    for key, (place, weight), number in lying:
+        if weight:
+            at[number][key][place] = weight
+    rows = [totals.get(key, [0] * sums) for key in order]
+    return Exact(rows, order if keys is None else None, tallies, [list(one.values()) for one in at])
 
 
 def _read(text: str | None, kind: Kind) -> Value:
@@ -86,7 +115,14 @@ def statement(core: CorePlan, *, schema: str = "snapshot.main") -> Statement:
         nothing = ", ".join(["NULL"] * (len(found.key) + found.sums))
         sql = f"WITH {found.steps}\nSELECT {', '.join(found.key)}, {sums}, NULL FROM totals"
         sql += f"\nUNION ALL\nSELECT {nothing}, [{counts}] FROM counted"
-    return Statement(sql, parameters.values, found.keys, found.sums, len(found.key), found.tallies)
+    if found.histograms:
+        columns = ", ".join([*found.key, *(f"s{index}" for index in range(found.sums + bool(found.tallies)))])
+        nothing = ", ".join(["NULL"] * (found.sums + bool(found.tallies)))
+        head, _, tail = sql.partition("\nSELECT ")
+        sql = f"{head}\nSELECT *, NULL FROM (SELECT {tail}) AS found({columns})"
+        for number in range(found.histograms):
+            sql += f"\nUNION ALL\nSELECT {', '.join(found.key)}, {nothing}, [{number}, b, d] FROM lying{number}"
+    return Statement(sql, parameters.values, found.keys, found.sums, len(found.key), found.tallies, found.histograms)
 
 
 def query(core: CorePlan, parameters: Parameters, stored: Callable[[str], str]) -> Query:
@@ -110,7 +146,7 @@ def query_of(parts: Parts, steps: list[tuple[str, str]]) -> Query:
     text = ",\n".join(f"{name} AS {'MATERIALIZED ' if name in once else ''}({step})" for name, step in steps)
     listed = len(parts.keys.keys) if isinstance(parts.keys, Listed) else None
     kinds = () if isinstance(parts.keys, Listed) else tuple(parts.kinds[column] for column in parts.keys.columns)
-    return Query(text, tuple(key), kinds, listed, len(parts.sums), len(parts.tallies))
+    return Query(text, tuple(key), kinds, listed, len(parts.sums), len(parts.tallies), len(parts.histograms))
 
 
 def _rows(parts: Parts, stored: Callable[[str], str], parameters: Parameters) -> tuple[str, list[tuple[str, str]]]:
@@ -266,7 +302,12 @@ def _each_row(parts: Parts, key: list[str]) -> list[tuple[str, str]]:
         outside = " OR ".join(f"o{measure}" for measure in tally.measures) or "false"
         where = "" if tally.what == "everyone" else f" FILTER (WHERE {outside})"
         counts.append(f", count(*){where} AS m{index}")
-    found = [("totals", f"SELECT {k}, {totals}{''.join(counts)} FROM measured GROUP BY {k}")]
+    found = [
+        (f"lying{number}", f"SELECT {k}, v{lie.measure} // {integer(lie.step, 'BIGINT')} AS b, {one} * count(*) AS d"
+                           f" FROM measured WHERE v{lie.measure} IS NOT NULL GROUP BY {k}, b")
+        for number, lie in enumerate(parts.histograms)
+    ]
+    found.append(("totals", f"SELECT {k}, {totals}{''.join(counts)} FROM measured GROUP BY {k}"))
     added = ", ".join(f"coalesce(sum(m{index}), 0) AS n{index}" for index in range(len(counts)))
     return [*found, ("counted", f"SELECT {added} FROM totals")] if counts else found
 
@@ -283,7 +324,8 @@ def _per_unit(parts: Parts, key: list[str]) -> str:
 
 def measures_of(parts: Parts) -> tuple[list[int], list[int]]:
     """The measures whose present values are counted, and those of them that are summed."""
-    present = sorted({sum_.measure for sum_ in parts.sums if sum_.what in ("present", "values")})
+    present = sorted({*(sum_.measure for sum_ in parts.sums if sum_.what in ("present", "values")),
+                      *(lie.measure for lie in parts.histograms)})
     return present, sorted({sum_.measure for sum_ in parts.sums if sum_.what == "values"})
 
 
@@ -312,7 +354,29 @@ def of_units(parts: Parts, key: list[str], parameters: Parameters) -> list[tuple
         source = f"{source} JOIN {'weighed' if weights.total else 'spread_out'} ON u = w"
     totals = ", ".join(f"{_total(parts, sum_, weights)} AS t{index}" for index, sum_ in enumerate(parts.sums))
     steps.append(("totals", f"SELECT {k}, {totals} FROM {source} GROUP BY {k}"))
+    steps += [step for number in range(len(parts.histograms)) for step in _lying(parts, number, key, source, weights)]
     return [*steps, ("counted", _counted(parts, weights))] if parts.tallies else steps
+
+
+def _lying(parts: Parts, number: int, key: list[str], source: str, weights: Weights) -> list[tuple[str, str]]:
+    """The sum of floor(d n' / c) at each candidate, from each unit's own d there and c in all; d n' <= 2**84."""
+    lie, most = parts.histograms[number], integer(parts.scale.max_rows, "BIGINT")
+    c, v = f"c{lie.measure}", f"v{lie.measure}"
+    count = weights.scaled(f"{integer(parts.scale.one, 'BIGINT')} * least({c}, {most})")
+    own = ", ".join(f"{name} AS h{index}" for index, name in enumerate(key))
+    on = " AND ".join([f"{name} IS NOT DISTINCT FROM h{index}" for index, name in enumerate(key)])
+    grouped = ", ".join(f"h{index}" for index in range(len(key)))
+    free = f"{c} <= {parts.scale.max_rows}{weights.free()}"
+    one = integer(parts.scale.one, "HUGEINT")
+    return [
+        (f"own{number}", f"SELECT u AS o, {own}, {v} // {integer(lie.step, 'BIGINT')} AS b, count(*) AS d FROM measured"
+                         f" WHERE {v} IS NOT NULL GROUP BY o, {grouped}, b"),
+        (f"lying{number}",
+         f"SELECT {', '.join(key)}, b, {one} * coalesce(sum(CASE WHEN {free} THEN d ELSE 0 END), 0)"
+         f" + coalesce(sum(CASE WHEN {free} THEN 0 ELSE CAST(d AS HUGEINT) * ({count}) // greatest({c}, 1) END), 0)"
+         f" AS d FROM (SELECT * FROM {source}) AS weighted JOIN own{number} ON u = o AND {on}"
+         f" GROUP BY {', '.join(key)}, b"),
+    ]
 
 
 def _facts(parts: Parts) -> str:

@@ -22,17 +22,18 @@ from dpcurator.values import Exact
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """The statement for several core plans: rows (branch, key values as texts, sums as texts); tallies have no key."""
+    """The statement for several core plans: rows (branch, key values as texts, sums as texts, NULL); tallies have no
+    key, and rows of a histogram have its number last, and a candidate and what lies there for sums."""
 
     sql: str
     parameters: list[Any]
     branches: tuple[Query, ...]
 
-    def exact(self, rows: Sequence[tuple[int, list[Any] | None, list[str]]]) -> tuple[Exact, ...]:
+    def exact(self, rows: Sequence[tuple[int, list[Any] | None, list[str], int | None]]) -> tuple[Exact, ...]:
         """Each branch's totals, under seal."""
-        of: list[list[tuple[list[Any] | None, list[int]]]] = [[] for _ in self.branches]
-        for number, key, sums in rows:
-            of[number].append((key, [int(digits) for digits in sums]))
+        of: list[list[tuple[list[Any] | None, list[int], int | None]]] = [[] for _ in self.branches]
+        for number, key, sums, histogram in rows:
+            of[number].append((key, [int(digits) for digits in sums], histogram))
         return tuple(branch.exact(mine) for branch, mine in zip(self.branches, of, strict=True))
 
 
@@ -74,7 +75,10 @@ def _branch(number: int, one: Query) -> str:
         ", ".join(f"CAST({letter}{index} AS VARCHAR)" for index in range(size))
         for letter, size in (("t", one.sums), ("n", one.tallies))
     )
-    text = f"SELECT {number} AS branch, [{key}] AS key, [{sums}] AS sums FROM totals"
+    text = f"SELECT {number} AS branch, [{key}] AS key, [{sums}] AS sums, NULL::INTEGER AS lies FROM totals"
     if one.tallies:
-        text += f" UNION ALL SELECT {number}, NULL, [{counts}] FROM counted"
+        text += f" UNION ALL SELECT {number}, NULL, [{counts}], NULL FROM counted"
+    for histogram in range(one.histograms):
+        found = "[CAST(b AS VARCHAR), CAST(d AS VARCHAR)]"
+        text += f" UNION ALL SELECT {number}, [{key}], {found}, {histogram} FROM lying{histogram}"
     return f"SELECT * FROM (WITH {one.steps}\n{text})"

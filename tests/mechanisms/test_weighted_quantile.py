@@ -1,0 +1,96 @@
+"""A quantile chosen from exact weights: scores by hand, the exact distribution, its promise on small worlds, its bar.
+
+The worlds are all tables of one or two units in one or two groups, with up to two rows in each, beside others' rows;
+what an engine makes of them under caps goes through the mechanism's exact probabilities, so the promise is held of the
+whole path but the sampler, whose own distribution tests/samplers/test_gumbel_max.py holds.
+"""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+
+import pytest
+
+from dpcurator.engines.reference import Reference
+from dpcurator.entropy import SystemEntropy
+from dpcurator.mechanisms.choice.weighted_quantile import WeightedQuantile
+from dpcurator.plan.core import Grid, Histogram, Listed, Measure, Owner, PerUnit, ScaleDown, Scan, Source, Sum, Total
+
+HALF = Fraction(1, 2)
+
+
+@pytest.mark.parametrize(("weights", "q", "scores"), [
+    ({}, HALF, [0, 0, 0, 0]),
+    ({1: 3}, HALF, [-3, 0, -3, -3]),
+    ({0: 1, 1: 1, 3: 1}, HALF, [-1, 0, -1, -1]),
+    ({0: 2, 3: 2}, HALF, [0, 0, 0, 0]),  # every candidate between the two middle rows is a median
+    ({0: 1, 1: 1, 2: 1, 3: 1}, Fraction(1, 4), [0, 0, -4, -8]),
+    ({0: 1, 1: 1, 2: 1, 3: 1}, Fraction(1), [-3, -2, -1, 0]),
+    ({2: 10**30}, Fraction(9, 10), [-9 * 10**30, -9 * 10**30, 0, -(10**30)]),
+])
+def test_scores_worked_by_hand(weights, q, scores):
+    assert list(WeightedQuantile(Fraction(1), 4)._scores(weights, q)) == scores
+
+
+@pytest.mark.parametrize("candidates", [1, 2, 3, 1001])
+@pytest.mark.parametrize("rate", [Fraction(1, 50), Fraction(1), Fraction(7, 3)])
+def test_the_bar_holds_on_the_worst_weights_by_the_exact_distribution(candidates, rate):
+    """All weight at one end of the candidates, where all others miss by as much as the bar allows for."""
+    choice, beta = WeightedQuantile(rate, candidates), Fraction(1, 20)
+    error = choice.error(beta)
+    weights = {0: error + 1}  # of q = 1/2 every other candidate misses by so much
+    beyond = sum((one.hi for one, score in zip(choice.probabilities(weights, HALF), choice._scores(weights, HALF),
+                                               strict=True) if -score > error), Fraction(0))
+    assert beyond <= beta
+    if error and rate < 1:  # else one step of a score is much of it
+        assert 10 * beyond > beta * 9 * Fraction(1, 4)  # and not by far
+
+
+def core(keys: int, caps: ScaleDown) -> tuple:
+    columns = tuple(Source(f"c{n}", "integer") for n in range(3))
+    return (Scan("t0", columns), Owner(0), Listed((1,), tuple((n,) for n in range(keys))),
+            Measure((Grid(2, "integer", 0, 2, 0, 2, 0),)), PerUnit(), caps,
+            Total((Sum("units"),), (), (Histogram(0, 1),)))
+
+
+CAPS = [ScaleDown(1, 1, 2**16), ScaleDown(2, 1, 2**16), ScaleDown(2, 2, 2**16), ScaleDown(2, 2, 2**16, 3)]
+OTHERS = [(100 + n, n % 2, n) for n in range(3)]
+
+
+@pytest.mark.parametrize("q", [HALF, Fraction(1, 4), Fraction(1)])
+@pytest.mark.parametrize("caps", CAPS)
+def test_the_promise_by_enumeration_under_both_relations(caps, q):
+    """Every unit of up to two rows in each of two groups, added to others' rows or in another's place: the log-ratios
+    of the exact probabilities of both groups' answers span no more than epsilon, and it is nearly reached."""
+    p, d = q.numerator, q.denominator
+    most = caps.max_rows * caps.one * max(p, d - p)
+    lam = min(Fraction(caps.max_groups), Fraction(caps.max_total or 10**9, caps.max_rows))
+    choice = WeightedQuantile.spending(Fraction(1), moves=int(lam * most), candidates=3)
+    units = [[(1, 0, a) for a in first] + [(1, 1, b) for b in second]
+             for first in _values(2) for second in _values(2)]
+    laws = []
+    for rows in [[], *units]:
+        columns = {f"c{n}": [row[n] for row in (*OTHERS, *rows)] for n in range(3)}
+        (lying,) = Reference({"t0": columns}).evaluate(core(2, caps)).histograms_for_release()
+        laws.append([[one.mid() if hasattr(one, "mid") else (one.lo + one.hi) / 2
+                      for one in choice.probabilities(group, q)] for group in lying])
+    from math import log
+
+    def span(one: list, other: list) -> float:
+        return sum(max(found) - min(found) for found in (
+            [log(a / b) for a, b in zip(mine, its, strict=True)] for mine, its in zip(one, other, strict=True)))
+
+    added = max(span(laws[0], law) for law in laws[1:])
+    replaced = max(span(one, other) for one, other in itertools.combinations(laws[1:], 2))
+    assert 0.3 < added <= 1 + 1e-9  # doubles' logarithms of numbers known to 30 figures
+    assert replaced <= 2 + 1e-9
+
+
+def _values(most: int) -> list[tuple[int, ...]]:
+    return [one for size in range(most + 1) for one in itertools.combinations_with_replacement(range(3), size)]
+
+
+def test_what_lies_nowhere_is_an_error_of_the_program():
+    with pytest.raises(ValueError, match="no candidate"):
+        WeightedQuantile(Fraction(1), 3).select({3: 1}, HALF, SystemEntropy())
