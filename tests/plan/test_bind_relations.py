@@ -109,6 +109,20 @@ def test_exists_of_an_aggregate_is_refused_as_it_is_true_of_no_rows_too():
         assert "makes one even of none" in refused(text)
 
 
+@pytest.mark.parametrize(("selected", "said"), [
+    ("d.code", None), ("*", None), ("d.*, 1", None), ("code = 'X', visits.city, 1 + 1", None),
+    ("patient IN (SELECT pid FROM visits)", None),
+    ("nothing", 'no column "nothing"'), ("d.nothing", 'no column "nothing"'), ("v.*", '"v" is not a table'),
+    ("nobody.code", '"nobody" is not the table of this question'), ("UPPER(day)", "UPPER"), ("code + 1", "code"),
+    ("patient IN (SELECT nothing FROM visits)", 'no column "nothing"'),
+])
+def test_what_exists_selects_plays_no_part_and_is_read(selected, said):
+    text = f"{COUNT} WHERE EXISTS (SELECT {selected} FROM diagnoses AS d WHERE d.patient = visits.pid)"
+    assert refused(text) == "answered" if said is None else said in refused(text)
+    if said is None:
+        assert planned(text) == planned(text.replace(f"SELECT {selected} FROM diag", "SELECT 1 FROM diag"))
+
+
 def test_a_name_that_two_tables_of_the_subquery_have_is_not_the_outer_one():
     """In SQL it could be either; it never silently means the question around."""
     both = "visits AS a JOIN (SELECT pid, COUNT(*) AS n FROM visits GROUP BY pid) AS b ON a.pid = b.pid"

@@ -6,6 +6,7 @@ Checked in tests/plan/test_bind_relations.py.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from dpcurator.errors import Refusal
 from dpcurator.language.functions import ROW_FUNCTIONS
@@ -93,6 +94,7 @@ def _cohort(scene: Scene, cohort: Cohort, subqueries: Subqueries) -> Relation:
                 "QUALIFY in the subquery of EXISTS is not available.", where=cohort.at,
                 cure=f"Write {owner} IN (SELECT {other} FROM ... QUALIFY ...).",
             )
+        _selected(query, inner, scene, subqueries)
         own = [one for one in conditions if _correlates(scene, one, inner)]
         if len(own) != 1:
             raise Refusal(
@@ -117,6 +119,25 @@ def _cohort(scene: Scene, cohort: Cohort, subqueries: Subqueries) -> Relation:
         mark(inner, [condition], subqueries)
         inner.where(condition)
     return inner.relation
+
+
+def _selected(query: Select, inner: Scene, outer: Scene, subqueries: Subqueries) -> None:
+    """Read what EXISTS selects, though it plays no part: else a misspelled name would go unnoticed. Raises Refusal."""
+    probe = replace(inner, marks={})  # so that what the list computes is no part of the cohort
+    for item in query.items:
+        if isinstance(item, Everything):
+            of = Name("", table=item.table, table_quoted=item.table_quoted)
+            if item.table is not None and not inner.names.speaks_of(of):
+                raise Refusal(f"{show(item.table)} is not a table of this subquery.", where=item.at,
+                              cure="Write EXISTS (SELECT 1 FROM ...).")
+            continue
+        others = [one for one in walk(item.part) if isinstance(one, Name) and not inner.names.speaks_of(one)]
+        for name in others:
+            outer.column(name)
+        if not others:
+            mark(probe, [item.part], subqueries)
+            probe.number([item.part])
+            probe.reader("SELECT").value(item.part)
 
 
 def _correlates(scene: Scene, part: Syntax, inner: Scene) -> bool:
