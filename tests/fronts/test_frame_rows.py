@@ -63,6 +63,14 @@ SAME = [
     (VISITS.where(cost > 1).not_in_cohort(HAD).agg(u=dp.count_units()),
      "SELECT COUNT(DISTINCT pid) AS u FROM visits WHERE cost > 1 AND NOT pid IN "
      "(SELECT patient FROM diagnoses WHERE code = 'X')"),
+    (VISITS.where(cost > 1).union(DIAGNOSES.in_cohort(HAD)).where(dp.col("day") > "2021-01-01").agg(u=dp.count_units()),
+     "SELECT COUNT(DISTINCT pid) AS u FROM (SELECT pid, day FROM visits WHERE cost > 1 UNION ALL SELECT patient, day "
+     "FROM diagnoses WHERE patient IN (SELECT patient FROM diagnoses WHERE code = 'X')) WHERE day > DATE '2021-01-01'"),
+    (VISITS.with_columns(what=city).union(DIAGNOSES.with_columns(what=dp.col("code"))).union(VISITS).per_unit().agg(n=n)
+     .agg(mean=dp.mean(many)),
+     "WITH events AS (SELECT pid, day, city AS what FROM visits UNION ALL SELECT patient, day, code FROM diagnoses) "
+     "SELECT AVG(CLIP(n, 0, 9)) AS mean FROM (SELECT pid, COUNT(*) AS n FROM (SELECT pid, day FROM events UNION ALL "
+     "SELECT pid, day FROM visits) GROUP BY pid)"),
     (VISITS.per_unit().agg(n=n).agg(mean=dp.mean(many)),
      "SELECT AVG(CLIP(n, 0, 9)) AS mean FROM (SELECT pid, COUNT(*) AS n FROM visits GROUP BY pid)"),
     (VISITS.per_unit(by=["city"]).agg(n=n).group_by("city").agg(mean=dp.mean(many)),
@@ -135,7 +143,8 @@ def rows(draw: st.DrawFn, most: int = 3) -> Frame[Any, Any, Any]:
     """Steps of rows, of a table by patient."""
     frame = draw(st.sampled_from((VISITS, DIAGNOSES)))
     for _ in range(draw(st.integers(0, most))):
-        step = draw(st.sampled_from(("where", "in", "not in", "per unit", "join", "left", "public", "columns")))
+        steps = ("where", "in", "not in", "per unit", "join", "left", "public", "columns", "union")
+        step = draw(st.sampled_from(steps))
         own = [name for name in frame.columns if name != frame.unit]
         if step == "where":
             name = draw(st.sampled_from(frame.columns))
@@ -161,6 +170,8 @@ def rows(draw: st.DrawFn, most: int = 3) -> Frame[Any, Any, Any]:
             public = draw(st.sampled_from((CITIES, TAGS)))
             on = draw(st.sampled_from(("city", {"city": "city"})))
             frame = frame.join(public, on, suffix=f"_{len(frame.columns)}")
+        elif step == "union":
+            frame = frame.union(draw(rows(most=1)))
         elif step == "columns":
             name = draw(st.sampled_from(frame.columns))
             frame = frame.with_columns(**{f"made{len(frame.columns)}": dp.col(name).is_missing()})
@@ -192,7 +203,7 @@ def test_the_plan_of_a_frame_is_the_plan_of_its_sql(frame, grouped):
 def test_random_frames_are_mostly_answered():
     from hypothesis import find
 
-    for wanted in ("JOIN", "LEFT JOIN", "IN (SELECT", "GROUP BY \"pid\"", "USING"):
+    for wanted in ("UNION ALL", "JOIN", "LEFT JOIN", "IN (SELECT", "GROUP BY \"pid\"", "USING"):
         assert wanted in find(rows(), lambda frame, text=wanted: text in frame.agg(n=n).sql()).agg(n=n).sql()
 
 
@@ -245,6 +256,14 @@ BAD = [
     (lambda: VISITS.with_columns(x=city.lower()).with_columns(x=city.lower()), 'a column "x" already', "another name"),
     (lambda: VISITS.with_columns(x=dp.count()), "looks at single rows", ".having("),
     (lambda: VISITS.in_cohort(CITIES), "is a public table", "isin("),
+    (lambda: VISITS.union(CITIES), "is a public table", "the same unit column"),
+    (lambda: VISITS.union(VISITS.agg(n=n)), "an answer of its own", ".per_unit().agg(...)"),
+    (lambda: VISITS.limit(3).union(VISITS), "union is of rows", ".union(...) before group_by"),
+    (lambda: VISITS.union("diagnoses"), "union takes a frame", "curator.table"),
+    (lambda: VISITS.union(DIAGNOSES).where(city == "York"), 'no column "city"', ""),
+    (lambda: VISITS.union(NAMED).agg(n=n).plan(), "is integer, and that of", "with one type"),
+    (lambda: table("rows", EACH).union(table("rows", EACH)), "a unit of its own", "the same unit column"),
+    (lambda: table("visits", OTHERS).union(table("stays", OTHERS)).agg(n=n).plan(), "is date on one side", "CAST"),
     (lambda: VISITS.in_cohort(NAMED).agg(n=n).plan(), "is integer, and that of", "with one type"),
     (lambda: VISITS.in_cohort(lambda x: x), "in_cohort takes a frame", "curator.table"),
     (lambda: CITIES.per_unit(), "is a public table", ""),

@@ -14,6 +14,8 @@ from dpcurator.catalog.bind import PublicFacts, catalog_of
 from dpcurator.catalog.load import load
 from dpcurator.engines.duckdb.engine import DuckDB
 from dpcurator.engines.reference import Reference
+from dpcurator.fronts.sql import parse
+from dpcurator.language.render import render
 from dpcurator.plan import relation_facts
 from dpcurator.plan.canonical import as_json, digest, plan_of
 from dpcurator.plan.check_catalog import disagreement
@@ -305,6 +307,7 @@ JOINED = [  # every visit meets at most one row
 def test_a_join_on_the_unit(text, wanted):
     assert count(text) == wanted
     plan = planned(text)
+    assert planned(render(parse(text))) == plan
     assert plan_of(as_json(plan)) == plan
     assert disagreement(plan, CLINIC) is None
 
@@ -416,6 +419,7 @@ PUBLIC = [  # Leeds is tagged a and b, York a; a visit without a city meets none
 def test_a_join_with_a_public_table(text, wanted):
     assert count(text) == wanted
     plan = planned(text)
+    assert planned(render(parse(text))) == plan
     assert plan_of(as_json(plan)) == plan
     assert disagreement(plan, CLINIC) is None
 

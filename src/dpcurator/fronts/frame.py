@@ -19,7 +19,7 @@ from dpcurator.catalog.model import Table
 from dpcurator.errors import Refusal
 from dpcurator.fronts.columns import UNITS, aggregates, known_aggregates, measured, named, outside
 from dpcurator.fronts.expressions import Expression, Sorted
-from dpcurator.fronts.frame_rows import SUFFIX, Held, Rows, cohort, joined, sized, stored
+from dpcurator.fronts.frame_rows import SUFFIX, Held, Rows, cohort, joined, sized, stacked, stored
 from dpcurator.fronts.sql import MAX_DEPTH
 from dpcurator.fronts.text import guard
 from dpcurator.fronts.values import text
@@ -118,6 +118,21 @@ class Frame(Generic[Q, M, A]):
     ) -> Frame[Q, M, A]:
         """As `join`, but rows that find none stay, with missing values: SQL's LEFT JOIN. Raises Refusal."""
         return self._joined(other, on, "LEFT", suffix)
+
+    def union(self, other: Frame[Q, M, A]) -> Frame[Q, M, A]:
+        """The rows of both frames, of the same units: SQL's UNION ALL. Equal rows stay as many as they are.
+
+        other: a frame whose rows the same units own. The result has the unit, under this frame's name for it, and the
+        columns that both have; `with_columns` gives a column the name that the other one's has. Raises Refusal.
+        """
+        self._before("union")
+        rows, right = self.rows, self._rows_of(other, "union")
+        for one in (rows, right):
+            if not one.private or one.unit is None:
+                raise Refusal(f"union: {_whose(one)}", cure="Take rows of tables with the same unit column.")
+        where, others = (_all(tuple(map(one.put, frame.conditions))) for one, frame in ((rows, self), (right, other)))
+        size = sum(map(_weight, (*self.conditions, *other.conditions)))
+        return replace(self, conditions=(), rows=stacked(replace(rows, size=rows.size + size), right, where, others))
 
     def in_cohort(self, other: Frame[Q, M, A]) -> Frame[Q, M, A]:
         """Rows of the units that have a row in another frame: SQL's unit IN (SELECT unit ...). Raises Refusal."""

@@ -28,6 +28,7 @@ from dpcurator.language.question import (
     Named,
     Query,
     Select,
+    Stacked,
     Syntax,
     chain,
     inside,
@@ -223,6 +224,22 @@ def _one_row(other: Rows, more: Sequence[str], step: str) -> str:
 
 def _one_type(other: Rows, step: str) -> str:
     return f'Cast one of them first, as in .with_columns(key=dp.col("...").cast("TEXT")).{step}({other.title}, ...).'
+
+
+def stacked(rows: Rows, other: Rows, where: Syntax | None, other_where: Syntax | None) -> Rows:
+    """The rows of both, each under its condition: the unit, and the columns that both have, under the first's names.
+    Raises Refusal."""
+    names = [name for name in rows.names if name == rows.unit or (name in other.names and name != other.unit)]
+    sides = []
+    for side, condition in ((rows, where), (other, other_where)):
+        items = tuple(
+            Item(side.spelled(side.unit if name == rows.unit and side.unit is not None else name), name, name)
+            for name in names)
+        sides.append(Select(items, side.source, condition, weight=1 + side.size))
+    title = rows.title
+    columns = tuple(Held(name, title, name) for name in names)
+    source = Inner(Stacked((sides[0], sides[1])), title)
+    return sized(replace(rows, source=source, columns=columns, size=rows.size + other.size + 2))
 
 
 def cohort(rows: Rows, other: Rows, where: Syntax | None, step: str) -> Cohort:
