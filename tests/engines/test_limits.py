@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from dpcurator.engines.duckdb import sql
 from dpcurator.engines.duckdb.engine import DuckDB
 from dpcurator.engines.limits import check_core
 from dpcurator.engines.reference import Reference
@@ -21,6 +23,7 @@ from dpcurator.plan.core import (
     Measure,
     Owner,
     PerUnit,
+    Product,
     Project,
     ScaleDown,
     Scan,
@@ -137,3 +140,25 @@ def test_the_largest_integers_are_exact_on_both_engines() -> None:
     expected = ((ONE * 1000 * 2**42, ONE * 1000),)
     for engine in (Reference(tables), DuckDB.from_tables(tables)):
         assert engine.evaluate(core).open_for_release() == expected
+
+
+@pytest.mark.parametrize("few", [1, 3, 2**26])
+@pytest.mark.parametrize("total", [None, 5])
+def test_every_way_of_dividing_a_sum_gives_the_same_integers(few: int, total: int | None, monkeypatch: Any) -> None:
+    """S n' / c in 64 bits, by a long division, and in 128 bits, which else only groups of more than 2**26 rows take:
+    widths from 1 to the largest, in groups that each cap binds, and squares of them."""
+    monkeypatch.setattr(sql, "_FEW", few)
+    luck = random.Random(few)
+    for width in (1, 1000, 2**31, 2**46, 2**60 - 1):
+        grid = Grid(2, "integer", 0, width, 0, width, 0)
+        shift = max(0, 2 * width.bit_length() - 60)
+        product = Product(0, 0, shift, 0, min(2**60, width**2 + (2**shift >> 1) >> shift))
+        core = (Scan("t0", tuple(Source(f"c{n}", "integer") for n in range(3))), Owner(0),
+                Listed((1,), ((0,), (1,), (2,))), Measure((grid,), (product,)), PerUnit(), ScaleDown(3, 2, ONE, total),
+                Total((Sum("values"), Sum("values", 1), Sum("present"), Sum("rows"))))
+        values = [luck.choice([None, 0, 1, width, width - 1, luck.randint(0, width)]) for _ in range(300)]
+        tables = {"t0": {"c0": [luck.randrange(12) for _ in values], "c1": [luck.choice((0, 0, 1, 2)) for _ in values],
+                         "c2": values}}
+        found = [engine.evaluate(core).open_for_release() for engine in (Reference(tables), DuckDB.from_tables(tables))]
+        assert found[0] == found[1]
+        assert any(map(any, found[0]))

@@ -27,6 +27,7 @@ from dpcurator.engines.duckdb.sql import (
     outside_text,
     query_of,
     scan_text,
+    summed_text,
     with_products,
 )
 from dpcurator.engines.limits import Parts, check_core
@@ -97,7 +98,7 @@ def shared(
             sums += f", count(v{place[measure]}) {own} AS c{index}_{measure}"
             taken += f", c{index}_{measure} AS c{measure}"
         for measure in summed:
-            sums += f", coalesce(sum(v{place[measure]}) {own}, 0) AS s{index}_{measure}"
+            sums += f", {summed_text(parts, measure, f'sum(v{place[measure]}) {own}')} AS s{index}_{measure}"
             taken += f", s{index}_{measure} AS s{measure}"
         for measure in clamped_of(parts):
             sums += f", coalesce(bool_or(o{place[measure]}) {own}, false) AS o{index}_{measure}"
