@@ -2,8 +2,8 @@
 
     python bench/aggregates.py [rows ...]     by default 10^6 and 10^7
 
-The file of bench/group_by.py: ten rows a unit, in at most three of its keys, the value a whole number from 0 to 110 or a
-float to 20,000. One line a measurement, in seconds of processor time, which other programs on the machine disturb
+The file of bench/group_by.py: ten rows a unit, in at most three of its keys, the value a whole number from 0 to 110 or
+a float to 20,000. One line a measurement, in seconds of processor time, which other programs on the machine disturb
 least: the least of three runs of each, taken in turns. Targets: n, mean, standard deviation at most 1.2 times n, mean,
 and 2 times the plain GROUP BY unit, key.
 """
@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-from group_by import write
 
 from dpcurator.aggregates import AGGREGATES
 from dpcurator.catalog.model import Catalog, Column, Table
@@ -27,6 +26,7 @@ from dpcurator.engines.duckdb.engine import DuckDB
 from dpcurator.fronts.sql import parse
 from dpcurator.plan.bind import bind
 from dpcurator.pricing.quote import price
+from group_by import write
 
 COLUMNS = (
     Column("unit", "integer"), Column("unit_text", "text"), Column("k", "integer", keys=tuple(range(100))),

@@ -11,8 +11,8 @@ keys go as one array a column, so their length costs no parsing and no type is g
 are written by `duckdb_rows`.
 
 Why it is fast: keys are numbers before grouping; g is computed only if a unit can be in more than max_groups keys;
-a sum is divided only for the groups that max_rows or max_groups binds, and of up to 2^26 rows in 64 bits, forty times as
-fast as 128; sums that fit 64 bits stay there.
+a sum is divided only for the groups that max_rows or max_groups binds, and of up to 2^26 rows in 64 bits, many times
+as fast as in 128; sums that fit 64 bits stay there.
 Checked in tests/engines (conformance, and a variant of this text with two floors must fail it).
 """
 
