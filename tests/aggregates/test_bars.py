@@ -11,11 +11,8 @@ from fractions import Fraction as F
 from itertools import product
 
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
 from noises import finished_values, noise_free, shifted, views
-from power import tried
-from questions import VISITS, catalog_with, quoted
+from questions import VISITS, catalog_with, drawn, quoted
 
 import dpcurator.aggregates as room
 from dpcurator.aggregates import AGGREGATES, Aggregate
@@ -33,53 +30,20 @@ PEOPLE = Table(
      Column("g", "text", keys=("a", "b"))),
     EACH_ROW,
 )
-TABLES = {  # (values of rows, conditions, the unit, keys)
-    "visits": (("age", "cost", "gain", "smoker", "age * 2 - 1", "CLIP(cost / 100, 0, 9)", "ABS(gain)"),
-               ("smoker", "age % 2 = 0", "note IS NULL"), "patient", ("", "city", "ward, smoker")),
-    "people": (("w", "v", "w - v", "CASE WHEN v > 1 THEN w END"), ("v > 2", "w < 60"), None, ("", "g")),
-}
 CATALOGS = (
     catalog_with(VISITS, PEOPLE), replace(catalog_with(VISITS, PEOPLE), neighbours="replace-one", units=700),
 )
-FORMS = ("{0} + {1}", "{0} - {1}", "({0}) * 3", "({0}) / -4", "-({0})", "ABS({0})", "ROUND({0})", "ROUND({0}, 2)",
-         "ROUND({0}, -1)", "({0}) * ({1})", "({0}) / ({1})", "SQRT({0})", "LEAST({0}, {1})", "FLOOR({0})",
-         "COALESCE({0}, 0)", "NULLIF({0}, {1})")
 MEASURED = [rule for rule in AGGREGATES if not rule.ranked]  # of quantiles: tests/curator/test_quantiles.py
-
-
-def spelled(rule: Aggregate, draw: st.DrawFn, table: str) -> str:
-    values, conditions, unit, _ = TABLES[table]
-    if rule.argument == "unit":
-        return f"{rule.function}(DISTINCT {unit})" if unit else "COUNT(*)"
-    of = [draw(st.sampled_from(values)) for _ in range(2 if rule.argument == "pair" else 1)]
-    call = f"{rule.function}({'*' if rule.argument == 'star' else ', '.join(of)})"
-    return call + draw(st.sampled_from(("", "", *(f" FILTER (WHERE {one})" for one in conditions))))
-
-
-@st.composite
-def items(draw: st.DrawFn, table: str, depth: int = 2) -> str:
-    if depth == 0 or draw(st.integers(0, 2)) == 0:
-        return spelled(draw(st.sampled_from(MEASURED)), draw, table)
-    return draw(st.sampled_from(FORMS)).format(draw(items(table, depth - 1)), draw(items(table, depth - 1)))
-
-
-@st.composite
-def questions(draw: st.DrawFn) -> str:
-    table = draw(st.sampled_from(tuple(TABLES)))
-    _, conditions, _, keys = TABLES[table]
-    columns = [f"{one} AS a{number}" for number, one in enumerate(draw(st.lists(items(table), min_size=1, max_size=2)))]
-    grouped = draw(st.sampled_from(keys))
-    text = f"SELECT {', '.join([*columns, *([grouped] if grouped else [])])} FROM {table}"
-    where = draw(st.sampled_from(("", *conditions)))
-    return text + (f" WHERE {where}" if where else "") + (f" GROUP BY {grouped}" if grouped else "")
 
 
 def hold(text: str, catalog: Catalog, epsilon: F, rows: int, luck: random.Random) -> int:
     """Check both laws for one question; the number of bars that were checked."""
     quote = quoted(text, epsilon, catalog)
     checked = 0
-    for output, bar in zip(quote.plan.outputs, bars(quote, rows), strict=False):
-        if bar.error is None:
+    each = {bar.title: bar for bar in bars(quote, rows)}
+    for output in quote.plan.outputs:
+        bar = each.get(output.title)
+        if bar is None or bar.error is None:
             continue
         checked += 1
         number = quote.plan.outputs.index(output)
@@ -107,11 +71,13 @@ def hold(text: str, catalog: Catalog, epsilon: F, rows: int, luck: random.Random
     return checked
 
 
-@given(questions(), st.sampled_from(CATALOGS), st.sampled_from((F(1, 3), F(20))), st.sampled_from((1, 50, 10**4)),
-       st.integers(0, 2**32))
-@tried
-def test_h2_the_quoted_bar_covers_the_noise_and_the_finished_interval(text, catalog, epsilon, rows, seed):
-    assume(hold(text, catalog, epsilon, rows, random.Random(seed)))
+def test_h2_the_quoted_bar_covers_the_noise_and_the_finished_interval(tries):
+    checked = 0
+    for seed in range(tries):
+        luck = random.Random(seed)
+        catalog, epsilon, rows = luck.choice(CATALOGS), luck.choice((F(1, 3), F(20))), luck.choice((1, 50, 10**4))
+        checked += hold(drawn(seed, catalog), catalog, epsilon, rows, luck)
+    assert checked > tries / 2
 
 
 def at_the_corners(rule: Aggregate, catalog: Catalog, rows: int) -> None:

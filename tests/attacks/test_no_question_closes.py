@@ -18,23 +18,21 @@ from house import opened
 from questions import seen
 
 import dpcurator as dp
+from dpcurator.break_me.expressions import SHAPES, shown
 from dpcurator.release.answer import answer_of
 from dpcurator.release.finish import finish
 
-LEAVES = ["COUNT(*)", "SUM(age)", "SUM(gain)", "AVG(gain)", "AVG(age)", "COUNT(DISTINCT who)", "0", "1", "-3", "2.5",
-          "1e300", "1e-300", "1e400", "NULL", "'Leeds'", "TRUE", "FALSE", "DATE '2024-02-29'", "city", "dose", "seen",
-          "day", "'2024-02-29'", "123456789012345678901234567890"]
-SHAPES = ["({a} + {b})", "({a} - {b})", "({a} * {b})", "({a} / {b})", "(-{a})", "ABS({a})", "ROUND({a})",
-          "ROUND({a}, 3)", "ROUND({a}, -30)", "ROUND({a}, 30)", "COALESCE({a}, {b})", "NULLIF({a}, {b})", "({a} = {b})",
-          "({a} <> {b})", "({a} < {b})", "({a} >= {b})", "({a} AND {b})", "({a} OR {b})", "(NOT {a})", "({a} IS NULL)",
-          "({a} IN ({b}, NULL))", "({a} BETWEEN {b} AND {a})"]
+LEAVES = ["COUNT(*)", "SUM(age)", "SUM(gain)", "AVG(gain)", "AVG(age)", "COUNT(DISTINCT who)", "CORR(age, gain)",
+          "1e400", "NULL", "'Leeds'", "TRUE", "FALSE", "DATE '2024-02-29'", "city", "dose", "seen", "day",
+          "'2024-02-29'"]
+ALSO = ("({0} = {1})", "({0} <> {1})", "({0} < {1})", "({0} >= {1})", "({0} AND {1})", "({0} OR {1})", "(NOT {0})",
+        "({0} IS NULL)", "({0} IN ({1}, NULL))", "({0} BETWEEN {1} AND {0})")
 NOISY = [0, 1, -1, 2**16, -(2**16), 3 * 2**16 + 1, 10**40, -(10**40), 2**1100, -(2**1100)]
 
 
 def expression(luck: random.Random, depth: int) -> str:
-    if depth == 0 or luck.random() < 0.2:
-        return luck.choice(LEAVES)
-    return luck.choice(SHAPES).format(a=expression(luck, depth - 1), b=expression(luck, depth - 1))
+    """By the generator of `dpcurator/break_me`, of leaves of every type, and comparisons too."""
+    return shown(luck, lambda: luck.choice(LEAVES), depth, (*SHAPES, *ALSO))
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import random
-import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -19,8 +18,11 @@ from typing import Any
 
 import pytest
 from alone import wrong
-from heart import AGGREGATE_TEXTS, columns_of, question, world
+from heart import columns_of, world
 
+from dpcurator.break_me.expressions import call
+from dpcurator.break_me.questions import question
+from dpcurator.break_me.tables import source_of
 from dpcurator.curator.curator import Curator
 from dpcurator.engines.reference import Reference
 from dpcurator.entropy import SystemEntropy
@@ -148,16 +150,13 @@ def _curators(seed: int) -> tuple[Any, random.Random, list[_Asked], Stops, str]:
 def _questions(drawn_world: Any, luck: random.Random, curator: Curator) -> list[str]:
     """Some questions, each in other words, and with others of its aggregates."""
     found: list[str] = []
+    (table,) = drawn_world.catalog.tables
     for _ in range(40):
-        text = question(luck, drawn_world)
-        source = re.search(r"( FROM visits.*?)(?= HAVING| ORDER| LIMIT|$)", text)
-        group = text.partition(" GROUP BY ")[2]
-        named = re.match(r"(?:WITH_OTHER\()?([a-z, ]+?)\)?(?= HAVING| ORDER| LIMIT|$)", group)
-        keys = named[1].split(", ") if named else []
-        texts = luck.sample([*AGGREGATE_TEXTS, *([] if drawn_world.each_row else ["COUNT(DISTINCT who)"])], 4)
-        others = [f"SELECT {', '.join([*keys, *luck.sample(texts, luck.randint(1, 3))])}{source[1]}"
-                  for _ in range(3) if source and (keys or not group)]
-        for one in (text, *others, *(f"{one} ORDER BY 1 DESC LIMIT 2" for one in others[:1])):
+        asked = question(luck, table)
+        texts = list({call(luck, source_of(table)) for _ in range(4)})
+        others = [replace(asked, items=tuple(luck.sample(texts, luck.randint(1, min(3, len(texts))))), tail="").text
+                  for _ in range(3)]
+        for one in (asked.text, *others, f"{others[0]} ORDER BY 1 DESC LIMIT 2"):
             with suppress(Refusal):
                 curator.quote(one, spend="0.1%")
                 found.append(one)

@@ -25,15 +25,12 @@ from typing import Any
 
 import heart
 import pytest
-from engine_rows import OTHERS
 from heart import (
     Vectors,
     World,
     columns_of,
     gathered,
-    kinds,
     moves,
-    on_table,
     priced,
     questions,
     shown_keys,
@@ -51,10 +48,6 @@ from dpcurator.plan.core import Owner, Sum
 from dpcurator.plan.nodes import Bounded, Grouped, Rows, Where
 from dpcurator.pricing import quote as quoting
 from dpcurator.pricing.quote import Quote
-
-REFERENCE, EACH = 800, 80  # triples of the ordinary run
-LONG_REFERENCE, LONG_EACH = 7_500, 1_000  # of each of the longer ones
-
 
 FURTHEST: dict[int, tuple[Any, list[tuple[int, int, int]]]] = {}
 EVALUATED: dict[Any, list[Vectors]] = {}  # the extremal worlds' vectors, which tests of claims look at again and again
@@ -80,62 +73,6 @@ def broken(world: World, text: str, quote: Quote) -> list[str]:
         for one, other in world.pairs
         for words in moves(quote, found[one], found[other])
     ]
-
-
-def run(worlds: Iterator[int], wanted: int, *, asked: int = 10) -> tuple[int, list[str]]:
-    count, found = 0, []
-    while count < wanted:
-        world = heart.world(next(worlds))
-        for text, quote in questions(world, asked):
-            found += broken(world, text, quote)
-            count += len(world.pairs)
-    return count, found
-
-
-def test_no_unit_moves_a_reading_further_than_it_claims(record_property):
-    count, found = run(iter(range(10_000)), REFERENCE, asked=4)
-    record_property("triples", count)
-    print(f"\nheart law, reference: {count:,} triples")
-    assert found == []
-    assert count >= REFERENCE
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("start", range(10_000, 100_000, 4_500))
-def test_no_unit_moves_a_reading_further_than_it_claims_at_length(start):
-    count, found = run(iter(range(start, start + 4_500)), LONG_REFERENCE)
-    assert found == []
-    assert count >= LONG_REFERENCE
-
-
-@pytest.mark.parametrize("engine", OTHERS)
-def test_the_same_on_every_engine_with_the_same_integers(engine, record_property):
-    record_property("triples", on_both(engine, iter(range(20_000, 30_000)), EACH, asked=2))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("start", range(30_000, 60_000, 3_000))
-@pytest.mark.parametrize("engine", OTHERS)
-def test_the_same_on_every_engine_with_the_same_integers_at_length(engine, start):
-    on_both(engine, iter(range(start, start + 3_000)), LONG_EACH)
-
-
-def on_both(engine: Any, seeds: Iterator[int], wanted: int, *, asked: int = 10) -> int:
-    """Each table without a unit is a stored table of one engine, so a triple costs one query."""
-    count = 0
-    while count < wanted:
-        seed = next(seeds)
-        world = heart.world(seed)
-        stored = {f"t{n}": columns_of(rows) for n, rows in enumerate(world.tables)}
-        opened = engine.from_tables(stored, {name: kinds(world) for name in stored})
-        for text, quote in questions(world, asked):
-            cores = [on_table(quote.lowered.core, n) for n in range(len(stored))]
-            found = [vectors(quote, opened.evaluate(core)) for core in cores]
-            assert found == by_reference(world, quote), (seed, text)
-            assert not [words for one, other in world.pairs for words in moves(quote, found[one], found[other])]
-            count += len(world.pairs)
-    print(f"\nheart law, {engine.__name__}: {count:,} triples")
-    return count
 
 
 # --- the bounds are attained, and anything less fails ---------------------------------------------------------------

@@ -1,7 +1,6 @@
-"""The heart law over relations: between neighbours no reading of any question over several tables moves further than it
-claims, on both of the catalog's relations, and every engine gives the integers of the reference (semantics 8).
+"""The heart law over relations has controls: each node's rule is weakened once, and that is found (semantics 8).
 
-Neighbours differ in one unit's rows in all private tables at once. Each node's rule is weakened once and found.
+Neighbours differ in one unit's rows in all private tables at once. That the law holds is tried in test_questions.py.
 """
 
 from __future__ import annotations
@@ -11,23 +10,10 @@ from dataclasses import replace
 from typing import Any
 
 import heart_relations as relations
-import pytest
-from engine_rows import OTHERS
 
+from dpcurator.break_me import relations as drawn
 from dpcurator.engines import reference, reference_relations
 from dpcurator.plan.core_relations import Both
-
-TRIPLES, EACH, LONG = 300, 30, 8_000
-
-
-def run(seeds: Iterator[int], wanted: int) -> tuple[int, list[str]]:
-    count, found = 0, []
-    while count < wanted:
-        made = relations.world(next(seeds))
-        for text, quote in relations.questions(made, 8):
-            found += relations.broken(made, text, quote, relations.evaluated(made, quote))
-            count += len(made.swaps)
-    return count, found
 
 
 def is_found(seeds: Iterator[int], most: int = 2_000) -> bool:
@@ -42,43 +28,8 @@ def is_found(seeds: Iterator[int], most: int = 2_000) -> bool:
     return False
 
 
-def on_both(engine: Any, seeds: Iterator[int], wanted: int) -> int:
-    count = 0
-    while count < wanted:
-        made = relations.world(next(seeds))
-        opened = [engine.from_tables(made.stored(one), made.kinds) for one in made.every[:2]]
-        for text, quote in relations.questions(made, 20):
-            for one, tables in zip(opened, made.every, strict=False):
-                mine = relations.vectors(quote, one.evaluate(quote.lowered.core))
-                core = quote.lowered.core
-                honest = relations.vectors(quote, relations.Reference(made.stored(tables)).evaluate(core))
-                assert mine == honest, (made.seed, text)
-            count += 1
-    return count
-
-
-def test_no_unit_moves_a_reading_further_than_it_claims(record_property):
-    count, found = run(iter(range(10_000)), TRIPLES)
-    record_property("triples", count)
-    assert found == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("start", range(10_000, 40_000, 10_000))
-def test_no_unit_moves_a_reading_further_than_it_claims_at_length(start):
-    count, found = run(iter(range(start, start + 10_000)), LONG)
-    assert (count >= LONG, found) == (True, [])
-
-
-@pytest.mark.parametrize("engine", OTHERS)
-def test_every_engine_has_the_same_integers(engine, record_property):
-    record_property("questions", on_both(engine, iter(range(50_000, 60_000)), EACH))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("engine", OTHERS)
-def test_every_engine_has_the_same_integers_at_length(engine):
-    on_both(engine, iter(range(60_000, 70_000)), 20 * EACH)
+def asks(monkeypatch: Any, text: str) -> None:
+    monkeypatch.setattr(relations, "question", lambda luck, made: text)
 
 
 def test_groups_that_forget_the_unit_are_found(monkeypatch):
@@ -89,6 +40,7 @@ def test_groups_that_forget_the_unit_are_found(monkeypatch):
         return honest(node, [(rows[0][0], *row[1:]) for row in rows])
 
     monkeypatch.setattr(reference_relations, "_groups", weakened)
+    asks(monkeypatch, "SELECT SUM(CLIP(n, -3, 3)) FROM (SELECT pid, COUNT(*) * 9 - 120 AS n FROM visits GROUP BY pid)")
     assert is_found(iter(range(50, 550)))
 
 
@@ -97,7 +49,7 @@ def test_a_join_by_something_else_than_the_unit_is_found(monkeypatch):
     honest = reference_relations._match
 
     def weakened(node: Any, rows: Any, others: Any, width: int) -> Any:
-        first = min((other[node.other_on[0]] for other in others), default=None)
+        first = min((other[node.other_on[0]] for other in others), key=str, default=None)
         moved = [(*row[: node.on[0]], first, *row[node.on[0] + 1 :]) for row in rows]
         return [(*row, *met[len(row) :]) for row, met in zip(rows, honest(node, moved, others, width), strict=False)]
 
@@ -115,7 +67,7 @@ def test_rows_put_together_that_forget_the_unit_are_found(monkeypatch):
 
     monkeypatch.setattr(reference_relations, "relation", weakened)
     monkeypatch.setattr(reference, "relation", weakened)
-    monkeypatch.setattr(relations, "question", relations.together)
+    monkeypatch.setattr(drawn, "RELATIONS", (drawn.together,))
     assert is_found(iter(range(500)))
 
 
@@ -127,7 +79,7 @@ def test_row_numbers_across_units_are_found(monkeypatch):
         return honest(replace(node, keys=node.keys[1:]), rows)
 
     monkeypatch.setattr(reference_relations, "_ranked", weakened)
-    monkeypatch.setattr(relations, "question", relations.numbered)
+    monkeypatch.setattr(drawn, "RELATIONS", (drawn.numbered,))
     assert is_found(iter(range(500)))
 
 
@@ -140,6 +92,7 @@ def test_a_cohort_of_other_units_is_found(monkeypatch):
         return [(*row, int(len(found) > 1)) for row in rows] if found else honest(node, rows, among)
 
     monkeypatch.setattr(reference_relations, "_flag", weakened)
+    asks(monkeypatch, "SELECT COUNT(*), SUM(age) FROM visits WHERE pid IN (SELECT who FROM diagnoses WHERE kind = 'a')")
     assert is_found(iter(range(500)))
 
 
@@ -152,5 +105,5 @@ def test_a_list_that_looks_at_other_rows_is_found(monkeypatch):
         return [(*row, int(1 in marks)) for row in rows]
 
     monkeypatch.setattr(reference_relations, "_found", weakened)
-    monkeypatch.setattr(relations, "question", relations.listed)
+    asks(monkeypatch, "SELECT COUNT(*) FROM visits WHERE city IN (SELECT city FROM places WHERE region = 'N')")
     assert is_found(iter(range(500)))

@@ -3,9 +3,8 @@
 `world(seed)` is one catalog with about 25 units, some of them built to reach the bounds: very many rows in one key,
 rows in every key, one key more than a unit may have, all values at the upper bound, at the lower one, beyond both,
 nothing but missing values. `tables` and `pairs` are its neighbours under the catalog's relation: the table without
-each unit, or with another unit, built so too, in its place. `questions(world)` are SQL texts over the whole accepted
-surface. `moves` compares the integer vectors of two evaluations with what the quote's readings claim. Everything
-follows from the seed.
+each unit, or with another unit, built so too, in its place. `questions(world)` are SQL texts of its one table. `moves`
+compares the integer vectors of two evaluations with what the quote's readings claim. Everything follows from the seed.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ import itertools
 import math
 import random
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from dpcurator.aggregates import AGGREGATES
+from dpcurator.break_me.questions import question as drawn
 from dpcurator.break_me.sensitivity import Scores
 from dpcurator.catalog.bind import catalog_of
 from dpcurator.catalog.load import load
@@ -324,72 +325,10 @@ def _value(luck: random.Random, column: Any, end: str) -> Any:
 
 # --- questions ------------------------------------------------------------------------------------------------------
 
-AGGREGATE_TEXTS = [
-    "COUNT(*)", "COUNT(1)", "COUNT(age)", 'COUNT("net gain")', "COUNT(city)", "COUNT(dose)", "COUNT(day)", "SUM(age)",
-    "AVG(age)", 'SUM("net gain")', 'AVG("net gain")', "SUM(gain)", "AVG(gain)", "SUM(seen)", "AVG(seen)",
-    "VAR_POP(age)", 'STDDEV("net gain")', 'COVAR_POP("net gain", age)', "CORR(age, gain)", "REGR_R2(gain, seen)",
-]
-LEAVES = [
-    "age > 3", "age <= 4.5", "age = 5", "age <> 5", "age IS NULL", "NOT age > 3", '"net gain" >= 0',
-    '"net gain" < gain', "gain = gain", "gain IS NOT NULL", "age > gain", "city = 'Leeds'", "city <> 'York'",
-    "city >= 'M'", "city IS NULL", "city IN ('Leeds', '', NULL)", "city NOT IN ('York')", "dose IN (0, 0.5)",
-    "dose = 0", "dose < 1e16", "floor > 0", "floor BETWEEN -1 AND 9007199254740993", "seen", "NOT seen",
-    "seen = FALSE", "day = '2024-02-29'", "day > DATE '2000-01-01'", "day IS NOT NULL", "TRUE", "FALSE", "NULL",
-    "age = 99999999999999999999", "age IN (1, 2.5, 3)", "age < dose",
-]
-TAILS = ["", "", " HAVING COUNT(*) > 10", " ORDER BY 1 DESC", " LIMIT 2", " ORDER BY COUNT(*) LIMIT 3 OFFSET 1"]
-
-
-EXPRESSIONS = [
-    "SUM(CASE WHEN seen THEN 1 ELSE 0 END)", "AVG(CASE WHEN age > 3 THEN 0.5 WHEN age < 0 THEN -2.25 END)",
-    "SUM(CLIP(age * 3 - gain, -4, 9))", "AVG(CLIP(gain / age, -1, 1))", "COUNT(NULLIF(floor, 7))",
-    'SUM(CLIP("net gain" * "net gain", 0, 50))', "AVG(LENGTH(city))", "SUM(age * age)", "AVG(ABS(age) % 7)",
-    "SUM(CLIP(EXP(gain), 0, 8))", "AVG(LEAST(age, floor, 5))", "SUM(COALESCE(age, 3))", "SUM(EXTRACT(month FROM day))",
-    "SUM(CAST(seen AS INTEGER))", 'AVG(CAST(gain AS INTEGER))', "SUM(CAST(age AS DOUBLE))", "AVG(CAST(age AS BOOLEAN))",
-    "SUM(CLIP(CAST(city AS DOUBLE), -1, 1))", "COUNT(CAST(day AS TIMESTAMP))", "COUNT(CAST(floor AS TEXT))",
-    "COUNT(CAST(city AS DATE))", "COUNT(CAST(city AS INTEGER))",
-]
-KEY_EXPRESSIONS = [
-    "UPPER(city)", "CASE WHEN age > 0 THEN 'a' ELSE 'b' END", "floor + 1", "EXTRACT(month FROM day)", "city || '!'",
-    "COALESCE(city, 'none')", "LENGTH(city)", "FLOOR(age / 4)", "seen = TRUE",
-    "CAST(age > 2 AS INTEGER)", "CAST(floor AS TEXT)", "CAST(day AS TIMESTAMP)", "CAST(floor AS BOOLEAN)",
-]
-
 
 def question(luck: random.Random, world: World) -> str:
-    texts = [*AGGREGATE_TEXTS, *([] if world.each_row else ["COUNT(DISTINCT who)", "COUNT(who)"])]
-    items = luck.sample(texts, luck.choice([1, 2, 2, 3, 4]))
-    if len(items) > 1 and luck.random() < 0.2:
-        items[0] = f"ROUND({items[0]} / (1 + {items[1]}), 2) AS r"
-    elif luck.random() < 0.3:
-        items[0] = luck.choice(EXPRESSIONS)
-    chosen = luck.sample(list(KEYED), luck.choice([0, 1, 1, 2, 2, 3]))
-    unlisted = {column.name for column in world.catalog.tables[0].columns if column.unknown_keys}
-    if unlisted & {KEYED[j] for j in chosen}:
-        chosen = [j for j in chosen if KEYED[j] != "dose"]  # unknown keys are never floats
-    keys = [KEYED[j] for j in chosen]
-    if len(keys) < 3 and luck.random() < 0.2:
-        keys.append(luck.choice(KEY_EXPRESSIONS))
-    where = ""
-    if luck.random() < 0.6:
-        parts = luck.sample(LEAVES, luck.choice([1, 1, 2, 3]))
-        if not world.each_row and luck.random() < 0.1:
-            parts[0] = "who IS NOT NULL"
-        where = f" WHERE {_joined(luck, parts)}"
-    if world.each_row and world.replaces and luck.random() < 0.4:  # all rows together: their number is public
-        keys, where = [], ""
-    group = f" GROUP BY {', '.join(keys)}" if keys else ""
-    if unlisted & set(keys) and world.seed % 3 and not any("DISTINCT" in item for item in items):
-        group = f" GROUP BY WITH_OTHER({', '.join(keys)})"
-    tail = luck.choice(TAILS)
-    return f"SELECT {', '.join([*keys, *items])} FROM visits{where}{group}{tail}"
-
-
-def _joined(luck: random.Random, parts: list[str]) -> str:
-    text = parts[0]
-    for part in parts[1:]:
-        text = f"({text} {luck.choice(['AND', 'OR', 'AND NOT', 'OR NOT'])} ({part}))"
-    return text
+    """A question of the world's one table, by the generator of `dpcurator/break_me`."""
+    return drawn(luck, world.catalog.tables[0]).text
 
 
 @functools.cache
@@ -404,20 +343,16 @@ def priced(text: str, catalog: Catalog, epsilon: str, *, cut: bool = False) -> Q
 
 
 def questions(world: World, count: int) -> Iterator[tuple[str, Quote]]:
-    """Questions with something to pay for, of at most 400 keys so that a run stays short. Refusals are not caught, but
-    for expressions whose bounds or lists this world does not give."""
+    """Questions with something to pay for, of at most 400 keys so that a run stays short; those refused are passed
+    over."""
     luck = random.Random(f"questions {world.seed}")
     while count:
         text, epsilon = question(luck, world), luck.choice(PRICES)
-        try:
+        with suppress(Refusal):
             quote = priced(text, world.catalog, epsilon, cut=bool(world.seed % 3))
-        except Refusal:
-            if not any(one in text for one in (*EXPRESSIONS, *KEY_EXPRESSIONS)):
-                raise
-            continue
-        if (quote.priced or quote.lowered.chosen) and len(quote.lowered.keys) <= 400:
-            count -= 1
-            yield f"{text} [{epsilon}]", quote
+            if (quote.priced or quote.lowered.chosen) and len(quote.lowered.keys) <= 400:
+                count -= 1
+                yield f"{text} [{epsilon}]", quote
 
 
 # --- the law --------------------------------------------------------------------------------------------------------

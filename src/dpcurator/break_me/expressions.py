@@ -130,11 +130,11 @@ def made(luck: random.Random, field: Field) -> tuple[str, str]:
     return form.format(field.sql), kind or field.type
 
 
-def shown(luck: random.Random, leaf: Callable[[], str], depth: int) -> str:
+def shown(luck: random.Random, leaf: Callable[[], str], depth: int, shapes: Sequence[str] = SHAPES) -> str:
     """Arithmetic over aggregates, which `leaf` draws, and over constants."""
     if depth == 0 or luck.random() < 0.2:
         return luck.choice(_LEAVES) if luck.random() < 0.2 else leaf()
-    return luck.choice(SHAPES).format(shown(luck, leaf, depth - 1), shown(luck, leaf, depth - 1))
+    return luck.choice(shapes).format(shown(luck, leaf, depth - 1, shapes), shown(luck, leaf, depth - 1, shapes))
 
 
 # --- keys and conditions ----------------------------------------------------------------------------------------------

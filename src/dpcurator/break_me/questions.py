@@ -2,9 +2,9 @@
 
 Definition  `question(luck, table)` draws aggregates of every kind and arithmetic over them, listed and unknown keys and
             their expressions, conditions of every type, HAVING, ORDER BY, LIMIT; with the tables of its schema, also
-            what is made of them in FROM (`relations`), and cohorts. It knows the public declaration alone. `smaller`
-            gives the questions with one part less, for a witness that can be read. All tests of questions draw from
-            here, so a new aggregate, expression or relation is entered once.
+            what is made of them in FROM, and conditions that look there (`relations`). It knows the public declaration
+            alone. `smaller` gives the questions with one part less, for a witness that can be read. All tests of
+            questions draw from here, so a new aggregate, expression or relation is entered once.
 Promise     A function of the luck it is given. A question may be refused (bounds that an expression does not have, too
             many keys): then it is refused on every data set alike, and counts as asked.
 Checked     tests/break_me/test_break_me.py, tests/laws/test_questions.py.
@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dpcurator.break_me.expressions import call, condition, key, literal, shown
-from dpcurator.break_me.relations import Around, cohort, relation
+from dpcurator.break_me.relations import Around, beyond, relation
 from dpcurator.break_me.tables import Column, Source, Table, quoted, source_of
 
 __all__ = ["Column", "Question", "Table", "literal", "question", "quoted"]
@@ -46,7 +46,7 @@ class Question:
         group = f" GROUP BY {f'WITH_OTHER({listed})' if self.other else listed}" if self.keys else ""
         where = f" WHERE {' AND '.join(self.where)}" if self.where else ""
         named, source = self._given()
-        told = [key for key in self.keys if "(SELECT" not in key]  # a cohort can be grouped by, and not be shown
+        told = [key for key in self.keys if "(SELECT" not in key]  # such a condition can be grouped by, not shown
         return f"{named}SELECT {', '.join((*told, *self.items))} FROM {source}{where}{group}{self.tail}"
 
     def _given(self) -> tuple[str, str]:
@@ -98,7 +98,7 @@ def question(luck: random.Random, table: Table, tables: Sequence[Table] = ()) ->
         if luck.random() < 0.1:
             where.append(f"{source.unit.sql} IS NOT NULL")
         if tables and luck.random() < 0.3:
-            where.append(cohort(around, source.unit))
+            where.append(beyond(around, source))
             if luck.random() < 0.2:
                 keys, other = [where.pop()], False
     return Question(
@@ -113,10 +113,10 @@ def question(luck: random.Random, table: Table, tables: Sequence[Table] = ()) ->
 
 def _keys(luck: random.Random, source: Source) -> tuple[list[str], bool, bool]:
     """Keys, whether some are unknown, and whether the question is to be of all rows."""
-    if source.unit is None and luck.random() < 0.3:  # each row is a unit: all rows, whose number may be public
+    if source.unit is None and luck.random() < 0.4:  # each row is a unit: all rows, whose number may be public
         return [], False, True
     keyed = [field for field in source.fields if field.keys or field.unknown_keys]
-    chosen = luck.sample(keyed, min(len(keyed), luck.choice((0, 1, 1, 2))))
+    chosen = luck.sample(keyed, min(len(keyed), luck.choice((0, 1, 1, 2, 2, 3))))
     unknown = any(field.unknown_keys for field in chosen)
     if unknown:  # made of whole numbers and texts alone
         chosen = [field for field in chosen if field.type != "float"]

@@ -1,8 +1,9 @@
 """What stands in FROM, drawn: a table, and what is made of it and of other tables of the same units, one upon another.
 
 Definition  `relation` draws some of `RELATIONS` one after the other: rows for each unit, joins on the unit and with
-            public tables, rows of two tables together, rows numbered within their unit. `cohort` draws a condition on
-            the unit. A new kind of relation is a function here and a place in that tuple.
+            public tables, rows of two tables together, rows numbered within their unit. `beyond` draws one of
+            `CONDITIONS`, which look at other tables: at the unit's rows there, or at a public list. A new kind is a
+            function here and a place in one of the two tuples.
 Promise     A function of the luck and of the public declaration. Every subquery has names of its own.
 Checked     tests/break_me/test_break_me.py, tests/laws/test_questions.py.
 """
@@ -51,15 +52,19 @@ def relation(around: Around, table: Table) -> Source:
     return found
 
 
-def cohort(around: Around, unit: Field, depth: int = 1) -> str:
-    """A condition on the unit: whether it has some row in a private table of the same units."""
-    luck, other = around.luck, around.fellow(unit)
-    own = other.unit
-    if own is None or not other.fields:
-        return f"{unit.sql} IS NOT NULL"
-    where = [condition(luck, other)] if luck.random() < 0.8 else []
+def beyond(around: Around, one: Source) -> str:
+    """A condition on a row that looks at another table."""
+    return around.luck.choice(CONDITIONS)(around, one)
+
+
+def cohort(around: Around, one: Source, depth: int = 1) -> str:
+    """Whether the row's unit has some row in a private table of the same units."""
+    luck, unit = around.luck, _unit_of(one)
+    other = around.fellow(unit)
+    own = _unit_of(other)
+    where = [condition(luck, other)] if other.fields and luck.random() < 0.8 else []
     if depth and luck.random() < 0.3:
-        where.append(cohort(around, own, depth - 1))
+        where.append(cohort(around, other, depth - 1))
     text = f"SELECT {own.sql} FROM {other.text}{_where(where)}"
     if luck.random() < 0.4:
         tied = f"SELECT 1 FROM {other.text}{_where([f'{own.sql} = {unit.sql}', *where[:1]])}"
@@ -67,6 +72,36 @@ def cohort(around: Around, unit: Field, depth: int = 1) -> str:
     if luck.random() < 0.3:
         text += f" GROUP BY {own.sql} HAVING {luck.choice(('COUNT(*) > 1', 'COUNT(*) < 3'))}"
     return f"{unit.sql} {luck.choice(('IN', 'NOT IN'))} ({text})"
+
+
+def listed(around: Around, one: Source) -> str:
+    """Whether the row's value is in a public table; of a cohort where there is no such table."""
+    luck = around.luck
+    met = _met(around, one)
+    if met is None:
+        return cohort(around, one)
+    field, other, column = met
+    where = [condition(luck, other)] if luck.random() < 0.5 else []
+    if luck.random() < 0.4:
+        tied = [f"{column.sql} = {field.sql}", *where]
+        return f"{luck.choice(('EXISTS', 'NOT EXISTS'))} (SELECT 1 FROM {other.text}{_where(tied)})"
+    value = f"{field.sql} + 1" if field.type == "integer" and luck.random() < 0.3 else field.sql
+    return f"{value} {luck.choice(('IN', 'NOT IN'))} (SELECT {column.sql} FROM {other.text}{_where(where)})"
+
+
+CONDITIONS: Final[tuple[Callable[[Around, Source], str], ...]] = (cohort, cohort, listed)
+
+
+def _met(around: Around, one: Source) -> tuple[Field, Source, Field] | None:
+    """A field, a public table under a name of its own, and a column there of the same type; None: there is none."""
+    pairs = [(field, table, number) for table in around.tables if table.unit is None
+             for number, column in enumerate(table.columns)
+             for field in one.fields if field.type == column.type != "float"]
+    if not pairs:
+        return None
+    field, table, number = around.luck.choice(pairs)
+    other = source_of(table, around.name())
+    return field, other, other.fields[number]
 
 
 # --- the relations ----------------------------------------------------------------------------------------------------
@@ -87,7 +122,7 @@ def per_unit(around: Around, one: Source, *, keys: int | None = None) -> Source:
         fields.append(Field(f"{alias}.n", "integer"))
     where = [*one.where]
     if luck.random() < 0.4:
-        where.append(condition(luck, one) if one.fields and luck.random() < 0.7 else cohort(around, unit))
+        where.append(condition(luck, one) if one.fields and luck.random() < 0.7 else beyond(around, one))
     having = luck.choice(("", "", " HAVING COUNT(*) > 1", f" HAVING {fold(luck, one)[0]} IS NOT NULL"))
     by = ", ".join((unit.sql, *(field.sql for field in grouped)))
     text = f"(SELECT {_titled(named)} FROM {one.text}{_where(where)} GROUP BY {by}{having}) AS {alias}"
@@ -121,7 +156,10 @@ def joined(around: Around, one: Source) -> Source:
     pairs = [(left, right) for left in one.fields for right in other.fields if left.type == right.type != "float"]
     keyed = luck.choice(pairs) if pairs and luck.random() < 0.3 else None
     right = per_unit(around, replace(other, fields=(keyed[1],)) if keyed else other, keys=1 if keyed else 0)
-    on = [f"{unit.sql} = {_unit_of(right).sql}"] + ([f"{keyed[0].sql} = {right.fields[0].sql}"] if keyed else [])
+    on = [f"{unit.sql} = {_unit_of(right).sql}"]
+    if keyed:
+        more = " + 1" if keyed[0].type == "integer" and luck.random() < 0.3 else ""
+        on.append(f"{keyed[0].sql}{more} = {right.fields[0].sql}")
     how = luck.choice(("JOIN", "LEFT JOIN", "INNER JOIN", "RIGHT JOIN"))
     if how == "RIGHT JOIN" and " JOIN " not in one.text:
         text = f"{right.text} RIGHT JOIN {one.text} ON {' AND '.join(on)}"
@@ -132,16 +170,13 @@ def joined(around: Around, one: Source) -> Source:
 
 def with_public(around: Around, one: Source) -> Source:
     """Beside each row those of a public table with the same value; the same rows where there is no such table."""
-    luck = around.luck
-    pairs = [(field, table, column) for table in around.tables if table.unit is None for column in table.columns
-             for field in one.fields if field.type == column.type != "float"]
-    if not pairs:
+    met = _met(around, one)
+    if met is None:
         return one
-    field, table, column = luck.choice(pairs)
-    alias = around.name()
-    other = source_of(table, alias)
-    met = next(known for known, given in zip(other.fields, table.columns, strict=True) if given.name == column.name)
-    text = f"{one.text} {luck.choice(('JOIN', 'LEFT JOIN'))} {other.text} ON {field.sql} = {met.sql}"
+    (field, other, column), luck = met, around.luck
+    form = {"integer": "{0} = {1} - 1", "text": "UPPER({0}) = UPPER({1})"}.get(field.type, "{0} = {1}")
+    on = (form if luck.random() < 0.3 else "{0} = {1}").format(field.sql, column.sql)
+    text = f"{one.text} {luck.choice(('JOIN', 'LEFT JOIN'))} {other.text} ON {on}"
     return replace(one, text=text, fields=(*one.fields, *other.fields))
 
 
