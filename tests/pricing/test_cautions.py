@@ -51,18 +51,11 @@ def test_d7_a_bar_wider_than_an_average_group_is_told():
     assert quoted("SELECT city, COUNT(*) AS n FROM visits GROUP BY city", CATALOG, "0.01").cautions() == ()
 
 
-@pytest.mark.parametrize(("asked", "told"), [
-    ("city = 'Leeds' GROUP BY city", "1 of the 3 groups"),
-    ("city IN ('Leeds', 'York') AND age > 3 GROUP BY city", "2 of the 3 groups"),
-    ("age >= 65 GROUP BY FLOOR(age / 10)", "6 of the 12 groups"),
-    ("65 <= age AND age < 80 AND smoker GROUP BY FLOOR(age / 10), city", "9 of the 36 groups"),
-    ("age >= 0 GROUP BY FLOOR(age / 10)", ""), ("city = 'Leeds' OR smoker GROUP BY city", ""),
-    ("age >= 65 GROUP BY city", ""), ("city <> 'Leeds' GROUP BY city", ""),
-])
-def test_d9_groups_in_which_where_lets_no_row_be_are_told(asked, told):
-    found = [one for one in quoted(f"SELECT COUNT(*) FROM visits WHERE {asked}").cautions() if "groups alone" in one]
-    assert len(found) == bool(told)
-    assert all(f"rows be in {told} alone" in one for one in found)
+def test_d4_a_question_of_no_group_at_all_is_free_and_says_why():
+    quote = quoted("SELECT COUNT(*) FROM visits WHERE city = 'Lead' GROUP BY city")
+    assert quote.free
+    assert quote.cautions() == ("'Lead' is no key of city, so perhaps no row has it; did you mean 'Leeds'?",)
+    assert "caution: 'Lead' is no key" in str(quote)
 
 
 def test_d7_an_average_that_may_be_anything_between_its_bounds_is_told():

@@ -144,7 +144,7 @@ def _confirmed(curator: Any, cautions: Sequence[str], cost: Fraction) -> None:
     told = list(cautions)
     if cost * 5 > total:
         told.append(f"this costs {decimal_text(100 * cost / total)} % of the whole budget")
-    if told:
+    if told and cost:
         print(*(f"caution: {words}" for words in told), sep="\n", file=sys.stderr)
         if not typer.confirm("pay and answer?", err=True):
             raise Refusal("not asked: you said no.", cure="Nothing was charged. With --yes there is no such question.")

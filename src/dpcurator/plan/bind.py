@@ -158,7 +158,7 @@ def _key(part: Syntax, scope: Scope) -> KeyColumn:
     part = _named_item(part, scope)
     typed = scope.reader("GROUP BY").value(part)
     _no_units(part, typed.part, scope)
-    made = keyed(part, typed, scope.table, scope.catalog)
+    made = keyed(part, typed, scope.table, scope.catalog, scope.scene.relation)
     if made.listed:
         check_dated(made.part, part, "", scope.table, scope.scene.relation, scope.catalog, where=place(part))
     if any(typed.part == other.part for other in scope.keys):

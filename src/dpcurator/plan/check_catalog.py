@@ -16,7 +16,7 @@ from dpcurator.language.rows import walk as parts_of
 from dpcurator.language.spelling import spelled
 from dpcurator.plan.limits import check, finishing
 from dpcurator.plan.nodes import KeyColumn, Measured, Plan, measured_of
-from dpcurator.plan.public_keys import digest_of, image, same_in_a_unit, selectable
+from dpcurator.plan.public_keys import digest_of, same_in_a_unit, selectable
 from dpcurator.plan.relation_facts import facts, least_units, public_table
 from dpcurator.plan.relations import (
     Computed,
@@ -36,6 +36,7 @@ from dpcurator.plan.relations import (
     leaves,
     walk,
 )
+from dpcurator.plan.ruled_out import keys_meant
 
 
 def disagreement(plan: Plan, catalog: Catalog) -> str | None:
@@ -156,7 +157,7 @@ def _keys(plan: Plan, table: Table, catalog: Catalog) -> str | None:
     for key in plan.source.source.columns:
         if not _same(key, table):
             return f"{key.name!r} has other keys"
-        keys = image(key.part, table)
+        keys = keys_meant(key, table, plan.source.source.source)
         listed = (None, "") if keys is None else (len(keys), digest_of(keys))
         if (key.count, key.digest) != listed:
             return f"{key.name!r} has other keys"

@@ -35,10 +35,12 @@ from dpcurator.language.spelling import own_bounds, spelled
 from dpcurator.language.typed import Typed, own_type
 from dpcurator.plan.nodes import KeyColumn
 from dpcurator.plan.public_keys import MOST_PLAIN, digest_of, image, same_in_a_unit, selectable, without_list
+from dpcurator.plan.relations import Relation
+from dpcurator.plan.ruled_out import image_in
 
 
-def keyed(part: Syntax, typed: Typed, table: Table, catalog: Catalog) -> KeyColumn:
-    """The key column of `GROUP BY part`. Raises Refusal."""
+def keyed(part: Syntax, typed: Typed, table: Table, catalog: Catalog, relation: Relation | None = None) -> KeyColumn:
+    """The key column of `GROUP BY part`. relation: what is grouped, whose WHERE may rule keys out. Raises Refusal."""
     at = place(part)
     type = own_type(typed)
     if type == "local":
@@ -52,7 +54,7 @@ def keyed(part: Syntax, typed: Typed, table: Table, catalog: Catalog) -> KeyColu
     operand = clamped(read, table)
     name = quote(spelled(operand, table)) if isinstance(read, Field) else spelled(operand, table)
     name = words(part) or name
-    keys = _image(operand, name, at, table)
+    keys = _image(operand, name, at, table, relation)
     if isinstance(read, Field) and keys is not None and operand is not read and len(keys) > MOST_PLAIN:
         raise Refusal(
             f"GROUP BY {name} would have {len(keys):,} keys; a column by itself has at most {MOST_PLAIN:,}.", where=at,
@@ -66,9 +68,11 @@ def keyed(part: Syntax, typed: Typed, table: Table, catalog: Catalog) -> KeyColu
     return KeyColumn(said, operand, type, len(keys), digest_of(keys), same_in_a_unit(operand, table))
 
 
-def _image(operand: Operand, name: str, at: str, table: Table) -> tuple[Value, ...] | None:
+def _image(
+    operand: Operand, name: str, at: str, table: Table, relation: Relation | None = None
+) -> tuple[Value, ...] | None:
     try:
-        return image(operand, table)
+        return image(operand, table) if relation is None else image_in(operand, table, relation)
     except Refusal as refused:
         long = refused
     raise Refusal(f"GROUP BY {name}: {long.what}", where=at, cure=long.cure)

@@ -17,7 +17,7 @@ from dpcurator.catalog.model import Table
 from dpcurator.errors import Refusal
 from dpcurator.language.limits import KEY_LETTERS
 from dpcurator.plan.nodes import Apply, Given, Key, Plan, Post
-from dpcurator.plan.public_keys import image
+from dpcurator.plan.ruled_out import keys_meant
 
 MOST_CELLS: Final = 5_000_000  # keys times what is computed for each: noise, cells, parts of expressions
 WIDTH: Final = 2**62  # of (U - L) max_rows, where whole numbers U and L are the ends of what is added up
@@ -43,7 +43,7 @@ def finishing(plan: Plan, table: Table) -> Finishing:
     shown = [text for output in plan.outputs for text in _texts(output.part)]
     letters = 0
     for number, column in enumerate(grouped.columns):
-        listed = image(column.part, table) or ()
+        listed = keys_meant(column, table, grouped.source) or ()
         total = sum(len(key) for key in listed if isinstance(key, str))
         each = keys * total // max(1, len(listed))
         letters += each * (1 + sum(text == number for text in shown))

@@ -59,9 +59,9 @@ from dpcurator.plan.core import (
 from dpcurator.plan.core_relations import columns_of
 from dpcurator.plan.lower_relations import lowered_relation, physical, sources
 from dpcurator.plan.nodes import Ask, Grouped, Measured, Plan, Rows, Where
-from dpcurator.plan.public_keys import image
 from dpcurator.plan.relation_facts import Facts, facts
 from dpcurator.plan.relations import Relation, base
+from dpcurator.plan.ruled_out import keys_meant
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,8 @@ class Lowered:
 
 def keys_of(plan: Plan, table: Table) -> tuple[tuple[Value, ...], ...]:
     """The public keys of a plan in canonical order: all tuples of its columns' lists."""
-    lists = [image(column.part, table) or () for column in plan.source.source.columns]
+    grouped = plan.source.source
+    lists = [keys_meant(column, table, grouped.source) or () for column in grouped.columns]
     return tuple(itertools.product(*lists))
 
 
@@ -159,7 +160,7 @@ def _condition(where: Predicate | None, grouped: Grouped, table: Table) -> Predi
                 f"GROUP BY {key.name}: unknown keys are made of whole numbers and texts, never of floats.",
                 cure="Group by listed keys only, or by whole numbers.",
             )
-        keys = image(key.part, table)
+        keys = keys_meant(key, table, grouped.source)
         if keys is not None:
             parts.append(_is_listed(key.part, keys))
     return parts[0] if len(parts) == 1 else AllOf(tuple(parts)) if parts else None

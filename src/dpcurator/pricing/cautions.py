@@ -5,7 +5,6 @@
 - A number is compared with one beyond the bounds of its column: values may be beyond them, and are not expected to be.
 - The error bar of a count is wider than an average group is expected to be (D7), by the public number of units; the one
   of an average reaches from bound to bound, in a group of as many rows, or of 10,000 where no number is public.
-- WHERE lets no row be in some of the listed groups, by public facts: they are answered with noise alone (D9).
 - With unknown keys, the group that is shown with an even probability is larger than all units are expected to be (D5).
 
 Checked in tests/pricing/test_cautions.py.
@@ -13,25 +12,21 @@ Checked in tests/pricing/test_cautions.py.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
 from dpcurator.catalog.model import Catalog, Column, Table, Value
 from dpcurator.errors import closest
 from dpcurator.language.names import quote as named
-from dpcurator.language.rows import AllOf, Among, Compare, Constant, Field, Operand, Predicate, walk
+from dpcurator.language.rows import Among, Compare, Constant, Field, Operand, Predicate, walk
 from dpcurator.numbers import decimal_text
 from dpcurator.numbers.text_table import printable
 from dpcurator.plan.nodes import Plan, Result, Where, measured_of
-from dpcurator.plan.public_keys import image
 from dpcurator.plan.relation_facts import table_of
 from dpcurator.pricing.selecting import Selecting
 
 MOST: Final = 20  # cautions of what is compared
-FEW_KEYS: Final = 10_000  # of a column, where it is looked at which of them WHERE leaves
 Count = tuple[str, str, Fraction]  # the title of a column that is a count, its error bar in words and as a number
 
 
@@ -40,7 +35,7 @@ def cautions(
 ) -> tuple[str, ...]:
     """A sentence for each, none where nothing looks like a mistake. counts, averages: see `counted`, `averaged`."""
     table = table_of(plan, catalog)
-    compared = (*impossible(plan, table), *comparisons(plan, table))
+    compared = comparisons(plan, table)
     return (*_averages(plan, averages), *compared, *_sizes(plan, catalog, table, selecting, counts))
 
 
@@ -49,49 +44,6 @@ def counted(plan: Plan) -> frozenset[str]:
     alone = [one for one in plan.outputs if isinstance(one.part, Result)]
     return frozenset(one.title for one in alone if isinstance(one.part, Result)
                      and plan.calls[one.part.index].function.startswith("COUNT"))
-
-
-def impossible(plan: Plan, table: Table) -> tuple[str, ...]:
-    """Of listed groups in which WHERE lets no row be, by the columns' lists and bounds alone (D9)."""
-    below, keys = plan.source.source.source, plan.source.source.columns
-    if not isinstance(below, Where) or not keys or not all(key.count and key.count <= FEW_KEYS for key in keys):
-        return ()
-    parts = below.predicate.parts if isinstance(below.predicate, AllOf) else (below.predicate,)
-    columns = list(table.columns)
-    for part in parts:
-        for index, narrower in _narrowed(part, columns):
-            columns[index] = narrower
-    left = [image(key.part, replace(table, columns=tuple(columns))) for key in keys]
-    whole, possible = plan.source.source.keys, math.prod(len(one or ()) for one in left)
-    if None in left or possible >= whole:
-        return ()
-    return (f"WHERE lets rows be in {possible:,} of the {whole:,} groups alone; the others are answered with noise and "
-            "nothing else, and make it no less",)
-
-
-def _narrowed(part: Predicate, columns: Sequence[Column]) -> Iterator[tuple[int, Column]]:
-    """A column's number, and its facts where a condition holds that compares it with constants."""
-    if isinstance(part, Among) and isinstance(part.operand, Field):
-        column, values = columns[part.operand.index], {one.value for one in part.values}
-        if column.keys is not None:
-            yield part.operand.index, replace(column, keys=tuple(key for key in column.keys if key in values))
-    if not isinstance(part, Compare):
-        return
-    turned = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
-    for one, other, op in ((part.left, part.right, part.op), (part.right, part.left, turned.get(part.op, part.op))):
-        if not (isinstance(one, Field) and isinstance(other, Constant)):
-            continue
-        column, value = columns[one.index], other.value
-        if op == "=" and column.keys is not None:
-            yield one.index, replace(column, keys=tuple(key for key in column.keys if key == value))
-        if not isinstance(value, int | float) or not math.isfinite(value) or column.keys is not None:
-            continue
-        if column.lower is not None and column.upper is not None:
-            end = Fraction(value)
-            low = max(column.lower, end) if op in ("=", ">", ">=") else column.lower
-            high = min(column.upper, end) if op in ("=", "<", "<=") else column.upper
-            if low <= high:
-                yield one.index, replace(column, lower=low, upper=high)
 
 
 def averaged(plan: Plan) -> frozenset[str]:

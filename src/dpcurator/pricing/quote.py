@@ -127,7 +127,8 @@ class Quote:
     def __str__(self) -> str:
         """The price, then the error bar of each column."""
         if self.free:
-            return "free: every value is public, no private data would be read"
+            told = [f"caution: {words}" for words in self.cautions()]
+            return "\n".join(["free: every value is public, no private data would be read", *told])
         percent = decimal_text(self.confidence * 100)
         bars = [f"  {title}: {bar}" for title, bar in self._bars()]
         price = f"price: {' and '.join(self._charged())}, of a budget of {decimal_text(self.catalog.budget)}"
@@ -142,7 +143,7 @@ class Quote:
         from dpcurator.pricing.cautions import averaged, cautions, counted
 
         if self.free:
-            return ()
+            return cautions(self.plan, self.catalog, None, ())
         titles = counted(self.plan)
         counts = [(bar.title, describe(bar), bar.error) for bar in bars(self)
                   if bar.title in titles and bar.error is not None and bar.rows is None]

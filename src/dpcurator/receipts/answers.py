@@ -19,8 +19,8 @@ from dpcurator.ledger.keys import canonical
 from dpcurator.numbers import decimal_text
 from dpcurator.plan.check_catalog import disagreement
 from dpcurator.plan.nodes import Key, Output, Plan, Result
-from dpcurator.plan.public_keys import image
 from dpcurator.plan.relation_facts import table_of
+from dpcurator.plan.ruled_out import keys_meant
 from dpcurator.pricing.cut import reason
 from dpcurator.pricing.quote import price
 from dpcurator.receipts.earlier_notes import earlier_notes
@@ -110,7 +110,7 @@ def _listed(plan: Plan, rows: list[list[Json]], catalog: Catalog) -> None:
     if not grouped.listed or not shown:
         return
     table = table_of(plan, catalog)
-    lists = [image(column.part, table) or () for column in grouped.columns]
+    lists = [keys_meant(column, table, grouped.source) or () for column in grouped.columns]
     known = [{canonical(shown_cell(output, value).as_json()): n for n, value in enumerate(lists[index])}
              for _, output, index in shown]
     ranks = []  # of each key in canonical order, where all of it is shown

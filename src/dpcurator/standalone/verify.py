@@ -40,11 +40,11 @@ NOT_CHECKED = """\
 not checked: the data, the program that read them, how the noise was drawn and what was made of it; whether dpcurator
 picks this grid, split and noise at this price; the bounds that the catalog declares (values are clamped to the
 receipt's bounds; where units with clamped values are counted, whether such values can be), and its keys, but for
-texts, whole numbers and dates that it lists; of an answer, its error bars and its notes, whether it is `repeated`, and
-then `spent` and `left`; of a public one its values, `budget`, `spent` and `left`; where earlier charges paid, price,
-confidence and parameters; whether a list is whole and in order; the ledger, and with it the time and the data version
-(`dpcurator verify` reads it); without --catalog that unit, neighbours, number of units and keys are those declared,
-and which tables are public; without --key whose key it is"""
+texts, whole numbers and dates that it lists, and which of them WHERE rules out; of an answer, its error bars and its
+notes, whether it is `repeated`, and then `spent` and `left`; of a public one its values, `budget`, `spent` and `left`;
+where earlier charges paid, price, confidence and parameters; whether a list is whole and in order; the ledger, and with
+it the time and the data version (`dpcurator verify` reads it); without --catalog that unit, neighbours, number of units
+and keys are those declared, and which tables are public; without --key whose key it is"""
 NAMES = ("epsilon", "rho", "delta")
 Step = tuple[str, bool, str]  # what was checked, whether it holds, why
 
@@ -966,9 +966,12 @@ def declared(receipt: Any, reach: SimpleNamespace, catalog: Any) -> str:
         facts = [fact for index, fact in enumerate(table["columns"].values()) if index in read]
         single = [isinstance(fact, dict) and fact.get("per_unit") == 1 for fact in facts]
         need(read and len(single) == len(read) and all(single), f"{key['name']} may differ in the rows of a unit")
+    ruled = {one["index"] for one in parts_of(receipt["plan"]["source"]["source"]["source"].get("predicate"))
+             if isinstance(one, dict) and one.get("node") == "Field"}  # by WHERE some of its keys may be ruled out
     for key in receipt["plan"]["source"]["source"]["columns"]:
         at = key["part"].get("index") if key["count"] is not None and reach.plain else None  # of a bare column
-        need(at is None or key["count"] >= fewest([*table["columns"].values()][at]), f"{key['name']} has too few keys")
+        need(at is None or at in ruled or key["count"] >= fewest([*table["columns"].values()][at]),
+             f"{key['name']} has too few keys")
     for one in parts_of(receipt["plan"]["source"]):
         need(not (isinstance(one, dict) and one.get("node") in ("JoinPublic", "InPublic"))
              or catalog["tables"][one["table"]].get("public") is True, "a table is read as public, and is not")
