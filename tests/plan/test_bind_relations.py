@@ -94,7 +94,7 @@ REFUSED = [
     ("pid IN (SELECT patient FROM diagnoses LIMIT 3)", "LIMIT is not available in a subquery"),
     ("pid IN (SELECT patient FROM diagnoses ORDER BY day)", "ORDER BY is not available in a subquery"),
     ("pid IN (SELECT patient FROM diagnoses WHERE COUNT(*) > 1)", "COUNT is not available in WHERE"),
-    ("pid IN (SELECT patient FROM diagnoses WHERE visits.city = 'Leeds')", "not the table of this question"),
+    ("pid IN (SELECT patient FROM diagnoses WHERE visits.city = 'Leeds')", "of the question around the subquery"),
     ("age > (SELECT AVG(age) FROM visits)", "a subquery is not available"),
 ]
 
@@ -237,7 +237,7 @@ INNER_REFUSED = [
     ("SELECT COUNT(*) FROM (SELECT pid, age FROM visits GROUP BY pid)", "neither in GROUP BY of the subquery"),
     ("SELECT AVG(age) FROM (SELECT pid FROM visits)", 'no column "age"'),
     ("SELECT COUNT(*) FROM (SELECT * FROM visits LIMIT 3)", "LIMIT is not available in a subquery"),
-    ("WITH a AS (SELECT * FROM b), b AS (SELECT * FROM a) SELECT COUNT(*) FROM a", 'no table "b"'),
+    ("WITH a AS (SELECT * FROM b), b AS (SELECT * FROM a) SELECT COUNT(*) FROM a", '"b" only after it is used'),
     ("WITH RECURSIVE a AS (SELECT * FROM visits) SELECT COUNT(*) FROM a", "not available"),
     ("SELECT COUNT(*) FROM (SELECT pid, SUM(x) AS s FROM (SELECT pid, cost / 0 AS x FROM visits) GROUP BY pid)",
      "SUM(CLIP(x, 0, 100))"),
@@ -606,8 +606,8 @@ def test_equal_rows_are_put_in_order_by_all_columns():
     ("(SELECT pid FROM visits UNION ALL SELECT city FROM cities)", "public table"),
     ("(SELECT pid FROM visits EXCEPT SELECT patient FROM diagnoses)", "NOT IN"),
     ("(SELECT pid, ROW_NUMBER() OVER (PARTITION BY city ORDER BY day) AS n FROM visits)", "Write PARTITION BY pid."),
-    ("(SELECT pid, ROW_NUMBER() OVER (ORDER BY day) AS n FROM visits)", "PARTITION BY unit ORDER BY column"),
-    ("(SELECT pid, RANK() OVER (PARTITION BY pid ORDER BY day) AS n FROM visits)", "a window function"),
+    ("(SELECT pid, ROW_NUMBER() OVER (ORDER BY day) AS n FROM visits)", "Write PARTITION BY pid."),
+    ("(SELECT pid, RANK() OVER (PARTITION BY pid ORDER BY day) AS n FROM visits)", "Write ROW_NUMBER()"),
     ("visits WHERE ROW_NUMBER() OVER (PARTITION BY pid ORDER BY day) = 1", "QUALIFY of a subquery"),
     ("(SELECT DISTINCT pid, ROW_NUMBER() OVER (PARTITION BY pid ORDER BY day) AS n FROM visits)", "SELECT DISTINCT"),
     ("visits WHERE EXISTS (SELECT 1 FROM visits UNION ALL SELECT 1 FROM diagnoses)", "EXISTS (...) OR EXISTS"),

@@ -382,7 +382,7 @@ SELECT city, COUNT(*) FROM visits v JOIN (SELECT patient_id, MIN(day) AS least F
 WHERE day = least GROUP BY city;
 -- answers
 SELECT COUNT(*) FROM (SELECT patient_id, ROW_NUMBER() OVER (ORDER BY day) AS rn FROM visits) WHERE rn <= 100;
--- refused: PARTITION BY unit
+-- refused: PARTITION BY patient_id
 SELECT COUNT(*) FROM (SELECT patient_id, ROW_NUMBER() OVER (PARTITION BY patient_id ORDER BY day) AS rn FROM visits) WHERE rn <= 100;
 -- answers
 

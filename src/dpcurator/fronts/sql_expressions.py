@@ -26,6 +26,7 @@ from dpcurator.fronts.sql_calls import (
 )
 from dpcurator.fronts.sql_nodes import CURES, kind_of, known, place_of, unavailable
 from dpcurator.fronts.sql_relations import Queries
+from dpcurator.fronts.sql_unnested import with_join
 from dpcurator.language.question import (
     Binary,
     Branch,
@@ -82,7 +83,7 @@ def syntax_of(node: Any, depth: int = 0) -> Syntax:
     if kind not in CURES and is_function(node):
         name = "STRING_AGG" if kind == "GroupConcat" else node.sql_name()
         return Call(name, at=place_of(node))  # `bind` refuses it, naming the functions there are
-    raise unavailable(node)
+    raise with_join(unavailable(node), node) if kind == "Subquery" else unavailable(node)
 
 
 def _column(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
@@ -215,9 +216,18 @@ def _place(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
     name = node.this.name if kind_of(node.this) == "Anonymous" else kind_of(node.this)
     if name.upper() == "NTILE":
         raise _of_all_rows(node, inner)
+    if name.upper() in ("RANK", "DENSE_RANK") and not node.this.expressions:
+        raise Refusal(
+            f"{name.upper()}() is not available.", where=place_of(node), mends=(Mend("ROW_NUMBER", name.upper()),),
+            cure="Write ROW_NUMBER(): of rows that are equal in the order all columns decide.",
+        )
     if name.upper() != "ROW_NUMBER" or node.this.expressions:
-        raise unavailable(node)
-    if node.args.get("order") is None or not node.args.get("partition_by"):
+        raise with_join(unavailable(node), node)
+    if node.args.get("spec") is not None:
+        words = node.args["spec"].sql()
+        raise Refusal("ROW_NUMBER() has no frame of rows.", where=place_of(node), cure=f"Leave out {words}.",
+                      mends=(Mend("", words),))
+    if node.args.get("order") is None:
         raise Refusal(
             "ROW_NUMBER() numbers the rows of one unit, in an order.", where=place_of(node),
             cure="Write ROW_NUMBER() OVER (PARTITION BY unit ORDER BY column), with columns of the table.",
@@ -230,7 +240,7 @@ def _place(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
         known(one, "this", "desc", "nulls_first")
         first = bool(one.args.get("nulls_first")) and bool(one.meta.get("said"))
         order.append(Ordering(inner(one.this), bool(one.args.get("desc")), first))
-    return Place(tuple(inner(one) for one in node.args["partition_by"]), tuple(order), place_of(node))
+    return Place(tuple(inner(one) for one in node.args.get("partition_by") or ()), tuple(order), place_of(node))
 
 
 def _of_all_rows(node: Any, inner: Callable[[Any], Syntax]) -> Refusal:

@@ -169,7 +169,8 @@ class Queries:
         given = node.meta.get("given")
         if given is not None:
             return Inner(given, node.name if alias is None else alias, place_of(node))
-        return Named(node.this.this, bool(node.this.args.get("quoted")), alias, at=place_of(node))
+        early = str(node.meta.get("early", ""))
+        return Named(node.this.this, bool(node.this.args.get("quoted")), alias, at=place_of(node), early=early)
 
     def name_given(self, node: Any, given: Mapping[str, Query] | None = None) -> None:
         """Find what each name in FROM means that a WITH gives, from the outside inwards. Raises Refusal.
@@ -179,8 +180,14 @@ class Queries:
         known_ = dict(given or {})
         begun = node.args.get("with_")
         if begun is not None:
+            if begun.args.get("recursive"):
+                raise Refusal(
+                    "WITH RECURSIVE is not available: a name of WITH uses those before it alone.",
+                    where=place_of(begun), cure="Write WITH.", mends=(Mend("WITH", "WITH RECURSIVE"),),
+                )
             known(begun, "expressions")
             own: set[str] = set()
+            _note_early(begun.expressions)
             for one in begun.expressions:
                 known(one, "this", "alias")
                 known(one.args["alias"], "this")
@@ -235,6 +242,16 @@ class Queries:
             return None
         known(node, "this")
         return self.syntax(node.this)
+
+
+def _note_early(given: Sequence[Any]) -> None:
+    """Note at each table in a WITH whose name is given there by itself or later: if it is no table, that is why."""
+    for n, one in enumerate(given):
+        for node in one.this.walk():
+            if kind_of(node) == "Table" and kind_of(node.this) == "Identifier":
+                later = [m for m, other in enumerate(given[n:]) if other.args.get("alias") is not None
+                         and kind_of(other.args["alias"].this) == "Identifier" and _same(node.this, other.alias)]
+                node.meta.update({"early": "itself" if later[0] == 0 else "later"} if later else {})
 
 
 def _clauses(node: Any, allowed: set[str]) -> dict[str, Any]:

@@ -136,7 +136,9 @@ def _nesting(words: list[str], tokens: list[Any]) -> None:
         run = run + 1 if word in _PREFIX else 0
         if max(depth, run) > MAX_NESTING:
             raise Refusal(
-                f"the question is nested more than {MAX_NESTING} deep.", where=f"line {token.line}", cure="Simplify it."
+                f"the question is nested more than {MAX_NESTING} deep.", where=f"line {token.line}",
+                cure="Simplify it; subqueries in each other may have names instead: WITH a AS (...), b AS (SELECT ... "
+                "FROM a) SELECT ... FROM b.",
             )
 
 

@@ -233,6 +233,7 @@ class Named:
     quoted: bool = False
     alias: str | None = None
     at: str = field(default="", compare=False)
+    early: str = field(default="", compare=False)  # "itself" or "later": where a WITH gives the name, though not here
 
 
 @dataclass(frozen=True, slots=True)

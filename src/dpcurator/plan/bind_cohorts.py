@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Final
 
-from dpcurator.errors import Refusal
+from dpcurator.errors import Mend, Refusal
 from dpcurator.language.functions import ROW_FUNCTIONS
 from dpcurator.language.names import quote, show
 from dpcurator.language.question import (
@@ -25,11 +26,11 @@ from dpcurator.language.question import (
     place,
     walk,
 )
-from dpcurator.language.render import chain, leaves
+from dpcurator.language.render import chain, expression, leaves, words
 from dpcurator.plan.bind_public_lists import in_public
 from dpcurator.plan.folding import INNER
 from dpcurator.plan.relations import InCohort, Relation
-from dpcurator.plan.scene import Scene, Subqueries, public_table_of, same_units
+from dpcurator.plan.scene import Scene, Subqueries, called, public_table_of, same_units
 
 
 def mark(scene: Scene, parts: Iterable[Syntax], subqueries: Subqueries) -> None:
@@ -69,56 +70,151 @@ def _cohort(scene: Scene, cohort: Cohort, subqueries: Subqueries) -> Relation:
             )
     if cohort.part is None:
         inner = subqueries.source(query.source, scene.catalog, INNER)
-    else:
-        inner = subqueries.query(query, scene.catalog, cohort.at)
-    owner = quote(scene.table.unit or "")
+        _same_owners(scene, inner, cohort.at)
+        return _of_exists(scene, cohort, query, inner, subqueries)
+    return _of_in(scene, cohort, query, subqueries)
+
+
+def _of_in(scene: Scene, cohort: Cohort, query: Select, subqueries: Subqueries) -> Relation:
+    """The relation of unit IN (SELECT unit ...)."""
+    refused = list[Refusal]()
+
+    def seen(inner: Scene) -> None:
+        """What is looked at before the rest of the subquery is bound, of what it reads."""
+        _same_owners(scene, inner, cohort.at)
+        _no_outer_names(scene, cohort, query, inner)
+        other, put = quote(inner.table.unit or ""), _in_text(scene, query, inner)
+        cure = f"Write {put or f'{quote(scene.table.unit or str())} IN (SELECT {other} FROM ... WHERE ...)'}"
+        mends = () if words(cohort) is None or put is None else (Mend(put, expression(cohort)),)
+        if cohort.part is not None and not scene.is_unit(cohort.part):
+            raise Refusal(
+                "IN (SELECT ...) is available only for the protected unit.", where=place(cohort.part) or cohort.at,
+                cure=f"{cure}; a list of values goes after IN as it is.", mends=mends,
+            )
+        refused.append(Refusal(
+            f"the subquery after IN gives something else than {other}, the unit of {show(inner.table.name)}.",
+            where=cohort.at, cure=f"{cure}.", mends=mends,
+        ))
+
+    made = subqueries.query(query, scene.catalog, cohort.at, seen)
+    titles = made.names.parts[0].columns
+    if len(titles) != 1 or titles[0][1] != made.facts.unit:
+        raise refused[0]
+    return made.relation
+
+
+def _same_owners(scene: Scene, inner: Scene, at: str) -> None:
+    """Refuse a subquery whose rows other units own. Raises Refusal."""
     if inner.facts.unit is None:
         raise Refusal(
             f"each row of {show(inner.table.name)} is a unit of its own: no unit of {show(scene.table.name)} has "
-            "any there.", where=cohort.at, cure="Use a table whose rows are owned by the same units.",
+            "any there.", where=at, cure="Use a table whose rows are owned by the same units.",
         )
-    same_units(scene, inner, cohort.at)
-    other = quote(inner.table.unit or "")
-    way = f"{owner} IN (SELECT {other} FROM {quote(inner.table.name)} WHERE ...)"
-    conditions: list[Syntax] = []
-    if cohort.part is None:
-        conditions = [] if query.where is None else leaves(query.where, "AND")
-        _exists_of_rows(query, way)
-        if query.group_by or query.having is not None:
-            raise Refusal(
-                "GROUP BY in the subquery of EXISTS is not available.", where=cohort.at,
-                cure=f"Write {owner} IN (SELECT {other} FROM ... GROUP BY {other} HAVING ...).",
-            )
-        if query.qualify is not None:
-            raise Refusal(
-                "QUALIFY in the subquery of EXISTS is not available.", where=cohort.at,
-                cure=f"Write {owner} IN (SELECT {other} FROM ... QUALIFY ...).",
-            )
-        _selected(query, inner, scene, subqueries)
-        own = [one for one in conditions if _correlates(scene, one, inner)]
-        if len(own) != 1:
-            raise Refusal(
-                "EXISTS is available only where the subquery's rows are those of the same unit.", where=cohort.at,
-                cure=f"Write {way}, or compare the two units once in its WHERE, each with its table before it.",
-            )
-        conditions = [one for one in conditions if one is not own[0]]
-    elif not scene.is_unit(cohort.part):
+    same_units(scene, inner, at)
+
+
+def _of_exists(scene: Scene, cohort: Cohort, query: Select, inner: Scene, subqueries: Subqueries) -> Relation:
+    """The relation of EXISTS: what its subquery reads, under the conditions but the one that ties it to the unit."""
+    owner, other = quote(scene.table.unit or ""), quote(inner.table.unit or "")
+    _exists_of_rows(query, f"{owner} IN (SELECT {other} FROM {quote(inner.table.name)} WHERE ...)")
+    if query.group_by or query.having is not None:
         raise Refusal(
-            "IN (SELECT ...) is available only for the protected unit.", where=place(cohort.part) or cohort.at,
-            cure=f"Write {way}; a list of values goes after IN as it is.",
+            "GROUP BY in the subquery of EXISTS is not available.", where=cohort.at,
+            cure=f"Write {owner} IN (SELECT {other} FROM ... GROUP BY {other} HAVING ...).",
         )
-    else:
-        titles = inner.names.parts[0].columns
-        if len(titles) != 1 or titles[0][1] != inner.facts.unit:
-            raise Refusal(
-                f"the subquery after IN gives something else than {other}, the unit of "
-                f"{show(inner.table.name)}.", where=cohort.at, cure=f"Write {way}.",
-            )
-    if conditions:
-        condition = chain("AND", conditions)
-        mark(inner, [condition], subqueries)
-        inner.where(condition)
+    if query.qualify is not None:
+        raise Refusal(
+            "QUALIFY in the subquery of EXISTS is not available.", where=cohort.at,
+            cure=f"Write {owner} IN (SELECT {other} FROM ... QUALIFY ...).",
+        )
+    _selected(query, inner, scene, subqueries)
+    conditions = [] if query.where is None else leaves(query.where, "AND")
+    own = [one for one in conditions if _correlates(scene, one, inner)]
+    if len(own) != 1:
+        put = _tied(scene, cohort, query, inner)
+        raise Refusal(
+            "EXISTS is available only where the subquery's rows are those of the same unit.", where=cohort.at,
+            cure=f"Compare the two units once in its WHERE, each with its table before it: {put or '...'}.",
+            mends=() if put is None else (Mend(put, expression(cohort)),),
+        )
+    rest = [one for one in conditions if one is not own[0]]
+    _no_outer_names(scene, cohort, replace(query, items=(), where=chain("AND", rest) if rest else None), inner)
+    if rest:
+        mark(inner, rest, subqueries)
+        inner.where(chain("AND", rest))
     return inner.relation
+
+
+def _no_outer_names(scene: Scene, cohort: Cohort, query: Select, inner: Scene) -> None:
+    """Refuse a subquery that looks at the row of the question around it, but for its unit. Raises Refusal."""
+    parts = [*(item.part for item in query.items if isinstance(item, Item)), *query.group_by]
+    parts += [one for one in (query.where, query.having, query.qualify) if one is not None]
+    titles = {item.alias.lower() for item in query.items if isinstance(item, Item) and item.alias is not None}
+    for part in parts:
+        for leaf in leaves(part, "AND"):
+            for name in [one for one in walk(leaf) if isinstance(one, Name)]:
+                an_alias = name.table is None and name.column.lower() in titles
+                if an_alias or inner.names.speaks_of(name) or not scene.names.has(name):
+                    continue
+                raise Refusal(
+                    f"{called(name)} is a column of the question around the subquery, which may look at its unit "
+                    "alone.", where=name.at or cohort.at, cure=_joined_instead(scene, inner, leaf),
+                )
+
+
+def _joined_instead(scene: Scene, inner: Scene, leaf: Syntax) -> str:
+    """How what is compared in a subquery is joined: the greatest or least of each unit, or each value once."""
+    sides = [leaf.left, leaf.right] if isinstance(leaf, Binary) and leaf.op in _TURNED else []
+    names = [[one for one in walk(side) if isinstance(one, Name)] for side in sides]
+    mine = next((n for n, side in enumerate(sides) if isinstance(side, Name) and inner.names.speaks_of(side)), None)
+    unit, whose = quote(inner.table.unit or ""), called(_unit_of(scene) or Name(scene.table.unit or ""))
+    if mine is None or not names[1 - mine] or any(map(inner.names.speaks_of, names[1 - mine])):
+        return (f"Join one row of each unit, as in JOIN (SELECT {unit}, MIN(...) AS least FROM "
+                f"{quote(inner.table.name)} GROUP BY {unit}) AS own ON own.{unit} = {whose}, and compare in WHERE.")
+    column, other = sides[mine], called(sides[1 - mine])
+    assert isinstance(leaf, Binary)
+    assert isinstance(column, Name)
+    op = leaf.op if mine == 0 else _TURNED[leaf.op]
+    name, table = quote(column.column), quote(inner.table.name)
+    if op == "=":
+        return (f"Join each value once: JOIN (SELECT DISTINCT {unit}, {name} FROM {table}) AS own "
+                f"ON own.{unit} = {whose} AND own.{name} = {other}.")
+    fold = "MAX" if op in (">", ">=") else "MIN"
+    return (f"Join what decides it: JOIN (SELECT {unit}, {fold}({name}) AS {name} FROM {table} GROUP BY {unit}) AS own "
+            f"ON own.{unit} = {whose}, and write WHERE own.{name} {op} {other}.")
+
+
+def _in_text(scene: Scene, query: Select, inner: Scene) -> str | None:
+    """unit IN (SELECT unit FROM the same rows)."""
+    title = next((Name(title, quote(title) != title) for part in inner.names.parts for title, index in part.columns
+                  if index == inner.facts.unit), None)
+    if title is None:
+        return None
+    made = Select((Item(title, None, title.column),), query.source, query.where)
+    part = next((one for one in scene.names.parts for _, index in one.columns if index == scene.facts.unit), None)
+    owner = next((title for title, index in part.columns if index == scene.facts.unit), "") if part else ""
+    return words(Cohort(Name(owner, quote(owner) != owner), made))
+
+
+def _tied(scene: Scene, cohort: Cohort, query: Select, inner: Scene) -> str | None:
+    """EXISTS with the two units compared, and such conditions as look at its own rows; None where no names can."""
+    mine, its = _unit_of(scene), _unit_of(inner)
+    if mine is None or its is None or inner.names.speaks_of(mine):
+        return None
+    kept = [one for one in ([] if query.where is None else leaves(query.where, "AND"))
+            if all(inner.names.speaks_of(name) for name in walk(one) if isinstance(name, Name))]
+    put = words(replace(cohort, query=replace(query, where=chain("AND", [Binary("=", its, mine), *kept]))))
+    return None if put is None else put.replace('SELECT 1 AS "1" ', "SELECT 1 ")
+
+
+def _unit_of(side: Scene) -> Name | None:
+    """The unit with its table before it."""
+    return next((Name(title, quote(title) != title, part.name, quote(part.name) != part.name)
+                 for part in side.names.parts for title, index in part.columns
+                 if index == side.facts.unit and part.name is not None), None)
+
+
+_TURNED: Final[dict[str, str]] = {">": "<", ">=": "<=", "<": ">", "<=": ">=", "=": "="}
 
 
 def _selected(query: Select, inner: Scene, outer: Scene, subqueries: Subqueries) -> None:

@@ -8,16 +8,33 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import Final
 
 from dpcurator.catalog.model import Catalog, Table
-from dpcurator.errors import Refusal
+from dpcurator.errors import Mend, Refusal
 from dpcurator.language.names import quote, show
-from dpcurator.language.question import Binary, Cohort, Join, Name, Named, Place, Syntax, place, walk
-from dpcurator.language.render import from_text, leaves, words
+from dpcurator.language.question import (
+    Binary,
+    Cast,
+    Cohort,
+    Inner,
+    Join,
+    Name,
+    Named,
+    Place,
+    Select,
+    Syntax,
+    chain,
+    place,
+    walk,
+)
+from dpcurator.language.render import expression, from_text, leaves, words
 from dpcurator.plan.naming import Names, Part
 from dpcurator.plan.relation_facts import check_made, check_size
 from dpcurator.plan.relations import JoinOnUnit, JoinPublic
-from dpcurator.plan.scene import PublicRows, Scene, Subqueries, called, one_type, public_table_of, same_units
+from dpcurator.plan.scene import SQL_TYPES, PublicRows, Scene, Subqueries, called, one_type, public_table_of, same_units
+
+LONGEST_CURE: Final = 400  # letters of a subquery in a cure
 
 
 def joined(source: Join, catalog: Catalog, aggregates: Collection[str], subqueries: Subqueries) -> Scene:
@@ -34,6 +51,7 @@ def joined(source: Join, catalog: Catalog, aggregates: Collection[str], subqueri
                 "them.", where=source.at, cure=f"Keep those of the other side: {put}.",
             )
         return _joined_to_public(turned, public[0], catalog, aggregates, subqueries)
+    _no_public_subquery(source, catalog)
     one, other = (subqueries.source(side, catalog, aggregates) for side in (source.left, source.right))
     if one.facts.unit is None or other.facts.unit is None:
         raise Refusal(
@@ -48,26 +66,16 @@ def joined(source: Join, catalog: Catalog, aggregates: Collection[str], subqueri
     if not any(one.is_unit(a) and other.is_unit(b) for a, b in pairs):
         raise Refusal(
             "a join of private tables compares their units, so that a person's rows meet rows of the same person only.",
-            where=source.at, cure=f"Add {mine} = {its} to ON.",
+            where=source.at, cure=f"Add {mine} = {its} to ON.", mends=_with_units(source, one, other),
         )
     pairs = [(a, b) for a, b in pairs if not (one.is_unit(a) and other.is_unit(b))]
     on, other_on = one.columns([a for a, _ in pairs], "ON"), other.columns([b for _, b in pairs], "ON")
     for (a, b), parts in zip(zip(on, other_on, strict=True), pairs, strict=True):
-        one_type((one.table.columns[a].type, other.table.columns[b].type), parts, source.at, cure=source.one_type,
-                 named=(_told(one, parts[0]), _told(other, parts[1])))
+        _one_type(source, (one.table.columns[a].type, other.table.columns[b].type), parts, one, other)
     more = list(dict.fromkeys(zip(on, other_on, strict=True)))
     unique = other.facts.unique
     if unique is None or not unique <= {b for _, b in more}:
-        unit = other.facts.unit
-        columns = [title for title, index in other.names.parts[0].columns if index != unit][:2]
-        title = next((title for title, index in other.names.parts[0].columns if index == unit), its)
-        picked = "".join(f", MIN({quote(name)}) AS {quote(name)}" for name in columns)
-        name = other.names.parts[0].name or other.table.name
-        put = f"(SELECT {quote(title)}{picked} FROM {quote(other.table.name)} GROUP BY {quote(title)}) AS {quote(name)}"
-        raise Refusal(
-            f"a person may have several rows in {show(name)}, so a row could become many.", where=source.at,
-            cure=source.one_row or f"Join one row for each person: {put}.",
-        )
+        raise _several(source, other, {b for _, b in more})
     size = len(one.table.columns)
     relation = JoinOnUnit(
         one.relation, other.relation, tuple(a for a, _ in more), tuple(b for _, b in more), source.kind == "LEFT")
@@ -76,6 +84,21 @@ def joined(source: Join, catalog: Catalog, aggregates: Collection[str], subqueri
                       hidden=frozenset(size + index for index in (*part.hidden, *hidden)))
               for part in other.names.parts]
     return Scene(catalog, relation, _side_by_side(source, one.names.parts, parts_), aggregates)
+
+
+def _no_public_subquery(source: Join, catalog: Catalog) -> None:
+    """Refuse (SELECT ... FROM public table) in a join: the table itself is joined. Raises Refusal."""
+    for side in (source.left, source.right):
+        if not isinstance(side, Inner) or not isinstance(side.query, Select):
+            continue
+        table = public_table_of(side.query.source, catalog)
+        if table is not None:
+            put = quote(table.name) + ("" if side.alias is None else f" AS {quote(side.alias)}")
+            raise Refusal(
+                f"{show(table.name)} is a public table, and a subquery is of rows that units own.", where=side.at,
+                cure=f"Join the table itself, {put}, and write the condition of the subquery in WHERE.",
+                mends=(Mend(put, from_text(side)),),
+            )
 
 
 def _joined_to_public(
@@ -103,8 +126,7 @@ def _joined_to_public(
     other_on, made = other.columns([b for _, b in pairs], "ON")
     every = [*(column.type for column in table.columns), *(column.type for column in made)]
     for (a, b), parts in zip(zip(on, other_on, strict=True), pairs, strict=True):
-        one_type((one.table.columns[a].type, every[b]), parts, source.at, cure=source.one_type,
-                 named=(_told(one, parts[0]), _told(other, parts[1])))
+        _one_type(source, (one.table.columns[a].type, every[b]), parts, one, other)
     both = list(dict.fromkeys(zip(on, other_on, strict=True)))
     single = any(b < len(table.columns) and table.columns[b].unique for _, b in both)
     size = len(one.table.columns)
@@ -145,6 +167,76 @@ def _pairs(source: Join, one: Names, other: Names) -> list[tuple[Syntax, Syntax]
             )
         pairs.append((sides[0], sides[1]) if found[0] == {True} else (sides[1], sides[0]))
     return pairs
+
+
+def _one_type(
+    source: Join, types: tuple[str, str], parts: tuple[Syntax, Syntax], one: Scene, other: Scene | PublicRows
+) -> None:
+    """Refuse to compare values of two types. Raises Refusal."""
+    told = _told(one, parts[0]), _told(other, parts[1])
+    try:
+        one_type(types, parts, source.at, cure=source.one_type, named=told)
+    except Refusal as refused:
+        if not source.using or source.one_type:
+            raise
+        again = chain("AND", [Binary("=", _qualified(one, name), Cast(_qualified(other, name), SQL_TYPES[types[0]])
+                                     if (name, name) == parts and types[0] in SQL_TYPES else _qualified(other, name))
+                              for name in source.using])
+        put = f"ON {words(again) or '...'}"
+        raise Refusal(refused.what, where=source.at, cure=f"Write {put}.", mends=_in_place_of_using(source, put)) \
+            from None
+
+
+def _qualified(side: Scene | PublicRows, name: Name) -> Name:
+    """The column with its table before it."""
+    index = side.names.find(name)
+    before = next(part.name for part in side.names.parts if any(index == at for _, at in part.columns))
+    return Name(name.column, name.quoted, before, before is not None and quote(before) != before)
+
+
+def _in_place_of_using(source: Join, put: str) -> tuple[Mend, ...]:
+    return (Mend(put, f"USING ({', '.join(expression(name) for name in source.using)})"),)
+
+
+def _with_units(source: Join, one: Scene, other: Scene) -> tuple[Mend, ...]:
+    """The join with the two units among what it compares."""
+    units = Binary("=", _unit_of(one), _unit_of(other))
+    if source.using:
+        pairs: list[Syntax] = [Binary("=", _qualified(one, name), _qualified(other, name)) for name in source.using]
+        return _in_place_of_using(source, f"ON {expression(chain('AND', [*pairs, units]))}")
+    if source.on is None or words(source.on) is None:
+        return ()
+    return (Mend(expression(chain("AND", [*leaves(source.on, "AND"), units])), expression(source.on)),)
+
+
+def _unit_of(side: Scene) -> Name:
+    """The unit with its table before it."""
+    unit = side.facts.unit
+    for part in side.names.parts:
+        for title, index in part.columns:
+            if index == unit:
+                return Name(title, quote(title) != title, part.name, part.name is not None and
+                            quote(part.name) != part.name)
+    return Name(side.table.columns[unit or 0].name, True)
+
+
+def _several(source: Join, other: Scene, compared: set[int]) -> Refusal:
+    """The refusal of a right side with several rows of a unit, with the subquery that has one."""
+    part, unit = other.names.parts[0], other.facts.unit
+    titles = {index: title for title, index in part.columns}
+    keys = [quote(titles.get(index, other.table.columns[index].name)) for index in (unit or 0, *sorted(compared))
+            if index in titles or index == unit]
+    picked = [f"MIN({quote(title)}) AS {quote(title)}" for index, title in titles.items()
+              if index != unit and index not in compared][:2]
+    name, inside = part.name or other.table.name, from_text(source.right)
+    put = f"(SELECT {', '.join([*keys, *picked])} FROM {inside} GROUP BY {', '.join(keys)}) AS {quote(name)}"
+    if isinstance(source.right, Named):
+        put = put.replace(f" FROM {inside} GROUP", f" FROM {quote(other.table.name)} GROUP")
+    return Refusal(
+        f"a person may have several rows in {show(name)}, so a row could become many.", where=source.at,
+        cure=source.one_row or f"Join one row for each person: {put}.",
+        mends=() if source.one_row or len(put) > LONGEST_CURE else (Mend(put, inside),),
+    )
 
 
 def _told(side: Scene | PublicRows, part: Syntax) -> str:

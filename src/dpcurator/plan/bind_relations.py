@@ -7,7 +7,7 @@ Checked in tests/plan/test_bind_relations.py.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
 from dpcurator.catalog.model import Catalog
@@ -49,8 +49,10 @@ from dpcurator.plan.scene import Scene, called, made_column, same_units, stored
 class _Subqueries:
     """What joins and cohorts bind their subqueries with."""
 
-    def query(self, query: Query, catalog: Catalog, at: str) -> Scene:
-        return _query(query, catalog, at)
+    def query(
+        self, query: Query, catalog: Catalog, at: str, seen: Callable[[Scene], None] | None = None
+    ) -> Scene:
+        return subquery(query, catalog, at, seen) if isinstance(query, Select) else _query(query, catalog, at)
 
     def source(self, source: From, catalog: Catalog, aggregates: Collection[str]) -> Scene:
         return scene_of(source, catalog, aggregates)
@@ -117,9 +119,13 @@ def _put_together(one: Scene, other: Scene, at: str) -> Scene:
     return Scene(one.catalog, relation, Names((Part(None, places),)), one.aggregates)
 
 
-def subquery(query: Select, catalog: Catalog, at: str) -> Scene:
+def subquery(
+    query: Select, catalog: Catalog, at: str, seen: Callable[[Scene], None] | None = None
+) -> Scene:
     """A SELECT inside another: its rows, under the titles of its columns. Raises Refusal."""
     scene = scene_of(query.source, catalog, INNER)
+    if seen is not None:
+        seen(scene)
     items = [made for item in query.items for made in (_everything(item, scene, at) if isinstance(item, Everything)
                                                        else [item])]
     qualify = None if query.qualify is None else _with_titles(query.qualify, items, scene)

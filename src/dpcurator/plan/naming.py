@@ -68,6 +68,8 @@ class Names:
                     f"two columns of the subquery are called {show(name.column)}.", where=name.at,
                     cure=f"Call one otherwise, as in {quote(name.column)} AS {quote('other')}.",
                 )
+        if len({index for _, index in fits}) == 1:  # be it that one column stands twice under the name
+            return fits[0][1]
         every = [one for part in self.parts for one in part.free()]
         try:
             return every[find(name.column, name.quoted, [title for title, _ in every], what="column", where=name.at)][1]

@@ -5,7 +5,7 @@ Checked in tests/plan/test_bind_relations.py.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
@@ -35,7 +35,7 @@ from dpcurator.plan.naming import Names, Part
 from dpcurator.plan.relation_facts import Facts, check_size, facts
 from dpcurator.plan.relations import Computed, Made, Numbered, Relation, Rows, Sorted, Where
 
-_CASTS: Final = {"integer": "INTEGER", "float": "DOUBLE", "text": "TEXT", "date": "DATE", "timestamp": "TIMESTAMP",
+SQL_TYPES: Final = {"integer": "INTEGER", "float": "DOUBLE", "text": "TEXT", "date": "DATE", "timestamp": "TIMESTAMP",
                  "boolean": "BOOLEAN"}
 
 
@@ -86,9 +86,12 @@ class Scene:
                     cure="Ask of the rows themselves.",
                 )
             if not any(self.is_unit(part) for part in place_.partition):
+                unit, keys_ = quote(self.table.unit or ""), ", ".join(map(called, place_.partition))
+                put = f"PARTITION BY {unit}{', ' * bool(keys_)}{keys_}"
                 raise Refusal(
                     "ROW_NUMBER() numbers the rows of one unit: how many rows others have says nothing of it.",
-                    where=place_.at, cure=f"Write PARTITION BY {quote(self.table.unit or '')}.",
+                    where=place_.at, cure=f"Write PARTITION BY {unit}.",
+                    mends=(Mend(put, f"PARTITION BY {keys_}") if keys_ else Mend(f"{put} ORDER BY", "ORDER BY"),),
                 )
             reader = self.reader("PARTITION BY")
             others = [part for part in dict.fromkeys(place_.partition) if not self.is_unit(part)]
@@ -159,8 +162,11 @@ class Subqueries(Protocol):
     """What binds a subquery, or FROM, whatever it holds: joins and cohorts hold subqueries, which hold joins and
     cohorts."""
 
-    def query(self, query: Query, catalog: Catalog, at: str) -> Scene:
-        """The rows of a subquery, under the titles of its columns. Raises Refusal."""
+    def query(
+        self, query: Query, catalog: Catalog, at: str, seen: Callable[[Scene], None] | None = None
+    ) -> Scene:
+        """The rows of a subquery, under the titles of its columns. seen: is given what its FROM says, before the rest
+        is bound. Raises Refusal."""
 
     def source(self, source: From, catalog: Catalog, aggregates: Collection[str]) -> Scene:
         """What FROM says. Raises Refusal."""
@@ -170,7 +176,18 @@ def stored(source: Named, catalog: Catalog, aggregates: Collection[str]) -> Scen
     """A table of the catalog. Raises Refusal."""
     private = [table for table in catalog.tables if table.private]
     names = [table.name for table in catalog.tables]
-    table = catalog.tables[find(source.name, source.quoted, names, what="table", where=source.at)]
+    try:
+        table = catalog.tables[find(source.name, source.quoted, names, what="table", where=source.at)]
+    except Refusal:
+        if not source.early:
+            raise
+        raise Refusal(
+            f"WITH gives the name {show(source.name)} "
+            + ("for what uses it." if source.early == "itself" else "only after it is used."), where=source.at,
+            cure="Name a table of the catalog there." if source.early == "itself" else
+            f"Give it before what uses it: WITH {quote(source.name)} AS (...), ...; of two that use each other one has "
+            "to name a table of the catalog.",
+        ) from None
     if not table.private:
         raise Refusal(
             f"{show(table.name)} is a public table: its contents need no curator.", where=source.at,
@@ -233,10 +250,10 @@ def one_type(
     words of a front that is not SQL. Raises Refusal."""
     if types[0] == types[1]:
         return
-    side = 0 if types[1] in _CASTS else 1
+    side = 0 if types[1] in SQL_TYPES else 1
     if types == ("float", "integer"):  # whole numbers are floats, too, and not the other way round
         side = 1
-    part, put = parts[side], f"CAST({called(parts[side])} AS {_CASTS.get(types[1 - side], 'TEXT')})"
+    part, put = parts[side], f"CAST({called(parts[side])} AS {SQL_TYPES.get(types[1 - side], 'TEXT')})"
     told = named or (called(parts[0]), called(parts[1]))
     raise Refusal(
         f"{told[0]} is {types[0]}, and {told[1]} is {types[1]}.", where=place(part) or at, cure=cure or f"Write {put}.",
