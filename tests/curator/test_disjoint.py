@@ -43,7 +43,7 @@ def test_one_grouping_is_charged_once_and_needs_the_noise_of_one_question():
     assert "one grouping by city with question 2: caps bind over their groups together; paid once, here" in str(batch)
     assert "paid by question 1" in str(batch)
     told = batch.as_json()["questions"]
-    assert [one["paid_by"] for one in told] == [None, 1]
+    assert [(one["paid_by"], one["epsilon"]) for one in told] == [(None, "0.4"), (1, "0")]
     answers = made.batch([LEEDS, YORK], epsilon="0.4")
     assert made.budget().spent == F(2, 5)
     assert [answer.columns for answer in answers] == [("n",), ("n",)]
@@ -240,6 +240,27 @@ def test_questions_of_the_same_readings_in_other_words_are_paid_once():
     assert made.budget().spent == F(3, 10)
     assert other.rows[0][1] / 2 == pytest.approx(min(row[1] for row in one.rows), abs=0.5)  # counts are shown whole
     assert verify(json_of(other.receipt), catalog=made.catalog, ledger=made.ledger).holds
+
+
+@pytest.mark.parametrize("alike", [
+    [LEEDS, YORK],
+    ["SELECT city, ward, COUNT(*) AS n FROM visits GROUP BY city, ward",
+     "SELECT ward, city, 2 * COUNT(*) AS m FROM visits GROUP BY ward, city ORDER BY m LIMIT 1"],
+], ids=["one grouping", "one reading"])
+def test_a_quote_of_what_was_paid_before_asks_nothing_of_any_question(alike):
+    made = curator(TOTAL)
+    paid = made.batch(alike, epsilon="0.4")
+    batch = made.quote_batch(alike, epsilon="0.2")
+    assert str(batch).startswith("Batch(2 questions, paid before: free)")
+    assert str(batch).count("Quote(paid before: free") == 2
+    assert str(batch).count("; paid before") == 2
+    told = batch.as_json()
+    assert [one["epsilon"] for one in (told, *told["questions"])] == ["0"] * 3
+    dearer = made.quote_batch(alike, epsilon="0.4").as_json()["questions"]  # whose bars are those of what is stored
+    assert [one["error_bars"] for one in told["questions"]] == [one["error_bars"] for one in dearer]
+    assert [one.rows for one in made.batch(alike, epsilon="0.2")] == [one.rows for one in paid]
+    more = made.quote_batch([*alike, "SELECT COUNT(*) AS n FROM visits"], epsilon="0.3")
+    assert [one["epsilon"] for one in more.as_json()["questions"]] == ["0", "0", "0.15"]
 
 
 def test_as_one_pays_a_grouping_once_too():

@@ -39,6 +39,8 @@ from dpcurator.plan.nodes import Plan
 from dpcurator.plan.relation_facts import table_of
 from dpcurator.pricing.bars import bars, results
 from dpcurator.pricing.goals import best_shared, shared_bars
+from dpcurator.pricing.held import HeldReading, cutless
+from dpcurator.pricing.held import due as due_of
 from dpcurator.pricing.joint_guarantee import Point, point_of
 from dpcurator.pricing.menu import SHARES, Menu, MenuRow, titled
 from dpcurator.pricing.offers import Offer, expected_rows
@@ -74,13 +76,14 @@ class Batch:
         delta = f", delta {decimal_text(self.delta)}" if self.delta else ""
         how = ", as one" if self.point is not None else ""
         price = f"{self.asked[0].catalog.currency} {decimal_text(self.cost)}{delta}" if self.paid else "free"
+        price = price if self.own or not self.paid else "paid before: free"
         return f"Batch({len(self.asked)} questions, {price}{how})"
 
     def __str__(self) -> str:
         """The price of all, then each question's share and error bars."""
         told = [
-            f"question {at + 1}: {quote!r}" + (f", {words}" if (words := self.planned(at)) else "")
-            for at, quote in enumerate(self.asked)
+            f"question {at + 1}: {self.share(at)!r}" + (f", {words}" if (words := self.planned(at)) else "")
+            for at in range(len(self.asked))
         ]
         return "\n".join([repr(self), *told])
 
@@ -90,6 +93,12 @@ class Batch:
     def payer(self, at: int) -> int | None:
         """For a question, which of `paid` pays its noisy readings, where that is another question."""
         return self.payers[at] if self.payers else None
+
+    def share(self, at: int) -> Quote:
+        """The quote of a question at what it costs: nothing where another question pays it."""
+        nothing = Fraction(0)
+        quote = self.asked[at]
+        return quote if self.payer(at) is None else replace(quote, epsilon=nothing, rho=nothing, delta=nothing)
 
     def planned(self, at: int) -> str:
         """How a question is planned with others, in words; "" where it is by itself. at: from 0."""
@@ -105,7 +114,7 @@ class Batch:
             f"the same noisy queries as {whose}"
         )
         paid = "paid once, here" if payer is None else f"paid by question {self.places.index(payer) + 1}"
-        return f"{once}; {paid}"
+        return f"{once}; {paid}" if own in self.own else f"{once}; paid before"
 
     @property
     def epsilon(self) -> Fraction:
@@ -179,7 +188,7 @@ class Batch:
             totals |= {"point": point_json(self.point) | {"method": self.point.method}, "one_by_one": sums}
         told = [{"paid_by": payer if payer is None else self.places.index(payer) + 1, "planned": self.planned(at)}
                 for at, payer in ((at, self.payer(at)) for at in range(len(self.asked)))]
-        return totals | {"questions": [quote.as_json() | one for quote, one in zip(self.asked, told, strict=True)]}
+        return totals | {"questions": [self.share(at).as_json() | one for at, one in enumerate(told)]}
 
 
 def without(batch: Batch, due: Sequence[Quote]) -> Batch:
@@ -188,9 +197,20 @@ def without(batch: Batch, due: Sequence[Quote]) -> Batch:
     before = tuple(quote if quote.held is not None else None for quote in due)
     if not any(before):
         return batch
-    asked = (quote if place is None else before[place] or quote
-             for quote, place in zip(batch.asked, batch.places, strict=True))
+    asked = list(batch.asked)
+    for at, place in enumerate(batch.places):
+        payer = batch.payer(at) if place is None else place
+        paid = None if payer is None else before[payer]
+        if paid is not None and paid.held is not None:
+            asked[at] = paid if place is not None else _as_paid(asked[at], paid.held.readings)
     return replace(batch, asked=tuple(asked), before=before)
+
+
+def _as_paid(quote: Quote, held: Sequence[HeldReading | None]) -> Quote:
+    """The quote of a question whose noisy queries are those of another that pays them, with what of that is stored.
+
+    The stored numbers are in that one's order of keys: they are shown by none, and found again for the answer."""
+    return due_of(quote if len(held) == len(quote.priced) else cutless(quote), held)
 
 
 def point_json(point: Point) -> Json:

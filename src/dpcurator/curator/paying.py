@@ -239,7 +239,8 @@ class Paying:
             if charge is not None:
                 own = {"position": charge.position, "head": charge.head, "request": charge.request_id, "part": payer}
                 places = [own | {"number": at} if place is None else place for at, place in enumerate(places)]
-            quote = as_shared(quote, self.ledger, analyst, {"readings": places, "keys": None})
+            whole = quote if quote.held is None else quote.held.whole
+            quote = as_shared(whole, self.ledger, analyst, {"readings": places, "keys": None})
         return self._public(quote) if quote.held is None else self._released_before(quote, analyst)
 
     def _noisy_batch(self, batch: Batch, charge: Charge, engine: Engine, analyst: str) -> tuple[str, list[str]]:
