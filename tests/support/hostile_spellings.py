@@ -2,6 +2,7 @@
 
 import datetime as dt
 import random
+import re
 import struct
 from decimal import Decimal
 from fractions import Fraction
@@ -83,12 +84,59 @@ PLAUSIBLE = {
 }
 
 
-def spellings(type, count, seed):
+def formatted(lot, formats):
+    """A day and time, sometimes none, written in one of the formats, token by token."""
+    declared = lot.choice(formats)
+    if declared == "ISO":
+        return moment(lot) if lot.random() < 0.5 else day(lot)
+    if " since " in declared:
+        count = lot.randrange(10 ** lot.choice([1, 3, 5, 7, 11, 17])) * lot.choice([1, 24])
+        return lot.choice(["", "-", "+"]) + str(count) + lot.choice(["", "", ".0"])
+    y = lot.choice([lot.randrange(1, 10_000), lot.randrange(1900, 2100), 0])
+    mo, d = lot.randrange(14), lot.randrange(33)
+    h, mi, s = lot.randrange(26), lot.randrange(61), lot.randrange(61)
+    offset = f"{lot.choice('+-')}{lot.randrange(26):02d}{lot.choice([':', ''])}{lot.randrange(62):02d}"
+    written = {
+        "YYYY": f"{y:04d}", "MM": f"{mo:02d}", "DD": f"{d:02d}", "M": f"{mo}", "D": f"{d}", "HH": f"{h:02d}",
+        "MON": lot.choice(["Jan", "FEB", "mar", "Apr", "May", "jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec", "Xyz"]),
+        "hh": f"{h % 14:02d}", "H": f"{h}", "h": f"{h % 14}", "mm": f"{mi:02d}", "AM": lot.choice(["AM", "pm", "Pm"]),
+        "ss": f"{s:02d}" + lot.choice(["", "", ".", ",5", ".1234567"]), "UTC": lot.choice(["UTC", "utc"]),
+        "Z": lot.choice(["Z", "z", offset, offset[:3]]),
+    }
+    tokens = "(YYYY|MON|MM|DD|HH|hh|mm|ss|AM|UTC|M|D|H|h|Z)"
+    return "".join(written.get(part, part) for part in re.split(tokens, declared))
+
+
+def grouped(lot, thousands, decimal):
+    """A number with marks between thousands, sometimes one in a wrong place."""
+    text = f"{lot.randrange(-(10**lot.randrange(1, 16)), 10**15):,}".replace(",", thousands)
+    text += lot.choice(["", "", f"{decimal}{lot.randrange(1000)}", f"{decimal}0", f"{decimal}5e3", "e5"])
+    if lot.random() < 0.2:
+        place = lot.randrange(len(text) + 1)
+        text = text[:place] + thousands + text[place:]
+    return text
+
+
+def declared(lot, spelling):
+    """A spelling of what a column declares besides its type; "" where that is nothing."""
+    if spelling.formats:
+        return formatted(lot, spelling.formats)
+    if spelling.thousands:
+        return grouped(lot, spelling.thousands, spelling.decimal)
+    if spelling.true_words:
+        word = lot.choice(spelling.true_words + spelling.false_words)
+        return lot.choice([word, word.upper(), word.title(), word.capitalize(), word.swapcase(), f" {word} "])
+    return ""
+
+
+def spellings(type, count, seed, spelling=None):
     """So many spellings: half plausible, the others odd or changed."""
     lot = random.Random(f"{type} {seed}")
     found = []
     for _ in range(count):
         text = lot.choice(ODD) if lot.random() < 0.05 else PLAUSIBLE[type if lot.random() < 0.95 else "integer"](lot)
+        if spelling is not None and lot.random() < 0.8:
+            text = declared(lot, spelling) or text
         for _ in range(lot.choice([0, 0, 0, 1, 1, 2])):
             place = lot.randrange(len(text) + 1)
             text = text[:place] + lot.choice(LETTERS) + text[place + lot.randrange(2) :]

@@ -103,3 +103,10 @@ def read_parquet(connection: DuckDBPyConnection, **others: str) -> str:
     given = [f"{name} = {value}" for name, value in (READ_PARQUET | others).items()
              if (name,) in known]
     return f"read_parquet({', '.join(['?', *given])})"
+
+
+def quoted(text: str) -> str:
+    """A text as SQL writes it; by its bytes where it has the one letter that cannot stand in a statement."""
+    if "\0" not in text:
+        return "'" + text.replace("'", "''") + "'"
+    return "decode('" + "".join(f"\\x{byte:02X}" for byte in text.encode()) + "'::BLOB)"

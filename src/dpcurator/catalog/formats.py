@@ -45,7 +45,7 @@ _NEEDS: Final = {
 SAMPLES: Final = {
     "date": '"DD/MM/YYYY"', "timestamp": '"DD/MM/YYYY HH:mm"', "integer": '"HH:mm"',
 }
-_MONTHS: Final = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
+MONTHS: Final = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
 _COUNT: Final = re.compile(r"(days|hours|minutes|seconds|milliseconds|microseconds) since (\d{4}-\d\d-\d\d)", re.ASCII)
 _MICROSECONDS: Final = {
     "days": 86_400_000_000, "hours": 3_600_000_000, "minutes": 60_000_000, "seconds": 1_000_000, "milliseconds": 1_000,
@@ -102,7 +102,7 @@ def count_of(format: str) -> Count | None:
 @cache
 def pattern_of(format: str, type: str) -> re.Pattern[str]:
     """The pattern of a written format. Raises ValueError, in words, unless it has what the type needs."""
-    parts = _SPLIT.split(format)
+    parts = tokens_of(format)
     tokens, between = parts[1::2], parts[0::2]
     if {re.sub(r"[\W_]", "", part) for part in between} - {"", "T" if type == "timestamp" else ""}:
         raise ValueError(_NEEDS[type])
@@ -120,9 +120,15 @@ def pattern_of(format: str, type: str) -> re.Pattern[str]:
     return re.compile("".join(texts), re.ASCII | re.IGNORECASE)
 
 
+@cache
+def tokens_of(format: str) -> tuple[str, ...]:
+    """What stands between tokens and the tokens, by turns, from and to the former."""
+    return tuple(_SPLIT.split(format))
+
+
 def has_offset(format: str) -> bool:
     """Does a written format of timestamps say itself how far a clock is from UTC?"""
-    return bool({"Z", "UTC"} & set(_SPLIT.split(format)[1::2]))
+    return bool({"Z", "UTC"} & set(tokens_of(format)[1::2]))
 
 
 def moment(text: str, format: str, type: str) -> Moment | bool | None:
@@ -142,9 +148,9 @@ def moment(text: str, format: str, type: str) -> Moment | bool | None:
     day = 0
     if "Y" in part:
         name = (part.get("N") or "").upper()
-        if name and name not in _MONTHS:
+        if name and name not in MONTHS:
             return None
-        month = _MONTHS.index(name) + 1 if name else int(part["M"])
+        month = MONTHS.index(name) + 1 if name else int(part["M"])
         try:
             day = date(int(part["Y"]), month, int(part["D"])).toordinal() - EPOCH
         except ValueError:
@@ -190,14 +196,14 @@ def alike(first: str, second: str, type: str) -> str:
 
 def _written(format: str, type: str) -> list[str]:
     """Texts of a format: some days and a time, with and without zeros before one digit."""
-    parts = _SPLIT.split(format)
+    parts = tokens_of(format)
     hour, minute, second = _TIME
     days = _DAYS if type != "integer" else _DAYS[:1]
     texts = []
     for year, month, day in days:
         for zeros in ("02d", "d"):
             value = {
-                "YYYY": f"{year}", "MON": _MONTHS[month - 1], "MM": f"{month:02d}", "DD": f"{day:02d}",
+                "YYYY": f"{year}", "MON": MONTHS[month - 1], "MM": f"{month:02d}", "DD": f"{day:02d}",
                 "M": f"{month:{zeros}}", "D": f"{day:{zeros}}", "HH": f"{hour:02d}", "hh": f"{hour:02d}",
                 "H": f"{hour:{zeros}}", "h": f"{hour:{zeros}}", "mm": f"{minute:02d}", "ss": f"{second:02d}",
                 "AM": "AM", "UTC": "UTC", "Z": "Z",

@@ -19,11 +19,11 @@ from typing import Final
 from dpcurator import __version__
 from dpcurator.catalog.bind import content_digest, made_for
 from dpcurator.catalog.declaration import Source
+from dpcurator.catalog.duckdb_options import quoted
 from dpcurator.catalog.model import Table
 from dpcurator.snapshot.loading import Loader
 from dpcurator.snapshot.report import Kept
 from dpcurator.snapshot.store import Draft
-from dpcurator.snapshot.vectorised import quoted
 from dpcurator.values import read_json
 
 _PIECE: Final = 2**20  # bytes

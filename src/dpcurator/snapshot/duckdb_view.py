@@ -12,8 +12,8 @@ import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from dpcurator.catalog.duckdb_options import quoted
 from dpcurator.snapshot.loading import Loader
-from dpcurator.snapshot.vectorised import quoted
 
 if TYPE_CHECKING:
     from pathlib import Path

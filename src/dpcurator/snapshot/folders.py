@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
 
+from dpcurator.catalog.duckdb_options import quoted
 from dpcurator.catalog.problems import nearest, text
 from dpcurator.errors import Misconfigured
 from dpcurator.snapshot.arrow import Vector, texts
-from dpcurator.snapshot.vectorised import quoted
 
 NULL: Final = "__HIVE_DEFAULT_PARTITION__"
 Folders = Mapping[str, str | None]

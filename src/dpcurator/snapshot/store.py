@@ -26,10 +26,9 @@ from typing import Any, Final
 
 from dpcurator.catalog.bind import PublicFacts, json_value, schema_fingerprint, value_of_json
 from dpcurator.catalog.declaration import Declaration
-from dpcurator.catalog.duckdb_options import write_down
+from dpcurator.catalog.duckdb_options import quoted, write_down
 from dpcurator.catalog.model import Kind
 from dpcurator.errors import Misconfigured
-from dpcurator.snapshot.vectorised import quoted
 from dpcurator.values import read_json
 
 FORMAT: Final = 1

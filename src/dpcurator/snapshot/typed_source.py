@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from dpcurator.catalog import duckdb_options, parquet_schema
-from dpcurator.catalog.duckdb_options import write_down
+from dpcurator.catalog.duckdb_options import quoted, write_down
 from dpcurator.catalog.parquet_schema import plainly_named
 from dpcurator.catalog.problems import nearest, text
 from dpcurator.catalog.spelling import DAY, FIRST_DAY, LAST_DAY
@@ -29,7 +29,6 @@ from dpcurator.snapshot.loading import Loader
 from dpcurator.snapshot.parquet_plain import stored_plainly
 from dpcurator.snapshot.report import TableReport
 from dpcurator.snapshot.typed_values import PAST
-from dpcurator.snapshot.vectorised import quoted
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -15,9 +15,9 @@ two must agree on what a form reads. Why they do:
 
 Typed values are compared or cast where that is exact: integers of 64 bits, doubles without a fraction, decimals of 15
 digits, days and microseconds within the calendar. Of cleaned columns a form reads the texts of printing ASCII letters
-that are in no map and no list of missing ones, and values that are certainly valid. Of several formats of dates it
-takes the first, which decides wherever it reads. Columns with marks between thousands or words of their own for truth
-have none.
+that are in no map and no list of missing ones, and values that are certainly valid. Numbers with marks between
+thousands are read without these where a pattern says that each stands before three digits; of declared words for truth
+the usual spellings are listed; declared formats are in `format_forms`. Timestamps without an offset have a form in UTC.
 Checked in tests/snapshot/test_vectorised.py, on random and hostile spellings of every type.
 """
 
@@ -31,13 +31,13 @@ from fractions import Fraction
 from typing import Final
 
 from dpcurator.catalog.cleaning import AS_IT_IS, Cleaning
+from dpcurator.catalog.duckdb_options import quoted
 from dpcurator.catalog.formats import ISO as ISO_FORMAT
+from dpcurator.catalog.formats import count_of
 from dpcurator.catalog.model import KINDS
 from dpcurator.catalog.spelling import DAY, FIRST_DAY, GREATEST_INTEGER, LAST_DAY, LEAST_INTEGER, Spelling
+from dpcurator.snapshot.format_forms import FIRST, LAST, UTC, ahead, counted, form_of, is_offset
 
-FIRST: Final = FIRST_DAY * DAY
-LAST: Final = (LAST_DAY + 1) * DAY - 1
-_UTC: Final = ("UTC", "Etc/UTC")
 _TRUE: Final = ("true", "True", "TRUE", "t", "T", "yes", "Yes", "YES", "1")
 _FALSE: Final = ("false", "False", "FALSE", "f", "F", "no", "No", "NO", "0")
 _TAIL: Final = "([.,][0-9]+)?([Zz]|[+-][0-9][0-9](:?[0-9][0-9])?)?"
@@ -65,7 +65,7 @@ NONE: Final = Form("FALSE", "NULL")
 def of_text(position: int, type: str, spelling: Spelling, letters: int) -> Form:
     """The form of a column of texts, x0 for position 0."""
     cleaned = _cleaned(f"x{position}", spelling.cleaning)
-    form = _of_cleaned(cleaned, position, type, spelling, letters) if _known(spelling) else NONE
+    form = _of_cleaned(cleaned, position, type, spelling, letters)
     if form is NONE or spelling.cleaning is AS_IT_IS:
         return form
     cleaning, guards = spelling.cleaning, [f"({form.sure})"]
@@ -74,11 +74,6 @@ def of_text(position: int, type: str, spelling: Spelling, letters: int) -> Form:
     if words := [*(word for word, _ in cleaning.map), *cleaning.absent]:
         guards.append(f"NOT {among(cleaned, words)}")
     return _if_kept(replace(form, sure=" AND ".join(guards)), type, cleaning)
-
-
-def _known(spelling: Spelling) -> bool:
-    """Is no more declared than a zone, a decimal mark, formats and cleaning?"""
-    return not (spelling.thousands or spelling.true_words or spelling.false_words)
 
 
 def _cleaned(x: str, cleaning: Cleaning) -> str:
@@ -121,8 +116,9 @@ def among(x: str, values: Sequence[int | float | str]) -> str:
 def _of_cleaned(x: str, position: int, type: str, spelling: Spelling, letters: int) -> Form:
     cut, made = f"cut{position}", f"made{position}"
     trimmed = f"trim({x}, ' ')"
-    if spelling.formats and (type != "date" or not _fixed(spelling.formats[0])):
-        return NONE
+    if spelling.formats and type in ("date", "timestamp", "integer") and not _fixed(spelling.formats):
+        found = form_of(x, position, type, spelling)
+        return NONE if found is None else Form(*found)
     match type:
         case "text":
             return Form(f"(strlen({x}) <= {letters} OR length({x}) <= {letters}) AND NOT contains({x}, chr(0))", x)
@@ -130,18 +126,19 @@ def _of_cleaned(x: str, position: int, type: str, spelling: Spelling, letters: i
             same = f"{made}::VARCHAR = {cut} OR {made}::VARCHAR = ltrim({cut}, '0')"
             same += f" OR ({made} = 0 AND ltrim({cut}, '0') = '')"
             whole = f" OR {made}::VARCHAR || '.0' = {cut}" if spelling.decimal == "." else ""
-            return Form(same + whole, made, trimmed, f"TRY_CAST({cut} AS BIGINT)")
+            return Form(same + whole, made, _ungrouped(trimmed, spelling), f"TRY_CAST({cut} AS BIGINT)")
         case "float":
             mark = re.escape(spelling.decimal)
             pattern = f"[+-]?([0-9]+{mark}?[0-9]*|{mark}[0-9]+)([eE][+-]?[0-9]+)?"
             dotted = cut if spelling.decimal == "." else f"replace({cut}, {quoted(spelling.decimal)}, '.')"
             return Form(
-                f"isfinite({made}) AND regexp_full_match({cut}, '{pattern}')", _no_minus(made), trimmed,
+                f"isfinite({made}) AND regexp_full_match({cut}, '{pattern}')", _no_minus(made),
+                _ungrouped(trimmed, spelling),
                 f"TRY_CAST({dotted} AS DOUBLE)",
             )
         case "boolean":
-            true = f"CAST({among(cut, _TRUE)} AS BIGINT)"
-            return Form(among(cut, _TRUE + _FALSE), true, trimmed)
+            true, false = _words(spelling.true_words) or _TRUE, _words(spelling.false_words) or _FALSE
+            return Form(among(cut, true + false), f"CAST({among(cut, true)} AS BIGINT)", trimmed)
         case "date":
             iso, written = _date_parts(cut, spelling.formats[0] if spelling.formats else "YYYY-MM-DD")
             return Form(
@@ -157,15 +154,34 @@ def _of_cleaned(x: str, position: int, type: str, spelling: Spelling, letters: i
     return NONE
 
 
-def _fixed(written: str) -> bool:
-    """Has a date format YYYY, MM and DD, and marks between?"""
+def _words(words: Sequence[str]) -> tuple[str, ...]:
+    """The usual spellings of declared words: those of which the lower case is the word."""
+    cases = [spelled for word in words for spelled in (word, word.upper(), word.capitalize(), word.title())
+             if spelled.lower() == word]
+    return tuple(dict.fromkeys(cases))
+
+
+def _ungrouped(trimmed: str, spelling: Spelling) -> str:
+    """A number without its marks between thousands; NULL, which is left, where they stand elsewhere."""
+    if not spelling.thousands:
+        return trimmed
+    mark, decimal = re.escape(spelling.thousands), re.escape(spelling.decimal)
+    pattern = f"[+-]?[0-9]{{1,3}}({mark}[0-9]{{3}})+({decimal}[0-9eE+-]*)?"
+    return (f"CASE WHEN NOT contains({trimmed}, {quoted(spelling.thousands)}) THEN {trimmed} "
+            f"WHEN regexp_full_match({trimmed}, {quoted(pattern)}) "
+            f"THEN replace({trimmed}, {quoted(spelling.thousands)}, '') END")
+
+
+def _fixed(formats: Sequence[str]) -> bool:
+    """Is there one format of dates, with YYYY, MM and DD, and marks between?"""
+    [written, *more] = formats
     parts = re.split("(YYYY|MM|DD)", written)
     marks = not any(re.search(r"[^\W_]", mark) for mark in parts[0::2])
-    return written == ISO_FORMAT or (sorted(parts[1::2]) == ["DD", "MM", "YYYY"] and marks)
+    return not more and sorted(parts[1::2]) == ["DD", "MM", "YYYY"] and marks
 
 
 def _date_parts(cut: str, written: str) -> tuple[str, str]:
-    """By the first declared format, of digits in fixed places: the text as YYYY-MM-DD, and put together again from its
+    """By the declared format, of digits in fixed places: the text as YYYY-MM-DD, and put together again from its
     digits and the marks of the format, so that where it is the text the marks stand in their places."""
     if written in (ISO_FORMAT, "YYYY-MM-DD"):
         return cut, cut
@@ -185,21 +201,14 @@ def _timestamp(cut: str, made: str, trimmed: str, spelling: Spelling) -> Form:
     tail = f"regexp_extract({rest}, '^{_TAIL}$', ['fraction', 'offset'])"
     parts = f"{{'head': {head}, 'at': TRY_CAST({head} AS TIMESTAMP), 'rest': {rest}, 'tail': {tail}}}"
     offset, fraction = f"{made}.tail.offset", f"{made}.tail.fraction"
-    local = f"{offset} <> ''" if spelling.zone not in _UTC else "TRUE"
-    hours, minutes = f"substring({offset}, 2, 2)", f"right({offset}, 2)"
-    ahead = (
-        f"CASE WHEN {offset} IN ('', 'Z', 'z') THEN 0 ELSE CASE {offset}[1] WHEN '-' THEN -1 ELSE 1 END * "
-        f"(CAST({hours} AS BIGINT) * 60 + CASE WHEN strlen({offset}) > 3 THEN CAST({minutes} AS BIGINT) ELSE 0 END) "
-        f"* 60000000 END"
-    )
+    local = f"{offset} <> ''" if spelling.zone not in UTC else "TRUE"
     parted = (
         f"CASE WHEN {fraction} = '' THEN 0 ELSE CAST(rpad(substring({fraction}, 2, 6), 6, '0') AS BIGINT) END"
     )
-    value = f"epoch_us({made}.at) + {parted} - {ahead}"
-    in_day = f"({offset} IN ('', 'Z', 'z') OR ({hours} < '24' AND (strlen({offset}) = 3 OR {minutes} < '60')))"
+    value = f"epoch_us({made}.at) + {parted} - {ahead(offset)}"
     sure = (
         f"{made}.at::VARCHAR = {made}.head AND substring({cut}, 11, 1) IN ('T', ' ', 't') AND "
-        f"({made}.rest = '' OR {fraction} || {offset} <> '') AND {local} AND {in_day} AND "
+        f"({made}.rest = '' OR {fraction} || {offset} <> '') AND {local} AND {is_offset(offset)} AND "
         f"{value} BETWEEN {FIRST} AND {LAST}"
     )
     return Form(sure, value, full, parts)
@@ -210,8 +219,11 @@ def of_kind(position: int, kind: str, type: str, spelling: Spelling, letters: in
     "day" and "naive" and "aware" (integers since 1970), "uuid", "text"; any other has none."""
     if kind == "text":
         return of_text(position, type, spelling, letters)
-    if spelling.formats or not _known(spelling) or (KINDS[type] == "text" and spelling.cleaning is not AS_IT_IS):
+    if KINDS[type] == "text" and spelling.cleaning is not AS_IT_IS:
         return NONE
+    if spelling.formats:
+        count = count_of(spelling.formats[0]) if len(spelling.formats) == 1 and kind == "whole" else None
+        return NONE if count is None else _if_kept(Form(*counted(f"x{position}", count, type)), type, spelling.cleaning)
     form = _of_typed(position, kind, type, spelling, letters)
     return form if form is NONE else _if_kept(form, type, spelling.cleaning)
 
@@ -227,7 +239,7 @@ def _of_typed(position: int, kind: str, type: str, spelling: Spelling, letters: 
     x, made = f"x{position}", f"made{position}"
     fits = f"{x} BETWEEN {LEAST_INTEGER} AND {GREATEST_INTEGER}"
     calendar = f"{x} BETWEEN {FIRST} AND {LAST}"
-    utc = spelling.zone in _UTC
+    utc = spelling.zone in UTC
     match kind.partition("(")[0], type:
         case "whole" | "huge", "integer" | "float" | "text":
             sure = "TRUE" if kind == "whole" else fits
@@ -270,10 +282,3 @@ def _of_typed(position: int, kind: str, type: str, spelling: Spelling, letters: 
 def _no_minus(x: str) -> str:
     """-0.0 as 0.0"""
     return f"CASE WHEN {x} = 0 THEN 0.0::DOUBLE ELSE {x} END"
-
-
-def quoted(text: str) -> str:
-    """A text as SQL writes it; by its bytes where it has the one letter that cannot stand in a statement."""
-    if "\0" not in text:
-        return "'" + text.replace("'", "''") + "'"
-    return "decode('" + "".join(f"\\x{byte:02X}" for byte in text.encode()) + "'::BLOB)"
