@@ -12,6 +12,7 @@ from heart import ALIKE
 
 from dpcurator.catalog.bind import PublicFacts, catalog_of
 from dpcurator.catalog.load import load
+from dpcurator.cli.explain import relation_lines
 from dpcurator.engines.duckdb.engine import DuckDB
 from dpcurator.engines.reference import Reference
 from dpcurator.fronts.sql import parse
@@ -570,6 +571,16 @@ def test_the_first_row_of_each_person_needs_no_caps():
     bounded = planned(f"SELECT COUNT(*) FROM ({FIRST}) WHERE n <= 2").source
     assert (bounded.max_rows, one_row(bounded.source.source)) == (50, False)
     assert planned(f"SELECT COUNT(*) FROM ({FIRST}) JOIN tags USING (city) WHERE n = 1").source.max_rows == 50
+
+
+def test_explain_says_by_what_rows_are_numbered_listed_and_joined():
+    text = ("SELECT COUNT(*) FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY pid, city ORDER BY age / 10 DESC, "
+            "day NULLS FIRST) AS n FROM visits WHERE city IN (SELECT city FROM cities WHERE people > 3)) AS v "
+            "JOIN tags ON UPPER(v.city) = tags.city WHERE n = 1")
+    told = "\n".join(relation_lines(planned(text).source.source.source, CLINIC))
+    assert "the rows of the unit, city, in order of age / 10.0 descending, then day, missing first" in told
+    assert "marked: city is in city of cities, which is public, in rows that meet a condition" in told
+    assert "joined to the rows of tags, which are public" in told
 
 
 FIRSTS = f"SELECT * FROM ({FIRST}) WHERE n = 1"

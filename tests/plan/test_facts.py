@@ -9,6 +9,8 @@ import pytest
 from questions import VISITS, catalog_with, with_column
 
 from dpcurator.aggregates import AGGREGATES
+from dpcurator.catalog.bind import catalog_of
+from dpcurator.catalog.load import load
 from dpcurator.catalog.model import Column, Table
 from dpcurator.curator.curator import Curator
 from dpcurator.engines.reference import Reference
@@ -137,3 +139,29 @@ def test_unknown_keys_are_chosen_by_the_salt_so_it_is_a_fact_of_theirs_alone():
     unknown = CATALOGS["unknown"]
     plan = bind(parse("SELECT city, COUNT(*) FROM visits GROUP BY city"), unknown, AGGREGATES)
     assert facts_of(plan, unknown) != facts_of(plan, replace(unknown, salt="1" * 32))
+
+
+THROUGH = {
+    "parts": {"unit": {"through": "items", "on": "item"}, "max_total": 9, "columns": {"item": "integer"}},
+    "items": {"unit": {"through": "orders", "on": "order_id", "key": "id"}, "max_total": 9,
+              "columns": {"item": "integer", "order_id": "integer"}},
+    "orders": {"unit": "who", "max_total": 9, "columns": {"id": "integer", "who": "text", "note": "text"}},
+    "others": {"unit": "who", "max_total": 9, "columns": {"id": "integer", "who": "text"}},
+}
+
+
+@pytest.mark.parametrize(("table", "changed", "same"), [
+    ("orders", {"one_row_per": ["who", "id"]}, False), ("orders", {"distinct": ["id"]}, False),
+    ("items", {"unit": {"through": "others", "on": "order_id", "key": "id"}}, False),
+    ("items", {"distinct": ["item"]}, False), ("items", {"max_total": 3}, True), ("others", {"distinct": ["id"]}, True),
+])
+def test_the_tables_through_which_rows_are_owned_are_facts_of_theirs(table, changed, same):
+    """Which row of another table has the key decides whose a row is, however many tables are between."""
+    def facts(tables):
+        told = catalog_of(load({"curator": {"protects": "people"}, "ledger": {"epsilon": 1}, "tables": tables}))
+        return [facts_of(bind(parse(f"SELECT COUNT(*) FROM {text}"), told, AGGREGATES), told)
+                for text in ("parts", "(SELECT who, COUNT(*) AS n FROM parts GROUP BY who) WHERE n > 1", "others")]
+
+    before, after = facts(THROUGH), facts(THROUGH | {table: THROUGH[table] | changed})
+    assert [a == b for a, b in zip(before[:2], after[:2], strict=True)] == [same, same]
+    assert (before[2] == after[2]) == (table != "others")

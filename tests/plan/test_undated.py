@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 from cures import asked, declared, mended, refusal
 
+from dpcurator.language.rows import Compute, Constant, Field
+from dpcurator.plan.undated import _outside_clips
+
 ONE = "SELECT COUNT(*) AS n, {} FROM visits"
 BY = "SELECT {0}, COUNT(*) FROM visits GROUP BY {0}"
 PER_PERSON = "SELECT {} FROM (SELECT patient_id, {} AS c FROM visits{}) AS p"
@@ -41,6 +44,14 @@ def test_d8_a_date_without_bounds_is_refused_and_each_cure_works(text):
     for mend in refused.mends:
         assert mend.put in refused.cure
         assert asked(*mended(text, declared(), refused, mend)).calls or "GROUP BY" in text
+
+
+def test_a_column_in_a_clip_and_outside_one_is_outside_one_though_it_is_one_object():
+    day = Field(3, "integer")
+    ends = (Constant(0, "integer"), Constant(9, "integer"))
+    clipped = Compute("clip", (day, *ends), "integer")
+    assert list(_outside_clips(Compute("add_i", (clipped, day), "integer"))) == [3]
+    assert list(_outside_clips(Compute("add_i", (clipped, clipped), "integer"))) == []
 
 
 @pytest.mark.parametrize("text", ANSWERED)

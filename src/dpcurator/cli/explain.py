@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from dpcurator.catalog.model import Catalog
 from dpcurator.engines.duckdb.sql import statement
 from dpcurator.numbers.text_table import printable
 from dpcurator.plan.nodes import Plan
+from dpcurator.plan.relation_facts import order_of
 from dpcurator.plan.relations import (
     Computed,
     InCohort,
@@ -28,10 +30,10 @@ from dpcurator.plan.shown_name import in_sql
 from dpcurator.pricing.quote import Quote
 
 
-def plan_lines(plan: Plan) -> list[str]:
+def plan_lines(plan: Plan, catalog: Catalog) -> list[str]:
     """The plan, innermost first, a node a line."""
     grouped = plan.source.source
-    lines = relation_lines(grouped.source)
+    lines = relation_lines(grouped.source, catalog)
     keys = ", ".join(
         f"{in_sql(column.name)} ({'unknown' if column.count is None else f'{column.count} listed'})"
         for column in grouped.columns
@@ -52,39 +54,43 @@ def plan_lines(plan: Plan) -> list[str]:
     return [printable(line) for line in lines]
 
 
-def relation_lines(node: Relation) -> list[str]:
+def relation_lines(node: Relation, catalog: Catalog) -> list[str]:
     """What rows are made of, innermost first; what is beside them is indented."""
+
+    def lines(one: Relation) -> list[str]:
+        return relation_lines(one, catalog)
+
     match node:
         case Rows(table, unit):
             owner = f"a unit's by {unit}" if unit is not None else "each one a unit"
             owner += ", at most one each" if node.one_row else ""
             return [f"rows of {table}, {owner}"]
         case Where(source, _, columns):
-            return [*relation_lines(source), f"where: a condition on {', '.join(columns) or 'no column'}"]
+            return [*lines(source), f"where: a condition on {', '.join(columns) or 'no column'}"]
         case InCohort(source, among):
-            beside = [f"  {line}" for line in relation_lines(among)]
-            return [*relation_lines(source), "marked: whether the unit has a row in", *beside]
+            beside = [f"  {line}" for line in lines(among)]
+            return [*lines(source), "marked: whether the unit has a row in", *beside]
         case InPublic(source, table, here, there, predicate):
             which = "" if predicate is None else ", in rows that meet a condition"
             what, listed = (", ".join(one.name for one in some) for some in (here, there))
-            return [*relation_lines(source), f"marked: {what} is in {listed} of {table}, which is public{which}"]
+            return [*lines(source), f"marked: {what} is in {listed} of {table}, which is public{which}"]
         case JoinPublic(source, table):
-            return [*relation_lines(source), f"joined to the rows of {table}, which are public"]
+            return [*lines(source), f"joined to the rows of {table}, which are public"]
         case JoinOnUnit(source, other):
-            beside = [f"  {line}" for line in relation_lines(other)]
-            return [*relation_lines(source), "joined on the unit, to at most one row each of", *beside]
+            beside = [f"  {line}" for line in lines(other)]
+            return [*lines(source), "joined on the unit, to at most one row each of", *beside]
         case UnionAll(source, other):
-            beside = [f"  {line}" for line in relation_lines(other)]
-            return [*relation_lines(source), "together with the rows of", *beside]
+            beside = [f"  {line}" for line in lines(other)]
+            return [*lines(source), "together with the rows of", *beside]
         case Numbered(source, _, keys):
-            whose = ", ".join(["the unit", *(one.name for one in keys)])
-            return [*relation_lines(source), f"numbered among the rows of {whose}"]
+            whose, order = ", ".join(["the unit", *(one.name for one in keys)]), in_sql(order_of(node, catalog))
+            return [*lines(source), f"numbered among the rows of {whose}, in order of {order}"]
         case Computed(source, columns_):
-            return [*relation_lines(source), f"computed of each row: {', '.join(one.name for one in columns_)}"]
+            return [*lines(source), f"computed of each row: {', '.join(one.name for one in columns_)}"]
         case PerUnit(source, keys, folds):
             by = ", ".join(["the unit", *(one.name for one in keys)])
             what = ", ".join(one.name for one in folds) or "nothing more"
-            return [*relation_lines(source), f"one row for {by}, from its own rows: {what}"]
+            return [*lines(source), f"one row for {by}, from its own rows: {what}"]
 
 
 def engine_query(quote: Quote) -> tuple[str, list[Any]]:
@@ -103,7 +109,7 @@ def explain_text(quote: Quote, told: str) -> str:
     engine = (
         ["", "the engine would run:", *(f"  {printable(line)}" for line in sql.splitlines()), *shown] if sql else []
     )
-    return "\n".join(["plan:", *(f"  {line}" for line in plan_lines(quote.plan)), "", told, *engine])
+    return "\n".join(["plan:", *(f"  {line}" for line in plan_lines(quote.plan, quote.catalog)), "", told, *engine])
 
 
 def _cut(value: Any) -> str:

@@ -2,10 +2,11 @@
 
 A plan holds the caps, bounds and lists of keys (by digest) that its numbers rest on. What it does not hold, and decides
 what its rows mean, is here: who is protected, neighbours and number of units, the budget, the table and its unit, and
-of each column that the question reads its name, type, longest text and the value that missing ones are read as; the
-salt where keys are chosen by it. Two questions of equal plans and facts, under one data version, read the same rows in
-the same way. Bounds and lists of columns are in the plan where they matter: a bound that nothing measured rests on, or
-a key list that nothing is grouped by, is no fact that the question uses.
+of each column that the question reads its name, type, longest text and the value that missing ones are read as; where
+its unit is looked up in another table, that table and those beyond it; the salt where keys are chosen by it. Two
+questions of equal plans and facts, under one data version, read the same rows in the same way. Bounds and lists of
+columns are in the plan where they matter: a bound that nothing measured rests on, or a key list that nothing is grouped
+by, is no fact that the question uses.
 
 A batch of questions is bound to the facts of each. Receipts made before hold the digest of the whole catalog instead
 (docs/decisions/0016). Checked in tests/plan/test_facts.py.
@@ -17,7 +18,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dpcurator.catalog.bind import column_facts, content_digest, table_facts
-from dpcurator.catalog.model import Catalog
+from dpcurator.catalog.model import Catalog, Table
 from dpcurator.language.rows import fields
 from dpcurator.plan.core_relations import Stored, walk
 from dpcurator.plan.lower_relations import lowered_relation
@@ -42,7 +43,7 @@ def facts_of(plan: Plan, catalog: Catalog) -> str:
         table = facts(scanned, catalog).table
         columns = [column_facts(table.columns[index]) for index in sorted(columns_of(plan))]
         told |= {"table": table.name, "unit": table.unit, "columns": columns} | table_facts(table)
-        return content_digest(told)
+        return content_digest(told | owners(table, catalog))
     tables = [_stored(one, catalog) for one in walk(lowered_relation(scanned, columns_of(plan), catalog).node)
               if isinstance(one, Stored)]
     return content_digest(told | {"format": "dpcurator facts 2", "tables": tables})
@@ -52,7 +53,16 @@ def _stored(node: Stored, catalog: Catalog) -> dict[str, Any]:
     """What is declared of a stored table, where a relation reads it."""
     table = catalog.tables[int(node.table.removeprefix("t"))]
     read = [column_facts(table.columns[int(source.name.removeprefix("c"))]) for source in node.columns]
-    return {"table": table.name, "unit": table.unit, "columns": read} | table_facts(table)
+    return {"table": table.name, "unit": table.unit, "columns": read} | table_facts(table) | owners(table, catalog)
+
+
+def owners(table: Table, catalog: Catalog) -> dict[str, Any]:
+    """What is declared of the tables through which a table's rows are owned, from it onwards; nothing where none is."""
+    found, tables = list[dict[str, Any]](), {one.name: one for one in catalog.tables}
+    while table.through is not None:
+        table = tables[table.through.table]
+        found.append({"table": table.name, "unit": table.unit} | table_facts(table))
+    return {"owners": found} if found else {}
 
 
 def facts_of_batch(each: Sequence[str]) -> str:

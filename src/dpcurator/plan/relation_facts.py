@@ -20,6 +20,7 @@ from dpcurator.language.evaluate import value
 from dpcurator.language.intervals import bounds
 from dpcurator.language.names import show
 from dpcurator.language.rows import Field, Operand, fields, moved
+from dpcurator.language.spelling import spelled
 from dpcurator.plan.core_relations import letters
 from dpcurator.plan.nodes import Plan
 from dpcurator.plan.public_keys import image, same_in_a_unit, selectable
@@ -260,6 +261,13 @@ def facts(node: Relation, catalog: Catalog) -> Facts:
         _FOUND.clear()
     _FOUND[key] = (node, catalog, rules, found)
     return found
+
+
+def order_of(node: Numbered, catalog: Catalog) -> str:
+    """By what rows are numbered, in words."""
+    table = facts(node.source, catalog).table
+    return ", then ".join(spelled(one.part, table) + " descending" * one.descending
+                          + ", missing first" * one.missing_first for one in node.along)
 
 
 def table_of(plan: Plan, catalog: Catalog) -> Table:

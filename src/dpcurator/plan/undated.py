@@ -23,7 +23,7 @@ from dpcurator.language.intervals import bounds
 from dpcurator.language.names import quote
 from dpcurator.language.question import Call, Literally, Name, Syntax, inside, with_parts
 from dpcurator.language.render import words
-from dpcurator.language.rows import Compute, Field, Operand, walk
+from dpcurator.language.rows import Compute, Expression, Field, Operand, parts_of
 from dpcurator.plan.relation_facts import facts
 from dpcurator.plan.relations import Relation
 
@@ -58,9 +58,13 @@ def check_dated(
 
 def _outside_clips(part: Operand) -> Iterator[int]:
     """The columns of an expression where they stand in no CLIP."""
-    chosen = {id(inner) for one in walk(part) if isinstance(one, Compute) and one.function == "clip"
-              for inner in walk(one)}
-    return (one.index for one in walk(part) if isinstance(one, Field) and id(one) not in chosen)
+    left: list[Expression] = [part]
+    while left:
+        one = left.pop()
+        if isinstance(one, Field):
+            yield one.index
+        elif not isinstance(one, Compute) or one.function != "clip":
+            left += reversed(parts_of(one))
 
 
 def _dated(catalog: Catalog) -> Catalog:
