@@ -31,6 +31,10 @@ LISTS = [
     (f"city IN ({NORTH} AND people = 2) OR age > 60", 3),
     ("CASE WHEN city IN (SELECT city FROM tags WHERE tag = 'b') THEN TRUE ELSE FALSE END", 4),
     ("(city IN (SELECT city FROM tags WHERE tag = 'b')) IN (SELECT people = 5 FROM cities WHERE people = 5)", 4),
+    ("city IN (SELECT city FROM (SELECT city, people AS n FROM cities WHERE region = 'North') AS d WHERE d.n > 3)",
+     4),
+    ("city IN (SELECT * FROM (SELECT UPPER(city) AS c FROM (SELECT * FROM cities)))", 0),
+    ("EXISTS (SELECT 1 FROM (SELECT city, people FROM cities) AS d WHERE d.city = visits.city AND people = 2)", 2),
     ("EXISTS (SELECT 1 FROM cities AS c WHERE c.city = visits.city AND region = 'North' AND people > 3)", 4),
     ("NOT EXISTS (SELECT * FROM cities AS c WHERE c.city = visits.city)", 1),
     ("EXISTS (SELECT weight, visits.age FROM tags WHERE tags.city = visits.city AND weight = cost)", 1),
@@ -106,6 +110,11 @@ REFUSED = [  # what is asked, what is said, what is accepted instead
     ("city IN (SELECT city FROM cities WHERE city IN (SELECT city FROM visits))", "in the subquery of a public table",
      None),
     ("city IN (SELECT NULL FROM cities)", "no type", None),
+    ("city IN (SELECT region FROM (SELECT city FROM cities) AS d)", 'no column "region"',
+     "city IN (SELECT city FROM (SELECT city FROM cities) AS d)"),
+    ("city IN (SELECT cities.region FROM (SELECT city FROM cities) AS d)", 'no column "cities.region"', None),
+    ("city IN (SELECT city FROM cities UNION ALL SELECT city FROM tags)", "UNION ALL of rows of a public table",
+     "city IN (SELECT city FROM cities) OR city IN (SELECT city FROM tags)"),
 ]
 
 
@@ -120,3 +129,10 @@ def test_what_is_no_list_is_refused_and_the_cure_is_accepted(condition, said, cu
         assert refused(f"{COUNT} WHERE {cure}") == "answered"
     for mend in found.value.mends:
         assert refused(f"{COUNT} WHERE {condition.replace(mend.over, mend.put)}") == "answered"
+
+
+def test_what_doubles_at_each_level_is_refused_before_it_is_long():
+    inner = "SELECT city AS c FROM cities"
+    for _ in range(30):
+        inner = f"SELECT c || c AS c FROM ({inner})"
+    assert "more than 20,000 parts" in refused(f"{COUNT} WHERE city IN ({inner})")

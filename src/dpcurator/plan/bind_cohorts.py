@@ -27,10 +27,10 @@ from dpcurator.language.question import (
     walk,
 )
 from dpcurator.language.render import chain, expression, leaves, words
-from dpcurator.plan.bind_public_lists import in_public
+from dpcurator.plan.bind_public_lists import in_public, public_query
 from dpcurator.plan.folding import INNER
 from dpcurator.plan.relations import InCohort, Relation
-from dpcurator.plan.scene import Scene, Subqueries, called, public_table_of, same_units
+from dpcurator.plan.scene import Scene, Subqueries, called, same_units
 
 
 def mark(scene: Scene, parts: Iterable[Syntax], subqueries: Subqueries) -> None:
@@ -38,16 +38,19 @@ def mark(scene: Scene, parts: Iterable[Syntax], subqueries: Subqueries) -> None:
     for cohort in [one for part in parts for one in walk(part) if isinstance(one, Cohort)]:
         if cohort in scene.marks:
             continue
-        query, public = cohort.query, None
-        if isinstance(query, Select):
-            public = public_table_of(query.source, scene.catalog)
-        if isinstance(query, Select) and public is not None:
+        public = public_query(cohort.query, scene.catalog)
+        if public is not None:
             if cohort.part is None:
-                _exists_of_rows(query)
+                _exists_of_rows(public[0])
             else:
                 mark(scene, [cohort.part], subqueries)
-            scene.marks[cohort] = scene.add(in_public(scene, cohort, query, public))
+            scene.marks[cohort] = scene.add(in_public(scene, cohort, *public))
             continue
+        if isinstance(cohort.query, Stacked) and any(public_query(one, scene.catalog) for one in cohort.query.parts):
+            raise Refusal(
+                "UNION ALL of rows of a public table is not available.", where=cohort.at or cohort.query.at,
+                cure="Write it with one list each: x IN (SELECT ...) OR x IN (SELECT ...).",
+            )
         among = _cohort(scene, cohort, subqueries)
         scene.marks[cohort] = scene.add(InCohort(scene.relation, among))
 

@@ -6,24 +6,82 @@ missing values; EXISTS compares by =, and by nothing else. Checked in tests/plan
 
 from __future__ import annotations
 
-from dpcurator.catalog.model import Table
+from dataclasses import dataclass, replace
+
+from dpcurator.catalog.model import Catalog, Table
 from dpcurator.errors import Refusal
-from dpcurator.language.names import quote, show
+from dpcurator.language.names import nearest, quote, show
 from dpcurator.language.question import (
     Binary,
     Cohort,
     Everything,
+    From,
+    Inner,
+    Item,
     Name,
     Named,
+    Query,
     Select,
     Syntax,
+    chain,
+    inside,
     place,
     walk,
     weigh,
+    with_parts,
 )
 from dpcurator.language.render import leaves
 from dpcurator.plan.relations import InPublic, Made
-from dpcurator.plan.scene import PublicRows, Scene, called, made_column, one_type
+from dpcurator.plan.scene import PublicRows, Scene, called, made_column, one_type, public_table_of
+
+
+def public_query(query: Query, catalog: Catalog) -> tuple[Select, Table] | None:
+    """A subquery that reads a public table alone, as a SELECT of that table itself; None where it reads another.
+
+    What stands between, as a name of WITH does, is put together: columns by what they are, conditions by AND."""
+    while isinstance(query, Select) and isinstance(query.source, Inner):
+        inner, alias = query.source.query, query.source.alias
+        if not isinstance(inner, Select) or inner.group_by or inner.having is not None or inner.qualify is not None:
+            return None
+        titles = {(item.alias or item.label).lower(): item.part for item in inner.items if isinstance(item, Item)}
+        put = _Put(titles, alias, inner.source, any(isinstance(item, Everything) for item in inner.items))
+        items = [replace(item, part=put(item.part)) if isinstance(item, Item) else item for item in query.items]
+        if any(isinstance(item, Everything) for item in items):
+            items = list(inner.items) if len(items) == 1 else items
+        where = [one for one in (inner.where, None if query.where is None else put(query.where)) if one is not None]
+        for one in (*where, *(item.part for item in items if isinstance(item, Item))):
+            weigh(one)  # else what is twice as long at each level would be very long
+        query = replace(query, items=tuple(items), source=inner.source, where=chain("AND", where) if where else None)
+    if not isinstance(query, Select):
+        return None
+    table = public_table_of(query.source, catalog)
+    return None if table is None else (query, table)
+
+
+@dataclass(frozen=True, slots=True)
+class _Put:
+    """Puts what the columns of a subquery are in the place of their names."""
+
+    titles: dict[str, Syntax]
+    alias: str | None
+    below: From
+    all: bool  # whether it has all columns of what it reads, under their own names
+
+    def __call__(self, part: Syntax) -> Syntax:
+        if isinstance(part, Name):
+            before = (part.table or "").lower()
+            hidden = str(getattr(self.below, "alias", None) or getattr(self.below, "name", ""))
+            if before in ("", (self.alias or "").lower()):
+                if part.column.lower() in self.titles:
+                    return self.titles[part.column.lower()]
+                if self.all:
+                    return replace(part, table=None)
+            elif before != hidden.lower():
+                return part  # of the question around
+            raise Refusal(f"there is no column {show(called(part))} in the subquery.", where=part.at,
+                          cure=nearest(part.column, list(self.titles), "column"))
+        within = inside(part)
+        return with_parts(part, [self(one) for one in within]) if within else part
 
 
 def in_public(scene: Scene, cohort: Cohort, query: Select, table: Table) -> InPublic:

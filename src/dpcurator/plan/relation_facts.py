@@ -47,6 +47,7 @@ MOST_DEPTH: Final = 64  # nodes above each other
 MOST_NODES: Final = 256  # of one question, each counted where it stands
 STEPS: Final = 100_000  # to name the values of one column of a subquery, of which a question may have very many
 MOST_MADE: Final = 1_000  # rows that joins with public tables make of one
+MOST_LISTED: Final = 10_000  # values of a public column of which an expression in ON is computed, to count its rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,7 +342,8 @@ def _most(node: JoinPublic, index: int, table: Table) -> int | None:
         return table.columns[index].most
     part = node.made[index - len(table.columns)].part
     used = sorted(fields(part))
-    if len(used) != 1 or table.columns[used[0]].keys is None or table.columns[used[0]].most is None:
+    keys = table.columns[used[0]].keys if len(used) == 1 else None
+    if keys is None or len(keys) > MOST_LISTED or table.columns[used[0]].most is None:
         return None
     return _most_made(moved(part, {used[0]: 0}), table.columns[used[0]])
 
