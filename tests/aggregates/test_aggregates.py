@@ -24,7 +24,7 @@ ZERO = Measured("x", Field(0, "integer"), "integer", "integer", F(0), F(0))
 PAIR = replace(X, beside=replace(X, name="z", part=Field(1, "float")))
 
 
-COLUMNS = {"column": X, "number": X, "ordered": X, "pair": PAIR}
+COLUMNS = {"column": X, "values": X, "number": X, "ordered": X, "pair": PAIR}
 
 
 def around(value, error) -> Interval:
@@ -51,7 +51,7 @@ def test_every_aggregate_is_complete(rule):
     assert {ask.what for ask in asks} <= {*ASK_RULES, "quantile"}
     assert rule.shown(column) in ("whole", "number")
     assert rule.meaning
-    function = f"{rule.function} DISTINCT" if rule.argument == "unit" else rule.function
+    function = f"{rule.function} DISTINCT" if rule.argument in ("unit", "values") else rule.function
     assert rule_of(AggregateCall(function, column, F(1, 2) if rule.argument == "ordered" else None)) is rule
     for value in (0, 1, -1, 10**400, -(10**400), F(1, 3)):
         made = rule.finish(tuple(around(value, 5) for _ in asks), column)

@@ -20,7 +20,8 @@ from dpcurator.plan.outputs import FUNCTIONS as ON_ANSWERS
 
 PLACE = "docs/guarantees/what-holds-which.md"
 TEXT = (PAGES / "what-holds-which.md").read_text(encoding="utf-8")
-ARGUMENTS = {"star": "*", "column": "x", "unit": "DISTINCT unit", "number": "x", "pair": "y, x", "ordered": "x, q"}
+ARGUMENTS = {"star": "*", "column": "x", "unit": "DISTINCT unit", "values": "DISTINCT x", "number": "x", "pair": "y, x",
+             "ordered": "x, q"}
 TITLES = ("mechanism", "selection of keys", "filter", "aggregate", "function of rows", "function of answers")
 
 

@@ -15,6 +15,7 @@ rules weakened, floors taken in sequence, scaling left out and owners forgotten 
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import random
 from collections import Counter
@@ -56,7 +57,7 @@ EVALUATED: dict[Any, list[Vectors]] = {}  # the extremal worlds' vectors, which 
 def by_reference(world: World, quote: Quote) -> list[Vectors]:
     """The vectors on each of the world's tables."""
     core = quote.lowered.core
-    how = (reference._share, reference.choose, reference.measure)  # what tests put others in the place of
+    how = (reference._share, reference.choose, reference.measure, reference._first)  # tests put others in their places
     seen = (id(world), quote.lowered, how) if any(world is one for one in (*TIGHT, *TIGHT_REPLACED)) else None
     if seen in EVALUATED:
         return EVALUATED[seen]
@@ -95,8 +96,8 @@ def tight(
     """One world in which units move readings exactly as far as claimed.
 
     For g = 1 .. keys and either end of the bounds: a unit in g keys with max_rows rows in each, all at that end; and
-    units with one row too many. With replace-one each such unit, in the first keys or in the last, is a table of its
-    own, and any two are neighbours. pairs: values of age and net gain in the place of the ends.
+    units with one row too many; on each row another floor. With replace-one each such unit, in the first keys or in the
+    last, is a table of its own, and any two are neighbours. pairs: values of age and net gain in the place of the ends.
     """
     missing = {"missing": age[0]} if filled else {}
     city = {"type": "text", "keys": "unknown" if unknown else [f"k{n:02}" for n in range(keys)]}
@@ -114,20 +115,22 @@ def tight(
     ledger = {"epsilon": 4} | ({"delta": "1e-6"} if unknown else {})
     told = {"curator": curator, "ledger": ledger, "tables": {"visits": table}}
     units: list[list[Any]] = []
+    floors = itertools.count()
     for groups in range(1, keys + 1):
         for end, gain in pairs or tuple((end, end) for end in age):
             for size in (max_rows, max_rows + 1):
                 for first in (0, keys - groups) if replaces else (0,):
                     name = 1 if replaces else len(units) + 1
                     units.append([
-                        (name, f"k{key:02}", None, None, 1, end, float(gain), None, None)
+                        (name, f"k{key:02}", next(floors), None, 1, end, float(gain), None, None)
                         for key in range(first, first + groups)
                         for _ in range(size)
                     ])
     catalog = catalog_of(load(told))
-    if replaces and each_row:  # a table of one row, always; where it is not seen, or has no age
+    if replaces and each_row:  # a table of one row, always; where it is not seen, or has no age and no floor
         row = units[0][0]
-        units = [unit[:1] for unit in units] + [[(*row[:4], 0, *row[5:])], [(*row[:5], None, None, *row[7:])]]
+        units = [unit[:1] for unit in units] + [[(*row[:4], 0, *row[5:])]]
+        units.append([(*row[:2], None, *row[3:5], None, None, *row[7:])])
     if replaces:
         tables = units if each_row else [*units, []]
         return World(0, catalog, each_row, tuple(units[0]), together=tuple(map(tuple, tables)))
@@ -167,7 +170,8 @@ RATIONAL = [  # lam = 5/2 and 7/3: what is attained falls short by roundings, an
     tight(2, 9, keys=6, age=(-5, 7), total=5, replaces=True),
     tight(2, 4, keys=6, age=(-5, 7), total=5, unknown=True),
 ]
-ASKED = ["COUNT(*)", "COUNT(age)", "SUM(age)", "AVG(age)", 'SUM("net gain")', 'AVG("net gain")', "COUNT(DISTINCT who)"]
+ASKED = ["COUNT(*)", "COUNT(age)", "SUM(age)", "AVG(age)", 'SUM("net gain")', 'AVG("net gain")', "COUNT(DISTINCT who)",
+         "COUNT(DISTINCT floor)"]
 
 
 FAR = ((-5, -5), (7, -5), (1, 1))  # both ends of the product of the two, and of each one's square
@@ -300,7 +304,7 @@ def test_with_the_others_each_claim_is_attained_or_said_not_to_be(by_lot):
 
 
 @pytest.mark.parametrize("name", ["linf", "l1", "l2_squared"])
-@pytest.mark.parametrize("what", ["rows", "present", "units", "values", "centred"])
+@pytest.mark.parametrize("what", ["rows", "present", "units", "values", "centred", "distinct"])
 def test_a_claim_of_one_less_fails(what, name, monkeypatch):
     honest = stability.reading
 

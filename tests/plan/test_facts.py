@@ -6,7 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from questions import VISITS, catalog_with, with_column
+from questions import CATALOG, VISITS, catalog_with, planned, with_column
 
 from dpcurator.aggregates import AGGREGATES
 from dpcurator.catalog.bind import catalog_of
@@ -17,6 +17,8 @@ from dpcurator.engines.reference import Reference
 from dpcurator.fronts.sql import parse
 from dpcurator.plan.bind import bind
 from dpcurator.plan.facts import facts_of
+from dpcurator.plan.identity import reading_name
+from dpcurator.pricing.resolve import resolve
 from dpcurator.receipts.verification import verify
 from dpcurator.standalone.verify import steps
 from receipts import CATALOGS, KEY, TABLES, json_of, signed
@@ -165,3 +167,12 @@ def test_the_tables_through_which_rows_are_owned_are_facts_of_theirs(table, chan
     before, after = facts(THROUGH), facts(THROUGH | {table: THROUGH[table] | changed})
     assert [a == b for a, b in zip(before[:2], after[:2], strict=True)] == [same, same]
     assert (before[2] == after[2]) == (table != "others")
+
+
+def test_different_values_are_chosen_by_the_salt_so_it_is_a_fact_of_theirs_too():
+    for text, uses in (("SELECT COUNT(DISTINCT note) FROM visits", True), ("SELECT COUNT(note) FROM visits", False)):
+        plan = planned(text)
+        salted = replace(CATALOG, salt="1" * 32)
+        assert (facts_of(plan, CATALOG) != facts_of(plan, salted)) == uses
+        (name, other) = (reading_name(plan, resolve(plan).asks[0], one, "analyst") for one in (CATALOG, salted))
+        assert (name != other) == uses

@@ -87,3 +87,18 @@ SELECT city, COUNT_IF(smoker) / COUNT(*), COUNT(*) FILTER (WHERE smoker) FROM vi
 -- per unit
 -- scale down: 4 rows, 2 groups, one 65536
 -- total: present 0, rows
+
+-- @question  different values, of a person up to 4 in each of 2 groups, in whole values; text is measured as it is
+SELECT city, COUNT(DISTINCT UPPER(note)) AS notes, COUNT(DISTINCT day) AS days, COUNT(*) FROM visits GROUP BY city
+-- @reading  distinct(UPPER(note)): 3 keys, linf 4, l1 8
+-- @reading  distinct(day): 3 keys, linf 4, l1 8
+-- @reading  rows: 3 keys, linf 4, l1 8
+-- @steps
+-- scan t0: c0 text, c1 text, c5 integer, c11 text
+-- project p0 = upper(c11)
+-- owner c0
+-- listed (c1) : 3 keys
+-- measure values of p0 values of c5
+-- per unit
+-- scale down: 4 rows, 2 groups, one 65536
+-- total: distinct 0, distinct 1, rows

@@ -55,14 +55,16 @@ def step_words(plan: CorePlan) -> list[str]:
             case core.Listed(used, keys):
                 listed = ", ".join(names[i] for i in used)
                 return f"listed ({listed}) : {len(keys)} {'key' if len(keys) == 1 else 'keys'}"
-            case core.Measure(grids, products):
-                return " ".join(["measure", *(measured(grid) for grid in grids), *map(multiplied, products)])
+            case core.Measure(grids, products, distinct):
+                values = (f"values of {names[one.column]}" for one in distinct)
+                return " ".join(["measure", *(measured(grid) for grid in grids), *map(multiplied, products), *values])
             case core.PerUnit():
                 return "per unit"
             case core.ScaleDown(most, groups, one):
                 return f"scale down: {most} rows, {groups} groups, one {one}"
             case core.Total(sums, _, histograms):
-                kinds = [f"{s.what} {s.measure}" if s.what in ("present", "values") else s.what for s in sums]
+                kinds = [f"{s.what} {s.measure}" if s.what in ("present", "values", "distinct") else s.what
+                         for s in sums]
                 kinds += [f"histogram of {one.measure} by {one.step}" for one in histograms]
                 return "total: " + ", ".join(kinds)
 

@@ -59,7 +59,7 @@ def test_everything_else_that_a_receipt_may_name_is_known():
     made = curator().ask("SELECT COUNT(*) FROM visits", epsilon=1)
     assert set(made.receipt) == alone.RECEIPT
     assert {kind.__name__ for kind in NODE_RULES} == {*alone.RELATIONS, "Grouped", "Bounded"}
-    assert set(ASK_RULES) == {"rows", "present", "units", *alone.SUMMED, *alone.OVERALL}
+    assert set(ASK_RULES) == {"rows", "present", "units", "distinct", *alone.SUMMED, *alone.OVERALL}
     assert sorted(NAMES.values()) == ["discrete_gaussian", "discrete_laplace", "exponential"]
     assert {rule.function for rule in AGGREGATES} == {"COUNT", "SUM", "AVG", "QUANTILE", *alone.MOMENTS, *alone.PAIRS}
     for rule in SELECTIONS:

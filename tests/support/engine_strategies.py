@@ -21,6 +21,7 @@ from dpcurator.plan.core import (
     ONE,
     Chosen,
     CorePlan,
+    Distinct,
     Filter,
     Grid,
     Listed,
@@ -264,10 +265,14 @@ def cores(draw: Any) -> CorePlan:
     grid = integer_grids(max_rows, by_kind) | float_grids(max_rows, by_kind)
     grids = tuple(draw(st.lists(grid, max_size=3)))
     multiplied = tuple(draw(st.lists(products(grids, max_rows), max_size=2))) if grids else ()
-    whats = ["rows", "units"] + ["present", "values", "values"] * bool(grids)
+    possible = [index for index, kind in enumerate(kinds) if kind != "float"]
+    distinct = st.builds(Distinct, st.sampled_from(possible), st.sampled_from(["", "salt", "s:é\0"]))
+    valued = tuple(draw(st.lists(distinct, max_size=2)) if draw(st.integers(0, 2)) == 0 else ())
+    whats = ["rows", "units"] + ["present", "values", "values"] * bool(grids) + ["distinct"] * 2 * bool(valued)
     sums = draw(st.lists(st.sampled_from(whats), min_size=1, max_size=5))
     total = tuple(
-        Sum(what, draw(st.integers(0, len(grids) + len(multiplied) - 1)) if what in ("present", "values") else 0)
+        Sum(what, draw(st.integers(0, len(grids) + len(multiplied) - 1)) if what in ("present", "values") else
+            draw(st.integers(0, len(valued) - 1)) if what == "distinct" else 0)
         for what in sums
     )
     scan: Any = Scan("t0", draw(sources()))
@@ -278,7 +283,7 @@ def cores(draw: Any) -> CorePlan:
     if isinstance(keys, Chosen):
         total = (Sum("units"), *total)
     counted = tuple(draw(tallies(len(grids))) for _ in range(draw(st.sampled_from([0, 0, 1, 3]))))
-    return (scan, *condition, *project, Owner(owner), keys, Measure(grids, multiplied), PerUnit(), scale,
+    return (scan, *condition, *project, Owner(owner), keys, Measure(grids, multiplied, valued), PerUnit(), scale,
             Total(total, counted))
 
 

@@ -237,6 +237,7 @@ SAMPLED: Final[dict[str, int]] = {
     "engines/test_chosen.py::TestChosen::test_a_unit_keeps_its_first_keys_by_md5": 12,
     "engines/test_chosen.py::test_a_mistake_in_choosing_fails_a_table": 2,
     "engines/test_conformance.py::test_every_engine_gives_the_integers_of_the_reference": 8,
+    "engines/test_distinct.py::test_both_engines_count_the_same": 1,
     "engines/test_duckdb.py::test_a_forked_child_may_exit_in_the_ordinary_way": 1,
     "engines/test_duckdb.py::test_an_interrupt_is_the_users_and_not_a_fault": 0,
     "engines/test_duckdb.py::test_the_connection_reaches_nothing_else": 3,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dpcurator.aggregates.aggregate import Aggregate
 from dpcurator.aggregates.average import AVERAGE
-from dpcurator.aggregates.count import COUNT_COLUMN, COUNT_ROWS, COUNT_UNITS
+from dpcurator.aggregates.count import COUNT_COLUMN, COUNT_ROWS, COUNT_UNITS, COUNT_VALUES
 from dpcurator.aggregates.moments import MOMENTS
 from dpcurator.aggregates.pairs import PAIRS
 from dpcurator.aggregates.quantile import QUANTILE
@@ -18,7 +18,7 @@ from dpcurator.errors import Refusal
 from dpcurator.plan.nodes import AggregateCall
 
 AGGREGATES: tuple[Aggregate, ...] = (
-    COUNT_ROWS, COUNT_COLUMN, COUNT_UNITS, SUM, AVERAGE, *MOMENTS, *PAIRS, QUANTILE,
+    COUNT_ROWS, COUNT_COLUMN, COUNT_UNITS, COUNT_VALUES, SUM, AVERAGE, *MOMENTS, *PAIRS, QUANTILE,
 )
 
 
@@ -34,7 +34,7 @@ def rule_of(call: AggregateCall) -> Aggregate:
         fits = {"unit"} if distinct else {"star"}
     else:
         one = {"column", "number"} if call.column.beside is None else {"pair"}
-        fits = set() if distinct else one if call.q is None else {"ordered"}
+        fits = {"values"} if distinct and call.column.beside is None else one if call.q is None else {"ordered"}
     for rule in AGGREGATES:
         if rule.function == call.function.removesuffix(" DISTINCT") and rule.argument in fits:
             return rule

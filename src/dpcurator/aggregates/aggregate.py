@@ -54,8 +54,8 @@ class Bar(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """`function` as SQL writes it; `argument`: star (*), column (any), unit (DISTINCT unit), number (with
-    bounds), pair (of two such) or ordered (with bounds; a number, a date or a time).
+    """`function` as SQL writes it; `argument`: star (*), column (any), unit (DISTINCT unit), values (DISTINCT
+    column), number (with bounds), pair (of two such) or ordered (with bounds; a number, a date or a time).
 
     bar: its error bar; beside_bar: what that does not cover, in words. Neither has a default, for what is right for one
     aggregate is wrong for the next. python: the function of this package that asks for it. ranked: its error bar is
@@ -63,7 +63,7 @@ class Aggregate:
     """
 
     function: str
-    argument: Literal["star", "column", "unit", "number", "pair", "ordered"]
+    argument: Literal["star", "column", "unit", "values", "number", "pair", "ordered"]
     asks: Asks
     finish: Finish
     bar: Bar

@@ -23,7 +23,7 @@ OF_NUMBERS: Final = ("SUM", "AVG", "VAR_POP", "VAR_SAMP", "STDDEV_POP", "STDDEV_
 OF_PAIRS: Final = ("COVAR_POP", "COVAR_SAMP", "CORR", "REGR_SLOPE", "REGR_INTERCEPT", "REGR_R2", "REGR_COUNT",
                    "REGR_AVGX", "REGR_AVGY")
 ORDERED: Final = ("QUANTILE",)
-_CALLS: Final = ("rows", "rows", "units", "column", "number", "number", "number", "number", "pair", "ordered")
+_CALLS: Final = ("rows", "rows", "units", "column", "number", "number", "number", "number", "pair", "ordered", "values")
 _LEVELS: Final = ("0", "0.1", "0.25", "0.333333", "0.9", "1")
 _CLIPS: Final = ("-4, 9", "0, 5.5", "-1, 1", "0, 50")
 _NUMBER: Final = (
@@ -90,6 +90,9 @@ def call(luck: random.Random, source: Source) -> str:
         field = luck.choice(source.fields)
         forms = (f"COUNT({field.sql})", f"COUNT({made(luck, field)[0]})", f"COUNT_IF({condition(luck, source)})")
         found = luck.choice(forms)
+    elif kind == "values" and source.fields:
+        field = luck.choice(source.fields)
+        found = f"COUNT(DISTINCT {luck.choice((field.sql, field.sql, made(luck, field)[0]))})"
     elif kind == "number" and source.fields:
         function = luck.choice(("SUM", "SUM", "AVG", "AVG", luck.choice(OF_NUMBERS)))
         found = f"{function}({number(luck, source)})"

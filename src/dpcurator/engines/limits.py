@@ -21,6 +21,7 @@ refuse the same plans, and on every other plan and every table they are total. W
              at most 2**48 * 2**78 = 2**126;
 - chosen keys: g <= max_groups after choosing, so h = g, nothing is scaled by it, and n' <= one * min(c, m) <= 2**36
              whatever the number of keys, which may be that of the rows, N; t <= m g <= 2**20 * 2**48, T <= 2**46;
+- distinct: a number of different values in a key is at most N;
 - tallies: a number of units is at most N, and one of clamped values in a group at most N;
 - histograms: with d of c present values at a candidate, d n' <= c n' <= 2**48 * 2**36 = 2**84, and the floors of one
              unit sum to at most n', so what lies at a candidate is at most the sum of n', 2**84;
@@ -50,6 +51,7 @@ from dpcurator.plan.candidates import CELLS, MOST
 from dpcurator.plan.core import (
     Chosen,
     CorePlan,
+    Distinct,
     Filter,
     Grid,
     Histogram,
@@ -94,6 +96,7 @@ class Parts:
     tallies: tuple[Tally, ...] = ()
     products: tuple[Product, ...] = ()
     histograms: tuple[Histogram, ...] = ()
+    distinct: tuple[Distinct, ...] = ()
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
@@ -126,8 +129,8 @@ def check_core(core: CorePlan) -> Parts:
         case (first, Project(computed), *others):
             core = (first, *others)
     match core:
-        case (Scan() as scan, Owner(owner), (Listed() | Chosen()) as keys, Measure(grids, products), PerUnit(),
-              ScaleDown() as scale, Total(sums, tallies, histograms)):
+        case (Scan() as scan, Owner(owner), (Listed() | Chosen()) as keys, Measure(grids, products, distinct),
+              PerUnit(), ScaleDown() as scale, Total(sums, tallies, histograms)):
             pass
         case _:
             raise Refusal("The steps of this plan are not those of a core plan, in their order.")
@@ -150,7 +153,8 @@ def check_core(core: CorePlan) -> Parts:
         _product(product, grids, 1 if owner is None else scale.max_rows)
     require(bool(sums), "A plan adds up at least one thing.")
     for total in sums:
-        require(total.what in ("rows", "units", "present", "values"), "A sum is of rows, units, present or values.")
+        require(total.what in ("rows", "units", "present", "values", "distinct"), "A sum is of what is not known.")
+        require(total.what != "distinct" or 0 <= total.measure < len(distinct), "Values are counted of no column.")
         if total.what in ("present", "values"):
             require(0 <= total.measure < len(grids) + len(products), "A sum names a measured column that is not there.")
     for tally in tallies:
@@ -161,12 +165,16 @@ def check_core(core: CorePlan) -> Parts:
                     "A count of clamped units names a measured column that is not there.")
     for one in histograms:
         _histogram(one, grids, keys)
+    for valued in distinct:
+        require(kind_of(kinds, valued.column) != "float", "Different values are of integers and texts.")
+        require(is_unicode(valued.salt), "A salt is Unicode text.")
     if isinstance(keys, Listed):
         _listed(keys, kinds)
     else:
         _chosen(keys, kinds, sums, scale)
     allowance.check(allowance.need_of([whole]))
-    return Parts(scan, predicate, tuple(computed), owner, keys, grids, scale, sums, tallies, products, histograms)
+    return Parts(scan, predicate, tuple(computed), owner, keys, grids, scale, sums, tallies, products, histograms,
+                 distinct)
 
 
 def weight(core: CorePlan) -> int:

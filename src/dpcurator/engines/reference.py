@@ -24,6 +24,7 @@ from dpcurator.language.evaluate import Row, truth, value
 from dpcurator.plan.core import (
     Chosen,
     CorePlan,
+    Distinct,
     Filter,
     Grid,
     Histogram,
@@ -90,15 +91,17 @@ def _step(step: object, state: Any) -> Any:
             keyed = [(unit, tuple(row[column] for column in columns), row) for unit, row in state]
             listed = set(keys)
             kept = [(unit, key, row) for unit, key, row in keyed if key in listed]
-            return keys, kept, Units({unit for unit, _, _ in kept})
+            return keys, kept, Units({unit for unit, _, _ in kept}, listed=True)
         case Chosen(columns):
             keyed = [(unit, tuple(row[column] for column in columns), row) for unit, row in state]
             kept = choose(step, keyed)
             lost = {(unit, key) for unit, key, _ in keyed} - {(unit, key) for unit, key, _ in kept}
             units = Units({unit for unit, _, _ in keyed}, {unit for unit, _ in lost})
             return tuple(dict.fromkeys(key for _, key, _ in kept)), kept, units
-        case Measure(grids, products):
+        case Measure(grids, products, distinct):
             keys, keyed, units = state
+            units.of_key = {key: (number,) for number, key in enumerate(keys)} if units.listed else {}
+            units.values = [(one, [(unit, key, row[one.column]) for unit, key, row in keyed]) for one in distinct]
             units.outside = [{unit for unit, _, row in keyed if outside(grid, row[grid.column])} for grid in grids]
             rows = [(unit, key, [measure(grid, row[grid.column]) for grid in grids]) for unit, key, row in keyed]
             for _, _, own in rows:
@@ -110,24 +113,31 @@ def _step(step: object, state: Any) -> Any:
         case ScaleDown():
             keys, grouped, units = state
             units.look(step, grouped)
+            units.kept = [keep(one, step, rows, units) for one, rows in units.values]
             return keys, scale_down(step, grouped), units
         case Total(sums, tallies, histograms):
             keys, scaled, units = state
             lying = [lie(one, keys, scaled) for one in histograms]
-            return total(sums, keys, scaled), [units.count(tally) for tally in tallies], lying
+            return total(sums, keys, scaled, units), [units.count(tally) for tally in tallies], lying
     raise AssertionError("unreachable: check_core knows every step")
 
 
 @dataclass
 class Units:
     """Who is counted by a tally. lost: who has keys that were not chosen; outside: by measure, who has such a value;
-    over: who is over a cap on rows or keys; spread: over one on keys."""
+    over: who is over a cap on rows or keys; spread: over one on keys. Beside them, of each column whose different
+    values are counted, its values (unit, key, value), and those that are `kept`; of a listed key, what stands for it.
+    """
 
     everyone: set[Value]
     lost: set[Value] = field(default_factory=set)
     outside: list[set[Value]] = field(default_factory=list)
     over: set[Value] = field(default_factory=set)
     spread: set[Value] = field(default_factory=set)
+    listed: bool = False
+    of_key: dict[Key, Key] = field(default_factory=dict)
+    values: list[tuple[Distinct, list[tuple[Value, Key, Value]]]] = field(default_factory=list)
+    kept: list[set[tuple[Key, Value]]] = field(default_factory=list)
 
     def look(self, step: ScaleDown, grouped: dict[Any, dict[Key, list[list[int | None]]]]) -> None:
         for unit, keys in grouped.items():
@@ -146,6 +156,38 @@ class Units:
         return len(set().union(self.lost, caps, *(self.outside[measure] for measure in tally.measures)))
 
 
+def keep(
+    step: Distinct, caps: ScaleDown, rows: list[tuple[Value, Key, Value]], units: Units
+) -> set[tuple[Key, Value]]:
+    """The pairs (key, value) that some unit keeps."""
+    found: dict[Value, set[tuple[Key, Value]]] = defaultdict(set)
+    for unit, key, one in rows:
+        if one is not None:
+            found[unit].add((key, one))
+    kept: set[tuple[Key, Value]] = set()
+    for unit, pairs in found.items():
+        a = {key: _md5(step.salt, unit, units.of_key.get(key, key)) for key, _ in pairs}
+        b = {(key, one): _md5(step.salt, unit, (*units.of_key.get(key, key), one)) for key, one in pairs}
+        keys = _first(a, caps.max_groups)
+        own: dict[bytes, dict[tuple[Key, Value], bytes]] = defaultdict(dict)
+        for pair in pairs:
+            if pair[0] in keys:
+                own[a[pair[0]]][pair] = b[pair]
+        chosen = {pair: b[pair] for some in own.values() for pair in _first(some, caps.max_rows)}
+        kept |= _first(chosen, len(chosen) if caps.max_total is None else caps.max_total)
+    return kept
+
+
+def _md5(salt: str, unit: Value, parts: tuple[Value, ...]) -> bytes:
+    return hashlib.md5(key_bytes(salt, unit, parts), usedforsecurity=False).digest()
+
+
+def _first(digests: dict[Any, bytes], most: int) -> set[Any]:
+    """Those up to whose digest there are at most so many."""
+    order = sorted(digests.values())
+    return {one for one, digest in digests.items() if bisect_right(order, digest) <= most}
+
+
 def scan(step: Scan, tables: Tables) -> list[Row]:
     if isinstance(step.table, str):
         return stored(step.table, step.columns, tables)
@@ -160,9 +202,7 @@ def choose(step: Chosen, keyed: list[tuple[Value, Key, Row]]) -> list[tuple[Valu
         found[unit].add(key)
 
     def first(unit: Value, keys: set[Key]) -> set[Key]:
-        own = {key: hashlib.md5(key_bytes(step.salt, unit, key), usedforsecurity=False).digest() for key in keys}
-        order = sorted(own.values())
-        return {key for key, digest in own.items() if bisect_right(order, digest) <= step.max_groups}
+        return _first({key: _md5(step.salt, unit, key) for key in keys}, step.max_groups)
 
     kept = {unit: first(unit, keys) for unit, keys in found.items()}
     return [(unit, key, row) for unit, key, row in keyed if key in kept[unit]]
@@ -244,12 +284,16 @@ def _share(step: ScaleDown, rows: list[int], values: list[list[int | None]]) -> 
 
 
 def total(
-    sums: tuple[Sum, ...], keys: tuple[Key, ...], scaled: list[Scaled]
+    sums: tuple[Sum, ...], keys: tuple[Key, ...], scaled: list[Scaled], units: Units
 ) -> dict[Key, list[int]]:
     table = {key: [0] * len(sums) for key in keys}
-    for key, share, _ in scaled:
-        for column, sum_ in enumerate(sums):
-            table[key][column] += share(sum_)
+    for column, sum_ in enumerate(sums):
+        if sum_.what == "distinct":
+            for key, _ in units.kept[sum_.measure]:
+                table[key][column] += 1
+        else:
+            for key, share, _ in scaled:
+                table[key][column] += share(sum_)
     return table
 
 

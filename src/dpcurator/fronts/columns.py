@@ -106,10 +106,11 @@ def mean(column: str | Expression) -> Expression:
 
 
 def count_distinct(column: str | Expression) -> Expression:
-    """Counts the different values of each unit's rows, in `per_unit`: SQL's COUNT(DISTINCT x).
+    """Counts the different values of a column, or of each unit's rows in `per_unit`: SQL's COUNT(DISTINCT x).
 
-    column: a name, or an expression of rows. Raises Refusal if it is neither. Over rows of many units it is available
-    for the unit alone: `dp.count_units()`.
+    It is one noisy query, of each unit as many values as its caps allow; missing is no value. column: a name, or an
+    expression of rows, that is a text, a whole number, a date or a time. Raises Refusal if it is neither; fractions are
+    refused where it is used, but for `per_unit`. The protected units are counted by `dp.count_units()`.
 
     >>> import dpcurator as dp
     >>> dp.count_distinct("city")

@@ -52,6 +52,7 @@ from dpcurator.plan.nodes import (
     Output,
     Plan,
     Post,
+    of_values,
 )
 from dpcurator.plan.outputs import FUNCTIONS, Look, Shape, post
 from dpcurator.plan.relation_facts import least_units
@@ -80,6 +81,11 @@ def bind(question: Question, catalog: Catalog, aggregates: tuple[AggregateRule, 
     if source.source.other and table.unit != EACH_ROW and any(_of_units(made) for made in scope.calls):
         raise Refusal(
             "COUNT(DISTINCT unit) of all other groups would count a unit once for each of them.",
+            cure="Write COUNT(*), or GROUP BY without WITH_OTHER.",
+        )
+    if source.source.other and any(map(of_values, scope.calls)):
+        raise Refusal(
+            "COUNT(DISTINCT x) of all other groups would count a value once for each of them.",
             cure="Write COUNT(*), or GROUP BY without WITH_OTHER.",
         )
     plan = Plan(

@@ -10,14 +10,14 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
-from dpcurator.catalog.model import EACH_ROW, Table
+from dpcurator.catalog.model import Table
 from dpcurator.errors import Mend, Refusal, closest
 from dpcurator.language.functions import ROW_FUNCTIONS
 from dpcurator.language.intervals import bounds, unbounded
 from dpcurator.language.names import quote
-from dpcurator.language.question import Binary, Call, Case, Literally, Name, Syntax, Unary
+from dpcurator.language.question import Binary, Call, Literally, Name, Syntax, Unary
 from dpcurator.language.render import expression, words
-from dpcurator.language.rows import Choose, Compute, Constant, Field, IsMissing, Missing, Not, Operand, When
+from dpcurator.language.rows import Choose, Compute, Constant, Field, IsMissing, Missing, Not, Operand, When, fields
 from dpcurator.language.spelling import spelled
 from dpcurator.language.typed import NUMERIC, Typed, is_field, own_type
 from dpcurator.plan.check_catalog import filled
@@ -177,30 +177,36 @@ def _constant(call: Call) -> bool:
 
 
 def _count_distinct(call: Call, scope: Scope) -> tuple[AggregateCall, AggregateRule]:
-    rule = scope.rules.get((call.function, "unit"))
-    unit = scope.table.unit
-    if rule is not None and len(call.arguments) == 1 and unit != EACH_ROW:
-        try:
-            typed = scope.reader(call.function).value(call.arguments[0])
-        except Refusal:
-            if isinstance(call.arguments[0], Name):
-                raise
-        else:
-            index = [column.name for column in scope.table.columns].index(unit or "")
-            if typed.part is not None and _names_unit(typed.part, index):
-                return AggregateCall(f"{call.function} DISTINCT", None), rule
+    """COUNT(DISTINCT unit), or COUNT(DISTINCT x) of anything else that has a text or a whole number."""
+    rule, values = (scope.rules.get((call.function, argument)) for argument in ("unit", "values"))
     over, named = words(call), words(call.arguments[0]) if len(call.arguments) == 1 else None
-    put = "COUNT(*)" if unit == EACH_ROW else f"COUNT(DISTINCT {quote(unit or '')})"
-    cure = f"Ask {put}: each row is a unit." if unit == EACH_ROW else f"Ask {put}."
-    if call.function != "COUNT" and named is not None:
+    if rule is None or values is None or len(call.arguments) != 1 or call.arguments[0] == Literally(None):
         put = f"{call.function}({named})"
-        cure = f"Write {put}."
-    elif call.arguments and isinstance(call.arguments[0], Name):
-        cure += f" For which values there are, write SELECT {named}, COUNT(*) with GROUP BY {named}."
-    what = "DISTINCT is available only for counting the protected unit."
-    if call.arguments and isinstance(call.arguments[0], Case):  # as FILTER is read
-        cure += " A condition on whom it counts stands in WHERE, not in FILTER or CASE."
-    raise Refusal(what, where=call.at, cure=cure, mends=_put(put, over))
+        alone = call.function == "COUNT" or named is None
+        raise Refusal(
+            "COUNT(DISTINCT x) counts the different values of one column, and nothing else is DISTINCT.", where=call.at,
+            cure="Write it as in COUNT(DISTINCT city)." if alone else f"Write {put}.",
+            mends=() if alone else _put(put, over),
+        )
+    typed = scope.reader(call.function).value(call.arguments[0])
+    measured = _measured(typed, scope.table)
+    unit = unit_field(scope.table)
+    if unit is not None and _names_unit(measured.part, unit.index):
+        return AggregateCall(f"{call.function} DISTINCT", None), rule
+    if unit is not None and unit.index in fields(measured.part):
+        put = f"COUNT(DISTINCT {quote(scope.table.unit or '')})"
+        raise Refusal(
+            "DISTINCT counts the protected units whole, or the values of other columns.", where=call.at,
+            cure=f"Ask {put}. A condition on whom it counts stands in WHERE, not in FILTER or CASE.",
+            mends=_put(put, over),
+        )
+    if measured.kind == "float":
+        put = f"COUNT(DISTINCT ROUND({named}))"
+        raise Refusal(
+            "the different values of a column with fractions are not counted: nearly each would be one of its own.",
+            where=call.at, cure=f"Write {put}, or COUNT(DISTINCT FLOOR({named} / 10)).", mends=_put(put, over),
+        )
+    return AggregateCall(f"{call.function} DISTINCT", measured), values
 
 
 def _names_unit(part: Operand, unit: int) -> bool:

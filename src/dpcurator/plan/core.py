@@ -138,11 +138,27 @@ class Product:
 
 
 @dataclass(frozen=True, slots=True)
+class Distinct:
+    """A column of integers or texts whose different values are counted, a missing one being none.
+
+    Of a unit's different pairs (key, value) some are kept, and a key counts the values that some unit keeps there. Kept
+    are, with b the md5 of `key_bytes` of unit, key and value, and a that of unit and key (a listed key's number stands
+    for it): of its keys with a value those up to whose a it has at most max_groups; in these the values up to whose b
+    it has at most max_rows in keys of that a; and of these the pairs up to whose b it has at most max_total in all.
+    """
+
+    column: int
+    salt: str
+
+
+@dataclass(frozen=True, slots=True)
 class Measure:
-    """Measure these columns, and products of them; both are numbered from 0, the columns first, in this order."""
+    """Measure these columns, and products of them; both are numbered from 0, the columns first, in this order. Beside
+    them, numbered by themselves, columns whose values are looked at as they are."""
 
     grids: tuple[Grid, ...]
     products: tuple[Product, ...] = ()
+    distinct: tuple[Distinct, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,10 +184,11 @@ class ScaleDown:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """What to add up over units. rows: n'(r); units: a unit itself; present: n'(c) of a measure; values: its S'."""
+    """What to add up over units. rows: n'(r); units: a unit itself; present: n'(c) of a measure; values: its S'.
+    distinct: how many values are kept, those of several units once (`Distinct`), whatever `one` is."""
 
-    what: Literal["rows", "units", "present", "values"]
-    measure: int = 0  # which measured column or product, for present and values
+    what: Literal["rows", "units", "present", "values", "distinct"]
+    measure: int = 0  # which measured column or product, for present and values; which of `distinct`
 
 
 @dataclass(frozen=True, slots=True)

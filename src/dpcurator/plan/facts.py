@@ -3,10 +3,10 @@
 A plan holds the caps, bounds and lists of keys (by digest) that its numbers rest on. What it does not hold, and decides
 what its rows mean, is here: who is protected, neighbours and number of units, the budget, the table and its unit, and
 of each column that the question reads its name, type, longest text and the value that missing ones are read as; where
-its unit is looked up in another table, that table and those beyond it; the salt where keys are chosen by it. Two
-questions of equal plans and facts, under one data version, read the same rows in the same way. Bounds and lists of
-columns are in the plan where they matter: a bound that nothing measured rests on, or a key list that nothing is grouped
-by, is no fact that the question uses.
+its unit is looked up in another table, that table and those beyond it; the salt where keys, or different values, are
+chosen by it. Two questions of equal plans and facts, under one data version, read the same rows in the same way. Bounds
+and lists of columns are in the plan where they matter: a bound that nothing measured rests on, or a key list that
+nothing is grouped by, is no fact that the question uses.
 
 A batch of questions is bound to the facts of each. Receipts made before hold the digest of the whole catalog instead
 (docs/decisions/0016). Checked in tests/plan/test_facts.py.
@@ -22,7 +22,7 @@ from dpcurator.catalog.model import Catalog, Table
 from dpcurator.language.rows import fields
 from dpcurator.plan.core_relations import Stored, walk
 from dpcurator.plan.lower_relations import lowered_relation
-from dpcurator.plan.nodes import Plan, measured_of
+from dpcurator.plan.nodes import Plan, measured_of, of_values
 from dpcurator.plan.relation_facts import facts
 from dpcurator.plan.relations import Rows, Where
 
@@ -37,7 +37,7 @@ def facts_of(plan: Plan, catalog: Catalog) -> str:
     told = {
         "format": "dpcurator facts 1", "protects": catalog.protects, "neighbours": catalog.neighbours,
         "units": catalog.units, "epsilon": str(catalog.epsilon), "rho": str(catalog.rho), "delta": str(catalog.delta),
-        "salt": None if plan.source.source.listed else catalog.salt,
+        "salt": catalog.salt if not plan.source.source.listed or any(map(of_values, plan.calls)) else None,
     }
     if isinstance(scanned, Rows):
         table = facts(scanned, catalog).table

@@ -91,7 +91,8 @@ def reading_name(
         clamped=tuple(sorted((_unnamed(column) for column in ask.clamped), key=canonical_text)),
     )
     measured = (ask.column, *ask.clamped)
-    used = facts_of(replace(plan, calls=tuple(AggregateCall("COUNT", column) for column in measured)), catalog)
+    function = "COUNT DISTINCT" if ask.what == "distinct" else "COUNT"
+    used = facts_of(replace(plan, calls=tuple(AggregateCall(function, column) for column in measured)), catalog)
     of = (rows_and_keys(plan, as_asked=as_asked), unnamed, selection)
     return digest(("dpcurator reading 1", analyst, used, catalog.data_version, *of))
 

@@ -40,6 +40,7 @@ from dpcurator.plan.core import (
     ONE,
     Chosen,
     CorePlan,
+    Distinct,
     Filter,
     Grid,
     Histogram,
@@ -108,7 +109,8 @@ def lower(plan: Plan, asks: tuple[Ask, ...], grids: Grids, catalog: Catalog) -> 
     grouping = grouped.columns
     measured = _measured(asks)
     ranked = tuple(dict.fromkeys(ask.column for ask in asks if ask.q is not None and ask.column is not None))
-    read = [key.part for key in grouping] + [column.part for column in (*measured, *ranked)]
+    valued = tuple(dict.fromkeys(ask.column for ask in asks if ask.what == "distinct" and ask.column is not None))
+    read = [key.part for key in grouping] + [column.part for column in (*measured, *ranked, *valued)]
     used = sorted(
         set().union(*(fields(part) for part in read))
         | (fields(condition) if condition is not None else set())
@@ -134,6 +136,7 @@ def lower(plan: Plan, asks: tuple[Ask, ...], grids: Grids, catalog: Catalog) -> 
         (*(_grid(column, grids, places[column.part]) for column in measured),
          *(replace(one.grid, column=places[column.part]) for one, column in zip(found_at, ranked, strict=True))),
         tuple(_product(ask, measured, grids) for ask in products),
+        tuple(Distinct(places[column.part], catalog.salt) for column in valued),
     ))
     histograms = tuple(Histogram(len(measured) + number, one.step) for number, one in enumerate(found_at))
     steps.append(PerUnit())
@@ -144,6 +147,7 @@ def lower(plan: Plan, asks: tuple[Ask, ...], grids: Grids, catalog: Catalog) -> 
     combinations = tuple(
         _overall(ask, measured, tallies) if ask.overall
         else Combination((), histogram=ranked.index(ask.column)) if ask.q is not None and ask.column is not None
+        else _of_values(valued.index(ask.column), sums) if ask.what == "distinct" and ask.column is not None
         else _combination(ask, (*measured, *(None for _ in ranked), *products), grids, sums) for ask in asks
     )
     sums = sums or [Sum("units")]  # an engine adds up at least one thing
@@ -191,7 +195,8 @@ def _scan(rows: Relation, used: list[int], catalog: Catalog) -> Scan:
 
 
 def _measured(asks: tuple[Ask, ...]) -> tuple[Measured, ...]:
-    every = (column for ask in asks for column in (ask.column if ask.q is None else None, *ask.clamped))
+    every = (column for ask in asks
+             for column in (ask.column if ask.what not in ("quantile", "distinct") else None, *ask.clamped))
     return tuple(dict.fromkeys(one for column in every if column is not None for one in column.each))
 
 
@@ -216,6 +221,13 @@ def _overall(ask: Ask, measured: tuple[Measured, ...], tallies: list[Tally]) -> 
         raise TypeError("this is a number of each key")
     tallies.append(Tally(ask.what, tuple(measured.index(column) for column in ask.clamped)))
     return Combination(((len(tallies) - 1, 1),), overall=True)
+
+
+def _of_values(place: int, sums: list[Sum]) -> Combination:
+    wanted = Sum("distinct", place)
+    if wanted not in sums:
+        sums.append(wanted)
+    return Combination(((sums.index(wanted), 1),))
 
 
 def _combination(

@@ -19,6 +19,7 @@ from dpcurator.language.rows import Operand, fields, moved, moved_condition
 from dpcurator.plan.core import (
     Chosen,
     CorePlan,
+    Distinct,
     Filter,
     Grid,
     Histogram,
@@ -54,8 +55,8 @@ def merged(cores: Sequence[CorePlan]) -> tuple[Merged, ...]:
     columns = _unions(cores)
     groups: dict[tuple[Step, ...], _Group] = {}
     for number, core in enumerate(cores):
-        frame, measured = _apart(core, columns[_scan(core).table])
-        groups.setdefault(frame, _Group()).add(number, core, measured)
+        frame, measured, valued = _apart(core, columns[_scan(core).table])
+        groups.setdefault(frame, _Group()).add(number, core, measured, valued)
     return tuple(
         Merged(_trimmed([group.core(frame)])[0], tuple(group.parts), tuple(group.counted), tuple(group.lying))
         for frame, group in groups.items()
@@ -70,9 +71,9 @@ def kindred(cores: Sequence[CorePlan], most: int) -> tuple[tuple[tuple[int, Core
     columns = _unions(cores)
     found: dict[tuple[Step, ...], list[list[tuple[int, CorePlan]]]] = {}
     for number, core in enumerate(cores):
-        frame, measured = _apart(core, columns[_scan(core).table])
+        frame, measured, valued = _apart(core, columns[_scan(core).table])
         group = _Group()
-        group.add(number, core, measured)
+        group.add(number, core, measured, valued)
         chunks = found.setdefault(tuple(step for step in frame if not isinstance(step, Filter)), [[]])
         if len(chunks[-1]) == most:
             chunks.append([])
@@ -110,15 +111,19 @@ def _scan(core: CorePlan) -> Scan:
     return scan
 
 
-Measured = tuple[Operand | int, Grid]  # what is measured, by its column in the union or as computed from those; how
+What = Operand | int  # a column in the union, or what is computed from those
+Measured = tuple[What, Grid]  # what is measured, and how
+Valued = tuple[What, Distinct]  # whose values are looked at
 
 
-def _apart(core: CorePlan, union: list[Source]) -> tuple[tuple[Step, ...], list[Measured]]:
-    """The plan's frame over the union of columns, without what it measures; and what it measures."""
+def _apart(core: CorePlan, union: list[Source]) -> tuple[tuple[Step, ...], list[Measured], list[Valued]]:
+    """The plan's frame over the union of columns, without what it measures; what it measures; whose values it counts.
+    """
     scan = _scan(core)
     place = {index: union.index(source) for index, source in enumerate(scan.columns)}
     computed: tuple[Operand, ...] = ()
     measured: list[Measured] = []
+    valued: list[Valued] = []
     frame: list[Step] = [Scan(scan.table, tuple(union))]
 
     def what(column: int) -> Operand | int:
@@ -144,13 +149,14 @@ def _apart(core: CorePlan, union: list[Source]) -> tuple[tuple[Step, ...], list[
                 frame.append(Owner(None if column is None else place[column]))
             case Listed(columns) | Chosen(columns):
                 frame.append(replace(step, columns=tuple(named(column) for column in columns)))
-            case Measure(grids):
+            case Measure(grids, _, distinct):
                 measured = [(what(grid.column), replace(grid, column=0)) for grid in grids]
+                valued = [(what(one.column), replace(one, column=0)) for one in distinct]
             case Total():
                 pass
             case _:
                 frame.append(step)
-    return (*frame, Project(tuple(keyed))), measured
+    return (*frame, Project(tuple(keyed))), measured, valued
 
 
 class _Group:
@@ -158,6 +164,7 @@ class _Group:
 
     def __init__(self) -> None:
         self.measured: list[Measured] = []
+        self.valued: list[Valued] = []
         self.products: list[Product] = []  # numbers in `measured`; in `sums` they are numbered downwards from -1
         self.sums: list[Sum] = []
         self.tallies: list[Tally] = []
@@ -166,8 +173,9 @@ class _Group:
         self.histograms: list[Histogram] = []
         self.lying: list[tuple[int, ...]] = []
 
-    def add(self, number: int, core: CorePlan, measured: list[Measured]) -> None:
+    def add(self, number: int, core: CorePlan, measured: list[Measured], valued: list[Valued]) -> None:
         self.measured = list(dict.fromkeys([*self.measured, *measured]))
+        self.valued = list(dict.fromkeys([*self.valued, *valued]))
         place = [self.measured.index(one) for one in measured]
         total = core[-1]
         assert isinstance(total, Total)
@@ -180,6 +188,8 @@ class _Group:
         for wanted in total.sums:
             counted = wanted.what in ("present", "values")
             found = replace(wanted, measure=place[wanted.measure] if counted else 0)
+            if wanted.what == "distinct":
+                found = replace(wanted, measure=self.valued.index(valued[wanted.measure]))
             if found not in self.sums:
                 self.sums.append(found)
             places.append(self.sums.index(found))
@@ -200,19 +210,21 @@ class _Group:
         assert isinstance(scan, Scan)
         assert isinstance(keyed, Project)
         computed = list(keyed.parts)
-        computed += [what for what, _ in self.measured if not isinstance(what, int) and what not in computed]
+        computed += [what for what, _ in (*self.measured, *self.valued) if not isinstance(what, int)]
         computed = list(dict.fromkeys(computed))
-        grids = tuple(
-            replace(grid, column=what if isinstance(what, int) else len(scan.columns) + computed.index(what))
-            for what, grid in self.measured
-        )
+
+        def place(what: What) -> int:
+            return what if isinstance(what, int) else len(scan.columns) + computed.index(what)
+
+        grids = tuple(replace(grid, column=place(what)) for what, grid in self.measured)
+        distinct = tuple(replace(one, column=place(what)) for what, one in self.valued)
         made: list[Step] = []
         for step in steps:
             if isinstance(step, Owner) and computed:
                 made.append(Project(tuple(computed)))
             made.append(step)
             if isinstance(step, Listed | Chosen):
-                made.append(Measure(grids, tuple(self.products)))
+                made.append(Measure(grids, tuple(self.products), distinct))
         sums = (replace(one, measure=len(grids) - 1 - one.measure) if one.measure < 0 else one for one in self.sums)
         return (*made, Total(tuple(sums), tuple(self.tallies), tuple(self.histograms)))
 
@@ -240,8 +252,9 @@ def _used(core: CorePlan, size: int) -> set[int]:
                 used |= set() if column is None else {column}
             case Listed(columns) | Chosen(columns):
                 used |= {column for column in columns if column < size}
-            case Measure(grids):
+            case Measure(grids, _, distinct):
                 used |= {grid.column for grid in grids if grid.column < size}
+                used |= {one.column for one in distinct if one.column < size}
     return used
 
 
@@ -262,9 +275,10 @@ def _keeping(core: CorePlan, order: list[int]) -> CorePlan:
                 steps.append(Owner(None if column is None else place[column]))
             case Listed(columns) | Chosen(columns):
                 steps.append(replace(step, columns=tuple(place[column] for column in columns)))
-            case Measure(grids):
+            case Measure(grids, _, distinct):
                 moved_grids = tuple(replace(grid, column=place[grid.column]) for grid in grids)
-                steps.append(replace(step, grids=moved_grids))
+                moved_values = tuple(replace(one, column=place[one.column]) for one in distinct)
+                steps.append(replace(step, grids=moved_grids, distinct=moved_values))
             case _:
                 steps.append(step)
     return tuple(steps)

@@ -183,10 +183,16 @@ class AggregateCall:
         _is_level(self.q)
 
 
+def of_values(call: AggregateCall) -> bool:
+    """Whether it is COUNT(DISTINCT x), of anything but the protected unit."""
+    return call.function == "COUNT DISTINCT" and call.column is not None
+
+
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A reading a question pays for. rows, units, present: counts. values: a sum. centred: 2 S' - W n'. quantile: which
-    of the column's candidates (`plan/candidates.py`) is chosen as its q-quantile.
+    """A reading a question pays for. rows, units, present: counts. distinct: a count of the column's different values.
+    values: a sum. centred: 2 S' - W n'. quantile: which of the column's candidates (`plan/candidates.py`) is chosen as
+    its q-quantile.
 
     square, product: 2 S' - W n' as well, of how far the column is from the middle of its bounds, squared, or times how
     far the column beside it is from that of its own; of its least and greatest value as `ends` has them.
@@ -197,7 +203,7 @@ class Ask:
     """
 
     what: Literal["rows", "units", "present", "values", "centred", "square", "product", "quantile",
-                  "everyone", "cut", "cut_groups"]
+                  "distinct", "everyone", "cut", "cut_groups"]
     column: Measured | None = None
     clamped: tuple[Measured, ...] = field(default=(), metadata=LATER)
     q: Fraction | None = field(default=None, metadata=LATER)

@@ -43,6 +43,14 @@ at most v B + w (V - B), for max(p, d - p) + min(p, d - p) = d. These are the tw
 and replace-one above rest on, with B <= V <= 2 B: so linf, l1 and l2^2 bound, over the keys, the most that any score of
 a key moves. What a choice by such scores loses: `mechanisms/choice/weighted_quantile.py`.
 
+Different values. Of the pairs (key, value) of its rows a unit keeps at most l0 keys, in each at most m values, and at
+most T pairs in all; which, its own rows alone decide (`core.Distinct`). A key counts the values that any unit keeps
+there, so a unit adds a_k to key k, those that nobody else keeps: between 0 and m, in at most l0 keys, at most T in all.
+That is a part of w_k m, with weights w_k <= 1 that sum to at most lam = min(l0, T/m, K), in units of one value, and not
+of `one`. Add-remove: it moves by the a_k. Replace-one: by b_k - a_k, the values beside those that all others keep,
+which is within [-m, m], and as above: B = V = m. Attained where no other unit has the values; under replace-one by two
+units that share none.
+
 Unknown keys. At most l0 of a unit's keys are chosen, by a hash of the unit and the key, so no other unit matters, and
 a key which only one of two neighbours has counts 0 in the other. The vector over all possible keys moves in l0
 coordinates, or 2 l0 when two units' keys are disjoint; K is not public and no term has it. l0 <= T here (`bind`), so
@@ -324,7 +332,7 @@ CENTRED: Final = ("centred", "square", "product")  # from the middle of what is 
 ASK_RULES: dict[str, Callable[[int, Steps], Share]] = {
     "rows": _count, "present": _count, "units": _units, "values": _values, "centred": _centred, "square": _centred,
     "product": _centred,
-    "everyone": _unit, "cut": _unit, "cut_groups": _unit,
+    "everyone": _unit, "cut": _unit, "cut_groups": _unit, "distinct": _count,
 }
 
 
@@ -336,6 +344,8 @@ def share(ask: Ask, reach: Reach, steps: Steps) -> Share:
         low, high = _scores(reach.rows, ask.q)
         return reach.one * low, reach.one * high
     low, high = ASK_RULES[ask.what](reach.rows, steps)
+    if ask.what == "distinct":
+        return low, high
     if reach.always(ask.column) and ask.what not in CENTRED:
         low, high = (steps.lower, steps.upper) if ask.what == "values" else (1, 1)
     return reach.one * low, reach.one * high
@@ -345,8 +355,10 @@ def reading(ask: Ask, reach: Reach, steps: Steps) -> Reading:
     """The bounds for one ask, as integers; `steps` is the grid of the ask's column (ignored by counts)."""
     if ask.overall:
         reach = at_all(reach)
-    if ask.q is not None and reach.other:
-        raise TypeError("there is no quantile of all groups that are not shown")
+    if reach.other and (ask.q is not None or ask.what == "distinct"):
+        raise TypeError("there is no such number of all groups that are not shown")
+    if ask.what == "distinct":
+        reach = replace(reach, one=1)
     low, high = share(ask, reach, steps)
     most, across = max(abs(low), abs(high)), high - low  # B and V
     lam, groups = weights(ask, reach), selection_reach(reach)
@@ -407,6 +419,7 @@ def derivation(ask: Ask, reach: Reach, found: Reading) -> tuple[str, ...]:
         "everyone": "a count of units, each once whatever its keys",
         "cut": "a count of the units that are over a cap or have a value out of bounds, each once",
         "cut_groups": "a count of the units that are over a cap, each once",
+        "distinct": f"a count of the different values of {column}, of each unit as many as its caps allow",
         "quantile": f"by how many rows a candidate misses the {ask.q}-quantile of {column}",
     }[ask.what]
     who = "one unit" if reach.neighbours == "add-remove" else "replacing one unit"
@@ -415,6 +428,6 @@ def derivation(ask: Ask, reach: Reach, found: Reading) -> tuple[str, ...]:
         return reach.step(f"{what}: {who} moves it by at most {most}")
     one = "one key, or all that are not shown," if reach.other else "one key"
     words = f"{what}: {who} moves {one} by at most {most}, all keys together by at most {total}"
-    if ask.q is None and reach.public_count(ask.column) is not None:
+    if ask.q is None and ask.what != "distinct" and reach.public_count(ask.column) is not None:
         return (*reach.step("each unit is one row, always present, so its part of the key is never 0"), words)
     return reach.step(words)

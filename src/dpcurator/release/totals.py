@@ -9,7 +9,7 @@ of what is chosen by its noise would be further off than its bar.
 Bar         That of the sum of so many independent draws (`mechanisms/noise/sums.py`), at the answer's confidence.
 Refused     Unknown keys: the groups that are not shown would be missing. COUNT(DISTINCT unit) over columns of which a
             unit can have several values: it would be counted several times. What uses a column that is added up.
-            Quantiles.
+            COUNT(DISTINCT x), for a value may be in several groups. Quantiles.
 
 Checked in tests/release/test_totals.py.
 """
@@ -174,6 +174,12 @@ def _none(quote: Quote, output: Output, kept: Sequence[int]) -> Refusal | None:
                 cure=f"Ask for it in a question that is not grouped by {over}; or, if all rows of a unit have the same "
                 f"{over}, the steward says so in the catalog: per_unit = 1.",
             )
+    if gone and any(one.ask.what == "distinct" for one in readings_of(quote, output.part)):
+        over = " and ".join(in_sql(columns[index].name) for index in gone)
+        return Refusal(
+            f"{title} has no total over {over}: a value that is in several of its groups would be counted in each.",
+            cure=f"Ask for it in a question that is not grouped by {over}.",
+        )
     if gone and any(one.ask.q is not None for one in readings_of(quote, output.part)):
         over = " and ".join(in_sql(columns[index].name) for index in gone)
         return Refusal(

@@ -405,8 +405,11 @@ def asked_of(plan: Any, reach: SimpleNamespace, apart: bool = False) -> list[Any
             need(0 <= q <= 1 and q.denominator <= 10**6 and not reach.other, "which quantile it is is out of range")
             what = ["quantile"] * (number(column["lower"], True) != number(column["upper"], True))
         else:
-            need(function == "COUNT" or (function == "COUNT DISTINCT" and column is None), f"{function} is not known")
+            need(function in ("COUNT", "COUNT DISTINCT"), f"{function} is not known")
+            values = function == "COUNT DISTINCT" and column
+            need(not values or ("beside" not in column and not reach.other), "its values are counted in no such way")
             what = [] if public else ["present" if column else "units" if "DISTINCT" in function else "rows"]
+            what = ["distinct"] if values else what
         rows = column and column["filled"] and not apart
         need(("q" in call) == (function == "QUANTILE"), "a quantile is of no call of another name")
         found += [{"node": "Ask", "what": "rows", "column": None} if rows and one == "present" else
@@ -475,14 +478,16 @@ def moved(ask: Any, reach: SimpleNamespace, grid: Any) -> dict[str, Any]:
     Replace-one: by the difference of two of them, so by high - low in a key that both have, and by the larger part in
     each of two keys that they do not share. A number of units whatever the keys moves by at most 1: its own rows alone
     decide whether a unit counts. Where all keys that are not shown are added up in one more, that one moves
-    by at most all of it.
+    by at most all of it. Of different values a unit keeps at most m in each of so many keys, whatever others have:
+    those that it alone keeps are its part.
     """
     if ask["what"] in OVERALL:
         need(grid == {"lower": 0, "upper": 0, "exponent": 0}, "a count has no grid")
         return {"coordinates": 1, "linf": 1, "l1": 1, "l2_squared": 1, "unit": "1"}
     what, m, groups, keys = ask["what"], reach.rows, reach.groups, reach.keys
     low, high = part_of(ask, reach, grid)
-    most, across = reach.one * max(abs(low), abs(high)), reach.one * (high - low)
+    one = 1 if what == "distinct" else reach.one  # different values are whole, whatever a row counts
+    most, across = one * max(abs(low), abs(high)), one * (high - low)
     lam = Fraction(min(groups, Fraction(reach.total, 1 if what == "units" else m) if reach.total else groups))
     linf, l1, l2, where = most, lam * most, lam * most**2, keys or groups
     if reach.replaced:
@@ -492,7 +497,7 @@ def moved(ask: Any, reach: SimpleNamespace, grid: Any) -> dict[str, Any]:
         linf, l2, where = lam * linf, l1**2, (1 + reach.replaced) * groups + 1
     parts = number(ask["q"], True).denominator if "q" in ask else 1
     return {"coordinates": where, "linf": math.ceil(linf), "l1": math.ceil(l1), "l2_squared": math.ceil(l2),
-            "unit": str(Fraction(2)**-(0 if "q" in ask else grid["exponent"]) / reach.one / parts)}
+            "unit": str(Fraction(2)**-(0 if "q" in ask else grid["exponent"]) / one / parts)}
 
 def part_of(ask: Any, reach: SimpleNamespace, grid: Any) -> tuple[int, int]:
     """Between which two whole numbers one unit's part of a key lies, in steps of the grid, a whole row being 1."""
@@ -510,7 +515,7 @@ def part_of(ask: Any, reach: SimpleNamespace, grid: Any) -> tuple[int, int]:
                  **dict.fromkeys(CENTRED, (-m * (upper - lower), m * (upper - lower)))}.get(what, (0, m))
     if level is not None:
         low, high = scores(m, level)
-    elif always(reach, column) and what not in CENTRED:
+    elif always(reach, column) and what not in (*CENTRED, "distinct"):
         low, high = (lower, upper) if what == "values" else (1, 1)
     return low, high
 
@@ -529,6 +534,7 @@ WORDS = {"rows": "a count of rows", "present": "a count of the rows where {} is 
          "everyone": "a count of units, each once whatever its keys",
          "cut": "a count of the units that are over a cap or have a value out of bounds, each once",
          "cut_groups": "a count of the units that are over a cap, each once",
+         "distinct": "a count of the different values of {}, of each unit as many as its caps allow",
          "quantile": "by how many rows a candidate misses the {q}-quantile of {}"}
 
 def derivation(ask: Any, reach: SimpleNamespace, moves: dict[str, Any]) -> list[str]:
@@ -540,7 +546,8 @@ def derivation(ask: Any, reach: SimpleNamespace, moves: dict[str, Any]) -> list[
     who, one = "replacing " * reach.replaced, ", or all that are not shown," * reach.other
     if ask["what"] in OVERALL:
         return [*reach.words, f"{what}: {who}one unit moves it by at most 1"]
-    return [*reach.words, *([known] if not q and reach.units and always(reach, ask["column"]) else []),
+    whole = ask["what"] not in ("quantile", "distinct") and reach.units and always(reach, ask["column"])
+    return [*reach.words, *([known] if whole else []),
             f"{what}: {who}one unit moves one key{one} by at most {shown(moves['linf'] * unit)}, "
             f"all keys together by at most {shown(moves['l1'] * unit)}"]
 

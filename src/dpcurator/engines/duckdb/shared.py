@@ -42,7 +42,7 @@ MOST: Final = 8  # plans at once: each adds some 50 bytes to every group that is
 def can_share(cores: Sequence[CorePlan]) -> bool:
     """Whether it pays and an engine may: units own rows, and together the expressions are within a plan's limits."""
     parts = [check_core(core) for core in cores]
-    if any(one.histograms for one in parts):  # which look at rows, and not at a unit's groups alone
+    if any(one.histograms or one.distinct for one in parts):  # which look at rows, and not at a unit's groups alone
         return False
     together = Rows(tuple(source.kind for source in parts[0].scan.columns))
     try:

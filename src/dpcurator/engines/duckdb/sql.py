@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpcurator.catalog.model import Kind, Value
-from dpcurator.engines.duckdb import rows
+from dpcurator.engines.duckdb import distinct, rows
 from dpcurator.engines.duckdb.levels import TYPES, Levels, Parameters, integer
 from dpcurator.engines.duckdb.relations import filtered
 from dpcurator.engines.duckdb.relations import scan_text as scan_text
@@ -135,7 +135,7 @@ def query(core: CorePlan, parameters: Parameters, stored: Callable[[str], str]) 
     key = key_columns(parts)
     steps += with_products(parts.products, parts.grids, _measure(parts, key, parameters))
     if parts.owner is None:
-        steps += _each_row(parts, key)
+        steps += _each_row(parts, key, parameters)
     else:
         steps.append(("per_unit", _per_unit(parts, key)))
         steps += of_units(parts, key, parameters)
@@ -144,7 +144,7 @@ def query(core: CorePlan, parameters: Parameters, stored: Callable[[str], str]) 
 
 def query_of(parts: Parts, steps: list[tuple[str, str]]) -> Query:
     key = key_columns(parts)
-    once = (*_ONCE, *_TALLIED) if parts.tallies else _ONCE
+    once = (*_ONCE, *distinct.once(parts), *(_TALLIED if parts.tallies else ()))
     text = ",\n".join(f"{name} AS {'MATERIALIZED ' if name in once else ''}({step})" for name, step in steps)
     listed = len(parts.keys.keys) if isinstance(parts.keys, Listed) else None
     kinds = () if isinstance(parts.keys, Listed) else tuple(parts.kinds[column] for column in parts.keys.columns)
@@ -217,7 +217,7 @@ def _measure(parts: Parts, key: list[str], parameters: Parameters) -> str:
     owner = "" if parts.owner is None else f", x{parts.owner} AS u"
     grids = "".join(f", {grid_text(grid, parameters)} AS v{index}" for index, grid in enumerate(parts.grids))
     grids += "".join(f", {outside_text(parts.grids[index], parameters)} AS o{index}" for index in clamped_of(parts))
-    return f"SELECT {', '.join(key)}{owner}{grids} FROM keyed"
+    return f"SELECT {', '.join(key)}{owner}{grids}{distinct.value_columns(parts)} FROM keyed"
 
 
 def grid_text(grid: Grid, parameters: Parameters) -> str:
@@ -291,12 +291,13 @@ def _wide(*values: int) -> str:
     return "BIGINT" if all(value in INT64 for value in values) else "HUGEINT"
 
 
-def _each_row(parts: Parts, key: list[str]) -> list[tuple[str, str]]:
+def _each_row(parts: Parts, key: list[str], parameters: Parameters) -> list[tuple[str, str]]:
     """Each row a unit: g = 1 and c <= 1, so n' is one * c and S' is one * S."""
     one = integer(parts.scale.one, "HUGEINT")
     what = {"rows": "count(*)", "units": "count(*)", "present": "count(v{0})", "values": "coalesce(sum(v{0}), 0)"}
     totals = ", ".join(
         f"{one} * {what[sum_.what].format(sum_.measure)} AS t{index}" for index, sum_ in enumerate(parts.sums)
+        if sum_.what != "distinct"
     )
     k = ", ".join(key)
     counts = []  # of each key; no row is in two, so they add up
@@ -309,7 +310,8 @@ def _each_row(parts: Parts, key: list[str]) -> list[tuple[str, str]]:
                            f" FROM measured WHERE v{lie.measure} IS NOT NULL GROUP BY {k}, b")
         for number, lie in enumerate(parts.histograms)
     ]
-    found.append(("totals", f"SELECT {k}, {totals}{''.join(counts)} FROM measured GROUP BY {k}"))
+    columns = ", ".join([k, *filter(None, [totals])]) + "".join(counts)
+    found += _with_distinct(parts, key, columns, "measured", parameters)
     added = ", ".join(f"coalesce(sum(m{index}), 0) AS n{index}" for index in range(len(counts)))
     return [*found, ("counted", f"SELECT {added} FROM totals")] if counts else found
 
@@ -360,10 +362,24 @@ def of_units(parts: Parts, key: list[str], parameters: Parameters) -> list[tuple
         if weights.total:
             steps.append(("weighed", f"SELECT *, {weights.factor()} FROM spread_out"))
         source = f"{source} JOIN {'weighed' if weights.total else 'spread_out'} ON u = w"
-    totals = ", ".join(f"{_total(parts, sum_, weights)} AS t{index}" for index, sum_ in enumerate(parts.sums))
-    steps.append(("totals", f"SELECT {k}, {totals} FROM {source} GROUP BY {k}"))
+    totals = [f"{_total(parts, sum_, weights)} AS t{index}" for index, sum_ in enumerate(parts.sums)
+              if sum_.what != "distinct"]
+    steps += _with_distinct(parts, key, ", ".join([k, *totals]), source, parameters)
     steps += [step for number in range(len(parts.histograms)) for step in _lying(parts, number, key, source, weights)]
     return [*steps, ("counted", _counted(parts, weights))] if parts.tallies else steps
+
+
+def _with_distinct(
+    parts: Parts, key: list[str], columns: str, source: str, parameters: Parameters
+) -> list[tuple[str, str]]:
+    """The step `totals`, of these columns by key; and before it, where there are any, the numbers of different values.
+    Where these are all that is wanted of listed keys, units are not grouped for anything else."""
+    totals = f"SELECT {columns} FROM {source} GROUP BY {', '.join(key)}"
+    if not parts.distinct:
+        return [("totals", totals)]
+    alone = all(sum_.what == "distinct" for sum_ in parts.sums) and not parts.tallies
+    steps = distinct.different_values(parts, key, parameters, _bytes)
+    return [*steps, ("totals", distinct.joined(parts, None if alone else totals, key))]
 
 
 def _lying(parts: Parts, number: int, key: list[str], source: str, weights: Weights) -> list[tuple[str, str]]:

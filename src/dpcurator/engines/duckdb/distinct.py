@@ -1,0 +1,111 @@
+"""Counts of different values in DuckDB's SQL: of each unit some pairs (key, value) are kept, as `core.Distinct` says.
+
+Why it is right: pairs are put in order by the md5 of the same bytes as in the reference, and only those of units over
+a cap. A window counts all rows of its group up to an md5, those of the same md5 too, so that no more pass than
+may even where two md5 are equal.
+
+Why it is fast: one GROUP BY unit, key, value, and what comes after sees each pair once. What is put in order is a
+number of the unit and two md5, since DuckDB holds all of one unit's rows at once for that, and texts would not fit.
+Checked in tests/engines/test_distinct.py and by conformance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from dpcurator.catalog.model import Kind
+from dpcurator.engines.duckdb.levels import Parameters, integer
+from dpcurator.engines.limits import Parts
+from dpcurator.plan.core import Distinct, Listed, key_bytes
+
+Steps = list[tuple[str, str]]
+Bytes = Callable[[str, Kind], str]
+
+
+def value_columns(parts: Parts) -> str:
+    """Beside what is measured of a row: d0, d1, ..., the values as they are."""
+    return "".join(f", x{one.column} AS d{number}" for number, one in enumerate(parts.distinct))
+
+
+def different_values(parts: Parts, key: Sequence[str], parameters: Parameters, bytes_of: Bytes) -> Steps:
+    """The tables different0, ..., with the columns of the key and n. bytes_of: a value's part of `key_bytes`."""
+    return [
+        step for number, one in enumerate(parts.distinct)
+        for step in _different(parts, number, one, key, parameters, bytes_of)
+    ]
+
+
+def _different(
+    parts: Parts, number: int, one: Distinct, key: Sequence[str], parameters: Parameters, bytes_of: Bytes
+) -> Steps:
+    k, d, n = ", ".join(key), f"d{number}", str(number)
+    if parts.owner is None:  # each row is a unit, of one value
+        return [(f"different{n}", f"SELECT {k}, count(DISTINCT {d}) AS n FROM measured GROUP BY {k}")]
+    listed, scale = isinstance(parts.keys, Listed), parts.scale
+    pairs = f"SELECT u, {k}, {d} AS z FROM measured WHERE {d} IS NOT NULL GROUP BY u, {k}, {d}"
+    if not listed:
+        own = ", ".join(f"{name} AS h{index}" for index, name in enumerate(key))
+        on = " AND ".join(f"{name} IS NOT DISTINCT FROM h{index}" for index, name in enumerate(key))
+        pairs = f"SELECT * FROM ({pairs}) SEMI JOIN (SELECT u AS o, {own} FROM kept) ON u = o AND {on}"
+    groups = listed and len(parts.listed.keys) > scale.max_groups
+    over = [f"max(c) > {integer(scale.max_rows, 'BIGINT')}"]
+    if groups:
+        over.append(f"count(*) > {integer(scale.max_groups, 'BIGINT')}")
+    if scale.max_total is not None:
+        most = integer(scale.max_rows, "BIGINT")
+        over.append(f"sum(least(c, {most})) > {integer(scale.max_total, 'BIGINT')}")
+    many = (f"SELECT u AS w FROM (SELECT u, count(*) AS c FROM pairs{n} GROUP BY u, {k})"
+            f" GROUP BY u HAVING {' OR '.join(over)}")
+    kinds: list[Kind] = ["integer"] if listed else [parts.kinds[column] for column in parts.keys.columns]
+    salt = parameters.constant(key_bytes(one.salt, "", ())[: -len(b"t0:")].decode(), "text")
+    of_key = " || ".join([salt, bytes_of("u", parts.kinds[parts.owner]), *map(bytes_of, key, kinds)])
+    of_value = f"{of_key} || {bytes_of('z', parts.kinds[one.column])}"
+    some, steps = f"many{n}", list[tuple[str, str]]()
+    if groups:
+        steps += [
+            (f"keys{n}", _up_to(f"SELECT i, a FROM many{n} GROUP BY i, {k}, a", "i", "a", scale.max_groups)),
+            (f"some{n}", f"SELECT * FROM many{n} SEMI JOIN keys{n} USING (i, a)"),
+        ]
+        some = f"some{n}"
+    steps.append((f"values{n}", _up_to(f"SELECT i, a, b FROM {some}", "i, a", "b", scale.max_rows)))
+    last = f"values{n}"
+    if scale.max_total is not None:
+        steps.append((f"least{n}", _up_to(f"SELECT * FROM {last}", "i", "b", scale.max_total)))
+        last = f"least{n}"
+    return [
+        (f"pairs{n}", pairs),
+        (f"over{n}", f"SELECT w, row_number() OVER () AS i FROM ({many})"),
+        (f"many{n}", f"SELECT {k}, z, i, md5({of_key}) AS a, md5({of_value}) AS b FROM pairs{n} JOIN over{n} ON u = w"),
+        *steps,
+        (f"kept{n}", f"SELECT {k}, z FROM pairs{n} ANTI JOIN over{n} ON u = w"
+                     f" UNION ALL SELECT {k}, z FROM {some} SEMI JOIN {last} USING (i, a, b)"),
+        (f"different{n}", f"SELECT {k}, count(*) AS n FROM (SELECT {k}, z FROM kept{n} GROUP BY {k}, z) GROUP BY {k}"),
+    ]
+
+
+def _up_to(rows: str, group: str, order: str, most: int) -> str:
+    """Of the rows of each group, those up to which it has at most so many."""
+    place = f"count(*) OVER (PARTITION BY {group} ORDER BY {order} RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
+    return f"SELECT * EXCLUDE place FROM (SELECT *, {place} AS place FROM ({rows})) WHERE place <= {most}"
+
+
+def once(parts: Parts) -> tuple[str, ...]:
+    """The tables that are read twice: `over` numbers units, so whoever reads it must read the same."""
+    if parts.owner is None:
+        return ()
+    return tuple(f"{name}{number}" for number in range(len(parts.distinct)) for name in ("pairs", "over", "many"))
+
+
+def joined(parts: Parts, totals: str | None, key: Sequence[str]) -> str:
+    """The step `totals`: what `summed` adds up, where it does, and the numbers of different values."""
+    numbers = [(index, one.measure) for index, one in enumerate(parts.sums) if one.what == "distinct"]
+    rows = "listed" if totals is None else f"({totals})"
+    columns = [f"summed.{name} AS {name}" for name in key]
+    columns += [f"summed.t{index} AS t{index}" for index, one in enumerate(parts.sums) if one.what != "distinct"]
+    columns += [f"summed.m{index} AS m{index}" for index in range(len(parts.tallies)) if parts.owner is None]
+    columns += [f"coalesce(different{measure}.n, 0) AS t{index}" for index, measure in numbers]
+    text = f"SELECT {', '.join(columns)} FROM {rows} AS summed"
+    for measure in dict.fromkeys(measure for _, measure in numbers):
+        on = " AND ".join(f"summed.{name} IS NOT DISTINCT FROM different{measure}.{name}" for name in key)
+        text += f" LEFT JOIN different{measure} ON {on}"
+    return text
