@@ -18,6 +18,7 @@ __version__ = "0.1.0"
 
 _NAMES = {
     "open": ("dpcurator.curator.opening", "open_curator"),
+    "connect": ("dpcurator.client.remote", "connect"),
     "draft": ("dpcurator.snapshot.frame_draft", "draft"),
     "rehearsing": ("dpcurator.curator.opening", "rehearsing"),
     "col": ("dpcurator.fronts.columns", "col"),
@@ -118,6 +119,7 @@ if TYPE_CHECKING:
     from dpcurator.auditing.exact.laws import exact_law as exact_law
     from dpcurator.auditing.replay.replay import replay as replay
     from dpcurator.auditing.run import audit as audit
+    from dpcurator.client.remote import connect as connect
     from dpcurator.curator.curator import Curator as Curator
     from dpcurator.curator.opening import open_curator
     from dpcurator.curator.opening import rehearsing as rehearsing

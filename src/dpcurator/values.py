@@ -130,6 +130,11 @@ class Budget:
         ]
         return f"Budget({'; '.join(told)})"
 
+    def as_json(self) -> Json:
+        """For machines; `delta` where there is any."""
+        told: Json = {"currency": self.currency} | _amounts(self.total, self.spent)
+        return told | ({"delta": _amounts(self.delta, self.spent_delta)} if self.delta else {})
+
     @property
     def remaining(self) -> Fraction:
         return self.total - self.spent
@@ -137,6 +142,14 @@ class Budget:
     @property
     def remaining_delta(self) -> Fraction:
         return self.delta - self.spent_delta
+
+
+def _amounts(total: Fraction, spent: Fraction) -> Json:
+    from dpcurator.numbers import decimal_text
+
+    left = total - spent
+    shown = {"budget": decimal_text(total), "spent": decimal_text(spent), "left": decimal_text(left)}
+    return shown | {"exact_left": str(left)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -342,8 +342,8 @@ def receipt(
 ) -> None:
     """Print the signed receipt of an answer; of a batch all of them, as a list, or one by its number: 7f3a.2."""
     from dpcurator.catalog.load import load
-    from dpcurator.cli.batch import receipt_named
     from dpcurator.curator.opening import key_of, ledger_of
+    from dpcurator.receipts.named import receipt_named
 
     declaration = load(catalog)
     show_json(receipt_named(ledger_of(declaration, key_of(declaration)), name))

@@ -10,12 +10,10 @@ from fractions import Fraction
 from typing import Any
 
 from dpcurator.cli.layout import priced_text, quote_text
-from dpcurator.errors import Refusal
-from dpcurator.ledger import Ledger, Stored
 from dpcurator.numbers import decimal_text
 from dpcurator.numbers.text_table import printable
 from dpcurator.release.answer import Answer
-from dpcurator.values import Budget, read_json
+from dpcurator.values import Budget
 
 
 def batch_text(questions: Sequence[str], answers: Sequence[Answer]) -> str:
@@ -74,32 +72,3 @@ def batch_quote_text(questions: Sequence[str], batch: Any, budget: Budget, *, as
     elif as_one:
         price.append("       one by one: as one they would not cost less epsilon")
     return "\n\n".join(["\n".join(price), *parts])
-
-
-def receipt_named(ledger: Ledger, name: str) -> Any:
-    """The receipt of this name; the list of a batch's where no number is given. Raises Refusal."""
-    found: list[tuple[Stored, int | None]] = [(one, None) for one in ledger.find(name) if isinstance(one, Stored)]
-    start, _, number = name.rpartition(".")
-    if not found and start and number.isdecimal() and len(number) < 4:
-        found = [(one, int(number)) for one in ledger.find(start) if isinstance(one, Stored)]
-    if len(found) > 1:
-        raise _unnamed(f"there are {len(found)} answers whose receipt begins with {name!r}.")
-    receipts = [_receipts(read_json(one.answer), at) for one, at in found]
-    if receipts in ([], [None]):
-        raise _unnamed(f"no receipt {name!r}.")
-    return receipts[0]
-
-
-def _receipts(stored: dict[str, Any], number: int | None) -> Any:
-    """Of a stored answer its receipt; of a batch all, or that of this number, from 1. None when there is none, as of a
-    question that earlier charges paid."""
-    if "batch" not in stored:
-        return stored["receipt"] if number is None else None
-    receipts = [None if one is None else one["receipt"] for one in stored["batch"]]
-    if number is None:
-        return [one for one in receipts if one is not None]
-    return receipts[number - 1] if 1 <= number <= len(receipts) else None
-
-
-def _unnamed(what: str) -> Refusal:
-    return Refusal(what, cure="Give more of its name; `dpcurator log` lists the answers.")

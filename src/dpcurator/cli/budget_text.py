@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 
 def budget_json(budget: Budget, life: str) -> dict[str, Any]:
     """For machines. `as_epsilon`: what rho spent and rho in all mean at the delta that is left."""
-    shown: dict[str, Any] = {"currency": budget.currency} | _amounts(budget.total, budget.spent)
-    if budget.delta:
-        shown["delta"] = _amounts(budget.delta, budget.spent_delta)
+    shown = budget.as_json()
     if budget.currency == "rho":
         found = as_epsilon(budget)
         shown["as_epsilon"] = found and {
@@ -26,12 +24,6 @@ def budget_json(budget: Budget, life: str) -> dict[str, Any]:
             "budget": decimal_text(found[1], digits=40),
         }
     return shown | {"state": life}
-
-
-def _amounts(total: Fraction, spent: Fraction) -> dict[str, str]:
-    left = total - spent
-    shown = {"budget": decimal_text(total), "spent": decimal_text(spent), "left": decimal_text(left)}
-    return shown | {"exact_left": str(left)}
 
 
 def budget_text(budget: Budget, life: str) -> str:

@@ -108,18 +108,6 @@ def findings_text(findings: list[Finding]) -> str:
     return "\n".join([*lines, *(f"then run: {command}" for command in pasted.get("", []))])
 
 
-def entry_json(entry: Entry) -> dict[str, Any]:
-    """A ledger event for machines."""
-    from dataclasses import asdict
-
-    body = {name: _plain(value) for name, value in asdict(entry.event).items()}
-    return {"position": entry.position, "time": entry.time, "event": entry.event.NAME, "hash": entry.hash} | body
-
-
-def _plain(value: Any) -> Any:
-    return value if isinstance(value, str | int | None) else str(value)
-
-
 def log_text(entries: list[Entry]) -> str:
     """The history, one event a line: what was charged and what was left, and of delta too where there is any."""
     if not entries:

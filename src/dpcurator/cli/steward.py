@@ -114,12 +114,12 @@ def check(catalog: Catalog = HERE, as_json: AsJson = False) -> None:
 def log(catalog: Catalog = HERE, as_json: AsJson = False) -> None:
     """The ledger's history. For the steward: it shows every analyst's requests."""
     from dpcurator.catalog.load import load
-    from dpcurator.cli.layout import entry_json, log_text
+    from dpcurator.cli.layout import log_text
     from dpcurator.curator.opening import key_of, ledger_of
 
     declaration = load(catalog)
     entries = list(ledger_of(declaration, key_of(declaration)).events())
-    show_json([entry_json(entry) for entry in entries]) if as_json else show(log_text(entries))
+    show_json([entry.as_json() for entry in entries]) if as_json else show(log_text(entries))
 
 
 ledgers = typer.Typer(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -48,23 +47,9 @@ def _limit(ledger: Ledger, epsilon: str | None, rho: str | None) -> str | None:
     return given[currency]
 
 
-def _left(account: Account) -> Fraction:
-    """What may still be spent: nothing where a limit was set below what was."""
-    return max(account.budget.remaining, Fraction(0))
-
-
-def _json(account: Account) -> dict[str, Any]:
-    amounts = {"limit": account.limit, "spent": account.spent, "left": _left(account)}
-    return {
-        "name": account.analyst, "role": account.role, "active": account.active, "currency": account.currency,
-        **{name: decimal_text(amount) for name, amount in amounts.items()},
-        "delta": decimal_text(account.delta), "spent_delta": decimal_text(account.spent_delta),
-    }
-
-
 def _told(account: Account, token: str | None, as_json: bool, words: str) -> None:
     if as_json:
-        show_json(_json(account) | ({} if token is None else {"token": token}))
+        show_json(account.as_json() | ({} if token is None else {"token": token}))
         return
     delta = f", delta {decimal_text(account.delta)}" if account.delta else ""
     show(f"{account.analyst} {words}: {account.role}, at most {account.currency} {decimal_text(account.limit)}{delta}")
@@ -104,7 +89,7 @@ def list_all(catalog: Catalog = HERE, as_json: AsJson = False) -> None:
 
     accounts = _ledger(catalog).accounts()
     if as_json:
-        show_json([_json(one) for one in accounts])
+        show_json([one.as_json() for one in accounts])
         return
     if not accounts:
         show("there are no accounts: dpcurator user add NAME makes one")
@@ -112,7 +97,7 @@ def list_all(catalog: Catalog = HERE, as_json: AsJson = False) -> None:
     currency = accounts[0].currency
     titles = ["name", "role", f"limit ({currency})", "spent", "left", "delta", "spent", "signs in"]
     rows = [
-        [one.analyst, one.role, *map(decimal_text, (one.limit, one.spent, _left(one))),
+        [one.analyst, one.role, *map(decimal_text, (one.limit, one.spent, one.left)),
          *map(decimal_text, (one.delta, one.spent_delta)), "yes" if one.active else "no"]
         for one in accounts
     ]

@@ -52,7 +52,7 @@ from dpcurator.pricing.offers import (
 from dpcurator.pricing.quote import CONFIDENCE, Quote, price
 from dpcurator.pricing.resolve import with_cut
 from dpcurator.receipts.stored import with_stored
-from dpcurator.release.answer import Answer
+from dpcurator.release.answer import Answer, answer_of
 from dpcurator.release.finish import finish
 from dpcurator.release.release import Noisy
 from dpcurator.values import Charge, Json, read_json
@@ -419,6 +419,19 @@ class Curator(Paying):
         if not own.free:
             check_core(own.lowered.core)
         return own
+
+    def recall(self, name: str, *, analyst: str = "local") -> tuple[Answer, ...]:
+        """The stored answers of this name, as it is printed below an answer, for nothing: of a batch all that it paid.
+
+        Raises Refusal where this analyst has no such answer, Misconfigured where the curator is closed.
+        """
+        from dpcurator.receipts.named import stored_named
+
+        self.ledger.require_open()
+        parts, _ = stored_named(self.ledger, name, analyst)
+        spent, total, currency = self.budget().spent, self.catalog.budget, self.catalog.currency
+        shaped = [(answer_of(part["answer"], total=total, currency=currency), part["receipt"]) for part in parts]
+        return tuple(one.paid(cost=Fraction(0), spent=spent, receipt=signed, repeated=True) for one, signed in shaped)
 
     def together(self, *, delta: Spelled | None = None) -> Together | None:
         """What all charges so far reveal together at a delta, had every price been fixed beforehand: for information.

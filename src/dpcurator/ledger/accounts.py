@@ -24,9 +24,10 @@ from typing import Final, Literal, get_args
 from dpcurator.errors import Misconfigured, Refusal
 from dpcurator.ledger.canonical import digest, text_bytes
 from dpcurator.ledger.events import Charged, Granted
+from dpcurator.numbers import decimal_text
 from dpcurator.numbers.rational import at_least_0
 from dpcurator.numbers.readable import readable
-from dpcurator.values import Budget, Currency
+from dpcurator.values import Budget, Currency, Json
 
 Role = Literal["steward", "analyst", "auditor"]
 ROLES: Final[tuple[str, ...]] = get_args(Role)
@@ -63,6 +64,18 @@ class Account:
     def active(self) -> bool:
         """Whether some token signs in."""
         return bool(self.token)
+
+    def as_json(self) -> Json:
+        """For machines: amounts are exact, as text; no token, and no hash of one."""
+        amounts = {"limit": self.limit, "spent": self.spent, "left": self.left,
+                   "delta": self.delta, "spent_delta": self.spent_delta}
+        told = {"name": self.analyst, "role": self.role, "active": self.active, "currency": self.currency}
+        return told | {name: decimal_text(amount) for name, amount in amounts.items()}
+
+    @property
+    def left(self) -> Fraction:
+        """What may still be spent: nothing where a limit was set below what was."""
+        return max(self.budget.remaining, Fraction(0))
 
     def signs_in(self, token: str) -> bool:
         """Whether this is the account's token, in a time that does not depend on how much of it is right."""

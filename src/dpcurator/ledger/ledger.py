@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Self
 
@@ -46,7 +46,7 @@ from dpcurator.ledger.store import Kept, Page, Store
 from dpcurator.ledger.verify import Verdict, verified
 from dpcurator.numbers import decimal_text
 from dpcurator.numbers.rational import Spelled, added
-from dpcurator.values import Budget, Charge, Request
+from dpcurator.values import Budget, Charge, Json, Request
 
 _PAGE = 1000  # rows fetched at a time
 _SHORTEST_PREFIX = 4
@@ -70,6 +70,12 @@ class Entry:
     time: str
     event: Event
     hash: str
+
+    def as_json(self) -> Json:
+        """For machines. Amounts are exact, as text."""
+        body = {name: value if isinstance(value, str | int | None) else str(value)
+                for name, value in asdict(self.event).items()}
+        return {"position": self.position, "time": self.time, "event": self.event.NAME, "hash": self.hash} | body
 
     def __repr__(self) -> str:
         told = [f"{self.position}, {self.time[:19]}, {self.event.NAME}"]
@@ -264,6 +270,12 @@ class Ledger:
         """The history from the first event on. For the steward: it shows every analyst's questions."""
         return events_of(self._store)
 
+    def page(self, after: int, most: int) -> tuple[Entry, ...]:
+        """At most so many events behind event `after`, in order. For the steward."""
+        with self._store.reading() as page:
+            reader, rows = Reader(page, self._store.place), page.rows(after, most)
+        return tuple(_entry(reader, row) for row in rows)
+
     def tally(self) -> dict[Kind, int]:
         """How often each kind of charge was made: for whoever adds up the history by another measure."""
         counts: dict[Kind, int] = {}
@@ -330,6 +342,20 @@ class Ledger:
         with self._store.reading() as page:
             reader, standing = self._read(page)
             return reader.account(analyst, standing.currency)
+
+    def charges(self, analyst: str, most: int = 200) -> tuple[Entry, ...]:
+        """The last charges of an analyst since the account was made, the latest first."""
+        found: list[Entry] = []
+        with self._store.reading() as page:
+            reader, _ = self._read(page)
+            for position in map(int, page.holding(account_key(analyst), most)):
+                row = page.row(position)
+                if row is None or row.name != Charged.NAME:
+                    continue
+                event, time = reader.parsed(reader.sound(row))
+                if isinstance(event, Charged) and event.analyst == analyst:
+                    found.append(Entry(row.position, time, event, row.hash))
+        return tuple(found)
 
     def accounts(self) -> tuple[Account, ...]:
         """All accounts as they are now, by name."""
@@ -486,12 +512,15 @@ def events_of(store: Store) -> Iterator[Entry]:
     while True:
         with store.reading() as page:
             reader, rows = Reader(page, store.place), page.rows(after, _PAGE)
-        for row in rows:
-            event, time = reader.parsed(row)
-            yield Entry(row.position, time, event, row.hash)
+        yield from (_entry(reader, row) for row in rows)
         if len(rows) < _PAGE:
             return
         after = rows[-1].position
+
+
+def _entry(reader: Reader, row: Row) -> Entry:
+    event, time = reader.parsed(row)
+    return Entry(row.position, time, event, row.hash)
 
 
 def last_version(store: Store) -> int:

@@ -1,0 +1,316 @@
+"""A curator at a distance: the same questions, answers and errors as one that is here, through its server.
+
+Retries   A request that got no reply is sent again, at most `TRIES` times. That is safe: the same question at the same
+          price is the same request, and one with fresh=True is sent under a key of its own.
+Checks    With `key`, every answer that was paid is checked as it arrives: its receipt must be signed by that key, hold
+          by itself, and be of the values sent, so whoever stands between cannot change an answer. That it is the answer
+          to this question, and no other of the same curator's, its receipt says: `answer.receipt["plan"]`.
+Checked   tests/server/test_client.py, against a server.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final, NoReturn, Unpack
+from urllib.parse import quote as escaped
+from urllib.parse import urlsplit
+
+from dpcurator.catalog.model import Column, Table
+from dpcurator.errors import DpcuratorError, Fault, Mend, Misconfigured, OverBudget, Refusal
+from dpcurator.numbers import decimal_text
+from dpcurator.release.answer import Answer, answer_of
+from dpcurator.values import Json
+
+if TYPE_CHECKING:
+    from dpcurator.fronts.frame import Frame
+    from dpcurator.pricing.offers import Asking, BatchAsking
+
+    Question = str | Frame[Any, Any, Any]
+
+TRIES: Final = 4
+TOKEN: Final = "DPCURATOR_TOKEN"
+_AGAIN: Final = (429, 502, 503, 504)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A quote, a menu or a list of tables as the server told it. Printed as it reads; `as_json()` has all of it."""
+
+    text: str
+    content: Json
+
+    def __str__(self) -> str:
+        return self.text
+
+    __repr__ = __str__
+
+    def as_json(self) -> Json:
+        """Everything, for machines."""
+        return self.content
+
+    def __getitem__(self, name: str) -> Any:
+        """A field of it, as in quote["epsilon"]."""
+        return self.content[name]
+
+
+def connect(url: str, *, token: str | None = None, key: str | None = None, timeout: float = 600.0) -> Remote:
+    """Connects to a curator's server: what it returns is asked as one that `dp.open` returns.
+
+    url: as "https://dp.clinic.example". token: of the account; by default the variable DPCURATOR_TOKEN. key: the
+    curator's public key, got from elsewhere: then each paid answer is checked against it as it arrives. timeout:
+    seconds to wait for a reply; a question that takes longer is answered all the same, and asking again shows it.
+
+    `ask`, `quote`, `menu`, `rehearse`, `batch`, `quote_batch`, `menu_batch`, `table`, `tables`, `budget`, `answers`,
+    `recall` and `receipt` are as those of a curator. Raises Misconfigured where the server cannot be reached or the
+    account does not sign in, and Refusal, OverBudget and Fault as a curator does.
+
+    >>> import dpcurator as dp
+    >>> try:
+    ...     dp.connect("http://dp.clinic.example", token="ana.secret")
+    ... except dp.Misconfigured as error:
+    ...     print(error.what)
+    the token would cross the network in the clear.
+    """
+    found = token if token is not None else os.environ.get(TOKEN, "")
+    if not found:
+        raise Misconfigured("there is no token.", cure=f"Give token=, or set the variable {TOKEN}.")
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.username:
+        raise Refusal(f"{url!r} is not a server's address.", cure='Write it as in "https://dp.clinic.example".')
+    if parts.scheme == "http" and not _is_here(parts.hostname):
+        raise Misconfigured("the token would cross the network in the clear.", where=url,
+                            cure="Use the server's https address.")
+    try:
+        import httpx
+    except ModuleNotFoundError:
+        raise Refusal("httpx is not installed.", cure='Run: pip install "dpcurator[client]"') from None
+    client = httpx.Client(
+        base_url=url.rstrip("/"), headers={"Authorization": f"Bearer {found}"}, follow_redirects=False,
+        timeout=httpx.Timeout(timeout, connect=10), trust_env=not _is_here(parts.hostname),
+    )
+    return Remote(client, url.rstrip("/"), key)
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+class Remote:
+    """A curator's server, as `connect` made it. See there."""
+
+    def __init__(self, client: Any, place: str, key: str | None, pause: Callable[[float], None] = time.sleep) -> None:
+        self._client, self._place, self._key, self._pause = client, place, key, pause
+
+    def __repr__(self) -> str:
+        return f"<Remote: {self._place}>"
+
+    @property
+    def tables(self) -> Told:
+        """What can be asked of."""
+        return self._told("GET", "/v1/tables")
+
+    def table(self, name: str) -> Frame[Told, Told, Answer]:
+        """A table by its exact name, to ask in steps: `.where(...).group_by(...).agg(...)`. Raises Refusal."""
+        from dpcurator.fronts.frame import start
+
+        return start(self, name, [_table(one) for one in self.tables["tables"]])
+
+    def plan(self, question: Question) -> NoReturn:
+        """A plan needs the catalog, which is the server's. Raises Refusal."""
+        raise Refusal("a plan is made where the catalog is.", cure='Ask for quote(...)["plan"].')
+
+    def quote(self, question: Question, **asked: Unpack[Asking]) -> Told:
+        """What a question would cost and how wrong its answer might be. Free."""
+        return self._told("POST", "/v1/quote", {"sql": _sql(question)} | _plain(asked))
+
+    def menu(self, question: Question, **how: Any) -> Told:
+        """What each share of the budget would buy. Free."""
+        return self._told("POST", "/v1/menu", {"sql": _sql(question)} | _plain(how))
+
+    def rehearse(self, question: Question, **asked: Unpack[Asking]) -> Answer:
+        """The answer over made-up rows. Free."""
+        sent = self._sent("POST", "/v1/rehearse", {"sql": _sql(question)} | _plain(asked))
+        return self._answer(sent, rehearsed=True)
+
+    def ask(
+        self, question: Question, *, fresh: bool = False, request_id: str | None = None, **asked: Unpack[Asking]
+    ) -> Answer:
+        """The answer, paid for. The same question at the same price again is free and gives the same numbers."""
+        body = {"sql": _sql(question), **({"fresh": True} if fresh else {})} | _plain(asked)
+        return self._answer(self._sent("POST", "/v1/ask", body, _key(request_id, fresh)))
+
+    def quote_batch(self, questions: Sequence[Question], **asked: Any) -> Told:
+        """What several questions cost together. Free."""
+        return self._told("POST", "/v1/quote/batch", {"questions": [_sql(one) for one in questions]} | _plain(asked))
+
+    def menu_batch(self, questions: Sequence[Question], **how: Any) -> Told:
+        """What each share of the budget would buy for several questions together. Free."""
+        return self._told("POST", "/v1/menu/batch", {"questions": [_sql(one) for one in questions]} | _plain(how))
+
+    def batch(
+        self, questions: Sequence[Question], *, as_one: bool = False, fresh: bool = False,
+        request_id: str | None = None, **asked: Unpack[BatchAsking],
+    ) -> tuple[Answer, ...]:
+        """The answers to several questions: one charge, all or nothing."""
+        flags = {name: True for name, said in (("as_one", as_one), ("fresh", fresh)) if said}
+        body = {"questions": [_sql(one) for one in questions], **flags} | _plain(asked)
+        return tuple(self._answer(one) for one in self._sent("POST", "/v1/batch", body, _key(request_id, fresh)))
+
+    def budget(self) -> Told:
+        """What is spent and left: of my own limit ("mine"), and of the whole ("all")."""
+        return self._told("GET", "/v1/budget")
+
+    def answers(self) -> list[Json]:
+        """My last charges, the latest first."""
+        found: list[Json] = self._sent("GET", "/v1/answers")
+        return found
+
+    def recall(self, name: str) -> tuple[Answer, ...]:
+        """My stored answers of this name, for nothing; of a batch all that it paid."""
+        return tuple(self._answer(one) for one in self._sent("GET", f"/v1/answers/{escaped(name, safe='')}"))
+
+    def receipt(self, name: str) -> Any:
+        """The signed receipt of an answer; of a batch, the list of them."""
+        return self._sent("GET", f"/v1/receipts/{escaped(name, safe='')}")
+
+    def verify(self, receipt: Json) -> Any:
+        """Checks a receipt here, without the server, against the key that `connect` was given."""
+        from dpcurator.receipts.verification import verify
+
+        return verify(receipt, public_key=self._key)
+
+    def close(self) -> None:
+        """Closes the connection."""
+        self._client.close()
+
+    def _told(self, method: str, path: str, body: Json | None = None) -> Told:
+        content: Json = dict(self._sent(method, path, body))
+        return Told(str(content.pop("text", json.dumps(content, indent=2))), content)
+
+    def _answer(self, sent: Json, *, rehearsed: bool = False) -> Answer:
+        try:
+            shaped = answer_of(sent, total=Fraction(sent["budget"]), currency=sent["currency"])
+            made_up, receipt = bool(sent["made_up"]), sent["receipt"]
+            spent = Fraction(0) if sent["spent"] is None else Fraction(sent["spent"])
+            cost, repeated = Fraction(sent["cost"]), bool(sent["repeated"])
+            paid = shaped.paid(cost=cost, spent=spent, receipt=receipt, repeated=repeated)
+        except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError):
+            raise self._nonsense() from None
+        if made_up != rehearsed:
+            raise self._nonsense()
+        if self._key is not None and not made_up:
+            self._check(sent)
+        return replace(paid, made_up=made_up)
+
+    def _check(self, sent: Json) -> None:
+        from dpcurator.receipts.verification import verify
+
+        found = verify(sent["receipt"], public_key=self._key, answer=sent)
+        if not found.holds:
+            raise Misconfigured(
+                "the answer does not hold against the key that was given.", where=self._place,
+                cure="Do not use it: ask the steward which key is right, and who stands between.",
+            )
+
+    def _sent(self, method: str, path: str, body: Json | None = None, key: str | None = None) -> Any:
+        import httpx
+
+        headers = {} if key is None else {"Idempotency-Key": key}
+        for wait in _waits():
+            try:
+                reply = self._client.request(method, path, json=body, headers=headers)
+            except httpx.TransportError:
+                if wait is None:
+                    raise Misconfigured("the server gives no reply.", where=self._place,
+                                        cure="Ask the same again: what was paid is not paid twice.") from None
+            else:
+                if reply.status_code not in _AGAIN or wait is None or not _busy(reply):
+                    return self._content(reply)
+            self._pause(wait or 0)
+        raise AssertionError("the last try returns or raises")
+
+    def _content(self, reply: Any) -> Any:
+        try:
+            content = reply.json()
+        except ValueError:
+            raise self._nonsense() from None
+        if reply.status_code == 200:
+            return content
+        raise _error(content, self._place)
+
+    def _nonsense(self) -> Misconfigured:
+        return Misconfigured("the reply is not a curator's.", where=self._place, cure="Check the address.")
+
+
+def _waits() -> Iterator[float | None]:
+    """Seconds to wait before the next try; None at the last."""
+    yield from (0.25 * 2**number for number in range(TRIES - 1))
+    yield None
+
+
+def _busy(reply: Any) -> bool:
+    """Whether the server says to come back: what it refuses for good is not sent again."""
+    return "retry-after" in reply.headers or reply.status_code in (502, 504)
+
+
+def _error(content: Any, place: str) -> DpcuratorError:
+    """The error that the server told, as the curator raised it."""
+    told = content if isinstance(content, dict) else {}
+    what, where, cure = (str(told.get(name, "")) for name in ("what", "where", "cure"))
+    if told.get("error") == "over budget":
+        try:
+            return OverBudget(requested=Fraction(told["requested"]), remaining=Fraction(told["remaining"]),
+                              currency=str(told["currency"]), of="own" if told.get("of") == "own" else "all")
+        except (KeyError, ValueError, ZeroDivisionError):
+            pass
+    if told.get("error") == "refused":
+        return Refusal(what, where=where, cure=cure, mends=_mends(told.get("mends", [])))
+    if told.get("error") == "fault":
+        return Fault()
+    return Misconfigured(what or "the reply is not a curator's.", where=where or place, cure=cure)
+
+
+def _mends(told: Any) -> tuple[Mend, ...]:
+    try:
+        return tuple(Mend(**one) for one in told)
+    except TypeError:
+        return ()
+
+
+def _sql(question: Any) -> str:
+    from dpcurator.fronts.frame import Frame
+    from dpcurator.language.render import render
+
+    return render(question.question()) if isinstance(question, Frame) else question
+
+
+def _plain(asked: Any) -> Json:
+    """Keywords as JSON: exact numbers as text; what was left out is left out."""
+    return {name: _exact(value) for name, value in asked.items() if value is not None}
+
+
+def _exact(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _exact(one) for name, one in value.items()}
+    if isinstance(value, Fraction):
+        return decimal_text(value)
+    return value if isinstance(value, str | int | float | bool) else str(value)
+
+
+def _key(request_id: str | None, fresh: bool) -> str | None:
+    """A retry of a question that is paid again must be the same request."""
+    return request_id if request_id is not None or not fresh else os.urandom(16).hex()
+
+
+def _table(told: Json) -> Table:
+    """What a frame needs of a table: its names. What they mean is the server's."""
+    return Table(told["name"], tuple(Column(one["name"], one["type"]) for one in told["columns"]), told["unit"])

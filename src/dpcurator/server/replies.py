@@ -1,0 +1,61 @@
+"""What is sent back: an error as problem+json, in the words of the shell, and no word that is the steward's alone.
+
+A Refusal depends on public facts alone and is sent whole. Of a fault of the set-up an analyst is told what it is and
+not where. A Fault has constant words. Anything unforeseen has the words of a Fault after a question was paid, and
+constant ones else. Checked in tests/server/test_application.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+
+from dpcurator.errors import DpcuratorError, Fault, Misconfigured, OverBudget, Refusal
+from dpcurator.values import Json
+
+STATUS: Final = ((OverBudget, 402), (Refusal, 400), (Misconfigured, 503), (Fault, 500))
+
+
+class Denied(DpcuratorError):
+    """The request is nobody's, or not of a role that may send it."""
+
+    title = "not allowed"
+
+    def __init__(self, status: int, what: str, cure: str, headers: dict[str, str] | None = None) -> None:
+        self.status, self.headers = status, headers or {}
+        super().__init__(what, cure=cure)
+
+
+def problem(error: DpcuratorError, *, inside: bool = False) -> JSONResponse:
+    """The reply of an error. inside: to a steward, who may read where it is."""
+    status = error.status if isinstance(error, Denied) else next(
+        (number for kind, number in STATUS if isinstance(error, kind)), 500
+    )
+    told: Json = dict(error.as_json())
+    detail = str(error)
+    if isinstance(error, Misconfigured) and not inside:
+        told["where"], detail = "", f"{error.what} {error.cure}".strip()
+    headers = error.headers if isinstance(error, Denied) else {}
+    return _reply(status, error.title, detail, told | {"exit_code": error.exit_code}, headers)
+
+
+def malformed(error: RequestValidationError) -> JSONResponse:
+    """The reply to a body that is no such form: each place, and what is wrong there, without what was sent."""
+    places = [(".".join(map(str, one["loc"][1:])) or "the body", str(one["msg"]).lower()) for one in error.errors()[:5]]
+    told = "; ".join(f"{place}: {why}" for place, why in places)
+    refused = Refusal(f"the request is not what this address takes: {told}.", where=places[0][0],
+                      cure="Its fields are in /v1/openapi.json.")
+    return _reply(400, refused.title, refused.what, dict(refused.as_json()) | {"exit_code": 2}, {})
+
+
+def plain(status: int, what: str, cure: str = "", headers: dict[str, str] | None = None) -> JSONResponse:
+    """The reply to what is no question at all."""
+    return _reply(status, "not taken", f"{what} {cure}".strip(), {"error": "not taken", "what": what, "where": "",
+                                                                   "cure": cure}, headers or {})
+
+
+def _reply(status: int, title: str, detail: str, told: Json, headers: dict[str, str]) -> JSONResponse:
+    kind: dict[str, Any] = {"type": f"urn:dpcurator:{title.replace(' ', '-')}", "title": title, "status": status}
+    return JSONResponse(kind | {"detail": detail} | told, status, headers, media_type="application/problem+json")

@@ -1,0 +1,137 @@
+"""Running the server: where it listens, how it ends, and connections that never say what they want.
+
+It listens on this machine alone unless told otherwise, and to others without TLS only when told so in so many words. A
+stop waits for the requests that are being answered, so no charge is left without its answer; what a kill leaves, the
+same request resumes. Several workers are processes over one ledger, which is what keeps them within one budget.
+Checked in tests/server/test_running.py.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from dpcurator.errors import Misconfigured
+from dpcurator.server.access import Access
+from dpcurator.server.application import application
+from dpcurator.server.limits import Application, Work
+from dpcurator.values import read_json
+
+_SETTINGS: Final = "DPCURATOR_SERVER"  # the variable that tells workers what to serve
+_MOST_CONNECTIONS: Final = 1000
+_LARGEST_HEAD: Final = 16 * 1024  # bytes of a request's line and headers
+SLOWEST_HEAD: Final = 10.0  # seconds for them to arrive
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """catalog: a path. tick: seconds, 0 for none. certificate and its key: files, for TLS."""
+
+    catalog: str
+    host: str = "127.0.0.1"
+    port: int = 8642
+    workers: int = 1
+    tick: float = 0.0
+    certificate: str = ""
+    certificate_key: str = ""
+    without_tls: bool = False
+    delay: float = 1.0
+
+    def check(self) -> None:
+        """Raises Misconfigured for what must not be served."""
+        if bool(self.certificate) != bool(self.certificate_key):
+            raise Misconfigured("TLS needs a certificate and its key.", cure="Give both --tls-cert and --tls-key.")
+        for name in filter(None, (self.certificate, self.certificate_key)):
+            if not os.access(name, os.R_OK):
+                raise Misconfigured("this file cannot be read.", where=name, cure="Name the certificate and its key.")
+        if not _is_here(self.host) and not self.certificate and not self.without_tls:
+            raise Misconfigured(
+                "without TLS, tokens and answers cross the network in the clear.",
+                where=f"--host {self.host}",
+                cure="Give --tls-cert and --tls-key, or listen on 127.0.0.1 behind a proxy that has TLS. To do it "
+                "all the same: --without-tls",
+            )
+
+
+def _is_here(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def made() -> Application:
+    """What a worker serves: as the settings in its environment say."""
+    settings = Settings(**read_json(os.environ[_SETTINGS]))
+    return application(Path(settings.catalog), access=Access(settings.delay), work=Work(tick=settings.tick))
+
+
+def serve(settings: Settings) -> None:
+    """Serves until it is stopped by SIGINT or SIGTERM. Raises Misconfigured where it cannot begin."""
+    settings.check()
+    application(Path(settings.catalog))  # a catalog that cannot be used is told now, not by each worker
+    os.environ[_SETTINGS] = json.dumps(asdict(settings))
+    try:
+        uvicorn.run(
+            "dpcurator.server.running:made", factory=True, host=settings.host, port=settings.port, http=Patient,
+            ws="none", workers=settings.workers, lifespan="off", access_log=False, server_header=False,
+            log_level="warning", proxy_headers=False, timeout_keep_alive=15, limit_concurrency=_MOST_CONNECTIONS,
+            h11_max_incomplete_event_size=_LARGEST_HEAD, ssl_certfile=settings.certificate or None,
+            ssl_keyfile=settings.certificate_key or None,
+        )
+    except SystemExit as end:
+        if not end.code:
+            return
+        raise Misconfigured("the server could not begin.", where=f"{settings.host}:{settings.port}",
+                            cure="See that no other program listens there, or name another --port.") from None
+
+
+class Patient(H11Protocol):
+    """HTTP, with a limit to how long the head of a request may take: else each half-open connection would stay."""
+
+    _head: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        import h11
+
+        if self.conn.their_state is not h11.IDLE:
+            self._done()
+        elif self._head is None and (self.cycle is None or self.cycle.response_complete) and self.conn.trailing_data[0]:
+            self._unset_keepalive_if_required()
+            self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._done()
+        super().connection_lost(exc)
+
+    def on_response_complete(self) -> None:
+        self._done()
+        super().on_response_complete()
+
+    def _wait(self) -> None:
+        self._head = self.loop.call_later(SLOWEST_HEAD, self._end)
+
+    def _done(self) -> None:
+        if self._head is not None:
+            self._head.cancel()
+            self._head = None
+
+    def _end(self) -> None:
+        self._head = None
+        if not self.transport.is_closing():
+            self.transport.close()

@@ -1,0 +1,52 @@
+"""The curator that a server asks: opened once, and again where a refresh has put new data in force or the catalog was
+edited. Whether that is so is read from the times and sizes of two public files. Checked in tests/server.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+from dpcurator.catalog.load import load
+from dpcurator.curator.curator import Curator
+from dpcurator.curator.opening import curator_of, key_of, ledger_of
+from dpcurator.ledger import Ledger
+
+Stamp = tuple[int, int, int]
+
+
+class Standing:
+    """catalog: a path to curator.toml. Safe to share among threads."""
+
+    def __init__(self, catalog: Path) -> None:
+        self.place = catalog
+        self._lock = threading.Lock()
+        self._curator: tuple[tuple[Stamp | None, Stamp | None], Curator] | None = None
+        self._ledger: tuple[Stamp | None, Ledger] | None = None
+        self._state = load(catalog).state
+
+    def curator(self) -> Curator:
+        """Over the snapshot in force. Raises Misconfigured where there is none."""
+        with self._lock:
+            now = _stamp(self.place), _stamp(self._state / "facts.json")
+            if self._curator is None or self._curator[0] != now:
+                self._curator = now, curator_of(load(self.place))
+            return self._curator[1]
+
+    def ledger(self) -> Ledger:
+        """Where accounts and answers are; it needs no snapshot."""
+        with self._lock:
+            now = _stamp(self.place)
+            if self._ledger is None or self._ledger[0] != now:
+                declaration = load(self.place)
+                self._ledger = now, ledger_of(declaration, key_of(declaration))
+            return self._ledger[1]
+
+
+def _stamp(path: Path) -> Stamp | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
