@@ -23,7 +23,6 @@ from urllib.parse import urlsplit
 
 from dpcurator.catalog.model import Column, Table
 from dpcurator.errors import DpcuratorError, Fault, Mend, Misconfigured, OverBudget, Refusal
-from dpcurator.numbers import decimal_text
 from dpcurator.release.answer import Answer, answer_of
 from dpcurator.values import Json
 
@@ -189,8 +188,14 @@ class Remote:
         return verify(receipt, public_key=self._key)
 
     def close(self) -> None:
-        """Closes the connection."""
+        """Closes the connection; also at the end of a `with` block."""
         self._client.close()
+
+    def __enter__(self) -> Remote:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def _told(self, method: str, path: str, body: Json | None = None) -> Told:
         content: Json = dict(self._sent(method, path, body))
@@ -198,10 +203,9 @@ class Remote:
 
     def _answer(self, sent: Json, *, rehearsed: bool = False) -> Answer:
         try:
-            shaped = answer_of(sent, total=Fraction(sent["budget"]), currency=sent["currency"])
-            made_up, receipt = bool(sent["made_up"]), sent["receipt"]
-            spent = Fraction(0) if sent["spent"] is None else Fraction(sent["spent"])
-            cost, repeated = Fraction(sent["cost"]), bool(sent["repeated"])
+            cost, spent, total = (Fraction(sent["exact"][name]) for name in ("cost", "spent", "budget"))
+            shaped = answer_of(sent, total=total, currency=sent["currency"])
+            made_up, receipt, repeated = bool(sent["made_up"]), sent["receipt"], bool(sent["repeated"])
             paid = shaped.paid(cost=cost, spent=spent, receipt=receipt, repeated=repeated)
         except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError):
             raise self._nonsense() from None
@@ -301,8 +305,6 @@ def _plain(asked: Any) -> Json:
 def _exact(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _exact(one) for name, one in value.items()}
-    if isinstance(value, Fraction):
-        return decimal_text(value)
     return value if isinstance(value, str | int | float | bool) else str(value)
 
 

@@ -26,6 +26,7 @@ from starlette.exceptions import HTTPException
 from dpcurator.curator.curator import Curator
 from dpcurator.errors import DpcuratorError, Fault, Misconfigured
 from dpcurator.ledger.accounts import Account, checked_name, new_token
+from dpcurator.release.answer import Answer
 from dpcurator.server.access import ANALYST, AUDITOR, STEWARD, Access, require
 from dpcurator.server.forms import Ask, AskBatch, Grant, Look, LookBatch, Pay, PayBatch, Refresh
 from dpcurator.server.limits import Application, Guard, Work
@@ -120,6 +121,12 @@ async def _paid(request: Request, work: Callable[[], Any]) -> Any:
     return found
 
 
+def _answer_json(answer: Answer) -> Json:
+    """As the shell prints it; its amounts also as they are, where a decimal has no end."""
+    amounts = {"cost": answer.cost, "spent": answer.spent, "budget": answer.total}
+    return answer.as_json() | {"exact": {name: str(amount) for name, amount in amounts.items()}}
+
+
 def _shown(found: Any) -> Json:
     """Its JSON, and as text what it prints."""
     return {**found.as_json(), "text": str(found)}
@@ -192,7 +199,10 @@ def _questions(app: FastAPI) -> None:
 
     @app.post("/v1/rehearse", summary="The answer over made-up rows. Free.")
     async def rehearse(request: Request, form: Ask, account: Account = anyone) -> Json:
-        return dict(await _free(request, lambda: _curator(request).rehearse(form.sql, **form.given("sql")).as_json()))
+        def work() -> Json:
+            return _answer_json(_curator(request).rehearse(form.sql, **form.given("sql")))
+
+        return dict(await _free(request, work))
 
     @app.post("/v1/ask", summary="The answer, paid for. The same question at the same price again is free.")
     async def ask(request: Request, form: Pay, account: Account = asking, key: Key = None) -> Json:
@@ -200,7 +210,7 @@ def _questions(app: FastAPI) -> None:
             answer = _curator(request).ask(
                 form.sql, analyst=account.analyst, request_id=_request_id(account, key), **form.given("sql")
             )
-            return answer.as_json()
+            return _answer_json(answer)
 
         return dict(await _paid(request, work))
 
@@ -211,7 +221,7 @@ def _questions(app: FastAPI) -> None:
                 form.questions, analyst=account.analyst, request_id=_request_id(account, key),
                 **form.given("questions"),
             )
-            return [answer.as_json() for answer in answers]
+            return [_answer_json(answer) for answer in answers]
 
         return list(await _paid(request, work))
 
@@ -239,7 +249,7 @@ def _answers(app: FastAPI) -> None:
     @app.get("/v1/answers/{name}", summary="My stored answers of this name, for nothing; of a batch all that it paid.")
     async def answer(request: Request, name: Name, account: Account = anyone) -> list[Json]:
         def work() -> list[Json]:
-            return [one.as_json() for one in _curator(request).recall(name, analyst=account.analyst)]
+            return [_answer_json(one) for one in _curator(request).recall(name, analyst=account.analyst)]
 
         return list(await _free(request, work))
 
@@ -293,12 +303,19 @@ def _steward(app: FastAPI) -> None:
 
         return dict(await _free(request, work))
 
-    @app.post("/v1/refresh", summary="Reads the declared sources: lines of JSON, progress first, then the report.")
-    async def refresh(request: Request, form: Refresh, account: Account = steward) -> StreamingResponse:
+    @app.post("/v1/refresh", response_model=None, summary="Reads the declared sources: lines of JSON, the report last.")
+    async def refresh(request: Request, form: Refresh, account: Account = steward) -> StreamingResponse | JSONResponse:
         from dpcurator.catalog.load import load
         from dpcurator.curator.opening import refresh_all
+        from dpcurator.snapshot.store import named
 
-        declaration = await run_in_threadpool(_guarded(lambda: load(request.app.state.standing.place)))
+        def before() -> tuple[Any, Any]:
+            declaration = load(request.app.state.standing.place)
+            return declaration, None if form.version is None else named(declaration, form.version)
+
+        declaration, standing = await run_in_threadpool(_guarded(before))
+        if standing is not None:
+            return JSONResponse({"version": standing.version, "name": form.version, "read": False})
 
         def work(told: Callable[[Json], None]) -> Json:
             def seen(table: str, rows: int, part: float) -> None:

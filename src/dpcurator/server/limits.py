@@ -24,6 +24,7 @@ from dpcurator.ledger.events import utc_now
 from dpcurator.server.replies import Denied, plain
 
 LARGEST_BODY: Final = 1 << 20  # bytes
+LARGEST_HEAD: Final = 16 * 1024  # bytes of a request's line and headers
 SLOWEST_BODY: Final = 20.0  # seconds for a body to arrive
 MOST_WAITING: Final = 64
 _SAFE: Final = (
@@ -128,6 +129,8 @@ class Guard:
 
     async def _body(self, scope: Scope, receive: Receive) -> Any:
         """The whole body; the reply where it is refused; None where the client went away."""
+        if len(scope.get("raw_path", b"")) + sum(len(a) + len(b) for a, b in scope["headers"]) > LARGEST_HEAD:
+            return plain(431, "the headers of a request are too long.", headers={"Connection": "close"})
         told = dict(scope["headers"]).get(b"content-length", b"0")
         too_large = plain(413, f"a body has at most {self.largest:,} bytes.", headers={"Connection": "close"})
         if not told.isdigit() or len(told) > 18 or int(told) > self.largest:

@@ -22,12 +22,11 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from dpcurator.errors import Misconfigured
 from dpcurator.server.access import Access
 from dpcurator.server.application import application
-from dpcurator.server.limits import Application, Work
+from dpcurator.server.limits import LARGEST_HEAD, Application, Work
 from dpcurator.values import read_json
 
 _SETTINGS: Final = "DPCURATOR_SERVER"  # the variable that tells workers what to serve
 _MOST_CONNECTIONS: Final = 1000
-_LARGEST_HEAD: Final = 16 * 1024  # bytes of a request's line and headers
 SLOWEST_HEAD: Final = 10.0  # seconds for them to arrive
 
 
@@ -86,7 +85,7 @@ def serve(settings: Settings) -> None:
             "dpcurator.server.running:made", factory=True, host=settings.host, port=settings.port, http=Patient,
             ws="none", workers=settings.workers, lifespan="off", access_log=False, server_header=False,
             log_level="warning", proxy_headers=False, timeout_keep_alive=15, limit_concurrency=_MOST_CONNECTIONS,
-            h11_max_incomplete_event_size=_LARGEST_HEAD, ssl_certfile=settings.certificate or None,
+            h11_max_incomplete_event_size=LARGEST_HEAD, ssl_certfile=settings.certificate or None,
             ssl_keyfile=settings.certificate_key or None,
         )
     except SystemExit as end:

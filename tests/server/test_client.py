@@ -1,0 +1,203 @@
+"""A curator at a distance answers as one that is here; retries are safe, and a changed answer is found."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from fractions import Fraction
+from typing import Any
+
+import httpx
+import pytest
+
+import dpcurator as dp
+from dpcurator.client.remote import TRIES, Remote
+
+from .conftest import COUNT, Served
+
+FRAME_SQL = "SELECT city, COUNT(*) AS n, AVG(age) AS a FROM visits WHERE age >= 18 GROUP BY city"
+
+
+def framed(curator: Any) -> Any:
+    frame = curator.table("visits").where(dp.col("age") >= 18).group_by("city")
+    return frame.agg(n=dp.count(), a=dp.mean("age"))
+
+
+def test_the_same_question_has_the_same_answer_here_and_there(served: Served) -> None:
+    remote, here = served.remote("ana"), served.curator()
+    there = remote.ask(COUNT, epsilon="0.02")
+    near = here.ask(COUNT, epsilon="0.02", analyst="ana")
+    assert (there.rows, there.receipt, there.cells, there.confidence) == (
+        near.rows, near.receipt, near.cells, near.confidence
+    )
+    assert (there.cost, there.total, there["n"], there.interval("n")) == (
+        Fraction(1, 50), 1000, near["n"], near.interval("n")
+    )
+    assert str(there).splitlines()[:3] == str(near).splitlines()[:3]
+    assert list(there.to_pandas().columns) == list(near.to_pandas().columns)
+    assert remote.recall(there.receipt_id)[0].rows == there.rows
+    assert remote.receipt(there.receipt_id) == there.receipt
+
+
+def test_a_frame_is_the_question_of_its_sql(served: Served) -> None:
+    remote = served.remote("ana")
+    by_sql = remote.ask(FRAME_SQL, epsilon=Fraction(1, 30))
+    by_steps = framed(remote).ask(epsilon="1/30")
+    assert by_steps.repeated
+    assert by_steps.rows == by_sql.rows
+    assert "city" in str(framed(remote).menu())
+    with pytest.raises(dp.Refusal, match="catalog is"):
+        framed(remote).plan()
+    with pytest.raises(dp.Refusal, match="visits"):
+        remote.table("visit")
+
+
+def test_what_is_free_is_told_as_here(served: Served) -> None:
+    remote, here = served.remote("bob"), served.curator()
+    assert str(remote.quote(COUNT, spend="0.1%")) == str(here.quote(COUNT, spend="0.1%", analyst="bob"))
+    assert remote.quote(COUNT, within={"n": 50})["epsilon"] == here.quote(COUNT, within={"n": 50}).as_json()["epsilon"]
+    assert str(remote.tables) == str(here.tables)
+    assert remote.menu(COUNT, max_total=3)["currency"] == "epsilon"
+    rehearsed = remote.rehearse(COUNT, epsilon=1)
+    assert rehearsed.made_up
+    assert rehearsed.receipt is None
+    assert remote.menu_batch([COUNT, FRAME_SQL])["menu"]
+    assert "epsilon 0.1" in str(remote.quote_batch([COUNT, FRAME_SQL], epsilon="0.1"))
+    assert remote.budget()["mine"]["name"] == "bob"
+
+
+def test_a_batch_and_what_was_asked_before(served: Served) -> None:
+    remote = served.remote("bob", key=served.curator().key.public)
+    answers = remote.batch([COUNT, FRAME_SQL], epsilon="0.11")
+    assert [answer.columns for answer in answers] == [("city", "n"), ("city", "n", "a")]
+    assert [one.rows for one in remote.batch([COUNT, FRAME_SQL], epsilon="0.11")] == [one.rows for one in answers]
+    assert remote.answers()[0]["request"] == answers[0].receipt["request"]
+
+
+@pytest.mark.parametrize(("asked", "kind", "words"), [
+    ({"question": "SELECT city FROM visits", "epsilon": 1}, dp.Refusal, "row"),
+    ({"question": COUNT, "epsilon": 5000}, dp.OverBudget, "short by"),
+    ({"question": COUNT}, dp.Refusal, "price"),
+    ({"question": COUNT, "epsilon": 0}, dp.Refusal, "above 0"),
+])
+def test_errors_are_those_of_a_curator(asked: dict[str, Any], kind: Any, words: str, served: Served) -> None:
+    asked = dict(asked)
+    question = asked.pop("question")
+    raised = []
+    for curator in (served.remote("ana"), served.curator()):
+        with pytest.raises(kind) as error:
+            curator.ask(question, **asked)
+        raised.append(error.value)
+    assert words in str(raised[0])
+    assert raised[0].exit_code == raised[1].exit_code
+    if kind is not dp.OverBudget:  # there, of the account's own limit
+        assert raised[0].as_json() == raised[1].as_json()
+
+
+def test_who_does_not_sign_in_is_told_so(served: Served) -> None:
+    wrong = dp.connect(served.url, token="ana." + "x" * 43)
+    with pytest.raises(dp.Misconfigured, match="signs in to no account"):
+        wrong.budget()
+    wrong.close()
+    with pytest.raises(dp.Misconfigured, match="role auditor"):
+        served.remote("aud").ask(COUNT, epsilon=1)
+
+
+@pytest.mark.parametrize(("url", "token", "words"), [
+    ("http://dp.example", "t", "in the clear"), ("ftp://dp.example", "t", "not a server's address"),
+    ("https://user@dp.example", "t", "not a server's address"), ("dp.example", "t", "not a server's address"),
+    ("https://dp.example", "", "no token"),
+])
+def test_what_is_no_connection_is_refused(url: str, token: str, words: str, monkeypatch: Any) -> None:
+    monkeypatch.delenv("DPCURATOR_TOKEN", raising=False)
+    with pytest.raises(dp.DpcuratorError, match=words):
+        dp.connect(url, token=token)
+
+
+class Line:
+    """What answers in a server's place: each reply in turn, the last one again and again."""
+
+    def __init__(self, *replies: Any) -> None:
+        self.replies, self.seen, self.pauses = list(replies), list[httpx.Request](), list[float]()
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        self.seen.append(request)
+        reply = self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
+        if isinstance(reply, Exception):
+            raise reply
+        status, content, *headers = reply
+        return httpx.Response(status, content=content if isinstance(content, str) else json.dumps(content),
+                              headers=headers[0] if headers else {})
+
+    def remote(self, key: str | None = None) -> Remote:
+        client = httpx.Client(base_url="https://dp.example", transport=httpx.MockTransport(self))
+        return Remote(client, "https://dp.example", key, self.pauses.append)
+
+
+GONE = httpx.ReadError("connection lost")
+BUSY = (503, {"error": "not taken", "what": "busy", "where": "", "cure": "later"}, {"retry-after": "5"})
+
+
+def sent(served: Served, epsilon: str = "0.05") -> Any:
+    return served.ask("ana", epsilon=epsilon).json()
+
+
+@pytest.mark.parametrize("trouble", [GONE, httpx.ConnectError("refused"), BUSY, (502, "<html>")])
+def test_a_lost_reply_is_asked_for_again_as_the_same_request(trouble: Any, served: Served) -> None:
+    line = Line(trouble, trouble, (200, sent(served)))
+    answer = line.remote().ask(COUNT, epsilon="0.05", fresh=True)
+    assert answer.rows
+    keys = {request.headers["idempotency-key"] for request in line.seen}
+    assert len(line.seen) == 3
+    assert len(keys) == 1
+    assert line.pauses == [0.25, 0.5]
+    other = Line((200, sent(served)))
+    other.remote().ask(COUNT, epsilon="0.05", fresh=True)
+    assert other.seen[0].headers["idempotency-key"] not in keys
+
+
+def test_after_some_tries_it_says_that_nothing_is_paid_twice() -> None:
+    line = Line(GONE)
+    with pytest.raises(dp.Misconfigured, match="not paid twice"):
+        line.remote().ask(COUNT, epsilon=1)
+    assert len(line.seen) == TRIES
+    busy = Line(BUSY)
+    with pytest.raises(dp.Misconfigured, match="busy"):
+        busy.remote().menu(COUNT)
+    assert len(busy.seen) == TRIES
+
+
+@pytest.mark.parametrize("reply", [
+    (200, "<html>"), (200, {}), (200, []), (302, ""), (200, {"rows": 1}), (500, {"error": "fault"}), (400, {}),
+    (418, "x"),
+    (402, {"error": "over budget", "requested": "x"}), (400, {"error": "refused", "what": "w", "mends": [{"a": 1}]}),
+])
+def test_whatever_comes_back_is_an_error_of_dpcurators_own(reply: Any) -> None:
+    with pytest.raises(dp.DpcuratorError):
+        Line(reply).remote().ask(COUNT, epsilon=1)
+
+
+def test_with_the_key_a_changed_answer_is_found(served: Served) -> None:
+    key, true = served.curator().key.public, sent(served)
+    assert Line((200, true)).remote(key).ask(COUNT, epsilon="0.05").rows
+    with pytest.raises(dp.Misconfigured, match="does not hold"):
+        Line((200, true)).remote("ab" * 32).ask(COUNT, epsilon="0.05")
+    for change in (
+        lambda said: said["rows"][0][1].update(value=7), lambda said: said["receipt"].update(epsilon="1/3"),
+        lambda said: said.update(receipt=None), lambda said: said["columns"].reverse(),
+        lambda said: said["rows"].pop(), lambda said: said.update(confidence="1/2"),
+    ):
+        said = json.loads(json.dumps(true))
+        change(said)
+        with pytest.raises(dp.Misconfigured, match="does not hold"):
+            Line((200, said)).remote(key).ask(COUNT, epsilon="0.05")
+    with pytest.raises(dp.Misconfigured, match="not a curator's"):
+        Line((200, true | {"made_up": True})).remote(key).ask(COUNT, epsilon="0.05")
+
+
+def test_a_client_needs_neither_an_engine_nor_a_server() -> None:
+    code = "import sys, dpcurator as dp; dp.connect('https://x.example', token='t'); "
+    code += "print([name for name in ('duckdb', 'fastapi', 'uvicorn', 'sqlglot') if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

@@ -1,0 +1,173 @@
+"""What every request is held to: its size, the time it may take to arrive, its turn, and the tick of paid replies."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from typing import Any
+
+import httpx
+import pytest
+
+from dpcurator.server.limits import Guard, Work
+from dpcurator.server.replies import Denied
+
+from .conftest import COUNT, Served
+
+
+def raw(url: str, *parts: bytes, pause: float = 0.0, wait: float = 5.0) -> bytes:
+    """What the server sends to these bytes, until it closes or `wait` seconds have passed."""
+    host, port = url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=wait) as line:
+        for part in parts:
+            line.sendall(part)
+            time.sleep(pause)
+        found = b""
+        try:
+            while piece := line.recv(65536):
+                found += piece
+        except (TimeoutError, ConnectionError):
+            found += b"<open>" if not found else b""
+        return found
+
+
+def head(length: object = "", extra: bytes = b"") -> bytes:
+    told = f"Content-Length: {length}\r\n".encode() if length != "" else b""
+    return b"POST /v1/menu HTTP/1.1\r\nHost: x\r\nConnection: close\r\n" + told + extra + b"\r\n"
+
+
+def test_a_body_past_the_limit_is_refused_before_it_is_read(served: Served) -> None:
+    assert b" 413 " in raw(served.url, head(10**7)).split(b"\r\n")[0]
+    assert b" 413 " in raw(served.url, head(10**30)).split(b"\r\n")[0] or b" 400 " in raw(served.url, head(10**30))
+    chunk = b"10000\r\n" + b"x" * 65536 + b"\r\n"
+    assert b" 413 " in raw(served.url, head(extra=b"Transfer-Encoding: chunked\r\n"), *[chunk] * 20)
+    with served.client("ana") as client:
+        assert client.post("/v1/menu", content=b" " * (1 << 20) + b"x").status_code == 413
+        assert client.post("/v1/menu", json={"sql": COUNT}).status_code == 200
+
+
+def test_a_head_past_the_limit_is_refused(served: Served) -> None:
+    bomb = b"".join(b"x-%d: %s\r\n" % (number, b"y" * 1000) for number in range(40))
+    assert b" 431 " in raw(served.url, head(0, bomb)).split(b"\r\n")[0]  # in one piece
+    assert b" 400 " in raw(served.url, head(0, bomb)[:20_000], head(0, bomb)[20_000:], pause=0.1).split(b"\r\n")[0]
+    assert b" 400 " in raw(served.url, b"\x16\x03\x01 nonsense\r\n\r\n")
+    assert served.client().get("/health").status_code == 200
+
+
+def test_a_body_that_does_not_arrive_is_not_waited_for(serve: Any) -> None:
+    served = serve(slowest=0.3)
+    assert b" 408 " in raw(served.url, head(100), b"{").split(b"\r\n")[0]
+
+
+def test_a_connection_that_says_nothing_is_closed_and_others_are_served(serve: Any, monkeypatch: Any) -> None:
+    import dpcurator.server.running as running
+
+    monkeypatch.setattr(running, "SLOWEST_HEAD", 0.3)
+    served = serve()
+    for sent in (b"", b"GET /health HTT", b"GET /health HTTP/1.1\r\nHost: x\r\n"):
+        assert raw(served.url, sent) == b""  # closed, and no reply
+    again = raw(served.url, b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n", b"GET /health HTTP/1.1\r\n", pause=0.1)
+    assert again.count(b"200 OK") == 1
+    assert served.client().get("/health").status_code == 200
+
+
+def test_who_waits_too_many_is_told_to_come_back_and_nothing_is_charged(serve: Any) -> None:
+    served = serve(work=Work(most_waiting=0))
+    reply = served.ask("ana")
+    assert (reply.status_code, reply.headers["retry-after"]) == (503, "5")
+    assert served.curator().budget().spent == 0
+
+
+def test_refused_tokens_are_slowed_and_only_so_many_wait() -> None:
+    from dpcurator.ledger import Ledger, MemoryStore, Opening
+    from dpcurator.server.access import Access
+
+    one = Opening("people", "add-remove", None, 1, 0, "ab" * 32)  # type: ignore[arg-type]
+    ledger = Ledger.open(MemoryStore(), one)
+
+    async def many() -> list[int]:
+        access = Access(0.2)
+        began = time.monotonic()
+        header = "Bearer ana." + "x" * 43
+        tried = await asyncio.gather(*(access.account(ledger, header) for _ in range(70)), return_exceptions=True)
+        assert time.monotonic() - began >= 0.2
+        return [error.status for error in tried if isinstance(error, Denied)]
+
+    found = asyncio.run(many())
+    assert (found.count(401), found.count(429)) == (64, 6)
+
+
+def test_a_tick_sends_every_paid_reply_at_a_multiple_of_it() -> None:
+    """Whatever the work takes, and whether it ends well: replies leave at 1, 1, 2 ticks, never between."""
+
+    async def left(seconds: float, *, fails: bool) -> float:
+        def work() -> None:
+            time.sleep(seconds)
+            if fails:
+                raise Denied(400, "no", "")
+
+        began = time.monotonic()
+        try:
+            await Work(tick=0.4).paid(work)
+        except Denied:
+            assert fails
+        return time.monotonic() - began
+
+    for seconds, fails, ticks in ((0.0, False, 1), (0.2, True, 1), (0.5, False, 2)):
+        took = asyncio.run(left(seconds, fails=fails))
+        assert took >= ticks * 0.4 - 0.001  # never before its tick, however loaded the machine is
+
+
+def test_work_goes_on_where_the_client_has_gone() -> None:
+    done: list[int] = []
+
+    async def leave() -> None:
+        task = asyncio.ensure_future(Work().paid(lambda: (time.sleep(0.2), done.append(1))))
+        await asyncio.sleep(0.05)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        await asyncio.sleep(0.4)
+
+    asyncio.run(leave())
+    assert done == [1]
+
+
+def test_every_request_has_its_line_also_one_that_was_cut_off(serve: Any) -> None:
+    served = serve()
+    raw(served.url, head(100), b"{", wait=0.2)
+    for _ in range(500):
+        if served.lines:
+            break
+        time.sleep(0.01)
+    assert '"status": 0' in served.lines[0]
+
+
+def test_a_guard_passes_on_what_is_no_request() -> None:
+    seen: list[str] = []
+
+    async def inner(scope: Any, receive: Any, send: Any) -> None:
+        seen.append(scope["type"])
+
+    asyncio.run(Guard(inner)({"type": "lifespan"}, None, None))  # type: ignore[arg-type]
+    assert seen == ["lifespan"]
+
+
+@pytest.mark.slow
+def test_fifty_clients_at_once_spend_what_there_is_and_no_more(serve: Any) -> None:
+    """Bounded: 50 clients, 20 questions each; every reply is an answer or over budget, and the ledger verifies."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    served = serve(epsilon=3, work=Work(most_waiting=1000))
+
+    def one(number: int) -> list[int]:
+        with httpx.Client(base_url=served.url, trust_env=False, timeout=120,
+                          headers={"Authorization": f"Bearer {served.token['ana']}"}) as client:
+            return [client.post("/v1/ask", json={"sql": COUNT, "epsilon": "0.01", "fresh": True}).status_code
+                    for _ in range(20)]
+
+    with ThreadPoolExecutor(50) as pool:
+        found = [status for statuses in pool.map(one, range(50)) for status in statuses]
+    assert (found.count(200), found.count(402)) == (300, 700)
+    assert served.curator().budget().remaining == 0
+    assert served.curator().ledger.verify().sound
