@@ -49,7 +49,7 @@ MAY: dict[str, set[str]] = {
                 "pricing", "privacy", "receipts", "release", "snapshot"},
     "break_me": {"auditing", "catalog", "curator", "engines", "ledger", "plan", "pricing", "release"},
     "client": {"catalog", "fronts", "language", "pricing", "receipts", "release"},
-    "server": {"catalog", "curator", "ledger", "receipts", "release", "snapshot"},
+    "server": {"catalog", "curator", "ledger", "receipts", "snapshot"},
     "plots": {"accounting", "auditing", "mechanisms", "privacy", "release"},
     "__main__": {"cli"},
     "cli": {"accounting", "auditing", "break_me", "catalog", "curator", "engines", "fronts", "ledger", "mechanisms",

@@ -203,7 +203,7 @@ class Remote:
 
     def _answer(self, sent: Json, *, rehearsed: bool = False) -> Answer:
         try:
-            cost, spent, total = (Fraction(sent["exact"][name]) for name in ("cost", "spent", "budget"))
+            cost, spent, total = (_amount(sent[name] or "0") for name in ("cost", "spent", "budget"))
             shaped = answer_of(sent, total=total, currency=sent["currency"])
             made_up, receipt, repeated = bool(sent["made_up"]), sent["receipt"], bool(sent["repeated"])
             paid = shaped.paid(cost=cost, spent=spent, receipt=receipt, repeated=repeated)
@@ -259,6 +259,11 @@ def _waits() -> Iterator[float | None]:
     """Seconds to wait before the next try; None at the last."""
     yield from (0.25 * 2**number for number in range(TRIES - 1))
     yield None
+
+
+def _amount(text: str) -> Fraction:
+    """As it was printed: of a decimal without an end, the first digits. The receipt has exact amounts."""
+    return Fraction(text.removesuffix("..."))
 
 
 def _busy(reply: Any) -> bool:

@@ -26,7 +26,6 @@ from starlette.exceptions import HTTPException
 from dpcurator.curator.curator import Curator
 from dpcurator.errors import DpcuratorError, Fault, Misconfigured
 from dpcurator.ledger.accounts import Account, checked_name, new_token
-from dpcurator.release.answer import Answer
 from dpcurator.server.access import ANALYST, AUDITOR, STEWARD, Access, require
 from dpcurator.server.forms import Ask, AskBatch, Grant, Look, LookBatch, Pay, PayBatch, Refresh
 from dpcurator.server.limits import Application, Guard, Work
@@ -121,12 +120,6 @@ async def _paid(request: Request, work: Callable[[], Any]) -> Any:
     return found
 
 
-def _answer_json(answer: Answer) -> Json:
-    """As the shell prints it; its amounts also as they are, where a decimal has no end."""
-    amounts = {"cost": answer.cost, "spent": answer.spent, "budget": answer.total}
-    return answer.as_json() | {"exact": {name: str(amount) for name, amount in amounts.items()}}
-
-
 def _shown(found: Any) -> Json:
     """Its JSON, and as text what it prints."""
     return {**found.as_json(), "text": str(found)}
@@ -200,7 +193,7 @@ def _questions(app: FastAPI) -> None:
     @app.post("/v1/rehearse", summary="The answer over made-up rows. Free.")
     async def rehearse(request: Request, form: Ask, account: Account = anyone) -> Json:
         def work() -> Json:
-            return _answer_json(_curator(request).rehearse(form.sql, **form.given("sql")))
+            return _curator(request).rehearse(form.sql, **form.given("sql")).as_json()
 
         return dict(await _free(request, work))
 
@@ -210,7 +203,7 @@ def _questions(app: FastAPI) -> None:
             answer = _curator(request).ask(
                 form.sql, analyst=account.analyst, request_id=_request_id(account, key), **form.given("sql")
             )
-            return _answer_json(answer)
+            return answer.as_json()
 
         return dict(await _paid(request, work))
 
@@ -221,7 +214,7 @@ def _questions(app: FastAPI) -> None:
                 form.questions, analyst=account.analyst, request_id=_request_id(account, key),
                 **form.given("questions"),
             )
-            return [_answer_json(answer) for answer in answers]
+            return [answer.as_json() for answer in answers]
 
         return list(await _paid(request, work))
 
@@ -249,7 +242,7 @@ def _answers(app: FastAPI) -> None:
     @app.get("/v1/answers/{name}", summary="My stored answers of this name, for nothing; of a batch all that it paid.")
     async def answer(request: Request, name: Name, account: Account = anyone) -> list[Json]:
         def work() -> list[Json]:
-            return [_answer_json(one) for one in _curator(request).recall(name, analyst=account.analyst)]
+            return [one.as_json() for one in _curator(request).recall(name, analyst=account.analyst)]
 
         return list(await _free(request, work))
 
