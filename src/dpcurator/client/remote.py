@@ -65,6 +65,9 @@ def connect(url: str, *, token: str | None = None, key: str | None = None, timeo
     curator's public key, got from elsewhere: then each paid answer is checked against it as it arrives. timeout:
     seconds to wait for a reply; a question that takes longer is answered all the same, and asking again shows it.
 
+    Promise: with `key`, no paid answer is returned whose receipt that key has not signed, or that is not of the values
+    that came; and the token goes to another machine over TLS alone.
+
     `ask`, `quote`, `menu`, `rehearse`, `batch`, `quote_batch`, `menu_batch`, `table`, `tables`, `budget`, `answers`,
     `recall` and `receipt` are as those of a curator. Raises Misconfigured where the server cannot be reached or the
     account does not sign in, and Refusal, OverBudget and Fault as a curator does.

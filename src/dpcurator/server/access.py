@@ -3,7 +3,7 @@
 The token is in `Authorization: Bearer`. It is looked up by the name in it, and compared by its hash in constant time;
 the reply to a wrong token is the same for names that exist and names that do not. A failure waits a second before it is
 told, and at most 64 wait at once: more are told to come back. The account is read at every request, so a revoked token
-signs in no more from the next one on. Checked in tests/server/test_access.py.
+signs in no more from the next one on. Checked in tests/server/test_limits.py and test_application.py.
 """
 
 from __future__ import annotations
