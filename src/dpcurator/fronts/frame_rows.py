@@ -32,6 +32,7 @@ from dpcurator.language.question import (
     Syntax,
     chain,
     inside,
+    walk,
     with_parts,
 )
 
@@ -249,3 +250,23 @@ def cohort(rows: Rows, other: Rows, where: Syntax | None, step: str) -> Cohort:
     query: Query = Select((Item(other.spelled(other.unit), None, other.unit),), other.source, where,
                           weight=1 + other.size)
     return Cohort(Name(rows.unit, True), query, step)
+
+
+def inner_rows(query: Select, rows: Rows, names: Sequence[str]) -> Rows:
+    """A subquery with these columns, under the name of what it is made of. Raises Refusal."""
+    title = rows.title
+    held = tuple(Held(name, title, name) for name in names)
+    source = Inner(replace(query, weight=1 + rows.size), title)
+    return sized(replace(rows, source=source, columns=held, size=rows.size + 1))
+
+
+def weight_of(part: Syntax) -> int:
+    """Subqueries in a condition."""
+    found = [one.query for one in walk(part) if isinstance(one, Cohort)]
+    return sum(query.weight for query in found if isinstance(query, Select))
+
+
+def whose(rows: Rows) -> str:
+    if not rows.private:
+        return f"{show(rows.title)} is a public table, whose rows no unit owns."
+    return f"each row of {show(rows.title)} is a unit of its own, so none belong together."
