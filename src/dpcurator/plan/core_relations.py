@@ -159,6 +159,25 @@ def below(node: CoreRelation) -> tuple[CoreRelation, ...]:
     return ()
 
 
+def distinct_columns(node: CoreRelation) -> frozenset[int] | None:
+    """Columns of which no two rows have the same values, missing ones too, as the relation is made; None where there
+    may be none such."""
+    match node:
+        case Groups(_, keys):
+            return frozenset(range(keys))
+        case Only(source) | Flag(source) | Found(source) | Ranked(source):
+            return distinct_columns(source)
+        case Match(source, other, _, other_on):
+            met = distinct_columns(other)
+            return distinct_columns(source) if met is not None and met <= set(other_on) else None
+        case Columns(source, parts):
+            found = distinct_columns(source)
+            places = {part.index: place for place, part in enumerate(parts) if isinstance(part, Field)}
+            kept = found is not None and found <= set(places)
+            return frozenset(places[index] for index in found or ()) if kept else None
+    return None
+
+
 def walk(node: CoreRelation) -> Iterator[CoreRelation]:
     """A relation and all below it."""
     yield node

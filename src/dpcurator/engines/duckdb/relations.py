@@ -8,6 +8,7 @@ order that is not total, and none can raise on a row. Checked in tests/laws/test
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -139,7 +140,9 @@ def _raw(fold: Folded, parameters: Parameters) -> str:
             bounds = (parameters.constant(end, "float") for end in (*fold.ends, 2.0**fold.exponent, 0.5))
             low, high, scale, half = bounds
             steps = f"CAST(floor({_clamp(x, low, high)} * {scale} + {half}) AS BIGINT)"
-            steps = _clamp(steps, *(integer(step, "BIGINT") for step in fold.steps))
+            least, most = (math.floor(end * 2.0**fold.exponent + 0.5) for end in fold.ends)
+            if least < fold.steps[0] or most > fold.steps[1]:  # each operation is monotone, so else it is clamped
+                steps = _clamp(steps, *(integer(step, "BIGINT") for step in fold.steps))
             return f"CAST(sum({steps}) AS HUGEINT) AS s{{n}}, count({x}) AS c{{n}}"
         case "least" | "greatest":
             return f"{'min' if fold.function == 'least' else 'max'}({x}) AS m{{n}}"
@@ -157,25 +160,48 @@ def _made(fold: Folded, parameters: Parameters) -> str:
         case "sum_f" | "avg_f" | "avg_i":
             exact = _nearest("s{n}") if fold.function == "sum_f" else _quotient("s{n}", "greatest(c{n}, 1)")
             scaled = f"{exact} * {parameters.constant(2.0**-fold.exponent, 'float')}"
+            if fold.exponent >= -800:  # a sum is below 2**126, so this is finite
+                return scaled
             return f"CASE WHEN s{{n}} IS NOT NULL AND isfinite({scaled}) THEN {scaled} END"
     return "m{n}"
 
 
 def _nearest(whole: str) -> str:
-    """The double nearest to a 128-bit integer: by its digits where it may not be one itself. DuckDB reads digits
-    correctly rounded, and its own cast of 128 bits rounds twice."""
-    small = f"CAST(CAST(greatest(least({whole}, {_EXACT}), -{_EXACT}) AS BIGINT) AS DOUBLE)"
-    return f"CASE WHEN abs({whole}) <= {_EXACT} THEN {small} ELSE TRY_CAST(CAST({whole} AS VARCHAR) AS DOUBLE) END"
+    """The double nearest to a 128-bit integer. Below 2**85 it is h * 2**32 + l with h < 2**53 and l < 2**32: h, l and
+    h * 2**32 are doubles, so one addition rounds, once. Beyond that by its digits, which DuckDB reads correctly
+    rounded; its own cast of 128 bits rounds twice."""
+    by_digits = f"TRY_CAST(CAST({whole} AS VARCHAR) AS DOUBLE)"
+    added = _added(f"least(abs({whole}), {_most(85)})")
+    return f"CASE WHEN abs({whole}) > {_most(85)} THEN {by_digits} WHEN {whole} < 0 THEN -({added}) ELSE {added} END"
+
+
+def _added(whole: str) -> str:
+    """The double nearest to a 128-bit integer from 0 to 2**85 - 1."""
+    high, low = f"CAST({whole} >> 32 AS BIGINT)", f"CAST({whole} & CAST('{2**32 - 1}' AS HUGEINT) AS BIGINT)"
+    return f"CAST({high} AS DOUBLE) * CAST({2**32}.0 AS DOUBLE) + CAST({low} AS DOUBLE)"
+
+
+def _most(bits: int) -> str:
+    return f"CAST('{2**bits - 1}' AS HUGEINT)"
 
 
 def _quotient(whole: str, count: str) -> str:
-    """The double nearest to whole / count, count >= 1. Beyond 53 bits by long division: 60 bits more than the quotient
-    has, and one that says whether anything is left, so that rounding these digits rounds the quotient itself."""
+    """The double nearest to whole / count, count >= 1. Where both are doubles, as doubles divide. Else by long
+    division: some bits more than the quotient has, and one that says whether anything is left, so that rounding these
+    digits, 55 bits or more, rounds the quotient itself. 31 bits more do where the quotient has 25 to 54 bits, and make
+    a number that `_added` takes; otherwise 61, read from digits."""
     small = f"CAST(CAST(greatest(least({whole}, {_EXACT}), -{_EXACT}) AS BIGINT) AS DOUBLE) / CAST({count} AS DOUBLE)"
-    rest = f"((abs({whole}) % {count}) * {_BITS})"
-    digits = f"((abs({whole}) // {count}) * {_BITS} + {rest} // {count}) * 2 + CASE WHEN {rest} % {count} > 0"
-    long = f"TRY_CAST(CAST({digits} THEN 1 ELSE 0 END AS VARCHAR) AS DOUBLE) / CAST({_BITS} * 2 AS DOUBLE)"
-    return (f"CASE WHEN abs({whole}) <= {_EXACT} THEN {small} WHEN {whole} < 0 THEN -({long}) ELSE {long} END")
+    quotient = f"(abs({whole}) // {count})"
+
+    def long(bits: int) -> str:
+        more = f"CAST('{2**bits}' AS HUGEINT)"
+        rest = f"((abs({whole}) % {count}) * {more})"
+        return f"(({quotient} * {more} + {rest} // {count}) * 2 + CASE WHEN {rest} % {count} > 0 THEN 1 ELSE 0 END)"
+
+    soon = f"({_added(f'least({long(30)}, {_most(85)})')}) / CAST({2**31}.0 AS DOUBLE)"
+    late = f"TRY_CAST(CAST({long(60)} AS VARCHAR) AS DOUBLE) / CAST({2**61}.0 AS DOUBLE)"
+    rounded = f"CASE WHEN {quotient} BETWEEN {2**24} AND {2**54 - 1} THEN {soon} ELSE {late} END"
+    return f"CASE WHEN abs({whole}) <= {_EXACT} THEN {small} WHEN {whole} < 0 THEN -({rounded}) ELSE {rounded} END"
 
 
 def _clamp(x: str, low: str, high: str) -> str:
@@ -184,7 +210,6 @@ def _clamp(x: str, low: str, high: str) -> str:
 
 
 _EXACT: Final = f"CAST('{2**53}' AS HUGEINT)"
-_BITS: Final = f"CAST('{2**60}' AS HUGEINT)"
 
 
 def _all(node: CoreRelation) -> str:

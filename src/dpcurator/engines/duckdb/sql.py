@@ -11,8 +11,9 @@ keys go as one array a column, so their length costs no parsing and no type is g
 are written by `duckdb_rows`.
 
 Why it is fast: keys are numbers before grouping; g is computed only if a unit can be in more than max_groups keys;
-a sum is divided only for the groups that max_rows or max_groups binds, and of up to 2^26 rows in 64 bits, many times
-as fast as in 128; sums that fit 64 bits stay there.
+a sum is divided only for the groups that a cap binds, and of up to 2^26 rows in 64 bits, many times as fast as in 128;
+sums that fit 64 bits stay there; only units that a cap binds are joined to their factor; rows of which the relation has
+one for each unit, or unit and key, are not grouped again.
 Checked in tests/engines (conformance, and a variant of this text with two floors must fail it).
 """
 
@@ -31,6 +32,7 @@ from dpcurator.engines.duckdb.relations import scan_text as scan_text
 from dpcurator.engines.limits import MAX_RANGE, MAX_TABLE_ROWS, Parts, check_core
 from dpcurator.numbers.rational import INT64
 from dpcurator.plan.core import Chosen, CorePlan, Grid, Listed, Product, ScaleDown, Sum, key_bytes
+from dpcurator.plan.core_relations import distinct_columns
 from dpcurator.values import Exact
 
 _FEW = 2**26  # rows: what is left of a division by so many, times n', stays in 64 bits
@@ -319,6 +321,12 @@ def _each_row(parts: Parts, key: list[str], parameters: Parameters) -> list[tupl
 def _per_unit(parts: Parts, key: list[str]) -> str:
     """Per (unit, key): its rows, and the present values and the sum of each measure that a sum is of."""
     present, summed = measures_of(parts)
+    if one_row_each(parts):
+        one = "CASE WHEN v{} IS NULL THEN 0::BIGINT ELSE 1::BIGINT END"
+        counts = "".join(f", {one.format(counted_as(parts, index))} AS c{index}" for index in present)
+        columns = counts + "".join(f", {summed_text(parts, index, f'CAST(v{index} AS HUGEINT)')} AS s{index}" for index in summed)
+        columns += "".join(f", o{index}" for index in clamped_of(parts))
+        return f"SELECT u, {', '.join(key)}, 1::BIGINT AS r{columns} FROM measured"
     counts = "".join(f", count(v{counted_as(parts, index)}) AS c{index}" for index in present)
     columns = counts + "".join(f", {summed_text(parts, index, f'sum(v{index})')} AS s{index}" for index in summed)
     columns += "".join(f", bool_or(o{index}) AS o{index}" for index in clamped_of(parts))
@@ -330,6 +338,18 @@ def summed_text(parts: Parts, measure: int, total: str) -> str:
     """The sum of a unit's values in a key, 0 of none; in 64 bits where it cannot pass them, whatever the rows are."""
     narrow = parts.width(measure) * MAX_TABLE_ROWS <= MAX_RANGE
     return f"coalesce({f'CAST({total} AS BIGINT)' if narrow else total}, 0)"
+
+
+def one_row_each(parts: Parts, *, unit: bool = False) -> bool:
+    """Whether a unit has one row at most under each key, or with `unit` one in all: as the relation that is scanned is
+    made, never as its rows are."""
+    if isinstance(parts.scan.table, str) or parts.owner is None:
+        return False
+    found = distinct_columns(parts.scan.table)
+    known = {parts.owner} if unit else {parts.owner, *parts.keys.columns}
+    whole = {int(source.name.removeprefix("c")) for index, source in enumerate(parts.scan.columns)
+             if index in known and source.fill is None}
+    return found is not None and found <= whole
 
 
 def measures_of(parts: Parts) -> tuple[list[int], list[int]]:
@@ -359,9 +379,8 @@ def of_units(parts: Parts, key: list[str], parameters: Parameters) -> list[tuple
         of_unit = weights.columns() + _facts(parts)
         steps.append(("spread_out", f"SELECT u AS w, {of_unit} FROM {source} GROUP BY u"))
     if weights.bind:
-        if weights.total:
-            steps.append(("weighed", f"SELECT *, {weights.factor()} FROM spread_out"))
-        source = f"{source} JOIN {'weighed' if weights.total else 'spread_out'} ON u = w"
+        steps.append(("weighed", f"SELECT w, {weights.factor()} FROM spread_out WHERE {weights.bound()}"))
+        source = f"{source} LEFT JOIN weighed ON u = w"
     totals = [f"{_total(parts, sum_, weights)} AS t{index}" for index, sum_ in enumerate(parts.sums)
               if sum_.what != "distinct"]
     steps += _with_distinct(parts, key, ", ".join([k, *totals]), source, parameters)
@@ -433,8 +452,7 @@ class Weights:
     """Which caps can bind, and the factor f of a unit as a fraction of integers in SQL.
 
     groups: whether a unit can be in more than max_groups keys. total: whether a unit, so bounded, can have more than
-    max_total rows in all. Without `total` f is h / g as before; with it, `num` / `den`, both 1 where nothing binds (a
-    factor below 1 has g > h or t > T for its den, so den > 1).
+    max_total rows in all. f is `num` / `den`, both missing where nothing binds.
     """
 
     scale: ScaleDown
@@ -445,6 +463,8 @@ class Weights:
     @classmethod
     def of(cls, parts: Parts) -> Weights:
         scale, keys = parts.scale, parts.keys
+        if one_row_each(parts, unit=True):  # a cap is 1 or more
+            return cls(scale, 1, False, False)
         most = len(keys.keys) if isinstance(keys, Listed) else keys.max_groups
         h = min(scale.max_groups, most)
         total = scale.max_total is not None and scale.max_total < scale.max_rows * h
@@ -458,39 +478,44 @@ class Weights:
         total = f", CAST(sum(least(r, {integer(self.scale.max_rows, 'BIGINT')})) AS BIGINT) AS t" if self.total else ""
         return f"count(*) AS g{total}"
 
+    def bound(self) -> str:
+        """The condition that f is below 1."""
+        assert self.bind
+        groups = [f"g > {integer(self.h, 'BIGINT')}"] if self.groups else []
+        total = [f"t > {integer(self.scale.max_total or 0, 'BIGINT')}"] if self.total else []
+        return " OR ".join((*groups, *total))
+
     def factor(self) -> str:
         """h / g or T / t, the smaller; compared as h t <= T g, below 2**96."""
-        assert self.scale.max_total is not None
-        h, most = integer(self.h, "BIGINT"), integer(self.scale.max_total, "BIGINT")
-        free = f"t <= {most}" + (f" AND g <= {h}" if self.groups else "")
-        by_groups = f"{integer(self.h, 'HUGEINT')} * t <= {integer(self.scale.max_total, 'HUGEINT')} * g"
-        between = (f" WHEN {by_groups} THEN {h}", f" WHEN {by_groups} THEN g") if self.groups else ("", "")
-        return (
-            f"CASE WHEN {free} THEN 1{between[0]} ELSE {most} END AS num,"
-            f" CASE WHEN {free} THEN 1{between[1]} ELSE t END AS den"
-        )
+        h, most = (integer(one, "BIGINT") for one in (self.h, self.scale.max_total or 0))
+        if not self.total:
+            return f"g, {h} AS num, g AS den"
+        if not self.groups:
+            return f"g, {most} AS num, t AS den"
+        by_groups = f"{integer(self.h, 'HUGEINT')} * t <= {integer(self.scale.max_total or 0, 'HUGEINT')} * g"
+        den = f"CASE WHEN {by_groups} THEN g ELSE t END AS den"
+        return f"g, CASE WHEN {by_groups} THEN {h} ELSE {most} END AS num, {den}"
 
     def free(self) -> str:
         """The condition, after an AND, that f is 1."""
-        return " AND den = 1" if self.total else f" AND g <= {self.scale.max_groups}" if self.groups else ""
+        return " AND den IS NULL" if self.bind else ""
 
     def scaled(self, whole: str) -> str:
         """floor(whole * f). whole * h <= 2**62 stays in BIGINT; whole * T does where 2**36 T <= 2**62."""
-        if self.total:
-            wide = self.scale.one * self.scale.max_rows * max(self.h, self.scale.max_total or 0) > MAX_RANGE
-            return f"({f'CAST({whole} AS HUGEINT)' if wide else whole}) * num // den"
-        if not self.groups:
+        if not self.bind:
             return whole
-        h = integer(self.h, "BIGINT")
-        return f"CASE WHEN g <= {h} THEN {whole} ELSE {whole} * {h} // g END"
+        wide = self.total and self.scale.one * self.scale.max_rows * max(self.h, self.scale.max_total or 0) > MAX_RANGE
+        bound = f"({f'CAST({whole} AS HUGEINT)' if wide else whole}) * num // den"
+        return f"CASE WHEN den IS NULL THEN {whole} ELSE {bound} END"
 
     def unit(self) -> str:
         """floor(one * min(1, max_groups / g, max_total / g)): what a unit itself counts in each of its keys."""
         one = integer(self.scale.one, "BIGINT")
         h = min(self.h, self.scale.max_total) if self.total and self.scale.max_total is not None else self.h
-        if not self.groups and not self.total:
+        if not self.bind:
             return one
-        return f"CASE WHEN g <= {integer(h, 'BIGINT')} THEN {one} ELSE {one} * {integer(h, 'BIGINT')} // g END"
+        few = f"g IS NULL OR g <= {integer(h, 'BIGINT')}"  # where nothing binds g is at most t, so at most either cap
+        return f"CASE WHEN {few} THEN {one} ELSE {one} * {integer(h, 'BIGINT')} // g END"
 
 
 def _choose(parts: Parts, chosen: Chosen, key: list[str], parameters: Parameters) -> list[tuple[str, str]]:
@@ -550,7 +575,7 @@ def _total_of_values(parts: Parts, measure: int, count: str, weights: Weights) -
             f" WHEN {s} > {small} AND {c} <= {_FEW} THEN {_long_division(s, c, count)}"
             f" WHEN {s} > {small} THEN CAST({s} AS HUGEINT) * ({count}) // greatest({c}, 1)"
         )
-    bound = f"CASE WHEN {free} THEN 0{more} ELSE {narrow} END"
+    bound = f"CASE WHEN {free} THEN NULL{more} ELSE {narrow} END"
     return (
         f"coalesce({integer(scale.one, 'HUGEINT')} * sum(CASE WHEN {free} THEN {whole} ELSE 0 END), 0)"
         f" + coalesce(sum({bound}), 0)"
