@@ -323,8 +323,9 @@ def _per_unit(parts: Parts, key: list[str]) -> str:
     present, summed = measures_of(parts)
     if one_row_each(parts):
         one = "CASE WHEN v{} IS NULL THEN 0::BIGINT ELSE 1::BIGINT END"
-        counts = "".join(f", {one.format(counted_as(parts, index))} AS c{index}" for index in present)
-        columns = counts + "".join(f", {summed_text(parts, index, f'CAST(v{index} AS HUGEINT)')} AS s{index}" for index in summed)
+        columns = "".join(f", {one.format(counted_as(parts, index))} AS c{index}" for index in present)
+        whole = {index: summed_text(parts, index, f"CAST(v{index} AS HUGEINT)") for index in summed}
+        columns += "".join(f", {text} AS s{index}" for index, text in whole.items())
         columns += "".join(f", o{index}" for index in clamped_of(parts))
         return f"SELECT u, {', '.join(key)}, 1::BIGINT AS r{columns} FROM measured"
     counts = "".join(f", count(v{counted_as(parts, index)}) AS c{index}" for index in present)
