@@ -150,3 +150,27 @@ def test_totals_stand_after_the_answer_and_are_checked_before_it_is_paid(ready, 
     assert "totals (no receipt is of them" in verified.out
     made_up = run(capsys, "ask", question, "--rehearse", "--totals", "()")
     assert made_up.out.count("MADE UP") >= 2
+
+
+def test_an_answer_is_drawn_beside_being_printed_and_what_cannot_be_drawn_is_not_paid(ready, capsys):
+    question = "SELECT city, COUNT(*) AS n, AVG(age) AS mean FROM visits GROUP BY city"
+    paid = (question, "--epsilon", "1", "--no-cut")
+    (ready / "old.json").write_text("kept")
+    for wrong in (("out.jpg",), ("old.json",), ("out.json", "--plot-column", "city"), ("out.json", "--file", "x.sql")):
+        assert run(capsys, "ask", *paid, "--plot", *wrong).code in (2, 4), wrong
+    assert run(capsys, "ask", *paid, "--plot-column", "n").code == 2
+    assert "Add a price" in run(capsys, "ask", question, "--plot", "out.json").err
+    assert "no column of numbers" in run(capsys, "ask", "SELECT city FROM visits GROUP BY city", "--epsilon", "1",
+                                         "--plot", "out.json").err
+    assert run(capsys, "budget", "--json").json["spent"] == "0"
+    assert not Path("out.json").exists()
+    told = run(capsys, "ask", *paid, "--plot", "out.json", "--plot-column", "mean", "--json")
+    assert "wrote out.json" in told.err
+    drawn = json.loads(Path("out.json").read_text())
+    assert drawn["title"]["text"] == "mean by city"
+    assert [row["value"] for row in drawn["data"]["values"]] == [
+        pytest.approx(row[2]["value"]) for row in told.json["rows"]]
+    assert run(capsys, "ask", *paid, "--plot", "out.svg").code == 0
+    assert Path("out.svg").read_text().startswith("<svg")
+    assert run(capsys, "ask", question, "--rehearse", "--plot", "made_up.json").code == 0
+    assert Path("made_up.json").exists()

@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import pytest
+from house import opened
 
+import dpcurator as dp
 from dpcurator.errors import Refusal
 from dpcurator.plots import draw_answer
 from dpcurator.values import Cell
@@ -71,3 +73,18 @@ def test_an_answer_of_one_row_needs_no_name():
 def test_a_column_without_noisy_numbers_is_refused(column):
     with pytest.raises(Refusal, match="columns are city, n, age"):
         draw_answer(Given(), column=column)
+
+
+def test_a_quantile_has_its_bar_in_rank_beside_it_and_no_interval():
+    cells = ((Cell("Leeds"), Cell(47, rank=120.4)), (Cell("York"), Cell(51, rank=99.5)))
+    found = rows(draw_answer(Given(("city", "median"), ("text", "whole"), cells)))
+    assert [row["label"] for row in found] == ["47 (rank ±130)", "51 (rank ±100)"]
+    assert [(row["low"], row["high"]) for row in found] == [(47, 47), (51, 51)]
+
+
+def test_an_answer_and_its_totals_are_drawn(tmp_path):
+    text = "SELECT city, COUNT(*) AS n, AVG(age) AS mean FROM visits GROUP BY city"
+    answer = opened(tmp_path).ask(text, epsilon=1)
+    assert dp.plot(answer).spec == draw_answer(answer).spec
+    assert dp.plot(answer, column="mean").spec["title"]["text"] == "mean by city"
+    assert dp.plot(answer.totals(by=[]), column="n").spec["title"]["text"] == "n"

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from dpcurator.cli.application import HERE, AsJson, Catalog, command, show, show_json
+from dpcurator.cli.drawing import Drawing
 from dpcurator.cli.formats import Format, absent, chosen, text_of, write
 from dpcurator.cli.price_options import NOTHING, Asked, AsOne, File, Question, priced, question_text, questions_of
 from dpcurator.errors import Misconfigured, Refusal
@@ -57,6 +58,14 @@ def ask(
         list[str] | None,
         typer.Option("--totals", help="Also totals by these grouping columns, free; () for one row.", metavar="COLS"),
     ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", help="Also draw the answer: a new .svg, .png, .html or .json file.", metavar="FILE"),
+    ] = None,
+    plot_column: Annotated[
+        str | None, typer.Option("--plot-column", help="The column to draw; default, the first of numbers.",
+                                 metavar="NAME"),
+    ] = None,
     form: Annotated[
         Format | None, typer.Option("--format", help="How the answer is written.", show_default="table")
     ] = None,
@@ -77,6 +86,7 @@ def ask(
     if wanted and (file is not None or how_written not in (Format.TABLE, Format.JSON)):
         raise Refusal("--totals is for one question, as a table or json.",
                       cure="Ask the question by itself again, with --totals and the same price: it is free.")
+    drawn = Drawing.of(plot, plot_column, file)
     if file is not None:
         if how_written not in (Format.TABLE, Format.JSON) or output is not None:
             raise Refusal(
@@ -102,10 +112,11 @@ def ask(
     if rehearse:
         made_up = _rehearsed(catalog, question, asked, real=bool(fresh or request_id or receipt))
         _put(made_up, how_written, output, [made_up.totals(by=by) for by in wanted])
+        drawn.save(made_up)
         return
     curator, text = _curator(catalog), question_text(question)
     if asked.unpriced_by(text):
-        if how_written not in (Format.TABLE, Format.JSON) or output is not None or wanted:
+        if how_written not in (Format.TABLE, Format.JSON) or output is not None or wanted or drawn.path:
             raise Refusal(
                 "without a price there is no answer to write, only a menu.", cure="Add a price, as in --spend 5%."
             )
@@ -118,6 +129,8 @@ def ask(
         quoted = curator.quote(text, **asked.offer())
         for by in wanted:  # what has no total is said before anything is charged
             planned(quoted, (), by)
+    if drawn.path is not None:
+        drawn.check(curator.quote(text, **asked.offer()).plan.outputs)
     if not yes and sys.stdin.isatty() and sys.stderr.isatty():
         quote = curator.quote(text, **asked.offer())
         if fresh and quote.held is not None:  # it is paid again in full
@@ -129,6 +142,7 @@ def ask(
     if receipt is not None and answer.receipt is not None:
         write_receipt(receipt, answer.receipt)
     _put(answer, how_written, output, [answer.totals(by=by) for by in wanted])
+    drawn.save(answer)
 
 
 def _columns(given: str) -> list[str]:

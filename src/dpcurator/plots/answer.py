@@ -107,6 +107,9 @@ def _bar(cell: Cell, *, whole: bool) -> dict[str, Any]:
     ends: Sequence[float | None] = (cell.low, cell.high)
     low, high = (value if end is None or math.isinf(end) else Fraction(end) for end in ends)
     error = None if cell.error is None else Fraction(cell.error)
-    text = value_text(value, error, whole=whole)
+    text, bar = value_text(value, error, whole=whole), f"±{'?' if error is None else error_text(error)}"
+    if cell.rank is not None:  # a quantile is one of its candidates, and its bar is no interval of values
+        text = str(cell.value) if whole else value_text(value, abs(value) / 10**5)
+        bar = f"(rank ±{error_text(Fraction(cell.rank))})"
     shown = {"value": drawn(value), "low": drawn(low), "high": drawn(high), "end": drawn(max(high, value, Fraction(0)))}
-    return {**shown, "label": f"{text} ±{'?' if error is None else error_text(error)}"}
+    return {**shown, "label": f"{text} {bar}"}

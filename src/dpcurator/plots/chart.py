@@ -88,6 +88,14 @@ class Chart:
         return shown
 
 
+def can_be_written(path: Path) -> None:
+    """That a chart can be made for a file of this name, before any work. Raises Refusal for another ending,
+    Misconfigured where vl-convert is wanted and is not installed."""
+    ending = ending_of(path)
+    if ending != ".json":
+        _converter(ending[1:].upper())
+
+
 def ending_of(path: Path) -> str:
     """The ending, in small letters. Raises Refusal for one that no chart has."""
     ending = path.suffix.lower()
