@@ -135,9 +135,8 @@ class DuckDB:
             found = self._fetched(query.sql, query.parameters)
             lying = []
             if query.histograms:
-                lying = [(row[: query.columns], (int(row[-1][1]), int(row[-1][2])), int(row[-1][0]))
-                         for row in found if row[-1] is not None]
-                found = [row[:-1] for row in found if row[-1] is None]
+                lying = [(row[: query.columns], row[-2], row[-1]) for row in found if row[-1] is not None]
+                found = [row[:-2] for row in found if row[-1] is None]
             tallies: list[int] = []
             if query.tallies:
                 tallies = [int(digits) for row in found if row[-1] is not None for digits in row[-1]]

@@ -37,6 +37,7 @@ from dpcurator.values import Exact
 
 _FEW = 2**26  # rows: what is left of a division by so many, times n', stays in 64 bits
 _ONCE = ("spread",)  # it numbers units, so whoever reads it must read the same
+_LIES = "string_agg(b || ':' || d, ' ') AS lies"
 _TALLIED = ("per_unit", "spread_out", "totals")  # read twice where units are tallied too: the rows are scanned once
 
 
@@ -50,14 +51,14 @@ class Statement:
     sums: int
     columns: int = 1  # in which a row says its key: its number, or a chosen key's values
     tallies: int = 0  # above 0: one row more, whose last column alone holds them, as texts; elsewhere that is NULL
-    histograms: int = 0  # above 0: a column more, NULL but in rows [which, candidate, what lies there] of a key
+    histograms: int = 0  # above 0: two columns more, NULL but in rows of a key: its histogram as a text, and which
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
     """The totals of one core plan: common tables, of which `totals` has the columns `key` and t0, t1, ... of `sums`
     sums; `counted`, where there are tallies, one row of n0, n1, ...; and `lying0`, ..., one for each histogram, of
-    which a row has the columns `key`, b, the candidate, and d, what lies there."""
+    which a row has the columns `key` and `lies`, as in '0:65536 7:131072', what lies at which candidate."""
 
     steps: str
     key: tuple[str, ...]
@@ -67,20 +68,20 @@ class Query:
     tallies: int = 0
     histograms: int = 0
 
-    def exact(self, rows: Sequence[tuple[Sequence[Any] | None, list[int], int | None]]) -> Exact:
-        """The totals under seal, from rows (key, sums, None) whose key is in texts; the row of tallies has no key; rows
-        (key, [candidate, what lies there], number) are of a histogram."""
-        tallies = next((found for key, found, _ in rows if key is None), [])
+    def exact(self, rows: Sequence[tuple[Sequence[Any] | None, list[str], int | None]]) -> Exact:
+        """The totals under seal, from rows (key, sums, None) in texts; the row of tallies has no key; rows (key, [what
+        lies where], number) are of a histogram."""
+        tallies = next(([int(digits) for digits in found] for key, found, _ in rows if key is None), [])
         totals: dict[tuple[Value, ...], list[int]] = {}
-        lying: list[tuple[tuple[Value, ...], list[int], int]] = []
+        lying: list[tuple[tuple[Value, ...], str, int]] = []
         for texts, found, histogram in rows:
             if texts is None:
                 continue
             key = tuple(_read(value, kind) for value, kind in zip(texts, self._kinds, strict=True))
             if histogram is None:
-                totals[key] = found
+                totals[key] = [int(digits) for digits in found]
             else:
-                lying.append((key, found, histogram))
+                lying.append((key, found[0], histogram))
         return sealed(totals, tallies, lying, self.keys, self.sums, self.histograms)
 
     @property
@@ -91,15 +92,15 @@ class Query:
 
 def sealed(
     totals: Mapping[tuple[Value, ...], list[int]], tallies: Sequence[int],
-    lying: Iterable[tuple[tuple[Value, ...], Sequence[int], int]], keys: int | None, sums: int, histograms: int,
+    lying: Iterable[tuple[tuple[Value, ...], str, int]], keys: int | None, sums: int, histograms: int,
 ) -> Exact:
-    """By key, what an engine found, under seal. lying: (key, [candidate, what lies there], number of the histogram).
-    keys: how many are listed, numbered from 0; None where they are those of `totals`."""
+    """By key, what an engine found, under seal. lying: (key, what lies where, number of the histogram). keys: how many
+    are listed, numbered from 0; None where they are those of `totals`."""
     order = list(totals) if keys is None else [(number,) for number in range(keys)]
     at: list[dict[tuple[Value, ...], dict[int, int]]] = [{key: {} for key in order} for _ in range(histograms)]
-    for key, (place, weight), number in lying:
-        if weight:
-            at[number][key][place] = weight
+    for key, text, number in lying:
+        pairs = (pair.split(":") for pair in text.split(" "))
+        at[number][key] = {int(place): weight for place, digits in pairs if (weight := int(digits))}
     rows = [totals.get(key, [0] * sums) for key in order]
     return Exact(rows, order if keys is None else None, tallies, [list(one.values()) for one in at])
 
@@ -123,9 +124,9 @@ def statement(core: CorePlan, *, schema: str = "snapshot.main") -> Statement:
         columns = ", ".join([*found.key, *(f"s{index}" for index in range(found.sums + bool(found.tallies)))])
         nothing = ", ".join(["NULL"] * (found.sums + bool(found.tallies)))
         head, _, tail = sql.partition("\nSELECT ")
-        sql = f"{head}\nSELECT *, NULL FROM (SELECT {tail}) AS found({columns})"
+        sql = f"{head}\nSELECT *, NULL, NULL FROM (SELECT {tail}) AS found({columns})"
         for number in range(found.histograms):
-            sql += f"\nUNION ALL\nSELECT {', '.join(found.key)}, {nothing}, [{number}, b, d] FROM lying{number}"
+            sql += f"\nUNION ALL\nSELECT {', '.join(found.key)}, {nothing}, lies, {number} FROM lying{number}"
     return Statement(sql, parameters.values, found.keys, found.sums, len(found.key), found.tallies, found.histograms)
 
 
@@ -307,11 +308,11 @@ def _each_row(parts: Parts, key: list[str], parameters: Parameters) -> list[tupl
         outside = " OR ".join(f"o{measure}" for measure in tally.measures) or "false"
         where = "" if tally.what == "everyone" else f" FILTER (WHERE {outside})"
         counts.append(f", count(*){where} AS m{index}")
-    found = [
-        (f"lying{number}", f"SELECT {k}, v{lie.measure} // {integer(lie.step, 'BIGINT')} AS b, {one} * count(*) AS d"
-                           f" FROM measured WHERE v{lie.measure} IS NOT NULL GROUP BY {k}, b")
-        for number, lie in enumerate(parts.histograms)
-    ]
+    found = []
+    for number, lie in enumerate(parts.histograms):
+        counted = f"SELECT {k}, v{lie.measure} // {integer(lie.step, 'BIGINT')} AS b, {one} * count(*) AS d"
+        counted += f" FROM measured WHERE v{lie.measure} IS NOT NULL GROUP BY {k}, b"
+        found.append((f"lying{number}", f"SELECT {k}, {_LIES} FROM ({counted}) GROUP BY {k}"))
     columns = ", ".join([k, *filter(None, [totals])]) + "".join(counts)
     found += _with_distinct(parts, key, columns, "measured", parameters)
     added = ", ".join(f"coalesce(sum(m{index}), 0) AS n{index}" for index in range(len(counts)))
@@ -397,29 +398,35 @@ def _with_distinct(
     totals = f"SELECT {columns} FROM {source} GROUP BY {', '.join(key)}"
     if not parts.distinct:
         return [("totals", totals)]
-    alone = all(sum_.what == "distinct" for sum_ in parts.sums) and not parts.tallies
+    alone = all(sum_.what == "distinct" for sum_ in parts.sums) and not parts.tallies and not parts.histograms
     steps = distinct.different_values(parts, key, parameters, _bytes)
     return [*steps, ("totals", distinct.joined(parts, None if alone else totals, key))]
 
 
 def _lying(parts: Parts, number: int, key: list[str], source: str, weights: Weights) -> list[tuple[str, str]]:
-    """The sum of floor(d n' / c) at each candidate, from each unit's own d there and c in all; d n' <= 2**84."""
-    lie, most = parts.histograms[number], integer(parts.scale.max_rows, "BIGINT")
+    """The sum of floor(d n' / c) at each candidate, from each unit's own d there and c in all. Rows of units that no
+    cap scales down count whole, and are not grouped by unit and candidate again; of the others d n' <= 2**84, and in 64
+    bits where c is so small."""
+    lie, scale, k = parts.histograms[number], parts.scale, ", ".join(key)
     c, v = f"c{lie.measure}", f"v{lie.measure}"
-    count = weights.scaled(f"{integer(parts.scale.one, 'BIGINT')} * least({c}, {most})")
+    count = weights.scaled(f"{integer(scale.one, 'BIGINT')} * least({c}, {integer(scale.max_rows, 'BIGINT')})")
     own = ", ".join(f"{name} AS h{index}" for index, name in enumerate(key))
-    on = " AND ".join([f"{name} IS NOT DISTINCT FROM h{index}" for index, name in enumerate(key)])
-    grouped = ", ".join(f"h{index}" for index in range(len(key)))
-    free = f"{c} <= {parts.scale.max_rows}{weights.free()}"
-    one = integer(parts.scale.one, "HUGEINT")
+    alike = "=" if isinstance(parts.keys, Listed) else "IS NOT DISTINCT FROM"  # chosen keys may be missing
+    on = " AND ".join(f"{name} {alike} h{index}" for index, name in enumerate(key))
+    free = f"{c} <= {scale.max_rows}{weights.free()}"
+    narrow = integer(MAX_RANGE // (scale.one * scale.max_rows), "BIGINT")
+    share = f"CASE WHEN c <= {narrow} THEN d * n // c ELSE CAST(CAST(d AS HUGEINT) * n // c AS BIGINT) END"
+    weighed, rows = f"weighed_rows{number}", f"lying_rows{number}"
+    scaled = f"SELECT {k}, b, count(*) AS d, any_value(n) AS n, any_value(c) AS c FROM {rows} WHERE NOT free"
     return [
-        (f"own{number}", f"SELECT u AS o, {own}, {v} // {integer(lie.step, 'BIGINT')} AS b, count(*) AS d FROM measured"
-                         f" WHERE {v} IS NOT NULL GROUP BY o, {grouped}, b"),
+        (weighed, f"SELECT u AS o, {own}, CAST({count} AS BIGINT) AS n, {c} AS c, {free} AS free FROM {source}"),
+        (rows, f"SELECT u, {k}, {v} // {integer(lie.step, 'BIGINT')} AS b, n, c, free"
+               f" FROM measured JOIN {weighed} ON u = o AND {on} WHERE {v} IS NOT NULL"),
+        (f"found{number}",
+         f"SELECT {k}, b, {integer(scale.one, 'HUGEINT')} * count(*) AS d FROM {rows} WHERE free GROUP BY {k}, b"
+         f" UNION ALL SELECT {k}, b, sum({share}) AS d FROM ({scaled} GROUP BY u, {k}, b) GROUP BY {k}, b"),
         (f"lying{number}",
-         f"SELECT {', '.join(key)}, b, {one} * coalesce(sum(CASE WHEN {free} THEN d ELSE 0 END), 0)"
-         f" + coalesce(sum(CASE WHEN {free} THEN 0 ELSE CAST(d AS HUGEINT) * ({count}) // greatest({c}, 1) END), 0)"
-         f" AS d FROM (SELECT * FROM {source}) AS weighted JOIN own{number} ON u = o AND {on}"
-         f" GROUP BY {', '.join(key)}, b"),
+         f"SELECT {k}, {_LIES} FROM (SELECT {k}, b, sum(d) AS d FROM found{number} GROUP BY {k}, b) GROUP BY {k}"),
     ]
 
 

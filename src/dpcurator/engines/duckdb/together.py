@@ -23,7 +23,7 @@ from dpcurator.values import Exact
 @dataclass(frozen=True, slots=True)
 class Together:
     """The statement for several core plans: rows (branch, key values as texts, sums as texts, NULL); tallies have no
-    key, and rows of a histogram have its number last, and a candidate and what lies there for sums."""
+    key, and rows of a histogram have its number last, and what lies where, one text, for sums."""
 
     sql: str
     parameters: list[Any]
@@ -31,9 +31,9 @@ class Together:
 
     def exact(self, rows: Sequence[tuple[int, list[Any] | None, list[str], int | None]]) -> tuple[Exact, ...]:
         """Each branch's totals, under seal."""
-        of: list[list[tuple[list[Any] | None, list[int], int | None]]] = [[] for _ in self.branches]
+        of: list[list[tuple[list[Any] | None, list[str], int | None]]] = [[] for _ in self.branches]
         for number, key, sums, histogram in rows:
-            of[number].append((key, [int(digits) for digits in sums], histogram))
+            of[number].append((key, sums, histogram))
         return tuple(branch.exact(mine) for branch, mine in zip(self.branches, of, strict=True))
 
 
@@ -79,6 +79,5 @@ def _branch(number: int, one: Query) -> str:
     if one.tallies:
         text += f" UNION ALL SELECT {number}, NULL, [{counts}], NULL FROM counted"
     for histogram in range(one.histograms):
-        found = "[CAST(b AS VARCHAR), CAST(d AS VARCHAR)]"
-        text += f" UNION ALL SELECT {number}, [{key}], {found}, {histogram} FROM lying{histogram}"
+        text += f" UNION ALL SELECT {number}, [{key}], [lies], {histogram} FROM lying{histogram}"
     return f"SELECT * FROM (WITH {one.steps}\n{text})"
