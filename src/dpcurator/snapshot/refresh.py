@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import glob
 import math
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -122,6 +123,9 @@ def _load(
     for n, path in enumerate(files):
         before, whole = sum(sizes[:n]), max(1, sum(sizes))
         loader.share = (before + sizes[n]) / whole
+        if path.exists() and not os.access(path, os.R_OK, effective_ids=os.access in os.supports_effective_ids):
+            raise Misconfigured(f"{text(path.name)} cannot be read.", where=source.where,
+                                cure="Check its permissions.")
         folders = folders_of(path, declaration.directory, source.folders, source.where)
         with unchanged(path, source.where):
             if source.kind == "csv":
@@ -144,15 +148,21 @@ def _files(source: Source, directory: Path) -> list[Path]:
     literal = directory / source.place
     if "\0" in source.place:
         raise Misconfigured("A path cannot contain U+0000.", where=source.where, cure="Mend `file`.")
-    if literal.is_dir():
-        raise Misconfigured(f"{text(source.place)} is a directory.", where=source.where,
-                            cure=f"Name the files in it: file = {text(inside(literal, source.place))}.")
-    if source.kind == "duckdb" or literal.exists() or not glob.has_magic(source.place):
+    try:
+        is_folder, is_one = literal.is_dir(), literal.exists()
+    except PermissionError:
+        raise Misconfigured(f"{text(source.place)} cannot be reached.", where=source.where,
+                            cure="Check the permissions of its folders.") from None
+    if is_folder:
+        cure = "Name the DuckDB file in it." if source.kind == "duckdb" else \
+            f"Name the files in it: file = {text(inside(literal, source.place))}."
+        raise Misconfigured(f"{text(source.place)} is a directory.", where=source.where, cure=cure)
+    if source.kind == "duckdb" or is_one or not glob.has_magic(source.place):
         return [literal]
     found = sorted(set(glob.glob(source.place, root_dir=directory, recursive=True)))  # two ** may meet one file twice
     if not found:
         raise Misconfigured(f"No file matches {text(source.place)}.", where=source.where,
-                            cure="Paths are relative to the catalog file.")
+                            cure="Put one there, or mend the pattern: paths are relative to the catalog file.")
     if not all(map(is_unicode, found)):
         raise Misconfigured(f"A file that {text(source.place)} matches has a name that is not in UTF-8.",
                             where=source.where, cure="Rename it, or its folder.")
