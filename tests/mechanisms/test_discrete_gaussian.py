@@ -334,3 +334,22 @@ def test_a_mechanism_is_frozen_data_read_as_people_write_it() -> None:
     assert type(noise.variance) is Fraction
     with pytest.raises(FrozenInstanceError):
         noise.variance = Fraction(1)  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("variance", ["1/4", "9/2", "1000", "123456789/7", f"1{'0' * 30}", f"1{'0' * 40}"])
+def test_the_error_is_found_at_once_however_fine_the_grid(variance, monkeypatch):
+    """Two events at most beyond the first guess where the noise has more steps than a double: the law decides."""
+    tried = []
+    found = DiscreteGaussian._tail
+
+    def counted(noise, m, bits):
+        tried.append(m)
+        return found(noise, m, bits)
+
+    monkeypatch.setattr(DiscreteGaussian, "_tail", counted)
+    noise = DiscreteGaussian(Fraction(variance))
+    for beta in (Fraction(1, 20), Fraction(1, 3), Fraction(1, 10**6)):
+        tried.clear()
+        m = noise.error(beta + Fraction(1, 10**9))  # of no other test
+        assert len(set(tried)) <= 3
+        assert {m, m - 1} <= set(tried) | {-1}

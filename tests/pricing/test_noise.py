@@ -13,7 +13,7 @@ from questions import CATALOG, planned
 from dpcurator.catalog.model import Catalog
 from dpcurator.mechanisms import DiscreteGaussian, DiscreteLaplace
 from dpcurator.plan.reading import Reading
-from dpcurator.pricing.noise import Shares, Split, noise_for
+from dpcurator.pricing.noise import Noise, Shares, Split, longest, noise_for, quick_longest
 from dpcurator.pricing.quote import price
 from dpcurator.privacy import zcdp
 
@@ -79,3 +79,16 @@ def test_the_whole_price_is_shared_equally():
     quote = price(planned(MANY, RHO), F(1, 10), RHO)
     assert {one.rho for one in quote.priced} == {F(1, 60)}
     assert (quote.epsilon, quote.rho, quote.delta) == (0, F(1, 10), 0)
+
+
+def test_formulas_tell_the_longest_bar_within_a_twentieth_or_do_not_tell():
+    reading = Reading(1, 3, 3, 9, F(1, 4))
+    for k in range(-6, 60, 3):
+        size = F(3, 2) ** k
+        for law in (DiscreteLaplace(size), DiscreteGaussian(size**2)):
+            one = ([Noise(law, F(0), F(0))] * 2, [reading] * 2)
+            for given in (one, (*one, (F(1, 3), F(7)))):
+                about, found = quick_longest(*given), longest(*given)
+                assert (about is None) == (size < 50)
+                assert about is None or abs(about / float(found) - 1) < 1 / 20
+    assert quick_longest([Noise(DiscreteGaussian(F(10) ** 700), F(0), F(0))], [reading]) is None

@@ -27,7 +27,7 @@ from dpcurator.numbers import decimal_text
 from dpcurator.numbers.rational import Spelled
 from dpcurator.numbers.readable import part
 from dpcurator.numbers.text_table import pre_html
-from dpcurator.plan.bind import bind
+from dpcurator.plan.bind import bind, under
 from dpcurator.plan.canonical import as_json, plan_of
 from dpcurator.plan.check_catalog import disagreement
 from dpcurator.plan.check_outputs import misfit
@@ -50,7 +50,7 @@ from dpcurator.pricing.offers import (
     unpriced,
 )
 from dpcurator.pricing.quote import CONFIDENCE, Quote, price
-from dpcurator.pricing.resolve import with_cut
+from dpcurator.pricing.resolve import resolve, resolved_with_cut, with_cut
 from dpcurator.receipts.stored import with_stored
 from dpcurator.release.answer import Answer, answer_of
 from dpcurator.release.finish import finish
@@ -210,15 +210,17 @@ class Curator(Paying):
         if given.get("within"):
             raise Refusal("bars under several caps need one price.", cure='Give epsilon="0.1" or spend="5%".')
         offer = offer_of(self.catalog, given)
+        plan = bind(capped(syntax, asked), self.catalog, AGGREGATES)
+        own = offer.quote(self._cut_told(plan, asked), self.catalog)
+        wanted = cut_wanted(asked)
+        cut = self.cut if wanted is None else wanted
 
-        def quoted(caps: Caps | None) -> Quote:
-            if caps is None:
-                return offer.quote(self._bound(syntax, asked), self.catalog)
-            others: BatchAsking = {"cut": asked.get("cut")}
-            return offer.quote(self._bound(replace(syntax, caps=caps), others), self.catalog)
+        def quoted(caps: Caps) -> Quote:
+            other = under(plan, caps, self.catalog)
+            other, of = resolved_with_cut(other) if cut else (other, resolve(other))
+            return offer.under(other, of, own)
 
-        own = self._bound(syntax, asked)
-        return caps_menu(quoted, offer.rows or expected_rows(own, self.catalog))
+        return caps_menu(own, quoted, offer.rows or expected_rows(plan, self.catalog))
 
     @takes(Asking)
     def rows_per_unit(self, table: str, **asked: Unpack[Asking]) -> RowsPerUnit:

@@ -55,7 +55,7 @@ from dpcurator.plan.nodes import (
     of_values,
 )
 from dpcurator.plan.outputs import FUNCTIONS, Look, Shape, post
-from dpcurator.plan.relation_facts import least_units
+from dpcurator.plan.relation_facts import Facts, facts, least_units
 from dpcurator.plan.scope import AggregateRule, Keyed, Scope
 from dpcurator.plan.undated import check_dated
 
@@ -123,7 +123,7 @@ def _clauses(question: Question) -> Iterator[Syntax]:
 
 def _source(scope: Scope) -> tuple[Bounded, Refusal | None]:
     """What is read; and the Refusal of a table without caps, which all but a count of units in one group need."""
-    table, question, scene = scope.table, scope.question, scope.scene
+    question, scene = scope.question, scope.scene
     if question.where is not None:
         scene.where(question.where)
     columns = tuple(_key(part, scope) for part in question.group_by)
@@ -146,10 +146,25 @@ def _source(scope: Scope) -> tuple[Bounded, Refusal | None]:
             f"GROUP BY would answer for {grouped.keys:,} keys; the limit is {MAX_KEYS:,}.",
             cure="Group by fewer columns.",
         )
-    if scene.facts.one_row:
+    return _under(question.caps, grouped, scene.facts)
+
+
+def under(plan: Plan, caps: Caps, catalog: Catalog) -> Plan:
+    """The same question under other caps. Raises Refusal."""
+    grouped = plan.source.source
+    bounded_, refused = _under(caps, grouped, facts(grouped.source, catalog))
+    if refused is not None:
+        raise refused
+    return replace(plan, source=bounded_)
+
+
+def _under(said: Caps, grouped: Grouped, found: Facts) -> tuple[Bounded, Refusal | None]:
+    """What is grouped, under the caps of its table or those that are said instead."""
+    if found.one_row:
         return Bounded(grouped, 1, 1), None
-    caps = question.caps.or_else(Caps(table.max_total, table.max_rows, table.max_groups))
-    keyed_by = scene.facts.keyed
+    table, columns = found.table, grouped.columns
+    caps = said.or_else(Caps(table.max_total, table.max_rows, table.max_groups))
+    keyed_by = found.keyed
     if keyed_by is not None and keyed_by <= {key.part.index for key in columns if isinstance(key.part, Field)}:
         caps = replace(caps, max_rows=1)  # a unit has one row in each group
     if caps.max_total is None and caps.max_rows is None and in_one_group(grouped):

@@ -62,9 +62,9 @@ class CapsMenu:
         return pre_html(str(self))
 
 
-def caps_menu(quoted: Callable[[Caps | None], Quote], rows: int) -> CapsMenu:
-    """quoted: the quote of one question under other caps, or under its own (None). rows: of a group, for averages."""
-    own = quoted(None)
+def caps_menu(own: Quote, quoted: Callable[[Caps], Quote], rows: int) -> CapsMenu:
+    """own: the quote of a question under its own caps. quoted: the same under others, for its error bars. rows: of a
+    group, for averages."""
     found = [CapsRow(None, bars(own, rows))]
     if own.reach.one != 1:  # where each row is a unit there is nothing to cap
         found += [CapsRow(total, bars(quoted(Caps(max_total=total)), rows)) for total in TOTALS]

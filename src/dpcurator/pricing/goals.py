@@ -178,24 +178,30 @@ class _Terms:
 
     def least_largest(self, columns: Sequence[Column], places: Sequence[int]) -> list[float]:
         """Shares, in the order of `places`, that make the largest column about least; they sum to 1."""
-        shares = dict.fromkeys(places, 1 / len(places))
-        best, least = dict(shares), math.inf
+        number = {place: at for at, place in enumerate(places)}
+        parts = [[(number[place], part) for place, part in column.items()] for column in columns]
+        shares = [1 / len(places)] * len(places)
+        best, least = shares, math.inf
         pulls = [1 / len(columns)] * len(columns)
         for _ in range(_ROUNDS):
-            over = {place: self.over(share) for place, share in shares.items()}
-            found = [sum(part / over[place] for place, part in column.items()) for column in columns]
+            over = list(map(math.sqrt, shares)) if self.gaussian else shares
+            found = [sum([part / over[at] for at, part in column]) for column in parts]
             if max(found) < least:
-                best, least = dict(shares), max(found)
-            total = sum(pull * size for pull, size in zip(pulls, found, strict=True))
-            pulls = [pull * size / total for pull, size in zip(pulls, found, strict=True)]
-            pulled = dict.fromkeys(places, 0.0)
-            for pull, column in zip(pulls, columns, strict=True):
-                for place, part in column.items():
-                    pulled[place] += pull * part / (over[place] * shares[place])
-            moved = {place: shares[place] * math.sqrt(pulled[place]) + _LEAST for place in places}
-            total = sum(moved.values())
-            shares = {place: share / total for place, share in moved.items()}
-        return [best[place] for place in places]
+                best, least = shares, max(found)
+            before, pulls = pulls, [pull * size for pull, size in zip(pulls, found, strict=True)]
+            total = sum(pulls)
+            pulls = [pull / total for pull in pulls]
+            pulled = [0.0] * len(places)
+            for pull, column in zip(pulls, parts, strict=True):
+                for at, part in column:
+                    pulled[at] += pull * part / (over[at] * shares[at])
+            moved = [share * math.sqrt(pull) + _LEAST for share, pull in zip(shares, pulled, strict=True)]
+            total = sum(moved)
+            new = [share / total for share in moved]
+            if new == shares and pulls == before:  # so it would go on
+                break
+            shares = new
+        return best
 
 
 def _passed(beta: float, *, gaussian: bool) -> float:

@@ -24,6 +24,7 @@ Error bars are compared at 95 %, ties go by name. Checked in tests/pricing/test_
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -69,6 +70,8 @@ OF_SELECTION: Final = {  # the names of the rules whose noise a count has, and o
 }
 FAR: Final = 40  # an epsilon beyond which a law of its own is not searched: it is slow there, and Laplace is shorter
 _BETA: Final = Fraction(5, 100)
+_OF_LAPLACE: Final = 2.995732273553991  # ln(1 / beta)
+_OF_GAUSS: Final = 1.959963984540054  # what a standard Gaussian passes, up or down, with probability beta
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +179,27 @@ def noise_for(reading: Reading, shares: Shares, split: Split, *, alone: bool, ca
 @lru_cache(maxsize=256)  # a search
 def _by_its_own_law(epsilon: Fraction, delta: Fraction, sensitivity: int) -> DiscreteGaussian:
     return DiscreteGaussian.spending(epsilon, delta, sensitivity=sensitivity)
+
+
+def quick_longest(noises: Sequence[Noise], readings: Sequence[Reading], goals: Sequence[Fraction] = ()) -> float | None:
+    """`longest` by formulas, within a twentieth of it on either side; None where these do not hold, of small noise.
+
+    Of scale b >= 50 the error is b ln(1 / beta) to within 2, as ln(2 / (1 + p)) < 1 / b; of variance v >= 2500 it is
+    the continuous one to within 1: each within a fiftieth."""
+    found = 0.0
+    try:
+        for at, (noise, reading) in enumerate(zip(noises, readings, strict=True)):
+            one = noise.mechanism
+            if isinstance(one, DiscreteLaplace) and one.scale >= 50:
+                error = float(one.scale) * _OF_LAPLACE
+            elif isinstance(one, DiscreteGaussian) and one.variance >= 2500:
+                error = math.sqrt(one.variance) * _OF_GAUSS
+            else:
+                return None
+            found = max(found, error / float(goals[at] / reading.unit if goals else max(1, reading.linf)))
+    except ArithmeticError:  # beyond what doubles hold
+        return None
+    return found
 
 
 def longest(noises: Sequence[Noise], readings: Sequence[Reading], goals: Sequence[Fraction] = ()) -> Fraction:

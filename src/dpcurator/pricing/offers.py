@@ -20,10 +20,11 @@ from dpcurator.numbers import decimal_text, positive, whole
 from dpcurator.numbers.rational import Spelled, between_0_and_1, from_0_below_1
 from dpcurator.plan.nodes import Plan
 from dpcurator.plan.relation_facts import rows_known
-from dpcurator.pricing.goals import best_shared
+from dpcurator.pricing.goals import best_shared, goals_of
 from dpcurator.pricing.menu import ROWS, price_for, titled
 from dpcurator.pricing.prices import Price, epsilon_of, rho_of, share_of
-from dpcurator.pricing.quote import CONFIDENCE, Quote
+from dpcurator.pricing.quote import CONFIDENCE, Quote, for_bars
+from dpcurator.pricing.resolve import Resolved
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -85,6 +86,16 @@ class Offer:
         return price_for(
             plan, catalog, self.targets, rows=self.rows, confidence=self.confidence, delta=self.delta, parts=self.parts
         )
+
+
+    def under(self, plan: Plan, of: Resolved, own: Quote) -> Quote:
+        """The same question under other caps, for its error bars only. own: its quote under its own; of: what the plan
+        rests on. Raises Refusal."""
+        assert self.price is not None
+        weights = titled(plan, self.weights, "weight")
+        rows = self.rows or rows_known(plan, own.catalog)
+        goals = goals_of(plan, self.price, rows=rows, weights=weights, of=of)
+        return for_bars(own, replace(self.price, goals=goals), plan=plan, resolved=of)
 
 
 def offer_of(catalog: Catalog, given: Asking) -> Offer:

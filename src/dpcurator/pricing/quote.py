@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
 
 from dpcurator.catalog.model import Catalog
 from dpcurator.errors import Refusal
@@ -43,6 +44,7 @@ from dpcurator.pricing.noise import (
     Split,
     longest,
     noise_for,
+    quick_longest,
     splits,
 )
 from dpcurator.pricing.prices import Price, amount_of, pure_epsilon
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
     from dpcurator.pricing.held import Held
 
 CONFIDENCE = Fraction(95, 100)  # of the error bars, unless asked otherwise
+CLEAR: Final = 1.2  # of two lengths that are each known to within a twentieth
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,11 +320,15 @@ def price(
     return _quote(plan, found, lowered, offered, confidence, catalog)
 
 
-def for_bars(quote: Quote, asked: Price | Fraction) -> Quote:
-    """The quote at another price, for its error bars only: `lowered` is not made again, which many keys make slow."""
+def for_bars(
+    quote: Quote, asked: Price | Fraction, *, plan: Plan | None = None, resolved: Resolved | None = None
+) -> Quote:
+    """The quote at another price, or of another plan that rests on `resolved`, for its error bars only: `lowered` is
+    not made again, which many keys make slow."""
     offered = asked if isinstance(asked, Price) else amount_of(quote.catalog, asked)
-    found = priced_at(quote.plan, resolved_of(quote), offered)
-    return _quote(quote.plan, found, quote.lowered, offered, quote.confidence, quote.catalog)
+    of = plan or quote.plan
+    found = priced_at(of, resolved or resolved_of(quote), offered)
+    return _quote(of, found, quote.lowered, offered, quote.confidence, quote.catalog)
 
 
 def resolved_of(quote: Quote) -> Resolved:
@@ -359,22 +366,33 @@ def priced_at(plan: Plan, resolved: Resolved, offered: Price) -> Found:
         return _with_cut(plan, resolved, cut, offered)
     if reach.chosen and not offered.delta:
         selecting(reach, epsilon=offered.amount, rho=offered.amount, delta=Fraction(0))  # says that it needs one
-    best: tuple[Fraction, Found] | None = None
     if offered.goals and len(offered.goals) != len(asks):
         raise ValueError("a price with goals has one for each reading")
     ideal = tuple(at_no_price(ask, reach, plan.source.max_rows)[1] for ask in asks)
     own = replace(offered, goals=resolved.without_keys(offered.goals))
-    for shares, split in splits(own, resolved.without_keys(ideal), chosen=reach.chosen):
-        found = _with_noise(plan, resolved, shares, split)
-        noises = tuple(Noise(one.mechanism, one.epsilon, one.rho) for one in found.priced)
-        length = longest(noises, tuple(one.reading for one in found.priced), offered.goals)
-        if best is None or length < best[0]:
-            best = length, found
-    if best is None:
+    ways = [_with_noise(plan, resolved, shares, split)
+            for shares, split in splits(own, resolved.without_keys(ideal), chosen=reach.chosen)]
+    if not ways:
         return Found(resolved, {}, (), None, Fraction(0), Fraction(0), Fraction(0))
-    return best[1]
+    return _shortest(ways, offered)
 
 
+def _shortest(ways: Sequence[Found], offered: Price) -> Found:
+    """The way whose largest error bar beside its goal or its range is least, the first of equal ones. Formulas tell
+    where that is clear; the distributions themselves decide the rest."""
+    if len(ways) == 1:
+        return ways[0]
+    given = [(tuple(Noise(one.mechanism, one.epsilon, one.rho) for one in found.priced),
+              tuple(one.reading for one in found.priced), offered.goals) for found in ways]
+    about = [quick_longest(*one) for one in given]
+    known = [one for one in about if one is not None]
+    if len(known) == len(ways) and sorted(known)[1] > CLEAR * min(known):
+        return ways[known.index(min(known))]
+    lengths = [longest(*one) for one in given]
+    return ways[lengths.index(min(lengths))]
+
+
+@lru_cache(maxsize=256)  # the split of a price and its noise ask for the same
 def at_no_price(ask: Ask, reach: Reach, max_rows: int) -> tuple[Steps, Reading]:
     """How far one unit moves a reading, on a grid that rests on its column's bounds alone: its noise has a grid of its
     own, and the shares of a price cannot wait for it."""

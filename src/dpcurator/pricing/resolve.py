@@ -80,8 +80,14 @@ def resolve(plan: Plan, *, apart: bool = False) -> Resolved:
 
 def with_cut(plan: Plan) -> Plan:
     """The plan that counts the units that are cut as well, where any can be."""
+    return resolved_with_cut(plan)[0]
+
+
+def resolved_with_cut(plan: Plan) -> tuple[Plan, Resolved]:
+    """That plan, and what it rests on. plan: one that does not count them yet."""
     found = resolve(plan)
-    return replace(plan, cut=True) if cut_asks(plan, found.reach, found.asks) else plan
+    cut = cut_asks(plan, found.reach, found.asks)
+    return (replace(plan, cut=True), replace(found, asks=(*found.asks, *cut))) if cut else (plan, found)
 
 
 def with_keys(asks: Sequence[Ask], reach: Reach) -> int | None:

@@ -146,10 +146,10 @@ def _error(noise: DiscreteGaussian, beta: Fraction) -> int:
         return m >= 0 and surely_at_most(lambda bits: noise._tail(m, bits), beta, 96)
 
     high = low = _guess(noise.variance, beta)
-    step = 1 + (low >> 48)
+    step = 1 + (low >> 80)
     while not enough(high):
         low, high, step = high, high + step, 2 * step
-    step = 1 + (low >> 48)
+    step = 1 + (low >> 80)
     while low == high or enough(low):  # ends: no m below 0 is enough
         low, step = low - step, 2 * step
     while high - low > 1:
@@ -159,13 +159,25 @@ def _error(noise: DiscreteGaussian, beta: Fraction) -> int:
 
 
 def _guess(variance: Fraction, beta: Fraction) -> int:
-    """About the m of a continuous Gaussian; any int >= 0 will do."""
+    """About the m of a continuous Gaussian, P(|X| > m + 1/2) = beta; any int >= 0 will do."""
+    root = math.isqrt(int(variance * 2**64))  # sigma * 2**32
+    return (_quantile(beta) * root + 2**127) >> 128
+
+
+@lru_cache(maxsize=64)
+def _quantile(beta: Fraction) -> int:
+    """About 2**96 times what a standard Gaussian passes, up or down, with probability beta: a step of Newton's method
+    beyond what doubles hold, since noise on a fine grid has more than 2**53 steps."""
     from statistics import NormalDist
 
-    root = math.isqrt(int(variance * 2**64))  # sigma * 2**32
-    power = beta.denominator.bit_length() - beta.numerator.bit_length()
-    reach = -NormalDist().inv_cdf(float(beta) / 2) if power < 1000 else math.sqrt(2 * math.log(2) * power)
-    return int(reach * 2**40) * root >> 72
+    from flint import arb
 
+    power = beta.denominator.bit_length() - beta.numerator.bit_length()
+    if power >= 1000:
+        return int(math.sqrt(2 * math.log(2) * power) * 2**40) << 56
+    with precision(192):
+        x = arb(-NormalDist().inv_cdf(float(beta) / 2))
+        x += ((x / ball(2).sqrt()).erfc() - ball(beta)) / ((2 / arb.pi()).sqrt() * (-x * x / 2).exp())
+        return int((x.mid() * 2**96).floor().unique_fmpz())
 
 EXAMPLES = tuple(DiscreteGaussian(Fraction(s)) for s in ("1/4", "1", "9/2", "100"))  # the laws run on these

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from dpcurator.entropy import Entropy
@@ -98,16 +99,20 @@ class DiscreteLaplace:
         That product is no whole number j, or 2 p**j = beta (1+p) would make p algebraic; exp(-1/scale) is not
         (Lindemann). So m is its floor, and the search for enough bits ends.
         """
-        beta = error_level(beta)
-        bits = 64 + math.ceil(self.scale).bit_length()
-        while True:
-            with precision(bits):
-                p = (-1 / ball(self.scale)).exp()
-                reach = ball(self.scale) * (2 / (ball(beta) * (1 + p))).log()
-                below = common_floor(reach, reach)
-            if below is not None:
-                return max(below, 0)
-            bits *= 2
+        return _error(self.scale, error_level(beta))
+
+
+@lru_cache(maxsize=256)  # a quote asks for the same one several times
+def _error(scale: Fraction, beta: Fraction) -> int:
+    bits = 64 + math.ceil(scale).bit_length()
+    while True:
+        with precision(bits):
+            p = (-1 / ball(scale)).exp()
+            reach = ball(scale) * (2 / (ball(beta) * (1 + p))).log()
+            below = common_floor(reach, reach)
+        if below is not None:
+            return max(below, 0)
+        bits *= 2
 
 
 EXAMPLES = tuple(DiscreteLaplace(Fraction(s)) for s in ("1/2", "1", "3/2", "10"))  # the laws run on these

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 
 from dpcurator.numbers import Enclosure
 from dpcurator.numbers.arb import Ball, ball, precision
@@ -43,6 +44,7 @@ def upper(variance: Fraction, m: int, bits: int) -> Ball:
         return everything - below
 
 
+@lru_cache(maxsize=64)  # the same for each event of one law
 def whole(variance: Fraction, bits: int) -> Ball:
     """The sum of f(k) over all k."""
     half = _upper(variance, 1, bits)
