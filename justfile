@@ -39,7 +39,8 @@ types:
 # the documents' site, and every block in them
 docs:
     mkdocs build --strict -q
-    python -m pytest tests/docs tests/recipes
+    python -m pytest tests/docs -m "slow or not slow"
+    python -m pytest tests/recipes
 
 # measurements, one line each
 bench:

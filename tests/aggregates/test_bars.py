@@ -12,6 +12,7 @@ from itertools import product
 
 import pytest
 from noises import finished_values, noise_free, shifted, views
+from power import Run
 from questions import VISITS, catalog_with, drawn, quoted
 
 import dpcurator.aggregates as room
@@ -96,7 +97,7 @@ def at_the_corners(rule: Aggregate, catalog: Catalog, rows: int) -> None:
     each = [ends[one.ask.what](one.steps) if one.ask.what in ends else (1,) for one in quote.priced]
     for sums in product(*each):
         true = [count * one for one in sums]
-        for signs in product((-1, 0, 1), repeat=len(true)):
+        for signs in product((-1, 0, 1) if Run.whole else (-1, 1), repeat=len(true)):
             noise = [sign * one.mechanism.error(beta) for sign, one in zip(signs, quote.priced, strict=True)]
             noisy = tuple((value + more,) for value, more in zip(true, noise, strict=True))
             (exact,), (told,) = (views(quote, seen, output) for seen in (tuple((one,) for one in true), noisy))

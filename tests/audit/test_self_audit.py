@@ -25,8 +25,8 @@ from dpcurator.break_me.search import FOUND, NOTHING, Broken
 from dpcurator.engines import reference
 from dpcurator.engines.duckdb import engine
 
-PLANS = 50
-WORLDS = {"listed": 1, "unknown": 2, "replaced": 2, "rows": 1}  # of each schema, twelve questions each
+PLANS = 30
+WORLDS = {"listed": 2, "unknown": 1, "replaced": 1, "rows": 1}  # of each schema, twelve questions each
 
 
 def audited(name: str, *, times: int = 1, seed: int = 100) -> Broken:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from documents import FROM_THE_FILE_ALONE, ROOT, Run, agrees, blocks, compare, is_noisy, masked
+from power import PAGES
 
 RECIPES = ROOT / "docs" / "recipes"
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -19,7 +20,11 @@ HERE = [path for path in DOCUMENTS if path.parent != RECIPES and path.name not i
 EVERY = [*DOCUMENTS, ROOT / "GUARANTEES.md", ROOT / "SECURITY.md", ROOT / "CHANGES.md", ROOT / "bench" / "README.md"]
 
 
-@pytest.mark.parametrize("path", HERE, ids=lambda path: str(path.relative_to(ROOT)))
+RUN = [pytest.param(path, id=str(path.relative_to(ROOT)), marks=[pytest.mark.slow] * (path.name in PAGES))
+       for path in HERE]
+
+
+@pytest.mark.parametrize("path", RUN)
 def test_every_block_does_what_the_document_says(path, clinic, tmp_path, monkeypatch):
     place = tmp_path / "clinic"
     shutil.copytree(clinic, place)

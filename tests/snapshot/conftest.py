@@ -3,6 +3,7 @@
 import duckdb
 import pytest
 
+from dpcurator.catalog.duckdb_options import quoted
 from dpcurator.catalog.load import load
 from dpcurator.snapshot.refresh import refresh
 from dpcurator.snapshot.store import open_snapshot
@@ -18,11 +19,21 @@ def declared(tmp_path):
     return declare
 
 
+@pytest.fixture(scope="session")
+def reader():
+    """One connection for all: each that is opened costs some 20 ms."""
+    with duckdb.connect(":memory:") as connection:
+        yield connection
+
+
 @pytest.fixture
-def stored():
+def stored(reader):
     def read(declaration, table="t0"):
-        with duckdb.connect(str(open_snapshot(declaration).path), read_only=True) as connection:
-            return connection.execute(f"FROM {table}").fetchall()
+        reader.execute(f"ATTACH {quoted(str(open_snapshot(declaration).path))} AS stored (READ_ONLY)")
+        try:
+            return reader.execute(f"FROM stored.{table}").fetchall()
+        finally:
+            reader.execute("DETACH stored")
 
     return read
 

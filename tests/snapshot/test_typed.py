@@ -42,7 +42,7 @@ def test_a_duckdb_table(refreshed, tmp_path, what):
     assert {name: t.count for name, t in report.unreadable.items() if t.count} == UNREADABLE
 
 
-@pytest.mark.parametrize("at_once", [1, 7, 100])
+@pytest.mark.parametrize("at_once", [pytest.param(1, marks=pytest.mark.slow), 30, 100])
 def test_a_view_is_read_as_its_table_is_part_by_part(refreshed, tmp_path, monkeypatch, at_once):
     """Numbers past 64 bits, which Arrow has none of, texts with U+0000, days and instants at their ends."""
     monkeypatch.setattr(duckdb_view, "AT_ONCE", at_once)

@@ -161,7 +161,7 @@ SAMPLED: Final[dict[str, int]] = {
     "cases/test_expressions.py::test_spv_05_a_public_length_makes_only_the_plain_count_free": 3,
     "cases/test_expressions.py::test_tim_01_day_buckets_do_not_depend_on_the_machine": 1,
     "cases/test_ledger.py::test_bud_01_even_shares_are_all_accepted_and_nothing_more": 1,
-    "cases/test_ledger.py::test_bud_03_fifty_threads_and_eight_processes_get_ten_tenths": 1,
+    "cases/test_ledger.py::test_bud_03_fifty_threads_and_eight_processes_get_ten_tenths": 0,
     "cases/test_ledger.py::test_bud_07_no_seed_and_no_noise_in_common": 1,
     "cases/test_questions.py::test_sql_01_counts_of_columns_stay_apart": 3,
     "cases/test_sampling.py::test_com_11_an_everyday_epsilon_is_no_error": 1,
@@ -549,6 +549,8 @@ SAMPLED: Final[dict[str, int]] = {
     "standalone/test_numbers.py::test_the_least_variance_that_the_product_finds_is_accepted_with_hardly_any_room": 1,
     "standalone/test_reach.py::test_a_weaker_rule_would_be_seen": 1,
     "test_entropy.py::test_words_are_uniform_and_as_many_as_asked": 4,
+    "attacks/test_memory.py::test_a1_a_question_that_grows_ends_alike_with_and_without_a_row": 0,
+    "accounting/test_sampled_sweep.py::test_h1_the_value_of_the_fault_s_own_row": 0,
 }
 
 ALL: Final = sys.maxsize
@@ -560,8 +562,8 @@ POWER: Final[dict[str, tuple[int, int]]] = {  # examples in an ordinary run, and
     "engines/test_conformance.py::test_every_engine_gives_the_integers_of_the_reference": (3, 250),  # in each of forty
     "engines/test_functions.py::test_a_function_gives_python_s_value_in_every_row": (1, 20),
     "attacks/test_adversary_surface.py::test_b6_every_small_output_is_one_that_can_be_computed": (150, ALL),
-    "attacks/test_batch_as_one.py::test_row_22_amounts_chosen_in_the_light_of_answers_are_summed_as_points": (5, 20),
-    "attacks/test_crash.py::test_row_19_a_kill_at_any_moment_loses_no_charge": (4, 15),  # in each of twelve
+    "attacks/test_batch_as_one.py::test_row_22_amounts_chosen_in_the_light_of_answers_are_summed_as_points": (3, 20),
+    "attacks/test_crash.py::test_row_19_a_kill_at_any_moment_loses_no_charge": (2, 15),  # in each of twelve
     "attacks/test_no_question_closes.py::test_row_10_no_accepted_question_can_fail_after_the_charge": (8, 250),
     "attacks/test_no_question_closes.py::test_row_10_the_same_through_the_whole_curator": (15, 40),
     "attacks/test_rows_values.py::test_row_10_what_could_raise_on_a_row_is_missing_on_both_engines": (12, ALL),
@@ -573,8 +575,8 @@ POWER: Final[dict[str, tuple[int, int]]] = {  # examples in an ordinary run, and
     "fronts/test_fuzz.py::test_only_a_plan_or_a_refusal_comes_out": (60, 20_000),  # in each of fifty
     "language/test_intervals.py::test_a_value_is_within_its_bounds": (40, 1500),
     "language/test_render.py::test_every_tree_parses_back_to_itself": (30, 1500),
-    "laws/test_heart.py::test_counts_of_cut_units_move_by_one_whatever_the_caps_keys_and_clamps_are": (40, ALL),
-    "laws/test_heart.py::test_with_the_others_each_claim_is_attained_or_said_not_to_be": (2, ALL),
+    "laws/test_heart.py::test_counts_of_cut_units_move_by_one_whatever_the_caps_keys_and_clamps_are": (20, ALL),
+    "laws/test_heart.py::test_with_the_others_each_claim_is_attained_or_said_not_to_be": (1, ALL),
     "laws/test_questions.py::test_every_law_holds_of_every_question": (2, 60),  # worlds of three questions, of forty
     "ledger/test_accounts.py::test_in_any_order_no_account_passes_its_limit_and_all_adds_up": (40, 400),
     "ledger/test_decide.py::test_the_budget_holds_and_a_refusal_changes_nothing": (25, 1000),
@@ -608,6 +610,9 @@ POWER: Final[dict[str, tuple[int, int]]] = {  # examples in an ordinary run, and
     "snapshot/test_vectorised.py::test_t18_what_a_form_reads_the_grammar_reads_alike": (2_500, 1_000_000),  # of each
 }
 
+PAGES: Final = (  # that take seconds each: `.ci/run` and `just docs` run them, the ordinary run does not
+    "accounting.md", "audit.md", "batches.md", "currencies.md", "training.md",
+)
 REGISTRY: Final = (  # files, or functions of files
     "aggregates/test_aggregates.py::test_the_tuple_is_the_folder",
     "break_me/test_break_me.py::test_every_aggregate_is_drawn",
