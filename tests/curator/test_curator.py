@@ -141,7 +141,8 @@ def test_quote_menu_and_plan_read_no_data(curator):
 
 
 def test_a_snapshot_that_is_gone_is_found_out_before_the_charge(tmp_path):
-    curator = opened(tmp_path / "c")
+    opened(tmp_path / "c").ledger.close()
+    curator = dp.open(catalog(), directory=tmp_path / "c")
     for path in (tmp_path / "c" / ".dpcurator").glob("snapshot-*"):
         path.unlink()
     with pytest.raises(dp.Misconfigured):

@@ -562,7 +562,7 @@ POWER: Final[dict[str, tuple[int, int]]] = {  # examples in an ordinary run, and
     "engines/test_conformance.py::test_every_engine_gives_the_integers_of_the_reference": (3, 250),  # in each of forty
     "engines/test_functions.py::test_a_function_gives_python_s_value_in_every_row": (1, 20),
     "attacks/test_adversary_surface.py::test_b6_every_small_output_is_one_that_can_be_computed": (150, ALL),
-    "attacks/test_batch_as_one.py::test_row_22_amounts_chosen_in_the_light_of_answers_are_summed_as_points": (3, 20),
+    "attacks/test_batch_as_one.py::test_row_22_amounts_chosen_in_the_light_of_answers_are_summed_as_points": (5, 20),
     "attacks/test_crash.py::test_row_19_a_kill_at_any_moment_loses_no_charge": (2, 15),  # in each of twelve
     "attacks/test_no_question_closes.py::test_row_10_no_accepted_question_can_fail_after_the_charge": (8, 250),
     "attacks/test_no_question_closes.py::test_row_10_the_same_through_the_whole_curator": (15, 40),
