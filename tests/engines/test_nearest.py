@@ -7,7 +7,9 @@ import random
 
 import duckdb
 
-from dpcurator.engines.duckdb.relations import _nearest, _quotient
+from dpcurator.engines.duckdb.levels import Parameters
+from dpcurator.engines.duckdb.relations import _made, _nearest, _quotient, _raw
+from dpcurator.plan.core_relations import Folded
 
 COUNTS = (1, 2, 3, 7, 10, 2**24, 2**30 + 1)
 
@@ -25,6 +27,17 @@ def wholes(luck: random.Random, many: int) -> list[tuple[int, int]]:
             whole = whole * count + luck.choice((0, 1, -1, count // 2))
         found.append((luck.choice((1, -1)) * whole, count))
     return [(whole, count) for whole, count in found if abs(whole) < 2**124 and abs(whole) // count < 2**63]
+
+
+def test_the_sum_and_the_average_of_no_value_are_missing():
+    """DuckDB's least and greatest pass a missing value over, so it is asked for by itself."""
+    for function in ("sum_f", "avg_f", "sum_i", "avg_i"):
+        for exponent in (49, -900):
+            fold, parameters = Folded(function, 0, 0, (0.0, 1.0), (0, 2**49), exponent), Parameters()
+            raw, made = (text(fold, parameters).format(n=0) for text in (_raw, _made))
+            query = f"SELECT {made} FROM (SELECT {raw} FROM (SELECT CAST(NULL AS DOUBLE) AS x0))"
+            query = query.replace("DOUBLE) AS x0", "BIGINT) AS x0") if function.endswith("i") else query
+            assert duckdb.connect().execute(query, parameters.values).fetchall() == [(None,)]
 
 
 def test_whole_numbers_and_quotients_become_the_nearest_doubles():

@@ -161,7 +161,7 @@ def _made(fold: Folded, parameters: Parameters) -> str:
             exact = _nearest("s{n}") if fold.function == "sum_f" else _quotient("s{n}", "greatest(c{n}, 1)")
             scaled = f"{exact} * {parameters.constant(2.0**-fold.exponent, 'float')}"
             if fold.exponent >= -800:  # a sum is below 2**126, so this is finite
-                return scaled
+                return f"CASE WHEN s{{n}} IS NOT NULL THEN {scaled} END"
             return f"CASE WHEN s{{n}} IS NOT NULL AND isfinite({scaled}) THEN {scaled} END"
     return "m{n}"
 
