@@ -91,6 +91,7 @@ def ask(process: Process, token: str, **body: Any) -> httpx.Response:
     return httpx.post(f"{process.url}/v1/ask", json=sent, headers=headers, trust_env=False, timeout=60)
 
 
+@pytest.mark.slow
 def test_a_stop_ends_well_and_the_next_start_goes_on(process: tuple[Process, dict[str, str]]) -> None:
     server, tokens = process
     first = ask(server, tokens["ana"]).json()

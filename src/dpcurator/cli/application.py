@@ -10,13 +10,14 @@ import functools
 import json
 import os
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from dpcurator.cli.place import PLACE, disconnected, require_at_a_distance
 from dpcurator.cli.usage import Command, Group
 from dpcurator.errors import DpcuratorError, Fault, Misconfigured
 
@@ -45,7 +46,8 @@ def command(*, to: typer.Typer = app, **settings: Any) -> Callable[[Callable[...
         def guarded(*args: Any, **named: Any) -> None:
             as_json = bool(named.get("as_json"))
             try:
-                function(*args, **named)
+                with _near(settings.get("name", function.__name__)):
+                    function(*args, **named)
             except DpcuratorError as error:
                 _end(error, as_json)
             except KeyboardInterrupt:
@@ -59,6 +61,16 @@ def command(*, to: typer.Typer = app, **settings: Any) -> Callable[[Callable[...
         return to.command(cls=Command, **settings)(guarded)
 
     return register
+
+
+@contextmanager
+def _near(name: str) -> Iterator[None]:
+    """The time of a command. Raises Refusal for one beside the data that was sent to a server."""
+    require_at_a_distance(name)
+    try:
+        yield
+    finally:
+        disconnected()
 
 
 def _unexpected() -> Misconfigured:
@@ -123,5 +135,15 @@ def top(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
+    server: Annotated[
+        str | None, typer.Option("--server", envvar="DPCURATOR_SERVER", help="Ask a curator's server.", metavar="URL")
+    ] = None,
+    token_file: Annotated[
+        Path | None, typer.Option("--token-file", help="Holds its token; default, DPCURATOR_TOKEN.", metavar="FILE")
+    ] = None,
+    public_key: Annotated[
+        str | None, typer.Option("--public-key", help="Check its answers against this key.", metavar="HEX")
+    ] = None,
 ) -> None:
     """Ask private tables questions in SQL; answers are differentially private, priced, and signed."""
+    PLACE.url, PLACE.token_file, PLACE.key = server, token_file, public_key

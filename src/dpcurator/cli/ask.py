@@ -13,8 +13,10 @@ from typing import Annotated, Any
 import typer
 
 from dpcurator.cli.application import HERE, AsJson, Catalog, command, show, show_json
+from dpcurator.cli.distant import ask_there, budget_there
 from dpcurator.cli.drawing import Drawing
 from dpcurator.cli.formats import Format, absent, chosen, text_of, write
+from dpcurator.cli.place import connected
 from dpcurator.cli.price_options import NOTHING, Asked, AsOne, File, Question, priced, question_text, questions_of
 from dpcurator.errors import Misconfigured, Refusal
 from dpcurator.numbers import decimal_text
@@ -87,6 +89,19 @@ def ask(
         raise Refusal("--totals is for one question, as a table or json.",
                       cure="Ask the question by itself again, with --totals and the same price: it is free.")
     drawn = Drawing.of(plot, plot_column, file)
+    if (remote := connected()) is not None:
+        if wanted:
+            raise Refusal("a server gives no --totals.", cure="In Python they are those of a curator that is here.")
+        questions = [question_text(question)] if file is None else questions_of(file, question, asked)
+        more = {"as_one": True} if as_one else {}
+        answers = ask_there(remote, questions, asked, how_written, of_file=file is not None, rehearse=rehearse, yes=yes,
+                            fresh=fresh, request_id=request_id, **more)
+        for answer in answers:
+            if receipt is not None and answer.receipt is not None:
+                write_receipt(receipt, answer.receipt)
+            _put(answer, how_written, output)
+            drawn.save(answer)
+        return
     if file is not None:
         if how_written not in (Format.TABLE, Format.JSON) or output is not None:
             raise Refusal(
@@ -242,14 +257,14 @@ def write_receipt(path: Path, receipt: dict[str, Any]) -> None:
 @command(name="tables", epilog="Example: dpcurator tables")
 def tables(catalog: Catalog = HERE, as_json: AsJson = False) -> None:
     """What can be asked: each table's columns, types, bounds and keys, and what bounds a unit. Free; reads no data."""
-    found = _curator(catalog).tables
+    found = (connected() or _curator(catalog)).tables
     show_json(found.as_json()) if as_json else show(found)
 
 
 @command(name="schema", hidden=True, epilog="Example: dpcurator schema")
 def schema(catalog: Catalog = HERE, as_json: AsJson = False) -> None:
     """The same as `dpcurator tables`."""
-    found = _curator(catalog).tables
+    found = (connected() or _curator(catalog)).tables
     show_json(found.as_json()) if as_json else show(found)
 
 
@@ -269,6 +284,12 @@ def quote(
     """What a question would cost, how wrong its answer might be, and why. Free."""
     if as_one and file is None:
         raise Refusal("--as-one is for a file of questions.", cure="Write the questions in a file, and add --file.")
+    if (remote := connected()) is not None:
+        offer = {name: value for name, value in asked.offer().items() if value}
+        told = (remote.quote(question_text(question), **offer) if file is None
+                else remote.quote_batch(questions_of(file, question, asked), **offer))
+        show_json(told.as_json()) if as_json else show(told)
+        return
     curator = _curator(catalog)
     if file is not None:
         _quote_batch(curator, questions_of(file, question, asked), asked, as_json, as_one=as_one)
@@ -334,6 +355,9 @@ def budget(
     as_json: AsJson = False,
 ) -> None:
     """What is spent and what is left, of epsilon or rho and of delta; and what all charges reveal together."""
+    if (remote := connected()) is not None:
+        budget_there(remote, as_json)
+        return
     from dpcurator.catalog.load import load
     from dpcurator.cli.budget_text import budget_json, budget_text, together_text
     from dpcurator.curator.history import together
@@ -355,6 +379,9 @@ def receipt(
     as_json: AsJson = False,
 ) -> None:
     """Print the signed receipt of an answer; of a batch all of them, as a list, or one by its number: 7f3a.2."""
+    if (remote := connected()) is not None:
+        show_json(remote.receipt(name))
+        return
     from dpcurator.catalog.load import load
     from dpcurator.curator.opening import key_of, ledger_of
     from dpcurator.receipts.named import receipt_named

@@ -1,0 +1,83 @@
+"""The analyst's commands through a server: the same words, formats and exit codes as beside the data."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from shell import run
+
+from .conftest import COUNT, Served
+
+
+@pytest.fixture
+def there(served: Served, monkeypatch: Any, tmp_path: Path) -> Served:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DPCURATOR_TOKEN", served.token["ana"])
+    return served
+
+
+def test_a_question_is_asked_priced_and_answered(there: Served, capsys: Any) -> None:
+    menu = run(capsys, "--server", there.url, "ask", COUNT)
+    assert menu.code == 0
+    assert menu.out.split()[:3] == ["spend", "epsilon", "n"]
+    quote = run(capsys, "--server", there.url, "quote", COUNT, "--epsilon", "0.02")
+    assert quote.out.startswith("price: epsilon 0.02")
+    answer = run(capsys, "--server", there.url, "ask", COUNT, "--epsilon", "0.02", "--receipt", "r.json")
+    assert [line.split()[0] for line in answer.out.splitlines()[:3]] == ["city", "Leeds", "York"]
+    again = run(capsys, "--server", there.url, "ask", COUNT, "--epsilon", "0.02", "--json").json
+    assert again["repeated"]
+    receipt = json.loads(Path("r.json").read_text())
+    assert run(capsys, "--server", there.url, "receipt", receipt["request"][:10]).json == receipt
+    assert run(capsys, "verify", "r.json", "--key", there.curator().key.public).code == 0
+    assert run(capsys, "--server", there.url, "tables").out == f"{there.curator().tables}\n"
+    told = run(capsys, "--server", there.url, "budget").out
+    assert told.startswith("my limit: spent 0.02 of 1000")
+    assert run(capsys, "--server", there.url, "ask", COUNT, "--rehearse").out.startswith("MADE UP")
+
+
+def test_questions_of_a_file_are_one_charge(there: Served, capsys: Any) -> None:
+    Path("q.sql").write_text(f"{COUNT.replace('GROUP', 'WHERE age > 30 GROUP')}; SELECT AVG(age) AS a FROM visits")
+    assert run(capsys, "--server", there.url, "ask", "--file", "q.sql").code == 0
+    assert "epsilon 0.03" in run(capsys, "--server", there.url, "quote", "--file", "q.sql", "--epsilon", "0.03").out
+    answers = run(capsys, "--server", there.url, "ask", "--file", "q.sql", "--epsilon", "0.03")
+    assert "York" in answers.out
+
+
+@pytest.mark.parametrize(("words", "code", "told"), [
+    (["ask", "SELECT city FROM visits", "--epsilon", "1"], 2, "row"),
+    (["ask", COUNT, "--epsilon", "9999"], 3, "own limit"),
+    (["refresh"], 2, "Leave out --server"), (["log"], 2, "Leave out --server"),
+    (["ask", COUNT, "--epsilon", "1", "--totals", "()"], 2, "totals"), (["receipt", "nope"], 2, "no receipt"),
+])
+def test_errors_end_as_beside_the_data(words: list[str], code: int, told: str, there: Served, capsys: Any) -> None:
+    ended = run(capsys, "--server", there.url, *words)
+    assert (ended.code, ended.out) == (code, "")
+    assert told in ended.err
+
+
+def test_the_token_is_in_a_file_that_nobody_else_may_read(there: Served, capsys: Any, monkeypatch: Any) -> None:
+    monkeypatch.delenv("DPCURATOR_TOKEN")
+    file = Path("token")
+    file.write_text(f"{there.token['bob']}\n")
+    file.chmod(0o644)
+    ended = run(capsys, "--server", there.url, "--token-file", "token", "budget")
+    assert (ended.code, "chmod 600 token" in ended.err) == (4, True)
+    file.chmod(0o600)
+    assert run(capsys, "--server", there.url, "--token-file", "token", "budget", "--json").json["mine"]["name"] == "bob"
+    assert run(capsys, "--server", there.url, "--token-file", "none", "budget").code == 4
+    assert "DPCURATOR_TOKEN" in run(capsys, "--server", there.url, "budget").err
+
+
+def test_a_key_that_is_not_the_curators_is_told(there: Served, capsys: Any) -> None:
+    key = there.curator().key.public
+    assert run(capsys, "--server", there.url, "--public-key", key, "ask", COUNT, "--epsilon", "0.04").code == 0
+    ended = run(capsys, "--server", there.url, "--public-key", "ab" * 32, "ask", COUNT, "--epsilon", "0.04")
+    assert (ended.code, "does not hold" in ended.err) == (4, True)
+
+
+def test_without_a_server_commands_are_of_the_catalog_here(there: Served, capsys: Any) -> None:
+    assert run(capsys, "--server", there.url, "budget").code == 0
+    assert "no such catalog" in run(capsys, "budget").err
