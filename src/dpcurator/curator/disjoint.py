@@ -86,6 +86,8 @@ def together(questions: Sequence[Question], plans: Sequence[Plan], catalog: Cata
 def _of_one(number: int, question: Question, catalog: Catalog) -> Iterator[tuple[Hashable, _OfOne]]:
     """The question without each of its conditions that could be one; and what must be alike for a grouping."""
     parts = (part for item in question.items for part in walk(item.part))
+    if question.sets:
+        return  # whose totals would be over the new column as well
     if any(isinstance(part, Call) and part.function == "QUANTILE" for part in parts):
         return  # of a histogram, whose candidates depend on how many groups there are
     names = [table.name for table in catalog.tables]

@@ -18,6 +18,7 @@ from dpcurator.fronts.options import without_options
 from dpcurator.fronts.sql_calls import PARSED
 from dpcurator.fronts.sql_expressions import MAX_DEPTH as MAX_DEPTH
 from dpcurator.fronts.sql_expressions import syntax_of
+from dpcurator.fronts.sql_grouping import grouping
 from dpcurator.fronts.sql_nodes import kind_of, known, mark_places, unavailable
 from dpcurator.fronts.sql_relations import Queries
 from dpcurator.fronts.text import guard
@@ -142,7 +143,7 @@ def _question(tree: Any) -> Question:
     source = queries.source(args["from_"], args.get("joins") or [])
     plain = source if isinstance(source, Named) else Named("")
     items = tuple(_item(part) for part in args["expressions"])
-    group_by, other = _group(args["group"]) if "group" in args else ((), False)
+    group_by, other, sets = grouping(args["group"], syntax_of) if "group" in args else ((), False, ())
     return Question(
         items=items,
         table=plain.name,
@@ -153,6 +154,7 @@ def _question(tree: Any) -> Question:
         where=_only(args["where"]) if "where" in args else None,
         group_by=group_by,
         other=other,
+        sets=sets,
         having=_only(args["having"]) if "having" in args else None,
         order_by=_order(args["order"]) if "order" in args else (),
         limit=_count(args["limit"], "LIMIT") if "limit" in args else None,
@@ -188,19 +190,6 @@ def _name(node: Any) -> str:
 def _only(node: Any) -> Syntax:
     known(node, "this")
     return syntax_of(node.this)
-
-
-def _group(node: Any) -> tuple[tuple[Syntax, ...], bool]:
-    """What is grouped by, and whether it is written WITH_OTHER(...)."""
-    known(node, "expressions")
-    parts = node.expressions
-    other = len(parts) == 1 and kind_of(parts[0]) == "Anonymous" and str(parts[0].this).upper() == "WITH_OTHER"
-    if other:
-        known(parts[0], "this", "expressions")
-        parts = parts[0].expressions
-    if not parts:
-        raise Refusal("GROUP BY names nothing.", cure="Write it as in GROUP BY city.")
-    return tuple(syntax_of(part) for part in parts), other
 
 
 def _order(node: Any) -> tuple[Ordering, ...]:

@@ -346,6 +346,7 @@ class Question:
     where: Syntax | None = None
     group_by: tuple[Syntax, ...] = ()
     other: bool = False  # GROUP BY WITH_OTHER(...): one more group, of all keys that are not shown
+    sets: tuple[tuple[int, ...], ...] = ()  # of ROLLUP and the like: the columns, by number, that each set keeps
     having: Syntax | None = None
     order_by: tuple[Ordering, ...] = ()
     limit: int | None = None

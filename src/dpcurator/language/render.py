@@ -55,6 +55,9 @@ def render(question: Question) -> str:
         clauses.append(f"WHERE {expression(question.where)}")
     if question.group_by:
         keys = ", ".join(map(expression, question.group_by))
+        if question.sets:
+            sets = (", ".join(expression(question.group_by[index]) for index in one) for one in question.sets)
+            keys = f"GROUPING SETS ({', '.join(f'({one})' for one in sets)})"
         clauses.append(f"GROUP BY WITH_OTHER({keys})" if question.other else f"GROUP BY {keys}")
     if question.having is not None:
         clauses.append(f"HAVING {expression(question.having)}")

@@ -57,6 +57,7 @@ from dpcurator.plan.nodes import (
 from dpcurator.plan.outputs import FUNCTIONS, Look, Shape, post
 from dpcurator.plan.relation_facts import Facts, facts, least_units
 from dpcurator.plan.scope import AggregateRule, Keyed, Scope
+from dpcurator.plan.sets import check_sets, grouping_of
 from dpcurator.plan.undated import check_dated
 
 MAX_KEYS = 1_000_000  # K's public limit (semantics 4.1)
@@ -88,8 +89,10 @@ def bind(question: Question, catalog: Catalog, aggregates: tuple[AggregateRule, 
             "COUNT(DISTINCT x) of all other groups would count a value once for each of them.",
             cure="Write COUNT(*), or GROUP BY without WITH_OTHER.",
         )
+    check_sets(question.sets, source.source, scope.calls)
     plan = Plan(
         source=source,
+        sets=question.sets,
         outputs=outputs,
         having=None if question.having is None else _having(question.having, scope),
         order=tuple(Order(_order(o.part, scope, outputs), o.descending, o.nulls_first) for o in question.order_by),
@@ -257,6 +260,8 @@ def _lookup(scope: Scope, *, aliases: Literal["first", "after keys"] | None = No
         found = None if isinstance(part, Name) else _key_of(part, scope)
         if found is not None:
             return found
+        if isinstance(part, Call) and part.function == "GROUPING":
+            return grouping_of(part, look)
         if isinstance(part, Call) and part.function not in FUNCTIONS:
             return call(part, scope)
         if not isinstance(part, Name):

@@ -19,6 +19,8 @@ from dpcurator.plan.outputs import FUNCTIONS
 MOST_LEVELS: Final = 150  # SQL's have at most 64, twice that where an alias stands for one, and a chain of ANDs ten
 MOST_PARTS: Final = 100_000
 MOST_PLACES: Final = 30  # of ROUND
+MOST_SETS: Final = 64  # of columns that an answer has totals over
+MOST_MARKS: Final = 30  # columns of one GROUPING
 MANY: Final = 10**9
 _KEYS: Final = {
     "integer": "number", "float": "number", "boolean": "truth", "text": "text", "uuid": "text", "date": "date",
@@ -38,6 +40,7 @@ def misfit(plan: Plan) -> str | None:
         reader = _Reader(plan)
         if not plan.outputs:
             raise _Misfit("the plan shows nothing")
+        _sets(plan)
         for output in plan.outputs:
             _shown(output, plan, reader.family(output.part))
         if plan.having is not None and reader.family(plan.having) != "truth":
@@ -92,6 +95,8 @@ class _Reader:
             if op == "ROUND" and len(parts) == 2:
                 right = right and _is_places(parts[1])
             found = "number"
+        elif op == "GROUPING":
+            right, found = 1 <= len(parts) <= MOST_MARKS and all(isinstance(part, Key) for part in parts), "number"
         elif op in _TRUTHS:
             right, found = _many(_TRUTHS[op], families) and set(families) <= {"truth", "null"}, "truth"
         elif op == "IS NULL":
@@ -102,6 +107,17 @@ class _Reader:
         if not right:
             raise _Misfit(f"an output applies {op!r} to what it is not for")
         return found
+
+
+def _sets(plan: Plan) -> None:
+    """Each of columns that are grouped by, named once, of listed keys; no two alike."""
+    columns = len(plan.source.source.columns)
+    if plan.sets and not plan.source.source.listed:
+        raise _Misfit("unknown keys have no totals")
+    if len(set(plan.sets)) < len(plan.sets) or len(plan.sets) > MOST_SETS:
+        raise _Misfit("a set of columns is there twice, or there are too many")
+    if any(list(one) != sorted(set(one)) or not set(one) <= set(range(columns)) for one in plan.sets):
+        raise _Misfit("a total is over columns that are not grouped by")
 
 
 def _many(limits: tuple[int, int], families: Sequence[str]) -> bool:
@@ -134,6 +150,8 @@ def _shown(output: Output, plan: Plan, family: str) -> None:
             ways = {"number", "date", "timestamp"}
         case Result():
             ways = {"number", "whole"} if family == "number" else {family}
+        case Apply("GROUPING"):
+            ways = {"integer"}
         case Apply("ROUND", (_,)):
             ways = {"number", "whole"}
         case _:

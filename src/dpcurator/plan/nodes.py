@@ -307,6 +307,7 @@ class Plan:
     order: tuple[Order, ...] = ()
     limit: int | None = None
     offset: int = 0
+    sets: tuple[tuple[int, ...], ...] = field(default=(), metadata=LATER)  # of grouping columns, each answered: totals
     cut: bool = field(default=False, metadata=LATER)  # how many units are cut is counted too (`pricing/cut.py`)
 
     __repr__ = readable

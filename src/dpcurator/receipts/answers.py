@@ -21,6 +21,7 @@ from dpcurator.plan.check_catalog import disagreement
 from dpcurator.plan.nodes import Key, Output, Plan, Result
 from dpcurator.plan.relation_facts import table_of
 from dpcurator.plan.ruled_out import keys_meant
+from dpcurator.plan.sets import rows_of
 from dpcurator.pricing.cut import reason
 from dpcurator.pricing.quote import price
 from dpcurator.receipts.earlier_notes import earlier_notes
@@ -67,7 +68,7 @@ def check_answer(told: Parsed, answer: Json, catalog: Catalog | None) -> str:
     rows, source = answer["rows"], plan.source.source
     require(plan.limit is None or len(rows) <= plan.limit, "the answer has more rows than LIMIT lets through")
     if source.listed:
-        most = max(0, source.keys - plan.offset)
+        most = max(0, rows_of(source, plan.sets) - plan.offset)
         most = most if plan.limit is None else min(most, plan.limit)
         require(len(rows) == most or (plan.having is not None and len(rows) < most), "the answer has other rows")
     for row in rows:
@@ -118,15 +119,16 @@ def _listed(plan: Plan, rows: list[list[Json]], catalog: Catalog) -> None:
         if any(cell.get("other") for cell in row):
             continue
         found = {(index, numbers.get(canonical(row[place])))
-                 for (place, _, index), numbers in zip(shown, known, strict=True)}
+                 for (place, _, index), numbers in zip(shown, known, strict=True)
+                 if not (plan.sets and row[place] == Cell(None).as_json())}  # a total's
         require(all(number is not None for _, number in found), "the answer has keys that the catalog does not list")
         require(len(found) == len(dict(found)), "the answer has a key in two ways")
         rank = 0
         for index, one in enumerate(lists):
             rank = rank * len(one) + (dict(found).get(index) or 0)
         ranks.append(rank)
-    if {index for *_, index in shown} != set(range(len(lists))):
-        return
+    if plan.sets or {index for *_, index in shown} != set(range(len(lists))):
+        return  # which totals there are is worked out again from the ledger's noisy numbers
     require(len(set(ranks)) == len(ranks), "the answer has a key twice")
     whole = plan.having is not None or ranks == list(range(plan.offset, plan.offset + len(ranks)))
     in_order = bool(plan.order) or (ranks == sorted(ranks) and whole)

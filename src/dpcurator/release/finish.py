@@ -22,6 +22,7 @@ from dpcurator.plan.candidates import candidates
 from dpcurator.plan.nodes import Apply, Given, Key, Post, Result
 from dpcurator.pricing.bars import beta_of, errors_of, rank_of
 from dpcurator.pricing.quote import Quote
+from dpcurator.release.adding import with_sets
 from dpcurator.release.cells import shown_cell
 from dpcurator.release.release import Noisy
 from dpcurator.values import Cell
@@ -33,7 +34,7 @@ OTHER: Final = Cell(None, other=True)  # in the place of a key: all keys that ar
 
 def finish(quote: Quote, released: Noisy | None) -> tuple[tuple[Cell, ...], ...]:
     """The answer's rows. released: None for a quote whose values are all public."""
-    plan, noisy = quote.plan, released or Noisy(quote.lowered.keys, ())
+    plan, noisy = quote.plan, with_sets(quote, released or Noisy(quote.lowered.keys, ()))
     groups = len(noisy.keys) + noisy.other
     if not groups:
         return ()
@@ -81,6 +82,7 @@ class _View:
 
     def __init__(self, quote: Quote, noisy: Noisy, beta: Fraction) -> None:
         self.keys, self.noisy, self.reach = noisy.keys, noisy.readings, quote.reach
+        self.absent = noisy.absent or (frozenset[int](),) * (len(noisy.keys) + noisy.other)
         self.added = noisy.added or (1,) * (len(noisy.keys) + noisy.other)
         counts, without = set(self.added), [one.ask.overall or one.ask.q is not None for one in quote.priced]
         self.readings = [
@@ -106,6 +108,9 @@ class _View:
                 return finished(tuple(self._reading(place, number) for place in places), column, self.reach)
             case Given(value):
                 return _given(value)
+            case Apply("GROUPING", parts):
+                gone = [isinstance(one, Key) and one.index in self.absent[number] for one in parts]
+                return Interval.exactly(Fraction(sum(2**place for place, total in enumerate(reversed(gone)) if total)))
             case Apply(op, parts):
                 return _apply(op, [self.value(inner, number) for inner in parts])
         raise TypeError(f"no value for {part!r}")

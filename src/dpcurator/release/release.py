@@ -34,13 +34,15 @@ class Noisy:
     readings, with one alone.
 
     other: each tuple has one more integer, for all candidates that are not shown. added: of each key, how many groups'
-    numbers are added up in its own (`totals.py`); empty where each is of one group.
+    numbers are added up in its own (`adding.py`); empty where each is of one group. absent: of each key, the columns
+    that it is a total over; empty where none is.
     """
 
     keys: tuple[tuple[Value, ...], ...]
     readings: tuple[tuple[int, ...], ...]
     other: bool = False
     added: tuple[int, ...] = ()
+    absent: tuple[frozenset[int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

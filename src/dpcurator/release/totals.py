@@ -20,13 +20,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from dpcurator.catalog.model import Value
 from dpcurator.errors import Refusal
 from dpcurator.numbers.text_table import printable
 from dpcurator.plan.nodes import Apply, Key, Order, Output, Plan, Post
 from dpcurator.plan.shown_name import in_sql
 from dpcurator.pricing.bars import readings_of, results
 from dpcurator.pricing.quote import Quote
+from dpcurator.release.adding import added_up, groups_of
 from dpcurator.release.finish import finish, meeting
 from dpcurator.release.notes import many, notes
 from dpcurator.release.release import Noisy, Parts
@@ -82,7 +82,7 @@ def planned(quote: Quote, columns: Sequence[str], by: Sequence[str]) -> Totals:
     if without and (named or not found):
         raise without[0]
     order = tuple(Order(output.part, False, True) for output in keys)
-    made = replace(plan, outputs=(*keys, *found), having=None, order=order, limit=None, offset=0)
+    made = replace(plan, outputs=(*keys, *found), having=None, order=order, limit=None, offset=0, sets=())
     parts = _conjuncts(plan.having)
     only = tuple(part for part in parts if not results(part))
     whole = len(only) < len(parts) or plan.limit is not None or plan.offset > 0
@@ -118,18 +118,11 @@ def totals(parts: Parts, columns: Sequence[str], by: Sequence[str], told: Sequen
 
 def _added(quote: Quote, noisy: Noisy, asked: Totals) -> Noisy:
     """The noisy numbers added up over the columns that are not kept, whose places in the keys are empty."""
-    places: dict[tuple[Value, ...], list[int]] = {}
     wanted = list(map(all, zip(*(meeting(quote, noisy, part) for part in asked.only), strict=True)))
-    for number, key in enumerate(noisy.keys):
-        if wanted and not wanted[number]:
-            continue
-        shown = tuple(part if index in asked.kept else None for index, part in enumerate(key))
-        places.setdefault(shown, []).append(number)
-    readings = tuple(
-        values if one.ask.overall else tuple(sum(values[number] for number in group) for group in places.values())
-        for one, values in zip(quote.priced, noisy.readings, strict=True)
-    )
-    return Noisy(tuple(places), readings, added=tuple(map(len, places.values())))
+    groups = groups_of(noisy.keys, asked.kept)
+    if wanted:
+        groups = {key: [number for number in some if wanted[number]] for key, some in groups.items()}
+    return added_up(quote, noisy, {key: some for key, some in groups.items() if some})
 
 
 def _names(given: Sequence[str], name: str) -> tuple[str, ...]:

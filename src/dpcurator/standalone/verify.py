@@ -87,8 +87,8 @@ Like operand pattern escape;  Not part;  AllOf parts;  AnyOf parts"""
 KNOWN = {name: {"node", *fields} for name, *fields in map(str.split, re.split("[;\n]+", FORMS.strip()))}
 KIND = {one.split()[0]: n for n, some in enumerate(FORMS.strip().split("\n\n")) for one in re.split("[;\n]+", some)}
 WITHIN = dict.fromkeys(("outputs", "having", "order"), 1) | dict.fromkeys(("part", "predicate", "by"), 2)
-LATER = {"Bounded": "max_total", "KeyColumn": "per_unit", "Grouped": "min_units", "Plan": "cut", "Ask": "clamped q",
-         "Measured": "beside", "Rows": "one_row", "JoinPublic": "made", "AggregateCall": "q"}
+LATER = {"Bounded": "max_total", "KeyColumn": "per_unit", "Grouped": "min_units", "Plan": "cut sets",
+         "Ask": "clamped q", "Measured": "beside", "Rows": "one_row", "JoinPublic": "made", "AggregateCall": "q"}
 CUT = ("over", "over_error", "units", "units_error")  # what an answer tells of them, beside their name and the reason
 OVERALL = ("everyone", "cut", "cut_groups")  # one number whatever the keys, in which a unit counts once
 ROW_FUNCTIONS = set("""add_i sub_i mul_i mod_i neg_i abs_i sign_i floordiv_i round_i add_f sub_f mul_f div_f mod_f neg_f
@@ -889,8 +889,11 @@ def answer(receipt: Any, printed: Any, catalog: Any = None) -> str:
     need(printed.get("within_bar", small) == small, "other values are marked as smaller than their error bars")
     if "cut" in printed:
         cut_printed(receipt, printed["cut"])
-    keys = receipt["plan"]["source"]["source"]["columns"]
-    most = math.inf if any(key["count"] is None for key in keys) else math.prod(key["count"] for key in keys)
+    counts = [key["count"] for key in receipt["plan"]["source"]["source"]["columns"]]
+    sets = receipt["plan"].get("sets", [range(len(counts))])  # a row for each key of their columns, over the others
+    need(all(kept == sorted({*kept} & {*range(len(counts))}) or type(kept) is range for kept in sets)
+         and ("sets" not in receipt["plan"] or None not in counts), "a total is over columns that are not grouped by")
+    most = math.inf if None in counts else sum(math.prod(counts[index] for index in kept) for kept in sets)
     need(len(printed["rows"]) <= most, "it has more rows than there are keys")
     need(isinstance(printed["repeated"], bool) and all(isinstance(printed[one], str) for one in AMOUNTS),
          "what is printed beside the receipt is malformed")

@@ -1,0 +1,77 @@
+"""Grouping sets: totals in the answer itself, over some of the columns that it is grouped by (semantics 4.6).
+
+The question is that of the finest groups, of all the columns; a set is one more way to show its noisy numbers, added up
+over the columns that it does not keep (`release/adding.py`). So nothing more is read or paid, and the totals agree with
+the groups. Only what adds up has them: counts of rows, sums, and what is made of these. Checked in
+tests/curator/test_sets.py.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from dpcurator.errors import Refusal
+from dpcurator.language.question import Call, Syntax
+from dpcurator.language.render import expression
+from dpcurator.plan.nodes import AggregateCall, Apply, Grouped, Key, Post, of_values
+from dpcurator.plan.outputs import Shape
+from dpcurator.plan.shown_name import in_sql
+
+MOST_ROWS: Final = 1_000_000  # of an answer, as of the listed groups alone
+MOST_MARKS: Final = 30  # columns of one GROUPING
+
+
+def check_sets(sets: Sequence[tuple[int, ...]], grouped: Grouped, calls: Sequence[AggregateCall]) -> None:
+    """That these totals can be shown. Raises Refusal, before anything is paid."""
+    if not sets:
+        return
+    names = [in_sql(column.name) for column in grouped.columns]
+    if not grouped.listed:
+        raise Refusal(
+            "grouping sets need listed groups: of unknown ones, those that are not shown would be missing in totals.",
+            cure=f"Ask each set by itself, as in GROUP BY {', '.join(names)}; or list the keys in the catalog.",
+        )
+    rows = rows_of(grouped, sets)
+    if rows > MOST_ROWS:
+        raise Refusal(
+            f"the grouping sets have {rows:,} rows; the limit is {MOST_ROWS:,}.", cure="Group by fewer columns."
+        )
+    gone = [index for index in range(len(names)) if any(index not in kept for kept in sets)]
+    over = " and ".join(names[index] for index in gone)
+    for call in calls:
+        units = call.column is None and call.function.endswith(" DISTINCT")
+        if units and all(grouped.columns[index].per_unit for index in gone):
+            continue
+        if gone and (units or of_values(call) or call.q is not None):
+            said = "COUNT(DISTINCT ...)" if call.q is None else "a quantile"
+            raise Refusal(
+                f"{said} has no total over {over}: it is not made of what the groups have.",
+                cure=f"Ask for it in a question of its own for each set, as in GROUP BY {', '.join(names)}.",
+            )
+
+
+def rows_of(grouped: Grouped, sets: Sequence[tuple[int, ...]]) -> int:
+    """How many rows an answer has without HAVING and LIMIT: one a listed key, or one a total of each set. No listed
+    key, no total."""
+    if not sets or not grouped.keys:
+        return grouped.keys
+    return sum(math.prod(grouped.columns[index].count or 0 for index in kept) for kept in sets)
+
+
+def grouping_of(call: Call, look: Callable[[Syntax], tuple[Post, Shape] | None]) -> tuple[Post, Shape]:
+    """GROUPING(a, b): 1 for each column that a row is a total over, as bits, the last column's the lowest."""
+    keys: list[Post] = []
+    for part in call.arguments:
+        found = look(part)
+        if found is None or not isinstance(found[0], Key):
+            break
+        keys.append(found[0])
+    if call.star or call.distinct or not call.arguments or len(keys) < len(call.arguments) or len(keys) > MOST_MARKS:
+        named = expression(call.arguments[0]) if call.arguments else "city"
+        raise Refusal(
+            "GROUPING takes columns that are grouped by.", where=call.at,
+            cure=f"Write it as in GROUPING({named}), with GROUP BY ROLLUP({named}).",
+        )
+    return Apply("GROUPING", tuple(keys)), "integer"

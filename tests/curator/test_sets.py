@@ -1,0 +1,161 @@
+"""ROLLUP, CUBE, GROUPING SETS and GROUPING: what they mean in SQL, what they cost, and their receipts."""
+
+from __future__ import annotations
+
+import copy
+from fractions import Fraction
+from typing import Any
+
+import duckdb
+import pytest
+from house import holds, opened, spent
+from questions import CATALOG, planned
+
+import dpcurator as dp
+from dpcurator.errors import Refusal
+from dpcurator.fronts.sql import parse
+from dpcurator.language.render import render
+from dpcurator.plan.check_outputs import misfit
+from dpcurator.standalone import verify as standalone
+
+ROLLED = "SELECT city, seen, COUNT(*) AS n, SUM(age) AS s, AVG(age) AS a FROM visits GROUP BY ROLLUP(city, seen)"
+FINEST = "SELECT city, seen, COUNT(*) AS n, SUM(age) AS s, AVG(age) AS a FROM visits GROUP BY city, seen"
+
+# --- what they mean ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("written", "columns", "sets"), [
+    ("ROLLUP(city, ward)", 2, [(0, 1), (0,), ()]), ("ROLLUP((city, ward), smoker)", 3, [(0, 1, 2), (0, 1), ()]),
+    ("CUBE(city, ward)", 2, [(0, 1), (0,), (1,), ()]),
+    ("GROUPING SETS ((city, ward), (city), ())", 2, [(0, 1), (0,), ()]),
+    ("GROUPING SETS (city, ward)", 2, [(0,), (1,)]), ("city, ROLLUP(ward)", 2, [(0, 1), (0,)]),
+    ("GROUPING SETS (ROLLUP(city, ward), smoker)", 3, [(0, 1), (0,), (), (2,)]),
+    ("ROLLUP(city), CUBE(ward)", 2, [(0, 1), (0,), (1,), ()]), ("GROUPING SETS ((city, ward))", 2, [(0, 1)]),
+])
+def test_which_sets_are_meant(written, columns, sets):
+    question = parse(f"SELECT COUNT(*) FROM visits GROUP BY {written}")
+    assert (len(question.group_by), list(question.sets)) == (columns, sets)
+    again = parse(render(question))
+    assert (again.group_by, again.sets) == (question.group_by, question.sets)
+    plan = planned(f"SELECT COUNT(*) AS n, GROUPING(city) AS g FROM visits GROUP BY {written}")
+    assert list(plan.sets) == sets
+    assert misfit(plan) is None
+
+
+@pytest.mark.parametrize(("written", "words"), [
+    ("city, ROLLUP(city, ward)", "written twice"), ("ROLLUP()", "names nothing"),
+    ("GROUPING SETS (())", "names nothing"),
+    ("CUBE(city, ward, smoker, day, age, code, note)", "more than 64 sets"),
+    ("ROLLUP(note)", "needs a public list"), ("city WITH ROLLUP", "ROLLUP"),
+])
+def test_what_is_refused(written, words):
+    with pytest.raises(Refusal, match=words):
+        planned(f"SELECT COUNT(*) FROM visits GROUP BY {written}")
+
+
+@pytest.mark.parametrize(("item", "words"), [
+    ("COUNT(DISTINCT patient)", "no total over city"), ("COUNT(DISTINCT note)", "no total over city"),
+    ("MEDIAN(age)", "a quantile has no total"), ("GROUPING(age)", "GROUP BY"), ("GROUPING(COUNT(*))", "GROUPING takes"),
+    ("GROUPING()", "GROUPING takes"),
+])
+def test_what_does_not_add_up_is_refused_with_the_questions_to_ask(item, words):
+    with pytest.raises(Refusal, match=words) as told:
+        planned(f"SELECT {item} AS x FROM visits GROUP BY ROLLUP(city)")
+    if "no total" in words:
+        assert told.value.cure.endswith("GROUP BY city.")
+        planned(f"SELECT {item} AS x FROM visits GROUP BY city")
+    planned("SELECT COUNT(DISTINCT patient) AS x, city FROM visits GROUP BY GROUPING SETS ((city))")
+
+
+def test_unknown_keys_have_no_totals(tmp_path):
+    told: dict[str, Any] = {
+        "curator": {"protects": "people", "salt": "0123456789abcdef" * 2}, "ledger": {"epsilon": 9, "delta": "1e-6"},
+        "tables": {"visits": {"unit": "who", "max_total": 2, "columns": {
+            "who": "text", "city": {"type": "text", "keys": "unknown"}}}},
+    }
+    with pytest.raises(Refusal, match="need listed groups"):
+        dp.rehearsing(told).rehearse("SELECT city, COUNT(*) AS n FROM visits GROUP BY ROLLUP(city)")
+
+
+PLAIN = [
+    f"SELECT city, seen, COUNT(*) AS n, SUM(age) AS s, AVG(age) AS a, GROUPING(city, seen) AS g, GROUPING(seen) AS h "
+    f"FROM visits{where} GROUP BY {group} {tail}"
+    for group in ("ROLLUP(city, seen)", "CUBE(seen, city)", "GROUPING SETS ((city), (seen), ())", "city, ROLLUP(seen)",
+                  "GROUPING SETS ((city, seen), ())")
+    for where in ("", " WHERE age < 60")
+    for tail in ("", "HAVING GROUPING(city, seen) > 0 OR COUNT(*) > 30")
+]
+
+
+def test_at_a_huge_price_they_are_what_plain_sql_says(tmp_path):
+    """20 statements; noise other than 0 has a probability below 1e-300."""
+    people = [(f"p{n}", ("Hull", "Leeds", "York")[n % 3], n % 5 < 2, n * 7 % 101) for n in range(240)]
+    told: dict[str, Any] = {
+        "curator": {"protects": "people"}, "ledger": {"epsilon": 10**15},
+        "tables": {"visits": {"unit": "who", "max_total": 1, "columns": {
+            "who": "text", "city": {"type": "text", "keys": ["Hull", "Leeds", "York"]}, "seen": "boolean",
+            "age": {"type": "integer", "bounds": [0, 100]}}}},
+    }
+    table = {name: [row[n] for row in people] for n, name in enumerate(told["tables"]["visits"]["columns"])}
+    curator = dp.open(told, directory=tmp_path, visits=table, refresh=True)
+    plain = duckdb.connect()
+    plain.execute("CREATE TABLE visits (who TEXT, city TEXT, seen BOOL, age BIGINT)")
+    plain.executemany("INSERT INTO visits VALUES (?, ?, ?, ?)", people)
+    for text in PLAIN:
+        mine = sorted(curator.ask(text, epsilon=10**12, cut=False).rows, key=repr)
+        wanted = sorted(plain.execute(text).fetchall(), key=repr)
+        assert [row[:4] + row[5:] for row in mine] == [row[:4] + row[5:] for row in wanted], text
+        assert [row[4] for row in mine] == pytest.approx([row[4] for row in wanted], rel=1e-12), text
+    assert spent(curator) == 2 * 10**12  # of the finest groups, with the condition and without
+
+
+# --- what they cost, and how wrong they are ---------------------------------------------------------------------------
+
+
+def test_they_are_free_after_the_groups_and_are_their_sums(tmp_path):
+    curator = opened(tmp_path)
+    groups = curator.ask(FINEST, epsilon=1)
+    rolled = curator.ask(ROLLED, epsilon=1)
+    assert (rolled.cost, spent(curator)) == (0, 1)
+    assert rolled.rows[:6] == groups.rows
+    assert rolled["n"][-1] == groups.totals("n", by=[])["n"][0]
+    assert rolled.error("n")[-1] == groups.totals("n", by=[]).error("n")[0]
+    assert rolled.interval("a")[-1] == groups.totals("a", by=[]).interval("a")[0]
+    assert rolled.rows[6:9] == [(city, None, *rest) for city, *rest in groups.totals(by=["city"]).rows]
+    assert rolled.totals("n", by=["city"])["n"] == groups.totals("n", by=["city"])["n"]
+    holds(curator, rolled, [groups.receipt])
+
+
+def test_batches_and_rehearsals_have_them_too(tmp_path):
+    curator = opened(tmp_path)
+    answers = curator.batch([ROLLED, FINEST, "SELECT city, COUNT(*) AS n FROM visits WHERE seen GROUP BY ROLLUP(city)",
+                             "SELECT COUNT(*) AS n FROM visits WHERE city = 'Leeds'"], epsilon=2)
+    assert answers[0].rows[:6] == answers[1].rows
+    for answer in answers:
+        holds(curator, answer)
+    assert len(curator.rehearse(ROLLED, epsilon=1).rows) == 10
+
+
+def test_receipts_hold_by_both_verifiers_and_forged_ones_do_not(tmp_path):
+    curator = opened(tmp_path)
+    answer = curator.ask(ROLLED, epsilon=1)
+    holds(curator, answer)
+    printed = answer.as_json()
+    for sets in ([[0, 1], [0], [2]], [[0, 0]], [[1, 0]], [["0"]], [[0], [0]]):
+        forged = copy.deepcopy(printed)
+        forged["receipt"]["plan"]["sets"] = sets
+        assert not dp.verify(forged["receipt"], answer=forged).holds, sets
+        assert not all(well for _, well, _ in standalone.steps(forged["receipt"], printed=forged)), sets
+    longer = copy.deepcopy(printed)
+    longer["rows"].append(longer["rows"][-1])
+    assert not dp.verify(longer["receipt"], answer=longer).holds
+    assert not all(well for _, well, _ in standalone.steps(longer["receipt"], printed=longer))
+
+
+def test_the_bar_of_a_total_is_that_of_the_sum(tmp_path):
+    """Of six draws of discrete Laplace noise it is wider than one's, and narrower than six bars."""
+    answer = opened(tmp_path).ask(ROLLED, epsilon=1)
+    one, all_six = (Fraction(error) for error in (answer.error("n")[0], answer.error("n")[-1]))
+    assert one < all_six < 4 * one
+    assert answer.shown == ("text", "boolean", "whole", "whole", "number")
+    assert CATALOG.currency == "epsilon"
