@@ -49,6 +49,7 @@ TABLE = [
     ("SELECT * FROM visits", "single rows"),
     ("SELECT visits.* FROM visits", "single rows"), ("SELECT COUNT(*), * FROM visits", "single rows"),
     ("SELECT AVG(net-gain) FROM visits", "reads as arithmetic. Put the column's name in double quotes"),
+    ("SELECT AVG(Alter) FROM visits", 'A name that is also a word of SQL goes in double quotes: "Alter".'),
     ("SELECT AVG(`net-gain`) FROM visits", "not in backticks"), ("SELECT AVG([net-gain]) FROM visits",
     "ARRAY is not available"),
     ("SELECT AVG(w.age) FROM visits v", '"w" is not the table'), ("SELECT AVG(visits.age) FROM visits v",
