@@ -26,7 +26,88 @@ from dpcurator.fronts.text import guard
 from dpcurator.language.question import Item, Name, Named, Ordering, Question, Syntax
 
 _CLAUSES: Final = {"expressions", "from_", "where", "group", "having", "order", "limit", "offset", "joins", "with_"}
-_CLAUSE_WORDS: Final = re.compile(  # nobody means these as a name where a question cannot be read
+_CLAUSE_WORDS: Final = {
+    "distinct": "SELECT DISTINCT", "laterals": "LATERAL",
+    "windows": "a window", "qualify": "QUALIFY", "pivots": "PIVOT", "sample": "TABLESAMPLE", "into": "INTO",
+    "operation_modifiers": "this modifier", "hint": "a hint", "kind": "SELECT AS", "locks": "FOR UPDATE",
+}
+
+
+_ONE_SELECT: Final = (
+    "A question is SELECT aggregates FROM a table WHERE ... GROUP BY ... HAVING ... ORDER BY ... LIMIT."
+)
+_CLAUSE_CURES: Final = {
+    "distinct": "Write GROUP BY with the same columns, as in SELECT city, COUNT(*) FROM visits GROUP BY city.",
+    "qualify": "Use HAVING; the first row of each person is what QUALIFY in a subquery keeps, in FROM.",
+    "sample": "Ask of all rows: a price buys the same error however many there are.",
+}
+
+
+@lru_cache(maxsize=1)
+def _grammar() -> Any:
+    """The parser's plain grammar, with every function left as it was written: its readings of some lose an argument."""
+    from sqlglot.dialects.dialect import Dialect
+    from sqlglot.parser import Parser as Base
+
+    class Written(Dialect):
+        class Parser(Base):
+            FUNCTIONS = {name: Base.FUNCTIONS[name] for name in PARSED}  # noqa: RUF012 - the parser's own way
+
+            def _parse_ordered(self, parse_method: Any = None) -> Any:
+                """With whether NULLS FIRST or LAST is written: the parser puts its own in where it is not."""
+                found = super()._parse_ordered(parse_method)
+                words = [token.text.upper() for token in self._tokens[max(0, self._index - 2) : self._index]]
+                if found is not None and words in (["NULLS", "FIRST"], ["NULLS", "LAST"]):
+                    found.meta["said"] = True
+                return found
+
+    return Written
+
+
+def trees(text: str) -> list[Any]:
+    """The statements of a text, parsed. Raises what the parser raises."""
+    import sqlglot
+
+    return [one for one in sqlglot.parse(text, read=_grammar()) if one is not None]
+
+
+def parse(text: str) -> Question:
+    """The question that an SQL text asks. Raises Refusal with the place and the cure."""
+    guard(text)
+    whole, (text, options) = text, without_options(text)
+    from sqlglot.errors import SqlglotError
+
+    try:
+        statements = trees(text)
+    except SqlglotError as error:
+        raise _syntax(error, whole) from None
+    except Exception:  # whatever a parser stumbles over, stack included, the text is at fault, and it is public
+        raise _unreadable() from None
+    found = [statement for statement in statements if kind_of(statement) != "Semicolon"]
+    if len(found) != 1:
+        what = "there is more than one statement" if found else "the question is empty"
+        raise Refusal(f"{what}.", cure="Ask one SELECT at a time.")
+    try:
+        return replace(question_of(found[0], text), caps=options.caps, price=options.price)
+    except Refusal as refused:
+        if text == whole or all(mend.to != "question" for mend in refused.mends):
+            raise
+        raise Refusal(refused.what, where=refused.where, cure=refused.cure) from None  # its own options would be lost
+    except (AttributeError, KeyError, TypeError, ValueError, IndexError):  # a tree of a shape no test has met
+        raise _unreadable() from None
+
+
+def question_of(tree: Any, text: str) -> Question:
+    """The question a parsed statement asks. Raises Refusal."""
+    mark_places(tree, text)
+    return _question(tree)
+
+
+def _unreadable() -> Refusal:
+    return Refusal("this is not SQL that can be read.", cure="Write one SELECT ... FROM table.")
+
+
+_NO_NAMES: Final = re.compile(  # nobody means these as a name where a question cannot be read
     "SELECT|FROM|WHERE|GROUP|BY|ORDER|HAVING|LIMIT|JOIN|ON|USING|AND|OR|NOT|AS|CASE|WHEN|THEN|ELSE|END|WITH|UNION|ALL|"
     "DISTINCT|OVER|PARTITION|FILTER|QUALIFY|IN|IS|NULL|LIKE|BETWEEN|EXISTS|INTERVAL", re.IGNORECASE
 )
@@ -42,7 +123,7 @@ def _syntax(error: Any, text: str) -> Refusal:
         cure = 'Write names in double quotes, as in "net gain", not in backticks.'
         mends = (Mend(text.replace("`", '"'), to="question"),)
     near = str(details.get("highlight") or "").strip()
-    if not mends and re.fullmatch(r"[A-Za-z]\w{0,39}", near) and not _WORDS.fullmatch(near):
+    if not mends and re.fullmatch(r"[A-Za-z]\w{0,39}", near) and not _NO_NAMES.fullmatch(near):
         cure = f'A name that is also a word of SQL goes in double quotes: "{near}".'
     shown = f" near {near!r}" if near and len(near) <= 40 and near.isprintable() else ""
     return Refusal(f"the SQL cannot be read{shown}.", where=where, cure=cure, mends=mends)
