@@ -68,7 +68,7 @@ TABLE = [
     "window"),
     ("SELECT SUM(age) OVER (PARTITION BY city) FROM visits", "a window function"), ("SELECT (SELECT 1) FROM visits",
     "subquery"),
-    ("SELECT RANK() OVER (ORDER BY age) FROM visits", "window"),
+    ("SELECT RANK() OVER (ORDER BY age) FROM visits", "Write ROW_NUMBER()"),
     ("SELECT COUNT(DISTINCT patient) FILTER (WHERE age > 3) FROM visits", "stands in WHERE, not in FILTER"),
     ("SELECT ROUND(SUM(age)) FILTER (WHERE age > 3) FROM visits", "FILTER here"),
     ("SELECT CASE WHEN COUNT(*) > 3 THEN 1 END FROM visits", "CASE"), ("SELECT CAST(COUNT(*) AS TEXT) FROM visits",
