@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import json
 import math
+import re
 from fractions import Fraction
 from typing import Any
 
@@ -126,7 +127,9 @@ def test_the_answer_shows_its_bar_in_rank_everywhere(tmp_path):
     ("MEDIAN(city)", "numbers, dates or times"), ("MEDIAN(seen)", "AVG(seen)"), ("MEDIAN(floor)", "no column"),
     ("QUANTILE(age, 1.5)", "from 0 to 1"), ("QUANTILE(age, 0.12345678)", "six decimal"),
     ("QUANTILE(age)", "MEDIAN(age)"), ("QUANTILE(age, gain)", "from 0 to 1"), ("MEDIAN(day)", "no bounds"),
-    ("MEDIAN(DISTINCT age)", "not available"),
+    ("MEDIAN(DISTINCT age)", "not available"), ("MEDIAN(INTERVAL '1 day')", "takes no interval"),
+    ("MAX(city)", "COUNT(city)"), ("MODE(city)", "GROUP BY city ORDER BY n DESC LIMIT 1"),
+    ("TOP_K(city, 3)", "GROUP BY city ORDER BY n DESC LIMIT 3"),
     ("PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY age, gain)", "one number"), ("MIN(age)", "QUANTILE(age, 0.05)"),
     ("MEDIAN(age * 100000000000 * 100000000)", "too far apart"), ("PERCENTILE_CONT(age)", "PERCENTILE"),
 ])
@@ -136,6 +139,18 @@ def test_what_is_no_quantile_is_refused_with_a_cure(tmp_path, text, words):
         curator.ask(f"SELECT {text} AS m FROM visits", epsilon=1)
     assert words in f"{refused.value.what} {refused.value.cure}"
     assert spent(curator) == 0
+
+
+def test_cures_of_quantiles_and_of_the_most_frequent_work_as_written(tmp_path):
+    curator = opened(tmp_path)
+    for text in ("MAX(age * 2)", "MAX(LN(age))", "MIN(gain)", "MODE(city)", "TOP_K(city, 2)"):
+        with pytest.raises(Refusal) as refused:
+            curator.ask(f"SELECT {text} AS m FROM visits WHERE seen", epsilon=1)
+        cure = refused.value.cure
+        written = re.search(r"near the end, (QUANTILE.*)\.$|(SELECT .* LIMIT \d+)", cure)
+        assert written is not None
+        asked = written[2] or f"SELECT {written[1]} AS m FROM visits WHERE seen"
+        assert curator.ask(asked, epsilon=1).rows
 
 
 def test_within_is_no_way_to_ask_for_a_rank(tmp_path):

@@ -26,7 +26,7 @@ PARSED: Final = ("COUNT", "SUM", "AVG", "ROUND", "ABS", "COALESCE", "NULLIF")  #
 _ALSO: Final = {**ALSO, "IIF": "IF", "MEAN": "AVG", "VARIANCE": "VAR_SAMP", "STDDEV": "STDDEV_SAMP",
                 "MIN_BY": "ARG_MIN", "MAX_BY": "ARG_MAX", "EVERY": "BOOL_AND",
                 "LOGICAL_AND": "BOOL_AND", "LOGICAL_OR": "BOOL_OR",
-                "QUANTILE_DISC": "QUANTILE", "QUANTILE_CONT": "QUANTILE"}
+                "QUANTILE_DISC": "QUANTILE", "QUANTILE_CONT": "QUANTILE", "APPROX_QUANTILE": "QUANTILE"}
 
 
 def is_function(node: Any) -> bool:

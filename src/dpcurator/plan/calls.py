@@ -119,7 +119,7 @@ def _quantile(call: Call, scope: Scope) -> tuple[AggregateCall, AggregateRule]:
                       cure="Leave out WITH_OTHER.")
     typed = scope.reader(call.function).value(call.arguments[0])
     written = words(call.arguments[0]) or typed.name
-    if typed.type not in (*NUMERIC, "date", "timestamp", "local"):
+    if typed.type not in (*ORDERED, "interval"):
         instead = f"AVG({written})" if typed.type == "boolean" else f"COUNT({written})"
         raise Refusal(
             f"a quantile is of numbers, dates or times, and {written} is {typed.type}.", where=call.at,
@@ -246,8 +246,13 @@ def _no_aggregate(call: Call, functions: list[str], scope: Scope) -> Refusal:
         whom = "false" if call.function == "BOOL_AND" else "true"
         cure = f"A single row decides it. Ask how many are {whom}: {put}."
         return Refusal(f"{call.function} of rows is not answered.", where=call.at, cure=cure, mends=_put(put, over))
-    if inner is not None and over is not None and call.function in _ENDS:
-        put = f"QUANTILE({expression(inner)}, {_ENDS[call.function]})"
+    if inner is not None and call.function in _COMMON:
+        named, many = expression(inner), words(call.arguments[1]) if len(call.arguments) == 2 else "1"
+        asked = f"SELECT {named}, COUNT(*) AS n FROM {quote(scope.table.name)} GROUP BY {named} ORDER BY n DESC"
+        return Refusal(what, where=call.at, cure=f"Ask for the most frequent values by their counts: {asked} "
+                       f"LIMIT {many or 1}. Which are named is decided by the noisy counts.")
+    if inner is not None and over is not None and call.function in _ENDS and (of := _ordered(inner, scope)):
+        put = f"QUANTILE({of}, {_ENDS[call.function]})"
         cure = f"{there} It would be one row's own value; ask for a quantile near the end, {put}."
         return Refusal(what, where=call.at, cure=cure, mends=_put(put, over))
     if inner is not None and over is not None and call.function in _RANKS:
@@ -259,6 +264,18 @@ def _no_aggregate(call: Call, functions: list[str], scope: Scope) -> Refusal:
         cure = f"Did you mean {close[0]}? {there}"
         return Refusal(what, where=call.at, cure=cure, mends=_put(close[0], call.function))
     return Refusal(what, where=call.at, cure=there)
+
+
+def _ordered(part: Syntax, scope: Scope) -> str | None:
+    """The expression as a quantile takes it, in CLIP where it has no bounds; None where it has no quantile."""
+    try:
+        typed = scope.reader("SELECT").value(part)
+        if typed.type not in ORDERED or (is_field(typed.part) and typed.part == unit_field(scope.table)):
+            return None
+        measured = _measured(typed, scope.table)
+    except Refusal:
+        return None
+    return f"CLIP({expression(part)}, {_limits(measured)})" if measured.lower is None else expression(part)
 
 
 def measuring(part: Syntax, text: str, scope: Scope) -> str:
@@ -284,7 +301,9 @@ def _put(put: str | None, over: str | None) -> tuple[Mend, ...]:
 
 _SPREADS: Final = {"STDEV": "STDDEV", "STD": "STDDEV", "STDEVP": "STDDEV_POP", "VAR": "VARIANCE", "VARP": "VAR_POP"}
 _ENDS: Final = {"MIN": "0.05", "MAX": "0.95"}
-_RANKS: Final = ("MODE", "PERCENTILE", "ANY_VALUE", "FIRST", "LAST", "APPROX_QUANTILE")
+_RANKS: Final = ("MIN", "MAX", "PERCENTILE", "ANY_VALUE", "FIRST", "LAST")
+_COMMON: Final = ("MODE", "TOP_K", "APPROX_TOP_K")
+ORDERED: Final = (*NUMERIC, "date", "timestamp", "local")  # of which there are quantiles
 
 
 def _needs_number(call: Call, place: int, typed: Typed) -> None:
