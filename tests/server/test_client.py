@@ -107,7 +107,11 @@ def test_who_does_not_sign_in_is_told_so(served: Served) -> None:
 @pytest.mark.parametrize(("url", "token", "words"), [
     ("http://dp.example", "t", "in the clear"), ("ftp://dp.example", "t", "not a server's address"),
     ("https://user@dp.example", "t", "not a server's address"), ("dp.example", "t", "not a server's address"),
-    ("https://dp.example", "", "no token"),
+    ("https://dp.example", "", "no token"), ("http://[::1", "t", "not a server's address"),
+    ("https://dp.example:x", "t", "not a server's address"), ("https://dp.example/\x00", "t", "not a server's address"),
+    ("https://:pass@dp.example", "t", "not a server's address"),
+    ("http://localhost\\.x", "t", "not a server's address"),
+    ("https://dp.example", "caf\xe9", "no token"), ("https://dp.example", "a\nb", "no token"),
 ])
 def test_what_is_no_connection_is_refused(url: str, token: str, words: str, monkeypatch: Any) -> None:
     monkeypatch.delenv("DPCURATOR_TOKEN", raising=False)
@@ -176,6 +180,77 @@ def test_after_some_tries_it_says_that_nothing_is_paid_twice() -> None:
 def test_whatever_comes_back_is_an_error_of_dpcurators_own(reply: Any) -> None:
     with pytest.raises(dp.DpcuratorError):
         Line(reply).remote().ask(COUNT, epsilon=1)
+
+
+FORGED = {"cost": "1", "spent": "1", "budget": "1", "currency": "epsilon", "made_up": False, "receipt": None,
+          "repeated": False, "columns": ["n"], "shown": ["whole"], "confidence": "0.95", "notes": [],
+          "rows": [[{"value": 1, "error": 1.0, "low": 0.0, "high": 2.0}]]}
+ASKS: dict[str, Any] = {
+    "ask": lambda far: far.ask(COUNT, epsilon=1), "batch": lambda far: far.batch([COUNT], epsilon=1),
+    "quote": lambda far: far.quote(COUNT, epsilon=1), "table": lambda far: far.table("visits"),
+    "recall": lambda far: far.recall("abcd"), "answers": lambda far: far.answers(),
+}
+
+
+@pytest.mark.parametrize("reply", [
+    (200, "[" * 100_000), (200, 5), (200, "null"), (200, '"text"'), (200, "1" * 6000), (200, '{"text": NaN}'),
+    (402, {"error": "over budget", "requested": None, "remaining": "1", "currency": "epsilon"}),
+    (402, {"error": "over budget", "requested": "1e999999999", "remaining": "1", "currency": "epsilon"}),
+    (400, {"error": "refused", "what": "x", "mends": 5}),
+], ids=lambda reply: repr(reply)[:60])
+def test_whatever_comes_back_to_whatever_was_asked(reply: Any) -> None:
+    """Amounts with exponents that would fill the memory, levels without an end, and what is no list or no object."""
+    for ask in ASKS.values():
+        with pytest.raises(dp.DpcuratorError):
+            ask(Line(reply).remote())
+
+
+@pytest.mark.parametrize("change", [
+    {"cost": "1e999999999"}, {"confidence": "1e999999999"}, {"budget": 5}, {"rows": 5}, {"notes": [5]},
+    {"rows": [[{"value": 1, "error": "1e999999999", "low": None, "high": None}]]}, {"currency": None},
+    {"rows": [[{"value": [], "error": None, "low": None, "high": None}]]}, {"columns": [{}]},
+    {"cut": {"over": "1e999999999", "over_error": 1, "units": 1, "units_error": 1, "protects": "p", "reason": "r"}},
+])
+def test_a_number_that_is_none_is_found_before_it_is_printed(change: Any) -> None:
+    assert "n" in str(Line((200, FORGED)).remote().ask(COUNT, epsilon=1))
+    with pytest.raises(dp.Misconfigured, match="not a curator's"):
+        Line((200, FORGED | change)).remote().ask(COUNT, epsilon=1)
+    with pytest.raises(dp.Misconfigured, match="not a curator's"):
+        Line((200, {"tables": [{"name": 1, "columns": [], "unit": None}]})).remote().table("visits")
+
+
+def test_a_batch_has_as_many_answers_as_questions() -> None:
+    assert len(Line((200, [FORGED, FORGED])).remote().batch([COUNT, COUNT], epsilon=1)) == 2
+    with pytest.raises(dp.Misconfigured, match="not a curator's"):
+        Line((200, [FORGED])).remote().batch([COUNT, COUNT], epsilon=1)
+
+
+@pytest.mark.parametrize(("ask", "words"), [
+    (lambda far: far.ask(COUNT, epsilon=float("inf")), "not finite"),
+    (lambda far: far.ask("\ud800"), "half a character"),
+    (lambda far: far.ask(b"SELECT 1"), "SQL text"), (lambda far: far.batch(COUNT, epsilon=1), "list of questions"),
+    (lambda far: far.recall(".."), "printed below"), (lambda far: far.receipt("a/b"), "printed below"),
+    (lambda far: far.ask(COUNT, epsilon=1, request_id="caf\xe9\n"), "request id"),
+])
+def test_what_cannot_be_sent_is_refused_here(ask: Any, words: str) -> None:
+    line = Line((200, FORGED))
+    with pytest.raises(dp.Refusal, match=words):
+        ask(line.remote())
+    assert not line.seen
+
+
+def test_with_the_key_the_answer_of_another_account_is_found(served: Served) -> None:
+    key, of_bob = served.curator().key.public, served.ask("bob", epsilon="0.05").json()
+    for who, holds in (("bob", True), ("ana", False)):
+        line = Line((200, of_bob)).remote(key)
+        line._client.headers["Authorization"] = f"Bearer {served.token[who]}"
+        if holds:
+            assert line.ask(COUNT, epsilon="0.05").rows
+            continue
+        with pytest.raises(dp.Misconfigured, match="does not hold"):
+            line.ask(COUNT, epsilon="0.05")
+    with pytest.raises(dp.Refusal, match="no public key"):
+        dp.connect("https://dp.example", token="t", key="zz")
 
 
 def test_with_the_key_a_changed_answer_is_found(served: Served) -> None:

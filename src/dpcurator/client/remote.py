@@ -3,8 +3,11 @@
 Retries   A request that got no reply is sent again, at most `TRIES` times. That is safe: the same question at the same
           price is the same request, and one with fresh=True is sent under a key of its own.
 Checks    With `key`, every answer that was paid is checked as it arrives: its receipt must be signed by that key, hold
-          by itself, and be of the values sent, so whoever stands between cannot change an answer. That it is the answer
-          to this question, and no other of the same curator's, its receipt says: `answer.receipt["plan"]`.
+          by itself, be of the values sent and of this account, so whoever stands between cannot change an answer. That
+          it is the answer to this question, and no other of the same account's, its receipt says:
+          `answer.receipt["plan"]`.
+Replies   Whatever comes back is an answer in its form, or an error of dpcurator's own: a reply is not believed to be
+          from a curator before it has that form.
 Checked   tests/server/test_client.py, against a server.
 """
 
@@ -12,19 +15,21 @@ from __future__ import annotations
 
 import ipaddress
 import json
+import math
 import os
+import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final, NoReturn, Unpack
-from urllib.parse import quote as escaped
 from urllib.parse import urlsplit
 
 from dpcurator.catalog.model import Column, Table
 from dpcurator.errors import DpcuratorError, Fault, Mend, Misconfigured, OverBudget, Refusal
+from dpcurator.numbers.rational import rational
 from dpcurator.release.answer import Answer, answer_of
-from dpcurator.values import Json
+from dpcurator.values import Json, read_json
 
 if TYPE_CHECKING:
     from dpcurator.fronts.frame import Frame
@@ -35,6 +40,8 @@ if TYPE_CHECKING:
 TRIES: Final = 4
 TOKEN: Final = "DPCURATOR_TOKEN"
 _AGAIN: Final = (429, 502, 503, 504)
+_NAME: Final = re.compile("[A-Za-z0-9][A-Za-z0-9._:-]{0,199}")
+_KEY: Final = re.compile("[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +89,13 @@ def connect(url: str, *, token: str | None = None, key: str | None = None, timeo
     found = token if token is not None else os.environ.get(TOKEN, "")
     if not found:
         raise Misconfigured("there is no token.", cure=f"Give token=, or set the variable {TOKEN}.")
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.username:
-        raise Refusal(f"{url!r} is not a server's address.", cure='Write it as in "https://dp.clinic.example".')
-    if parts.scheme == "http" and not _is_here(parts.hostname):
+    if not isinstance(found, str) or not found.isascii() or not found.isprintable() or " " in found:
+        raise Misconfigured("this is no token.", cure="Give it as `dpcurator user add` showed it, as in ana.Qm9...")
+    if key is not None and not (isinstance(key, str) and _KEY.fullmatch(key)):
+        raise Refusal("key is no public key.", cure="It is 64 digits and small letters a to f, as `dpcurator key` "
+                      "prints it.")
+    host, secure = _address(url)
+    if not secure and not _is_here(host):
         raise Misconfigured("the token would cross the network in the clear.", where=url,
                             cure="Use the server's https address.")
     try:
@@ -94,9 +104,21 @@ def connect(url: str, *, token: str | None = None, key: str | None = None, timeo
         raise Refusal("httpx is not installed.", cure='Run: pip install "dpcurator[client]"') from None
     client = httpx.Client(
         base_url=url.rstrip("/"), headers={"Authorization": f"Bearer {found}"}, follow_redirects=False,
-        timeout=httpx.Timeout(timeout, connect=10), trust_env=not _is_here(parts.hostname),
+        timeout=httpx.Timeout(timeout, connect=10), trust_env=not _is_here(host),
     )
     return Remote(client, url.rstrip("/"), key)
+
+
+def _address(url: object) -> tuple[str, bool]:
+    """Its host, and whether it has TLS. Raises Refusal for what is no server's address."""
+    try:
+        if isinstance(url, str) and url.isascii() and url.isprintable() and not set(url) & set(" \\@"):
+            parts = urlsplit(url)
+            if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0 and not parts.query:
+                return parts.hostname, parts.scheme == "https"
+    except ValueError:
+        pass
+    raise Refusal(f"{url!r} is not a server's address.", cure='Write it as in "https://dp.clinic.example".')
 
 
 def _is_here(host: str) -> bool:
@@ -124,7 +146,11 @@ class Remote:
         """A table by its exact name, to ask in steps: `.where(...).group_by(...).agg(...)`. Raises Refusal."""
         from dpcurator.fronts.frame import start
 
-        return start(self, name, [_table(one) for one in self.tables["tables"]])
+        try:
+            found = [_table(one) for one in self.tables["tables"]]
+        except (LookupError, TypeError):
+            raise self._nonsense() from None
+        return start(self, name, found)
 
     def plan(self, question: Question) -> NoReturn:
         """A plan needs the catalog, which is the server's. Raises Refusal."""
@@ -152,11 +178,11 @@ class Remote:
 
     def quote_batch(self, questions: Sequence[Question], **asked: Any) -> Told:
         """What several questions cost together. Free."""
-        return self._told("POST", "/v1/quote/batch", {"questions": [_sql(one) for one in questions]} | _plain(asked))
+        return self._told("POST", "/v1/quote/batch", {"questions": _each(questions)} | _plain(asked))
 
     def menu_batch(self, questions: Sequence[Question], **how: Any) -> Told:
         """What each share of the budget would buy for several questions together. Free."""
-        return self._told("POST", "/v1/menu/batch", {"questions": [_sql(one) for one in questions]} | _plain(how))
+        return self._told("POST", "/v1/menu/batch", {"questions": _each(questions)} | _plain(how))
 
     def batch(
         self, questions: Sequence[Question], *, as_one: bool = False, fresh: bool = False,
@@ -164,8 +190,12 @@ class Remote:
     ) -> tuple[Answer, ...]:
         """The answers to several questions: one charge, all or nothing."""
         flags = {name: True for name, said in (("as_one", as_one), ("fresh", fresh)) if said}
-        body = {"questions": [_sql(one) for one in questions], **flags} | _plain(asked)
-        return tuple(self._answer(one) for one in self._sent("POST", "/v1/batch", body, _key(request_id, fresh)))
+        every = _each(questions)
+        body = {"questions": every, **flags} | _plain(asked)
+        sent = self._several("POST", "/v1/batch", body, _key(request_id, fresh))
+        if len(sent) != len(every):
+            raise self._nonsense()
+        return tuple(map(self._answer, sent))
 
     def budget(self) -> Told:
         """What is spent and left: of my own limit ("mine"), and of the whole ("all")."""
@@ -173,16 +203,15 @@ class Remote:
 
     def answers(self) -> list[Json]:
         """My last charges, the latest first."""
-        found: list[Json] = self._sent("GET", "/v1/answers")
-        return found
+        return self._several("GET", "/v1/answers")
 
     def recall(self, name: str) -> tuple[Answer, ...]:
         """My stored answers of this name, for nothing; of a batch all that it paid."""
-        return tuple(self._answer(one) for one in self._sent("GET", f"/v1/answers/{escaped(name, safe='')}"))
+        return tuple(map(self._answer, self._several("GET", f"/v1/answers/{_escaped(name)}")))
 
     def receipt(self, name: str) -> Any:
         """The signed receipt of an answer; of a batch, the list of them."""
-        return self._sent("GET", f"/v1/receipts/{escaped(name, safe='')}")
+        return self._sent("GET", f"/v1/receipts/{_escaped(name)}")
 
     def verify(self, receipt: Json) -> Any:
         """Checks a receipt here, without the server, against the key that `connect` was given."""
@@ -201,16 +230,25 @@ class Remote:
         self.close()
 
     def _told(self, method: str, path: str, body: Json | None = None) -> Told:
-        content: Json = dict(self._sent(method, path, body))
+        content = self._sent(method, path, body)
+        if not isinstance(content, dict):
+            raise self._nonsense()
         return Told(str(content.pop("text", json.dumps(content, indent=2))), content)
+
+    def _several(self, method: str, path: str, body: Json | None = None, key: str | None = None) -> list[Json]:
+        content = self._sent(method, path, body, key)
+        if not isinstance(content, list):
+            raise self._nonsense()
+        return content
 
     def _answer(self, sent: Json, *, rehearsed: bool = False) -> Answer:
         try:
             cost, spent, total = (_amount(sent[name] or "0") for name in ("cost", "spent", "budget"))
+            _check_form(sent)
             shaped = answer_of(sent, total=total, currency=sent["currency"])
             made_up, receipt, repeated = bool(sent["made_up"]), sent["receipt"], bool(sent["repeated"])
             paid = shaped.paid(cost=cost, spent=spent, receipt=receipt, repeated=repeated)
-        except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError):
+        except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, Refusal):
             raise self._nonsense() from None
         if made_up != rehearsed:
             raise self._nonsense()
@@ -222,7 +260,8 @@ class Remote:
         from dpcurator.receipts.verification import verify
 
         found = verify(sent["receipt"], public_key=self._key, answer=sent)
-        if not found.holds:
+        mine = self._client.headers.get("authorization", "").removeprefix("Bearer ").rpartition(".")[0]  # name.secret
+        if not found.holds or mine not in ("", sent["receipt"].get("analyst", mine)):
             raise Misconfigured(
                 "the answer does not hold against the key that was given.", where=self._place,
                 cure="Do not use it: ask the steward which key is right, and who stands between.",
@@ -232,9 +271,11 @@ class Remote:
         import httpx
 
         headers = {} if key is None else {"Idempotency-Key": key}
+        content = None if body is None else _written(body)
+        headers |= {} if body is None else {"Content-Type": "application/json"}
         for wait in _waits():
             try:
-                reply = self._client.request(method, path, json=body, headers=headers)
+                reply = self._client.request(method, path, content=content, headers=headers)
             except httpx.TransportError:
                 if wait is None:
                     raise Misconfigured("the server gives no reply.", where=self._place,
@@ -247,7 +288,7 @@ class Remote:
 
     def _content(self, reply: Any) -> Any:
         try:
-            content = reply.json()
+            content = read_json(reply.content.decode("utf-8"))
         except ValueError:
             raise self._nonsense() from None
         if reply.status_code == 200:
@@ -266,7 +307,23 @@ def _waits() -> Iterator[float | None]:
 
 def _amount(text: str) -> Fraction:
     """As it was printed: of a decimal without an end, the first digits. The receipt has exact amounts."""
-    return Fraction(text.removesuffix("..."))
+    return rational(text.removesuffix("..."), name="an amount")
+
+
+def _check_form(sent: Json) -> None:
+    """Raises ValueError where a number of an answer is none: it would be found when the answer is printed, or never."""
+    numbers = [cell[name] for row in sent["rows"] for cell in row for name in ("error", "low", "high", "rank")
+               if cell.get(name) is not None]
+    values = [cell["value"] for row in sent["rows"] for cell in row]
+    cut = sent.get("cut", {})
+    whole = [cut[name] for name in ("over", "over_error", "units", "units_error") if cut]
+    texts = [*sent["columns"], *sent["shown"], *sent["notes"], sent["currency"]]
+    finite = all(math.isfinite(one) for one in [*numbers, *values] if isinstance(one, float))
+    if not (finite and all(type(one) in (int, float) for one in numbers) and all(type(one) is int for one in whole)
+            and all(one is None or type(one) in (int, float, str, bool) for one in values)
+            and all(isinstance(one, str) for one in texts)):
+        raise ValueError("a number is none")
+    rational(sent["confidence"], name="confidence")
 
 
 def _busy(reply: Any) -> bool:
@@ -280,9 +337,9 @@ def _error(content: Any, place: str) -> DpcuratorError:
     what, where, cure = (str(told.get(name, "")) for name in ("what", "where", "cure"))
     if told.get("error") == "over budget":
         try:
-            return OverBudget(requested=Fraction(told["requested"]), remaining=Fraction(told["remaining"]),
+            return OverBudget(requested=_amount(told["requested"]), remaining=_amount(told["remaining"]),
                               currency=str(told["currency"]), of="own" if told.get("of") == "own" else "all")
-        except (KeyError, ValueError, ZeroDivisionError):
+        except (KeyError, AttributeError, Refusal):
             pass
     if told.get("error") == "refused":
         return Refusal(what, where=where, cure=cure, mends=_mends(told.get("mends", [])))
@@ -302,7 +359,31 @@ def _sql(question: Any) -> str:
     from dpcurator.fronts.frame import Frame
     from dpcurator.language.render import render
 
-    return render(question.question()) if isinstance(question, Frame) else question
+    if not isinstance(question, str | Frame):
+        raise Refusal(f"a question is an SQL text or a frame, not a {type(question).__name__}.",
+                      cure='Write it as in ask("SELECT COUNT(*) FROM visits").')
+    return question if isinstance(question, str) else render(question.question())
+
+
+def _each(questions: Any) -> list[str]:
+    if isinstance(questions, str) or not isinstance(questions, Iterable):
+        raise Refusal("a batch is a list of questions.", cure='Write it as in batch(["SELECT COUNT(*) ..."]).')
+    return [_sql(one) for one in questions]
+
+
+def _written(body: Json) -> bytes:
+    """Raises Refusal for what cannot be sent: numbers without an end, texts that are none."""
+    try:
+        return json.dumps(body, ensure_ascii=False, allow_nan=False).encode("utf-8")
+    except ValueError:
+        raise Refusal("a number of the question is not finite, or a text has half a character.",
+                      cure="Write numbers as in 0.1.") from None
+
+
+def _escaped(name: object) -> str:
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise Refusal("an answer's name is that which is printed below it.", cure='Give it as in "3f9a01bc".')
+    return name
 
 
 def _plain(asked: Any) -> Json:
@@ -318,9 +399,15 @@ def _exact(value: Any) -> Any:
 
 def _key(request_id: str | None, fresh: bool) -> str | None:
     """A retry of a question that is paid again must be the same request."""
+    if request_id is not None and not (isinstance(request_id, str) and _NAME.fullmatch(request_id)):
+        raise Refusal("A request id must be 1 to 200 letters, digits, dots, colons, dashes or underscores.",
+                      cure="Choose such an id, or leave it out.")
     return request_id if request_id is not None or not fresh else os.urandom(16).hex()
 
 
 def _table(told: Json) -> Table:
     """What a frame needs of a table: its names. What they mean is the server's."""
-    return Table(told["name"], tuple(Column(one["name"], one["type"]) for one in told["columns"]), told["unit"])
+    named = [told["name"], *(one["name"] for one in told["columns"])]
+    if not all(isinstance(name, str) for name in named):
+        raise TypeError("a name is none")
+    return Table(named[0], tuple(Column(one["name"], one["type"]) for one in told["columns"]), told["unit"])
