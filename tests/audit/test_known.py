@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from audit_table import DOWN, EDGE, KNOWN, ONES5, ONES10, UP, Known
+from power import NO_CLOCK
 
 import dpcurator as dp
 
@@ -35,7 +36,7 @@ QUICK_CORRECT = [
 
 def audited(known: Known, *, samples: int, seed: int, confidence: str) -> Any:
     return dp.audit(
-        known.mechanism(seed), pair=known.pair, claim=known.claim, samples=samples, seconds=600, shrink=False,
+        known.mechanism(seed), pair=known.pair, claim=known.claim, samples=samples, seconds=NO_CLOCK, shrink=False,
         confidence=confidence, bits=known.bits,
     )
 

@@ -39,7 +39,7 @@ from dpcurator.pricing import quote as quoting
 
 
 def tried(name: str, worlds: int = 12, seed: int = 0) -> Broken:
-    return search(declared(name), seconds=600, seed=seed, worlds=worlds)
+    return search(declared(name), seed=seed, worlds=worlds)
 
 
 def table_of(name: str) -> Table:
@@ -160,7 +160,7 @@ def test_a_quote_that_fails_as_none_should_is_found(monkeypatch):
         raise KeyError("city")
 
     monkeypatch.setattr(Curator, "quote", quote)
-    found = search(declared("listed"), seconds=20, worlds=1)
+    found = search(declared("listed"), worlds=1)
     assert found.verdict == FOUND
     assert "the quote: fails with KeyError on made-up rows" in str(found)
 
@@ -205,7 +205,7 @@ def test_a_number_taken_as_public_where_it_is_not_is_found(monkeypatch):
     bare = replace(table, columns=tuple(
         replace(one, missing=None, lower=3) if one.name == "age" else one for one in table.columns
     ))
-    found = search(replace(declared_, tables=(bare,)), seconds=600, worlds=40)
+    found = search(replace(declared_, tables=(bare,)), worlds=40)
     assert found.witness is not None
 
 
@@ -259,7 +259,7 @@ def test_beside_a_snapshot_no_row_of_it_and_no_ledger_is_read(tmp_path):
             file.write_bytes(b"no data, no ledger and no key")
     before = {file.name: file.read_bytes() for file in state.iterdir()}
     assert set(before) >= {"facts.json", "ledger.db", "signing.key"}
-    found = search(load(SCHEMAS["listed"], directory=tmp_path), seconds=600, worlds=1)
+    found = search(load(SCHEMAS["listed"], directory=tmp_path), worlds=1)
     fresh = tried("listed", worlds=1)
     assert (found.verdict, found.pairs, found.seen) == (NOTHING, fresh.pairs, fresh.seen)
     assert {file.name: file.read_bytes() for file in state.iterdir()} == before
@@ -268,10 +268,10 @@ def test_beside_a_snapshot_no_row_of_it_and_no_ledger_is_read(tmp_path):
 def test_a_catalog_without_private_tables_is_for_the_steward_to_mend():
     bare = declared("listed")
     with pytest.raises(dp.Misconfigured):
-        search(replace(bare, tables=()), seconds=1)
+        search(replace(bare, tables=()))
     capless = replace(bare, tables=(replace(bare.tables[0], max_rows=None),))
     with pytest.raises(dp.Misconfigured, match=r"Every question was refused.*max_rows"):
-        search(capless, seconds=60, worlds=1)  # which counts no units alone: that needs no cap
+        search(capless, worlds=1)  # which counts no units alone: that needs no cap
 
 
 def single(name: str) -> Declaration:
@@ -290,12 +290,12 @@ def test_columns_with_one_value_a_unit_hold_whether_or_not_the_rows_are_alike(na
         declaration = replace(honest, tables=(replace(honest.tables[0], max_total=4),))
     else:
         declaration = single(name)
-    found = search(declaration, seconds=600, worlds=2)
+    found = search(declaration, worlds=2)
     assert found.verdict == NOTHING
     assert found.pairs > 30
     groups_ignored(monkeypatch)
     monkeypatch.setattr(bench, "disagreement", lambda one, other, names: [])
-    assert search(declaration, seconds=600, worlds=30).verdict == FOUND
+    assert search(declaration, worlds=30).verdict == FOUND
 
 
 def test_keys_of_a_public_table_and_a_second_table_are_asked_too():
@@ -303,7 +303,7 @@ def test_keys_of_a_public_table_and_a_second_table_are_asked_too():
     told["tables"]["more"] = copy.deepcopy(told["tables"]["visits"])
     told["tables"]["cities"] = {"file": "cities.csv", "public": True, "columns": {"name": "text"}}
     told["tables"]["more"]["columns"]["city"] = {"type": "text", "keys": {"table": "cities", "column": "name"}}
-    found = search(load(told, directory=Path(".")), seconds=600, worlds=4)
+    found = search(load(told, directory=Path(".")), worlds=4)
     assert found.verdict == NOTHING, str(found)
     assert found.pairs > 20
 

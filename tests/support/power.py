@@ -733,6 +733,7 @@ LONG: Final = (  # half a second or more, one of its cases
     "laws/test_exact.py::test_noise_is_left_out_over_made_up_rows_alone",
     "laws/test_questions.py::test_every_law_holds_of_every_question",
 )
+NO_CLOCK: Final = 10**9  # seconds, where a limit of time is taken: no right answer may rest on how busy a machine is
 QUICK: Final = 2  # cases of a test in a quick run
 Item = TypeVar("Item")
 

@@ -11,6 +11,7 @@ Checked     tests/break_me/test_break_me.py, tests/laws/test_exact.py.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -41,7 +42,7 @@ _WHOLE = 3  # one question in so many goes through whole curators, receipts and 
 def search(
     declaration: Declaration,
     *,
-    seconds: float,
+    seconds: float = math.inf,
     seed: int = 0,
     worlds: int | None = None,
     told: Callable[[Broken], None] | None = None,

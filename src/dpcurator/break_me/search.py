@@ -10,6 +10,7 @@ Checked     tests/break_me/test_break_me.py: wrong caps, clamps, claims and leak
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from collections.abc import Callable, Sequence
@@ -128,13 +129,13 @@ def break_me(
     neighbours: str,
     probe: Probe,
     *,
-    seconds: float,
+    seconds: float = math.inf,
     seed: int = 0,
     worlds: int | None = None,
     clock: Callable[[], float] = time.monotonic,
     told: Callable[[Broken], None] | None = None,
 ) -> Broken:
-    """Search until the time is up, or so many worlds were seen, or something is found."""
+    """Search until something is found, so many worlds were seen, or the time is up; without seconds there is no limit."""
     start, found = clock(), Broken(seed)
     while found.witness is None and clock() - start < seconds and (worlds is None or found.worlds < worlds):
         number = found.worlds
