@@ -135,7 +135,7 @@ def break_me(
     clock: Callable[[], float] = time.monotonic,
     told: Callable[[Broken], None] | None = None,
 ) -> Broken:
-    """Search until something is found, so many worlds were seen, or the time is up; without seconds there is no limit."""
+    """Search until something is found, so many worlds were seen, or the time is up, if there is a limit."""
     start, found = clock(), Broken(seed)
     while found.witness is None and clock() - start < seconds and (worlds is None or found.worlds < worlds):
         number = found.worlds
