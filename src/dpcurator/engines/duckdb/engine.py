@@ -22,7 +22,7 @@ from dpcurator.catalog.duckdb_options import write_down
 from dpcurator.catalog.model import Kind, Value
 from dpcurator.engines.duckdb.levels import TYPES
 from dpcurator.engines.duckdb.sql import Statement, sealed, statement
-from dpcurator.engines.duckdb.together import Together, in_turns, together
+from dpcurator.engines.duckdb.together import Together, in_turns, over_one_relation, together
 from dpcurator.engines.engine import Kinds, Tables
 from dpcurator.engines.limits import COLUMN_NAME, TABLE_NAME
 from dpcurator.engines.settings import MIB, SPILL, Settings
@@ -103,6 +103,7 @@ class DuckDB:
     def evaluate_all(self, cores: Sequence[CorePlan]) -> tuple[Exact, ...]:
         """Plans of the same groups share one reading; what fits into the allowance together is one statement. Raises as
         `evaluate` does."""
+        cores = over_one_relation(cores)
         queries = [together(some) for some in in_turns([one.core for one in merged(cores)])]
         if any(missing not in self._columns for core in cores for missing in _read(core)):
             raise Misconfigured("The snapshot lacks a column of this plan.", cure="Run `dpcurator refresh`.")

@@ -9,7 +9,7 @@ order that is not total, and none can raise on a row. Checked in tests/laws/test
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from dpcurator.engines.duckdb import rows
@@ -33,13 +33,16 @@ from dpcurator.plan.core_relations import (
 )
 
 Names = Callable[[str], str]  # what to read a stored table from
+Given = Mapping[CoreRelation, str]  # relations that stand in the statement already, under these names
+NOTHING: Final[Given] = {}
 
 
-def scan_text(scan: Scan, stored: Names, parameters: Parameters) -> str:
+def scan_text(scan: Scan, stored: Names, parameters: Parameters, given: Given = NOTHING) -> str:
     if isinstance(scan.table, str):
         return _stored(scan.table, scan.columns, stored, parameters)
     columns = [f"x{source.name.removeprefix('c')} AS x{index}" for index, source in enumerate(scan.columns)]
-    return f"SELECT {', '.join(columns) or '0 AS nothing'} FROM ({relation_text(scan.table, stored, parameters)})"
+    rows_ = relation_text(scan.table, stored, parameters, given)
+    return f"SELECT {', '.join(columns) or '0 AS nothing'} FROM ({rows_})"
 
 
 def _stored(table: str, sources: Sequence[Source], stored: Names, parameters: Parameters) -> str:
@@ -68,38 +71,44 @@ def filtered(predicate: Predicate, source: str, columns: str, parameters: Parame
     return [("filtered", f"SELECT {columns} FROM {source} WHERE {condition.text}")]
 
 
-def relation_text(node: CoreRelation, stored: Names, parameters: Parameters) -> str:
+def relation_text(node: CoreRelation, stored: Names, parameters: Parameters, given: Given = NOTHING) -> str:
     """A query whose columns are x0, x1, ..."""
+    if node in given:
+        return f"SELECT {_all(node)} FROM {given[node]}"
+
+    def text(below: CoreRelation) -> str:
+        return relation_text(below, stored, parameters, given)
+
     match node:
         case Stored(table, sources, unit):
             inner = _stored(table, sources, stored, parameters)
             return inner if unit is None else f"SELECT * FROM ({inner}) WHERE x{unit} IS NOT NULL"
         case Only(source, predicate):
-            steps = [("below", relation_text(source, stored, parameters))]
+            steps = [("below", text(source))]
             steps += filtered(predicate, "below", _all(node), parameters)
             return f"{_with(steps)} SELECT {_all(node)} FROM filtered"
         case Columns(source, parts):
             levels = Levels(parameters)
             found = [rows.operand(part, levels) for part in parts]
             last, more = levels.expressions("below", "p", found)
-            steps = [("below", relation_text(source, stored, parameters)), *more]
+            steps = [("below", text(source)), *more]
             made = ", ".join(f"{term.text} AS x{index}" for index, term in enumerate(found))
             return f"{_with(steps)} SELECT {made} FROM {last}"
         case Groups(source, keys, folds):
             key = ", ".join(f"x{index}" for index in range(keys))
             raw = "".join(f", {_raw(fold, parameters)}".format(n=n) for n, fold in enumerate(folds))
             ends = "".join(f", {_made(fold, parameters).format(n=n)} AS x{keys + n}" for n, fold in enumerate(folds))
-            inner = relation_text(source, stored, parameters)
+            inner = text(source)
             return f"SELECT {key}{ends} FROM (SELECT {key}{raw} FROM ({inner}) GROUP BY {key})"
         case Match(source, other, on, other_on, keep):
             size = len(columns_of(source))
-            left, right = (relation_text(one, stored, parameters) for one in (source, other))
+            left, right = (text(one) for one in (source, other))
             theirs = ", ".join(f"right_.x{n} AS x{size + n}" for n in range(len(columns_of(other))))
             equal = " AND ".join(f"left_.x{a} = right_.x{b}" for a, b in zip(on, other_on, strict=True))
             how = "LEFT JOIN" if keep else "JOIN"
             return f"SELECT left_.*, {theirs} FROM ({left}) AS left_ {how} ({right}) AS right_ ON {equal}"
         case Both(source, other):
-            sides = (relation_text(one, stored, parameters) for one in (source, other))
+            sides = (text(one) for one in (source, other))
             return " UNION ALL ".join(f"SELECT {_all(node)} FROM ({side})" for side in sides)
         case Ranked(source, keys, order):
             key = ", ".join(f"x{index}" for index in keys)
@@ -107,14 +116,14 @@ def relation_text(node: CoreRelation, stored: Names, parameters: Parameters) -> 
                 f"x{one.column} {'DESC' if one.descending else 'ASC'} NULLS {'FIRST' if one.missing_first else 'LAST'}"
                 for one in order)
             number = f"row_number() OVER (PARTITION BY {key} ORDER BY {along}) AS x{len(columns_of(source))}"
-            return f"SELECT *, {number} FROM ({relation_text(source, stored, parameters)})"
+            return f"SELECT *, {number} FROM ({text(source)})"
         case Flag(source, unit, among, among_unit):
-            left, right = (relation_text(one, stored, parameters) for one in (source, among))
+            left, right = (text(one) for one in (source, among))
             cohort = f"SELECT DISTINCT x{among_unit} AS w FROM ({right})"
             mark = f"CASE WHEN w IS NULL THEN 0::BIGINT ELSE 1::BIGINT END AS x{len(columns_of(source))}"
             return f"SELECT left_.*, {mark} FROM ({left}) AS left_ LEFT JOIN ({cohort}) ON x{unit} = w"
         case Found(source, on, other, unknown):
-            left, right = (relation_text(one, stored, parameters) for one in (source, other))
+            left, right = (text(one) for one in (source, other))
             size = len(columns_of(source))
             if unknown:  # the engine's own IN has SQL's rule for missing values
                 return f"SELECT *, CAST(x{on[0]} IN (SELECT x0 FROM ({right})) AS BIGINT) AS x{size} FROM ({left})"

@@ -16,6 +16,7 @@ from typing import Final
 from dpcurator.engines import allowance
 from dpcurator.engines.duckdb import rows
 from dpcurator.engines.duckdb.levels import Levels, Parameters
+from dpcurator.engines.duckdb.relations import NOTHING, Given
 from dpcurator.engines.duckdb.sql import (
     Query,
     clamped_of,
@@ -60,7 +61,7 @@ def can_share(cores: Sequence[CorePlan]) -> bool:
 
 
 def shared(
-    cores: Sequence[CorePlan], name: str, parameters: Parameters, stored: Callable[[str], str]
+    cores: Sequence[CorePlan], name: str, parameters: Parameters, stored: Callable[[str], str], given: Given = NOTHING
 ) -> tuple[str, tuple[Query, ...]]:
     """The text of the common table `name`, and each plan's query of it. cores: of `plan.merge.kindred`."""
     plans = [check_core(core) for core in cores]
@@ -74,7 +75,7 @@ def shared(
     made = [f"{term.text} AS x{len(columns) + index}" for index, term in enumerate(terms)]
     made += [f"{'true' if truth is None else truth.text} AS f{index}" for index, truth in enumerate(truths)]
     source, steps = levels.expressions("scanned", "p", [*terms, *(truth for truth in truths if truth is not None)])
-    steps = [("scanned", scan_text(first.scan, stored, parameters)), *steps]
+    steps = [("scanned", scan_text(first.scan, stored, parameters, given)), *steps]
     steps.append(("projected", f"SELECT {', '.join([*columns, *made])} FROM {source}"))
     steps += keyed(first, "projected", parameters)
     conditions = "".join(f", f{index}" for index in range(len(plans)))

@@ -27,7 +27,7 @@ from typing import Any
 from dpcurator.catalog.model import Kind, Value
 from dpcurator.engines.duckdb import distinct, rows
 from dpcurator.engines.duckdb.levels import TYPES, Levels, Parameters, integer
-from dpcurator.engines.duckdb.relations import filtered
+from dpcurator.engines.duckdb.relations import NOTHING, Given, filtered
 from dpcurator.engines.duckdb.relations import scan_text as scan_text
 from dpcurator.engines.limits import MAX_RANGE, MAX_TABLE_ROWS, Parts, check_core
 from dpcurator.numbers.rational import INT64
@@ -130,10 +130,13 @@ def statement(core: CorePlan, *, schema: str = "snapshot.main") -> Statement:
     return Statement(sql, parameters.values, found.keys, found.sums, len(found.key), found.tallies, found.histograms)
 
 
-def query(core: CorePlan, parameters: Parameters, stored: Callable[[str], str]) -> Query:
-    """The totals of a core plan; `stored` says what to read a table from. Raises Refusal where `check_core` does."""
+def query(
+    core: CorePlan, parameters: Parameters, stored: Callable[[str], str], given: Given = NOTHING
+) -> Query:
+    """The totals of a core plan; `stored` says what to read a table from, `given` a relation. Raises Refusal where
+    `check_core` does."""
     parts = check_core(core)
-    source, steps = _rows(parts, stored, parameters)
+    source, steps = _rows(parts, stored, parameters, given)
     steps += keyed(parts, source, parameters)
     key = key_columns(parts)
     steps += with_products(parts.products, parts.grids, _measure(parts, key, parameters))
@@ -154,9 +157,11 @@ def query_of(parts: Parts, steps: list[tuple[str, str]]) -> Query:
     return Query(text, tuple(key), kinds, listed, len(parts.sums), len(parts.tallies), len(parts.histograms))
 
 
-def _rows(parts: Parts, stored: Callable[[str], str], parameters: Parameters) -> tuple[str, list[tuple[str, str]]]:
+def _rows(
+    parts: Parts, stored: Callable[[str], str], parameters: Parameters, given: Given
+) -> tuple[str, list[tuple[str, str]]]:
     """The rows scanned, filtered and computed: the name of the last step, and the steps."""
-    steps = [("scanned", scan_text(parts.scan, stored, parameters))]
+    steps = [("scanned", scan_text(parts.scan, stored, parameters, given))]
     columns = ", ".join(f"x{index}" for index in range(len(parts.scan.columns))) or "nothing"
     source = "scanned"
     if parts.predicate is not None:
