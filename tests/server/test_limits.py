@@ -41,7 +41,8 @@ def test_a_body_past_the_limit_is_refused_before_it_is_read(served: Served) -> N
     assert b" 413 " in raw(served.url, head(10**7)).split(b"\r\n")[0]
     assert b" 413 " in raw(served.url, head(10**30)).split(b"\r\n")[0] or b" 400 " in raw(served.url, head(10**30))
     chunk = b"10000\r\n" + b"x" * 65536 + b"\r\n"
-    assert b" 413 " in raw(served.url, head(extra=b"Transfer-Encoding: chunked\r\n"), *[chunk] * 20)
+    last = b"1\r\nx\r\n"  # one byte too many, and nothing left to send when the reply comes
+    assert b" 413 " in raw(served.url, head(extra=b"Transfer-Encoding: chunked\r\n"), *[chunk] * 16, last)
     with served.client("ana") as client:
         assert client.post("/v1/menu", content=b" " * (1 << 20) + b"x").status_code == 413
         assert client.post("/v1/menu", json={"sql": COUNT}).status_code == 200
@@ -117,6 +118,31 @@ def test_a_tick_sends_every_paid_reply_at_a_multiple_of_it() -> None:
     for seconds, fails, ticks in ((0.0, False, 1), (0.2, True, 1), (0.5, False, 2)):
         took = asyncio.run(left(seconds, fails=fails))
         assert took >= ticks * 0.4 - 0.001  # never before its tick, however loaded the machine is
+
+
+def test_before_its_tick_no_answer_and_no_fault_is_in_the_ledger(serve: Any, monkeypatch: Any) -> None:
+    """`/v1/answers`, the positions of later receipts and a closed curator would tell when the data was done."""
+    import dpcurator.curator.paying as paying
+    from dpcurator.engines import stored_engine
+
+    served = serve(work=Work(tick=0.01))
+    seen: list[tuple[str, list[str], int]] = []
+
+    def waits(began: float, tick: float) -> float:
+        if tick:
+            ledger = served.curator().ledger
+            seen.append((ledger.life(), [one.event.NAME for one in ledger.events()][-2:], len(ledger.charges("ana"))))
+        return 0.0
+
+    monkeypatch.setattr(paying, "to_tick", waits)
+    assert served.ask("ana").status_code == 200
+    assert seen == [("open", ["granted", "charged"], 1)]
+    assert served.ask("ana").json()["repeated"]
+    assert len(seen) == 1  # what is stored needs no data
+    monkeypatch.setattr(stored_engine(), "evaluate", lambda *_: 1 / 0)
+    assert served.ask("ana", epsilon="0.02").status_code == 500
+    assert seen[1:] == [("open", ["answered", "charged"], 2)]
+    assert served.curator().ledger.life() == "closed"
 
 
 def test_work_goes_on_where_the_client_has_gone() -> None:

@@ -2,13 +2,17 @@
 
     charge (durable) -> exact integers -> noise -> answer (durable) -> shown
 
-What the ledger holds of a question is used as it is, and neither charged nor drawn (`pricing/held.py`). After the
-charge nothing is refunded, and whatever fails says one constant sentence and closes the curator: which failure it was
-may depend on data. Checked in tests/curator/test_curator.py, tests/curator/test_readings.py, tests/attacks, tests/laws.
+With a tick the answer, or the fault, waits for a whole number of ticks since the charge before the ledger is told:
+whoever asks for it elsewhere, or counts events by charges of his own, learns as little of how long the data took as
+from the reply (semantics 10.3). What the ledger holds of a question is used as it is, and neither charged nor drawn
+(`pricing/held.py`). After the charge nothing is refunded, and whatever fails says one constant sentence and closes the
+curator: which failure it was may depend on data. Checked in tests/curator/test_curator.py,
+tests/curator/test_readings.py, tests/server/test_limits.py, tests/attacks, tests/laws.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -44,6 +48,14 @@ if TYPE_CHECKING:
 ROOM: Final = 700  # calls inside one another that any answer may need: its largest expressions are 150 deep, 4 a level
 
 
+def to_tick(began: float, tick: float) -> float:
+    """Seconds until the next whole number of ticks since `began`, a time of time.monotonic(); 0 without a tick."""
+    if tick <= 0:
+        return 0.0
+    passed = time.monotonic() - began
+    return (passed // tick + 1) * tick - passed
+
+
 @dataclass(repr=False)
 class Paying:
     """What a curator answers with, and how it is paid. See `Curator`, which is what its users see of it."""
@@ -55,6 +67,7 @@ class Paying:
     entropy: Entropy = field(default_factory=SystemEntropy)
     report: Report | None = field(default=None, repr=False, compare=False)
     cut: bool = True
+    tick: float = field(default=0.0, repr=False, compare=False)  # seconds; 0: an answer is stored when it is there
 
     def _paid(
         self, whole: Quote, *, fresh: bool, request_id: str | None, analyst: str, asked: str = "", cut: bool = False
@@ -113,10 +126,10 @@ class Paying:
             raise Misconfigured("this curator's entropy is for tests: its answers must not be released.")
         if not room_for(ROOM):
             raise Refusal("this was called from too deep a stack of calls.", cure="Ask from nearer the top.")
-        charged = self.ledger.charge(asked, fresh=fresh)
+        charged, began = self.ledger.charge(asked, fresh=fresh), time.monotonic()
         if isinstance(charged, Stored):
             return charged.answer, charged.charge, True
-        text, readings = self._evaluate(lambda: work(charged, engine))
+        text, readings = self._evaluate(lambda: work(charged, engine), began)
         stored = self.ledger.answer(charged, text, readings)
         return stored, charged, stored != text
 
@@ -138,18 +151,23 @@ class Paying:
             asked=asked,
         )
 
-    def _evaluate(self, work: Callable[[], tuple[str, list[str]]]) -> tuple[str, list[str]]:
+    def _evaluate(self, work: Callable[[], tuple[str, list[str]]], began: float) -> tuple[str, list[str]]:
         """Data is touched below here and nowhere else. Any failure is a Fault without a cause, and an interruption is
-        raised anew: the frames that held exact integers are gone, so no traceback can reach them."""
+        raised anew: the frames that held exact integers are gone, so no traceback can reach them. began: when it was
+        charged, as time.monotonic() told it."""
         stopped: type[BaseException] | None = None
+        found = None
         try:
-            return work()
+            found = work()
         except Exception:
             pass
         except BaseException as interruption:  # the user's own Ctrl-C: nothing was released, and asking again resumes
             stopped = type(interruption)
         if stopped is not None:
             raise stopped
+        time.sleep(to_tick(began, self.tick))
+        if found is not None:
+            return found
         self._close()
         raise Fault
 

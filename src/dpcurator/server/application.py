@@ -47,7 +47,8 @@ def application(
     """The server of a catalog. guarded: as `Guard` takes it. Raises Misconfigured where the catalog cannot be used."""
     app = FastAPI(title="dpcurator", version="1", openapi_url="/v1/openapi.json", docs_url=None, redoc_url=None,
                   description="Differentially private answers to questions in SQL.")
-    app.state.standing, app.state.access, app.state.work = Standing(catalog), access or Access(), work or Work()
+    app.state.access, app.state.work = access or Access(), work or Work()
+    app.state.standing = Standing(catalog, app.state.work.tick)
     _errors(app)
     _public(app)
     _questions(app)

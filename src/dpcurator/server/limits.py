@@ -3,8 +3,9 @@ line of log for each, without a word of what was asked.
 
 Paid and made-up answers take turns at `working` places; when `MOST_WAITING` wait for one, the next is told to come
 back. With a tick, the reply to a paid question leaves at a whole number of ticks after its work began, before the
-charge: so the time of a reply tells how many ticks the data took, which is one, whatever it holds, while no tick is
-missed (semantics 10.3). Checked in tests/server/test_limits.py.
+charge, and its answer is stored at a whole number of ticks after the charge (`curator/paying.py`): so the time of a
+reply, and of all else that shows that there is an answer, tells how many ticks the data took, which is one, whatever it
+holds, while no tick is missed (semantics 10.3). Checked in tests/server/test_limits.py.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any, Final, TypeVar
 
 from starlette.concurrency import run_in_threadpool
 
+from dpcurator.curator.paying import to_tick
 from dpcurator.ledger.events import utc_now
 from dpcurator.server.replies import Denied, plain
 
@@ -83,8 +85,7 @@ class Work:
 
     async def _ticked(self, began: float) -> None:
         if self.tick > 0:
-            ticks = (time.monotonic() - began) // self.tick + 1
-            await asyncio.sleep(began + ticks * self.tick - time.monotonic())
+            await asyncio.sleep(to_tick(began, self.tick))
 
 
 async def _finished(work: Callable[[], Result]) -> Result:

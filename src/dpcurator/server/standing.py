@@ -17,10 +17,10 @@ Stamp = tuple[int, int, int]
 
 
 class Standing:
-    """catalog: a path to curator.toml. Safe to share among threads."""
+    """catalog: a path to curator.toml. tick: of its curator. Safe to share among threads."""
 
-    def __init__(self, catalog: Path) -> None:
-        self.place = catalog
+    def __init__(self, catalog: Path, tick: float = 0.0) -> None:
+        self.place, self.tick = catalog, tick
         self._lock = threading.Lock()
         self._curator: tuple[tuple[Stamp | None, Stamp | None], Curator] | None = None
         self._ledger: tuple[Stamp | None, Ledger] | None = None
@@ -31,7 +31,9 @@ class Standing:
         with self._lock:
             now = _stamp(self.place), _stamp(self._state / "facts.json")
             if self._curator is None or self._curator[0] != now:
-                self._curator = now, curator_of(load(self.place))
+                opened = curator_of(load(self.place))
+                opened.tick = self.tick
+                self._curator = now, opened
             return self._curator[1]
 
     def ledger(self) -> Ledger:
