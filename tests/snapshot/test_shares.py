@@ -39,9 +39,7 @@ def test_values_beyond_bounds(tmp_path, monkeypatch):
         in found.lines()
     )
     assert json.loads(json.dumps(found.as_json()))["beyond_bounds"]["w"] == {"below": 1, "above": 1, "values": 6}
-    assert not found.clean()  # one row has no unit
-    found.null_units = 0
-    assert found.clean()  # all else was read as declared
+    assert found.clean()  # all of it was read as declared
 
 
 def test_units_over_each_cap(tmp_path, monkeypatch):

@@ -247,7 +247,7 @@ class TableReport:
         misspelled = any(like for outside in self.outside.values() for _, _, like in outside.first)
         changed = any(one.other for one in self.one_value.values())
         aside = self.set_aside.count or (self.ownerless is not None and self.ownerless.lines())
-        left_out = self.null_units or self.repeats or self.later
+        left_out = self.repeats or self.later
         return not (aside or left_out or any(t.count for t in self.unreadable.values()) or misspelled or changed)
 
     def lines(self) -> list[str]:
