@@ -215,6 +215,7 @@ def test_errors_of_columns_give_each_question_its_least_price(name):
 @pytest.mark.parametrize(
     ("within", "said", "cure"),
     [
+        ({"n": "5% of 900", "2:n": 50}, "'n' of question 2 has errors of two kinds", {"1:n": "5% of 900", "2:n": 50}),
         ({"1:n": 9}, "question 2: no error is wanted of any of its columns", {"1:n": 9, "2:n": 50}),
         ({"x": 9}, "no question has a column 'x'", {"n": 50}),
         ({"4:n": 9}, "there is no question 4", {"n": 50}),

@@ -123,16 +123,43 @@ def test_an_error_may_be_a_part_of_a_group_of_an_assumed_or_expected_size():
     assert bars(found)[0].error <= 100
 
 
+OLD = "CLIP(age, 20, 110)"
+SURE = f"SELECT SUM({OLD}) AS s, AVG({OLD}) AS a, SUM({OLD} * -1) AS d FROM visits"
+ROWS_OF_100 = "if a group has at least 100 rows, as you assume, and by its bounds"
+
+
+@pytest.mark.parametrize(("within", "same", "assumed"), [
+    ({"s": "5%"}, {"s": 100}, f"s is within 5 % {ROWS_OF_100}"),
+    ({"a": "10%"}, {"a": 2}, f"a is within 10 % {ROWS_OF_100}"),
+    ({"d": "5%"}, {"d": 100}, f"d is within 5 % {ROWS_OF_100}"),
+    ({"s": "2.5% of 8000"}, {"s": 200}, "s is within 2.5 % if it is 8000 or more, up or down, as you assume"),
+    ({"a": "1/2% of 400"}, {"a": 2}, "a is within 0.5 % if it is 400 or more, up or down, as you assume"),
+])
+def test_an_error_may_be_a_part_of_a_sum_or_an_average_whose_bounds_leave_out_0(within, same, assumed):
+    """Worked by hand: 100 rows of at least 20 add up to 2,000; an average of them is at least 20."""
+    plan = planned(SURE)
+    part = offer_of(CATALOG, {"within": within, "assume_count": 100}).quote(plan, CATALOG)
+    assert part == offer_of(CATALOG, {"within": same, "assume_count": 100}).quote(plan, CATALOG)
+    assert part.assumed == (assumed,)
+    title, error = next(iter(same.items()))
+    assert next(bar.error for bar in bars(part, 100) if bar.title == title) <= error
+
+
 @pytest.mark.parametrize(
     ("given", "said", "cure"),
     [
         ({"within": {"n": "5%"}}, "a part of 'n' needs the number of rows of a group", {"assume_count": 1000}),
-        ({"within": {"s": "5%"}, "assume_count": 900}, "of 's' no size is known", {"within": {"s": 50}}),
+        ({"within": {"s": "5%"}, "assume_count": 900}, "'s' has no least size", {"within": {"s": 50}}),
+        ({"within": {"s": "5%"}}, "'s' has no least size", {"within": {"s": "5% of 1000"}}),
+        ({"within": {"a": "5%"}}, "'a' has no least size", {"within": {"a": "5% of 1000"}, "assume_count": 1000}),
+        ({"within": {"d": "5%"}}, "of 'd' no size is known", {"within": {"d": "5% of 1000"}}),
+        ({"within": {"s": "5% off 9"}}, "a part of a size", {"within": {"s": "5% OF 9"}}),
+        ({"within": {"s": "5% of -9"}}, "the size of 's' must be above 0", {"within": {"s": "5% of 9"}}),
         ({"within": {"n": "-5%"}, "assume_count": 900}, "the error of 'n'", {"within": {"n": "5%"}}),
     ],
 )
 def test_a_part_of_what_has_no_size_is_refused_with_a_cure_that_works(given, said, cure):
-    plan = planned("SELECT COUNT(*) AS n, SUM(cost) AS s FROM visits")
+    plan = planned("SELECT COUNT(*) AS n, SUM(cost) AS s, AVG(age) AS a, SUM(age) - COUNT(*) AS d FROM visits")
     with pytest.raises(Refusal, match=said) as refused:
         offer_of(CATALOG, given).quote(plan, CATALOG)
     assert refused.value.cure

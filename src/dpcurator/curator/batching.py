@@ -305,7 +305,7 @@ def _by_targets(plans: Sequence[Plan], offer: Offer, catalog: Catalog) -> Batch:
     column n of question 2 alone; "n" that of every question that has one. Raises Refusal."""
     digests = [digest(plan) for plan in plans]
     targets: dict[str, dict[str, Fraction]] = {name: {} for name in digests}
-    parts: dict[str, set[str]] = {name: set() for name in digests}
+    parts: dict[str, dict[str, Fraction | None]] = {name: {} for name in digests}
     for given, error in offer.targets.items():
         number, colon, title = given.partition(":")
         own = int(number) if colon and number.isdecimal() and len(number) < 4 else None
@@ -320,14 +320,17 @@ def _by_targets(plans: Sequence[Plan], offer: Offer, catalog: Catalog) -> Batch:
                 titled(plans[at - 1], {name: error}, "within")
             except Refusal as refused:
                 raise in_question(at, refused) from None
+            before, size = parts[digests[at - 1]], offer.parts.get(given)
+            if name in targets[digests[at - 1]] and (name in before, before.get(name)) != (given in offer.parts, size):
+                raise Refusal(f"--within: {name!r} of question {at} has errors of two kinds.", cure="Give one of them.")
             targets[digests[at - 1]][name] = min(error, targets[digests[at - 1]].get(name, error))
             if given in offer.parts:
-                parts[digests[at - 1]].add(name)
+                parts[digests[at - 1]][name] = offer.parts[given]
     whole: dict[str, Quote] = {}
     for place, (name, plan) in enumerate(zip(digests, plans, strict=True), 1):
         if name not in whole:
             delta = None if offer.delta is None else offer.delta / len(targets)
-            own_offer = replace(offer, targets=targets[name], parts=frozenset(parts[name]), delta=delta)
+            own_offer = replace(offer, targets=targets[name], parts=parts[name], delta=delta)
             whole[name] = _quoted(place, partial(_at_least_price, plan, own_offer, catalog))
     payers = _payers(whole)
     for payer in set(payers.values()):  # whoever needs the most says the price

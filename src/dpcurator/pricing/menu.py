@@ -8,7 +8,7 @@ number of rows, which only the analyst may assume (semantics 7.1). Checked in te
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
@@ -169,12 +169,12 @@ def price_for(
     rows: int | None = None,
     confidence: Fraction = CONFIDENCE,
     delta: Fraction | None = None,
-    parts: Collection[str] = (),
+    parts: Mapping[str, Fraction | None] | None = None,
 ) -> Quote:
     """The cheapest quote, to three figures of its amount, whose error bars are within every target. Raises Refusal.
 
     targets: the column's title, and the error wanted, in its unit (Fraction > 0); for those of `parts`, as a part of
-    the number of rows of a group. rows: 'if a group has at least'.
+    the size that is assumed there, or None: of the least that it has by public facts. rows: 'if a group has at least'.
     """
 
     def at(amount: Fraction) -> Price:
@@ -185,10 +185,13 @@ def price_for(
         return first
     wanted = titled(plan, targets, "within")
     assumed: tuple[str, ...] = ()
+    parts = parts or {}
     if relative := titled(plan, {title: error for title, error in targets.items() if title in parts}, "within"):
-        sized = _sized(first, relative, rows)
-        wanted |= sized
-        assumed = _assumed(relative, sized, named=rows is not None)
+        sizes = titled(plan, {title: size for title, size in parts.items() if size is not None}, "within")
+        wanted |= {title: error * _size_of(first, title, error, sizes.get(title), rows)
+                   for title, error in relative.items()}
+        assumed = tuple(_assumed(first, title, error, wanted[title], rows, given=title in sizes)
+                        for title, error in relative.items())
     _answerable(bars(first, rows or ROWS), wanted, rows)
     def split(amount: Fraction, near: Mapping[int, Fraction] | None = None) -> tuple[Fraction, ...]:
         return goals_of(
@@ -213,34 +216,59 @@ def price_for(
     return replace(price(plan, replace(at(amount), goals=goals), catalog, confidence=confidence), assumed=assumed)
 
 
-def _sized(first: Quote, relative: Mapping[str, Fraction], rows: int | None) -> dict[str, Fraction]:
-    """Errors that are given as a part of a group's rows, in rows. Raises Refusal."""
+def _size_of(first: Quote, title: str, error: Fraction, given: Fraction | None, rows: int | None) -> Fraction:
+    """What a column is at least, up or down, in its unit: as is assumed; or for a group of so many rows, by the bounds
+    of what it adds up, where these are both above or both below 0. Raises Refusal."""
+    if given is not None:
+        return given
+    function, least = _counted(first, title)
     size = rows or rows_known(first.plan, first.catalog)
-    for output in first.plan.outputs:
-        if output.title not in relative:
-            continue
-        call = output.part.index if isinstance(output.part, Result) else None
-        if call is None or rule_of(first.plan.calls[call]).function != "COUNT":
-            raise Refusal(
-                f"--within: of {output.title!r} no size is known, only of a count.",
-                cure=f"Give an error in its own unit, as in --within {output.title}=50.",
-            )
-        if size is None:
-            raise Refusal(
-                f"--within: a part of {output.title!r} needs the number of rows of a group, which is private.",
-                cure="Assume a number with --assume-count 1000; the error is that part of it in larger groups too.",
-            )
-    return {title: error * (size or 1) for title, error in relative.items()}
+    part = decimal_text(100 * error)
+    if least is None:
+        more = "" if function != "AVG" or rows is not None else " --assume-count 1000"
+        raise Refusal(
+            f"--within: {title!r} has no least size by public facts, of which {part} % could be taken: its bounds "
+            "include 0." if function else
+            f"--within: of {title!r} no size is known, only of a count, a sum or an average.",
+            cure=f'Give an error in its own unit, as in --within {title}=50, or a size to assume: --within "{title}='
+            f'{part}% of 1000"{more}.',
+        )
+    if function != "AVG" and size is None:
+        raise Refusal(
+            f"--within: a part of {title!r} needs the number of rows of a group, which is private.",
+            cure="Assume a number with --assume-count 1000; the error is that part of it in larger groups too.",
+        )
+    return least * (1 if function == "AVG" else size or 1)
 
 
-def _assumed(relative: Mapping[str, Fraction], sized: Mapping[str, Fraction], *, named: bool) -> tuple[str, ...]:
-    """What a relative error means, in words."""
-    whose = "as you assume" if named else "as the catalog says to expect"
-    return tuple(
-        f"{title} is within {decimal_text(100 * error)} % if a group has at least "
-        f"{int(sized[title] / error):,} rows, {whose}"
-        for title, error in relative.items()
-    )
+def _counted(first: Quote, title: str) -> tuple[str, Fraction | None]:
+    """The aggregate that a column is alone, "" where it is none of COUNT, SUM and AVG; and the least, up or down, that
+    a row adds to it, or an average is, as values are clamped."""
+    part = next(output.part for output in first.plan.outputs if output.title == title)
+    if not isinstance(part, Result):
+        return "", None
+    call = first.plan.calls[part.index]
+    function, column = rule_of(call).function, call.column
+    if function == "COUNT":
+        return function, Fraction(1)
+    if function not in ("SUM", "AVG") or column is None or column.lower is None or column.upper is None:
+        return "", None
+    apart = column.lower * column.upper > 0
+    return function, min(abs(column.lower), abs(column.upper)) if apart else None
+
+
+def _assumed(first: Quote, title: str, error: Fraction, wanted: Fraction, rows: int | None, *, given: bool) -> str:
+    """What a relative error rests on, in words."""
+    within = f"{title} is within {decimal_text(100 * error)} %"
+    if given:
+        return f"{within} if it is {decimal_text(wanted / error)} or more, up or down, as you assume"
+    function, _ = _counted(first, title)
+    size = rows or rows_known(first.plan, first.catalog) or ROWS
+    whose = "as you assume" if rows is not None else "as the catalog says to expect"
+    bounds = "" if function == "COUNT" else ", and by its bounds"
+    if function == "AVG" and rows is None:
+        return f"{within} by its bounds"
+    return f"{within} if a group has at least {size:,} rows, {whose}{bounds}"
 
 
 def least_amount(missed: Callable[[Fraction], Fraction], start: Fraction, *, power: int) -> Fraction:

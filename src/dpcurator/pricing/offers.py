@@ -64,9 +64,10 @@ PRICES: Final = ("epsilon", "rho", "spend", "within")
 @dataclass(frozen=True, slots=True)
 class Offer:
     """What was offered. price: None where `targets` say what is wanted instead: an error (Fraction > 0) for each named
-    column, or where it is named in `parts`, a part of the number of rows of a group. delta: the most that may be spent,
-    None for the price's share. rows: that a group is assumed to have. weights: how much the error bar of each named
-    column counts in the split of the price, 1 for the others."""
+    column, or where it is named in `parts`, a part of the size given there, or of what it has at least by public facts
+    where none is given (None). delta: the most that may be spent, None for the price's share. rows: that a group is
+    assumed to have. weights: how much the error bar of each named column counts in the split of the price, 1 for the
+    others."""
 
     price: Price | None
     targets: Mapping[str, Fraction]
@@ -74,7 +75,7 @@ class Offer:
     rows: int | None
     confidence: Fraction
     weights: Mapping[str, Fraction] = field(default_factory=dict)
-    parts: frozenset[str] = frozenset()
+    parts: Mapping[str, Fraction | None] = field(default_factory=dict)
 
     def quote(self, plan: Plan, catalog: Catalog) -> Quote:
         """The plan at what is offered. Raises Refusal."""
@@ -113,7 +114,7 @@ def offer_of(catalog: Catalog, given: Asking) -> Offer:
     if weights:
         raise Refusal("within and weights both say how the price is split.", cure="Leave out one of them.")
     read = _by_column(within, "within", "the error", '{"n": 50}')
-    parts = frozenset(title for title, error in within.items() if _in_percent(error))
+    parts = {title: _of_size(title, error) for title, error in within.items() if _in_percent(error)}
     return Offer(None, read, delta, rows, level, parts=parts)
 
 
@@ -125,13 +126,24 @@ def _by_column(given: object, name: str, what: str, like: str) -> dict[str, Frac
     found: dict[str, Fraction] = {}
     for title, number in given.items():
         percent = name == "within" and _in_percent(number)
-        text = str(number).strip()[:-1].strip() if percent else number
+        text = str(number).partition("%")[0].strip() if percent else number
         found[title] = positive(text, name=f"{what} of {title!r}") / (100 if percent else 1)
     return found
 
 
 def _in_percent(error: object) -> bool:
-    return isinstance(error, str) and error.strip().endswith("%")
+    return isinstance(error, str) and ("%" in error)
+
+
+def _of_size(title: str, error: Spelled) -> Fraction | None:
+    """The size in "5% of 90000"; None in "5%". Raises Refusal."""
+    _, _, rest = str(error).partition("%")
+    if not rest.strip():
+        return None
+    of, _, size = rest.strip().partition(" ")
+    if of.lower() != "of":
+        raise Refusal(f"the error of {title!r} is a part of a size.", cure="Write it as in 5%, or 5% of 90000.")
+    return positive(size.strip(), name=f"the size of {title!r}")
 
 
 def batch_offer_of(catalog: Catalog, given: BatchAsking) -> Offer:
