@@ -35,6 +35,7 @@ COLUMNS = (
     Column("real", "float", Fraction(0), Fraction(20000)), Column("value", "integer", Fraction(0), Fraction(1000)),
 )
 PLAIN = "SELECT count(*), sum(r), sum(s) FROM (SELECT c0, c2, count(*) AS r, sum({0}) AS s FROM {1} GROUP BY c0, c2)"
+VALUES = "SELECT count(*), sum(r) FROM (SELECT c0, c2, c4, count(*) AS r FROM {0} GROUP BY c0, c2, c4)"
 ITEMS = {"n, mean": "COUNT(*), AVG({0})", "n, mean, stddev": "COUNT(*), AVG({0}), STDDEV({0})"}
 
 
@@ -96,10 +97,23 @@ def measure(engine: DuckDB, plain: Any, size: int, value: tuple[str, str], caps:
     works["plain"] = lambda: plain.execute(PLAIN.format(stored, "snapshot.main.t0")).fetchall()
     took = least(works)
     all_three = took["n, mean, stddev"]
+    if name == "whole":
+        values(engine, plain, size, caps)
     print(
         f"aggregates rows {size:>10,} value {name:<5} max_rows {caps[0]} max_groups {caps[1]}: "
         f"plain {took['plain']:.2f} s, n, mean {took['n, mean']:.2f} s, n, mean, stddev {all_three:.2f} s, "
         f"ratios {all_three / took['n, mean']:.2f} and {all_three / took['plain']:.2f}",
+        flush=True,
+    )
+
+
+def values(engine: DuckDB, plain: Any, size: int, caps: tuple[int, int]) -> None:
+    """COUNT(DISTINCT x): of each unit as many values as its caps allow."""
+    took = least({"ours": ours(engine, "COUNT(DISTINCT whole)", *caps),
+                  "plain": lambda: plain.execute(VALUES.format("snapshot.main.t0")).fetchall()})
+    print(
+        f"aggregates rows {size:>10,} different values max_rows {caps[0]} max_groups {caps[1]}: plain "
+        f"{took['plain']:.2f} s, COUNT(DISTINCT x) {took['ours']:.2f} s, ratio {took['ours'] / took['plain']:.2f}",
         flush=True,
     )
 

@@ -159,3 +159,11 @@ def test_the_bar_of_a_total_is_that_of_the_sum(tmp_path):
     assert one < all_six < 4 * one
     assert answer.shown == ("text", "boolean", "whole", "whole", "number")
     assert CATALOG.currency == "epsilon"
+
+
+def test_totals_are_part_of_the_work_that_is_limited():
+    """Each set is added up over all groups: 64 of them over a million groups take minutes, and are refused before."""
+    keys = "age, FLOOR(age / 2), FLOOR(age / 3)"
+    planned(f"SELECT COUNT(*) AS n FROM visits GROUP BY {keys}")
+    with pytest.raises(Refusal, match="too many keys for what is asked"):
+        planned(f"SELECT COUNT(*) AS n, SUM(age) AS s, AVG(cost) AS a FROM visits GROUP BY CUBE({keys})")

@@ -18,6 +18,7 @@ from dpcurator.errors import Refusal
 from dpcurator.language.limits import KEY_LETTERS
 from dpcurator.plan.nodes import Apply, Given, Key, Plan, Post
 from dpcurator.plan.ruled_out import keys_meant
+from dpcurator.plan.sets import rows_of
 
 MOST_CELLS: Final = 5_000_000  # keys times what is computed for each: noise, cells, parts of expressions
 WIDTH: Final = 2**62  # of (U - L) max_rows, where whole numbers U and L are the ends of what is added up
@@ -36,7 +37,7 @@ class Finishing:
 def finishing(plan: Plan, table: Table) -> Finishing:
     """The work after the charge."""
     grouped = plan.source.source
-    keys = grouped.keys if grouped.listed else UNLISTED
+    keys = rows_of(grouped, plan.sets) if grouped.listed else UNLISTED
     posts = [*(output.part for output in plan.outputs), *(order.part for order in plan.order)]
     posts += [] if plan.having is None else [plan.having]
     parts = sum(_parts(post) for post in posts)
@@ -48,7 +49,8 @@ def finishing(plan: Plan, table: Table) -> Finishing:
         each = keys * total // max(1, len(listed))
         letters += each * (1 + sum(text == number for text in shown))
     letters += keys * sum(len(text) for text in shown if isinstance(text, str))
-    return Finishing(keys * (parts + 2 * len(plan.outputs) + 2 * len(plan.calls)), letters)
+    added = grouped.keys * len(plan.sets) * (1 + 6 * len(plan.calls)) if plan.sets and grouped.listed else 0
+    return Finishing(keys * (parts + 2 * len(plan.outputs) + 2 * len(plan.calls)) + added, letters)
 
 
 def fits(lower: int, upper: int, max_rows: int) -> bool:
