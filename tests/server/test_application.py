@@ -72,6 +72,26 @@ def test_an_answer_is_the_curators_and_its_receipt_holds(served: Served) -> None
     assert not served.client().post("/v1/verify", json=said["receipt"]).json()["holds"]
 
 
+def test_of_a_receipt_of_another_key_nothing_more_is_checked(served: Served, monkeypatch: Any) -> None:
+    """Whoever has no token may send any plan, as long as it likes to take, and any guess of what the catalog says."""
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    from dpcurator.ledger.keys import SigningKey, canonical
+    from dpcurator.receipts import verification
+
+    said = served.ask("ana", epsilon="0.02").json()
+    own = served.client().post("/v1/verify", json=said).json()
+    assert own["holds"]
+    assert "catalog" in [step["name"] for step in own["steps"]]
+    monkeypatch.setattr(verification, "check_plan", lambda _: 1 / 0)  # what is a plan is not looked at
+    key = SigningKey(Ed25519PrivateKey.generate())
+    forged = said["receipt"] | {"public_key": key.public}
+    del forged["signature"]
+    forged["signature"] = key.sign(canonical(forged))
+    told = served.client().post("/v1/verify", json=forged).json()
+    assert [(step["name"], step["holds"]) for step in told["steps"]] == [("form", True), ("signature", False)]
+
+
 def test_each_account_has_its_own_answers_and_sees_no_others(served: Served) -> None:
     hers, his = served.ask("ana", epsilon="0.03").json(), served.ask("bob", epsilon="0.03").json()
     assert hers["receipt"]["request"] != his["receipt"]["request"]

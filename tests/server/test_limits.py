@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import threading
 import time
 from typing import Any
 
@@ -78,6 +79,22 @@ def test_who_waits_too_many_is_told_to_come_back_and_nothing_is_charged(serve: A
     reply = served.ask("ana")
     assert (reply.status_code, reply.headers["retry-after"]) == (503, "5")
     assert served.curator().budget().spent == 0
+
+
+def test_one_account_keeps_no_other_out() -> None:
+    """Seventy requests of one account that take for ever, and those of another are served."""
+    gate = threading.Event()
+
+    async def both() -> tuple[int, list[int]]:
+        work = Work()
+        greedy = [asyncio.ensure_future(work.free(gate.wait, "eve")) for _ in range(70)]
+        await asyncio.sleep(0)
+        fair = [await work.free(lambda: 1, "ana"), await work.paid(lambda: 2, "ana"), await work.free(lambda: 3)]
+        gate.set()
+        found = await asyncio.gather(*greedy, return_exceptions=True)
+        return sum(isinstance(one, Denied) and one.status == 503 for one in found), fair
+
+    assert asyncio.run(both()) == (70 - 34, [1, 2, 3])
 
 
 def test_refused_tokens_are_slowed_and_only_so_many_wait() -> None:

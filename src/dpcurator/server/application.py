@@ -111,13 +111,18 @@ def _curator(request: Request) -> Curator:
     return found
 
 
+def _whose(request: Request) -> str:
+    """The account; "" where the address asks for none."""
+    return str(getattr(request.state, "account", ""))
+
+
 async def _free(request: Request, work: Callable[[], Any]) -> Any:
-    found: Any = await request.app.state.work.free(_guarded(work))
+    found: Any = await request.app.state.work.free(_guarded(work), _whose(request))
     return found
 
 
 async def _paid(request: Request, work: Callable[[], Any]) -> Any:
-    found: Any = await request.app.state.work.paid(_guarded(work, paid=True))
+    found: Any = await request.app.state.work.paid(_guarded(work, paid=True), _whose(request))
     return found
 
 
@@ -140,7 +145,7 @@ def _public(app: FastAPI) -> None:
     async def key(request: Request) -> Json:
         return {"public_key": await run_in_threadpool(_guarded(lambda: _curator(request).key.public))}
 
-    @app.post("/v1/verify", summary="Checks a receipt, or an answer with one, by itself and against the catalog.")
+    @app.post("/v1/verify", summary="Checks a receipt of this curator's, or an answer with one, against the catalog.")
     async def verify(request: Request) -> Json:
         from dpcurator.errors import Refusal
         from dpcurator.receipts.verification import verify as verified
@@ -155,7 +160,7 @@ def _public(app: FastAPI) -> None:
                 raise Refusal("this is no JSON that says one thing.", cure="Send a receipt as it was given.") from None
             curator = _curator(request)
             receipt = content.get("receipt", content) if isinstance(content, dict) else content
-            return verified(receipt, catalog=curator.catalog, public_key=curator.key.public).as_json()
+            return verified(receipt, catalog=curator.catalog, public_key=curator.key.public, signed=True).as_json()
 
         return dict(await _free(request, work))
 

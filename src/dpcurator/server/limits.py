@@ -1,7 +1,8 @@
 """What every request is held to, whatever the data is: its size, how long it takes to arrive, how many wait; and one
 line of log for each, without a word of what was asked.
 
-Paid and made-up answers take turns at `working` places; when `MOST_WAITING` wait for one, the next is told to come
+Paid and made-up answers take turns at `working` places; when `MOST_WAITING` wait for one, or half of them of one
+account, which has at most half the places, the next is told to come
 back. With a tick, the reply to a paid question leaves at a whole number of ticks after its work began, before the
 charge, and its answer is stored at a whole number of ticks after the charge (`curator/paying.py`): so the time of a
 reply, and of all else that shows that there is an answer, tells how many ticks the data took, which is one, whatever it
@@ -15,7 +16,7 @@ import json
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
@@ -43,6 +44,14 @@ Result = TypeVar("Result")
 
 
 @dataclass
+class _Own:
+    """What one account has of the turns."""
+
+    places: asyncio.Semaphore
+    waiting: int = 0
+
+
+@dataclass
 class Work:
     """Turns for what takes long. working: how many at once. tick: seconds; 0 sends a reply when it is done."""
 
@@ -51,37 +60,39 @@ class Work:
     most_waiting: int = MOST_WAITING
     _places: asyncio.Semaphore | None = field(default=None, init=False)
     _waiting: int = field(default=0, init=False)
+    _own: dict[str, _Own] = field(default_factory=dict, init=False)
 
-    async def paid(self, work: Callable[[], Result]) -> Result:
-        """`work` in its turn; its reply, or its error, at a tick."""
-        async with self._turn():
+    async def paid(self, work: Callable[[], Result], whose: str = "") -> Result:
+        """`work` in its turn, for an account; its reply, or its error, at a tick."""
+        async with self._turn(whose):
             began = time.monotonic()
             try:
                 return await _finished(work)
             finally:
                 await self._ticked(began)
 
-    async def free(self, work: Callable[[], Result]) -> Result:
+    async def free(self, work: Callable[[], Result], whose: str = "") -> Result:
         """`work`, which touches no data, in its turn."""
-        async with self._turn():
+        async with self._turn(whose):
             return await run_in_threadpool(work)
 
     @asynccontextmanager
-    async def _turn(self) -> AsyncIterator[None]:
+    async def _turn(self, whose: str) -> AsyncIterator[None]:
+        """One account has at most half the places and half of those who wait, so no one keeps all others out."""
         if self._places is None:
             self._places = asyncio.Semaphore(self.working)
-        if self._waiting >= self.most_waiting:
+        own = self._own.setdefault(whose, _Own(asyncio.Semaphore(max(1, self.working // 2))))
+        if self._waiting >= self.most_waiting or own.waiting >= -(-self.most_waiting // 2):
             raise Denied(503, "too many questions are waiting.", "Nothing was charged. Try again in some seconds.",
                          {"Retry-After": "5"})
-        self._waiting += 1
-        try:
-            await self._places.acquire()
-        finally:
-            self._waiting -= 1
-        try:
+        async with AsyncExitStack() as held:
+            self._waiting, own.waiting = self._waiting + 1, own.waiting + 1
+            try:
+                for places in (own.places, self._places):
+                    await held.enter_async_context(places)
+            finally:
+                self._waiting, own.waiting = self._waiting - 1, own.waiting - 1
             yield
-        finally:
-            self._places.release()
 
     async def _ticked(self, began: float) -> None:
         if self.tick > 0:
