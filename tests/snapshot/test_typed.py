@@ -1,5 +1,6 @@
 """Parquet and DuckDB sources: exact values, odd kinds and paths, and files that cannot be used."""
 
+import re
 import tomllib
 
 import duckdb
@@ -9,8 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from dpcurator.catalog.duckdb_options import write_down
 from dpcurator.errors import Misconfigured
-from dpcurator.snapshot import duckdb_view
+from dpcurator.snapshot import duckdb_view, typed_source
 
 COLUMNS = {
     "h": "integer", "i": "integer", "f": "float", "dec": "float", "ts": {"type": "timestamp", "zone": "UTC"},
@@ -62,6 +64,48 @@ def test_a_view_is_read_as_its_table_is_part_by_part(refreshed, tmp_path, monkey
     assert of_view == of_table
     assert len(of_table[0]) == 100
     assert {name for name, trouble in of_table[1].unreadable.items() if trouble.count} == {"h", "s", "day", "l"}
+
+
+def test_no_value_of_any_type_that_duckdb_has_stops_a_column():
+    """Its own list of types, each with its least and greatest value and a missing one."""
+    with duckdb.connect() as connection:
+        found = write_down(connection).execute("DESCRIBE FROM test_all_types()").fetchall()
+        plain = [typed_source._plain(f'"{name}"', kind) for name, kind, *_ in found]
+        rows = connection.execute(f"SELECT {', '.join(sql for sql, _ in plain)} FROM test_all_types()").fetchall()
+    assert len(rows) == 3
+    assert all(value is None for value in rows[2])
+    assert len(found) > 50
+    assert {kind for name, kind, *_ in found if re.fullmatch("TIMESTAMP[^[]*", kind)} - {
+        "TIMESTAMPTZ_NS"} == set(typed_source._INSTANTS)
+
+
+@pytest.mark.slow
+def test_every_type_that_duckdb_has_is_read_alike_from_a_table_and_a_view(refreshed, tmp_path):
+    """The whole way, of each declared as text and as an instant: none ends a refresh."""
+    with duckdb.connect(str(tmp_path / "x.duckdb")) as connection:
+        connection.execute("CREATE TABLE t AS SELECT * FROM test_all_types()")
+        connection.execute("CREATE VIEW w AS SELECT * FROM t")
+        names = [name for name, *_ in connection.execute("DESCRIBE t").fetchall()]
+    for type in ("text", {"type": "timestamp", "zone": "UTC"}):
+        columns = dict.fromkeys(names, type)
+        of_table, of_view = (refreshed(columns, duckdb={"file": "x.duckdb", "table": name}) for name in "tw")
+        assert of_view == of_table
+        assert len(of_table[0]) == 3
+        assert [count.count for count in of_table[1].unreadable.values()] == [
+            count.count for count in of_view[1].unreadable.values()]
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Tokyo", None])
+def test_t1_nanoseconds_with_and_without_a_zone_are_instants(refreshed, tmp_path, zone):
+    """What pandas writes for instants; the reader has a type of its own for them, which few of its functions take."""
+    counts = [0, 1_999, None, -1, 2**63 - 1, -(2**62)]
+    pq.write_table(pa.table({"x": pa.array(counts, pa.timestamp("ns", zone))}), tmp_path / "x.parquet")
+    with duckdb.connect(str(tmp_path / "x.duckdb")) as connection:
+        connection.execute(f"CREATE TABLE t AS SELECT * FROM '{tmp_path}/x.parquet'; CREATE VIEW w AS SELECT * FROM t")
+    for source in ({"file": "x.parquet"}, *({"duckdb": {"file": "x.duckdb", "table": name}} for name in "tw")):
+        rows, _ = refreshed({"x": {"type": "timestamp", "zone": "UTC"}}, **source)
+        assert rows[:4] + rows[5:] == [(0,), (1,), (None,), (-1,), (-(2**62) // 1000,)]
+        assert rows[4] in ((None,), ((2**63 - 1) // 1000,))  # the last one is what the reader has for infinity
 
 
 def test_a_view_is_evaluated_once(refreshed, tmp_path):

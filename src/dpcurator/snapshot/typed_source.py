@@ -42,6 +42,7 @@ _AS_THEY_ARE: Final = {
 _NO_TEXT: Final = "chr(0)"  # unreadable for the same reason as bytes that are no Unicode
 _MILLIS: Final = "MILLIS"  # and with _ZONE: what DuckDB makes instants of, as they are stored
 _ZONE: Final = " WITH TIME ZONE"
+_INSTANTS: Final = ("TIMESTAMP", f"TIMESTAMP{_ZONE}", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
 _CLOCK: Final = {("TIME", "INTEGER"): "CLOCK IN MILLIS", ("TIME", "BIGINT"): "CLOCK"}
 
 
@@ -219,7 +220,9 @@ def _plain(column: str, kind: str) -> tuple[str, str]:
     if kind in ("TIME", *_CLOCK.values()):
         micros = {"TIME": f"epoch_us({column})", "CLOCK": column}.get(kind, f"CAST({column} AS BIGINT) * 1000")
         return micros, "clock"
-    if kind.startswith("TIMESTAMP"):
+    if kind == "TIMESTAMPTZ_NS":  # which no function but one takes; the count is the same
+        return _plain(f"CAST({column} AS TIMESTAMP_NS)", "TIMESTAMP_NS")[0], "aware"
+    if kind in _INSTANTS:
         micros = f"CASE WHEN isfinite({column}) THEN epoch_us({column}) WHEN {column} IS NOT NULL THEN {PAST} END"
         if kind not in ("TIMESTAMP", f"TIMESTAMP{_ZONE}"):  # in other units it may be past 64 bits
             micros = f"CASE WHEN {column} IS NOT NULL THEN COALESCE(TRY({micros}), {PAST}) END"
