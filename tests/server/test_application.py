@@ -184,6 +184,40 @@ def test_no_body_breaks_any_address(content: bytes, served: Served) -> None:
                 assert reply.status_code in (200, 400), (address, reply.status_code, reply.text)
 
 
+@pytest.mark.parametrize("body", [
+    {"sql": COUNT, **{str(number): 1 for number in range(60_000)}}, {"sql": COUNT, "k" * 100_000: 1},
+    {"sql": COUNT, "within": {str(number): [] for number in range(60_000)}},
+])
+def test_what_is_wrong_with_a_body_is_told_in_few_words(body: dict[str, Any], served: Served, monkeypatch: Any) -> None:
+    """A field may have any name: not one of 60,000 was looked at before they were counted, while all others waited."""
+    from fastapi.exceptions import RequestValidationError
+
+    found: list[int] = []
+    errors = RequestValidationError.errors
+    monkeypatch.setattr(RequestValidationError, "errors", lambda self: found.append(len(errors(self))) or errors(self))
+    reply = served.client("ana").post("/v1/quote", json=body)
+    assert reply.status_code == 400
+    assert len(reply.content) < 2000
+    assert found == [1]
+
+
+def test_no_address_redirects_and_what_fails_has_constant_words(served: Served, monkeypatch: Any) -> None:
+    """A redirect goes to http behind a proxy with TLS, and takes the token along."""
+    with served.client("ana") as client:
+        assert client.get("/v1/tables/").status_code == 404
+        assert client.get("/v1/tables?" + "x" * 17_000).status_code == 431
+        monkeypatch.setattr("dpcurator.server.application._whose", lambda request: {}["secret words"])
+        reply = client.get("/v1/tables")
+    assert (reply.status_code, reply.json()["error"]) == (500, "fault")
+    assert "secret words" not in reply.text + "".join(served.lines)
+
+
+def test_a_name_of_a_request_begins_as_no_other(served: Served) -> None:
+    """One beginning for all, and a free look for it would walk through everybody's requests."""
+    names = {served.ask("ana", epsilon="0.01", key=key, fresh=True).json()["receipt"]["request"] for key in "abcdefgh"}
+    assert len({name[:4] for name in names}) == 8
+
+
 def test_new_data_is_served_without_a_new_start_and_the_report_is_the_stewards(served: Served) -> None:
     with served.client("stu") as client:
         before = served.ask("ana", epsilon="0.07").json()["receipt"]["data_version"]
@@ -192,7 +226,9 @@ def test_new_data_is_served_without_a_new_start_and_the_report_is_the_stewards(s
         assert served.ask("ana", epsilon="0.07").json()["receipt"]["data_version"] == before + 1
         again = client.post("/v1/refresh", json={"version": "two"})
         assert again.json() == {"version": before + 1, "name": "two", "read": False}
-        assert "1 to 80 letters" in client.post("/v1/refresh", json={"version": "/"}).json()["what"]
+        wrong = client.post("/v1/refresh", json={"version": "/"})
+        assert wrong.status_code == 400
+        assert "1 to 80 letters" in wrong.json()["what"]
 
 
 def test_an_analyst_is_not_told_where_the_set_up_is_wrong_and_the_steward_is(served: Served) -> None:

@@ -186,6 +186,27 @@ def test_every_request_has_its_line_also_one_that_was_cut_off(serve: Any) -> Non
     assert '"status": 0' in served.lines[0]
 
 
+def test_what_fails_unforeseen_is_told_without_its_words() -> None:
+    """A server prints what an application raises, and that may quote the question."""
+    sent: list[Any] = []
+    lines: list[str] = []
+
+    async def inner(*_: Any) -> None:
+        raise KeyError("SELECT secret")
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": b""}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": "GET", "headers": []}
+    asyncio.run(Guard(inner, lines.append)(scope, receive, send))
+    assert sent[0]["status"] == 500
+    assert "secret" not in repr(sent) + "".join(lines)
+    assert '"status": 500' in lines[0]
+
+
 def test_a_guard_passes_on_what_is_no_request() -> None:
     seen: list[str] = []
 

@@ -9,6 +9,7 @@ signs in no more from the next one on. Checked in tests/server/test_limits.py an
 from __future__ import annotations
 
 import asyncio
+import time
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -37,18 +38,20 @@ class Access:
         if token is None:
             raise Denied(401, "this needs an account.", "Send its token, as in Authorization: Bearer ana.Qm9...",
                          _CHALLENGE)
+        began = time.monotonic()
         found = await run_in_threadpool(_found, ledger, token)
         if found is None:
-            await self._slowed()
+            await self._slowed(began)
             raise Denied(401, "this token signs in to no account.", "Ask the steward for a new one.", _CHALLENGE)
         return found
 
-    async def _slowed(self) -> None:
+    async def _slowed(self, began: float) -> None:
+        """Told at a time that does not depend on how long it took to look for the name."""
         if self._waiting >= _MOST_WAITING:
             raise Denied(429, "too many tokens were refused.", "Try again in some seconds.", {"Retry-After": "5"})
         self._waiting += 1
         try:
-            await asyncio.sleep(self.delay)
+            await asyncio.sleep(max(0.0, began + self.delay - time.monotonic()))
         finally:
             self._waiting -= 1
 

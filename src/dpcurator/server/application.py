@@ -24,7 +24,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from dpcurator.curator.curator import Curator
-from dpcurator.errors import DpcuratorError, Fault, Misconfigured
+from dpcurator.errors import DpcuratorError, Fault, Misconfigured, Refusal
 from dpcurator.ledger.accounts import Account, checked_name, new_token
 from dpcurator.server.access import ANALYST, AUDITOR, STEWARD, Access, require
 from dpcurator.server.forms import Ask, AskBatch, Grant, Look, LookBatch, Pay, PayBatch, Refresh
@@ -46,6 +46,7 @@ def application(
 ) -> Application:
     """The server of a catalog. guarded: as `Guard` takes it. Raises Misconfigured where the catalog cannot be used."""
     app = FastAPI(title="dpcurator", version="1", openapi_url="/v1/openapi.json", docs_url=None, redoc_url=None,
+                  redirect_slashes=False,  # behind a proxy with TLS it would send the token to http
                   description="Differentially private answers to questions in SQL.")
     app.state.access, app.state.work = access or Access(), work or Work()
     app.state.standing = Standing(catalog, app.state.work.tick)
@@ -65,6 +66,10 @@ def _errors(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def refused(request: Request, error: RequestValidationError) -> JSONResponse:
         return malformed(error)
+
+    @app.exception_handler(Exception)
+    async def failed(request: Request, error: Exception) -> JSONResponse:
+        return problem(Fault())
 
     @app.exception_handler(HTTPException)
     async def nowhere(request: Request, error: HTTPException) -> JSONResponse:
@@ -132,8 +137,9 @@ def _shown(found: Any) -> Json:
 
 
 def _request_id(account: Account, key: str | None) -> str | None:
-    """The ledger's name of a request. Two accounts may choose one key: each name is of both."""
-    return None if key is None else f"key-{sha256(json.dumps([account.analyst, key]).encode()).hexdigest()[:40]}"
+    """The ledger's name of a request. Two accounts may choose one key: each name is of both. It begins as no other, so
+    that looking for a beginning does not walk through everybody's."""
+    return None if key is None else sha256(json.dumps([account.analyst, key]).encode()).hexdigest()[:40]
 
 
 def _public(app: FastAPI) -> None:
@@ -147,7 +153,6 @@ def _public(app: FastAPI) -> None:
 
     @app.post("/v1/verify", summary="Checks a receipt of this curator's, or an answer with one, against the catalog.")
     async def verify(request: Request) -> Json:
-        from dpcurator.errors import Refusal
         from dpcurator.receipts.verification import verify as verified
         from dpcurator.values import read_json
 
@@ -306,11 +311,15 @@ def _steward(app: FastAPI) -> None:
     async def refresh(request: Request, form: Refresh, account: Account = steward) -> StreamingResponse | JSONResponse:
         from dpcurator.catalog.load import load
         from dpcurator.curator.opening import refresh_all
-        from dpcurator.snapshot.store import named
+        from dpcurator.snapshot.store import named, public_facts
 
         def before() -> tuple[Any, Any]:
             declaration = load(request.app.state.standing.place)
-            return declaration, None if form.version is None else named(declaration, form.version)
+            public_facts(declaration)
+            try:
+                return declaration, None if form.version is None else named(declaration, form.version)
+            except Misconfigured as wrong:  # the name is the request's, and no fault of the set-up
+                raise Refusal(wrong.what, cure=wrong.cure) from None
 
         declaration, standing = await run_in_threadpool(_guarded(before))
         if standing is not None:

@@ -8,20 +8,43 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    model_validator,
+)
+
+from dpcurator.curator.batching import MOST as MOST_QUESTIONS
 
 LONGEST_SQL: Final = 100_000  # characters
-MOST_QUESTIONS: Final = 200  # of a batch
+MOST_NAMES: Final = 100  # of one object
+
+
+def _few(given: Any) -> Any:
+    """Raises ValueError for an object of more names, before each of them is looked at: a body may have 100,000."""
+    if isinstance(given, dict) and len(given) > MOST_NAMES:
+        raise ValueError(f"it has more than {MOST_NAMES} names")
+    return given
+
+
 Text = Annotated[StrictStr, Field(max_length=200)]
 Sql = Annotated[StrictStr, Field(max_length=LONGEST_SQL, description="One SELECT.", examples=[
     "SELECT city, COUNT(*) AS n FROM visits GROUP BY city"])]
 Number = Annotated[Text | StrictInt | StrictFloat, Field(description="A number, or a text of one, as 0.1 or \"1/10\".")]
 Whole = Annotated[Text | StrictInt, Field(description="A whole number.")]
-ByColumn = Annotated[dict[Text, Number], Field(max_length=100)]
+ByColumn = Annotated[dict[Text, Number], BeforeValidator(_few), Field(max_length=MOST_NAMES)]
 
 
 class _Form(BaseModel):
     model_config = ConfigDict(extra="forbid")
+
+    _names = model_validator(mode="before")(_few)
 
     def given(self, *without: str) -> dict[str, Any]:
         """The fields that were sent."""

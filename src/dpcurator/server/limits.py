@@ -132,6 +132,9 @@ class Guard:
                 await self.inner(scope, _once(body, receive), sent)
             elif body is not None:
                 await body(scope, receive, sent)
+        except Exception:  # its words, and those of what was raised on the way, may be the question's
+            if status == 0:
+                await plain(500, "something failed that should not have.")(scope, receive, sent)
         finally:
             route = getattr(scope.get("route"), "path", "-")
             self.log(json.dumps({
@@ -141,7 +144,8 @@ class Guard:
 
     async def _body(self, scope: Scope, receive: Receive) -> Any:
         """The whole body; the reply where it is refused; None where the client went away."""
-        if len(scope.get("raw_path", b"")) + sum(len(a) + len(b) for a, b in scope["headers"]) > LARGEST_HEAD:
+        line = len(scope.get("raw_path", b"")) + len(scope.get("query_string", b""))
+        if line + sum(len(a) + len(b) for a, b in scope["headers"]) > LARGEST_HEAD:
             return plain(431, "the headers of a request are too long.", headers={"Connection": "close"})
         told = dict(scope["headers"]).get(b"content-length", b"0")
         too_large = plain(413, f"a body has at most {self.largest:,} bytes.", headers={"Connection": "close"})

@@ -13,8 +13,10 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 
 from dpcurator.errors import DpcuratorError, Fault, Misconfigured, OverBudget, Refusal
+from dpcurator.numbers.text_table import printable
 from dpcurator.values import Json
 
+_LONGEST_PLACE: Final = 100  # letters
 STATUS: Final = ((OverBudget, 402), (Refusal, 400), (Misconfigured, 503), (Fault, 500))
 
 
@@ -43,11 +45,16 @@ def problem(error: DpcuratorError, *, inside: bool = False) -> JSONResponse:
 
 def malformed(error: RequestValidationError) -> JSONResponse:
     """The reply to a body that is no such form: each place, and what is wrong there, without what was sent."""
-    places = [(".".join(map(str, one["loc"][1:])) or "the body", str(one["msg"]).lower()) for one in error.errors()[:5]]
+    places = [(_place(one["loc"][1:]) or "the body", str(one["msg"]).lower()) for one in error.errors()[:5]]
     told = "; ".join(f"{place}: {why}" for place, why in places)
     refused = Refusal(f"the request is not what this address takes: {told}.", where=places[0][0],
                       cure="Its fields are in /v1/openapi.json.")
     return _reply(400, refused.title, refused.what, dict(refused.as_json()) | {"exit_code": 2}, {})
+
+
+def _place(names: tuple[Any, ...]) -> str:
+    """A field, which may have been sent with any name, of any length."""
+    return printable(".".join(map(str, names))[:_LONGEST_PLACE])
 
 
 def plain(status: int, what: str, cure: str = "", headers: dict[str, str] | None = None) -> JSONResponse:
