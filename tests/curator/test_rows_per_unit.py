@@ -69,6 +69,7 @@ def test_the_price_is_of_one_count_whatever_the_caps(held):
 def made(units: list[int], bar: float = 0.0) -> RowsPerUnit:
     class Told:
         columns = ("rows", "patients")
+        parts = None
 
         def __getitem__(self, name: str) -> list[int]:
             return units
@@ -83,7 +84,7 @@ def test_suggested_caps_are_the_least_that_cut_few_by_hand():
     assert made([900, 50, 40, 5, 5, 0, 0, 0]).suggested == (1, 5)
     assert made([0, 0, 100, 0, 0, 0, 0, 0]).suggested == (5,)
     assert made([500, 400, 50, 45, 5, 0, 0, 0]).suggested == (2, 10)
-    assert made([900, 50, 40, 5, 5, 0, 0, 0], bar=50.0).suggested == (1,)  # a bar of 5 % hides which cuts 1 %
+    assert made([900, 50, 40, 5, 5, 0, 0, 0], bar=20.0).suggested == (5,)  # over 5 are five counts, with bars of 2 %
     assert made([9, 5, 4, 0, 0, 0, 0, 0], bar=50.0).suggested == ()
     assert made([0, -3, 0, -1, 0, 0, 0, 0]).suggested == ()
     assert made([0, -3, 0, -1, 0, 0, 0, 0]).over(1) is None
@@ -93,7 +94,17 @@ def test_suggested_caps_are_the_least_that_cut_few_by_hand():
 def test_a_share_that_the_noise_hides_is_below_what_is_said():
     for bar, over, said in ((40.4, 40, "below 4.1 %"), (40.0, 39, "below 4.0 %"), (104.0, 100, "below 11 %"),
                             (99.6, 99, "below 10 %"), (1000.0, 1, "?"), (10.0, 41, "4.1 %")):
-        assert made([1000 - over, over, 0, 0, 0, 0, 0, 0], bar)._over(1) == said
+        assert made([1000 - over, 0, 0, 0, 0, 0, 0, over], bar)._over(100) == said
+
+
+def test_a_share_of_several_counts_has_the_bar_of_their_sum(held):
+    """Seven counts are over 1: their noise together is more than one's, and less than seven bars."""
+    assert made([999, 0, 0, 1, 0, 0, 0, 0], 10.0)._over(1) == "below 7.0 %"
+    found = held.rows_per_unit("visits", epsilon="0.25")
+    one, seven = found.blur(100), found.blur(1)
+    assert one * 2 < seven < one * 7
+    [count] = [one for one in found.answer.parts.quote.priced if not one.ask.overall]
+    assert seven * sum(max(0, n) for n in found.units) == count.error(Fraction(1, 20), added=7)
 
 
 def test_names_that_are_taken_are_no_trouble(tmp_path):

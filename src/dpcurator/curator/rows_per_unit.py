@@ -48,26 +48,33 @@ class RowsPerUnit:
         total = sum(counts)
         return Fraction(sum(counts[CAPS.index(cap) + 1 :]), total) if total else None
 
-    @property
-    def blur(self) -> Fraction:
-        """The largest error bar of a count, as a share of the units: what a share below it might be too."""
+    def blur(self, cap: int) -> Fraction:
+        """The error bar of how many have more rows than one of CAPS, as a share of the units: what a share below it
+        might be too."""
         total = sum(max(0, number) for number in self.units)
-        bars = [Fraction(bar or 0) for bar in self.answer.error(self.answer.columns[1])]
-        return max(bars) / total if total else Fraction(1)
+        return self._bar(len(CAPS) - CAPS.index(cap)) / total if total else Fraction(1)
+
+    def _bar(self, added: int) -> Fraction:
+        """The error bar of the sum of so many counts; so many bars where the answer is without its quote."""
+        if self.answer.parts is None:
+            return added * max(Fraction(bar or 0) for bar in self.answer.error(self.answer.columns[1]))
+        quote = self.answer.parts.quote
+        return max(one.error(1 - quote.confidence, added=added) for one in quote.priced if not one.ask.overall)
 
     @property
     def suggested(self) -> tuple[int, ...]:
         """The least caps that cut at most a tenth, and at most a hundredth, of the units, where the noise lets it tell.
         """
-        found = [next((cap for cap in CAPS if (over := self.over(cap)) is not None and max(over, self.blur) <= share),
-                      None) for share in SHARES]
+        found = [next((cap for cap in CAPS
+                       if (over := self.over(cap)) is not None and max(over, self.blur(cap)) <= share), None)
+                 for share in SHARES]
         return tuple(dict.fromkeys(cap for cap in found if cap is not None))
 
     def _over(self, cap: int) -> str:
-        over = self.over(cap)
-        if over is None or self.blur >= 1:
+        over, blur = self.over(cap), self.blur(cap)
+        if over is None or blur >= 1:
             return "?"
-        return _percent(over) if over >= self.blur else f"below {_percent(_up(self.blur))}"
+        return _percent(over) if over >= blur else f"below {_percent(_up(blur))}"
 
     def as_json(self) -> Json:
         """For machines: the counts with their error bars, the caps, and the answer with its receipt."""
