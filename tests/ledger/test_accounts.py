@@ -208,6 +208,17 @@ def test_in_any_order_no_account_passes_its_limit_and_all_adds_up(steps, opening
     assert ledger.verify().sound
 
 
+@pytest.mark.parametrize("name", ["\ud800", "a b", "h\xe9lo\xefse", "account of ana", "x" * 5000])
+def test_an_analyst_of_a_name_that_no_account_has_is_answered_as_before(name, ledger, ask):
+    """A ledger may be older than accounts, and its analysts were anything."""
+    ledger.grant("ana", limit="0.5")
+    charge = ledger.charge(ask(1, "0.1", analyst=name))
+    assert ledger.answer(charge, "x") == "x"
+    assert ledger.account(name) is None
+    assert ledger.charges(name) == ()
+    assert ledger.verify().sound
+
+
 class Edited(MemoryStore):
     """A ledger rewritten by somebody who can seal events."""
 
@@ -225,6 +236,10 @@ class Edited(MemoryStore):
     (Granted, {"limit": F(1, 100)}, "pass its analyst's own limit"),
     (Granted, {"limit": F(-1)}, "limit is negative"),
     (Granted, {"role": "king"}, "no such role"),
+    (Granted, {"analyst": "ana\ud800"}, "no such role, name or token"),
+    (Granted, {"analyst": 5}, "no such role, name or token"),
+    (Granted, {"token": 5}, "no such role, name or token"),
+    (Granted, {"token": "ab" * 31}, "no such role, name or token"),
     (Granted, {"own_spent": F(1, 100)}, "not the sum of the analyst's charges"),
     (Granted, {"before": 2}, "point to the last event of an account"),
     (Charged, {"granted": 0, "own_spent": F(0)}, "not of its analyst's account"),

@@ -33,6 +33,7 @@ Role = Literal["steward", "analyst", "auditor"]
 ROLES: Final[tuple[str, ...]] = get_args(Role)
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_@+-]{0,62}(\.[A-Za-z0-9_@+-]{1,62}){0,3}")
 _SECRET: Final = re.compile(r"[A-Za-z0-9_-]{43}")
+_HASH: Final = re.compile(r"[0-9a-f]{64}")
 _LARGEST: Final = 2**512  # of a limit's numerator and denominator
 
 
@@ -107,9 +108,23 @@ def bearer_of(token: str) -> str | None:
     return name if _NAME.fullmatch(name) and _SECRET.fullmatch(secret) else None
 
 
+def is_name(name: object) -> bool:
+    """Whether an account may have it. An analyst without an account may have any other name."""
+    return isinstance(name, str) and _NAME.fullmatch(name) is not None
+
+
+def spelled(granted: Granted) -> bool:
+    """Whether it is such as `Ledger.grant` writes: its name, its role, its token's hash and its limits."""
+    token = granted.token
+    return (
+        is_name(granted.analyst) and granted.role in ROLES and min(granted.limit, granted.delta) >= 0
+        and isinstance(token, str) and (token == "" or _HASH.fullmatch(token) is not None)
+    )
+
+
 def checked_name(name: str) -> str:
     """Raises Refusal where accounts have no such name."""
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
+    if not is_name(name):
         raise Refusal(
             f"an account's name has letters, digits, dots and any of _ @ + -, not {name!r}.",
             cure="Name it as in ana, or ana@clinic.example.",

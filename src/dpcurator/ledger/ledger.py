@@ -19,7 +19,7 @@ from fractions import Fraction
 from typing import Self
 
 from dpcurator.errors import Misconfigured, Refusal
-from dpcurator.ledger.accounts import Account, checked_limit, checked_name, checked_role, hash_of
+from dpcurator.ledger.accounts import Account, checked_limit, checked_name, checked_role, hash_of, is_name
 from dpcurator.ledger.canonical import digest, text_bytes
 from dpcurator.ledger.decide import Standing, checked, decide, question, require_open, require_room
 from dpcurator.ledger.events import (
@@ -348,7 +348,7 @@ class Ledger:
         found: list[Entry] = []
         with self._store.reading() as page:
             reader, _ = self._read(page)
-            for position in map(int, page.holding(account_key(analyst), most)):
+            for position in map(int, page.holding(account_key(analyst), most) if is_name(analyst) else ()):
                 row = page.row(position)
                 if row is None or row.name != Charged.NAME:
                     continue

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from dpcurator.errors import Misconfigured
 from dpcurator.ledger import trouble
-from dpcurator.ledger.accounts import Account, account_of
+from dpcurator.ledger.accounts import Account, account_of, is_name
 from dpcurator.ledger.canonical import digest, text_bytes
 from dpcurator.ledger.decide import Standing, question
 from dpcurator.ledger.events import Answered, Charged, Event, Granted, Moved, Opened, Owned, Row, read
@@ -113,8 +113,9 @@ class Reader:
         return kept
 
     def account(self, analyst: str, currency: Currency) -> Account | None:
-        """The account of this analyst as it stands: its limit, and what its last charge says was spent of it."""
-        noted = self.page.holding(account_key(analyst), 1)
+        """The account of this analyst as it stands: its limit, and what its last charge says was spent of it. A name
+        that no account may have is not looked for: a store may have no such text."""
+        noted = self.page.holding(account_key(analyst), 1) if is_name(analyst) else []
         if not noted:
             return None
         position = int(noted[0])

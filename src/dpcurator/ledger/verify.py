@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from dpcurator.ledger.accounts import ROLES
+from dpcurator.ledger.accounts import spelled
 from dpcurator.ledger.canonical import digest, text_bytes
 from dpcurator.ledger.decide import question
 from dpcurator.ledger.events import GENESIS, Answered, Charged, Event, Granted, Opened, Owned, Row, read, seal
@@ -85,8 +85,8 @@ class _History:
             raise _Wrong("it does not point to the last event of an account before it")
         if (event.own_spent, event.own_delta) != self.each.get(event.analyst, (Fraction(0), Fraction(0))):
             raise _Wrong("its totals are not the sum of the analyst's charges so far")
-        if min(event.limit, event.delta) < 0 or event.role not in ROLES:
-            raise _Wrong("its limit is negative, or there is no such role")
+        if not spelled(event):
+            raise _Wrong("its limit is negative, or there is no such role, name or token")
         self.granted = self.noted[event.analyst] = position
         self.accounts[event.analyst] = (position, event)
 
