@@ -169,10 +169,10 @@ def keep(
         a = {key: _md5(step.salt, unit, units.of_key.get(key, key)) for key, _ in pairs}
         b = {(key, one): _md5(step.salt, unit, (*units.of_key.get(key, key), one)) for key, one in pairs}
         keys = _first(a, caps.max_groups)
-        own: dict[bytes, dict[tuple[Key, Value], bytes]] = defaultdict(dict)
+        own: dict[Key, dict[tuple[Key, Value], bytes]] = defaultdict(dict)
         for pair in pairs:
             if pair[0] in keys:
-                own[a[pair[0]]][pair] = b[pair]
+                own[pair[0]][pair] = b[pair]
         chosen = {pair: b[pair] for some in own.values() for pair in _first(some, caps.max_rows)}
         kept |= _first(chosen, len(chosen) if caps.max_total is None else caps.max_total)
     return kept

@@ -143,8 +143,9 @@ class Distinct:
 
     Of a unit's different pairs (key, value) some are kept, and a key counts the values that some unit keeps there. Kept
     are, with b the md5 of `key_bytes` of unit, key and value, and a that of unit and key (a listed key's number stands
-    for it): of its keys with a value those up to whose a it has at most max_groups; in these the values up to whose b
-    it has at most max_rows in keys of that a; and of these the pairs up to whose b it has at most max_total in all.
+    for it): of its keys with a value those up to whose a it has at most max_groups; in each of these the values up to
+    whose b it has at most max_rows; and of these the pairs up to whose b it has at most max_total in all. Where two md5
+    were equal an engine may keep fewer.
     """
 
     column: int

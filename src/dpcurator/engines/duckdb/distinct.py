@@ -4,8 +4,9 @@ Why it is right: pairs are put in order by the md5 of the same bytes as in the r
 a cap. A window counts all rows of its group up to an md5, those of the same md5 too, so that no more pass than
 may even where two md5 are equal.
 
-Why it is fast: one GROUP BY unit, key, value, and what comes after sees each pair once. What is put in order is a
-number of the unit and two md5, since DuckDB holds all of one unit's rows at once for that, and texts would not fit.
+Why it is fast: one GROUP BY unit, key, value; md5 are made of keys of units that are over a cap, and of values in keys
+that are kept and have too many. What is put in order is a number of the unit and two md5, since DuckDB holds all of one
+unit's rows at once for that, and texts would not fit; numbers go with them, and need no join after.
 Checked in tests/engines/test_distinct.py and by conformance.
 """
 
@@ -20,6 +21,7 @@ from dpcurator.plan.core import Distinct, Listed, key_bytes
 
 Steps = list[tuple[str, str]]
 Bytes = Callable[[str, Kind], str]
+_READ_TWICE = ("pairs", "counts", "over", "marked", "long")  # `over` numbers units: all must read the same
 
 
 def value_columns(parts: Parts) -> str:
@@ -48,37 +50,42 @@ def _different(
         on = " AND ".join(f"{name} IS NOT DISTINCT FROM h{index}" for index, name in enumerate(key))
         pairs = f"SELECT * FROM ({pairs}) SEMI JOIN (SELECT u AS o, {own} FROM kept) ON u = o AND {on}"
     groups = listed and len(parts.listed.keys) > scale.max_groups
-    over = [f"max(c) > {integer(scale.max_rows, 'BIGINT')}"]
+    most = integer(scale.max_rows, "BIGINT")
+    over = [f"max(c) > {most}"]
     if groups:
         over.append(f"count(*) > {integer(scale.max_groups, 'BIGINT')}")
     if scale.max_total is not None:
-        most = integer(scale.max_rows, "BIGINT")
         over.append(f"sum(least(c, {most})) > {integer(scale.max_total, 'BIGINT')}")
-    many = (f"SELECT u AS w FROM (SELECT u, count(*) AS c FROM pairs{n} GROUP BY u, {k})"
-            f" GROUP BY u HAVING {' OR '.join(over)}")
     kinds: list[Kind] = ["integer"] if listed else [parts.kinds[column] for column in parts.keys.columns]
     salt = parameters.constant(key_bytes(one.salt, "", ())[: -len(b"t0:")].decode(), "text")
     of_key = " || ".join([salt, bytes_of("u", parts.kinds[parts.owner]), *map(bytes_of, key, kinds)])
     of_value = f"{of_key} || {bytes_of('z', parts.kinds[one.column])}"
-    some, steps = f"many{n}", list[tuple[str, str]]()
+    places = f"SELECT {k}, c, i, a FROM keys{n}"
     if groups:
-        steps += [
-            (f"keys{n}", _up_to(f"SELECT i, a FROM many{n} GROUP BY i, {k}, a", "i", "a", scale.max_groups)),
-            (f"some{n}", f"SELECT * FROM many{n} SEMI JOIN keys{n} USING (i, a)"),
-        ]
-        some = f"some{n}"
-    steps.append((f"values{n}", _up_to(f"SELECT i, a, b FROM {some}", "i, a", "b", scale.max_rows)))
-    last = f"values{n}"
+        places = _up_to(places, "i", "a", scale.max_groups)
+    narrow = listed and parts.kinds[one.column] == "integer"  # else texts would go through the window
+    own = f"i, {k}" if narrow else "i, a"
+    last = _up_to(f"SELECT {k}, z, i, b FROM long{n}" if narrow else f"SELECT i, a, b FROM long{n}", own, "b",
+                  scale.max_rows)
     if scale.max_total is not None:
-        steps.append((f"least{n}", _up_to(f"SELECT * FROM {last}", "i", "b", scale.max_total)))
-        last = f"least{n}"
+        last = _up_to(last, "i", "b", scale.max_total)
+    last = f"SELECT {k}, z FROM {f'({last})' if narrow else f'long{n} SEMI JOIN ({last}) USING (i, a, b)'}"
+    few = "false" if scale.max_total is not None else f"c <= {most}"  # all values of such a key are kept
+    same = " AND ".join(f"owned.{name} IS NOT DISTINCT FROM places{n}.{name}" for name in key)
+    columns = ", ".join(f"owned.{name}" for name in ("u", *key, "z", "i"))
     return [
         (f"pairs{n}", pairs),
-        (f"over{n}", f"SELECT w, row_number() OVER () AS i FROM ({many})"),
-        (f"many{n}", f"SELECT {k}, z, i, md5({of_key}) AS a, md5({of_value}) AS b FROM pairs{n} JOIN over{n} ON u = w"),
-        *steps,
+        (f"counts{n}", f"SELECT u, {k}, count(*) AS c FROM pairs{n} GROUP BY u, {k}"),
+        (f"over{n}", f"SELECT w, row_number() OVER () AS i FROM"
+                     f" (SELECT u AS w FROM counts{n} GROUP BY u HAVING {' OR '.join(over)})"),
+        (f"keys{n}", f"SELECT u, {k}, c, i, md5({of_key}) AS a FROM counts{n} JOIN over{n} ON u = w"),
+        (f"places{n}", places),
+        (f"marked{n}", f"SELECT {columns}, c, a FROM (SELECT * FROM pairs{n} JOIN over{n} ON u = w) AS owned"
+                       f" JOIN places{n} ON owned.i = places{n}.i AND {same}"),
+        (f"long{n}", f"SELECT {k}, z, i, a, md5({of_value}) AS b FROM marked{n} WHERE NOT ({few})"),
         (f"kept{n}", f"SELECT {k}, z FROM pairs{n} ANTI JOIN over{n} ON u = w"
-                     f" UNION ALL SELECT {k}, z FROM {some} SEMI JOIN {last} USING (i, a, b)"),
+                     f" UNION ALL SELECT {k}, z FROM marked{n} WHERE {few}"
+                     f" UNION ALL {last}"),
         (f"different{n}", f"SELECT {k}, count(*) AS n FROM (SELECT {k}, z FROM kept{n} GROUP BY {k}, z) GROUP BY {k}"),
     ]
 
@@ -90,10 +97,10 @@ def _up_to(rows: str, group: str, order: str, most: int) -> str:
 
 
 def once(parts: Parts) -> tuple[str, ...]:
-    """The tables that are read twice: `over` numbers units, so whoever reads it must read the same."""
+    """The tables that are read twice."""
     if parts.owner is None:
         return ()
-    return tuple(f"{name}{number}" for number in range(len(parts.distinct)) for name in ("pairs", "over", "many"))
+    return tuple(f"{name}{number}" for number in range(len(parts.distinct)) for name in _READ_TWICE)
 
 
 def joined(parts: Parts, totals: str | None, key: Sequence[str]) -> str:
