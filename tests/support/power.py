@@ -382,6 +382,8 @@ SAMPLED: Final[dict[str, int]] = {
     "plan/test_bind_relations.py::test_a_join_with_a_public_table": 5,
     "plan/test_bind_relations.py::test_a_subquery_by_the_unit": 11,
     "plan/test_bind_relations.py::test_what_is_not_of_the_unit_alone_is_refused": 8,
+    "plan/test_public_lists.py::test_a_list_that_is_public": 12,
+    "plan/test_relations_mended.py::test_it_is_refused_with_its_place_and_the_cure_is_accepted": 20,
     "plan/test_canonical.py::test_a_changed_leaf_is_another_plan_or_none": 1,
     "plan/test_check_outputs.py::test_odd_bound_plans_pass": 4,
     "plan/test_check_outputs.py::test_what_cannot_be_computed_is_said": 17,
