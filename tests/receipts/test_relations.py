@@ -94,6 +94,26 @@ def test_the_one_file_verifier_knows_no_other_folds_and_joins(answers):
         assert not alone.sound(nodes[node] | change), change
 
 
+def test_no_relation_hides_where_columns_stand(answers):
+    """A table in the place of a key, a fold or a name is read by no rule of relations, so no plan holds one."""
+    hidden = 0
+    for answer in answers:
+        for place, part in enumerate(alone.parts_of(answer.receipt["plan"])):
+            for field in (part if isinstance(part, dict) and "node" in part else ()):
+                if field == "node" or field in alone.RELATIONS.get(part["node"], ()) or alone.KIND[part["node"]]:
+                    continue
+                plan = copy.deepcopy(answer.receipt["plan"])
+                twin = next(one for n, one in enumerate(alone.parts_of(plan)) if n == place)
+                table = {"node": "Rows", "table": "other", "unit": "u", "unit_index": 0, "units": None,
+                         "neighbours": "add-remove"}
+                twin[field] = [table] if isinstance(twin[field], list) else table
+                if (part["node"], field) in (("Plan", "source"), ("Bounded", "source"), ("Grouped", "source")):
+                    continue  # where `reach_of` says what stands
+                assert not alone.step("form", alone.form, answer.receipt | {"plan": plan})[1], (part["node"], field)
+                hidden += 1
+    assert hidden > 100
+
+
 @pytest.mark.parametrize("node", ["JoinPublic", "InPublic"])
 def test_a_private_table_is_never_read_as_public(answers, node):
     """Both verifiers ask the catalog whether the table is public."""

@@ -126,10 +126,13 @@ def form(receipt: Any) -> str:
             names = set(part) - set(LATER.get(str(part.get("node")), "").split())  # which may be left out
             need(names in [KNOWN.get(str(part.get("node"))), *others], "a part of the plan is not known here")
             need(part.get("function") in ROW_FUNCTIONS or part.get("node") != "Compute", "a function is not known here")
-            inner = ((field, one) for field in part
-                     for one in (part[field] if isinstance(part[field], list) else [part[field]]))
-            need(all(KIND[one["node"]] == (KIND[part["node"]] or WITHIN.get(field, 0)) for field, one in inner
-                     if isinstance(one, dict) and "node" in one), "a part of the plan stands where no such part may")
+            inner = [(field, one) for field in part
+                     for one in (part[field] if isinstance(part[field], list) else [part[field]])
+                     if isinstance(one, dict) and "node" in one]
+            below = dict.fromkeys(RELATIONS.get(str(part.get("node")), ("source",)), (*RELATIONS, "Bounded", "Grouped"))
+            need(all(KIND[one["node"]] == (KIND[part["node"]] or WITHIN.get(field, 0)) and
+                     (KIND[one["node"]] or one["node"] in below.get(field, HELD.get(field, "").split()))
+                     for field, one in inner), "a part of the plan stands where no such part may")
         need(not isinstance(part, float) and (not isinstance(part, int) or abs(part) < 10**1400), "a number is none")
     return f"a {receipt['format']}, and every part of its plan is of a kind known here"
 
@@ -242,6 +245,8 @@ def alike(columns: list[Any], groups: int) -> str:
 RELATIONS = {"Rows": (), "Where": ("source",), "InCohort": ("source", "among"), "Computed": ("source",),
              "PerUnit": ("source",), "JoinOnUnit": ("source", "other"), "JoinPublic": ("source",),
              "UnionAll": ("source", "other"), "Numbered": ("source",), "InPublic": ("source",)}
+HELD = {"keys": "Made", "made": "Made", "here": "Made", "there": "Made", "columns": "Made KeyColumn", "folds": "Fold",
+        "along": "Sorted", "calls": "AggregateCall", "column": "Measured", "beside": "Measured"}  # what stands where
 
 def tables_of(relation: Any) -> list[Any]:
     """The tables that a relation reads, in order."""
