@@ -112,7 +112,8 @@ def tumult(rows: dict[str, list[int]], epsilon: str) -> Counts:
     from pyspark.sql import SparkSession
     from tmlt.analytics import AddRowsWithID, KeySet, MaxRowsPerID, PureDPBudget, QueryBuilder, Session
 
-    spark = SparkSession.builder.config("spark.ui.enabled", "false").getOrCreate()
+    builder = SparkSession.builder.config("spark.ui.enabled", "false").config("spark.sql.shuffle.partitions", 2)
+    spark = builder.getOrCreate()
     frame, keys = spark.createDataFrame(pd.DataFrame(rows)), KeySet.from_dict({"month": list(range(MONTHS))})
 
     def counts(total: int) -> tuple[Any, float]:
