@@ -70,7 +70,7 @@ class NoisyMax:
         value_epsilon: number > 0, on top, for the chosen score; None for the index alone.
         monotone: bool, True only if between any two neighbours no two scores move in opposite directions, as counts of
             one vote each under add-remove; it halves the noise.
-        grid: number > 0, a finite decimal; by itself under a millionth of the sensitivity and of the noise's scale.
+        grid: number > 0, a finite decimal; by default below a millionth of the sensitivity and of the noise's scale.
         nan: the score that stands for one that is no finite number; None refuses such scores, which tells of the data.
 
     >>> import dpcurator as dp

@@ -74,7 +74,7 @@ class Gaussian(OnGrid):
         sensitivity: number > 0, the l2 sensitivity in the query's unit, after `bounds` and `nan` have been applied.
         epsilon, delta: numbers in [0, 10000] and (0, 1), of one release; or
         rho: number > 0, of one release, in their place.
-        grid: the step of the answers, a finite decimal > 0 in the query's unit; by itself under a millionth of the
+        grid: the step of the answers, a finite decimal > 0 in the query's unit; by default below a millionth of the
             noise's size and of the sensitivity.
         coordinates: int >= 1, in how many coordinates of a vector neighbours may differ (a histogram under add-remove
             differs in 1, a mean of vectors in all); None for one number, with which a vector is refused.

@@ -46,7 +46,7 @@ class Laplace(OnGrid):
     Parameters (any other value raises Refusal, with a way to mend it):
         sensitivity: number > 0, the l1 sensitivity in the query's unit, after `bounds` and `nan` have been applied.
         epsilon: number > 0, of one release.
-        grid: the step of the answers, a finite decimal > 0 in the query's unit; by itself under a millionth of the
+        grid: the step of the answers, a finite decimal > 0 in the query's unit; by default below a millionth of the
             noise's size and of the sensitivity.
         coordinates: int >= 1, in how many coordinates of a vector neighbours may differ (a histogram under add-remove
             differs in 1, a mean of vectors in all); None for one number, with which a vector is refused.

@@ -221,7 +221,7 @@ class Staircase(OnGrid):
         epsilon: number >= 2**-40, of one release; beyond 1024 the noise is that of 1024.
         gamma: number in (0, 1], the share of each stair that is high, rounded up to whole steps; public. By itself the
             share that makes the mean of |noise| the least, near 1 / (1 + exp(epsilon / 2)).
-        grid: the step of the answers, a finite decimal > 0 in the query's unit; by itself under a millionth of the
+        grid: the step of the answers, a finite decimal > 0 in the query's unit; by default below a millionth of the
             sensitivity and of sensitivity / epsilon.
         coordinates: None for one number; 1 for a vector of which neighbours move one coordinate, as a histogram under
             add-remove. More are refused: each coordinate that moves at all could cost epsilon again.
