@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from alone import wrong
+from power import Run
 from shell import run
 
 import dpcurator as dp
@@ -254,7 +255,8 @@ def lone(variance: str, shift: int, epsilon: str, delta: str) -> bool:
 
 
 def test_a_gaussian_number_alone_is_priced_by_its_own_law():
-    for epsilon, delta, shift in (("1", "1/1000", 1), ("1/10", "1/10", 262144), ("2", "1/100000000", 5 * 2**61)):
+    every = (("2", "1/100000000", 5 * 2**61), ("1", "1/1000", 1), ("1/10", "1/10", 262144))
+    for epsilon, delta, shift in every if Run.whole else every[:1]:
         least = least_variance(F(epsilon), F(delta), shift)
         assert lone(str(least), shift, epsilon, delta)
         assert not lone(str(least / 2), shift, epsilon, delta)
