@@ -86,7 +86,7 @@ REFUSED = [
     ("pid IN (SELECT patient, code FROM diagnoses)", "gives something else than patient"),
     ("EXISTS (SELECT 1 FROM diagnoses)", "those of the same unit"),
     ("EXISTS (SELECT 1 FROM diagnoses WHERE code = city)", "those of the same unit"),
-    ("EXISTS (SELECT 1 FROM diagnoses WHERE patient = pid AND code = city)", 'no column "city"'),
+    ("EXISTS (SELECT 1 FROM diagnoses WHERE patient = pid AND code = city)", "Join each value once"),
     ("EXISTS (SELECT 1 FROM visits WHERE pid = visits.pid)", "those of the same unit"),
     ("EXISTS (SELECT 1 FROM diagnoses WHERE patient = pid OR code = 'X')", "those of the same unit"),
     ("EXISTS (SELECT 1 FROM diagnoses WHERE patient > pid)", "those of the same unit"),
