@@ -48,6 +48,7 @@ bench:
     python bench/quote_relations.py
     python bench/batch.py
     python bench/group_by.py
+    python bench/coded_units.py
     python bench/ledger.py
     python bench/noise.py
     python bench/unknown_keys.py
