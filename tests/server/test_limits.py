@@ -49,6 +49,13 @@ def test_a_body_past_the_limit_is_refused_before_it_is_read(served: Served) -> N
         assert client.post("/v1/menu", json={"sql": COUNT}).status_code == 200
 
 
+def test_a_body_with_two_lengths_is_refused_and_what_follows_is_no_request(served: Served) -> None:
+    """A proxy that goes by the other length would send here, in another's name, what one has hidden in a body."""
+    two = b"POST /v1/menu HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+    found = raw(served.url, two + b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    assert found.count(b"HTTP/1.1 ") == found.count(b"HTTP/1.1 400") == 1
+
+
 def test_a_head_past_the_limit_is_refused(served: Served) -> None:
     bomb = b"".join(b"x-%d: %s\r\n" % (number, b"y" * 1000) for number in range(40))
     assert b" 431 " in raw(served.url, head(0, bomb)).split(b"\r\n")[0]  # in one piece

@@ -147,7 +147,11 @@ class Guard:
         line = len(scope.get("raw_path", b"")) + len(scope.get("query_string", b""))
         if line + sum(len(a) + len(b) for a, b in scope["headers"]) > LARGEST_HEAD:
             return plain(431, "the headers of a request are too long.", headers={"Connection": "close"})
-        told = dict(scope["headers"]).get(b"content-length", b"0")
+        names = dict(scope["headers"])
+        if b"content-length" in names and b"transfer-encoding" in names:
+            # A proxy in front may go by the other one: then what is one's body to it is the next one's request here.
+            return plain(400, "a request says how long its body is in one way.", headers={"Connection": "close"})
+        told = names.get(b"content-length", b"0")
         too_large = plain(413, f"a body has at most {self.largest:,} bytes.", headers={"Connection": "close"})
         if not told.isdigit() or len(told) > 18 or int(told) > self.largest:
             return too_large
