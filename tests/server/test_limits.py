@@ -81,6 +81,30 @@ def test_a_connection_that_says_nothing_is_closed_and_others_are_served(serve: A
     assert served.client().get("/health").status_code == 200
 
 
+def test_a_connection_that_reads_nothing_is_closed(serve: Any, monkeypatch: Any) -> None:
+    """Requests one after the other, whose replies nobody takes: they would hold the connection for ever."""
+    import dpcurator.server.running as running
+
+    monkeypatch.setattr(running, "SLOWEST_READER", 0.2)
+    ended = threading.Event()
+    lost = running.Patient.connection_lost
+    monkeypatch.setattr(running.Patient, "connection_lost", lambda self, exc: (lost(self, exc), ended.set())[0])
+    served = serve()
+    host, port = served.url.removeprefix("http://").split(":")
+    with socket.socket() as line:
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        line.settimeout(0.5)
+        line.connect((host, int(port)))
+        asks = b"GET /v1/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n" * 100
+        for _ in range(100):
+            try:
+                line.sendall(asks)
+            except OSError:  # its buffers are full, or it was closed
+                break
+        assert ended.wait(60)
+    assert served.client().get("/health").status_code == 200
+
+
 def test_who_waits_too_many_is_told_to_come_back_and_nothing_is_charged(serve: Any) -> None:
     served = serve(work=Work(most_waiting=0))
     reply = served.ask("ana")

@@ -28,6 +28,7 @@ from dpcurator.values import read_json
 _SETTINGS: Final = "DPCURATOR_SERVER"  # the variable that tells workers what to serve
 _MOST_CONNECTIONS: Final = 1000
 SLOWEST_HEAD: Final = 10.0  # seconds for them to arrive
+SLOWEST_READER: Final = 60.0  # seconds for a reply to be taken on
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +97,11 @@ def serve(settings: Settings) -> None:
 
 
 class Patient(H11Protocol):
-    """HTTP, with a limit to how long the head of a request may take: else each half-open connection would stay."""
+    """HTTP, with a limit to how long the head of a request may take, and how long a reply may wait for its reader: else
+    each half-open connection would stay, and with enough of them nobody is served."""
 
     _head: asyncio.TimerHandle | None = None
+    _reader: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
@@ -116,11 +119,40 @@ class Patient(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._done()
+        self._read()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._given_up()
+
+    def resume_writing(self) -> None:
+        if not self.transport.is_closing():
+            self._read()
+        super().resume_writing()
+
+    def _given_up(self) -> None:
+        self._read()
+        self._reader = self.loop.call_later(SLOWEST_READER, self.transport.abort)
+
+    def _read(self) -> None:
+        if self._reader is not None:
+            self._reader.cancel()
+            self._reader = None
 
     def on_response_complete(self) -> None:
         self._done()
         super().on_response_complete()
+        self._flushed()
+
+    def timeout_keep_alive_handler(self) -> None:
+        super().timeout_keep_alive_handler()
+        self._flushed()
+
+    def _flushed(self) -> None:
+        """A connection that is closing first sends what it still holds: a reader has as long for that."""
+        if self.transport.is_closing():
+            self._given_up()
 
     def _wait(self) -> None:
         self._head = self.loop.call_later(SLOWEST_HEAD, self._end)
@@ -133,4 +165,4 @@ class Patient(H11Protocol):
     def _end(self) -> None:
         self._head = None
         if not self.transport.is_closing():
-            self.transport.close()
+            self.transport.abort()
