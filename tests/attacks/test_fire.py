@@ -24,7 +24,7 @@ from power import Run
 import dpcurator as dp
 
 ASKER = Path(__file__).parent.parent / "support" / "asker.py"
-THREADS, PROCESSES = (32, 8) if Run.whole else (16, 2)
+THREADS, PROCESSES = (32, 8) if Run.whole else (8, 2)
 CROWD = [(THREADS, 0), *[(1, 0)] * PROCESSES, (1, 4)]  # threads, forks
 HEADS = THREADS + PROCESSES + 1 + 4
 TOML = """\
