@@ -305,10 +305,12 @@ def _dearer(*given, right=price):
 
 
 def _strangers(asked):
-    """Two tables of which none is the other without one unit."""
-    table = asked.made.tables[0]["t0"]
-    none = {"t0": {name: [] for name in table}}
-    return replace(asked, made=replace(asked.made, tables=(asked.made.tables[0], none), pairs=((0, 1),)))
+    """Two tables of which none is the other without one unit: one has forty units, the other no row."""
+    names = asked.made.tables[0]["t0"]
+    units = [f"u{number}" for number in range(40)]
+    many = {"t0": {name: [None] * 40 for name in names} | {"c0": units, "c1": ["Hull"] * 40, "c2": [110] * 40}}
+    none = {"t0": {name: [] for name in names}}
+    return replace(asked, made=replace(asked.made, tables=(many, none), pairs=((0, 1),)))
 
 
 class _Lying(Curator):
