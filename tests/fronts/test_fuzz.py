@@ -25,6 +25,7 @@ _ALLOWED = """
     Sub Mul Div EQ NEQ LT LTE GT GTE Count Sum Avg Round Abs Coalesce Nullif Star Distinct Cast DataType Where Group
     Having Order Ordered Limit Offset Semicolon Mod DPipe NullSafeEQ NullSafeNEQ Like ILike Escape Case If Filter
     Interval Var AtTimeZone Extract Trim Substring TryCast Anonymous Floor Ceil
+    Subquery With CTE Join Exists Union Qualify Window WindowSpec ArgMin ArgMax
 """
 ALLOWED = set(_ALLOWED.split())
 SEEDS = (
@@ -43,6 +44,14 @@ SEEDS = (
     "SELECT DATE_TRUNC('month', day) AS m, COUNT(CAST(note AS INTEGER)) FROM visits "
     "WHERE EXTRACT(hour FROM at AT TIME ZONE 'Europe/Paris') < 9 AND day + INTERVAL '1 month' > DATE '2022-01-01' "
     "GROUP BY DATE_TRUNC('month', day)",
+    "SELECT AVG(CLIP(n, 0, 9)) FROM (SELECT patient, COUNT(*) AS n, ARG_MIN(city, day) AS town, BOOL_OR(smoker) AS s "
+    "FROM visits WHERE age > 3 GROUP BY patient HAVING COUNT(*) > 1 ) AS t WHERE s AND town = 'York'",
+    "WITH a AS (SELECT * FROM visits WHERE age > 3 ), b AS (SELECT DISTINCT patient FROM a ) "
+    "SELECT city, COUNT(*) FROM a LEFT JOIN b ON a.patient = b.patient GROUP BY city",
+    "SELECT COUNT(*) FROM visits AS v WHERE patient NOT IN (SELECT patient FROM visits WHERE age > 60 ) "
+    "OR EXISTS (SELECT 1 FROM visits AS w WHERE w.patient = v.patient AND w.smoker )",
+    "SELECT SUM(age) FROM (SELECT patient, age FROM visits UNION ALL SELECT patient, age FROM visits "
+    "QUALIFY ROW_NUMBER() OVER (PARTITION BY patient ORDER BY day DESC NULLS FIRST ) = 1 ) AS r",
     "SELECT COUNT(*) FROM visits WHERE at < TIMESTAMP '2024-05-31T12:00:00Z' AND note <> 'it''s' LIMIT 3 OFFSET 1",
 )
 _WORDS = r"""
@@ -121,6 +130,12 @@ def silence(caplog, capfd):
 def test_only_a_plan_or_a_refusal_comes_out(seed, tries):
     accepted = sum(map(check, texts(tries, seed)))
     assert accepted > tries / 200 or tries < 1000
+
+
+@pytest.mark.usefixtures("silence")
+def test_an_odd_path_into_json_is_refused_in_silence():
+    """The parser logs a path that it cannot read."""
+    assert not any(map(check, ("SELECT note ->> 1e5 FROM visits", "SELECT note -> 1e999 FROM visits")))
 
 
 def test_what_is_mutated_is_accepted_as_it_is():

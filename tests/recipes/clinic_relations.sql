@@ -73,6 +73,21 @@ SELECT home, COUNT(*) AS n FROM visits JOIN (SELECT pid, MIN(town) AS home FROM 
 SELECT COUNT(*) AS n FROM visits AS v LEFT JOIN (SELECT pid, MIN(sex) AS sex FROM patients GROUP BY pid) AS p ON v.pid = p.pid WHERE p.pid IS NULL;
 -- equal
 
+SELECT sex, AVG(cost) AS cost, COUNT(*) AS n FROM visits JOIN patients USING (pid) GROUP BY sex;
+-- equal
+SELECT region, sex, COUNT(*) AS n FROM visits AS v JOIN towns AS t ON v.town = t.town JOIN patients AS p ON p.pid = v.pid GROUP BY region, sex;
+-- equal
+SELECT COUNT(*) AS n FROM visits AS v LEFT JOIN patients AS p ON v.pid = p.pid WHERE p.pid IS NULL;
+-- equal
+SELECT AVG(DATE_DIFF('day', p.born, v.day)) AS days FROM visits AS v JOIN patients AS p ON p.pid = v.pid WHERE p.born >= '1990-01-01';
+-- refused: bounds
+SELECT COUNT(*) AS n FROM visits WHERE town IN (SELECT town FROM towns WHERE region = 'North');
+-- equal
+SELECT COUNT(*) AS n FROM visits AS v WHERE NOT EXISTS (SELECT 1 FROM tags AS t WHERE t.town = v.town AND t.tag = 'old');
+-- equal
+SELECT COUNT(*) AS n FROM visits WHERE town NOT IN (SELECT town FROM towns WHERE region = 'North');
+-- equal
+
 -- names of WITH
 WITH dear AS (SELECT * FROM visits WHERE cost > 100), counted AS (SELECT pid, COUNT(*) AS n FROM dear GROUP BY pid)
 SELECT sex, AVG(CLIP(n, 0, 20)) AS n FROM counted JOIN (SELECT pid, MIN(sex) AS sex FROM patients GROUP BY pid) AS p USING (pid) GROUP BY sex;
@@ -112,7 +127,7 @@ SELECT COUNT(*) FROM visits JOIN treatments USING (pid);
 SELECT COUNT(*) FROM visits, treatments WHERE visits.pid = treatments.pid;
 -- refused: without a condition
 SELECT day, COUNT(*) FROM visits JOIN patients USING (pid) GROUP BY day, born, pid;
--- refused: pid
+-- refused: list of keys
 SELECT COUNT(*) FROM visits JOIN patients ON visits.town = patients.sex;
 -- refused: unit
 SELECT COUNT(*) FROM visits JOIN towns ON visits.cost = towns.town;

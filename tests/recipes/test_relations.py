@@ -133,6 +133,8 @@ def clinic(tmp_path_factory: pytest.TempPathFactory) -> Both:
     }
     public = {"towns": {"town": "text", "region": "text"}, "tags": {"town": "text", "tag": "text"}}
     declared = catalog("patients", "pid", private, public)
+    del declared["tables"]["patients"]["max_total"]
+    declared["tables"]["patients"]["one_row_per"] = ["pid"]
     return Both(tmp_path_factory.mktemp("clinic"), declared, plain)
 
 
