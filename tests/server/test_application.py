@@ -237,11 +237,29 @@ def test_an_analyst_is_not_told_where_the_set_up_is_wrong_and_the_steward_is(ser
         served.place.write_text(text.replace("epsilon = 1000", "epsilon = 2000"))
         reply, inside = served.ask("ana"), served.client("stu").get("/v1/ledger")
         assert reply.status_code == inside.status_code == 503
-        assert "2000" in reply.text
-        assert str(served.place.parent) not in reply.text
+        for told in (reply, inside, served.client().get("/v1/key")):  # there is no ledger to look for a token in
+            assert told.json()["what"] == "the server cannot be used as it is set up."
+            assert "2000" not in told.text
+            assert str(served.place.parent) not in told.text
+        served.place.write_text(text.replace("[tables.visits.columns]", '[tables.visits.columns]\nmore = "text"'))
+        reply, inside = served.ask("ana"), served.ask("stu")
+        assert reply.status_code == inside.status_code == 503
+        assert "made for other tables" in reply.json()["what"]
+        assert (reply.json()["where"], inside.json()["where"]) == ("", served.place.name)
     finally:
         served.place.write_text(text)
     assert served.ask("ana").status_code == 200
+
+
+def test_of_several_faults_of_the_set_up_an_analyst_is_told_the_first(served: Served) -> None:
+    """The cure of the first tells of the others, each with its place."""
+    from dpcurator.errors import Misconfigured
+    from dpcurator.server.replies import problem
+
+    several = Misconfigured("one", where="/a/curator.toml:1", cure="mend it.\n/a/curator.toml:7: two. Mend it too.")
+    assert b"/a/" not in problem(several, role="analyst").body
+    assert b"curator.toml:7" in problem(several, role="steward").body
+    assert b"one" not in problem(several).body
 
 
 def test_a_fault_has_constant_words_and_closes_until_the_steward_reopens(serve: Any, monkeypatch: Any) -> None:

@@ -17,9 +17,10 @@ from starlette.concurrency import run_in_threadpool
 
 from dpcurator.ledger import Ledger
 from dpcurator.ledger.accounts import Account, bearer_of, hash_of
+from dpcurator.server.replies import STEWARD as STEWARD
 from dpcurator.server.replies import Denied
 
-ANALYST, AUDITOR, STEWARD = "analyst", "auditor", "steward"
+ANALYST, AUDITOR = "analyst", "auditor"
 _LONGEST: Final = 512  # letters of a header that may hold a token
 _MOST_WAITING: Final = 64
 _CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="dpcurator"'}

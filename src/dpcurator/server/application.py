@@ -61,7 +61,7 @@ def application(
 def _errors(app: FastAPI) -> None:
     @app.exception_handler(DpcuratorError)
     async def told(request: Request, error: DpcuratorError) -> JSONResponse:
-        return problem(error, inside=getattr(request.state, "role", "") == STEWARD)
+        return problem(error, role=getattr(request.state, "role", ""))
 
     @app.exception_handler(RequestValidationError)
     async def refused(request: Request, error: RequestValidationError) -> JSONResponse:

@@ -1,8 +1,9 @@
 """What is sent back: an error as problem+json, in the words of the shell, and no word that is the steward's alone.
 
 A Refusal depends on public facts alone and is sent whole. Of a fault of the set-up an analyst is told what it is and
-not where. A Fault has constant words. Anything unforeseen has the words of a Fault after a question was paid, and
-constant ones else. Checked in tests/server/test_application.py.
+not where, and whoever has not signed in, as where the ledger cannot be opened, that there is one. A Fault has constant
+words. Anything unforeseen has the words of a Fault after a question was paid, and constant ones else. Checked in
+tests/server/test_application.py.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dpcurator.errors import DpcuratorError, Fault, Misconfigured, OverBudget, R
 from dpcurator.numbers.text_table import printable
 from dpcurator.values import Json
 
+STEWARD: Final = "steward"  # the role that may read where the set-up is wrong
 _LONGEST_PLACE: Final = 100  # letters
 STATUS: Final = ((OverBudget, 402), (Refusal, 400), (Misconfigured, 503), (Fault, 500))
 
@@ -30,17 +32,20 @@ class Denied(DpcuratorError):
         super().__init__(what, cure=cure)
 
 
-def problem(error: DpcuratorError, *, inside: bool = False) -> JSONResponse:
-    """The reply of an error. inside: to a steward, who may read where it is."""
+def problem(error: DpcuratorError, *, role: str = "") -> JSONResponse:
+    """The reply of an error to somebody of this role; "" to who has not signed in."""
+    if isinstance(error, Misconfigured) and role != STEWARD:
+        # The cure of several faults tells of the others, and where they are.
+        error = Misconfigured(error.what, cure=error.cure.partition("\n")[0]) if role else _unusable()
     status = error.status if isinstance(error, Denied) else next(
         (number for kind, number in STATUS if isinstance(error, kind)), 500
     )
-    told: Json = dict(error.as_json())
-    detail = str(error)
-    if isinstance(error, Misconfigured) and not inside:
-        told["where"], detail = "", f"{error.what} {error.cure}".strip()
     headers = error.headers if isinstance(error, Denied) else {}
-    return _reply(status, error.title, detail, told | {"exit_code": error.exit_code}, headers)
+    return _reply(status, error.title, str(error), dict(error.as_json()) | {"exit_code": error.exit_code}, headers)
+
+
+def _unusable() -> Misconfigured:
+    return Misconfigured("the server cannot be used as it is set up.", cure="Its steward runs `dpcurator check`.")
 
 
 def malformed(error: RequestValidationError) -> JSONResponse:
