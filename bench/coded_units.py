@@ -61,9 +61,10 @@ def main(sizes: list[int], runs: int) -> None:
                 for length in TEXTS:
                     pairs = [text / number for text, number in zip(times[length], times[0], strict=True)]
                     text, number = min(times[length]), min(times[0])
-                    print(f"coded units rows {size:>10,} letters {length:>2} max_rows {max_rows} max_groups "
-                          f"{max_groups} max_total {max_total}: text {text:.2f} s, number {number:.2f} s, ratio {text / number:.2f} "
-                          f"(pairs {min(pairs):.2f} to {max(pairs):.2f})", flush=True)
+                    caps = f"max_rows {max_rows} max_groups {max_groups} max_total {max_total}"
+                    print(f"coded units rows {size:>10,} letters {length:>2} {caps}: text {text:.2f} s, number "
+                          f"{number:.2f} s, ratio {text / number:.2f} (pairs {min(pairs):.2f} to {max(pairs):.2f})",
+                          flush=True)
 
 
 if __name__ == "__main__":
