@@ -306,6 +306,17 @@ def test_no_reply_may_be_kept_framed_or_sniffed(served: Served) -> None:
         assert "server" not in reply.headers or "uvicorn" in reply.headers["server"]
 
 
+def test_a_limit_of_a_misspelt_name_makes_no_account(served: Served) -> None:
+    """Else the steward believes that the one meant has it, and there is one more that may spend."""
+    stu = served.client("stu")
+    for body in ({"limit": "0.1"}, {"delta": 0}, {"token": False}, {}):
+        reply = stu.post("/v1/users/anna", json=body)
+        assert (reply.status_code, reply.json()["what"]) == (400, "there is no account anna.")
+    assert "anna" not in stu.get("/v1/users").text
+    assert stu.post("/v1/users/anna", json={"role": "analyst", "limit": 0}).json()["active"] is False
+    assert stu.post("/v1/users/anna", json={"limit": "0.1"}).json()["limit"] == "0.1"
+
+
 def test_the_auditor_reads_the_history_without_the_questions(served: Served) -> None:
     served.ask("ana", epsilon="0.09")
     whole, part = (served.client(name).get("/v1/log").json() for name in ("stu", "aud"))

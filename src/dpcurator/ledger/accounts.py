@@ -67,7 +67,7 @@ class Account:
         return bool(self.token)
 
     def as_json(self) -> Json:
-        """For machines: amounts are exact, as text; no token, and no hash of one."""
+        """For machines: amounts as text, of one without an end the first digits; no token, and no hash of one."""
         amounts = {"limit": self.limit, "spent": self.spent, "left": self.left,
                    "delta": self.delta, "spent_delta": self.spent_delta}
         told = {"name": self.analyst, "role": self.role, "active": self.active, "currency": self.currency}

@@ -35,8 +35,9 @@ PRAGMA journal_mode = WAL;
     for table in ("events", "requests", "answers")
     for verb in ("UPDATE", "DELETE")
 )
-# An index of readings, made where the first is noted: older ledgers have none. Nothing rests on it but what is looked
-# at; what it points to is checked against the chain, and a reading it has lost is paid again.
+# An index of readings and accounts, made where the first is noted: older ledgers have none. What it points to is
+# checked against the chain. A reading it has lost is paid again; an account it has lost signs in no more, and that it
+# lost the last event of one, `verify` tells.
 READINGS = (
     "CREATE TABLE IF NOT EXISTS readings "
     "(number INTEGER PRIMARY KEY, reading TEXT NOT NULL, request TEXT NOT NULL, UNIQUE (reading, request))"

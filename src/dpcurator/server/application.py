@@ -347,9 +347,12 @@ def _steward(app: FastAPI) -> None:
     @app.post("/v1/users/{name}", summary="Makes an account, or changes what is sent of it; a new token is shown once.")
     async def grant(request: Request, name: Name, form: Grant, account: Account = steward) -> Json:
         def work() -> Json:
+            ledger = request.app.state.standing.ledger()
+            if form.role is None and not form.token and ledger.account(checked_name(name)) is None:
+                raise Refusal(f"there is no account {name}.", cure='To make one, send its role, or "token": true.')
             token = None if form.token is None else new_token(checked_name(name)) if form.token else ""
             given = form.given("token")
-            made: Json = request.app.state.standing.ledger().grant(name, token=token, **given).as_json()
+            made: Json = ledger.grant(name, token=token, **given).as_json()
             return made | ({"token": token} if token else {})
 
         return dict(await _free(request, work))
