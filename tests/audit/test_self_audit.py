@@ -49,6 +49,7 @@ def test_no_generated_plan_breaks_its_claims(name):
 
 def test_plans_were_answered_over_every_kind_of_question(record_property):
     audits = {name: audit(name) for name in SCHEMAS}
+    assert {name: str(found) for name, found in audits.items() if found.verdict != NOTHING} == {}
     assert set(WORLDS) == set(SCHEMAS)
     answered = sum(found.questions - found.refused for found in audits.values())
     pairs, readings = (sum(getattr(found, name) for found in audits.values()) for name in ("pairs", "readings"))
