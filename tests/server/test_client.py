@@ -53,6 +53,19 @@ def test_a_frame_is_the_question_of_its_sql(served: Served) -> None:
         remote.table("visit")
 
 
+def test_what_is_recalled_holds_against_the_key_as_what_was_asked(served: Served) -> None:
+    """It is the answer as asked again: what it says that it cost is what its receipt says."""
+    remote = served.remote("ana", key=served.curator().key.public)
+    asks = [f"SELECT COUNT(*) AS n, SUM(age) AS age FROM visits WHERE age < {age}" for age in (41, 42, 43)]
+    batch = remote.batch(asks[1:], epsilon="0.04")
+    asked = [remote.ask(asks[0], epsilon="0.025"), *batch]
+    for answer in asked:
+        again = remote.recall(answer.receipt_id)[0]
+        assert (again.rows, again.cost, again.repeated) == (answer.rows, answer.cost, True)
+        assert dp.verify(again.receipt, answer=again.as_json()).holds
+    assert len(remote.recall(str(batch[0].receipt["request"]))) == 2
+
+
 def test_what_is_free_is_told_as_here(served: Served) -> None:
     remote, here = served.remote("bob"), served.curator()
     assert str(remote.quote(COUNT, spend="0.1%")) == str(here.quote(COUNT, spend="0.1%", analyst="bob"))

@@ -433,7 +433,10 @@ class Curator(Paying):
         parts, _ = stored_named(self.ledger, name, analyst)
         spent, total, currency = self.budget().spent, self.catalog.budget, self.catalog.currency
         shaped = [(answer_of(part["answer"], total=total, currency=currency), part["receipt"]) for part in parts]
-        return tuple(one.paid(cost=Fraction(0), spent=spent, receipt=signed, repeated=True) for one, signed in shaped)
+        return tuple(
+            one.paid(cost=Fraction(signed[currency]), spent=spent, receipt=signed, repeated=True)  # as asked again
+            for one, signed in shaped
+        )
 
     def together(self, *, delta: Spelled | None = None) -> Together | None:
         """What all charges so far reveal together at a delta, had every price been fixed beforehand: for information.
