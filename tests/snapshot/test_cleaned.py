@@ -110,3 +110,33 @@ def test_without_one_person_the_rows_of_all_others_are_what_they_were(people, st
 
     whole = read(rows)
     assert read([row for row in rows if row[0].strip() != gone]) == [row for row in whole if row[0] != gone]
+
+
+GOOD = {"ts": "01/02/2020 03:04", "n": "1.234,5", "w": "Ja", "tm": "12:30", "c": "86400", "x": "a"}
+MEANT = (1_580_526_240_000_000, 1234.5, 1, 45_000, 86_400_000_000, "a")
+HOSTILE = [
+    "\0", "9" * 5000, "31/02/2020 00:00", "01/02/0000 03:04", "01/02/2020 24:00", "01/02/2020 03:04|x", "||||||||",
+    "\\1", "(", "'; DROP TABLE t0; --", "\ufeff01/02/2020 03:04", "01/02/2020\u00a003:04", "1.23.456", "1e309", "nan",
+    "ﬀ", "İ", "9223372036854775807", "-9223372036854775808", "9" * 19, "86400.0", "99:99", "12:60", "\t12:30",
+    "１２:３０", "2020-01-01T00:00:00+99:99", "2020-01-01T00:00:00." + "9" * 1000, "0" * 400 + "1",
+]
+
+
+def test_t1_a_hostile_cell_of_a_declared_format_changes_no_other_cell(refreshed, tmp_path):
+    """Each in each column, in a row of its own among good ones; what it is itself, the grammar says."""
+    columns = {
+        "ts": {"type": "timestamp", "zone": "UTC", "format": ["DD/MM/YYYY HH:mm", "ISO"]},
+        "n": {"type": "float", "decimal": ",", "thousands": "."},
+        "w": {"type": "boolean", "true_words": ["ja"], "false_words": ["nein"]},
+        "tm": {"type": "integer", "format": "HH:mm"}, "c": {"type": "timestamp", "format": "seconds since 1970-01-01"},
+        "x": "text",
+    }
+    cells = [(j, cell) for cell in HOSTILE for j in range(len(GOOD))]
+    lines = [[cell if n == j else good for n, good in enumerate(GOOD.values())] for j, cell in cells]
+    lines = [line for one in lines for line in (one, list(GOOD.values()))]
+    written = "\n".join(";".join('"' + cell.replace('"', '""') + '"' for cell in line) for line in [list(GOOD), *lines])
+    (tmp_path / "h.csv").write_text(written + "\n", encoding="utf-8")
+    rows, _ = refreshed(columns, file="h.csv", delimiter=";")
+    assert rows[1::2] == [MEANT] * len(cells)
+    for (j, _), row in zip(cells, rows[0::2], strict=True):
+        assert row[:j] + row[j + 1 :] == MEANT[:j] + MEANT[j + 1 :]
