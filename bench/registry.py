@@ -12,6 +12,7 @@ file needs numpy and the peers alone, in an environment of their own.
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 import warnings
@@ -112,6 +113,7 @@ def tumult(rows: dict[str, list[int]], epsilon: str) -> Counts:
     from pyspark.sql import SparkSession
     from tmlt.analytics import AddRowsWithID, KeySet, MaxRowsPerID, PureDPBudget, QueryBuilder, Session
 
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # its workers are of this environment
     builder = SparkSession.builder.config("spark.ui.enabled", "false").config("spark.sql.shuffle.partitions", 2)
     spark = builder.getOrCreate()
     frame, keys = spark.createDataFrame(pd.DataFrame(rows)), KeySet.from_dict({"month": list(range(MONTHS))})
