@@ -39,3 +39,9 @@ def test_floats(ends, keys):
 def test_too_many_groups_are_refused():
     with pytest.raises(Refusal, match="too many groups"):
         candidates(column(0, 1000), CELLS)
+
+
+@pytest.mark.parametrize(("lower", "upper"), [("-1.5e308", "1.5e308"), ("1e300", "1.5e308"), ("1e200", 10**200 + 1)])
+def test_bounds_beyond_every_grid_are_refused_before_anything_is_charged(lower, upper):
+    with pytest.raises(Refusal, match="too far"):
+        candidates(column(lower, upper, "float"), 1)

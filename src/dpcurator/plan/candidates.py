@@ -64,7 +64,7 @@ def candidates(column: Measured, keys: int | None) -> Candidates:
     while exponent > -DEEPEST and nearest(upper, exponent) - nearest(lower, exponent) >= most:
         exponent -= 1
     low, high = nearest(lower, exponent), nearest(upper, exponent)
-    if high - low >= most or max(abs(low), abs(high)) > 2**100:
+    if exponent < -DEEPEST or high - low >= most or max(abs(low), abs(high)) > 2**100:
         raise Refusal(
             f"the bounds of {column.name!r} are too far apart, or too far from 0, for the candidates of a quantile.",
             cure="Ask for it of CLIP(x, 0, 1000), with ends from public knowledge.",
