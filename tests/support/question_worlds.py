@@ -78,9 +78,12 @@ def every_type(seed: int, catalog: Catalog | None = None) -> Made:
     table = catalog.tables[0]
     world = worst_case(luck, table, catalog.neighbours, units=6)
     each = (world.rows, *(rows for _, rows in world.others))
-    kinds = {"t0": {f"c{number}": column.kind for number, column in enumerate(table.columns)}}
+    kinds = {f"t{place}": {f"c{number}": column.kind for number, column in enumerate(one.columns)}
+             for place, one in enumerate(catalog.tables)}
+    empty = {f"t{place}": stored(one, ()) for place, one in enumerate(catalog.tables)}
     pairs = tuple((0, number) for number in range(1, len(each)))
-    return Made(f"every type {seed}", catalog, tuple({"t0": stored(table, rows)} for rows in each), kinds, pairs)
+    tables = tuple(empty | {"t0": stored(table, rows)} for rows in each)
+    return Made(f"every type {seed}", catalog, tables, kinds, pairs)
 
 
 KINDS: tuple[Callable[[int], Made], ...] = (one_table, several_tables, every_type)
