@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import re
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -16,6 +18,7 @@ from dpcurator.errors import Refusal
 from dpcurator.fronts.sql import parse
 from dpcurator.language.render import render
 from dpcurator.plan.check_outputs import misfit
+from dpcurator.receipts.receipt import sha
 from dpcurator.standalone import verify as standalone
 
 ROLLED = "SELECT city, seen, COUNT(*) AS n, SUM(age) AS s, AVG(age) AS a FROM visits GROUP BY ROLLUP(city, seen)"
@@ -150,6 +153,29 @@ def test_receipts_hold_by_both_verifiers_and_forged_ones_do_not(tmp_path):
     longer["rows"].append(longer["rows"][-1])
     assert not dp.verify(longer["receipt"], answer=longer).holds
     assert not all(well for _, well, _ in standalone.steps(longer["receipt"], printed=longer))
+
+
+@pytest.mark.parametrize("item", ["MEDIAN(age)", "COUNT(DISTINCT age)", "COUNT(DISTINCT who)"])
+def test_totals_that_nobody_could_ask_for_are_not_answered_and_no_receipt_has_them(tmp_path, item):
+    """Of a quote put together by hand, and of a receipt whose digests are those of the changed plan."""
+    curator = opened(tmp_path)
+    question = f"SELECT city, {item} AS x FROM visits GROUP BY city"
+    quote = curator.quote(question, epsilon=1)
+    for sets in (((0,), ()), ((),)):
+        with pytest.raises(Refusal):
+            curator.answer(replace(quote, plan=replace(quote.plan, sets=sets)))
+    assert spent(curator) == 0
+    receipt = copy.deepcopy(curator.answer(quote).receipt)
+    for sets, words in (([[0]], None), ([[0], []], "does not add up"), ([[]], "does not add up"),
+                        ([[0], [0]], "grouped by|twice")):
+        receipt["plan"]["sets"] = sets
+        receipt["plan_sha256"] = sha(receipt["plan"])
+        checked = {step.name: step for step in dp.verify(receipt).steps}
+        alone = {name: (well, found) for name, well, found in standalone.steps(receipt)}
+        assert (checked["plan"].holds, alone["question"][0]) == (words is None, words is None), sets
+        if words is not None:
+            assert re.search(words, checked["plan"].words)
+            assert re.search(words, alone["question"][1])
 
 
 def test_the_bar_of_a_total_is_that_of_the_sum(tmp_path):

@@ -79,6 +79,14 @@ def test_what_cannot_be_shown_is_said(changes):
     assert misfit(replace(planned(GROUPED), **changes)) is not None
 
 
+@pytest.mark.parametrize("item", ["MEDIAN(age)", "COUNT(DISTINCT note)", "COUNT(DISTINCT patient)"])
+def test_totals_of_what_does_not_add_up_are_said(item):
+    """Median added to median is the number of no candidate; units and values of several groups are counted in each."""
+    plan = planned(f"SELECT city, {item} AS x FROM visits GROUP BY city")
+    assert misfit(replace(plan, sets=((0,),))) is None
+    assert misfit(replace(plan, sets=((0,), ()))) == "a total is of what does not add up"
+
+
 PARTS = [N, A, CITY, SMOKER, DAY, WARD, ONE, NULL, YES, LEEDS, Given(F(10**400)),
          Given(F(1, 3)), Given(F(-2)), Result(2)]
 OPS = ["NEG", "+", "-", "*", "/", "ABS", "ROUND", "COALESCE", "NULLIF", "SQRT", "FLOOR", "CEIL", "LEAST", "GREATEST",

@@ -15,12 +15,12 @@ from typing import Final
 from dpcurator.language.rows import COMPARISONS
 from dpcurator.plan.nodes import AggregateCall, Apply, Given, Key, Output, Plan, Post, Result
 from dpcurator.plan.outputs import FUNCTIONS
+from dpcurator.plan.sets import MOST_MARKS, added_over, adds_up
 
 MOST_LEVELS: Final = 150  # SQL's have at most 64, twice that where an alias stands for one, and a chain of ANDs ten
 MOST_PARTS: Final = 100_000
 MOST_PLACES: Final = 30  # of ROUND
 MOST_SETS: Final = 64  # of columns that an answer has totals over
-MOST_MARKS: Final = 30  # columns of one GROUPING
 MANY: Final = 10**9
 _KEYS: Final = {
     "integer": "number", "float": "number", "boolean": "truth", "text": "text", "uuid": "text", "date": "date",
@@ -110,7 +110,7 @@ class _Reader:
 
 
 def _sets(plan: Plan) -> None:
-    """Each of columns that are grouped by, named once, of listed keys; no two alike."""
+    """Each of columns that are grouped by, named once, of listed keys; no two alike; of results that add up."""
     columns = len(plan.source.source.columns)
     if plan.sets and not plan.source.source.listed:
         raise _Misfit("unknown keys have no totals")
@@ -118,6 +118,9 @@ def _sets(plan: Plan) -> None:
         raise _Misfit("a set of columns is there twice, or there are too many")
     if any(list(one) != sorted(set(one)) or not set(one) <= set(range(columns)) for one in plan.sets):
         raise _Misfit("a total is over columns that are not grouped by")
+    over = added_over(plan.source.source, plan.sets)
+    if not all(adds_up(call, over) for call in plan.calls):
+        raise _Misfit("a total is of what does not add up")
 
 
 def _many(limits: tuple[int, int], families: Sequence[str]) -> bool:

@@ -15,7 +15,7 @@ from typing import Final
 from dpcurator.errors import Refusal
 from dpcurator.language.question import Call, Syntax
 from dpcurator.language.render import expression
-from dpcurator.plan.nodes import AggregateCall, Apply, Grouped, Key, Post, of_values
+from dpcurator.plan.nodes import AggregateCall, Apply, Grouped, Key, KeyColumn, Post, of_values
 from dpcurator.plan.outputs import Shape
 from dpcurator.plan.shown_name import in_sql
 
@@ -38,18 +38,28 @@ def check_sets(sets: Sequence[tuple[int, ...]], grouped: Grouped, calls: Sequenc
         raise Refusal(
             f"the grouping sets have {rows:,} rows; the limit is {MOST_ROWS:,}.", cure="Group by fewer columns."
         )
-    gone = [index for index in range(len(names)) if any(index not in kept for kept in sets)]
-    over = " and ".join(names[index] for index in gone)
+    gone = added_over(grouped, sets)
+    over = " and ".join(in_sql(column.name) for column in gone)
     for call in calls:
-        units = call.column is None and call.function.endswith(" DISTINCT")
-        if units and all(grouped.columns[index].per_unit for index in gone):
-            continue
-        if gone and (units or of_values(call) or call.q is not None):
+        if not adds_up(call, gone):
             said = "COUNT(DISTINCT ...)" if call.q is None else "a quantile"
             raise Refusal(
                 f"{said} has no total over {over}: it is not made of what the groups have.",
                 cure=f"Ask for it in a question of its own for each set, as in GROUP BY {', '.join(names)}.",
             )
+
+
+def added_over(grouped: Grouped, sets: Sequence[tuple[int, ...]]) -> tuple[KeyColumn, ...]:
+    """The columns over which some set is a total."""
+    return tuple(one for index, one in enumerate(grouped.columns) if any(index not in kept for kept in sets))
+
+
+def adds_up(call: AggregateCall, over: Sequence[KeyColumn]) -> bool:
+    """Whether a call's total over these columns is made of what its groups have: a unit is counted once where all its
+    rows have the same ones."""
+    if call.column is None and call.function.endswith(" DISTINCT"):
+        return all(one.per_unit for one in over)
+    return not over or (call.q is None and not of_values(call))
 
 
 def rows_of(grouped: Grouped, sets: Sequence[tuple[int, ...]]) -> int:

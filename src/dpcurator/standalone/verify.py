@@ -422,6 +422,19 @@ def asked_of(plan: Any, reach: SimpleNamespace, apart: bool = False) -> list[Any
                   for one in what]
     return list({canonical(ask): ask for ask in found}.values())
 
+def sets_of(plan: Any) -> list[list[int]]:
+    """Which columns each set of an answer's rows keeps, by number; a row is a total over the others, made of the
+    groups' own numbers. So it is of listed groups, and of what adds up: of units where one is in no two of them."""
+    columns = plan["source"]["source"]["columns"]
+    sets: list[list[int]] = plan.get("sets", [list(range(len(columns)))])
+    over = [one.get("per_unit") is True for index, one in enumerate(columns) if any(index not in kept for kept in sets)]
+    need(all(kept == sorted({*kept} & {*range(len(columns))}) and sets.count(kept) == 1 for kept in sets)
+         and all("sets" not in plan or one["count"] is not None for one in columns),
+         "a total is over columns that are not grouped by")
+    need(not over or all(call["function"] not in ("QUANTILE", "COUNT DISTINCT") or (call["column"] is None
+         and all(over)) for call in plan["calls"]), "a total is of what does not add up")
+    return sets
+
 def asked_of_pair(function: str, pair: Any, reach: SimpleNamespace, apart: bool) -> list[Any]:
     """Of two columns (y, x) over the rows where both are present: sums of each, of products, of squares, and a count;
     nothing where the bounds leave one value for a column that is divided by or multiplied."""
@@ -579,6 +592,7 @@ def filled(column: Any, reach: SimpleNamespace, catalog: Any) -> None:
 
 def question(receipt: Any, catalog: Any) -> str:
     plan, reach = receipt["plan"], reach_of(receipt["plan"])
+    sets_of(plan)
     for column in (one for call in plan["calls"] for one in each(call["column"]) if one["filled"]):
         filled(column, reach, catalog)
     made = [one for one in parts_of([plan["outputs"], plan["having"], plan["order"]]) if isinstance(one, dict)]
@@ -895,9 +909,7 @@ def answer(receipt: Any, printed: Any, catalog: Any = None) -> str:
     if "cut" in printed:
         cut_printed(receipt, printed["cut"])
     counts = [key["count"] for key in receipt["plan"]["source"]["source"]["columns"]]
-    sets = receipt["plan"].get("sets", [range(len(counts))])  # a row for each key of their columns, over the others
-    need(all(kept == sorted({*kept} & {*range(len(counts))}) or type(kept) is range for kept in sets)
-         and ("sets" not in receipt["plan"] or None not in counts), "a total is over columns that are not grouped by")
+    sets = sets_of(receipt["plan"])
     most = math.inf if None in counts else sum(math.prod(counts[index] for index in kept) for kept in sets)
     need(len(printed["rows"]) <= most, "it has more rows than there are keys")
     need(isinstance(printed["repeated"], bool) and all(isinstance(printed[one], str) for one in AMOUNTS),
