@@ -141,6 +141,14 @@ def test_what_is_no_account_is_refused_and_nothing_is_written(given, words, ledg
     assert ledger.accounts() == ()
 
 
+def test_no_token_signs_in_to_what_was_asked_beside_the_data(ledger):
+    with pytest.raises(Refusal, match="beside the data"):
+        ledger.grant("local", token=new_token("local"))
+    assert ledger.accounts() == ()
+    assert ledger.grant("local", limit="0.5").limit == F("0.5")
+    assert not ledger.grant("local", token="").active
+
+
 def test_a_closed_curator_keeps_its_accounts_and_a_moved_ledger_takes_none(ledger, store, opening, ask):
     ledger.grant("ana", limit="0.5")
     ledger.charge(ask(1, "0.2", analyst="ana"))

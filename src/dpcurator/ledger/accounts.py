@@ -30,6 +30,7 @@ from dpcurator.numbers.readable import readable
 from dpcurator.values import Budget, Currency, Json
 
 Role = Literal["steward", "analyst", "auditor"]
+LOCAL: Final = "local"  # the analyst of the shell and of Python, beside the data
 ROLES: Final[tuple[str, ...]] = get_args(Role)
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_@+-]{0,62}(\.[A-Za-z0-9_@+-]{1,62}){0,3}")
 _SECRET: Final = re.compile(r"[A-Za-z0-9_-]{43}")

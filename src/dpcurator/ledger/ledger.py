@@ -19,7 +19,7 @@ from fractions import Fraction
 from typing import Self
 
 from dpcurator.errors import Misconfigured, Refusal
-from dpcurator.ledger.accounts import Account, checked_limit, checked_name, checked_role, hash_of, is_name
+from dpcurator.ledger.accounts import LOCAL, Account, checked_limit, checked_name, checked_role, hash_of, is_name
 from dpcurator.ledger.canonical import digest, text_bytes
 from dpcurator.ledger.decide import Standing, checked, decide, question, require_open, require_room
 from dpcurator.ledger.events import (
@@ -310,6 +310,11 @@ class Ledger:
         Raises Refusal, or Misconfigured where the ledger was moved; then nothing was written.
         """
         name = checked_name(analyst)
+        if token and name == LOCAL:
+            raise Refusal(
+                f"{LOCAL} is whoever asks beside the data, so no token may sign in to its answers.",
+                cure="Choose another name; or for a limit alone: dpcurator user add local --no-token",
+            )
         role = None if role is None else checked_role(role)
         currency = self._opening.counts_in
         most = None if limit is None else checked_limit(limit, currency)
