@@ -19,6 +19,7 @@ from dpcurator.fronts.sql import parse
 from dpcurator.language.render import render
 from dpcurator.plan.check_outputs import misfit
 from dpcurator.receipts.receipt import sha
+from dpcurator.release.totals import SHOWN
 from dpcurator.standalone import verify as standalone
 
 ROLLED = "SELECT city, seen, COUNT(*) AS n, SUM(age) AS s, AVG(age) AS a FROM visits GROUP BY ROLLUP(city, seen)"
@@ -127,6 +128,20 @@ def test_they_are_free_after_the_groups_and_are_their_sums(tmp_path):
     assert rolled.rows[6:9] == [(city, None, *rest) for city, *rest in groups.totals(by=["city"]).rows]
     assert rolled.totals("n", by=["city"])["n"] == groups.totals("n", by=["city"])["n"]
     holds(curator, rolled, [groups.receipt])
+
+
+@pytest.mark.parametrize(("having", "groups"), [
+    ("GROUPING(city) = 1", 6), ("GROUPING(seen) = 1 AND city = 'Hull'", 2), ("NOT GROUPING(city, seen) < 3", 6),
+    ("GROUPING(city) = 1 OR city = 'Hull'", 6),
+])
+def test_what_having_says_of_totals_rules_out_no_group_of_another_total(tmp_path, having, groups):
+    curator = opened(tmp_path)
+    answer = curator.ask(f"{ROLLED} HAVING {having}", epsilon=1)
+    total = answer.totals("n", by=[])
+    wanted = "" if groups == 6 else " HAVING city = 'Hull'"
+    assert total.rows == curator.ask(FINEST + wanted, epsilon=1).totals("n", by=[]).rows
+    assert SHOWN in total.notes
+    assert spent(curator) == 1
 
 
 def test_batches_and_rehearsals_have_them_too(tmp_path):

@@ -3,8 +3,8 @@
 A total is the same question grouped by fewer columns, worked out from the answer's own noisy queries: each is added up
 over the groups that are left out, and what the question makes of them (a sum, an average, their quotient) is made of
 the sums. That is post-processing, so it costs nothing. A total is of all listed groups, but for those that HAVING rules
-out by their keys alone: what it says of noisy values, ORDER BY and LIMIT choose what is shown of an answer, and a sum
-of what is chosen by its noise would be further off than its bar.
+out by their keys alone: what it says of noisy values or of GROUPING, ORDER BY and LIMIT choose what is shown of an
+answer, and a sum of what is chosen by its noise would be further off than its bar.
 
 Bar         That of the sum of so many independent draws (`mechanisms/noise/sums.py`), at the answer's confidence.
 Refused     Unknown keys: the groups that are not shown would be missing. COUNT(DISTINCT unit) over columns of which a
@@ -84,7 +84,7 @@ def planned(quote: Quote, columns: Sequence[str], by: Sequence[str]) -> Totals:
     order = tuple(Order(output.part, False, True) for output in keys)
     made = replace(plan, outputs=(*keys, *found), having=None, order=order, limit=None, offset=0, sets=())
     parts = _conjuncts(plan.having)
-    only = tuple(part for part in parts if not results(part))
+    only = tuple(part for part in parts if not results(part) and not _marks(part))
     whole = len(only) < len(parts) or plan.limit is not None or plan.offset > 0
     return Totals(made, tuple(kept), tuple(refused.what for refused in without), only, whole)
 
@@ -93,6 +93,11 @@ def _conjuncts(having: Post | None) -> tuple[Post, ...]:
     if isinstance(having, Apply) and having.op == "AND":
         return tuple(part for inner in having.parts for part in _conjuncts(inner))
     return () if having is None else (having,)
+
+
+def _marks(part: Post) -> bool:
+    """Whether it looks at which rows are totals, which says nothing of a group."""
+    return isinstance(part, Apply) and (part.op == "GROUPING" or any(map(_marks, part.parts)))
 
 
 def totals(parts: Parts, columns: Sequence[str], by: Sequence[str], told: Sequence[str]) -> Added:
