@@ -64,7 +64,10 @@ def test_no_two_aggregates_answer_one_call():
 
 
 @pytest.mark.parametrize(
-    "call", [("MEDIAN", X), ("SUM", None), ("COUNT DISTINCT UNIT", None), ("AVG DISTINCT", None), ("", X)]
+    "call",
+    [("MEDIAN", X), ("SUM", None), ("COUNT DISTINCT UNIT", None), ("AVG DISTINCT", None), ("", X), ("AVG", X, F(1, 2)),
+     ("COUNT", None, F(1, 2)), ("COUNT DISTINCT", None, F(1, 2)), ("COUNT DISTINCT", X, F(1, 2)), ("QUANTILE", X),
+     ("CORR DISTINCT", COLUMNS["pair"]), ("COUNT DISTINCT", COLUMNS["pair"]), ("QUANTILE", COLUMNS["pair"], F(1, 2))],
 )
 def test_a_call_of_no_aggregate_is_refused(call):
     with pytest.raises(Refusal, match="not known"):

@@ -13,6 +13,7 @@ from house import CATALOG, ROWS, Counted, frame, holds, opened, spent
 
 import dpcurator as dp
 from dpcurator.errors import Refusal
+from dpcurator.receipts.receipt import sha
 from dpcurator.standalone import verify as standalone
 
 ASKED = "SELECT city, COUNT(DISTINCT day) AS days, COUNT(DISTINCT age) AS ages, COUNT(*) AS n FROM visits GROUP BY city"
@@ -55,6 +56,17 @@ def test_receipts_hold_by_both_verifiers_and_forged_ones_do_not(tmp_path, ledger
             forged["readings"][place] |= changed
             assert {name for name, well, _ in standalone.steps(forged) if not well} - {"signature"}, changed
             assert {step.name for step in dp.verify(forged).steps if not step.holds} - {"signature"}, changed
+
+
+def test_no_receipt_gives_a_count_a_quantiles_q(tmp_path):
+    """Its digests those of the changed plan: both verifiers look at what its aggregates are."""
+    receipt = copy.deepcopy(opened(tmp_path).ask(ASKED, epsilon=1).receipt)
+    for number in (0, 2):
+        forged = copy.deepcopy(receipt)
+        forged["plan"]["calls"][number]["q"] = {"exact": "1/2"}
+        forged["plan_sha256"] = sha(forged["plan"])
+        assert {one.name for one in dp.verify(forged).steps if not one.holds} - {"signature"}
+        assert "question" in {name for name, well, _ in standalone.steps(forged) if not well}
 
 
 def test_different_values_of_groups_are_not_added_up(tmp_path):

@@ -29,12 +29,15 @@ def functions() -> dict[str, str]:
 
 def rule_of(call: AggregateCall) -> Aggregate:
     """The entry of AGGREGATES a call of a plan means. Raises Refusal for a call this version does not know."""
-    distinct = call.function.endswith(" DISTINCT")
-    if call.column is None:
+    distinct, plain = call.function.endswith(" DISTINCT"), call.q is None
+    pair = call.column is not None and call.column.beside is not None
+    fits: set[str] = set()
+    if call.column is None and plain:
         fits = {"unit"} if distinct else {"star"}
-    else:
-        one = {"column", "number"} if call.column.beside is None else {"pair"}
-        fits = {"values"} if distinct and call.column.beside is None else one if call.q is None else {"ordered"}
+    elif call.column is not None and distinct == plain and not pair:  # one of: DISTINCT, a q
+        fits = {"values"} if distinct else {"ordered"}
+    elif call.column is not None and plain and not distinct:
+        fits = {"pair"} if pair else {"column", "number"}
     for rule in AGGREGATES:
         if rule.function == call.function.removesuffix(" DISTINCT") and rule.argument in fits:
             return rule
