@@ -283,7 +283,7 @@ def test_what_has_no_rule_or_is_not_bounded_is_refused():
     with pytest.raises(TypeError, match="have not been bounded"):
         reading(Ask("rows"), unbounded, Steps())
     assert set(NODE_RULES) == {Grouped, Bounded, *get_args(Relation)}
-    assert set(ASK_RULES) == {"rows", "units", "present", *SUMMED, "everyone", "cut", "cut_groups"}
+    assert set(ASK_RULES) == {"rows", "units", "present", *SUMMED, "distinct", "everyone", "cut", "cut_groups"}
     assert ROWS.unit == "each row"
 
 
