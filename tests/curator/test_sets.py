@@ -10,7 +10,8 @@ from typing import Any
 
 import duckdb
 import pytest
-from house import holds, opened, spent
+from house import CATALOG as PEOPLE
+from house import ROWS, frame, holds, opened, spent
 from questions import CATALOG, planned
 
 import dpcurator as dp
@@ -18,6 +19,7 @@ from dpcurator.errors import Refusal
 from dpcurator.fronts.sql import parse
 from dpcurator.language.render import render
 from dpcurator.plan.check_outputs import misfit
+from dpcurator.pricing.bars import bars
 from dpcurator.receipts.receipt import sha
 from dpcurator.release.totals import SHOWN
 from dpcurator.standalone import verify as standalone
@@ -200,6 +202,25 @@ def test_the_bar_of_a_total_is_that_of_the_sum(tmp_path):
     assert one < all_six < 4 * one
     assert answer.shown == ("text", "boolean", "whole", "whole", "number")
     assert CATALOG.currency == "epsilon"
+
+
+@pytest.mark.parametrize("ledger", [{"epsilon": 100}, {"rho": 100, "delta": "1e-6"}])
+@pytest.mark.parametrize("group", ["ROLLUP(city, seen)", "GROUPING SETS ((seen), (city))"])
+def test_a_quote_tells_of_the_widest_bar_and_a_wanted_error_is_that_of_totals_too(tmp_path, ledger, group):
+    """Where no row is of a finest group, no value had the bar that was told."""
+    curator = dp.open(PEOPLE | {"ledger": ledger}, directory=tmp_path, visits=frame(ROWS), refresh=True)
+    question = f"SELECT city, COUNT(*) AS n, SUM(age) AS s FROM visits GROUP BY {group}"
+    quote = curator.quote(question, **{next(iter(ledger)): 1})
+    answer = curator.answer(quote)
+    for bar in bars(quote):
+        widest = max(map(Fraction, answer.error(bar.title)))
+        assert bar.error is not None
+        assert widest - Fraction(1, 10**9) <= bar.error <= widest + 1  # which is shown to the nearest double
+    wanted = curator.quote(question, within={"n": 4, "s": 300}, cut=False)
+    met = curator.answer(wanted)
+    assert max(met.error("n")) <= 4
+    assert max(met.error("s")) <= 300
+    holds(curator, met, [answer.receipt])
 
 
 def test_totals_are_part_of_the_work_that_is_limited():

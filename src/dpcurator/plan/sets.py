@@ -15,7 +15,7 @@ from typing import Final
 from dpcurator.errors import Refusal
 from dpcurator.language.question import Call, Syntax
 from dpcurator.language.render import expression
-from dpcurator.plan.nodes import AggregateCall, Apply, Grouped, Key, KeyColumn, Post, of_values
+from dpcurator.plan.nodes import AggregateCall, Apply, Grouped, Key, KeyColumn, Plan, Post, of_values
 from dpcurator.plan.outputs import Shape
 from dpcurator.plan.shown_name import in_sql
 
@@ -68,6 +68,13 @@ def rows_of(grouped: Grouped, sets: Sequence[tuple[int, ...]]) -> int:
     if not sets or not grouped.keys:
         return grouped.keys
     return sum(math.prod(grouped.columns[index].count or 0 for index in kept) for kept in sets)
+
+
+def most_added(plan: Plan) -> int:
+    """How many groups are added up in one row of an answer, at most."""
+    columns = plan.source.source.columns
+    return max((math.prod(columns[index].count or 1 for index in range(len(columns)) if index not in kept)
+                for kept in plan.sets), default=1)
 
 
 def grouping_of(call: Call, look: Callable[[Syntax], tuple[Post, Shape] | None]) -> tuple[Post, Shape]:

@@ -2,7 +2,8 @@
 
 Each aggregate says how far noise can move its value (`aggregates/aggregate.py`). For a count or a sum no data changes
 that; for an average it holds 'in a group of N rows' only. Sums, differences and fixed multiples of these follow;
-anything else depends on the data, and its bar is None until the answer. Checked in tests/pricing/test_bars.py.
+anything else depends on the data, and its bar is None until the answer. Of an answer with totals it is the widest that
+a value of the column has. Checked in tests/pricing/test_bars.py and tests/curator/test_sets.py.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from dpcurator.numbers.display import nearest_double
 from dpcurator.numbers.readable import readable
 from dpcurator.plan.nodes import Apply, Given, Key, Output, Post, Result
+from dpcurator.plan.sets import most_added
 from dpcurator.pricing.resolve import PricedCall, Resolved
 
 if TYPE_CHECKING:
@@ -94,9 +96,10 @@ def beta_of(quote: Quote, part: Post) -> Fraction:
 
 
 def errors_of(quote: Quote, part: Post) -> dict[int, Fraction]:
-    """Of each paid reading that an expression rests on, by its number: what its noise passes with that probability."""
-    used, beta = places_of(quote.calls, part), beta_of(quote, part)
-    return {place: quote.priced[place].error(beta) for place in used}
+    """Of each paid reading that an expression rests on, by its number: what its noise passes with that probability;
+    where the answer has totals, that of the total of most groups."""
+    used, beta, added = places_of(quote.calls, part), beta_of(quote, part), most_added(quote.plan)
+    return {place: quote.priced[place].error(beta, added=added) for place in used}
 
 
 def spread_of(
