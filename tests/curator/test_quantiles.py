@@ -235,6 +235,44 @@ def test_at_a_huge_price_it_is_what_sql_says(tmp_path):
     assert checked == 48
 
 
+STEPPED: list[tuple[dict[str, Any], Any, str | None, float]] = [  # a column, its one value, what is said, how near
+    ({"type": "integer", "bounds": [0, 2**16 - 1]}, 77, None, 0),
+    ({"type": "integer", "bounds": [0, 10**6]}, 77, "quantiles take x rounded down to steps of 16", 15),
+    ({"type": "float", "bounds": [-0.1, 0.3]}, 0.3, "quantiles take x rounded to steps of 7.62939e-06...", 2**-18),
+    ({"type": "float", "bounds": [-0.1, 0.3]}, -0.1, "quantiles take x rounded to steps of 7.62939e-06...", 2**-18),
+    ({"type": "date", "bounds": ["0001-01-01", "9999-12-31"]}, "2024-05-06",
+     "quantiles take x rounded down to steps of 56 days", 55),
+    ({"type": "timestamp", "bounds": ["2024-03-05T00:00:00Z", "2024-03-06T00:00:00Z"]}, "2024-03-05T12:00:00.5Z",
+     "quantiles take x rounded down to steps of 1.31836 seconds", 2),
+]
+
+
+@pytest.mark.parametrize(("column", "value", "words", "near"), STEPPED)
+def test_how_far_apart_candidates_are_is_said_where_no_bar_in_rank_covers_it(tmp_path, column, value, words, near):
+    """All rows have one value, which the candidate that is shown misses by less than a step, and by half of the rows in
+    rank; so the step is said with the answer. No candidate that is shown lies out of bounds."""
+    told = {"curator": {"protects": "people"}, "ledger": {"epsilon": 10**9}, "tables": {"visits": {
+        "unit": "who", "max_total": 1, "columns": {"who": "text", "x": column}}}}
+    people = {"who": [f"p{n}" for n in range(21)], "x": [value] * 21}
+    curator = dp.open(told, directory=tmp_path, visits=people, refresh=True)
+    answer = curator.ask("SELECT MEDIAN(x) AS m FROM visits", epsilon=10**6)
+    holds(curator, answer)
+    assert answer.error("m") == [None]
+    said = " ".join(answer.notes)
+    assert (words in said) if words else "quantiles take" not in said
+    (found,) = answer["m"]
+    if column["type"] == "date":
+        from datetime import date
+
+        apart: float = (date.fromisoformat(value) - date.fromisoformat(found)).days
+    elif column["type"] == "timestamp":
+        apart = (_moment(value) - _moment(found)).total_seconds()
+    else:
+        apart = value - found
+        assert column["bounds"][0] <= found <= column["bounds"][1]
+    assert (0 if column["type"] != "float" else -near) <= apart <= near
+
+
 def _whole(value: Any) -> Any:
     return int(value) if isinstance(value, int | float) else value
 

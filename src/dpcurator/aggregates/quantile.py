@@ -34,7 +34,14 @@ def _asks(column: Measured | None, reach: Reach | None = None, /) -> tuple[Ask, 
 
 def _finish(readings: tuple[Interval, ...], column: Measured | None, reach: Reach | None = None, /) -> Interval:
     constant = _constant(column)
-    return readings[0] if constant is None else Interval.exactly(constant)
+    if constant is not None:
+        return Interval.exactly(constant)
+    assert column is not None
+    assert column.lower is not None
+    assert column.upper is not None
+    lower, upper, found = column.lower, column.upper, readings[0]  # a float's last candidates may be half a step beyond
+    ends = [None if end is None else min(max(end, lower), upper) for end in (found.value, found.low, found.high)]
+    return Interval(*ends)
 
 
 def _bar(

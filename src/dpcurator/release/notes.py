@@ -16,6 +16,7 @@ from dpcurator.aggregates import rule_of
 from dpcurator.errors import either
 from dpcurator.numbers import decimal_text
 from dpcurator.numbers.text_table import printable
+from dpcurator.plan.candidates import candidates
 from dpcurator.plan.check_catalog import may_bind
 from dpcurator.plan.nodes import Apply, Given, Key, Plan
 from dpcurator.plan.relations import JoinPublic, one_row, walk
@@ -30,7 +31,7 @@ def notes(
     plural, as the catalog has it. sql: expressions in SQL's words; without, by their names in the plan. whole: also of
     groups that are not shown, which earlier versions did not say."""
     units = printable(protects)
-    apart = [*_fanned(plan), *_bounding(plan, reach, units), *clamps(plan, sql=sql)]
+    apart = [*_fanned(plan), *_bounding(plan, reach, units), *clamps(plan, sql=sql), *_steps(plan, reach, sql=sql)]
     names = ", ".join(in_sql(name) if sql else name for name in of_one_group(plan)) if whole else ""
     if names and reach.one != 1:
         apart.append(f"limits bind over all groups of {printable(names)} together, of which this is one")
@@ -97,6 +98,25 @@ def clamps(plan: Plan, *, every: bool = False, sql: bool = False) -> list[str]:
     beside = {(column, words): None for rule, column in told
               for words in rule.beside_bar(replace(column, name=in_sql(column.name)) if sql and column else column)}
     return [words for _, words in beside]
+
+
+def _steps(plan: Plan, reach: Reach, *, sql: bool) -> list[str]:
+    """How far apart the candidates of a quantile are, where that is more than from one value to the next: a bar in rank
+    is of values that are rounded to them (semantics 2.10)."""
+    found = []
+    for call in plan.calls if reach.keys != 0 else ():
+        column = call.column
+        if call.q is None or column is None or column.lower == column.upper:
+            continue
+        of, steps = in_sql(column.name) if sql else column.name, candidates(column, reach.keys)
+        if column.kind == "float":
+            found.append(f"quantiles take {of} rounded to steps of {decimal_text(steps.spacing)}")
+        elif steps.step > 1 and column.type == "timestamp":
+            found.append(f"quantiles take {of} rounded down to steps of {decimal_text(steps.spacing / 10**6)} seconds")
+        elif steps.step > 1:
+            days = " days" if column.type == "date" else ""
+            found.append(f"quantiles take {of} rounded down to steps of {decimal_text(steps.spacing)}{days}")
+    return list(dict.fromkeys(found))
 
 
 def many(count: int, noun: str) -> str:
