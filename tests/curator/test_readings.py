@@ -173,7 +173,7 @@ def test_a_resumed_request_answers_as_it_was_charged(tmp_path, monkeypatch):
     curator.ask(CITY, epsilon="0.2")
     both = "SELECT city, COUNT(*) AS n, SUM(age) AS s FROM visits GROUP BY city"
     with monkeypatch.context() as patched:
-        patched.setattr(dp.Curator, "_evaluate", lambda self, work: (_ for _ in ()).throw(KeyboardInterrupt))
+        patched.setattr(dp.Curator, "_evaluate", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             curator.ask(both, epsilon="0.2")
     assert spent(curator) == Fraction("0.3")
@@ -407,7 +407,7 @@ def test_a_batch_of_which_some_was_paid_before_is_one_request_all_the_same(tmp_p
     for answer in (*first, *again):
         holds(curator, answer)
     with monkeypatch.context() as patched:
-        patched.setattr(dp.Curator, "_evaluate", lambda self, work: (_ for _ in ()).throw(KeyboardInterrupt))
+        patched.setattr(dp.Curator, "_evaluate", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             curator.batch([CITY, gain + " WHERE age > 3", seen + " AND age > 9"], epsilon="0.6")
     paid = spent(curator)

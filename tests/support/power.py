@@ -592,7 +592,8 @@ POWER: Final[dict[str, tuple[int, int]]] = {  # examples in an ordinary run, and
 }
 
 PAGES: Final = (  # that take seconds each: `.ci/run` and `just docs` run them, the ordinary run does not
-    "accounting.md", "audit.md", "batches.md", "currencies.md", "drug-use.md", "filters.md", "training.md",
+    "accounting.md", "audit.md", "batches.md", "currencies.md", "drug-use.md", "filters.md", "server.md",
+    "training.md",
 )
 REGISTRY: Final = (  # files, or functions of files
     "aggregates/test_aggregates.py::test_the_tuple_is_the_folder",
