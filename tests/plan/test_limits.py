@@ -101,6 +101,19 @@ def test_a_million_keys_can_be_counted() -> None:
     assert finishing(plan, T).letters == 0
 
 
+def test_what_lies_at_candidates_is_counted_wherever_it_may_lie() -> None:
+    """Twelve full histograms would be ten million numbers, over a gigabyte, after the charge; of other data they are
+    next to nothing. Quantiles of one column read the same one; how many unknown groups there are nobody knows."""
+    median, columns = "MEDIAN(i + 100 * j)", "c, k, b"
+    one, two = (planned(f"SELECT {median}, {other} FROM t GROUP BY {columns}", CATALOG)
+                for other in ("AVG(i)", f"QUANTILE({median[7:-1]}, 0.1)"))
+    assert finishing(one, T).cells == finishing(two, T).cells > 40 * 2**14 // 2
+    medians = ", ".join(f"MEDIAN(i + {n} * j)" for n in range(100, 112))
+    with pytest.raises(Refusal, match="too many keys for what is asked of each"):
+        planned(f"SELECT {medians} FROM t GROUP BY {columns}", CATALOG)
+    assert finishing(planned("SELECT COUNT(*), MEDIAN(CLIP(i, 3, 3)) FROM t", CATALOG), T).cells < 100
+
+
 def test_letters_are_those_of_the_answer() -> None:
     table = with_column(T, "c", keys=("", "four"))
     plan = planned("SELECT c, 'ab', COUNT(*) FROM t GROUP BY c, k", catalog_with(table))

@@ -16,8 +16,8 @@ from fractions import Fraction
 from typing import Final
 
 from dpcurator.errors import Refusal
+from dpcurator.numbers.binary import leading_bit, nearest
 from dpcurator.plan.core import Grid
-from dpcurator.plan.limits import leading_bit, nearest
 from dpcurator.plan.nodes import Measured
 
 MOST: Final = 2**16  # candidates of one group

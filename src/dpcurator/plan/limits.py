@@ -2,20 +2,21 @@
 
 Two things grow with more than a question's length. Naming the keys of an expression computes it in Python once for each
 combination of its columns' values, before the charge. And after the charge every key has its own noise and its own
-cells, so a failure there, out of memory say, would close the curator. Both are counted here, never in seconds: a step
-is about half a microsecond of the first kind, ten of the second. Checked in tests/plan/test_limits.py.
+cells, and what lies at each candidate of a quantile, so a failure there, out of memory say, would close the curator.
+Both are counted here, never in seconds: a step is about half a microsecond of the first kind, ten of the second.
+Checked in tests/plan/test_limits.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Final
 
 from dpcurator.catalog.model import Table
 from dpcurator.errors import Refusal
 from dpcurator.language.limits import KEY_LETTERS
+from dpcurator.plan.candidates import candidates
 from dpcurator.plan.nodes import Apply, Given, Key, Plan, Post
 from dpcurator.plan.ruled_out import keys_meant
 from dpcurator.plan.sets import rows_of
@@ -50,24 +51,23 @@ def finishing(plan: Plan, table: Table) -> Finishing:
         letters += each * (1 + sum(text == number for text in shown))
     letters += keys * sum(len(text) for text in shown if isinstance(text, str))
     added = grouped.keys * len(plan.sets) * (1 + 6 * len(plan.calls)) if plan.sets and grouped.listed else 0
-    return Finishing(keys * (parts + 2 * len(plan.outputs) + 2 * len(plan.calls)) + added, letters)
+    return Finishing(keys * (parts + 2 * len(plan.outputs) + 2 * len(plan.calls)) + added + _lying(plan), letters)
+
+
+def _lying(plan: Plan) -> int:
+    """What the histograms of quantiles take, of each column one, as if something lay at every candidate: half a step
+    each, in time and in memory. Of unknown groups as much comes as some unit has values, as with the groups."""
+    grouped = plan.source.source
+    if not grouped.listed or not grouped.keys:
+        return 0
+    columns = {call.column: None for call in plan.calls if call.q is not None and call.column is not None}
+    ranked = [column for column in columns if column.kind != "text" and column.lower != column.upper]
+    return sum(-(-grouped.keys * candidates(column, grouped.keys).count // 2) for column in ranked)
 
 
 def fits(lower: int, upper: int, max_rows: int) -> bool:
     """Whether an engine's integers hold every sum of whole numbers between these ends (`engines/limits.py`)."""
     return (upper - lower) * max_rows <= WIDTH and max(abs(lower), abs(upper)) <= DEPTH
-
-
-def leading_bit(value: Fraction) -> int:
-    """The k with 2**k <= value < 2**(k + 1); value: Fraction > 0."""
-    k = value.numerator.bit_length() - value.denominator.bit_length()
-    return k if Fraction(2) ** k <= value else k - 1
-
-
-def nearest(bound: Fraction, exponent: int) -> int:
-    """floor(bound * 2**exponent + 1/2), exactly."""
-    moved = bound * Fraction(2) ** exponent + Fraction(1, 2)
-    return moved.numerator // moved.denominator
 
 
 def check(found: Finishing) -> None:

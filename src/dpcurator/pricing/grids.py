@@ -19,9 +19,10 @@ from fractions import Fraction
 from typing import Final
 
 from dpcurator.errors import Refusal
+from dpcurator.numbers.binary import leading_bit
+from dpcurator.numbers.binary import nearest as nearest
 from dpcurator.plan.core import Grid
-from dpcurator.plan.limits import DEPTH, WIDTH, fits, leading_bit
-from dpcurator.plan.limits import nearest as nearest
+from dpcurator.plan.limits import DEPTH, WIDTH, fits
 from dpcurator.plan.nodes import Ask, Measured
 from dpcurator.plan.stability import Steps
 
