@@ -120,6 +120,20 @@ def test_a_view_is_evaluated_once(refreshed, tmp_path):
     assert not list(tmp_path.glob(".dpcurator/draft*"))
 
 
+@pytest.mark.parametrize("name", ["x", "memory", "temp", 'a "b'])
+def test_what_is_asked_beside_a_view_is_the_engines_whatever_macros_its_file_has(refreshed, tmp_path, name):
+    """NaN is missing and all rows are read; within the view the file's own macros, tables and name hold."""
+    with duckdb.connect(str(tmp_path / f"{name}.duckdb")) as connection:
+        own = connection.execute("SELECT current_database()").fetchone()[0].replace('"', '""')
+        connection.execute("CREATE TABLE made AS SELECT unnest(['nan', '2.5', NULL])::DOUBLE AS x; "
+                           "CREATE MACRO twice(x) AS x * 2; "
+                           f'CREATE VIEW w AS SELECT twice(x) AS x FROM "{own}".main.made UNION ALL SELECT x FROM made')
+        for macro in ("isnan(x) AS false", "strlen(x) AS 0", "count(x) AS 1", "sum(x) AS 0", '"+"(x, y) AS 7'):
+            connection.execute(f"CREATE MACRO {macro}")
+    rows, _ = refreshed({"x": "float"}, duckdb={"file": f"{name}.duckdb", "table": "w"})
+    assert rows == [(None,), (5.0,), (None,), (None,), (2.5,), (None,)]
+
+
 @pytest.mark.parametrize("name", ["plain.parquet", "a [1]*?.parquet", "it's {x}.pq", "größe.PARQUET"])
 def test_a_parquet_file(refreshed, tmp_path, name):
     finite = QUERY.replace("'infinity', '-infinity', 'infinity'", "NULL, NULL, NULL").replace(

@@ -1,7 +1,8 @@
 """A view of a DuckDB file: its rows are made once, and handed over by Arrow with no Python object per value.
 
 What a view says is a program of whoever made the file. So it runs in a connection of its own, in which nothing but that
-file is in reach, and once: its rows are kept there in a temporary table, since a view with `random()` gives others each
+file is in reach and which is that of another, empty database, since macros of the file may have the names of the
+engine's functions, and what is asked beside the view is to be the engine's. And it runs once: its rows are kept there in a temporary table, since a view with `random()` gives others each
 time and a part of them may be read in several steps. The table has half of the refresh's memory and spills into the
 curator's directory. Checked in tests/snapshot/test_typed.py.
 """
@@ -25,6 +26,30 @@ LETTERS: Final = 128 * 2**20  # bytes of texts at once, on average
 _AS_TEXT: Final = {"huge": "HUGEINT", "vast": "UHUGEINT", "uuid": "UUID"}  # of which Arrow has no kind, or a lossy one
 _SETTINGS: Final = {"arrow_large_buffer_size": "true", "arrow_lossless_conversion": "false"}
 _NUMBERS: Final = itertools.count(1)
+
+
+def opened(path: Path) -> tuple[DuckDBPyConnection, str]:
+    """A connection in which a file is attached and an empty database is the one in use, and the name that SQL has for
+    the file: the one that it has where it is opened by itself, so that its views may name it. Raises what DuckDB does.
+    """
+    import duckdb
+
+    own = duckdb.connect()
+    try:
+        empty = identifier(f"{path.stem}_")
+        for one in (f"ATTACH ':memory:' AS {empty}", f"USE {empty}", "DETACH memory",
+                    f"ATTACH {quoted(str(path.resolve()))} (READ_ONLY, TYPE duckdb)"):
+            own.execute(one)
+        [(name,)] = own.execute("SELECT database_name FROM duckdb_databases() WHERE path IS NOT NULL").fetchall()
+    except BaseException:
+        own.close()
+        raise
+    return own, str(name)
+
+
+def identifier(name: str) -> str:
+    """A name as SQL writes it."""
+    return '"' + name.replace('"', '""') + '"'
 
 
 def shut(own: DuckDBPyConnection, place: Path | None, memory: int, threads: int) -> None:

@@ -23,7 +23,7 @@ from dpcurator.catalog.problems import nearest, text
 from dpcurator.catalog.spelling import DAY, FIRST_DAY, LAST_DAY
 from dpcurator.errors import Misconfigured
 from dpcurator.snapshot.csv_source import missing_cure, refuse_repeats, same_columns
-from dpcurator.snapshot.duckdb_view import load_made, made, shut
+from dpcurator.snapshot.duckdb_view import identifier, load_made, made, opened, shut
 from dpcurator.snapshot.folders import Folders, beside_typed, named_by, refuse_in_both
 from dpcurator.snapshot.loading import Loader
 from dpcurator.snapshot.parquet_plain import stored_plainly
@@ -122,7 +122,7 @@ def load_duckdb(
         raise Misconfigured(f"There is no DuckDB file {text(path.name)}.", where=where,
                             cure="Paths are relative to the catalog file.")
     try:
-        own = duckdb.connect(str(path.resolve()), read_only=True)
+        own, attached = opened(path)
     except duckdb.Error:
         raise Misconfigured(f"{text(path.name)} cannot be opened as a DuckDB file.", where=where,
                             cure="Check that it is one, and close it in other programs.") from None
@@ -132,11 +132,12 @@ def load_duckdb(
     with contextlib.closing(own):
         try:
             shut(write_down(own), loader.place, memory // 2, threads)
-            relation, is_view = _relation(own, name, path.name, where)
-            found = [(str(row[0]), str(row[1])) for row in own.execute(f"DESCRIBE FROM {relation}").fetchall()]
+            relation, is_view = _relation(own, attached, name, path.name, where)
+            within = f"{identifier(attached)}.{relation}"
+            found = [(str(row[0]), str(row[1])) for row in own.execute(f"DESCRIBE FROM {within}").fetchall()]
             chosen = _chosen(found, columns, path.name, loader.report, where)
             if is_view:
-                source, kinds = _plainly(f"{relation} AS source({_names(found)})", found, chosen)
+                source, kinds = _plainly(f"{within} AS source({_names(found)})", found, chosen)
                 rows, at_once = made(own, source, kinds)
         except duckdb.Error:
             raise broken from None
@@ -160,16 +161,18 @@ def load_duckdb(
         run("DETACH attached")
 
 
-def _relation(connection: DuckDBPyConnection, relation: str, name: str, where: str) -> tuple[str, bool]:
-    """The table or view of this name, as SQL spells it, and whether it is a view."""
-    found = connection.execute("SELECT table_schema, table_name, table_type FROM information_schema.tables").fetchall()
+def _relation(
+    connection: DuckDBPyConnection, database: str, relation: str, name: str, where: str
+) -> tuple[str, bool]:
+    """The table or view of this name, as SQL spells it within its database, and whether it is a view."""
+    found = connection.execute("SELECT table_schema, table_name, table_type FROM information_schema.tables "
+                               "WHERE table_catalog = ?", [database]).fetchall()
     matching = [one for one in found if relation in (one[1], f"{one[0]}.{one[1]}")]
     if len(matching) != 1:
         what = "has no" if not matching else "has more than one"
         cure = "Name the schema too." if matching else nearest(relation, [one[1] for one in found])
         raise Misconfigured(f"{text(name)} {what} table {text(relation)}.", where=where, cure=cure)
-    schema, table = (part.replace('"', '""') for part in matching[0][:2])
-    return f'"{schema}"."{table}"', matching[0][2] != "BASE TABLE"
+    return ".".join(map(identifier, matching[0][:2])), matching[0][2] != "BASE TABLE"
 
 
 def _chosen(
