@@ -54,7 +54,7 @@ def identifier(name: str) -> str:
 
 def shut(own: DuckDBPyConnection, place: Path | None, memory: int, threads: int) -> None:
     """Leave nothing in reach of a connection but the file that it has open, and the curator's directory for what does
-    not fit into its memory. memory: in MiB."""
+    not fit into its memory; and no setting, since a view may call a function that writes a log. memory: in MiB."""
     if place is not None:
         own.execute(f"SET temp_directory = {quoted(str((place / 'draft-view.spill').absolute()))}")
     own.execute(f"SET memory_limit = '{max(1, memory):d} MiB'")
@@ -62,6 +62,7 @@ def shut(own: DuckDBPyConnection, place: Path | None, memory: int, threads: int)
     for name, value in _SETTINGS.items():
         own.execute(f"SET {name} = {value}")
     own.execute("SET enable_external_access = false")
+    own.execute("SET lock_configuration = true")
 
 
 def made(own: DuckDBPyConnection, relation: str, kinds: Sequence[str]) -> tuple[int, int]:
