@@ -336,6 +336,40 @@ def test_t18_plain_columns_are_vectors():
     }
 
 
+def longer(values, kind):
+    """777 rows of a file of Arrow that says that they are 2,000; the first of them, and the last 600."""
+    sink = pa.BufferOutputStream()
+    batch = pa.record_batch({"x": pa.array(values * 777, kind)})
+    with pa.ipc.new_file(sink, batch.schema) as file:
+        file.write(batch)
+    told, wrong = ((n).to_bytes(8, "little") for n in (777, 2_000))
+    [read] = [pa.ipc.open_file(sink.getvalue().to_pybytes().replace(told, wrong)).get_batch(0).column(0)]
+    assert len(read) == 2_000
+    return pa.chunked_array([read.slice(0, 1), read.slice(1_400)])
+
+
+BEYOND = {
+    "numbers": longer([7], pa.int32()),
+    "decimals": longer([Decimal(7)], pa.decimal128(5, 0)),
+    "truth": longer([True], pa.bool_()),
+    "bits": longer([None], pa.int64()),
+    "texts": longer([""], pa.string()),
+    "places": pa.DictionaryArray.from_arrays(pa.array([1, None, 2, -1]), pa.array(["a", "b"]), safe=False),
+    "views": pa.Array.from_buffers(pa.string_view(), 2, [None, pa.py_buffer(
+        np.array([1, ord("b"), 0, 0, 20, 0, 0, 10**6], np.int32).tobytes()), pa.py_buffer(bytes(20))]),
+}
+
+
+@pytest.mark.parametrize("name", BEYOND)
+def test_what_stands_past_the_buffers_of_arrow_is_read_by_nobody(name):
+    """Values of a file that was read in place, of which it says that there are more than there are."""
+    for column in (BEYOND[name], BEYOND[name].slice(1)):
+        assert vector_of(column) is None
+    first, *_, last = values_of(BEYOND[name])
+    assert first in (7, True, None, "", "b")
+    assert isinstance(last, Unreadable)
+
+
 def test_texts_of_arrow_that_end_before_they_begin_are_read_by_nobody(refreshed):
     """Of a file that somebody made so: nothing of Arrow looks at them, and an engine would read where they point."""
     broken = pa.StringArray.from_buffers(

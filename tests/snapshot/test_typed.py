@@ -226,7 +226,7 @@ def test_a_view_changes_no_setting(refreshed, tmp_path, capfd):
     """A log would have had the rows that are asked for, and one that cannot be written ends the whole process."""
     with duckdb.connect(str(tmp_path / "x.duckdb")) as connection:
         connection.execute("CREATE VIEW v AS SELECT 1 AS x WHERE NOT EXISTS (FROM enable_logging(storage = 'stdout'))")
-    with pytest.raises(Misconfigured, match='"v" of "x.duckdb" cannot be read to its end'):
+    with pytest.raises(Misconfigured, match="cannot be read to its end"):
         refreshed({"x": "integer"}, duckdb={"file": "x.duckdb", "table": "v"})
     assert capfd.readouterr().out == ""
 

@@ -157,6 +157,7 @@ def _arrow(column: Any) -> Vector | None:
     """From the buffers of Arrow themselves: its library loads another one, of half a second, to convert a column."""
     import pyarrow as pa
 
+    sound(column)
     if hasattr(column, "combine_chunks"):
         column = column.combine_chunks()
     if isinstance(column, pa.ChunkedArray):
@@ -234,9 +235,30 @@ def _arrow_texts(column: Any, size: str, absent: NDArray[np.bool_] | None) -> Ve
     return Vector(TEXT, (offsets, letters), absent, "text")
 
 
+def sound(column: Any) -> None:
+    """Raises ValueError where an array of Arrow has more values than its buffers, or points past them.
+
+    Nobody has looked at one of a file that was read in place, and what stands there in memory would be read. Letters
+    are looked at later, of each value.
+    """
+    import pyarrow as pa
+
+    for one in column.chunks if hasattr(column, "chunks") else [column]:
+        stored = one.storage if isinstance(one, pa.ExtensionArray) else one
+        stored.validate()
+        kind = stored.type
+        if pa.types.is_dictionary(kind):
+            sound(stored.dictionary)  # the places in it are looked at where it is decoded
+        elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
+            if len(stored):
+                ends_of(stored, "int32" if pa.types.is_string(kind) else "int64")
+        elif not (pa.types.is_primitive(kind) or pa.types.is_decimal(kind)):
+            (stored.view(pa.binary_view()) if pa.types.is_string_view(kind) else stored).validate(full=True)
+
+
 def ends_of(column: Any, size: str) -> NDArray[np.int64]:
-    """Where each text of an array of Arrow begins, and where the last one ends. Nobody has looked at those of a file
-    that was read in place: raises ValueError where they are none, since what they point at would be read."""
+    """Where each text of an array of Arrow begins, and where the last one ends. Raises ValueError where they are none.
+    """
     import numpy as np
 
     _, ends, data = column.buffers()

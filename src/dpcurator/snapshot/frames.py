@@ -19,7 +19,7 @@ from dpcurator.catalog.spelling import NOT_UNICODE, Unreadable
 from dpcurator.errors import Misconfigured
 from dpcurator.snapshot.arrow import Vector
 from dpcurator.snapshot.csv_source import BATCH, Batch, missing_cure, refuse_repeats
-from dpcurator.snapshot.frame_vectors import ends_of, vector_of
+from dpcurator.snapshot.frame_vectors import sound, vector_of
 from dpcurator.snapshot.typed_values import NO_VALUE, NOT_A_TIME, PER_MICROSECOND, instant
 
 AT_ONCE: Final = 500_000  # rows, where all columns are vectors
@@ -151,6 +151,7 @@ def _of_arrow(dtype: Any) -> bool:
 
 
 def _pyarrow(column: Any) -> list[Any]:
+    sound(column)
     kind = str(column.type)
     if kind.startswith("dictionary"):
         chunks = column.chunks if hasattr(column, "chunks") else [column]
@@ -162,10 +163,6 @@ def _pyarrow(column: Any) -> list[Any]:
     if kind in ("date32[day]", "date64[ms]"):
         days = column.cast("timestamp[s]" if kind.startswith("date32") else "timestamp[ms]")
         return _instants(days.cast("int64").to_pylist(), days.type.unit, aware=False)
-    if kind in ("string", "large_string"):
-        for chunk in column.chunks if hasattr(column, "chunks") else [column]:
-            if len(chunk):
-                ends_of(chunk, "int32" if kind == "string" else "int64")
     return list(column.to_pylist())
 
 
