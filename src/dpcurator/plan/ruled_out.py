@@ -2,13 +2,15 @@
 
     WHERE month IN (1, 2) GROUP BY month   is answered for the months 1 and 2, of the twelve that are listed
 
-Rule      WHERE is a conjunction. Of a column with listed keys, those are left for which each condition that looks at
-          this column alone is true. Of a column with bounds and no list the ends move to those of a comparison with a
-          number. The list of a key is then made from what is left of its columns (`public_keys.py`).
+Rule      WHERE is a conjunction. Of a column with listed keys that is grouped by itself, those are left for which each
+          condition that looks at this column alone is true; of a boolean also where an expression of it is. Of a
+          column with bounds and no list the ends move to those of a comparison with a number. The list of a key is
+          then made from what is left of its columns (`public_keys.py`).
 Right     A row that WHERE lets through makes each of the conditions true, by its own value: a listed value that
           makes one untrue is in no such row. A value beyond the bounds is clamped to the nearer end before it is
           grouped by, and that end moves no further than the comparison lets values be. So no group that could have a
-          row is left out.
+          row is left out. An expression may have a listed group for a value that is not listed, as 13 % 3 is 10 % 3:
+          so its groups are all left, but where no other value than those looked at could be in a row.
 Private   Only lists, bounds and the question are looked at. Fewer listed keys are a plan like any other: its
           sensitivity is that of the keys it has (`stability.py`).
 Left      More than MOST keys; what compares several columns; floats but beside a constant, since a condition may tell
@@ -53,7 +55,7 @@ _TURNED: Final = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 def image_in(part: Operand, table: Table, relation: Relation) -> tuple[Value, ...] | None:
     """The keys of GROUP BY `part` over these rows, as `public_keys.image`, without those that WHERE rules out."""
     whole = image(part, table)
-    narrower = within(table, relation) if whole is not None else table
+    narrower = within(table, relation, alone=isinstance(part, Field)) if whole is not None else table
     return whole if all(narrower.columns[n] is table.columns[n] for n in fields(part)) else image(part, narrower)
 
 
@@ -63,8 +65,9 @@ def keys_meant(key: KeyColumn, table: Table, relation: Relation) -> tuple[Value,
     return whole if whole is None or len(whole) == key.count else image_in(key.part, table, relation)
 
 
-def within(table: Table, relation: Relation) -> Table:
-    """The table with the lists and bounds that its columns have in rows that WHERE lets through."""
+def within(table: Table, relation: Relation, *, alone: bool) -> Table:
+    """The table with the lists and bounds that its columns have in rows that WHERE lets through. alone: a column is
+    grouped by itself, so that rows with values that are not listed are in no group."""
     if not isinstance(relation, Where):
         return table
     columns = list(table.columns)
@@ -72,7 +75,7 @@ def within(table: Table, relation: Relation) -> Table:
         used = fields(part)
         if len(used) == 1:
             (index,) = used
-            columns[index] = _narrowed(part, index, columns[index])
+            columns[index] = _narrowed(part, index, columns[index], alone)
     return replace(table, columns=tuple(columns))
 
 
@@ -85,18 +88,21 @@ def _conditions(predicate: Predicate) -> Iterator[Predicate]:
 
 
 @lru_cache(maxsize=256)
-def _narrowed(part: Predicate, index: int, column: Column) -> Column:
+def _narrowed(part: Predicate, index: int, column: Column, alone: bool) -> Column:
     """What is known of a column where the condition, which looks at it alone, is true; itself where that is no more."""
-    keys = (0, 1) if column.type == "boolean" and column.keys is None and not column.unknown_keys else column.keys
+    both = column.type == "boolean" and column.keys is None and not column.unknown_keys
+    keys = (0, 1) if both else column.keys
     if keys is None:
         return _between(part, column)
+    if not alone and not (both and truth(moved_condition(part, {index: 0}), (None,)) is not True):
+        return column  # rows may have other values, or a missing one
     if len(keys) > MOST or (column.kind == "float" and not _beside_constants(part)):
         return column
     longest = max((len(key) for key in keys if isinstance(key, str)), default=0)
     if not Budget(STEPS).affords(len(keys), cost(part, lambda _: longest)):
         return column
-    alone = moved_condition(part, {index: 0})
-    left = tuple(key for key in keys if truth(alone, (key,)) is True)
+    placed = moved_condition(part, {index: 0})
+    left = tuple(key for key in keys if truth(placed, (key,)) is True)
     return column if len(left) == len(keys) else replace(column, keys=left)
 
 
