@@ -108,11 +108,15 @@ def test_t1_nanoseconds_with_and_without_a_zone_are_instants(refreshed, tmp_path
         assert rows[4] in ((None,), ((2**63 - 1) // 1000,))  # the last one is what the reader has for infinity
 
 
-def test_a_view_is_evaluated_once(refreshed, tmp_path):
+@pytest.mark.parametrize("what", [
+    "VIEW w AS SELECT random() AS x, CASE WHEN random() < .5 THEN 'x' ELSE '1' END AS y FROM range(1000)",
+    "TABLE w (i INTEGER, x AS (random()), y AS (CASE WHEN random() < .5 THEN 'x' ELSE '1' END)); "
+    "INSERT INTO w FROM range(1000)",
+])
+def test_a_view_and_a_column_that_is_computed_are_evaluated_once(refreshed, tmp_path, what):
     """Here each evaluation has other rows, and the unreadable ones make the refresh read its part in several steps."""
     with duckdb.connect(str(tmp_path / "x.duckdb")) as connection:
-        connection.execute("CREATE VIEW w AS SELECT random() AS x, CASE WHEN random() < .5 THEN 'x' ELSE '1' END AS y "
-                           "FROM range(1000)")
+        connection.execute(f"CREATE {what}")
     rows, report = refreshed({"x": "float", "y": "integer"}, duckdb={"file": "x.duckdb", "table": "w"})
     assert len(rows) == len({x for x, _ in rows}) == 1000
     assert report.unreadable["y"].count == sum(y is None for _, y in rows)

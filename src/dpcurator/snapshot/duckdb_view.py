@@ -1,10 +1,11 @@
-"""A view of a DuckDB file: its rows are made once, and handed over by Arrow with no Python object per value.
+"""A view of a DuckDB file, or a table with generated columns: its rows are made once, and come by Arrow.
 
-What a view says is a program of whoever made the file. So it runs in a connection of its own, in which nothing but that
-file is in reach and an empty database is in use: macros of the file may have the names of the engine's functions, and
-what is asked beside the view is to be the engine's. It runs once: its rows are kept there in a temporary table, since a
-view with `random()` gives others each time and a part of them may be read in several steps. The table has half of the
-refresh's memory and spills into the curator's directory. Checked in tests/snapshot/test_typed.py.
+What a view or a generated column says is a program of whoever made the file. So it runs in a connection of its own, in
+which nothing but that file is in reach and an empty database is in use: macros of the file may have the names of the
+engine's functions, and what is asked beside the view is to be the engine's. It runs once: its rows are kept there in a
+temporary table, since a view with `random()` gives others each time and a part of them may be read in several steps.
+The table has half of the refresh's memory and spills into the curator's directory. Checked in
+tests/snapshot/test_typed.py.
 """
 
 from __future__ import annotations

@@ -113,8 +113,9 @@ def load_duckdb(
 ) -> None:
     """Load the declared columns of a table or view of a DuckDB file, opened read-only.
 
-    A view is read by a connection of its own, in which nothing but the file is in reach (`duckdb_view`): one that reads
-    another file is refused, as what it would read is decided by guesses from that file's rows. memory: in MiB.
+    A view, or a table with generated columns, is read by a connection of its own, in which nothing but the file is in
+    reach (`duckdb_view`): a view that reads another file is refused, as what it would read is decided by guesses from
+    that file's rows. memory: in MiB.
     """
     import duckdb
 
@@ -132,16 +133,16 @@ def load_duckdb(
     with contextlib.closing(own):
         try:
             shut(write_down(own), loader.place, memory // 2, threads)
-            relation, is_view = _relation(own, attached, name, path.name, where)
+            relation, computed = _relation(own, attached, name, path.name, where)
             within = f"{identifier(attached)}.{relation}"
             found = [(str(row[0]), str(row[1])) for row in own.execute(f"DESCRIBE FROM {within}").fetchall()]
             chosen = _chosen(found, columns, path.name, loader.report, where)
-            if is_view:
+            if computed:
                 source, kinds = _plainly(f"{within} AS source({_names(found)})", found, chosen)
                 rows, at_once = made(own, source, kinds)
         except duckdb.Error:
             raise broken from None
-        if is_view:
+        if computed:
             load_made(own, rows, at_once, kinds, loader)
             return
     run = loader.connection.execute
@@ -164,15 +165,19 @@ def load_duckdb(
 def _relation(
     connection: DuckDBPyConnection, database: str, relation: str, name: str, where: str
 ) -> tuple[str, bool]:
-    """The table or view of this name, as SQL spells it within its database, and whether it is a view."""
-    found = connection.execute("SELECT table_schema, table_name, table_type FROM information_schema.tables "
-                               "WHERE table_catalog = ?", [database]).fetchall()
+    """The table or view of this name, as SQL spells it within its database, and whether its rows are computed: those of
+    a view, and of a table with a generated column."""
+    found = connection.execute(
+        "SELECT table_schema, table_name, table_type <> 'BASE TABLE' OR EXISTS (FROM information_schema.columns AS c "
+        "WHERE (c.table_catalog, c.table_schema, c.table_name) = (t.table_catalog, t.table_schema, t.table_name) "
+        "AND c.is_generated = 'ALWAYS') FROM information_schema.tables AS t WHERE table_catalog = ?", [database],
+    ).fetchall()
     matching = [one for one in found if relation in (one[1], f"{one[0]}.{one[1]}")]
     if len(matching) != 1:
         what = "has no" if not matching else "has more than one"
         cure = "Name the schema too." if matching else nearest(relation, [one[1] for one in found])
         raise Misconfigured(f"{text(name)} {what} table {text(relation)}.", where=where, cure=cure)
-    return ".".join(map(identifier, matching[0][:2])), matching[0][2] != "BASE TABLE"
+    return ".".join(map(identifier, matching[0][:2])), bool(matching[0][2])
 
 
 def _chosen(
