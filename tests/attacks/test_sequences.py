@@ -153,7 +153,7 @@ def _questions(drawn_world: Any, luck: random.Random, curator: Curator) -> list[
     (table,) = drawn_world.catalog.tables
     for _ in range(40):
         asked = question(luck, table)
-        texts = list({call(luck, source_of(table)) for _ in range(4)})
+        texts = list(dict.fromkeys(call(luck, source_of(table)) for _ in range(4)))
         others = [replace(asked, items=tuple(luck.sample(texts, luck.randint(1, min(3, len(texts))))), tail="").text
                   for _ in range(3)]
         for one in (asked.text, *others, f"{others[0]} ORDER BY 1 DESC LIMIT 2"):
@@ -256,7 +256,8 @@ def _each_charge_covers_what_was_drawn(curator: _Asked, kind: str) -> None:
 
 
 def test_a_sequence_is_charged_for_what_it_draws_and_a_narrower_noise_would_be_seen():
-    curator, kind = _sequence(15, 5)
+    curator, kind = _sequence(16, 5)
+    assert curator.drawn
     for parts in curator.drawn.values():  # all of them: of a batch as one the verifiers look at the noise, not this
         for fresh in (every[0][0] for every in parts.values() if every[0][0]):
             name = "scale" if "scale" in fresh[0] else "variance"
