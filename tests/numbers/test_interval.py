@@ -76,3 +76,15 @@ def test_worked_values():
     assert Interval.exactly(F(0)) * Interval(F(5), None, None) == Interval(F(0), None, None)  # x may be NULL: so is 0 x
     assert abs(Interval(F(-1), F(-3), F(1))) == Interval(F(1), F(0), F(3))
     assert replace_value(FIVE, F(6)).error() == 3
+
+
+def test_what_might_be_null_without_the_noise_stays_so_when_it_is_clamped():
+    """As a correlation in a group that might have no row: its ends are public, and it might be NULL all the same."""
+    count, total = Interval.around(F(1), F(2)), Interval.around(F(3), F(1))
+    mean = (total / count).clamped(F(-1), F(1))
+    assert (mean.value, mean.low, mean.high, mean.missing) == (1, -1, 1, True)
+    for made in (-mean, mean + total, total - mean, total * mean, abs(mean), mean / total, mean.clamped(F(0), F(9))):
+        assert made.missing
+    sure = total / Interval.around(F(9), F(2))
+    assert not any(made.missing for made in (sure, sure + total, sure.root(), abs(-sure), total))
+    assert Interval.around(F(1), F(2)).root().missing

@@ -70,8 +70,8 @@ def of_sample(found: Interval, count: Interval, most: Fraction) -> Interval:
     """Times n / (n - 1), clamped to [-most, most]. `found` of 0 rows at least; 0, and all of it, of 1 row at most."""
     if count.value is None or count.value <= 1:
         return Interval(Fraction(0), -most, most)
-    ends = [None if end is None or end <= 1 else end / (end - 1) for end in (count.high, count.low)]
-    return (found * Interval(count.value / (count.value - 1), *ends)).clamped(-most, most)
+    low, high = (None if end is None or end <= 1 else end / (end - 1) for end in (count.high, count.low))
+    return (found * Interval(count.value / (count.value - 1), low, high)).clamped(-most, most)
 
 
 def moves_sample(moved: Fraction, largest: Fraction, count: Fraction, rows: Fraction) -> Fraction:

@@ -41,7 +41,7 @@ def _finish(readings: tuple[Interval, ...], column: Measured | None, reach: Reac
     assert column.upper is not None
     lower, upper, found = column.lower, column.upper, readings[0]  # a float's last candidates may be half a step beyond
     ends = [None if end is None else min(max(end, lower), upper) for end in (found.value, found.low, found.high)]
-    return Interval(*ends)
+    return Interval(ends[0], ends[1], ends[2])
 
 
 def _bar(

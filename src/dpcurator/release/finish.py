@@ -201,11 +201,13 @@ def _apart(below: Interval, above: Interval) -> bool:
 
 
 def _first_present(values: list[Computed]) -> Interval:
-    """The first value that is not NULL. Without the noise an earlier one might not be NULL: then there is no bound."""
+    """The first value that is not NULL. Without the noise an earlier one might not be NULL, or this one might: then
+    there is no bound."""
     numbers = [_number(value) for value in values]
     for place, number in enumerate(numbers):
         if number.value is not None:
-            return number if place == 0 else replace_value(_NULL, number.value)
+            sure = place == 0 and not (number.missing and len(numbers) > 1)
+            return number if sure else replace_value(_NULL, number.value)
     return _NULL
 
 
@@ -217,7 +219,7 @@ def _round(value: Interval, places: Interval | None = None) -> Interval:
             return None
         return (1 if end >= 0 else -1) * round_half_up(abs(end) / unit) * unit  # halves away from zero, as in SQL
 
-    return Interval(rounded(value.value), rounded(value.low), rounded(value.high))
+    return Interval(rounded(value.value), rounded(value.low), rounded(value.high), value.missing)
 
 
 def _whole_ends(rounding: Callable[[Fraction], int]) -> Callable[[Interval], Interval]:
@@ -226,7 +228,7 @@ def _whole_ends(rounding: Callable[[Fraction], int]) -> Callable[[Interval], Int
     def rounded(end: Fraction | None) -> Fraction | None:
         return None if end is None else Fraction(rounding(end))
 
-    return lambda a: Interval(rounded(a.value), rounded(a.low), rounded(a.high))
+    return lambda a: Interval(rounded(a.value), rounded(a.low), rounded(a.high), a.missing)
 
 
 def _extreme(choose: Callable[[list[Fraction]], Fraction]) -> Callable[..., Interval]:
@@ -237,7 +239,7 @@ def _extreme(choose: Callable[[list[Fraction]], Fraction]) -> Callable[..., Inte
         lows = [value.low for value in values if value.low is not None]
         highs = [value.high for value in values if value.high is not None]
         value = choose(present) if present else None
-        if not len(present) == len(lows) == len(highs) == len(values):
+        if not len(present) == len(lows) == len(highs) == len(values) or any(one.missing for one in values):
             return Interval(value, None, None)
         return Interval(value, choose(lows), choose(highs))
 

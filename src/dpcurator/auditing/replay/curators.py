@@ -63,11 +63,17 @@ def _answer(answer: Any, sorted_by_noise: bool) -> dict[str, Any]:
     if not (sorted_by_noise or chosen):
         keys = [place for place, how in enumerate(answer.shown) if how not in _VALUES]
         found["keys"] = [[row[place].value for place in keys] for row in answer.cells]
-        found["types"] = [[type(cell.value).__name__ for cell in row] for row in answer.cells]
+        found["types"] = [[_type(cell.value, how) for cell, how in zip(row, answer.shown, strict=True)]
+                          for row in answer.cells]
     cut = getattr(answer, "cut", None)
     noisy = ("over", "units")
     public = None if cut is None else {name: part for name, part in cut.as_json().items() if name not in noisy}
     return found | {"cut": public, "receipt": receipt}
+
+
+def _type(value: Any, shown: str) -> str:
+    """Of a number with noise also that of a missing one: whether a quotient is one follows from the noisy numbers."""
+    return "number" if shown == "number" and (value is None or isinstance(value, float)) else type(value).__name__
 
 
 def _public(receipt: Any) -> Any:
