@@ -47,6 +47,40 @@ def test_the_command_says_what_to_give(tmp_path: Path, monkeypatch: Any, capsys:
     assert shell(capsys, "serve").code == 4  # no catalog
 
 
+def test_the_demo_is_served_with_two_accounts_that_sign_in(tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
+    """In a directory that goes with it. What serves is replaced by one request of each account."""
+    import dpcurator.server.running as running
+    from dpcurator.cli import demo
+    from dpcurator.server.application import application
+
+    from .conftest import run as listen
+
+    monkeypatch.setattr(demo, "PEOPLE", 50)
+    monkeypatch.setattr(demo, "VISITS", 200)
+    seen: dict[str, Any] = {}
+
+    def served(settings: Settings) -> None:
+        said = json.loads(capsys.readouterr().out)
+        url, stop = listen(application(Path(settings.catalog), log=lambda line: None))
+        for name, token in said["tokens"].items():
+            reply = httpx.get(f"{url}/v1/budget", headers={"Authorization": f"Bearer {token}"}, trust_env=False)
+            seen[name] = (reply.json()["mine"]["role"], reply.json()["mine"]["limit"])
+        seen["there"] = (Path(settings.catalog).exists(), said["url"], settings.port)
+        stop()
+        seen["catalog"] = Path(settings.catalog)
+
+    monkeypatch.setattr(running, "serve", served)
+    monkeypatch.chdir(tmp_path)
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        shell(capsys, "demo", "--serve", "--port", "18777", "--json")
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert (seen["ana"], seen["sam"]) == (("analyst", "1"), ("steward", "4"))
+    assert seen["there"] == (True, "http://127.0.0.1:18777", 18777)
+    assert not seen["catalog"].parent.exists()
+
+
 class Process:
     """`dpcurator serve`, as a steward runs it."""
 

@@ -1,7 +1,7 @@
 """`dpcurator demo`: everything at once, on a made-up clinic, in a directory of its own.
 
 10,000 people and 100,000 visits, generated here: a heavy tail of visits per person, some values missing. Then the
-commands a newcomer would run, each with what it prints.
+commands a newcomer would run, each with what it prints; or, with --serve, a server of the clinic with two accounts.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Annotated, Any
 import typer
 
 from dpcurator.cli.application import AsJson, app, command, show, show_json
+from dpcurator.cli.serve import require_server
 from dpcurator.errors import Misconfigured
 
 PEOPLE, VISITS = 10_000, 100_000
@@ -38,6 +39,7 @@ age = { type = "integer", bounds = [0, 110] }
 cost = { type = "float", bounds = [0, 2000] }
 day = "date"
 """
+_ACCOUNTS = (("ana", "analyst", "1"), ("sam", "steward", "4"))
 _COUNT = "SELECT city, COUNT(*) AS n FROM visits GROUP BY city ORDER BY n DESC"
 _MEAN = "SELECT city, AVG(age) AS age, AVG(cost) AS cost FROM visits WHERE day >= DATE '2024-07-01' GROUP BY city"
 _STEPS = (
@@ -64,9 +66,15 @@ def demo(
     keep: Annotated[
         Path | None, typer.Option("--keep", help="Leave everything in this new directory, to go on from.")
     ] = None,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Serve the made-up clinic on this machine instead, until stopped.")
+    ] = False,
+    port: Annotated[int, typer.Option(help="With --serve: the port.", min=1, max=65535, metavar="NUMBER")] = 8642,
     as_json: AsJson = False,
 ) -> None:
     """Everything at once on made-up data: price, ask, repeat, refuse, verify. Takes seconds, in a folder of its own."""
+    if serve:
+        require_server()
     with contextlib.ExitStack() as stack:
         if keep is None:
             place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="dpcurator-demo-")))
@@ -80,6 +88,9 @@ def demo(
             place = keep.resolve()
         _generate(place)
         stack.enter_context(contextlib.chdir(place))
+        if serve:
+            _serve(place / "curator.toml", port, as_json)
+            return
         steps = []
         if not as_json:
             show(f"A made-up clinic: {VISITS:,} visits of {PEOPLE:,} patients, in a file of its own.\n")
@@ -92,6 +103,35 @@ def demo(
             show_json({"directory": str(keep) if keep else None, "steps": steps})
         elif keep:
             show(f"Go on in {keep}: dpcurator ask ...")
+
+
+def _serve(catalog: Path, port: int, as_json: bool) -> None:
+    """The clinic over HTTP, with an analyst's and a steward's account, until Ctrl-C or SIGTERM: then all of it goes."""
+    import signal
+
+    from dpcurator.catalog.load import load
+    from dpcurator.curator.opening import open_curator, refresh_all
+    from dpcurator.ledger.accounts import new_token
+    from dpcurator.server.running import Settings
+    from dpcurator.server.running import serve as run
+
+    refresh_all(load(catalog))
+    ledger = open_curator(catalog).ledger
+    tokens = {name: new_token(name) for name, *_ in _ACCOUNTS}
+    for name, role, limit in _ACCOUNTS:
+        ledger.grant(name, role=role, limit=limit, token=tokens[name])
+    url = f"http://127.0.0.1:{port}"
+    if as_json:
+        show_json({"url": url, "catalog": str(catalog), "tokens": tokens})
+    else:
+        show(f"A made-up clinic, served at {url} until Ctrl-C; the catalog is {catalog}.")
+        for name, role, limit in _ACCOUNTS:
+            show(f"{role} {name}, at most epsilon {limit}, signs in with the token {tokens[name]}")
+        show(f"Ask from another terminal:\n$ export DPCURATOR_TOKEN={tokens['ana']}\n"
+             f"$ dpcurator --server {url} ask {_quoted(_COUNT)} --epsilon 0.1")
+    with contextlib.suppress(ValueError):  # in a thread, where there are no signals
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # the end is as with Ctrl-C: its directory goes too
+    run(Settings(str(catalog), port=port))
 
 
 def _run(words: str, arguments: list[str], as_json: bool) -> dict[str, Any]:

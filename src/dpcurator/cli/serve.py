@@ -26,11 +26,10 @@ def serve(
     catalog: Catalog = HERE,
 ) -> None:
     """Answer analysts over HTTP, each in an account of its own, until stopped. `dpcurator user add` makes accounts."""
-    try:
-        from dpcurator.server.running import Settings
-        from dpcurator.server.running import serve as run
-    except ModuleNotFoundError:
-        raise Refusal("the server's packages are not installed.", cure='Run: pip install "dpcurator[server]"') from None
+    require_server()
+    from dpcurator.server.running import Settings
+    from dpcurator.server.running import serve as run
+
     settings = Settings(
         str(catalog.resolve()), host, port, workers, _seconds(tick), certificate, certificate_key, without_tls
     )
@@ -38,6 +37,14 @@ def serve(
     scheme = "https" if certificate else "http"
     show(f"listening on {scheme}://{f'[{host}]' if ':' in host else host}:{port}; stop with Ctrl-C")
     run(settings)
+
+
+def require_server() -> None:
+    """Raises Refusal where the packages of a server are not installed."""
+    try:
+        import dpcurator.server.running  # noqa: F401
+    except ModuleNotFoundError:
+        raise Refusal("the server's packages are not installed.", cure='Run: pip install "dpcurator[server]"') from None
 
 
 def _seconds(text: str) -> float:
