@@ -13,6 +13,7 @@ import pytest
 
 import dpcurator as dp
 from dpcurator.client.remote import TRIES, Remote
+from dpcurator.receipts.reply import ONCE, SIGNED, Exchange
 
 from .conftest import COUNT, Served
 
@@ -135,8 +136,10 @@ def test_what_is_no_connection_is_refused(url: str, token: str, words: str, monk
 class Line:
     """What answers in a server's place: each reply in turn, the last one again and again."""
 
-    def __init__(self, *replies: Any) -> None:
+    def __init__(self, *replies: Any, key: Any = None) -> None:
+        """key: signs each reply, as the one to the request that it is given to."""
         self.replies, self.seen, self.pauses = list(replies), list[httpx.Request](), list[float]()
+        self.key = key
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
         self.seen.append(request)
@@ -144,8 +147,12 @@ class Line:
         if isinstance(reply, Exception):
             raise reply
         status, content, *headers = reply
-        return httpx.Response(status, content=content if isinstance(content, str) else json.dumps(content),
-                              headers=headers[0] if headers else {})
+        text = (content if isinstance(content, str) else json.dumps(content)).encode()
+        signed = {} if self.key is None else {SIGNED: Exchange(
+            request.headers[ONCE], request.method, request.url.path, request.content,
+            request.headers.get("idempotency-key", ""), status, text,
+        ).signed_by(self.key)}
+        return httpx.Response(status, content=text, headers=signed | (headers[0] if headers else {}))
 
     def remote(self, key: str | None = None) -> Remote:
         client = httpx.Client(base_url="https://dp.example", transport=httpx.MockTransport(self))
@@ -253,9 +260,10 @@ def test_what_cannot_be_sent_is_refused_here(ask: Any, words: str) -> None:
 
 
 def test_with_the_key_the_answer_of_another_account_is_found(served: Served) -> None:
-    key, of_bob = served.curator().key.public, served.ask("bob", epsilon="0.05").json()
+    """Also where the reply is signed: what a receipt says is looked at for itself."""
+    key, of_bob = served.curator().key, served.ask("bob", epsilon="0.05").json()
     for who, holds in (("bob", True), ("ana", False)):
-        line = Line((200, of_bob)).remote(key)
+        line = Line((200, of_bob), key=key).remote(key.public)
         line._client.headers["Authorization"] = f"Bearer {served.token[who]}"
         if holds:
             assert line.ask(COUNT, epsilon="0.05").rows
@@ -267,10 +275,8 @@ def test_with_the_key_the_answer_of_another_account_is_found(served: Served) -> 
 
 
 def test_with_the_key_a_changed_answer_is_found(served: Served) -> None:
-    key, true = served.curator().key.public, sent(served)
-    assert Line((200, true)).remote(key).ask(COUNT, epsilon="0.05").rows
-    with pytest.raises(dp.Misconfigured, match="does not hold"):
-        Line((200, true)).remote("ab" * 32).ask(COUNT, epsilon="0.05")
+    key, true = served.curator().key, sent(served)
+    assert Line((200, true), key=key).remote(key.public).ask(COUNT, epsilon="0.05").rows
     for change in (
         lambda said: said["rows"][0][1].update(value=7), lambda said: said["receipt"].update(epsilon="1/3"),
         lambda said: said.update(receipt=None), lambda said: said["columns"].reverse(),
@@ -279,9 +285,74 @@ def test_with_the_key_a_changed_answer_is_found(served: Served) -> None:
         said = json.loads(json.dumps(true))
         change(said)
         with pytest.raises(dp.Misconfigured, match="does not hold"):
-            Line((200, said)).remote(key).ask(COUNT, epsilon="0.05")
+            Line((200, said), key=key).remote(key.public).ask(COUNT, epsilon="0.05")
+        with pytest.raises(dp.Misconfigured, match="not signed"):
+            Line((200, said)).remote(key.public).ask(COUNT, epsilon="0.05")
     with pytest.raises(dp.Misconfigured, match="not a curator's"):
-        Line((200, true | {"made_up": True})).remote(key).ask(COUNT, epsilon="0.05")
+        Line((200, true | {"made_up": True}), key=key).remote(key.public).ask(COUNT, epsilon="0.05")
+
+
+class Between(httpx.HTTPTransport):
+    """Stands between a client and its server: gives the reply to the first request to each later one, if told to; or
+    changes what is asked, or how the reply begins."""
+
+    def __init__(self, how: str) -> None:
+        super().__init__()
+        self.how, self.kept = how, list[httpx.Response]()
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        if self.how == "replays" and self.kept:
+            return self.kept[0]
+        if self.how == "asks otherwise":
+            content = request.content.replace(b"age < 41", b"age < 43")
+            request = httpx.Request(request.method, request.url, headers=request.headers, content=content)
+        reply = super().handle_request(request)
+        reply.read()
+        if self.how == "says otherwise":
+            reply = httpx.Response(reply.status_code, headers=reply.headers, content=reply.content.replace(b"1", b"2"))
+        self.kept.append(reply)
+        return reply
+
+
+@pytest.mark.parametrize("how", ["passes on", "replays", "asks otherwise", "says otherwise"])
+def test_with_the_key_no_other_reply_takes_the_place_of_the_one_to_this_request(how: str, served: Served) -> None:
+    """A true, signed answer of the same account, to another question or to the same one before, is none to this."""
+    question, asked = "SELECT COUNT(*) AS n FROM visits WHERE age < 41", {"epsilon": "0.01"}
+    between = Between(how)
+    with httpx.Client(base_url=served.url, headers={"Authorization": f"Bearer {served.token['ana']}"},
+                      transport=between) as client:
+        remote = Remote(client, served.url, served.curator().key.public)
+        if how == "replays":
+            assert remote.ask(question, **asked).rows
+        for ask in (lambda: remote.ask(question, **asked), lambda: remote.quote(question, **asked), remote.budget,
+                    lambda: remote.tables, lambda: remote.rehearse(question, **asked)):
+            if how == "passes on" or (how == "asks otherwise" and ask in (remote.budget,)):
+                assert ask()
+            elif how != "asks otherwise":
+                with pytest.raises(dp.Misconfigured, match=r"not signed|not a curator's"):
+                    ask()
+        if how == "asks otherwise":
+            with pytest.raises(dp.Misconfigured, match="not signed"):
+                remote.ask(question, **asked)
+        unpinned = Remote(client, served.url, None)
+        if how == "asks otherwise":
+            assert unpinned.ask(question, **asked).receipt is not None  # without the key there is nothing to see it by
+
+
+def test_no_text_of_a_server_reaches_a_terminal_as_a_command() -> None:
+    bell = "\x1b]0;owned\x07\x9b31m\u202egnp"
+    told = Line((200, {"text": f"two\nlines {bell}", "x": bell})).remote().tables
+    assert str(told) == "two\nlines \\x1b]0;owned\\x07\\x9b31m\\u202egnp"
+    with pytest.raises(dp.Refusal) as refused:
+        Line((400, {"error": "refused", "what": bell, "where": bell, "cure": bell})).remote().menu(COUNT)
+    answer = Line((200, FORGED | {"columns": [bell], "notes": [bell]})).remote().ask(COUNT, epsilon=1)
+    for text in (str(refused.value), str(answer), repr(answer)):
+        assert "gnp" in text
+        assert all(letter.isprintable() or letter == "\n" for letter in text)
+    for change in ({"currency": bell}, {"cut": {"over": 1, "over_error": 1, "units": 1, "units_error": 1,
+                                               "protects": bell, "reason": bell}}):
+        with pytest.raises(dp.Misconfigured, match="not a curator's"):
+            Line((200, FORGED | change)).remote().ask(COUNT, epsilon=1)
 
 
 def test_a_client_needs_neither_an_engine_nor_a_server() -> None:

@@ -38,12 +38,17 @@ def head(length: object = "", extra: bytes = b"") -> bytes:
     return b"POST /v1/menu HTTP/1.1\r\nHost: x\r\nConnection: close\r\n" + told + extra + b"\r\n"
 
 
+def token(served: Served, name: str = "ana") -> bytes:
+    return f"Authorization: Bearer {served.token[name]}\r\n".encode()
+
+
 def test_a_body_past_the_limit_is_refused_before_it_is_read(served: Served) -> None:
     assert b" 413 " in raw(served.url, head(10**7)).split(b"\r\n")[0]
     assert b" 413 " in raw(served.url, head(10**30)).split(b"\r\n")[0] or b" 400 " in raw(served.url, head(10**30))
     chunk = b"10000\r\n" + b"x" * 65536 + b"\r\n"
     last = b"1\r\nx\r\n"  # one byte too many, and nothing left to send when the reply comes
-    assert b" 413 " in raw(served.url, head(extra=b"Transfer-Encoding: chunked\r\n"), *[chunk] * 16, last)
+    chunked = b"Transfer-Encoding: chunked\r\n" + token(served)
+    assert b" 413 " in raw(served.url, head(extra=chunked), *[chunk] * 16, last)
     with served.client("ana") as client:
         assert client.post("/v1/menu", content=b" " * (1 << 20) + b"x").status_code == 413
         assert client.post("/v1/menu", json={"sql": COUNT}).status_code == 200
@@ -66,7 +71,84 @@ def test_a_head_past_the_limit_is_refused(served: Served) -> None:
 
 def test_a_body_that_does_not_arrive_is_not_waited_for(serve: Any) -> None:
     served = serve(slowest=0.3)
-    assert b" 408 " in raw(served.url, head(100), b"{").split(b"\r\n")[0]
+    assert b" 408 " in raw(served.url, head(100, token(served)), b"{").split(b"\r\n")[0]
+
+
+@pytest.mark.parametrize("sent", [b"", b"Authorization: Bearer ana." + b"x" * 43 + b"\r\n"])
+@pytest.mark.parametrize("length", [b"Content-Length: 1000000\r\n", b"Transfer-Encoding: chunked\r\n"])
+def test_who_does_not_sign_in_is_told_so_before_a_body_is_read(sent: bytes, length: bytes, served: Served) -> None:
+    """A thousand connections could else bring a megabyte each."""
+    found = raw(served.url, head(extra=length + sent))  # the head alone: the reply waits for no more
+    assert b" 401 " in found.split(b"\r\n")[0]
+    assert b"connection: close" in found.lower()
+
+
+def test_bodies_hold_so_much_at_a_time_of_each_account_and_of_all_others() -> None:
+    """Who sends more is told to come back; what was sent is let go when its request ends, however it ends."""
+    gate = asyncio.Event()
+
+    async def inner(scope: Any, receive: Any, send: Any) -> None:
+        await gate.wait()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    async def look(scope: Any) -> str:
+        return str(scope["whose"])
+
+    guard = Guard(inner, lambda line: None, look=look, most_held=1000)
+
+    async def status(whose: str, *sizes: int, ends: bool = True) -> int:
+        left, found = [*sizes], list[int]()
+
+        async def receive() -> Any:
+            if left:
+                return {"type": "http.request", "body": b"x" * left.pop(0), "more_body": bool(left) or not ends}
+            return {"type": "http.disconnect"}
+
+        async def send(message: Any) -> None:
+            found.append(message.get("status", 0))
+
+        headers = [(b"content-length", b"900")]
+        await guard({"type": "http", "method": "POST", "path": "/", "headers": headers, "whose": whose}, receive, send)
+        return found[0] if found else 0
+
+    async def several() -> list[int]:
+        first = asyncio.ensure_future(status("bob", 450, 450))
+        await asyncio.sleep(0.01)
+        found = [await status("bob", 200), await status("bob", 50, 60), await status("bob", 90, ends=False)]
+        other = asyncio.ensure_future(status("", 900))
+        await asyncio.sleep(0.01)
+        found.append(await status("", 200))
+        gate.set()
+        return [*found, await first, await other, await status("bob", 1000), await status("", 1000)]
+
+    assert asyncio.run(several()) == [503, 503, 0, 503, 200, 200, 200, 200]
+    assert guard._held == {}
+
+
+def test_a_connection_that_agrees_on_no_tls_is_closed(monkeypatch: Any, tmp_path: Any) -> None:
+    """By itself the loop waits a minute for each: such connections are counted nowhere."""
+    import ssl
+
+    import dpcurator.server.running as running
+
+    monkeypatch.setattr(running, "SLOWEST_HEAD", 0.2)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+
+    async def half_open() -> bytes:
+        loop = asyncio.get_running_loop()
+        running.impatient(loop)
+        listening = await loop.create_server(asyncio.Protocol, "127.0.0.1", 0, ssl=context)
+        reader, writer = await asyncio.open_connection(*listening.sockets[0].getsockname())
+        writer.write(b"\x16\x03\x01")
+        try:
+            async with asyncio.timeout(30):  # against a hang of this test alone
+                return await reader.read()
+        finally:
+            writer.close()
+            listening.close()
+
+    assert asyncio.run(half_open()) == b""
 
 
 def test_a_connection_that_says_nothing_is_closed_and_others_are_served(serve: Any, monkeypatch: Any) -> None:
@@ -209,7 +291,7 @@ def test_work_goes_on_where_the_client_has_gone() -> None:
 
 def test_every_request_has_its_line_also_one_that_was_cut_off(serve: Any) -> None:
     served = serve()
-    raw(served.url, head(100), b"{", wait=0.2)
+    raw(served.url, head(100, token(served)), b"{", wait=0.2)
     for _ in range(500):
         if served.lines:
             break

@@ -75,7 +75,18 @@ def test_a_key_that_is_not_the_curators_is_told(there: Served, capsys: Any) -> N
     key = there.curator().key.public
     assert run(capsys, "--server", there.url, "--public-key", key, "ask", COUNT, "--epsilon", "0.04").code == 0
     ended = run(capsys, "--server", there.url, "--public-key", "ab" * 32, "ask", COUNT, "--epsilon", "0.04")
-    assert (ended.code, "does not hold" in ended.err) == (4, True)
+    assert (ended.code, "not signed" in ended.err) == (4, True)
+
+
+def test_json_holds_nothing_that_a_terminal_obeys(capsys: Any) -> None:
+    from dpcurator.cli.application import show_json
+
+    hidden = "\x1b[31m\x7f\x9b\u202e\u200b\U000e0041 é 東"
+    show_json({"text": hidden})
+    printed = capsys.readouterr().out
+    assert json.loads(printed) == {"text": hidden}
+    assert all(letter.isprintable() or letter == "\n" for letter in printed)
+    assert "é 東" in printed
 
 
 def test_without_a_server_commands_are_of_the_catalog_here(there: Served, capsys: Any) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -35,6 +36,7 @@ app = typer.Typer(
 Catalog = Annotated[Path, typer.Option("--catalog", "-c", help="The catalog file.", metavar="FILE")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 HERE = Path("curator.toml")
+_HIDDEN = re.compile("[\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff\U000e0001-\U000e007f]")
 _INTERRUPTED = "interrupted. A charge that was made stands; the same question again resumes it at no cost."
 
 
@@ -105,7 +107,14 @@ def _end(error: DpcuratorError, as_json: bool) -> None:
 
 
 def show_json(value: Any) -> None:
-    show(json.dumps(value, ensure_ascii=False, indent=2))
+    """Print JSON. What a terminal would obey, or hide, in a text of others stands in it as an escape."""
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    show(_HIDDEN.sub(lambda found: _escaped(found[0]), text))
+
+
+def _escaped(letter: str) -> str:
+    units = letter.encode("utf-16-be")
+    return "".join(f"\\u{units[at:at + 2].hex()}" for at in range(0, len(units), 2))
 
 
 def show(text: object) -> None:

@@ -2,12 +2,12 @@
 
 Retries   A request that got no reply is sent again, at most `TRIES` times. That is safe: the same question at the same
           price is the same request, and one with fresh=True is sent under a key of its own.
-Checks    With `key`, every answer that was paid is checked as it arrives: its receipt must be signed by that key, hold
-          by itself, be of the values sent and of this account, so whoever stands between cannot change an answer. That
-          it is the answer to this question, and no other of the same account's, its receipt says:
-          `answer.receipt["plan"]`.
+Checks    With `key`, whatever is returned was signed by that key as the reply to this very request: its address, its
+          text and price, and a number used once (receipts/reply.py). So whoever stands between can neither change a
+          reply nor send another in its place. And every answer that was paid has a receipt signed by that key, which
+          holds by itself and is of the values sent and of this account.
 Replies   Whatever comes back is an answer in its form, or an error of dpcurator's own: a reply is not believed to be
-          from a curator before it has that form.
+          from a curator before it has that form. No text of it brings control characters to a terminal.
 Checked   tests/server/test_client.py, against a server.
 """
 
@@ -28,6 +28,8 @@ from urllib.parse import urlsplit
 from dpcurator.catalog.model import Column, Table
 from dpcurator.errors import DpcuratorError, Fault, Mend, Misconfigured, OverBudget, Refusal
 from dpcurator.numbers.rational import rational
+from dpcurator.numbers.text_table import printable
+from dpcurator.receipts.reply import ONCE, SIGNED, Exchange
 from dpcurator.release.answer import Answer, answer_of
 from dpcurator.values import Json, read_json
 
@@ -72,8 +74,9 @@ def connect(url: str, *, token: str | None = None, key: str | None = None, timeo
     curator's public key, got from elsewhere: then each paid answer is checked against it as it arrives. timeout:
     seconds to wait for a reply; a question that takes longer is answered all the same, and asking again shows it.
 
-    Promise: with `key`, no paid answer is returned whose receipt that key has not signed, or that is not of the values
-    that came; and the token goes to another machine over TLS alone.
+    Promise: with `key`, nothing is returned that this key has not signed as the reply to this very request, and no paid
+    answer whose receipt it has not signed, or that is not of the values that came; and the token goes to another
+    machine over TLS alone.
 
     `ask`, `quote`, `menu`, `rehearse`, `batch`, `quote_batch`, `menu_batch`, `table`, `tables`, `budget`, `answers`,
     `recall` and `receipt` are as those of a curator. Raises Misconfigured where the server cannot be reached or the
@@ -233,7 +236,7 @@ class Remote:
         content = self._sent(method, path, body)
         if not isinstance(content, dict):
             raise self._nonsense()
-        return Told(str(content.pop("text", json.dumps(content, indent=2))), content)
+        return Told(_lines(content.pop("text", json.dumps(content, indent=2))), content)
 
     def _several(self, method: str, path: str, body: Json | None = None, key: str | None = None) -> list[Json]:
         content = self._sent(method, path, body, key)
@@ -246,6 +249,7 @@ class Remote:
             cost, spent, total = (_amount(sent[name] or "0") for name in ("cost", "spent", "budget"))
             _check_form(sent)
             shaped = answer_of(sent, total=total, currency=sent["currency"])
+            shaped = replace(shaped, notes=tuple(map(_lines, shaped.notes)))
             made_up, receipt, repeated = bool(sent["made_up"]), sent["receipt"], bool(sent["repeated"])
             paid = shaped.paid(cost=cost, spent=spent, receipt=receipt, repeated=repeated)
         except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, Refusal):
@@ -274,6 +278,8 @@ class Remote:
         content = None if body is None else _written(body)
         headers |= {} if body is None else {"Content-Type": "application/json"}
         for wait in _waits():
+            if self._key is not None:
+                headers[ONCE] = os.urandom(16).hex()
             try:
                 reply = self._client.request(method, path, content=content, headers=headers)
             except httpx.TransportError:
@@ -282,9 +288,21 @@ class Remote:
                                         cure="Ask the same again: what was paid is not paid twice.") from None
             else:
                 if reply.status_code not in _AGAIN or wait is None or not _busy(reply):
-                    return self._content(reply)
+                    found = self._content(reply)
+                    if self._key is not None:
+                        self._signed(reply, Exchange(headers[ONCE], method, path, content or b"", key or "",
+                                                     reply.status_code, reply.content))
+                    return found
             self._pause(wait or 0)
         raise AssertionError("the last try returns or raises")
+
+    def _signed(self, reply: Any, exchange: Exchange) -> None:
+        """Raises Misconfigured where the key has not signed it as the reply to this request."""
+        if exchange.signer(reply.headers.get(SIGNED, "")) != self._key:
+            raise Misconfigured(
+                "the reply is not signed, as the one to this request, by the key that was given.", where=self._place,
+                cure="Do not use it: ask the steward which key is right, and who stands between.",
+            )
 
     def _content(self, reply: Any) -> Any:
         try:
@@ -321,7 +339,8 @@ def _check_form(sent: Json) -> None:
     finite = all(math.isfinite(one) for one in [*numbers, *values] if isinstance(one, float))
     if not (finite and all(type(one) in (int, float) for one in numbers) and all(type(one) is int for one in whole)
             and all(one is None or type(one) in (int, float, str, bool) for one in values)
-            and all(isinstance(one, str) for one in texts)):
+            and all(isinstance(one, str) for one in texts) and sent["currency"] in ("epsilon", "rho")
+            and all(isinstance(cut[name], str) and cut[name].isprintable() for name in ("protects", "reason") if cut)):
         raise ValueError("a number is none")
     rational(sent["confidence"], name="confidence")
 
@@ -334,7 +353,7 @@ def _busy(reply: Any) -> bool:
 def _error(content: Any, place: str) -> DpcuratorError:
     """The error that the server told, as the curator raised it."""
     told = content if isinstance(content, dict) else {}
-    what, where, cure = (str(told.get(name, "")) for name in ("what", "where", "cure"))
+    what, where, cure = (_lines(told.get(name, "")) for name in ("what", "where", "cure"))
     if told.get("error") == "over budget":
         try:
             return OverBudget(requested=_amount(told["requested"]), remaining=_amount(told["remaining"]),
@@ -346,6 +365,11 @@ def _error(content: Any, place: str) -> DpcuratorError:
     if told.get("error") == "fault":
         return Fault()
     return Misconfigured(what or "the reply is not a curator's.", where=where or place, cure=cure)
+
+
+def _lines(text: object) -> str:
+    """A text as a terminal may show it: its lines, with control characters escaped."""
+    return "\n".join(map(printable, str(text).split("\n")))
 
 
 def _mends(told: Any) -> tuple[Mend, ...]:

@@ -21,6 +21,7 @@ from fastapi import Path as InPath
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, StreamingResponse
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 
 from dpcurator.curator.curator import Curator
@@ -28,7 +29,7 @@ from dpcurator.errors import DpcuratorError, Fault, Misconfigured, Refusal
 from dpcurator.ledger.accounts import Account, checked_name, new_token
 from dpcurator.server.access import ANALYST, AUDITOR, STEWARD, Access, require
 from dpcurator.server.forms import Ask, AskBatch, Grant, Look, LookBatch, Pay, PayBatch, Refresh
-from dpcurator.server.limits import Application, Guard, Work
+from dpcurator.server.limits import Application, Guard, Scope, Work
 from dpcurator.server.replies import malformed, plain, problem
 from dpcurator.server.standing import Standing
 from dpcurator.values import Json
@@ -55,7 +56,22 @@ def application(
     _questions(app)
     _answers(app)
     _steward(app)
-    return Guard(app, **guarded)
+    return Guard(app, look=_looked(app), key=app.state.standing.key, **guarded)
+
+
+def _looked(app: FastAPI) -> Callable[[Scope], Awaitable[str]]:
+    """Whose a request is, by its head alone: so nobody sends a body to an address that asks for an account without one.
+    It is looked at again when the body has arrived."""
+
+    async def look(scope: Scope) -> str:
+        path = scope["path"]
+        if not path.startswith("/v1/") or f"{scope['method']} {path}" in PUBLIC:
+            return ""
+        ledger = await run_in_threadpool(_guarded(app.state.standing.ledger))
+        account = await app.state.access.account(ledger, Headers(scope=scope).get("authorization"))
+        return str(account.analyst)
+
+    return look
 
 
 def _errors(app: FastAPI) -> None:

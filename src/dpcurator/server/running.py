@@ -13,6 +13,7 @@ import ipaddress
 import json
 import os
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -73,7 +74,17 @@ def _is_here(host: str) -> bool:
 def made() -> Application:
     """What a worker serves: as the settings in its environment say."""
     settings = Settings(**read_json(os.environ[_SETTINGS]))
+    if settings.certificate:
+        impatient(asyncio.get_running_loop())
     return application(Path(settings.catalog), access=Access(settings.delay), work=Work(tick=settings.tick))
+
+
+def impatient(loop: Any) -> None:
+    """What the loop listens to from here on with TLS gets `SLOWEST_HEAD` seconds to agree on it, and to end it: before
+    it has agreed there is no connection yet that `Patient` could end, and the loop by itself waits for a minute."""
+    loop.create_server = partial(
+        loop.create_server, ssl_handshake_timeout=SLOWEST_HEAD, ssl_shutdown_timeout=SLOWEST_HEAD
+    )
 
 
 def serve(settings: Settings) -> None:
@@ -84,7 +95,7 @@ def serve(settings: Settings) -> None:
     try:
         uvicorn.run(
             "dpcurator.server.running:made", factory=True, host=settings.host, port=settings.port, http=Patient,
-            ws="none", workers=settings.workers, lifespan="off", access_log=False, server_header=False,
+            loop="asyncio", ws="none", workers=settings.workers, lifespan="off", access_log=False, server_header=False,
             log_level="warning", proxy_headers=False, timeout_keep_alive=15, limit_concurrency=_MOST_CONNECTIONS,
             h11_max_incomplete_event_size=LARGEST_HEAD, ssl_certfile=settings.certificate or None,
             ssl_keyfile=settings.certificate_key or None,

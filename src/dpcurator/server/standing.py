@@ -1,5 +1,6 @@
 """The curator that a server asks: opened once, and again where a refresh has put new data in force or the catalog was
-edited. Whether that is so is read from the times and sizes of two public files. Checked in tests/server.
+edited, or the key was changed. Whether that is so is read from the times and sizes of their files. Checked in
+tests/server.
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ from pathlib import Path
 
 from dpcurator.catalog.load import load
 from dpcurator.curator.curator import Curator
-from dpcurator.curator.opening import curator_of, key_of, ledger_of
+from dpcurator.curator.opening import KEY, curator_of, key_of, ledger_of
 from dpcurator.ledger import Ledger
+from dpcurator.ledger.keys import SigningKey
 
 Stamp = tuple[int, int, int]
+Stamps = tuple[Stamp | None, ...]
 
 
 class Standing:
@@ -22,14 +25,14 @@ class Standing:
     def __init__(self, catalog: Path, tick: float = 0.0) -> None:
         self.place, self.tick = catalog, tick
         self._lock = threading.Lock()
-        self._curator: tuple[tuple[Stamp | None, Stamp | None], Curator] | None = None
-        self._ledger: tuple[Stamp | None, Ledger] | None = None
+        self._curator: tuple[Stamps, Curator] | None = None
+        self._ledger: tuple[Stamps, SigningKey, Ledger] | None = None
         self._state = load(catalog).state
 
     def curator(self) -> Curator:
         """Over the snapshot in force. Raises Misconfigured where there is none."""
         with self._lock:
-            now = _stamp(self.place), _stamp(self._state / "facts.json")
+            now = (*self._stamps(), _stamp(self._state / "facts.json"))
             if self._curator is None or self._curator[0] != now:
                 opened = curator_of(load(self.place))
                 opened.tick = self.tick
@@ -38,12 +41,23 @@ class Standing:
 
     def ledger(self) -> Ledger:
         """Where accounts and answers are; it needs no snapshot."""
+        return self._opened()[1]
+
+    def key(self) -> SigningKey:
+        """What replies are signed with, as receipts are."""
+        return self._opened()[0]
+
+    def _opened(self) -> tuple[SigningKey, Ledger]:
         with self._lock:
-            now = _stamp(self.place)
+            now = self._stamps()
             if self._ledger is None or self._ledger[0] != now:
                 declaration = load(self.place)
-                self._ledger = now, ledger_of(declaration, key_of(declaration))
-            return self._ledger[1]
+                key = key_of(declaration)
+                self._ledger = now, key, ledger_of(declaration, key)
+            return self._ledger[1:]
+
+    def _stamps(self) -> Stamps:
+        return _stamp(self.place), _stamp(self._state / KEY)
 
 
 def _stamp(path: Path) -> Stamp | None:
