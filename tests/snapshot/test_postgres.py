@@ -454,6 +454,21 @@ def test_a_type_that_is_not_read_as_declared_names_what_it_is_read_as(read, serv
     assert f"Declare it as {cure}." in words
 
 
+def test_a_column_that_changed_its_type_is_told_and_the_version_before_stays(read, server, declared, stored):
+    """To one that is not read as declared, and to a text, of which the server's values do not say that they changed."""
+    server.run("DROP TABLE IF EXISTS mixed", "CREATE TABLE mixed (x int4)", "INSERT INTO mixed VALUES (7)")
+    kept, _ = read({"x": "integer"}, "mixed")
+    declaration = declared({"x": "integer"}, postgres={"dsn": "env:CLINIC_DSN", "table": "mixed"})
+    for change, told in (("text", "is of type text now, and was of type integer before. Write it as integer again"),
+                         ("bool USING true", "is of type boolean, which is not read as integer"),
+                         ("int8 USING 8", None)):
+        server.run(f"ALTER TABLE mixed ALTER x TYPE {change}")
+        if told:
+            assert told in refused(read, {"x": "integer"}, "mixed")
+            assert stored(declaration) == kept == [(7,)]
+    assert read({"x": "integer"}, "mixed")[0] == [(8,)]
+
+
 def test_units_are_compared_exactly(read, server):
     server.run("CREATE TABLE exactly (f float8, n numeric)", "INSERT INTO exactly VALUES (3, 4)")
     caps = {"max_rows": 1, "max_groups": 1}

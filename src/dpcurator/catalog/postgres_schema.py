@@ -15,21 +15,21 @@ from typing import TYPE_CHECKING, Any, Final
 from dpcurator.catalog.declaration import Reading
 from dpcurator.catalog.formats import count_of
 from dpcurator.catalog.model import Column, Table
-from dpcurator.catalog.problems import nearest, quoted, text
+from dpcurator.catalog.problems import nearest, text
+from dpcurator.catalog.source_types import ANY, no_zone, not_read_as
 from dpcurator.catalog.spelling import Spelling
-from dpcurator.errors import Misconfigured, either
+from dpcurator.errors import Misconfigured
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
 _NUMBERS: Final = ("integer", "float", "boolean", "text")
-_ANY: Final = ("text", "integer", "float", "boolean", "date", "timestamp", "uuid")  # by the grammar of the type
 READ_AS: Final[dict[str, tuple[str, ...]]] = {  # what values of a type may be declared as, the plainest first
     "int2": _NUMBERS, "int4": _NUMBERS, "int8": _NUMBERS,
     "float4": ("float", "integer"), "float8": ("float", "integer"), "numeric": ("float", "integer", "boolean"),
-    "bool": ("boolean",), "text": _ANY, "varchar": _ANY, "bpchar": _ANY, "enum": _ANY,
+    "bool": ("boolean",), "text": ANY, "varchar": ANY, "bpchar": ANY, "enum": ANY,
     "date": ("date", "timestamp"), "timestamp": ("timestamp", "date"), "timestamptz": ("timestamp",),
-    "uuid": ("uuid", "text"), "bytea": _ANY,
+    "uuid": ("uuid", "text"), "bytea": ANY,
 }
 TEXTS: Final = ("text", "varchar", "bpchar", "enum")
 _WRITTEN: Final = {  # what a view writes in place of a column that is not read
@@ -161,17 +161,10 @@ def matched(
             raise Misconfigured(f"{source.shown} has no column {text(column.name)}.", where=where, cure=cure)
         chosen.append(own)
         if own.kind in READ_AS and not may_be(own.kind, column.type, reading.spelling):
-            plain = [f'"{type}"' for type in READ_AS[own.kind] if type != column.type]
-            as_one = either(plain) if len(plain) > 1 else plain[0]
-            raise Misconfigured(
-                f"{text(column.name)} of {source.shown} is of type {own.shown}, which is not read as {column.type}.",
-                where=where, cure=f"Declare it as {as_one}. Or name a view that writes it otherwise.",
-            )
+            raise not_read_as(column, own.shown, source.shown, READ_AS[own.kind], where,
+                              "name a view that writes it otherwise.")
         if own.kind in ("timestamp", "date") and column.type == "timestamp" and reading.spelling.zone is None:
-            raise Misconfigured(
-                f"{text(column.name)} of {source.shown} is of type {own.shown}, and no zone is declared.", where=where,
-                cure=f'Say whose time it is: {quoted(column.name)} = {{ type = "timestamp", zone = "UTC" }}.',
-            )
+            raise no_zone(column, own.shown, source.shown, where)
     refused = [
         own.name for column, reading, own in zip(table.columns, readings, chosen, strict=True)
         if not may_be(own.kind, column.type, reading.spelling)

@@ -44,6 +44,7 @@ from dpcurator.snapshot.copy_binary import (
     without_signature,
 )
 from dpcurator.snapshot.csv_source import BATCH, LONGEST_FIELD, Batch
+from dpcurator.snapshot.kinds import refuse_change
 from dpcurator.snapshot.loading import Loader
 
 if TYPE_CHECKING:
@@ -123,6 +124,9 @@ def _reader(connection: Connection[Any], table: Table, source: Source, found: Re
     fields = [(one.kind, column.type) for one, column in zip(own, table.columns, strict=True)]
 
     def read(loader: Loader) -> None:
+        for column, reading, one in zip(table.columns, source.readings, own, strict=True):
+            kind = {"bytea": "blob"}.get(one.kind, "text" if one.kind in TEXTS else one.kind)
+            refuse_change(loader.connection, table, column, reading, kind, one.shown, found.shown, source.where)
         for places, found_values in _batches(connection, copy, fields, found.shown, source.where):
             if isinstance(found_values, Batch):
                 loader.load_values([found_values])

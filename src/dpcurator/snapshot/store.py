@@ -2,7 +2,7 @@
 
 Physical names. Table i of the catalog is `t{i}`, its column j is `c{j}`, as BIGINT, DOUBLE or VARCHAR; a user's
 spelling never becomes an SQL name. The table `meta` holds format, version and schema fingerprint; `files`, what is
-known of files of append-only tables (`snapshot.appending`).
+known of files of append-only tables (`snapshot.appending`); `kinds`, which types the sources' columns had.
 
 Atomicity. A snapshot is written under a temporary name, synced, renamed, and only then named by `facts.json`, which is
 itself replaced atomically. A crash at any point leaves the previous snapshot in force; its leavings are cleared by the
@@ -29,6 +29,7 @@ from dpcurator.catalog.declaration import Declaration
 from dpcurator.catalog.duckdb_options import quoted, write_down
 from dpcurator.catalog.model import Kind
 from dpcurator.errors import Misconfigured
+from dpcurator.snapshot.kinds import remembered
 from dpcurator.values import read_json
 
 FORMAT: Final = 1
@@ -169,6 +170,7 @@ class Draft:
         self.connection.execute(
             "CREATE TABLE files (t INTEGER, reading VARCHAR, place VARCHAR, size BIGINT, digest VARCHAR, names VARCHAR)"
         )
+        remembered(self.connection, self.state / f"snapshot-{self.previous:04d}.duckdb")
         for i, table in enumerate(declaration.tables):
             columns = ", ".join(f"c{j} {SQL_TYPES[column.kind]}" for j, column in enumerate(table.columns))
             self.connection.execute(f"CREATE TABLE t{i} ({columns})")

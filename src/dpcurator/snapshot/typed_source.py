@@ -20,14 +20,15 @@ from dpcurator.catalog import duckdb_options, parquet_schema
 from dpcurator.catalog.duckdb_options import quoted, write_down
 from dpcurator.catalog.parquet_schema import plainly_named
 from dpcurator.catalog.problems import nearest, text
+from dpcurator.catalog.source_types import refuse_type
 from dpcurator.catalog.spelling import DAY, FIRST_DAY, LAST_DAY
 from dpcurator.errors import Misconfigured
 from dpcurator.snapshot.csv_source import missing_cure, refuse_repeats, same_columns
 from dpcurator.snapshot.duckdb_view import identifier, load_made, made, opened, shut
 from dpcurator.snapshot.folders import Folders, beside_typed, named_by, refuse_in_both
+from dpcurator.snapshot.kinds import refuse_change
 from dpcurator.snapshot.loading import Loader
 from dpcurator.snapshot.parquet_plain import stored_plainly
-from dpcurator.snapshot.report import TableReport
 from dpcurator.snapshot.typed_values import PAST
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ _AS_THEY_ARE: Final = {
     "HUGEINT": "huge", "UBIGINT": "huge", "BOOLEAN": "truth", "UUID": "uuid", "BLOB": "blob",
     "UHUGEINT": "vast",  # which cannot be compared with numbers below 0, so no form has it
 }
+_UNTYPED: Final = ('"NULL"', "NULL")  # of a column in which no value has ever been
 _NO_TEXT: Final = "chr(0)"  # unreadable for the same reason as bytes that are no Unicode
 _MILLIS: Final = "MILLIS"  # and with _ZONE: what DuckDB makes instants of, as they are stored
 _ZONE: Final = " WITH TIME ZONE"
@@ -71,7 +73,7 @@ def load_parquet(path: Path, columns: Sequence[str], loader: Loader, *, where: s
                 what = f"{text(path.name)} has no column {text(column)}: the name of a folder is not read as one."
                 cure = f"Add folders = [{text(column)}] to the table, or write the column into the files."
                 raise Misconfigured(what, where=where, cure=cure)
-        chosen = _chosen(found, own, path.name, loader.report, where)
+        chosen = _chosen(found, own, path.name, loader, where)
         relation, kinds = beside_typed(columns, *_plainly(_source(connection, plain, found), found, chosen), folders)
         try:
             loader.load_typed(relation, kinds)
@@ -136,7 +138,7 @@ def load_duckdb(
             relation, computed = _relation(own, attached, name, path.name, where)
             within = f"{identifier(attached)}.{relation}"
             found = [(str(row[0]), str(row[1])) for row in own.execute(f"DESCRIBE FROM {within}").fetchall()]
-            chosen = _chosen(found, columns, path.name, loader.report, where)
+            chosen = _chosen(found, columns, path.name, loader, where)
             if computed:
                 source, kinds = _plainly(f"{within} AS source({_names(found)})", found, chosen)
                 rows, at_once = made(own, source, kinds)
@@ -181,15 +183,22 @@ def _relation(
 
 
 def _chosen(
-    found: Sequence[tuple[str, str]], columns: Sequence[str], name: str, report: TableReport, where: str
+    found: Sequence[tuple[str, str]], columns: Sequence[str], file: str, loader: Loader, where: str
 ) -> list[int]:
-    """The positions of the declared columns. found: the name and DuckDB type of each column, by position."""
+    """The positions of the declared columns. found: the name and DuckDB type of each column, by position. Raises
+    Misconfigured where one is absent, or of a type of which nothing is read as declared."""
     names = [own for own, _ in found]
     for column in columns:
         if column not in names:
-            raise Misconfigured(f"{text(name)} has no column {text(column)}.", where=where,
+            raise Misconfigured(f"{text(file)} has no column {text(column)}.", where=where,
                                 cure=missing_cure(column, names))
-    same_columns(names, name, report, where)
+    same_columns(names, file, loader.report, where)
+    for declared, reading in zip(loader.table.columns, loader.readings, strict=True):
+        shown = found[names.index(declared.name)][1] if declared.name in columns else _UNTYPED[0]
+        if shown not in _UNTYPED:
+            kind = _plain("", shown)[1].partition("(")[0]
+            refuse_type(declared, reading.spelling, kind, shown, text(file), where)
+            refuse_change(loader.connection, loader.table, declared, reading, kind, shown, text(file), where)
     return [names.index(column) for column in columns]
 
 
