@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpcurator.ledger.events import GENESIS, Answered, Charged, Closed, Granted, Opened, Reopened, read, seal
+from dpcurator.ledger.events import GENESIS, Answered, Charged, Closed, Granted, Opened, Rekeyed, Reopened, read, seal
 
 amounts = st.fractions(min_value=0)
 texts = st.text(st.characters(codec=None), max_size=20)
@@ -23,6 +23,7 @@ events = st.one_of(
     st.builds(Charged, texts, texts, texts, texts, st.integers(), texts, *[amounts] * 6, texts, texts, st.integers(),
               amounts, amounts),
     st.builds(Granted, texts, texts, texts, *[amounts] * 4, st.integers()),
+    st.builds(Rekeyed, texts, texts, texts, texts, st.integers()),
     st.builds(Answered, texts, texts),
     st.just(Closed()),
     st.just(Reopened()),
@@ -47,6 +48,7 @@ def test_the_words_of_every_event_are_fixed():
             Closed(),
             Reopened(),
             Granted("a", "analyst", "", amount, amount, amount, amount, 0),
+            Rekeyed("o", "n", "s", "a", 0),
         )
     }
     always = ["event", "position", "time"]
@@ -60,6 +62,7 @@ def test_the_words_of_every_event_are_fixed():
         Closed: sorted([*always, "reason"]),
         Reopened: always,
         Granted: sorted([*always, "analyst", "role", "token", "limit", "delta", "own_spent", "own_delta", "before"]),
+        Rekeyed: sorted([*always, "old", "new", "signature", "accepted", "before"]),
     }
 
 

@@ -149,7 +149,7 @@ class Line:
         status, content, *headers = reply
         text = (content if isinstance(content, str) else json.dumps(content)).encode()
         signed = {} if self.key is None else {SIGNED: Exchange(
-            request.headers[ONCE], request.method, request.url.path, request.content,
+            request.headers.get(ONCE, ""), request.method, request.url.path, request.content,
             request.headers.get("idempotency-key", ""), status, text,
         ).signed_by(self.key)}
         return httpx.Response(status, content=text, headers=signed | (headers[0] if headers else {}))
@@ -337,6 +337,57 @@ def test_with_the_key_no_other_reply_takes_the_place_of_the_one_to_this_request(
         unpinned = Remote(client, served.url, None)
         if how == "asks otherwise":
             assert unpinned.ask(question, **asked).receipt is not None  # without the key there is nothing to see it by
+
+
+def test_a_client_follows_the_keys_that_follow_its_own_and_no_others(serve: Any) -> None:
+    """While the server goes on. A receipt of before holds for a client of the new key; nothing leads to a thief's."""
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    from dpcurator.catalog.load import load
+    from dpcurator.curator.opening import rotate_key
+    from dpcurator.ledger.key_chain import linked
+    from dpcurator.ledger.keys import SigningKey
+
+    served = serve()
+    first = served.curator().key
+    old = served.remote("ana", key=first.public)
+    before = old.ask(COUNT, epsilon="0.01")
+    link = rotate_key(load(served.place))
+    assert old.ask(COUNT, epsilon="0.01").rows == before.rows  # its receipt is of the old key, its reply of the new one
+    after = old.ask(COUNT, epsilon="0.02")
+    assert after.receipt["public_key"] == link.new
+    new = served.remote("ana", key=link.new)
+    assert new.ask(COUNT, epsilon="0.01").rows == before.rows
+    assert new.verify(before.receipt).holds
+    assert served.remote("ana", key=first.public).verify(after.receipt).holds
+    told = served.client().get("/v1/key").json()
+    assert told == {"public_key": link.new, "chain": [link.as_json()]}
+    for receipt in (before.receipt, after.receipt):
+        assert served.client().post("/v1/verify", json=receipt).json()["holds"]
+
+    thief = SigningKey(Ed25519PrivateKey.generate())
+    mine = linked(link.ledger, 9, "ab" * 32, thief, thief)
+    for chain in (
+        [mine.as_json() | {"old": first.public}], [link.as_json() | {"new": thief.public}], [link.as_json()], [], "x",
+        [link.as_json(), mine.as_json() | {"old": link.new}], [linked("id", 9, "ab" * 32, thief, first).as_json()],
+    ):
+        def between(request: httpx.Request, chain: Any = chain) -> httpx.Response:
+            if request.url.path == "/v1/key":
+                return httpx.Response(200, json={"public_key": thief.public, "chain": chain})
+            text = json.dumps({"text": "all is well"}).encode()
+            signed = Exchange(request.headers[ONCE], request.method, request.url.path, request.content, "", 200, text)
+            return httpx.Response(200, content=text, headers={SIGNED: signed.signed_by(thief)})
+
+        client = httpx.Client(base_url="https://dp.example", transport=httpx.MockTransport(between))
+        with pytest.raises(dp.Misconfigured, match="not signed"):
+            Remote(client, "https://dp.example", first.public).budget()
+    # Once it has seen a later key it does not go back: who has the old one, stolen since, speaks in vain.
+    line = Line((200, {"text": "all is well", "chain": []}), key=first)
+    old._client.close()
+    old._client = line.remote()._client
+    with pytest.raises(dp.Misconfigured, match="not signed"):
+        old.budget()
+    assert Line((200, {"text": "x"}), key=first).remote(first.public).budget().text == "x"
 
 
 def test_no_text_of_a_server_reaches_a_terminal_as_a_command() -> None:

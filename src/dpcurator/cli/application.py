@@ -40,8 +40,11 @@ _HIDDEN = re.compile("[\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202f\u2060-\u206
 _INTERRUPTED = "interrupted. A charge that was made stands; the same question again resumes it at no cost."
 
 
-def command(*, to: typer.Typer = app, **settings: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Register a command, of the application or a group of it, whose errors end as documented."""
+def command(
+    *, to: typer.Typer = app, alone: bool = False, **settings: Any
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Register a command, of the application or a group of it, whose errors end as documented. alone: it is what the
+    group itself does, without one of its commands."""
 
     def register(function: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(function)
@@ -60,6 +63,8 @@ def command(*, to: typer.Typer = app, **settings: Any) -> Callable[[Callable[...
             except Exception:  # whatever else: no words of it, they could hold data
                 _end(Fault() if function.__name__ == "ask" else _unexpected(), as_json)
 
+        if alone:
+            return to.callback(epilog=settings["epilog"])(guarded)
         return to.command(cls=Command, **settings)(guarded)
 
     return register

@@ -398,6 +398,9 @@ def verify(
     key: Annotated[
         str | None, typer.Option("--key", help="The steward's public key, from elsewhere.", metavar="HEX")
     ] = None,
+    keys: Annotated[Path | None, typer.Option(
+        "--keys", help="How its keys followed one another, where no ledger is here.", metavar="FILE"
+    )] = None,
     alone: Annotated[bool, typer.Option("--alone", help="Look at the receipt only, at no catalog or ledger.")] = False,
     catalog: Catalog = HERE,
     as_json: AsJson = False,
@@ -412,6 +415,6 @@ def verify(
             show(f"{'ok ' if sound else 'NO '} ledger: {words}")
         )
         raise typer.Exit(0 if sound else 1)
-    found = verify_receipt(file, key, None if alone else catalog)
+    found = verify_receipt(file, key, None if alone else catalog, keys)
     show_json(found.as_json()) if as_json else show(found)
     raise typer.Exit(0 if found.holds else 1)

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from dpcurator.catalog.check import Finding
-from dpcurator.ledger.events import Answered, Charged, Granted, Moved, Opened
+from dpcurator.ledger.events import Answered, Charged, Granted, Moved, Opened, Rekeyed
 from dpcurator.ledger.ledger import Entry
 from dpcurator.mechanisms import DiscreteGaussian, DiscreteLaplace
 from dpcurator.mechanisms.choice.weighted_quantile import WeightedQuantile
@@ -124,7 +124,7 @@ def log_text(entries: list[Entry]) -> str:
 
 def _question(entry: Entry) -> tuple[str, str]:
     """Who asked, and what, as SQL cut to one line; JSON has it whole, and `receipt` takes the request. Of a ledger that
-    was moved, where to; of an account, what it may."""
+    was moved, where to; of an account, what it may; of a key, which one it is."""
     if isinstance(entry.event, Moved):
         return "", f"to {printable(entry.event.to)}"
     if isinstance(entry.event, Granted):
@@ -132,6 +132,8 @@ def _question(entry: Entry) -> tuple[str, str]:
         signs_in = "" if entry.event.token else ", signs in no more"
         limit = f"{entry.event.role}, at most {decimal_text(entry.event.limit)}{delta}{signs_in}"
         return printable(entry.event.analyst), limit
+    if isinstance(entry.event, Rekeyed):
+        return "", f"the key is {entry.event.new}"
     if not isinstance(entry.event, Charged):
         return "", ""
     asked = printable(entry.event.asked)

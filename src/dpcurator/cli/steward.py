@@ -1,4 +1,4 @@
-"""What a steward runs: init, refresh, check, log, ledger move, key, reopen."""
+"""What a steward runs: init, refresh, check, log, ledger move, key, key rotate, reopen."""
 
 from __future__ import annotations
 
@@ -154,14 +154,44 @@ def move_ledger(
     show(f"Write under [ledger]: {found.store}" if found.store else "Take store out of [ledger].")
 
 
-@command(name="key", epilog="Example: dpcurator key")
-def key(catalog: Catalog = HERE, as_json: AsJson = False) -> None:
-    """The curator's public key: publish it, so that anyone can check a receipt's signature."""
-    from dpcurator.catalog.load import load
-    from dpcurator.curator.opening import key_of
+keys = typer.Typer(
+    name="key",
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(keys)
 
-    public = key_of(load(catalog)).public
-    show_json({"public_key": public}) if as_json else show(public)
+
+@command(to=keys, name="key", alone=True, epilog="Example: dpcurator key")
+def key(context: typer.Context, catalog: Catalog = HERE, as_json: AsJson = False) -> None:
+    """The curator's public key: publish it, so that anyone can check a receipt's signature. With --json also how it
+    came to follow earlier ones. `dpcurator key rotate` draws another."""
+    if context.invoked_subcommand is not None:
+        return
+    from dpcurator.catalog.load import load
+    from dpcurator.curator.opening import key_of, ledger_of
+
+    declaration = load(catalog)
+    public = key_of(declaration)
+    if as_json:
+        chain = ledger_of(declaration, public).key_chain()
+        show_json({"public_key": public.public, "chain": [link.as_json() for link in chain]})
+    else:
+        show(public.public)
+
+
+@command(to=keys, name="rotate", epilog="Example: dpcurator key rotate")
+def rotate(catalog: Catalog = HERE, as_json: AsJson = False) -> None:
+    """Draw a new signing key. The old one signs that the new one follows it, the ledger keeps that, and it is gone."""
+    from dpcurator.catalog.load import load
+    from dpcurator.curator.opening import rotate_key
+
+    link = rotate_key(load(catalog))
+    if as_json:
+        show_json({"public_key": link.new, "link": link.as_json()})
+        return
+    show(f"{link.new}\nfollows {link.old} from event {link.position} on.\nPublish it, and back up the ledger with its "
+         "key now: an older backup has the old key. Receipts made before hold as before.")
 
 
 @command(name="reopen", epilog="Example: dpcurator reopen")

@@ -33,8 +33,9 @@ def verify_ledger(catalog: Path) -> Verdict:
     return ledger_of(declaration, key_of(declaration)).verify()
 
 
-def verify_receipt(file: Path, key: str | None, catalog: Path | None) -> Verification:
-    """The steps for each receipt in the file, and what could not be checked here, in words."""
+def verify_receipt(file: Path, key: str | None, catalog: Path | None, keys: Path | None = None) -> Verification:
+    """The steps for each receipt in the file, and what could not be checked here, in words. keys: a file of how the
+    curator's keys followed one another, where its ledger is not here."""
     data = _bytes(file)
     content = _value(file, data)
     found = declared = ledger = None
@@ -47,14 +48,17 @@ def verify_receipt(file: Path, key: str | None, catalog: Path | None) -> Verific
         declared = tomllib.loads(catalog.read_text("utf-8-sig"))
     if key is None:
         aside.append("whose key it is (give the steward's public key with --key)")
-    twice = verify_content(content, data, declared, key, catalog=found, ledger=ledger)
+    chain: Any = () if keys is None else _value(keys, _bytes(keys))
+    if ledger is not None:
+        chain = [link.as_json() for link in ledger.key_chain()]
+    twice = verify_content(content, data, declared, key, catalog=found, ledger=ledger, keys=chain)
     return replace(twice, not_checked=(*twice.not_checked, *aside))
 
 
 def verify_content(content: Any, data: bytes, declared: Any, key: str | None, **outside: Any) -> Verification:
     """The same of what a file holds. data: its bytes, as the second verifier reads them. declared: the catalog's TOML.
 
-    outside: `catalog` and `ledger`, as for `verify`.
+    outside: `catalog`, `ledger` and `keys`, as for `verify`.
     """
     each = content if isinstance(content, list) else [content]
     found = [_verified(one, public_key=key, **outside) for one in each]
@@ -66,7 +70,7 @@ def verify_content(content: Any, data: bytes, declared: Any, key: str | None, **
         unchecked.append("whether a list is whole, in its order, and has each answer once")
     paid = [receipt for receipt, _ in map(_parts, each) if _is_paid(receipt)]
     steps += [one_charge(paid)] if len(paid) > 1 else []
-    independent = _independent(file_steps(data, key, declared))
+    independent = _independent(file_steps(data, key, declared, keys=outside.get("keys", ())))
     unchecked += absent(paid) if isinstance(content, list) else []
     return Verification((*steps, independent), tuple(dict.fromkeys(unchecked)))
 

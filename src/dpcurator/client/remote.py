@@ -5,7 +5,8 @@ Retries   A request that got no reply is sent again, at most `TRIES` times. That
 Checks    With `key`, whatever is returned was signed by that key as the reply to this very request: its address, its
           text and price, and a number used once (receipts/reply.py). So whoever stands between can neither change a
           reply nor send another in its place. And every answer that was paid has a receipt signed by that key, which
-          holds by itself and is of the values sent and of this account.
+          holds by itself and is of the values sent and of this account. A new key is followed where the one before
+          it signed for it (ledger/key_chain.py), and never back.
 Replies   Whatever comes back is an answer in its form, or an error of dpcurator's own: a reply is not believed to be
           from a curator before it has that form. No text of it brings control characters to a terminal.
 Checked   tests/server/test_client.py, against a server.
@@ -27,6 +28,7 @@ from urllib.parse import urlsplit
 
 from dpcurator.catalog.model import Column, Table
 from dpcurator.errors import DpcuratorError, Fault, Mend, Misconfigured, OverBudget, Refusal
+from dpcurator.ledger.key_chain import Link, chain_of, given_up
 from dpcurator.numbers.rational import rational
 from dpcurator.numbers.text_table import printable
 from dpcurator.receipts.reply import ONCE, SIGNED, Exchange
@@ -136,6 +138,8 @@ class Remote:
 
     def __init__(self, client: Any, place: str, key: str | None, pause: Callable[[float], None] = time.sleep) -> None:
         self._client, self._place, self._key, self._pause = client, place, key, pause
+        self._now = key  # the key in force, of those that follow the one that was given
+        self._chain: tuple[Link, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Remote: {self._place}>"
@@ -217,10 +221,13 @@ class Remote:
         return self._sent("GET", f"/v1/receipts/{_escaped(name)}")
 
     def verify(self, receipt: Json) -> Any:
-        """Checks a receipt here, without the server, against the key that `connect` was given."""
+        """Checks a receipt here, against the key that `connect` was given; the server is asked only how its keys
+        followed one another, where another one signed it."""
         from dpcurator.receipts.verification import verify
 
-        return verify(receipt, public_key=self._key)
+        if self._key is not None and isinstance(receipt, dict) and receipt.get("public_key") != self._key:
+            self._follow()
+        return verify(receipt, public_key=self._key, keys=self._chain)
 
     def close(self) -> None:
         """Closes the connection; also at the end of a `with` block."""
@@ -263,7 +270,10 @@ class Remote:
     def _check(self, sent: Json) -> None:
         from dpcurator.receipts.verification import verify
 
-        found = verify(sent["receipt"], public_key=self._key, answer=sent)
+        signer = sent["receipt"].get("public_key") if isinstance(sent["receipt"], dict) else None
+        if signer not in {self._key, *given_up(self._chain)}:
+            self._follow()
+        found = verify(sent["receipt"], public_key=self._key, answer=sent, keys=self._chain)
         mine = self._client.headers.get("authorization", "").removeprefix("Bearer ").rpartition(".")[0]  # name.secret
         if not found.holds or mine not in ("", sent["receipt"].get("analyst", mine)):
             raise Misconfigured(
@@ -298,11 +308,27 @@ class Remote:
 
     def _signed(self, reply: Any, exchange: Exchange) -> None:
         """Raises Misconfigured where the key has not signed it as the reply to this request."""
-        if exchange.signer(reply.headers.get(SIGNED, "")) != self._key:
+        signer = exchange.signer(reply.headers.get(SIGNED, ""))
+        if signer is not None and signer != self._now:
+            self._follow()
+        if signer is None or signer != self._now:
             raise Misconfigured(
                 "the reply is not signed, as the one to this request, by the key that was given.", where=self._place,
                 cure="Do not use it: ask the steward which key is right, and who stands between.",
             )
+
+    def _follow(self) -> None:
+        """Asks how the server's keys followed one another, and goes on with the last one, if each step from the key
+        that was given to it is signed by the one before. It never goes back."""
+        import httpx
+
+        try:
+            links = chain_of(read_json(self._client.get("/v1/key").content.decode("utf-8")))
+        except (httpx.TransportError, ValueError):
+            return
+        order = list(given_up(links))
+        if self._key in order and self._now in order and links[: len(self._chain)] == self._chain:
+            self._chain, self._now = links, order[-1]
 
     def _content(self, reply: Any) -> Any:
         try:

@@ -11,7 +11,8 @@ from __future__ import annotations
 import os
 import shutil
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn
@@ -22,8 +23,9 @@ from dpcurator.catalog.load import ledger_server, load
 from dpcurator.curator.curator import Curator
 from dpcurator.engines import Engine, stored_engine
 from dpcurator.errors import Misconfigured
-from dpcurator.ledger import Ledger, Opening, PostgresStore, SqliteStore, Store, last_version
+from dpcurator.ledger import Ledger, Opening, PostgresStore, SqliteStore, Store, key_in_force, last_version
 from dpcurator.ledger import keys as signing
+from dpcurator.ledger.key_chain import Link
 from dpcurator.ledger.moving import move
 from dpcurator.snapshot import refresh as snapshot
 from dpcurator.snapshot.refresh import Progress, match_frames
@@ -311,7 +313,7 @@ def _key(state: Path, store: Store, *, make: bool) -> signing.SigningKey:
                         where=store.place,
                         cure="Write store back under [ledger], and run `dpcurator ledger move --to file` again.",
                     )
-        return signing.load(path)
+        return _in_force(path, signing.load(path), store)
     with store.reading() as page:
         begun = page.head() is not None
     if begun:
@@ -332,6 +334,63 @@ def _key(state: Path, store: Store, *, make: bool) -> signing.SigningKey:
         if path.exists():  # another refresh made it at the same moment
             return signing.load(path)
         raise
+
+
+def _in_force(path: Path, key: signing.SigningKey, store: Store) -> signing.SigningKey:
+    """The key at this path; or, where a rotation was cut short after the ledger had it, the next one, in its place."""
+    for file in signing.waiting(path):
+        try:
+            following = signing.load(file)
+        except Misconfigured:
+            if os.path.exists(file):
+                raise
+            return signing.load(path)  # another process has just put it there
+        if key_in_force(store) == following.public:
+            signing.succeed(file, path)
+            return following
+    return key
+
+
+def rotate_key(declaration: Declaration) -> Link:
+    """Draws a new signing key, and gives up the old one for it: a link of the ledger's, signed by both.
+
+    Cut short anywhere, the ledger has the one or the other key in force, and that one is here; the same call again
+    draws another. Raises Misconfigured.
+    """
+    path, store = declaration.state / KEY, store_of(declaration)
+    key_of(declaration)  # there is one
+    with _alone(declaration.state):
+        old = key_of(declaration)
+        for file in signing.waiting(path):  # of a rotation that was cut short before the ledger had it
+            Path(file).unlink(missing_ok=True)
+        ledger = Ledger.open(store, opening_of(declaration, old))
+        new, file = signing.create_next(path)
+        try:
+            link = ledger.rotate(old, new)
+        except Misconfigured:
+            if key_in_force(store) != new.public:  # a commit whose reply was lost is one all the same
+                Path(file).unlink(missing_ok=True)
+            raise
+        signing.succeed(file, path)
+    store.close()
+    return link
+
+
+@contextmanager
+def _alone(state: Path) -> Iterator[None]:
+    """One rotation at a time beside a catalog: another's key that is not yet in force must not be taken for a leaving.
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        yield
+        return
+    directory = os.open(state, os.O_RDONLY)
+    try:
+        fcntl.flock(directory, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(directory)
 
 
 def key_of(declaration: Declaration) -> signing.SigningKey:

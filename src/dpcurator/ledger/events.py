@@ -133,9 +133,21 @@ class Granted:
     before: int  # the last event of this kind, of any analyst; 0: there was none
 
 
-Event = Opened | Charged | Owned | Answered | Closed | Reopened | Moved | Granted
+@dataclass(frozen=True, slots=True)
+class Rekeyed:
+    """What is signed from here on is signed by another key (key_chain.py)."""
+
+    NAME: ClassVar[str] = "rekeyed"
+    old: str  # public keys, hexadecimal
+    new: str
+    signature: str  # the old key's
+    accepted: str  # the new one's
+    before: int  # the last event of this kind; 0: there was none
+
+
+Event = Opened | Charged | Owned | Answered | Closed | Reopened | Moved | Granted | Rekeyed
 EVENTS: dict[str, type[Event]] = {
-    kind.NAME: kind for kind in (Opened, Charged, Owned, Answered, Closed, Reopened, Moved, Granted)
+    kind.NAME: kind for kind in (Opened, Charged, Owned, Answered, Closed, Reopened, Moved, Granted, Rekeyed)
 }
 _AMOUNTS = frozenset({
     "epsilon", "delta", "rho", "spent_epsilon", "spent_delta", "spent_rho", "limit", "own_spent", "own_delta",

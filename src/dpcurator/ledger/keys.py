@@ -1,7 +1,9 @@
 """The curator's signing key: Ed25519, in a file only its account can read.
 
-A receipt is signed over its canonical JSON; anyone with the public key, which the ledger's first event records, checks
-it without the ledger. Checked in tests/ledger/test_keys.py.
+A receipt is signed over its canonical JSON; anyone with the public key, which the ledger records, checks it without the
+ledger. A key that is to follow another is durable in a file of its own before the ledger says so, and takes the other's
+place after that: whenever a crash comes, the key that the ledger says is in force is there. Checked in
+tests/ledger/test_keys.py and tests/curator/test_rotation.py.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import os
 import re
 import stat
 from contextlib import suppress
+from glob import escape, glob
 from typing import TYPE_CHECKING, Final
 
 from dpcurator.errors import Misconfigured
@@ -18,7 +21,8 @@ from dpcurator.ledger.canonical import canonical
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-__all__ = ["HEXADECIMAL", "SigningKey", "canonical", "create", "load", "verify"]
+__all__ = ["HEXADECIMAL", "SigningKey", "canonical", "create", "create_next", "load", "succeed", "verify", "waiting"]
+NEXT: Final = ".next"  # the end of the name of a key's file before it is in force
 HEXADECIMAL: Final = {size: re.compile(f"[0-9a-f]{{{2 * size}}}") for size in (32, 64)}  # bytes, in their one spelling
 
 
@@ -40,6 +44,46 @@ class SigningKey:
 
     def __reduce__(self) -> str:
         raise TypeError("a signing key stays in its file")
+
+
+def create_next(path: str | os.PathLike[str]) -> tuple[SigningKey, str]:
+    """Draws the key that is to follow the one at this path, and writes it beside it. Returns (key, its file): durable,
+    its name too, before it is in force anywhere."""
+    place = f"{os.path.realpath(path)}.{os.urandom(8).hex()}{NEXT}"
+    key = create(place)
+    _sync(place)
+    return key, place
+
+
+def waiting(path: str | os.PathLike[str]) -> list[str]:
+    """The files of keys that were to follow the one at this path."""
+    place = os.path.realpath(path)
+    return sorted(glob(f"{escape(place)}.*{NEXT}"))
+
+
+def succeed(file: str, path: str | os.PathLike[str]) -> None:
+    """Puts the next key's file in the place of the one at this path, whole or not at all."""
+    place = os.path.realpath(path)
+    try:
+        os.replace(file, place)
+    except FileNotFoundError:  # another process did: it opened the ledger a moment ago
+        if not os.path.exists(place):
+            raise
+    except OSError as error:
+        raise _unusable(place, error, "written") from None
+    _sync(place)
+
+
+def _sync(place: str) -> None:
+    """Makes what the directory says durable."""
+    try:
+        directory = os.open(os.path.dirname(place), os.O_RDONLY)
+    except PermissionError:  # Windows opens no directory
+        return
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
 
 
 def create(path: str | os.PathLike[str]) -> SigningKey:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import Self
 
@@ -31,7 +31,9 @@ from dpcurator.ledger.events import (
     Granted,
     Kind,
     Moved,
+    Opened,
     Owned,
+    Rekeyed,
     Reopened,
     Row,
     kind_of,
@@ -39,6 +41,8 @@ from dpcurator.ledger.events import (
     seal,
     utc_now,
 )
+from dpcurator.ledger.key_chain import MOST, Link, linked
+from dpcurator.ledger.keys import SigningKey
 from dpcurator.ledger.opening import Opening
 from dpcurator.ledger.reading import Head, Reader, account_key
 from dpcurator.ledger.states import CURATOR, step
@@ -375,6 +379,44 @@ class Ledger:
             found = [reader.account(name, standing.currency) for name in sorted(names)]
         return tuple(one for one in found if one is not None)
 
+    # The keys
+
+    def rotate(self, old: SigningKey, new: SigningKey) -> Link:
+        """Gives up a signing key for another: receipts are signed by `new` from here on, also those of charges that
+        have no answer yet. This object goes on with the new one; whoever has the old one is refused.
+
+        Raises Misconfigured where `old` is not the key in force or the ledger was moved; then nothing was written.
+        """
+        if old.public != self._opening.public_key:
+            raise Misconfigured("This is not the key of the ledger.", where=self._store.place,
+                                cure="Open the curator again, and rotate its key.")
+        with self._store.writing() as page:
+            reader, standing = self._read(page)
+            if standing.life == "moved":
+                require_open(standing.life)
+            chain = reader.key_chain()
+            if len(chain) >= MOST or new.public in {old.public, *(one.old for one in chain)}:
+                raise Misconfigured("This key was in force before, or there were a thousand.", where=self._store.place,
+                                    cure="Draw a new one: dpcurator key rotate")
+            head = self._begun(page, standing)
+            assert head is not None
+            opened = read(head.body)[0] if standing.life == "new" else reader.event(1, page.row(1), Opened)
+            assert isinstance(opened, Opened)
+            link = linked(opened.ledger, head.position + 1, head.hash, old, new)
+            row = self._append(page, head, Rekeyed(
+                link.old, link.new, link.signature, link.accepted, before=chain[-1].position if chain else 0,
+            ), self._clock())
+        self._saw(row)
+        self._opening = replace(self._opening, public_key=new.public)
+        return link
+
+    def key_chain(self) -> tuple[Link, ...]:
+        """How the signing key in force came to be it: each link signed by both its keys; empty where it is the first.
+        """
+        with self._store.reading() as page:
+            reader, _ = self._read(page)
+            return reader.key_chain()
+
     # The curator's own life
 
     def close_after_fault(self) -> None:
@@ -526,6 +568,16 @@ def events_of(store: Store) -> Iterator[Entry]:
 def _entry(reader: Reader, row: Row) -> Entry:
     event, time = reader.parsed(row)
     return Entry(row.position, time, event, row.hash)
+
+
+def key_in_force(store: Store) -> str | None:
+    """The public key that a store's ledger says is in force; None where there is no event yet."""
+    with store.reading() as page:
+        reader, row = Reader(page, store.place), page.last(Rekeyed.NAME)
+        if row is not None:
+            return reader.event(row.position, row, Rekeyed).new
+        first = page.row(1)
+        return None if first is None else reader.event(1, first, Opened).public_key
 
 
 def last_version(store: Store) -> int:

@@ -81,10 +81,20 @@ class Opening:
     def event(self, ledger: str) -> Opened:
         return Opened(ledger, **{name: getattr(self, name) for name in _WORDS}, owners=self.owners)
 
-    def agrees(self, opened: Opened, place: str, owners: tuple[tuple[str, str], ...] | None = None) -> None:
-        """Raises Misconfigured, naming both values, at the first that differs. owners: recorded since then."""
+    def agrees(
+        self, opened: Opened, place: str, owners: tuple[tuple[str, str], ...] | None = None, key: str | None = None
+    ) -> None:
+        """Raises Misconfigured, naming both values, at the first that differs. owners, key: recorded since then."""
         for name, words in _WORDS.items():
             here, recorded = getattr(self, name), getattr(opened, name)
+            if name == "public_key" and key not in (None, recorded):
+                if here == key:
+                    continue
+                raise Misconfigured(
+                    f"The signing key here is {here}, and this ledger's is {key} since it was rotated.", where=place,
+                    cure="Open the curator again; or put back the key from a backup made since then, or from the "
+                    "machine where it was rotated.",
+                )
             if here != recorded:
                 cure = (
                     "Put back the key the ledger was opened with."

@@ -17,7 +17,8 @@ from dpcurator.ledger import trouble
 from dpcurator.ledger.accounts import Account, account_of, is_name
 from dpcurator.ledger.canonical import digest, text_bytes
 from dpcurator.ledger.decide import Standing, question
-from dpcurator.ledger.events import Answered, Charged, Event, Granted, Moved, Opened, Owned, Row, read
+from dpcurator.ledger.events import Answered, Charged, Event, Granted, Moved, Opened, Owned, Rekeyed, Row, read
+from dpcurator.ledger.key_chain import Link, whole
 from dpcurator.ledger.opening import Opening
 from dpcurator.ledger.states import CURATOR, LIFE_EVENTS, settled_by
 from dpcurator.ledger.store import Kept, Page
@@ -25,7 +26,12 @@ from dpcurator.values import Currency
 
 Head = tuple[int, str]  # (position, hash): fixes the history up to there
 Paid = tuple[Charged, Row]
-_E = TypeVar("_E", Opened, Charged, Owned, Answered, Moved, Granted)
+_E = TypeVar("_E", Opened, Charged, Owned, Answered, Moved, Granted, Rekeyed)
+
+
+def link_of(event: Rekeyed, ledger: str, position: int, previous: str) -> Link:
+    """What both keys signed, and their signatures."""
+    return Link(ledger, position, previous, event.old, event.new, event.signature, event.accepted)
 
 
 def account_key(analyst: str) -> str:
@@ -52,7 +58,9 @@ class Reader:
         opened = self.event(1, self.page.row(1), Opened)
         known = self.page.last(Owned.NAME)
         owners = opened.owners if known is None else self.event(known.position, known, Owned).owners
-        opening.agrees(opened, self.place, owners)
+        rekeyed = self.page.last(Rekeyed.NAME)
+        key = None if rekeyed is None else self.event(rekeyed.position, rekeyed, Rekeyed).new
+        opening.agrees(opened, self.place, owners, key)
         life = self.page.last(*LIFE_EVENTS)
         paid = self.page.last(Charged.NAME)
         last = None if paid is None else self.event(paid.position, paid, Charged)
@@ -129,6 +137,21 @@ class Reader:
         if {granted.analyst, charged.analyst if charged else analyst} != {analyst}:
             raise trouble.damaged(self.place, f"event {position} is not of the account that the index says it is of")
         return account_of(granted, position, charged, currency)
+
+    def key_chain(self) -> tuple[Link, ...]:
+        """How the key in force came to be it; empty where it is the first. Raises Misconfigured."""
+        first = self.page.row(1)
+        if first is None:
+            return ()
+        ledger, found, row = self.event(1, first, Opened).ledger, list[Link](), self.page.last(Rekeyed.NAME)
+        while row is not None:
+            event, position = self.event(row.position, row, Rekeyed), row.position
+            found.append(link_of(event, ledger, position, row.previous))
+            row = self.page.row(event.before) if 0 < event.before < position else None
+        try:
+            return whole(found[::-1])
+        except ValueError:
+            raise trouble.damaged(self.place, "its keys do not follow one another") from None
 
     def event(self, position: int, row: Row | None, kind: type[_E]) -> _E:
         """What the row at `position` says, which must be of that kind."""

@@ -28,6 +28,8 @@ CURATOR: Table = {
     ("closed", "reopened"): "open",
     ("open", "granted"): "open",
     ("closed", "granted"): "closed",
+    ("open", "rekeyed"): "open",
+    ("closed", "rekeyed"): "closed",
     ("open", "moved"): "moved",
     ("closed", "moved"): "moved",
 }

@@ -1,7 +1,8 @@
 """Recomputing a whole ledger from its events alone.
 
 Checked, in order, for every event: its place, its spelling, its hash after the previous one, what may follow what, the
-totals after each charge and that they stay within the budget and within each account's own limit, and that the index
+totals after each charge and that they stay within the budget and within each account's own limit, the signatures by
+which one key follows another, and that the index
 and the stored answers say the same as the events. The first thing that is wrong is named by position and kind. The
 chain proves that the history is the one its head fixes; heads held outside (in receipts) prove that it is the whole
 one.
@@ -17,9 +18,9 @@ from fractions import Fraction
 from dpcurator.ledger.accounts import spelled
 from dpcurator.ledger.canonical import digest, text_bytes
 from dpcurator.ledger.decide import question
-from dpcurator.ledger.events import GENESIS, Answered, Charged, Event, Granted, Opened, Owned, Row, read, seal
+from dpcurator.ledger.events import GENESIS, Answered, Charged, Event, Granted, Opened, Owned, Rekeyed, Row, read, seal
 from dpcurator.ledger.opening import CURRENCIES
-from dpcurator.ledger.reading import Head, account_key
+from dpcurator.ledger.reading import Head, account_key, link_of
 from dpcurator.ledger.states import CURATOR, REQUEST, Impossible, step
 from dpcurator.ledger.store import Page
 from dpcurator.numbers.rational import added
@@ -57,17 +58,19 @@ class _History:
     accounts: dict[str, tuple[int, Granted]] = field(default_factory=dict)
     noted: dict[str, int] = field(default_factory=dict)  # the last event of each account
     granted: int = 0
+    keys: list[str] = field(default_factory=list)  # those that were in force, the last one being it
+    rekeyed: int = 0
     states: dict[str, str] = field(default_factory=dict)
     questions: dict[str, str] = field(default_factory=dict)
 
-    def take(self, event: Event, position: int) -> None:
-        """Raises _Wrong or Impossible when `event` cannot come next."""
+    def take(self, event: Event, position: int, head: str) -> None:
+        """Raises _Wrong or Impossible when `event` cannot come next. head: the hash before it."""
         self.life = step(CURATOR, self.life, event.NAME)
         if isinstance(event, Opened):
             whole = {CURRENCIES["epsilon"]: event.epsilon, CURRENCIES["rho"]: event.rho}
             if whole.pop(event.currency, 0) <= 0 or any(whole.values()):
                 raise _Wrong("its total is not in its currency, or not in that alone")
-            self.opened = event
+            self.opened, self.keys = event, [event.public_key]
         elif isinstance(event, Charged):
             self._charged(event, position)
         elif isinstance(event, Owned):
@@ -79,6 +82,19 @@ class _History:
             self._answered(event, position)
         elif isinstance(event, Granted):
             self._granted(event, position)
+        elif isinstance(event, Rekeyed):
+            self._rekeyed(event, position, head)
+
+    def _rekeyed(self, event: Rekeyed, position: int, head: str) -> None:
+        assert self.opened is not None
+        if event.before != self.rekeyed:
+            raise _Wrong("it does not point to the last event of a key before it")
+        if event.old != self.keys[-1] or event.new in self.keys:
+            raise _Wrong("it does not follow the key in force, or its key was in force before")
+        if not link_of(event, self.opened.ledger, position, head).holds():
+            raise _Wrong("it is not signed by both its keys")
+        self.keys.append(event.new)
+        self.rekeyed = position
 
     def _granted(self, event: Granted, position: int) -> None:
         if event.before != self.granted:
@@ -169,7 +185,7 @@ def _first_wrong(row: Row, before: int, head: str, history: _History, known: str
             return f"{where}: it is not spelled as the ledger writes events"
         if (position, event.NAME) != (row.position, row.name):
             return f"{where}: it is filed under another position or name"
-        history.take(event, row.position)
+        history.take(event, row.position, head)
     except Impossible as error:
         return f"{where}: {error}"
     except _Wrong as error:

@@ -97,7 +97,7 @@ def one_charge(receipts: Sequence[Any]) -> Step:
         for receipt in receipts:
             batch = {name: part for name, part in (receipt["batch"] or {}).items() if name != "index"}
             told = {name: receipt[name] for name in ("request", "analyst", "time", "ledger", "data_version")}
-            event = canonical([receipt["public_key"], receipt["ledger"]["head"]])
+            event = canonical(receipt["ledger"]["head"])  # whichever of the curator's keys signed it
             if said.setdefault(event, canonical(told | {"batch": batch})) != canonical(told | {"batch": batch}):
                 return Step("charges", False, "two receipts of one charge tell different things of it")
             question = event + canonical((receipt["batch"] or {}).get("index"))

@@ -9,11 +9,13 @@ again (claims.py, loss.py, charges.py). Checked in tests/receipts/test_verify.py
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Final
 
+from dpcurator.ledger.key_chain import Link, given_up
 from dpcurator.ledger.keys import HEXADECIMAL, canonical
 from dpcurator.ledger.keys import verify as signed_by
 from dpcurator.numbers.readable import part
@@ -256,12 +258,22 @@ def check_form(receipt: Any) -> str:
     return told
 
 
-def check_signature(receipt: Json, public_key: str | None) -> str:
+def check_signature(receipt: Json, public_key: str | None, chain: Sequence[Link] = ()) -> str:
+    """chain: the keys that followed one another, where that is known. Raises Wrong."""
     body = {name: value for name, value in receipt.items() if name != "signature"}
     key = receipt["public_key"]
     given = public_key is None or spelled(HEXADECIMAL[32], public_key)
     require(given, "the key you gave is none: it is 64 digits and small letters a to f, as `dpcurator key` prints it")
     require(signed_by(key, canonical(body), receipt["signature"]), "the signature does not match the content")
-    require(public_key in (None, key), f"it was signed with another key: {key}")
     known = "the key you gave" if public_key is not None else "the key it names: compare it with the steward's"
+    until = given_up(chain)
+    if public_key not in (None, key):
+        require({public_key, key} <= set(until), f"it was signed with another key: {key}")
+        order = list(until)
+        after = order.index(key) > order.index(str(public_key))
+        known = f"a key that {'follows' if after else 'was given up for'} the one you gave"
+    require(not until or key in until, f"it was signed with a key that is none of the ledger's: {key}")
+    end, place = until.get(key), receipt.get("ledger")
+    require(end is None or place is None or place["position"] < end,
+            f"it was signed with a key that was given up before, as event {end}")
     return f"signed with {known} ({key[:16]}...)"

@@ -12,6 +12,7 @@ from typing import Any
 from dpcurator.catalog.model import Catalog
 from dpcurator.errors import DpcuratorError
 from dpcurator.ledger import Ledger
+from dpcurator.ledger.key_chain import Link, chain_of, whole
 from dpcurator.receipts.answers import CORE, CUT, check_answer, check_beside, core_of, unchecked
 from dpcurator.receipts.charges import check_batch, check_ledger
 from dpcurator.receipts.claims import check_catalog, check_nothing_read, check_plan, check_sensitivity
@@ -29,14 +30,17 @@ def verify(
     public_key: str | None = None,
     answer: Json | None = None,
     signed: bool = False,
+    keys: Any = (),
 ) -> Verification:
     """Verifies a receipt: derives again, from the plan it holds, everything that it claims.
 
     receipt: as `answer.receipt`, or read from a file. catalog, ledger: the curator's, to compare public facts and the
     charge with. public_key: the steward's, hexadecimal, from elsewhere. answer: to match, its `core_json` or its
-    `as_json`, of which the fields beside the receipt are compared with it too. signed: of a receipt that this key has
-    not signed, check no more than that: its plan may be one that takes long. Never raises Refusal or anything else
-    for a receipt that is none: the step `form` then does not hold.
+    `as_json`, of which the fields beside the receipt are compared with it too. keys: how the curator's keys followed
+    one another, as `dpcurator key --json` prints it, so that a receipt of another of them than `public_key` holds too;
+    of a ledger that is given it is known. signed: of a receipt that this key has not signed, check no more than that:
+    its plan may be one that takes long. Never raises Refusal or anything else for a receipt that is none: the step
+    `form` then does not hold.
 
     >>> import dpcurator as dp
     >>> print(dp.verify({"format": "something else"}).holds)
@@ -56,7 +60,11 @@ def verify(
 
     if not check("form", lambda: check_form(receipt)):
         return Verification(tuple(steps))
-    if not check("signature", lambda: check_signature(receipt, public_key)) and signed:
+
+    def signature() -> str:
+        return check_signature(receipt, public_key, ledger.key_chain() if ledger is not None else _chain(keys))
+
+    if not check("signature", signature) and signed:
         return Verification(tuple(steps))
     sound = check("plan", lambda: check_plan(told))
     if sound:
@@ -89,3 +97,13 @@ def verify(
     if sound and ledger is not None and told.receipt.get("shared") and not looked:
         left += ("whether what is shared has the names of its readings (give the catalog as it was)",)
     return Verification(tuple(steps), left)
+
+
+def _chain(keys: Any) -> tuple[Link, ...]:
+    """Raises Wrong. keys: links as JSON, or as the ledger gives them."""
+    try:
+        if isinstance(keys, tuple):
+            return whole(keys)
+        return chain_of(keys)
+    except ValueError as wrong:
+        raise Wrong(f"the keys that were given are no chain: {wrong}") from None

@@ -163,9 +163,14 @@ def _public(app: FastAPI) -> None:
     async def health() -> Json:
         return {"status": "ok"}
 
-    @app.get("/v1/key", summary="The curator's public key, which receipts are signed with.")
+    @app.get("/v1/key", summary="The public key that signs receipts and replies, and how it follows earlier ones.")
     async def key(request: Request) -> Json:
-        return {"public_key": await run_in_threadpool(_guarded(lambda: _curator(request).key.public))}
+        def work() -> Json:
+            standing = request.app.state.standing
+            chain = [link.as_json() for link in standing.ledger().key_chain()]
+            return {"public_key": standing.key().public, "chain": chain}
+
+        return dict(await run_in_threadpool(_guarded(work)))
 
     @app.post("/v1/verify", summary="Checks a receipt of this curator's, or an answer with one, against the catalog.")
     async def verify(request: Request) -> Json:
@@ -181,7 +186,8 @@ def _public(app: FastAPI) -> None:
                 raise Refusal("this is no JSON that says one thing.", cure="Send a receipt as it was given.") from None
             curator = _curator(request)
             receipt = content.get("receipt", content) if isinstance(content, dict) else content
-            return verified(receipt, catalog=curator.catalog, public_key=curator.key.public, signed=True).as_json()
+            return verified(receipt, catalog=curator.catalog, public_key=curator.key.public, signed=True,
+                            keys=curator.ledger.key_chain()).as_json()
 
         return dict(await _free(request, work))
 

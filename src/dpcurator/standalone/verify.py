@@ -1,6 +1,6 @@
 """Check dpcurator receipts without dpcurator: this one file, and the standard library of Python 3.11 or later.
 
-    python verify.py receipt.json --key HEX [--catalog curator.toml] [--receipt other.json ...]
+    python verify.py receipt.json --key HEX [--catalog curator.toml] [--receipt other.json ...] [--keys keys.json]
 
 A file holds a receipt, an answer printed with its receipt, or a list of them. A receipt says: this was asked; one
 person could have moved the numbers so far; so much noise was added; so much of the budget was charged. Each of these is
@@ -219,14 +219,36 @@ def signed(key: bytes, message: bytes, signature: bytes) -> bool:
 
 BASE = bytes.fromhex("58" + "66" * 31)  # y = 4/5
 
-def signature(receipt: Any, key: str | None) -> str:
+def given_up(links: Any) -> dict[str, float]:
+    """Keys that followed one another, each with the event of the ledger at which it was given up. The old key and the
+    new one signed each link, so who trusts one key of them follows it to all."""
+    found: dict[str, float] = {}
+    last: Any = None
+    for link in links["chain"] if isinstance(links, dict) else links:
+        texts = [link[name] for name in ("old", "new", "signature", "accepted", "previous")]
+        old, new, first, second, _ = hexes = [*map(bytes.fromhex, texts)]
+        need([one.hex() for one in hexes] == texts and link["format"] == "dpcurator key 1" and len(link) == 8
+             and type(link["position"]) is int and link["position"] > 1, "a link of the keys is none")
+        need(last is None or ((last["ledger"], last["new"]) == (link["ledger"], link["old"])
+                              and last["position"] < link["position"]), "a key does not follow the one before it")
+        last, body = link, canonical({name: link[name] for name in link if name not in ("signature", "accepted")})
+        need(signed(old, body, first) and signed(new, body, second), "a link is not signed by both its keys")
+        need(link["new"] not in {link["old"], *found}, "a key comes twice")
+        found |= {link["old"]: link["position"], link["new"]: math.inf}
+    return found
+
+def signature(receipt: Any, key: str | None, links: Any = ()) -> str:
     body = {name: value for name, value in receipt.items() if name != "signature"}
     held, written = bytes.fromhex(receipt["public_key"]), bytes.fromhex(receipt["signature"])
     need((held.hex(), written.hex()) == (receipt["public_key"], receipt["signature"]), "they are spelled otherwise")
     need(re.fullmatch("[0-9a-f]{64}", key or held.hex()), "the key given is none: 64 digits and small letters a to f")
     need(signed(held, canonical(body), written), "the signature does not match what was signed")
-    need(key in (None, held.hex()), f"it was signed with another key: {held.hex()}")
-    return f"signed with the key {'you gave' if key else 'that it names itself'} ({held.hex()[:16]}...)"
+    until = given_up(links)
+    need(key in (None, held.hex()) or {key, held.hex()} <= {*until}, f"it was signed with another key: {held.hex()}")
+    need(not until or receipt.get("ledger", {"position": -1})["position"] < until.get(held.hex(), -math.inf),
+         "it was signed with a key that was given up before, or is none of the ledger's")
+    whose = "that it names itself" if not key else "you gave" if key == held.hex() else "of one chain with yours"
+    return f"signed with the key {whose} ({held.hex()[:16]}...)"
 
 # --- How far one unit can move each number ----------------------------------------------------------------------------
 def alike(columns: list[Any], groups: int) -> str:
@@ -1020,11 +1042,11 @@ def event(receipt: Any) -> Any:
     return told | receipt["ledger"] | {
         "batch": {**(receipt["batch"] or {"plans": receipt["plan_sha256"]}), "index": None}}
 
-def chain(receipt: Any, others: list[Any]) -> str:
+def chain(receipt: Any, others: list[Any], links: Any = ()) -> str:
     """All are of one history: a place has one head, and what is spent grows by what each charge cost at least."""
     for one in others:
         form(one)
-        signature(one, receipt["public_key"])
+        signature(one, receipt["public_key"], links)
     paid = [one for one in [receipt, *others] if "ledger" in one]  # one that cost nothing has no place of its own
     shared = [one["shared"] for one in [receipt, *others] if "shared" in one]
     places = [one["ledger"] for one in paid] + [one for all in shared for one in [*all["readings"], all["keys"]] if one]
@@ -1043,14 +1065,15 @@ def chain(receipt: Any, others: list[Any]) -> str:
 
 # --- All steps --------------------------------------------------------------------------------------------------------
 def steps(receipt: Any, key: str | None = None, catalog: Any = None, others: Any = (),
-          printed: Any = None, beside: Any = ()) -> list[Step]:
+          printed: Any = None, beside: Any = (), keys: Any = ()) -> list[Step]:
     """What was checked of one receipt, in order; with `catalog`, `others` and the `printed` answer where at hand.
 
-    beside: receipts that the caller holds to be of one history himself, to look shared numbers up in.
+    beside: receipts that the caller holds to be of one history himself, to look shared numbers up in. keys: how the
+    ledger's keys followed one another.
     """
     found = [step("form", form, receipt)]
     if found[0][1]:
-        found += [step("signature", signature, receipt, key), step("question", question, receipt, catalog)]
+        found += [step("signature", signature, receipt, key, keys), step("question", question, receipt, catalog)]
     if found[-1][:2] != ("question", True):  # what follows rests on it
         return found
     reach, currency = reach_of(receipt["plan"]), receipt["price"]["currency"]
@@ -1065,7 +1088,7 @@ def steps(receipt: Any, key: str | None = None, catalog: Any = None, others: Any
     found += [step("shared", shared, receipt, reach, [*others, *beside])] if "shared" in receipt else []
     found += [step("catalog", declared, receipt, reach, catalog)] if catalog is not None else []
     found += [step("answer", answer, receipt, printed, catalog)] if printed is not None else []
-    return found + ([step("other receipts", chain, receipt, others)] if others else [])
+    return found + ([step("other receipts", chain, receipt, others, keys)] if others else [])
 
 def entries_in(data: bytes) -> list[tuple[Any, Any]]:
     """What the bytes of a file hold: receipts, each with the printed answer around it or None."""
@@ -1075,33 +1098,37 @@ def entries_in(data: bytes) -> list[tuple[Any, Any]]:
     around = [isinstance(one, dict) and "format" not in one for one in every]
     return [(one.get("receipt"), one) if answer else (one, None) for one, answer in zip(every, around, strict=True)]
 
-def file_steps(data: bytes, key: str | None = None, catalog: Any = None, others: Any = ()) -> list[Step]:
+def file_steps(data: bytes, key: str | None = None, catalog: Any = None, others: Any = (),
+               keys: Any = ()) -> list[Step]:
     """Of all that a file holds, numbered where they are many; all its receipts, and the others, are of one history."""
     try:
         found, entries = [], entries_in(data)
     except (ValueError, RecursionError, No) as why:
         return [("file", False, f"it is no JSON of receipts: {why}".partition(" (")[0])]
     for n, (receipt, printed) in enumerate(entries, 1):
-        each = steps(receipt, key, catalog, printed=printed, beside=[one for one, _ in entries] + list(others))
+        beside = [one for one, _ in entries] + list(others)
+        each = steps(receipt, key, catalog, printed=printed, beside=beside, keys=keys)
         found += [(f"{n}: {name}" if len(entries) > 1 else name, holds, words) for name, holds, words in each]
     every = [receipt for receipt, _ in entries] + list(others)
-    return found + ([step("other receipts", chain, every[0], every[1:])] if len(every) > 1 else [])
+    return found + ([step("other receipts", chain, every[0], every[1:], keys)] if len(every) > 1 else [])
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Check a dpcurator receipt by itself.", epilog=NOT_CHECKED)
     parser.add_argument("receipt")
     parser.add_argument("--key", help="the steward's public key, which you know from elsewhere")
+    parser.add_argument("--keys", help="how the keys followed one another: what `dpcurator key --json` prints")
     parser.add_argument("--catalog", help="curator.toml")
     parser.add_argument("--receipt", dest="others", action="append", default=[], help="another one of the same ledger")
     given = parser.parse_args()
     try:
         catalog = tomllib.loads(Path(given.catalog).read_text("utf-8-sig")) if given.catalog else None
         others = [one for file in given.others for one, _ in entries_in(Path(file).read_bytes())]
-        found = file_steps(Path(given.receipt).read_bytes(), given.key, catalog, others)
+        keys = read_json(Path(given.keys).read_text("utf-8-sig")) if given.keys else ()
+        found = file_steps(Path(given.receipt).read_bytes(), given.key, catalog, others, keys)
     except OSError as why:
         parser.error(f"{why.filename} cannot be read: {why.strerror}")
     except (ValueError, RecursionError, No):
-        found = [("files", False, "one of --receipt is no receipt, or --catalog is none")]
+        found = [("files", False, "one of --receipt is no receipt, or --catalog or --keys is none")]
     holds = all(good for _, good, _ in found) and bool(found)
     print(*(f"{'ok ' if good else 'NO '} {name}: {words}" for name, good, words in found), sep="\n")
     print("the receipt holds" if holds else "the receipt does NOT hold", NOT_CHECKED, sep="\n")
