@@ -38,6 +38,8 @@ _NAMES = {
     "stddev": ("dpcurator.fronts.columns", "stddev"),
     "median": ("dpcurator.fronts.columns", "median"),
     "quantile": ("dpcurator.fronts.columns", "quantile"),
+    "mode": ("dpcurator.fronts.columns", "mode"),
+    "top_k": ("dpcurator.fronts.columns", "top_k"),
     "covariance": ("dpcurator.fronts.columns", "covariance"),
     "correlation": ("dpcurator.fronts.columns", "correlation"),
     "regression": ("dpcurator.fronts.columns", "regression"),
@@ -140,9 +142,11 @@ if TYPE_CHECKING:
     from dpcurator.fronts.columns import covariance as covariance
     from dpcurator.fronts.columns import mean as mean
     from dpcurator.fronts.columns import median as median
+    from dpcurator.fronts.columns import mode as mode
     from dpcurator.fronts.columns import quantile as quantile
     from dpcurator.fronts.columns import regression as regression
     from dpcurator.fronts.columns import stddev as stddev
+    from dpcurator.fronts.columns import top_k as top_k
     from dpcurator.fronts.columns import variance as variance
     from dpcurator.fronts.columns import when as when
     from dpcurator.mechanisms import *  # noqa: F403  every class that has a row there

@@ -33,11 +33,12 @@ def around(value, error) -> Interval:
 
 def test_the_tuple_is_the_folder():
     folder = {path.stem for path in Path(room.__file__).parent.glob("*.py")} - {"__init__", "aggregate"}
-    assert folder == {"count", "sum", "average", "moments", "pairs", "quantile"}
+    assert folder == {"count", "sum", "average", "moments", "pairs", "quantile", "most_common"}
     listed = set()
     for name in folder:
         module = __import__(f"dpcurator.aggregates.{name}", fromlist=[name])
-        listed |= {id(value) for value in vars(module).values() if isinstance(value, Aggregate)}
+        made = [one for value in vars(module).values() for one in (value if isinstance(value, tuple) else (value,))]
+        listed |= {id(value) for value in made if isinstance(value, Aggregate)}
     assert listed == {id(rule) for rule in AGGREGATES}
     specified = {path.stem for path in (Path(__file__).parent.parent / "plans").glob("*.sql")}
     assert folder <= specified  # tests/plans has a specification file of each
@@ -52,7 +53,8 @@ def test_every_aggregate_is_complete(rule):
     assert rule.shown(column) in ("whole", "number")
     assert rule.meaning
     function = f"{rule.function} DISTINCT" if rule.argument in ("unit", "values") else rule.function
-    assert rule_of(AggregateCall(function, column, F(1, 2) if rule.argument == "ordered" else None)) is rule
+    level, named = F(1, 2) if rule.argument == "ordered" else None, (1, 3) if rule.names else (None, None)
+    assert rule_of(AggregateCall(function, X if rule.names and column else column, level, *named)) is rule
     for value in (0, 1, -1, 10**400, -(10**400), F(1, 3)):
         made = rule.finish(tuple(around(value, 5) for _ in asks), column)
         assert made.value is not None or rule.argument == "pair"  # of a variance of 0
@@ -67,7 +69,8 @@ def test_no_two_aggregates_answer_one_call():
     "call",
     [("MEDIAN", X), ("SUM", None), ("COUNT DISTINCT UNIT", None), ("AVG DISTINCT", None), ("", X), ("AVG", X, F(1, 2)),
      ("COUNT", None, F(1, 2)), ("COUNT DISTINCT", None, F(1, 2)), ("COUNT DISTINCT", X, F(1, 2)), ("QUANTILE", X),
-     ("CORR DISTINCT", COLUMNS["pair"]), ("COUNT DISTINCT", COLUMNS["pair"]), ("QUANTILE", COLUMNS["pair"], F(1, 2))],
+     ("CORR DISTINCT", COLUMNS["pair"]), ("COUNT DISTINCT", COLUMNS["pair"]), ("QUANTILE", COLUMNS["pair"], F(1, 2)),
+     ("TOP_K", None), ("COUNT", None, None, 1, 3), ("TOP_K", X), ("TOP_K DISTINCT", X, None, 1, 3)],
 )
 def test_a_call_of_no_aggregate_is_refused(call):
     with pytest.raises(Refusal, match="not known"):

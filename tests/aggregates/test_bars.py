@@ -34,7 +34,8 @@ PEOPLE = Table(
 CATALOGS = (
     catalog_with(VISITS, PEOPLE), replace(catalog_with(VISITS, PEOPLE), neighbours="replace-one", units=700),
 )
-MEASURED = [rule for rule in AGGREGATES if not rule.ranked]  # of quantiles: tests/curator/test_quantiles.py
+MEASURED = [rule for rule in AGGREGATES if not rule.ranked and not rule.names]  # of quantiles and of names:
+# tests/curator/test_quantiles.py, tests/mechanisms/test_top_counts.py
 
 
 def hold(text: str, catalog: Catalog, epsilon: F, rows: int, luck: random.Random) -> int:

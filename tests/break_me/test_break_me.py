@@ -22,7 +22,7 @@ from dpcurator.aggregates import AGGREGATES
 from dpcurator.auditing.replay.curators import replay_curators, shown
 from dpcurator.break_me import bench
 from dpcurator.break_me.bench import Bench, search
-from dpcurator.break_me.expressions import OF_NUMBERS, OF_PAIRS, ORDERED
+from dpcurator.break_me.expressions import NAMING, OF_NUMBERS, OF_PAIRS, ORDERED
 from dpcurator.break_me.questions import Question, literal, question, quoted
 from dpcurator.break_me.search import FOUND, NOTHING, Broken, Witness
 from dpcurator.break_me.sensitivity import Exactly, Reading, apart, disagreement
@@ -313,6 +313,7 @@ def test_keys_of_a_public_table_and_a_second_table_are_asked_too():
 
 def test_every_aggregate_is_drawn():
     """Those that are no count stand in three tuples of break_me/expressions.py, where a new one is added."""
+    assert {rule.function for rule in AGGREGATES if rule.names} == {*NAMING}
     for argument, listed in (("number", OF_NUMBERS), ("pair", OF_PAIRS), ("ordered", ORDERED)):
         there = [rule.function for rule in AGGREGATES if rule.argument == argument]
         assert list(listed) == there, "add it to its tuple in src/dpcurator/break_me/expressions.py"

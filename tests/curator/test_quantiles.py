@@ -128,8 +128,7 @@ def test_the_answer_shows_its_bar_in_rank_everywhere(tmp_path):
     ("QUANTILE(age, 1.5)", "from 0 to 1"), ("QUANTILE(age, 0.12345678)", "six decimal"),
     ("QUANTILE(age)", "MEDIAN(age)"), ("QUANTILE(age, gain)", "from 0 to 1"), ("MEDIAN(day)", "no bounds"),
     ("MEDIAN(DISTINCT age)", "not available"), ("MEDIAN(INTERVAL '1 day')", "takes no interval"),
-    ("MAX(city)", "COUNT(city)"), ("MODE(city)", "GROUP BY city ORDER BY n DESC LIMIT 1"),
-    ("TOP_K(city, 3)", "GROUP BY city ORDER BY n DESC LIMIT 3"),
+    ("MAX(city)", "COUNT(city)"),
     ("PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY age, gain)", "one number"), ("MIN(age)", "QUANTILE(age, 0.05)"),
     ("MEDIAN(age * 100000000000 * 100000000)", "too far apart"), ("PERCENTILE_CONT(age)", "PERCENTILE"),
 ])
@@ -141,16 +140,15 @@ def test_what_is_no_quantile_is_refused_with_a_cure(tmp_path, text, words):
     assert spent(curator) == 0
 
 
-def test_cures_of_quantiles_and_of_the_most_frequent_work_as_written(tmp_path):
+def test_cures_of_quantiles_work_as_written(tmp_path):
     curator = opened(tmp_path)
-    for text in ("MAX(age * 2)", "MAX(LN(age))", "MIN(gain)", "MODE(city)", "TOP_K(city, 2)"):
+    for text in ("MAX(age * 2)", "MAX(LN(age))", "MIN(gain)"):
         with pytest.raises(Refusal) as refused:
             curator.ask(f"SELECT {text} AS m FROM visits WHERE seen", epsilon=1)
         cure = refused.value.cure
-        written = re.search(r"near the end, (QUANTILE.*)\.$|(SELECT .* LIMIT \d+)", cure)
+        written = re.search(r"near the end, (QUANTILE.*)\.$", cure)
         assert written is not None
-        asked = written[2] or f"SELECT {written[1]} AS m FROM visits WHERE seen"
-        assert curator.ask(asked, epsilon=1).rows
+        assert curator.ask(f"SELECT {written[1]} AS m FROM visits WHERE seen", epsilon=1).rows
 
 
 def test_within_is_no_way_to_ask_for_a_rank(tmp_path):

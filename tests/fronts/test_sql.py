@@ -66,7 +66,8 @@ def item(text: str):
         ('"T".x', Name("x", False, "T", True)),
         ('"two\nlines"', Name("two\nlines", True)), ("größe", Name("größe")), ("年齢", Name("年齢")),
         ("\U0001f600", Name("\U0001f600")),
-        ("MEDIAN(x)", Call("QUANTILE", (Name("x"), Literally(F(1, 2))))), ("MODE(x)", Call("MODE", (Name("x"),))),
+        ("MEDIAN(x)", Call("QUANTILE", (Name("x"), Literally(F(1, 2))))),
+        ("MODE(x)", Call("TOP_K", (Name("x"), Literally(F(1))))),
         ("my_udf(x)", Call("MY_UDF", (Name("x"),))),
     ],
 )

@@ -24,7 +24,7 @@ from question_worlds import KINDS, Asked, asked, every_type, made
 from questions import CATALOG, planned, seen
 
 import dpcurator as dp
-from dpcurator.break_me.expressions import OF_NUMBERS, OF_PAIRS, ORDERED
+from dpcurator.break_me.expressions import NAMING, OF_NUMBERS, OF_PAIRS, ORDERED
 from dpcurator.break_me.questions import question
 from dpcurator.curator.curator import Curator
 from dpcurator.engines.limits import check_core
@@ -89,7 +89,7 @@ def it_lowers_to_a_core_plan_that_engines_take(asked: Asked) -> None:
         if asked.noised:  # where keys or quantiles are selected, votes and histograms are read too
             assert used == set(range(len(parts.sums)))
         if not quote.lowered.chosen:
-            assert len(parts.listed.keys) == quote.priced[0].reading.coordinates
+            assert len(parts.listed.keys) == quote.priced[0].reading.coordinates * (quote.priced[0].ask.among or 1)
 
 
 def its_price_is_split_exactly(asked: Asked) -> None:
@@ -121,8 +121,9 @@ def what_is_charged_covers_the_losses(asked: Asked) -> None:
 
 def its_quote_for_machines_is_json(asked: Asked) -> None:
     said = json.loads(json.dumps(asked.quote.as_json(), allow_nan=False))
-    assert set(said) == {"currency", "epsilon", "rho", "delta", "confidence", "selection", "readings", "error_bars",
-                         "keys", "plan", "paid_before", "cautions", "assumed", "cut"}
+    assert set(said) - {"named"} == {
+        "currency", "epsilon", "rho", "delta", "confidence", "selection", "readings", "error_bars", "keys", "plan",
+        "paid_before", "cautions", "assumed", "cut"}
 
 
 def noise_within_its_box_moves_no_value_beyond_its_bar(asked: Asked) -> None:
@@ -373,7 +374,8 @@ def test_every_law_has_a_control():
 
 def test_the_generator_reaches_what_it_should():
     """Every aggregate, relation and kind of condition; how much of it is answered is counted in tests of break_me."""
-    wanted = {*OF_NUMBERS, *OF_PAIRS, *ORDERED, "COUNT(*)", "COUNT(DISTINCT", "COUNT_IF(", "FILTER", "WITH_OTHER",
+    wanted = {*OF_NUMBERS, *OF_PAIRS, *ORDERED, *NAMING, "MODE(", "COUNT(*)",
+              "COUNT(DISTINCT", "COUNT_IF(", "FILTER", "WITH_OTHER",
               "HAVING", "LIMIT", "CASE", "CAST(", "LIKE", "EXTRACT(", "NOT IN (SELECT", "EXISTS (SELECT",
               "UNION ALL", "ROW_NUMBER()", "QUALIFY", "LEFT JOIN", "RIGHT JOIN", "WITH r", "ARG_MIN", "BOOL_OR", "MAX(",
               'JOIN "places"', 'FROM "places"'}

@@ -31,6 +31,7 @@ def reading_words(one: Priced) -> str:
     names = [] if one.ask.column is None else [column.name for column in one.ask.column.each]
     name = f"{one.ask.what}({', '.join(names)})" if names else one.ask.what
     name += "" if one.ask.q is None else f" at {one.ask.q}"
+    name = name if one.ask.top is None else f"the {one.ask.top} greatest of {one.ask.among}, {name}"
     linf, l1 = (F(distance) * one.reading.unit for distance in (one.reading.linf, one.reading.l1))
     keys = "1 key" if one.reading.coordinates == 1 else f"{one.reading.coordinates} keys"
     return f"{name}: {keys}, linf {linf}, l1 {l1}"

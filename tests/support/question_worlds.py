@@ -111,7 +111,8 @@ class Asked:
     @property
     def noised(self) -> bool:
         """Is every value that it shows made of integers with noise, for keys that are listed?"""
-        return not self.quote.lowered.chosen and all(one.ask.q is None for one in self.quote.priced)
+        chosen = [one for one in self.quote.priced if one.ask.q is not None or one.ask.top is not None]
+        return not self.quote.lowered.chosen and not chosen
 
 
 def asked(made: Made, luck: random.Random) -> Asked:

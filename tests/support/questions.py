@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpcurator.aggregates import AGGREGATES
-from dpcurator.break_me.expressions import ORDERED
+from dpcurator.break_me.expressions import NAMING, ORDERED
 from dpcurator.break_me.questions import question
 from dpcurator.catalog.model import EACH_ROW, Catalog, Column, Table, Value
 from dpcurator.engines.limits import check_core
@@ -108,9 +108,10 @@ def bound(text: str, catalog: Catalog = CATALOG) -> Plan | None:
 
 
 def drawn(seed: int, catalog: Catalog = CATALOG) -> str:
-    """A random question of one table that binds, by the generator of `dpcurator/break_me`, of no quantile."""
+    """A random question of one table that binds, by the generator of `dpcurator/break_me`, of no choice."""
     luck = random.Random(seed)
     while True:
         text = question(luck, luck.choice([table for table in catalog.tables if table.private])).text
-        if not any(word in text for word in ("MEDIAN(", *ORDERED)) and bound(text, catalog) is not None:
+        chosen = any(word in text for word in ("MEDIAN(", "MODE(", *ORDERED, *NAMING, "DESC LIMIT"))
+        if not chosen and bound(text, catalog) is not None:
             return text

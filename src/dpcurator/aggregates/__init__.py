@@ -11,6 +11,7 @@ from dpcurator.aggregates.aggregate import Aggregate
 from dpcurator.aggregates.average import AVERAGE
 from dpcurator.aggregates.count import COUNT_COLUMN, COUNT_ROWS, COUNT_UNITS, COUNT_VALUES
 from dpcurator.aggregates.moments import MOMENTS
+from dpcurator.aggregates.most_common import TOP_K
 from dpcurator.aggregates.pairs import PAIRS
 from dpcurator.aggregates.quantile import QUANTILE
 from dpcurator.aggregates.sum import SUM
@@ -18,7 +19,7 @@ from dpcurator.errors import Refusal
 from dpcurator.plan.nodes import AggregateCall
 
 AGGREGATES: tuple[Aggregate, ...] = (
-    COUNT_ROWS, COUNT_COLUMN, COUNT_UNITS, COUNT_VALUES, SUM, AVERAGE, *MOMENTS, *PAIRS, QUANTILE,
+    COUNT_ROWS, COUNT_COLUMN, COUNT_UNITS, COUNT_VALUES, SUM, AVERAGE, *MOMENTS, *PAIRS, QUANTILE, *TOP_K,
 )
 
 
@@ -39,7 +40,8 @@ def rule_of(call: AggregateCall) -> Aggregate:
     elif call.column is not None and plain and not distinct:
         fits = {"pair"} if pair else {"column", "number"}
     for rule in AGGREGATES:
-        if rule.function == call.function.removesuffix(" DISTINCT") and rule.argument in fits:
+        alike = rule.function == call.function.removesuffix(" DISTINCT") and rule.names == (call.top is not None)
+        if alike and rule.argument in fits:
             return rule
     raise Refusal(f"the aggregate {call.function} is not known to this version.")
 

@@ -59,7 +59,7 @@ class Aggregate:
 
     bar: its error bar; beside_bar: what that does not cover, in words. Neither has a default, for what is right for one
     aggregate is wrong for the next. python: the function of this package that asks for it. ranked: its error bar is
-    one in rank, in rows.
+    one in rank, in rows. names: it says which groups are greatest, and is the only one of its question.
     """
 
     function: str
@@ -72,6 +72,7 @@ class Aggregate:
     python: str
     meaning: str
     ranked: bool = False
+    names: bool = False
 
 
 def bar_of_one_reading(

@@ -21,7 +21,7 @@ from dpcurator.auditing.replay.mismatch import Mismatch
 from dpcurator.break_me.questions import Question
 from dpcurator.break_me.questions import Table as Described
 from dpcurator.break_me.search import Broken, Rows, Tried, break_me
-from dpcurator.break_me.sensitivity import Exactly, Reading, Scores, apart, disagreement
+from dpcurator.break_me.sensitivity import Exactly, Reading, Scores, apart, counts_of_groups, disagreement
 from dpcurator.catalog.declaration import Declaration
 from dpcurator.curator.opening import opening_of, rehearsing
 from dpcurator.engines import ENGINES, Engine
@@ -160,9 +160,13 @@ def exactly(quote: Quote, exact: Exact) -> Exactly:
         count = candidates(one.ask.column, quote.reach.keys).count
         return [Scores(found, one.ask.q, count) for found in values]
 
+    def keyed(one: Priced, values: Sequence[Any]) -> dict[Any, Any]:
+        found = dict(zip([("all keys",)] if one.ask.overall else opened.keys, of(one, values), strict=True))
+        return found if one.ask.among is None else counts_of_groups(found, one.ask.among)
+
     readings = tuple(
         Reading(
-            one.ask.what, dict(zip([("all keys",)] if one.ask.overall else opened.keys, of(one, values), strict=True)),
+            one.ask.what, keyed(one, values),
             one.reading.linf, one.reading.l1, one.reading.l2_squared, one.reading.coordinates,
             not chosen or one.ask.overall,
         )

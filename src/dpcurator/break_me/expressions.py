@@ -2,7 +2,7 @@
 
 Definition  `call` draws an aggregate, `key` what to group by, `condition` what rows to keep, `shown` arithmetic over
             aggregates. `MADE` are the expressions of one column, by its type. A new aggregate is drawn once it is in
-            `OF_NUMBERS`, `OF_PAIRS` or `ORDERED`; a test says when one is missing there.
+            `OF_NUMBERS`, `OF_PAIRS`, `ORDERED` or `NAMING`; a test says when one is missing there.
 Promise     A function of the luck and of the fields, which are public. A part may be refused (bounds that an expression
             does not have): then it is refused on every data set alike.
 Checked     tests/break_me/test_break_me.py.
@@ -23,6 +23,7 @@ OF_NUMBERS: Final = ("SUM", "AVG", "VAR_POP", "VAR_SAMP", "STDDEV_POP", "STDDEV_
 OF_PAIRS: Final = ("COVAR_POP", "COVAR_SAMP", "CORR", "REGR_SLOPE", "REGR_INTERCEPT", "REGR_R2", "REGR_COUNT",
                    "REGR_AVGX", "REGR_AVGY")
 ORDERED: Final = ("QUANTILE",)
+NAMING: Final = ("TOP_K",)
 _CALLS: Final = ("rows", "rows", "units", "column", "number", "number", "number", "number", "pair", "ordered", "values")
 _LEVELS: Final = ("0", "0.1", "0.25", "0.333333", "0.9", "1")
 _CLIPS: Final = ("-4, 9", "0, 5.5", "-1, 1", "0, 50")

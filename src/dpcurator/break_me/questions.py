@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dpcurator.break_me.expressions import call, condition, key, literal, shown
+from dpcurator.break_me.expressions import NAMING, call, condition, key, literal, shown
 from dpcurator.break_me.relations import Around, beyond, relation
 from dpcurator.break_me.tables import Column, Source, Table, quoted, source_of
 
@@ -101,6 +101,9 @@ def question(luck: random.Random, table: Table, tables: Sequence[Table] = ()) ->
             where.append(beyond(around, source))
             if luck.random() < 0.2:
                 keys, other = [where.pop()], False
+    plain = keys and not any("(SELECT" in key for key in keys)
+    if plain and not other and luck.random() < 0.12:
+        return _naming(luck, Question(table.name, (), tuple(keys), tuple(where), source="" if alone else source.text))
     return Question(
         table.name, items, tuple(keys), tuple(where),
         other=other and luck.random() < 0.4 and not any(
@@ -109,6 +112,18 @@ def question(luck: random.Random, table: Table, tables: Sequence[Table] = ()) ->
         tail=luck.choice(_TAILS), spend=luck.choice(("5%", "1%", "30%", "0.001%", "100%")),
         source="" if alone else source.text,
     )
+
+
+def _naming(luck: random.Random, asked: Question) -> Question:
+    """The names of the most frequent of its groups, or of the last column's in each group of the others."""
+    many, spend = luck.choice((1, 1, 2, 5)), luck.choice(("5%", "30%", "100%"))
+    if luck.random() < 0.4:
+        count = luck.choice(("COUNT(*)", "COUNT(*)", f"COUNT({asked.keys[0]})"))
+        tail = f" ORDER BY {count} DESC LIMIT {many}" + luck.choice(("", "", " OFFSET 1"))
+        return replace(asked, tail=tail, spend=spend)
+    *keys, last = asked.keys
+    item = f"MODE({last})" if many == 1 else f"{luck.choice(NAMING)}({last}, {many})"
+    return replace(asked, keys=tuple(keys), items=(item,), tail=luck.choice(("", " LIMIT 2")), spend=spend)
 
 
 def _keys(luck: random.Random, source: Source) -> tuple[list[str], bool, bool]:

@@ -4,7 +4,8 @@ Definition  A `Reading` is what noise is added to: one exact integer a key, and 
             move it (linf, l1, l2 squared, and how many coordinates). A key that only one side has counts 0 in the
             other. `votes`: for unknown keys, by how many distinct units each is held, of which a unit has `groups`.
             With `other`, keys that are not shown are added up: tried with none shown, all, and every second one. Of a
-            quantile a key has `Scores` in the place of an integer, and moves as far as any candidate's score does.
+            quantile a key has `Scores` in the place of an integer, and moves as far as any candidate's score does; of
+            names of the greatest a group of keys has `Counts`, which move as far as two of them move apart.
 Promise     `apart` names every claim that the two sides break: a certain fact about this pair.
 Checked     tests/break_me/test_break_me.py.
 """
@@ -20,7 +21,7 @@ from dpcurator.auditing.replay.arguments import Move
 from dpcurator.auditing.replay.mismatch import Mismatch
 
 Key = tuple[Any, ...]
-Integers = Mapping[Key, Any]  # an int each; of a quantile, Scores
+Integers = Mapping[Key, Any]  # an int each; of a quantile, Scores; of names of the greatest, Counts
 _NORMS: Final = ("linf", "l1", "l2_squared")
 
 
@@ -45,6 +46,26 @@ class Scores:
         lying = {*self.weights, *other.weights}
         places = {one for at in lying for one in (at - 1, at, at + 1) if 0 <= one < self.candidates}
         return max((abs(self.at(one) - other.at(one)) for one in places), default=0)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Of one group, the counts by which its greatest are named: how far apart they move decides (semantics 2.12)."""
+
+    weights: Mapping[Any, int]
+
+    def furthest(self, other: Counts) -> int:
+        """The largest difference of two counts less the least one."""
+        every = {**self.weights, **other.weights}
+        moved = [self.weights.get(key, 0) - other.weights.get(key, 0) for key in every]
+        return max(moved, default=0) - min(moved, default=0)
+
+
+def counts_of_groups(values: Mapping[Key, int], among: int) -> dict[Key, Counts]:
+    """The counts of each group of so many keys that follow one another, by the group's number."""
+    listed = list(values.items())
+    return {("group", start // among): Counts(dict(listed[start : start + among]))
+            for start in range(0, len(listed), among)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,12 +138,13 @@ def disagreement(one: Exactly, other: Exactly, names: tuple[str, str]) -> list[M
 
 def _steps(one: Integers, other: Integers) -> list[int]:
     every = {**one, **other}
-    nothing: Any = next((replace(found, weights={}) for found in every.values() if isinstance(found, Scores)), 0)
+    made = (found for found in every.values() if isinstance(found, Scores | Counts))
+    nothing: Any = next((replace(found, weights={}) for found in made), 0)
     return [_distance(one.get(key, nothing), other.get(key, nothing)) for key in every]
 
 
 def _distance(one: Any, other: Any) -> int:
-    return one.furthest(other) if isinstance(one, Scores) else abs(one - other)
+    return one.furthest(other) if isinstance(one, Scores | Counts) else abs(one - other)
 
 
 def _shown(wanted: bool, one: Integers, other: Integers) -> Iterator[set[Key] | None]:

@@ -9,6 +9,7 @@ from dpcurator.catalog.check import Finding
 from dpcurator.ledger.events import Answered, Charged, Granted, Moved, Opened, Rekeyed
 from dpcurator.ledger.ledger import Entry
 from dpcurator.mechanisms import DiscreteGaussian, DiscreteLaplace
+from dpcurator.mechanisms.choice.top_counts import TopCounts
 from dpcurator.mechanisms.choice.weighted_quantile import WeightedQuantile
 from dpcurator.numbers import decimal_text, whole
 from dpcurator.numbers.display import error_text
@@ -55,6 +56,7 @@ def quote_text(quote: Quote, budget: Budget, assume_count: str | None, *, of_bat
     lines.append(f"error bars, with {decimal_text(quote.confidence * 100)} % confidence for each value:")
     lines += [f"  {printable(bar.title)}: {describe(bar)}" for bar in found]
     lines += [] if quote.cut is None else [f"  {printable(str(quote.cut))}"]
+    lines += [] if quote.named is None else [printable(quote.named)]
     lines += [printable(words) for words in quote.assumed]
     lines += counted_apart(quote)
     if quote.selecting is not None:
@@ -71,6 +73,7 @@ def quote_text(quote: Quote, budget: Budget, assume_count: str | None, *, of_bat
             DiscreteLaplace: "discrete Laplace noise of scale",
             DiscreteGaussian: "discrete Gaussian noise of standard deviation",
             WeightedQuantile: "the exponential mechanism: e times less likely for each further rank of",
+            TopCounts: "the exponential mechanism, name by name: e times less likely for each further",
         }[type(law_of(one))]
         keys = "key" if quote.reach.chosen else f"{one.reading.coordinates} keys"
         each = f", independently for each{' ' if quote.reach.chosen else ' of '}{keys}"

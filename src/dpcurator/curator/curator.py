@@ -31,6 +31,7 @@ from dpcurator.plan.bind import bind, under
 from dpcurator.plan.canonical import as_json, plan_of
 from dpcurator.plan.check_catalog import disagreement
 from dpcurator.plan.check_outputs import misfit
+from dpcurator.plan.most_common import naming
 from dpcurator.plan.nodes import Plan
 from dpcurator.pricing.caps_menu import CapsMenu, caps_menu
 from dpcurator.pricing.held import lacks_cut_alone, sizes
@@ -139,8 +140,8 @@ class Curator(Paying):
         """What a question means: an SQL text, or a frame that `table` began. Raises Refusal."""
         return self._bound(read(question), {})
 
-    def _bound(self, question: Read, asked: BatchAsking) -> Plan:
-        return self._cut_told(bind(capped(question, asked), self.catalog, AGGREGATES), asked)
+    def _bound(self, question: Read, asked: BatchAsking, *, by_counts: bool = False) -> Plan:
+        return self._cut_told(bind(capped(question, asked), self.catalog, AGGREGATES, by_counts=by_counts), asked)
 
     def _cut_told(self, plan: Plan, asked: BatchAsking) -> Plan:
         """The plan, with how many units are cut where that is wanted."""
@@ -164,14 +165,24 @@ class Curator(Paying):
         caps and clamps change (see `Cut`); False: not; True: also where all else is paid for already, which None leaves
         free. Raises Refusal.
         """
-        whole = self._whole(question, asked)
+        whole = self._cheapest(question, asked, analyst)
         return whole if whole.free else with_stored(whole, self.ledger, analyst, cut=cut_wanted(asked) is True)
 
-    def _whole(self, question: Question, asked: Asking) -> Quote:
+    def _cheapest(self, question: Question, asked: Asking, analyst: str) -> Quote:
+        """As `_whole`; where names are asked for, and stored counts are as good as this price buys, the names that
+        these give for nothing."""
+        whole = self._whole(question, asked)
+        if naming(whole.plan) is None or whole.free:
+            return whole
+        counted = self._whole(question, asked, by_counts=True)
+        found = with_stored(counted, self.ledger, analyst, cut=cut_wanted(asked) is True)
+        return counted if found.held is not None and found.held.all and naming(counted.plan) is None else whole
+
+    def _whole(self, question: Question, asked: Asking, *, by_counts: bool = False) -> Quote:
         """The quote of a question as if nothing of it had been paid before."""
         syntax = read(question)
         offer = offer_of(self.catalog, said_by(syntax, asked))
-        quote = offer.quote(self._bound(syntax, asked), self.catalog)
+        quote = offer.quote(self._bound(syntax, asked, by_counts=by_counts), self.catalog)
         if not quote.free:
             check_core(quote.lowered.core)
         return quote
@@ -252,8 +263,10 @@ class Curator(Paying):
         retry is never paid twice.
         Raises Refusal (nothing charged), OverBudget, Misconfigured, or Fault (charged, and the curator is closed).
         """
+        own = request_id is not None or fresh  # then nothing else is asked in its place
         return self._paid(
-            self._whole(question, asked), fresh=fresh, request_id=request_id, analyst=analyst,
+            self._whole(question, asked) if own else self._cheapest(question, asked, analyst),
+            fresh=fresh, request_id=request_id, analyst=analyst,
             asked=words_of(question, asked), cut=cut_wanted(asked) is True,
         )
 

@@ -22,6 +22,7 @@ from dpcurator.fronts.expressions import literal
 from dpcurator.fronts.values import shown, text
 from dpcurator.language.names import show
 from dpcurator.language.question import Branch, Call, Case, Literally, Name, Syntax, inside, walk
+from dpcurator.numbers import whole
 from dpcurator.numbers.rational import from_0_to_1
 
 UNITS: Final = Call("COUNT", distinct=True)  # COUNT(DISTINCT unit), as long as no table says which column that is
@@ -295,6 +296,35 @@ def quantile(column: str | Expression, q: str | float | Fraction) -> Expression:
     made = aggregate("QUANTILE", column).syntax
     assert isinstance(made, Call)
     return Expression(replace(made, arguments=(*made.arguments, Literally(from_0_to_1(q, name="q")))))
+
+
+def mode(column: str | Expression) -> Expression:
+    """The most frequent value of a column, or of an expression of rows, with listed keys: SQL's MODE.
+
+    It is named without its count, as `dp.top_k` names several. column: a name, or an expression. Raises Refusal as
+    `dp.mean` does.
+
+    >>> import dpcurator as dp
+    >>> dp.mode("city")
+    TOP_K("city", 1)
+    """
+    return top_k(column, 1)
+
+
+def top_k(column: str | Expression, k: int) -> Expression:
+    """The k most frequent values of a column, or of an expression of rows, with listed keys: SQL's TOP_K(x, k).
+
+    The answer has k rows, the most frequent first; within `group_by` so many for each group. They are chosen by their
+    counts, of which nothing is released. It is asked for by itself, as the one column of `agg`. column: a name, or an
+    expression. k: at least 1. Raises Refusal as `dp.mean` does, and for another k.
+
+    >>> import dpcurator as dp
+    >>> dp.top_k("city", 3)
+    TOP_K("city", 3)
+    """
+    made = aggregate("TOP_K", column).syntax
+    assert isinstance(made, Call)
+    return Expression(replace(made, arguments=(*made.arguments, Literally(Fraction(whole(k, name="k", least=1))))))
 
 
 def when(condition: Expression) -> Choice:

@@ -26,7 +26,8 @@ PARSED: Final = ("COUNT", "SUM", "AVG", "ROUND", "ABS", "COALESCE", "NULLIF")  #
 _ALSO: Final = {**ALSO, "IIF": "IF", "MEAN": "AVG", "VARIANCE": "VAR_SAMP", "STDDEV": "STDDEV_SAMP",
                 "MIN_BY": "ARG_MIN", "MAX_BY": "ARG_MAX", "EVERY": "BOOL_AND",
                 "LOGICAL_AND": "BOOL_AND", "LOGICAL_OR": "BOOL_OR",
-                "QUANTILE_DISC": "QUANTILE", "QUANTILE_CONT": "QUANTILE", "APPROX_QUANTILE": "QUANTILE"}
+                "QUANTILE_DISC": "QUANTILE", "QUANTILE_CONT": "QUANTILE", "APPROX_QUANTILE": "QUANTILE",
+                "APPROX_TOP_K": "TOP_K"}
 
 
 def is_function(node: Any) -> bool:
@@ -72,6 +73,8 @@ def _written(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
         return width_bucket(parts, at)
     if name == "MEDIAN" and len(parts) == 1:
         return Call("QUANTILE", (*parts, Literally(Fraction(1, 2))), at=at)
+    if name == "MODE" and len(parts) == 1:
+        return Call("TOP_K", (*parts, Literally(Fraction(1))), at=at)
     if name in ("COUNT_IF", "COUNTIF"):
         if len(parts) != 1:
             raise Refusal("COUNT_IF takes one condition.", where=at, cure="Write it as in COUNT_IF(age > 65).")
@@ -88,6 +91,8 @@ def filtered(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
         raise unavailable(node)
     if made.distinct and (len(made.arguments) != 1 or made.star):
         raise unavailable(node)
+    if made.function == "TOP_K":
+        raise Refusal("names of the most frequent take no FILTER.", where=made.at, cure="Put the condition in WHERE.")
     *first, last = (Literally(Fraction(1)),) if made.star or not made.arguments else made.arguments
     if made.function == "QUANTILE" and first:
         condition = Case((Branch(inner(node.expression.this), first[0]),))
@@ -97,9 +102,12 @@ def filtered(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
 
 
 def within_group(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
-    """PERCENTILE_CONT(q) or PERCENTILE_DISC(q) WITHIN GROUP (ORDER BY x); of x DESC, the 1 - q of x."""
+    """PERCENTILE_CONT(q) or PERCENTILE_DISC(q) WITHIN GROUP (ORDER BY x); of x DESC, the 1 - q of x. MODE() as well."""
     known(node, "this", "expression")
     made, order = inner(node.this), node.expression
+    if isinstance(made, Call) and (made.function, made.arguments) == ("MODE", ()) and len(order.expressions) == 1:
+        known(order, "expressions")
+        return Call("TOP_K", (inner(order.expressions[0].this), Literally(Fraction(1))), at=made.at)
     if not isinstance(made, Call) or made.function not in ("PERCENTILE_CONT", "PERCENTILE_DISC"):
         raise unavailable(node)
     known(order, "expressions")

@@ -38,10 +38,11 @@ from dpcurator.language.render import expression, words
 from dpcurator.language.rows import Field, Operand
 from dpcurator.language.typed import own_type
 from dpcurator.plan.bind_relations import mark, scene_of
-from dpcurator.plan.calls import call, measuring, unit_field
+from dpcurator.plan.calls import aggregate, call, measuring, unit_field
 from dpcurator.plan.caps import bounded, in_one_group
 from dpcurator.plan.keys import keyed
 from dpcurator.plan.limits import check, finishing
+from dpcurator.plan.most_common import most_common, named_among, places_of_names
 from dpcurator.plan.nodes import (
     AggregateCall,
     Bounded,
@@ -64,10 +65,15 @@ MAX_KEYS = 1_000_000  # K's public limit (semantics 4.1)
 MOST_UNITS = 2**48
 
 
-def bind(question: Question, catalog: Catalog, aggregates: tuple[AggregateRule, ...]) -> Plan:
-    """The plan a question means under this catalog. Raises Refusal."""
+def bind(
+    question: Question, catalog: Catalog, aggregates: tuple[AggregateRule, ...], *, by_counts: bool = False
+) -> Plan:
+    """The plan a question means under this catalog. by_counts: names of the most frequent are those of noisy counts,
+    whatever has less noise. Raises Refusal."""
     rules: dict[tuple[str, str], AggregateRule] = {(rule.function, rule.argument): rule for rule in aggregates}
     functions = frozenset(function for function, _ in rules)
+    wanted = most_common(question)
+    question = question if wanted is None else wanted.question
     scene = scene_of(_from(question), catalog, functions)
     for part in _clauses(question):
         weigh(part)
@@ -77,6 +83,11 @@ def bind(question: Question, catalog: Catalog, aggregates: tuple[AggregateRule, 
     source, refused = _source(scope)
     scope.max_rows = source.max_rows
     outputs = tuple(_output(item, scope) for item in question.items)
+    named = None
+    if wanted is not None and (wanted.within or not by_counts):
+        named = named_among(wanted, source, aggregate(wanted.score, scope), catalog.currency)
+    if wanted is not None and named is None:
+        question = wanted.without_names(source)
     if not scope.calls and not question.group_by:
         raise Refusal("the question has no aggregate.", cure="Ask for COUNT(*), SUM(x), AVG(x), or GROUP BY a column.")
     if source.source.other and table.unit != EACH_ROW and any(_of_units(made) for made in scope.calls):
@@ -90,12 +101,19 @@ def bind(question: Question, catalog: Catalog, aggregates: tuple[AggregateRule, 
             cure="Write COUNT(*), or GROUP BY without WITH_OTHER.",
         )
     check_sets(question.sets, source.source, scope.calls)
+    having = None if question.having is None else _having(question.having, scope)
+    if named is None or wanted is None or wanted.said:
+        order = tuple(Order(_order(o.part, scope, outputs), o.descending, o.nulls_first) for o in question.order_by)
+    if named is not None and wanted is not None:
+        scope.calls.append(named)
+        others = len(source.source.columns) - 1 if wanted.within else 0
+        having, order = places_of_names(0, others, order if wanted.said else ())
     plan = Plan(
         source=source,
         sets=question.sets,
         outputs=outputs,
-        having=None if question.having is None else _having(question.having, scope),
-        order=tuple(Order(_order(o.part, scope, outputs), o.descending, o.nulls_first) for o in question.order_by),
+        having=having,
+        order=order,
         limit=question.limit,
         offset=question.offset,
         calls=tuple(scope.calls),

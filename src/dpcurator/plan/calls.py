@@ -31,16 +31,28 @@ from dpcurator.plan.undated import BOUNDS, ENDS, check_dated
 def call(part: Call, scope: Scope) -> tuple[Post, Shape]:
     """An aggregate call, numbered; the same call twice is one."""
     made, rule = _aggregate(part, scope)
+    if rule.names:
+        raise Refusal(
+            "names of the most frequent stand alone as a column of the answer.", where=part.at,
+            cure="Write it as in SELECT MODE(city) FROM visits, or with GROUP BY: SELECT ward, TOP_K(city, 3) ...",
+        )
     if made not in scope.calls:
         scope.calls.append(made)
     shown: Shape = rule.shown(made.column)
     return Result(scope.calls.index(made)), shown
 
 
+def aggregate(part: Call, scope: Scope) -> AggregateCall:
+    """What an aggregate call means, without asking for it."""
+    return _aggregate(part, scope)[0]
+
+
 def _aggregate(call: Call, scope: Scope) -> tuple[AggregateCall, AggregateRule]:
     functions = sorted({function for function, _ in scope.rules})
     if call.function not in functions:
         raise _no_aggregate(call, functions, scope)
+    if (named := scope.rules.get((call.function, "star"))) is not None and named.names:
+        return AggregateCall(call.function, None, top=1, among=1), named
     if call.distinct:
         return _count_distinct(call, scope)
     if call.star or (call.function == "COUNT" and _constant(call)):
@@ -246,11 +258,6 @@ def _no_aggregate(call: Call, functions: list[str], scope: Scope) -> Refusal:
         whom = "false" if call.function == "BOOL_AND" else "true"
         cure = f"A single row decides it. Ask how many are {whom}: {put}."
         return Refusal(f"{call.function} of rows is not answered.", where=call.at, cure=cure, mends=_put(put, over))
-    if inner is not None and call.function in _COMMON:
-        named, many = expression(inner), words(call.arguments[1]) if len(call.arguments) == 2 else "1"
-        asked = f"SELECT {named}, COUNT(*) AS n FROM {quote(scope.table.name)} GROUP BY {named} ORDER BY n DESC"
-        return Refusal(what, where=call.at, cure=f"Ask for the most frequent values by their counts: {asked} "
-                       f"LIMIT {many or 1}. Which are named is decided by the noisy counts.")
     if inner is not None and over is not None and call.function in _ENDS and (of := _ordered(inner, scope)):
         put = f"QUANTILE({of}, {_ENDS[call.function]})"
         cure = f"{there} It would be one row's own value; ask for a quantile near the end, {put}."
@@ -302,7 +309,6 @@ def _put(put: str | None, over: str | None) -> tuple[Mend, ...]:
 _SPREADS: Final = {"STDEV": "STDDEV", "STD": "STDDEV", "STDEVP": "STDDEV_POP", "VAR": "VARIANCE", "VARP": "VAR_POP"}
 _ENDS: Final = {"MIN": "0.05", "MAX": "0.95"}
 _RANKS: Final = ("MIN", "MAX", "PERCENTILE", "ANY_VALUE", "FIRST", "LAST")
-_COMMON: Final = ("MODE", "TOP_K", "APPROX_TOP_K")
 ORDERED: Final = (*NUMERIC, "date", "timestamp", "local")  # of which there are quantiles
 
 

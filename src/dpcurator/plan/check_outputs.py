@@ -41,6 +41,7 @@ def misfit(plan: Plan) -> str | None:
         if not plan.outputs:
             raise _Misfit("the plan shows nothing")
         _sets(plan)
+        _names(plan)
         for output in plan.outputs:
             _shown(output, plan, reader.family(output.part))
         if plan.having is not None and reader.family(plan.having) != "truth":
@@ -121,6 +122,14 @@ def _sets(plan: Plan) -> None:
     over = added_over(plan.source.source, plan.sets)
     if not all(adds_up(call, over) for call in plan.calls):
         raise _Misfit("a total is of what does not add up")
+
+
+def _names(plan: Plan) -> None:
+    """Keys are named among listed ones, so many of each group of the others."""
+    grouped = plan.source.source
+    for call in plan.calls:
+        if call.among is not None and (not grouped.listed or grouped.keys % call.among):
+            raise _Misfit("keys are named among others than there are")
 
 
 def _many(limits: tuple[int, int], families: Sequence[str]) -> bool:

@@ -76,7 +76,7 @@ def reading_names(plan: Plan, ask: Ask, catalog: Catalog, analyst: str, *, selec
     """The name of a reading, and where its keys are asked for in another order than the canonical one, the name that
     earlier versions gave it."""
     name = reading_name(plan, ask, catalog, analyst, selection=selection)
-    if list(key_order(plan)) == list(range(len(plan.source.source.columns))):
+    if ask.top is not None or list(key_order(plan)) == list(range(len(plan.source.source.columns))):
         return (name,)
     return (name, reading_name(plan, ask, catalog, analyst, selection=selection, as_asked=True))
 
@@ -85,7 +85,9 @@ def reading_name(
     plan: Plan, ask: Ask, catalog: Catalog, analyst: str, *, selection: str = "", as_asked: bool = False
 ) -> str:
     """Of a reading under the catalog's facts that it uses and its data version. selection: where keys are not listed,
-    the request whose charge selected them. as_asked: with the keys in the question's own order."""
+    the request whose charge selected them. as_asked: with the keys in the question's own order, as in any case where
+    names of the greatest are chosen, since among which keys is a matter of their order."""
+    as_asked = as_asked or ask.top is not None
     unnamed = replace(
         ask, column=None if ask.column is None else _unnamed(ask.column),
         clamped=tuple(sorted((_unnamed(column) for column in ask.clamped), key=canonical_text)),

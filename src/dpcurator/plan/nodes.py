@@ -173,14 +173,18 @@ class Measured:
 @dataclass(frozen=True, slots=True)
 class AggregateCall:
     """`function` is the name of an entry of AGGREGATES; `column` is None for COUNT(*) and COUNT(DISTINCT unit), and one
-    beside another for an aggregate of two. q: which quantile, from 0 to 1; None for all that is no quantile."""
+    beside another for an aggregate of two. q: which quantile, from 0 to 1; None for all that is no quantile. top: how
+    many are named, of each `among` keys that follow one another; None for all that names none."""
 
     function: str
     column: Measured | None
     q: Fraction | None = field(default=None, metadata=LATER)
+    top: int | None = field(default=None, metadata=LATER)
+    among: int | None = field(default=None, metadata=LATER)
 
     def __post_init__(self) -> None:
         _is_level(self.q)
+        _names_some(self.top, self.among)
 
 
 def of_values(call: AggregateCall) -> bool:
@@ -192,7 +196,8 @@ def of_values(call: AggregateCall) -> bool:
 class Ask:
     """A reading a question pays for. rows, units, present: counts. distinct: a count of the column's different values.
     values: a sum. centred: 2 S' - W n'. quantile: which of the column's candidates (`plan/candidates.py`) is chosen as
-    its q-quantile.
+    its q-quantile. top: of a count, which keys it is greatest in, chosen among each `among` that follow one another in
+    their order; a key's number is then its place, from 1 to `top`, or 0.
 
     square, product: 2 S' - W n' as well, of how far the column is from the middle of its bounds, squared, or times how
     far the column beside it is from that of its own; of its least and greatest value as `ends` has them.
@@ -207,9 +212,14 @@ class Ask:
     column: Measured | None = None
     clamped: tuple[Measured, ...] = field(default=(), metadata=LATER)
     q: Fraction | None = field(default=None, metadata=LATER)
+    top: int | None = field(default=None, metadata=LATER)
+    among: int | None = field(default=None, metadata=LATER)
 
     def __post_init__(self) -> None:
         _is_level(self.q)
+        _names_some(self.top, self.among)
+        if self.top is not None and self.what not in ("rows", "units", "present"):
+            raise ValueError("keys are named by a count")
         if (self.what == "quantile") != (self.q is not None) or (self.q is not None and self.column is None):
             raise ValueError("a quantile has its q and its column, and nothing else has one")
         if self.clamped and self.what not in ("cut", "cut_groups"):
@@ -245,6 +255,11 @@ class Ask:
 def _is_level(q: Fraction | None) -> None:
     if q is not None and not (0 <= q <= 1 and q.denominator <= FINEST):
         raise ValueError("a quantile is from 0 to 1, in at most so many parts")
+
+
+def _names_some(top: int | None, among: int | None) -> None:
+    if (top is None) != (among is None) or (top is not None and among is not None and not 1 <= top <= among):
+        raise ValueError("at least one key is named, and at most all of those it is named among")
 
 
 # --- what is done with noisy values -------------------------------------------------------------------------------

@@ -42,7 +42,7 @@ def check_sets(sets: Sequence[tuple[int, ...]], grouped: Grouped, calls: Sequenc
     over = " and ".join(in_sql(column.name) for column in gone)
     for call in calls:
         if not adds_up(call, gone):
-            said = "COUNT(DISTINCT ...)" if call.q is None else "a quantile"
+            said = "a name" if call.top else "COUNT(DISTINCT ...)" if call.q is None else "a quantile"
             raise Refusal(
                 f"{said} has no total over {over}: it is not made of what the groups have.",
                 cure=f"Ask for it in a question of its own for each set, as in GROUP BY {', '.join(names)}.",
@@ -57,6 +57,8 @@ def added_over(grouped: Grouped, sets: Sequence[tuple[int, ...]]) -> tuple[KeyCo
 def adds_up(call: AggregateCall, over: Sequence[KeyColumn]) -> bool:
     """Whether a call's total over these columns is made of what its groups have: a unit is counted once where all its
     rows have the same ones."""
+    if call.top is not None:
+        return not over
     if call.column is None and call.function.endswith(" DISTINCT"):
         return all(one.per_unit for one in over)
     return not over or (call.q is None and not of_values(call))

@@ -51,6 +51,16 @@ of `one`. Add-remove: it moves by the a_k. Replace-one: by b_k - a_k, the values
 which is within [-m, m], and as above: B = V = m. Attained where no other unit has the values; under replace-one by two
 units that share none.
 
+Names of the greatest. Where keys are named by a count (`Ask.top`), not the counts are released, but which are greatest,
+by a choice whose loss is decided by how far two counts of one group move apart: by the range of their differences, the
+largest less the least, over the `among` keys of the group (mechanisms/choice/top_counts.py). Let w_g be the greatest
+weight that a unit has in any key of group g: at most 1, and summing over the G = K / among groups to at most the sum of
+all its weights, so to at most lam' = min(lam, G). Add-remove: the counts of a group all rise or all fall, by at most
+w_g B, which bounds the range. Replace-one, by weights v_g and w_g: each difference lies in [-w_g B, v_g B], a range of
+at most (v_g + w_g) B <= 2 B. So linf, l1 and l2^2, which bound the ranges of all groups, are B, lam' B, lam' B^2
+(add-remove) and 2 B, 2 lam' B, 4 lam' B^2 (replace-one), as (v + w)^2 <= 2 (v + w) for v + w <= 2. Attained where lam'
+is an integer: by a unit, or two, with all they may have in one key of each of lam' groups (two different ones).
+
 Unknown keys. At most l0 of a unit's keys are chosen, by a hash of the unit and the key, so no other unit matters, and
 a key which only one of two neighbours has counts 0 in the other. The vector over all possible keys moves in l0
 coordinates, or 2 l0 when two units' keys are disjoint; K is not public and no term has it. l0 <= T here (`bind`), so
@@ -355,6 +365,8 @@ def reading(ask: Ask, reach: Reach, steps: Steps) -> Reading:
     """The bounds for one ask, as integers; `steps` is the grid of the ask's column (ignored by counts)."""
     if ask.overall:
         reach = at_all(reach)
+    if ask.top is not None:
+        return _ranges(ask, reach, steps)
     if reach.other and (ask.q is not None or ask.what == "distinct"):
         raise TypeError("there is no such number of all groups that are not shown")
     if ask.what == "distinct":
@@ -376,6 +388,16 @@ def reading(ask: Ask, reach: Reach, steps: Steps) -> Reading:
     if keys is None:
         return Reading(2 * groups, across, l1, l2_squared, unit)
     return Reading(keys, across, min(l1, keys * across), min(l2_squared, keys * across * across), unit)
+
+
+def _ranges(ask: Ask, reach: Reach, steps: Steps) -> Reading:
+    """Of a choice by counts, the ranges of their differences in each of the groups among whose keys it chooses."""
+    if reach.keys is None or not ask.among or reach.keys % ask.among:
+        raise TypeError("keys are named among listed ones, of groups that are alike")
+    groups, most = reach.keys // ask.among, share(ask, reach, steps)[1]
+    lam, sides = min(weights(ask, reach), Fraction(groups)), 1 if reach.neighbours == "add-remove" else 2
+    return Reading(groups, sides * most, sides * _times(lam, most), sides**2 * _times(lam, most * most),
+                   Fraction(1, reach.one))
 
 
 def at_all(reach: Reach) -> Reach:
@@ -426,6 +448,9 @@ def derivation(ask: Ask, reach: Reach, found: Reading) -> tuple[str, ...]:
     most, total = (decimal_text(distance * found.unit) for distance in (found.linf, found.l1))
     if ask.overall:
         return reach.step(f"{what}: {who} moves it by at most {most}")
+    if ask.top is not None:
+        words = f"{who} moves two of these counts apart by at most {most}, in all groups together by at most {total}"
+        return reach.step(f"which of {ask.among} have the greatest of {what}: {words}")
     one = "one key, or all that are not shown," if reach.other else "one key"
     words = f"{what}: {who} moves {one} by at most {most}, all keys together by at most {total}"
     if ask.q is None and ask.what != "distinct" and reach.public_count(ask.column) is not None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpcurator.numbers.display import nearest_double
 from dpcurator.numbers.readable import readable
+from dpcurator.plan.most_common import names_of, sorted_by_counts
 from dpcurator.plan.nodes import Apply, Given, Key, Output, Post, Result
 from dpcurator.plan.sets import most_added
 from dpcurator.pricing.resolve import PricedCall, Resolved
@@ -45,11 +46,14 @@ class Bar:
 
 def bars(quote: Quote, rows: int = 10_000) -> tuple[Bar, ...]:
     """One bar per column of the answer that is not a key."""
-    return tuple(bar(quote, output, rows) for output in quote.plan.outputs if results(output.part))
+    return tuple(bar(quote, output, rows) for output in quote.plan.outputs
+                 if results(output.part) or _is_name(quote, output))
 
 
 def bar(quote: Quote, output: Output, rows: int) -> Bar:
     """The bar of one column; the probability that any noise it rests on passes its share is 1 - confidence in all."""
+    if _is_name(quote, output):
+        return Bar(output.title, None, None, rank_of(quote, output, {}))
     used, errors = readings_of(quote, output.part), errors_of(quote, output.part)
     of = Resolved(quote.reach, tuple(one.ask for one in quote.priced), quote.calls)
     widths = tuple(one.steps.width() for one in quote.priced)
@@ -64,11 +68,19 @@ def bar(quote: Quote, output: Output, rows: int) -> Bar:
 
 
 def rank_of(quote: Quote, output: Output, errors: Mapping[int, Fraction]) -> Fraction | None:
-    """Of a column that is a quantile itself, and no expression of one: the error of its one choice, in rows."""
+    """Of a column that is a quantile itself, and no expression of one: the error of its one choice, in rows. Of names
+    of the greatest: how many rows a group that is not named may have more, for all of them at once."""
+    if _is_name(quote, output):
+        return next(one.error(1 - quote.confidence) for one in quote.priced if one.ask.top is not None)
     if not isinstance(output.part, Result) or not quote.calls[output.part.index].rule.ranked:
         return None
     places = quote.calls[output.part.index].readings
     return errors[places[0]] if places else None
+
+
+def _is_name(quote: Quote, output: Output) -> bool:
+    named = isinstance(output.part, Key) and output.part.index in names_of(quote.plan)
+    return named and any(one.ask.top is not None for one in quote.priced)
 
 
 def results(part: Post) -> tuple[int, ...]:
@@ -169,3 +181,25 @@ def describe(found: Bar) -> str:
         return "depends on the data"
     group = f" in a group of {found.rows:,} rows" if found.rows is not None else ""
     return f"±{error_text(found.error)}{group}"
+
+
+def told_of_names(quote: Quote) -> str | None:
+    """How the names of the most frequent are found, and why so: from public facts. None where none are asked for."""
+    from dpcurator.numbers.display import error_text
+
+    error = next((one.error(1 - quote.confidence) for one in quote.priced if one.ask.top is not None), None)
+    if error is not None:
+        return ("names are chosen by the counts without releasing them, which has less noise than to count every "
+                f"group: a group that is not named may have up to {error_text(error)} more rows than one that is")
+    if not sorted_by_counts(quote.plan) or not quote.priced:
+        return None
+    call = quote.plan.order[0].part
+    assert isinstance(call, Result)
+    counted = quote.priced[quote.calls[call.index].readings[0]]
+    how = f"the order is that of noisy counts of all groups, ±{error_text(counted.error(1 - quote.confidence))} each"
+    if quote.held is not None and quote.held.all:
+        return f"{how}, which were paid before"
+    if quote.reach.chosen:
+        return (f"groups are not listed: those that exist are found first, by their number of "
+                f"{quote.catalog.protects}; {how}")
+    return f"{how}: naming so many without their counts would have more noise"

@@ -17,7 +17,7 @@ In a (rho, delta) ledger each reading takes the noise with the shorter error bar
 Laplace with eps**2 / 2 at most the share for its whole l1 vector (semantics 5.2).
 
 A quantile is chosen by the exponential mechanism at its share, of epsilon or of rho, whichever the others have
-(mechanisms/choice/weighted_quantile.py).
+(mechanisms/choice/weighted_quantile.py); so are the names of the greatest (mechanisms/choice/top_counts.py).
 
 Error bars are compared at 95 %, ties go by name. Checked in tests/pricing/test_noise.py.
 """
@@ -33,6 +33,7 @@ from typing import Final
 
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms import DiscreteGaussian, DiscreteLaplace
+from dpcurator.mechanisms.choice.top_counts import TopCounts
 from dpcurator.mechanisms.choice.weighted_quantile import WeightedQuantile
 from dpcurator.plan.reading import Reading
 from dpcurator.pricing.prices import Price, pure_epsilon, whole_units
@@ -61,9 +62,10 @@ class SelectionNoise:
         return self.one * self.noise.error(beta / 2)
 
 
-Mechanism = DiscreteLaplace | DiscreteGaussian | SelectionNoise | WeightedQuantile
+Mechanism = DiscreteLaplace | DiscreteGaussian | SelectionNoise | WeightedQuantile | TopCounts
 NAMES: Final[dict[type, str]] = {
     DiscreteGaussian: "discrete_gaussian", DiscreteLaplace: "discrete_laplace", WeightedQuantile: "exponential",
+    TopCounts: "exponential",
 }
 OF_SELECTION: Final = {  # the names of the rules whose noise a count has, and of that noise
     "gaussian_threshold": "discrete_gaussian", "laplace_threshold": "discrete_laplace",
@@ -148,12 +150,21 @@ def _shared(whole: Fraction, weights: Sequence[Fraction]) -> tuple[Fraction, ...
 
 
 @lru_cache(maxsize=256)  # the questions of a batch often have the same
-def noise_for(reading: Reading, shares: Shares, split: Split, *, alone: bool, candidates: int = 0) -> Noise:
+def noise_for(
+    reading: Reading, shares: Shares, split: Split, *, alone: bool, candidates: int = 0, top: int | None = None
+) -> Noise:
     """The shorter of the noises in question for one reading. alone: the question's only reading, of one number.
-    candidates: of a quantile, from how many it is chosen.
+    candidates: of a quantile, from how many it is chosen, and of names; top: how many are named.
 
     A column may be constant on its grid: then 0 is noised as if it could move by 1 (semantics 3).
     """
+    if top is not None:
+        of = {"candidates": candidates, "top": top, "sets": reading.coordinates}
+        if shares.rho is not None:
+            named = TopCounts.spending_rho(shares.rho, squared=reading.l2_squared, **of)
+            return Noise(named, Fraction(0), shares.rho)
+        assert shares.epsilon is not None
+        return Noise(TopCounts.spending(shares.epsilon, ranges=reading.l1, **of), shares.epsilon, Fraction(0))
     if candidates and shares.rho is not None:
         chosen = WeightedQuantile.spending_rho(shares.rho, squared=reading.l2_squared, candidates=candidates)
         return Noise(chosen, Fraction(0), shares.rho)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dpcurator.catalog.model import Catalog
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms import DiscreteGaussian, DiscreteLaplace
+from dpcurator.mechanisms.choice.top_counts import TopCounts
 from dpcurator.mechanisms.choice.weighted_quantile import WeightedQuantile
 from dpcurator.numbers import decimal_text
 from dpcurator.numbers.rational import between_0_and_1
@@ -137,6 +138,7 @@ class Quote:
         price = f"price: {' and '.join(self._charged())}, of a budget of {decimal_text(self.catalog.budget)}"
         price += f" ({self.paid_before()})" if self.held is not None else ""
         told = [f"  {printable(str(self.cut))}"] if self.cut is not None else []
+        told += [words for words in (self.named,) if words]
         told += [*self.assumed, *(f"caution: {words}" for words in self.cautions())]
         return "\n".join([price, f"error bars, with {percent} % confidence for each value:", *bars, *told])
 
@@ -178,6 +180,13 @@ class Quote:
         paid = [one.epsilon + one.rho for place, one in cut if not before or before[place] is None]
         why = reason(cut[0][1].ask, self.plan)
         return Told(errors, sum(paid, Fraction(0)), self.catalog.protects, why, self.catalog.currency)
+
+    @property
+    def named(self) -> str | None:
+        """How the names of the most frequent are found, and why so; None where none are asked for."""
+        from dpcurator.pricing.bars import told_of_names
+
+        return told_of_names(self)
 
     def paid_before(self) -> str:
         """Which of its noisy queries earlier charges paid, in words."""
@@ -245,7 +254,7 @@ class Quote:
             "keys": None if self.reach.chosen else len(self.lowered.keys),
             "paid_before": None if self.held is None else self.held.as_json(),
             "plan": as_json(self.plan),
-        }
+        } | ({} if self.named is None else {"named": self.named})
 
 
 def mechanism_json(one: Priced) -> dict[str, Any]:
@@ -270,7 +279,7 @@ def mechanism_json(one: Priced) -> dict[str, Any]:
     } | scale
 
 
-def law_of(one: Priced) -> DiscreteLaplace | DiscreteGaussian | WeightedQuantile:
+def law_of(one: Priced) -> DiscreteLaplace | DiscreteGaussian | WeightedQuantile | TopCounts:
     """Its noise, or that of the selection that it is drawn with, which is of a number of units."""
     return one.mechanism.noise if isinstance(one.mechanism, SelectionNoise) else one.mechanism
 
@@ -292,13 +301,13 @@ def _reading_json(one: Priced, confidence: Fraction) -> dict[str, Any]:
 
 
 def typical(one: Priced) -> Fraction:
-    """The noise's scale in the query's unit, for people: Laplace's b, sigma to 18 figures, or of a quantile the rows by
-    which a candidate misses more for being e times less likely."""
+    """The noise's scale in the query's unit, for people: Laplace's b, sigma to 18 figures, or of a choice the rows
+    by which a candidate misses more for being e times less likely."""
     noise, unit = law_of(one), one.reading.unit
     unit = unit * one.mechanism.one if isinstance(one.mechanism, SelectionNoise) else unit
     if isinstance(noise, DiscreteLaplace):
         return noise.scale * unit
-    if isinstance(noise, WeightedQuantile):
+    if isinstance(noise, WeightedQuantile | TopCounts):
         return unit / noise.rate
     variance = noise.variance * unit**2
     return root_below(variance, ten_to_figures(variance, 18))
@@ -433,7 +442,7 @@ def _with_noise(plan: Plan, resolved: Resolved, shares: Sequence[Shares], split:
         paid = {"epsilon": split.selection_epsilon, "rho": split.selection_rho, "delta": split.selection_delta}
         keys = selecting(reach, **paid, counted=resolved.with_keys is not None)
     for number, (ask, own) in enumerate(zip(asks, each, strict=True)):
-        measured, count = _steps(ask, grids), 0
+        measured, count = _steps(ask, grids), ask.among or 0
         if ask.q is not None and ask.column is not None:
             found = candidates(ask.column, reach.keys)
             measured, count = steps(found.grid), found.count
@@ -442,7 +451,7 @@ def _with_noise(plan: Plan, resolved: Resolved, shares: Sequence[Shares], split:
         if number == resolved.with_keys and keys is not None and keys.noise is not None:
             noise = Noise(SelectionNoise(keys.noise, reach.one), Fraction(0), Fraction(0))
         else:
-            noise = noise_for(moved, own, split, alone=alone, candidates=count)
+            noise = noise_for(moved, own, split, alone=alone, candidates=count, top=ask.top)
         priced.append(Priced(ask, measured, moved, why, noise.mechanism, noise.epsilon, noise.rho))
     epsilon, rho, delta = split.epsilon, split.rho, split.delta
     if keys is not None:

@@ -63,7 +63,7 @@ def resolve(plan: Plan, *, apart: bool = False) -> Resolved:
     reach = stability(plan.source)
     answered = reach.chosen or plan.source.source.keys
     wanted = [rule_of(call).asks(call.column, reach) if answered else () for call in plan.calls]
-    wanted = [tuple(ask if ask.q is None else replace(ask, q=call.q) for ask in one)
+    wanted = [tuple(replace(ask, q=ask.q and call.q, top=call.top, among=call.among) for ask in one)
               for call, one in zip(plan.calls, wanted, strict=True)]
     if not apart:
         wanted = [tuple(_of_all_rows(ask) for ask in one) for one in wanted]
@@ -101,4 +101,4 @@ def with_keys(asks: Sequence[Ask], reach: Reach) -> int | None:
 
 def _of_all_rows(ask: Ask) -> Ask:
     never_missing = ask.what == "present" and ask.column is not None and ask.column.filled
-    return Ask("rows") if never_missing else ask
+    return replace(ask, what="rows", column=None) if never_missing else ask

@@ -18,6 +18,7 @@ from dpcurator.catalog.model import Catalog
 from dpcurator.ledger.keys import canonical
 from dpcurator.numbers import decimal_text
 from dpcurator.plan.check_catalog import disagreement
+from dpcurator.plan.most_common import names_of
 from dpcurator.plan.nodes import Key, Output, Plan, Result
 from dpcurator.plan.relation_facts import table_of
 from dpcurator.plan.ruled_out import keys_meant
@@ -118,7 +119,7 @@ def _listed(plan: Plan, rows: list[list[Json]], catalog: Catalog) -> None:
     for row in rows:
         if any(cell.get("other") for cell in row):
             continue
-        found = {(index, numbers.get(canonical(row[place])))
+        found = {(index, numbers.get(canonical({part: one for part, one in row[place].items() if part != "rank"})))
                  for (place, _, index), numbers in zip(shown, known, strict=True)
                  if not (plan.sets and row[place] == Cell(None).as_json())}  # a total's
         require(all(number is not None for _, number in found), "the answer has keys that the catalog does not list")
@@ -160,12 +161,24 @@ def _call_of(plan: Plan, output: Output) -> int | None:
     return index if rule_of(plan.calls[index]).bar is bar_of_one_reading else None
 
 
+def _rank(told: Parsed, index: int) -> float | None:
+    """Of a key that is named as one of the greatest, its bar as an answer shows it; None of any other."""
+    beta = 1 - amount_of(told.receipt["confidence"])
+    errors = [law_of(claim).error(beta) * amount_of(claim["unit"]) for ask, claim in told.claims if ask.top is not None]
+    if not errors or index not in names_of(told.plan):
+        return None
+    return shown_cell(Output("", Key(index), "integer"), None, errors[0]).rank
+
+
 def _bars(told: Parsed, rows: list[list[Json]]) -> None:
     """A count or a sum is x within x - e and x + e, for the error e of its noise; ends are rounded outward alone.
 
     One that public facts give is the number that they give.
     """
     for place, output in enumerate(told.plan.outputs):
+        if isinstance(output.part, Key) and not told.public and rows:
+            rank = _rank(told, output.part.index)
+            require(all(row[place].get("rank") == rank for row in rows), "a name's bar in rank is another")
         index = _call_of(told.plan, output)
         if index is None or told.public or not rows:
             continue

@@ -104,6 +104,7 @@ def check_sensitivity(told: Parsed, catalog: Catalog | None) -> str:
         steps = _steps(claim["grid"])
         if ask.q is None:
             _grid(ask, steps)
+            require(claim.get("candidates") == ask.among, "the candidates of a choice are others")
         elif ask.column is not None:
             found = candidates(ask.column, reach.keys)
             require(steps == grid_steps(found.grid), "the candidates of a quantile are others")

@@ -2,8 +2,9 @@
 
 Definition  Discrete Laplace: P(z)/P(z + s) <= exp(l1/scale), so epsilon is l1/scale. Discrete Gaussian: rho is
             l2^2/(2 variance); in a ledger of epsilon and delta it is converted by its rho, or a single number by its
-            own law. A quantile: 2 rate l1, or rho rate^2 l2^2/2 (mechanisms/choice/weighted_quantile.py). Unknown keys:
-            the rule's promise (mechanisms/key_selection). Losses add up in epsilon and in rho.
+            own law. A quantile: 2 rate l1, or rho rate^2 l2^2/2 (mechanisms/choice/weighted_quantile.py). Names of the
+            k greatest: k rate l1, or rho k rate^2 l2^2/8 (mechanisms/choice/top_counts.py). Unknown keys: the rule's
+            promise (mechanisms/key_selection). Losses add up in epsilon and in rho.
 Checked     tests/receipts/test_verify.py, tests/pricing/test_joint_guarantee.py.
 """
 
@@ -15,6 +16,7 @@ from typing import Any, Final
 
 from dpcurator.ledger.keys import canonical
 from dpcurator.mechanisms import DiscreteGaussian, DiscreteLaplace
+from dpcurator.mechanisms.choice.top_counts import TopCounts
 from dpcurator.mechanisms.choice.weighted_quantile import WeightedQuantile
 from dpcurator.mechanisms.key_selection import selection_of
 from dpcurator.numbers import decimal_text
@@ -59,7 +61,7 @@ def _loss(claim: Json, currency: str) -> str:
     pure = pure or (claim["mechanism"] == "exponential" and currency == "epsilon" and rho == 0)
     require((rho if pure else epsilon) == 0, "a reading is said to lose in two ways")
     if claim["mechanism"] == "discrete_laplace":
-        require(claim["ask"]["what"] != "quantile", "a quantile is chosen, and no noise is added to it")
+        require(not is_chosen(claim["ask"]), "what is chosen has no noise added to it")
         scale = amount_of(claim["scale"])
         require(scale > 0, "a noise scale is 0")
         # ln P(z)/P(z + s) = (|z + s| - |z|)/scale <= |s|/scale for each coordinate, so l1/scale for the vector
@@ -70,14 +72,15 @@ def _loss(claim: Json, currency: str) -> str:
         require(lost * lost / 2 <= rho, f"noise of scale {claim['scale']} loses more than rho {claim['rho']}")
         return f"discrete Laplace, rho {decimal_text(rho)}"
     if claim["mechanism"] == "exponential":
-        choice = WeightedQuantile(amount_of(claim["rate"]), claim["candidates"])
-        require(claim["ask"]["what"] == "quantile", "only a quantile is chosen")
+        choice = _noise_of(claim)
+        assert isinstance(choice, WeightedQuantile | TopCounts)
+        require(is_chosen(claim["ask"]), "only a quantile is chosen, or the names of the greatest")
         if epsilon:
             require(choice.epsilon(claim["l1"]) <= epsilon, f"a choice at rate {claim['rate']} loses more than it says")
             return f"the exponential mechanism, epsilon {decimal_text(epsilon)}"
         require(choice.rho(claim["l2_squared"]) <= rho, f"a choice at rate {claim['rate']} loses more than it says")
         return f"the exponential mechanism, rho {decimal_text(rho)}"
-    require(claim["ask"]["what"] != "quantile", "a quantile is chosen, and no noise is added to it")
+    require(not is_chosen(claim["ask"]), "what is chosen has no noise added to it")
     require(claim["mechanism"] == "discrete_gaussian", "the mechanism is not one this version knows")
     variance = amount_of(claim["variance"])
     require(variance > 0, "a noise variance is 0")
@@ -203,12 +206,19 @@ def law_of(claim: Json) -> Mechanism:
     one = 1 / amount_of(claim["unit"])
     require(one.denominator == 1, "a count is in parts that are none")
     noise = _noise_of(claim)
-    if isinstance(noise, WeightedQuantile):
-        raise Wrong("keys are selected by a count, and by no quantile")
+    if isinstance(noise, WeightedQuantile | TopCounts):
+        raise Wrong("keys are selected by a count, and by no choice")
     return SelectionNoise(noise, int(one))
 
 
-def _noise_of(claim: Json) -> DiscreteLaplace | DiscreteGaussian | WeightedQuantile:
+def is_chosen(ask: Json) -> bool:
+    """Whether a reading is a choice, by the exponential mechanism: a quantile, or names of the greatest."""
+    return ask["what"] == "quantile" or "top" in ask
+
+
+def _noise_of(claim: Json) -> DiscreteLaplace | DiscreteGaussian | WeightedQuantile | TopCounts:
+    if claim["mechanism"] == "exponential" and "top" in claim["ask"]:
+        return TopCounts(amount_of(claim["rate"]), claim["candidates"], claim["ask"]["top"], claim["coordinates"])
     if claim["mechanism"] == "exponential":
         return WeightedQuantile(amount_of(claim["rate"]), claim["candidates"])
     noise = OF_SELECTION.get(claim["mechanism"], claim["mechanism"])
@@ -223,13 +233,16 @@ def losses_of(parameters: Mapping[str, Any]) -> tuple[Loss, ...]:
     and its charge all hold: `Quote.parameters()`, or anything with its "mechanisms" and "selection".
 
     A reading with discrete Laplace noise loses "discrete_laplace" at its l1 sensitivity; with discrete Gaussian noise
-    "discrete_gaussian" where one number moves, else "discrete_gaussian_vector"; a quantile "bounded_range"; a selection
-    of keys "approximate", as it is charged, and with it the count that is drawn with them. A reading that cannot move
-    has noise as if it could move by 1 (semantics 3), and loses that here.
+    "discrete_gaussian" where one number moves, else "discrete_gaussian_vector"; a quantile "bounded_range", and so does
+    each of the names of the greatest, chosen one after another (adaptive composition, which the product of dominating
+    pairs covers: Zhu, Dong, Wang 2022, theorem 10); a selection of keys "approximate", as it is charged, and with it
+    the count that is drawn with them. A reading that cannot move has noise as if it could move by 1 (semantics 3), and
+    loses that here.
     Together these dominate what the question releases, for one unit of the plan's neighbours. Raises Refusal,
     ValueError, LookupError or TypeError where they are no such parameters.
     """
-    found = [_reading(one) for one in parameters["mechanisms"] if one["mechanism"] not in OF_SELECTION]
+    found = [loss for one in parameters["mechanisms"] if one["mechanism"] not in OF_SELECTION
+             for loss in [_reading(one)] * one["ask"].get("top", 1)]
     selection = parameters["selection"]
     if selection is not None:
         promise = (("epsilon", Fraction(selection["epsilon"])), ("delta", Fraction(selection["delta"])))
@@ -241,7 +254,8 @@ def _reading(one: Mapping[str, Any]) -> Loss:
     if one["mechanism"] == "discrete_laplace":
         return Loss("discrete_laplace", (("scale", Fraction(one["scale"])), ("shift", max(1, one["l1"]))))
     if one["mechanism"] == "exponential":
-        return Loss("bounded_range", (("epsilon", 2 * Fraction(one["rate"]) * max(1, one["l1"])),))
+        ways = 1 if "top" in one["ask"] else 2  # ranges are of differences, and a score's is of either direction
+        return Loss("bounded_range", (("epsilon", ways * Fraction(one["rate"]) * max(1, one["l1"])),))
     if one["mechanism"] != "discrete_gaussian":
         raise ValueError("no mechanism of this version")
     variance = ("variance", Fraction(one["variance"]))

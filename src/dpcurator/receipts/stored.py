@@ -17,6 +17,7 @@ from typing import TypeVar
 
 from dpcurator.errors import DpcuratorError
 from dpcurator.ledger import Ledger, Stored
+from dpcurator.mechanisms.choice.top_counts import TopCounts
 from dpcurator.mechanisms.choice.weighted_quantile import WeightedQuantile
 from dpcurator.mechanisms.key_selection import selection_of
 from dpcurator.plan.identity import places_in_order, reading_name, reading_names, reordered, selection_name
@@ -246,7 +247,7 @@ def _priced(whole: Quote, wanted: Priced, claim: Json) -> Priced | None:
         amount_of(claim["epsilon"]), amount_of(claim["rho"]),
     )
     said = {name: part for name, part in claim.items() if name not in ("ask", "derivation")}
-    if isinstance(wanted.mechanism, WeightedQuantile) and (claim["grid"], claim.get("candidates")) != (
+    if isinstance(wanted.mechanism, WeightedQuantile | TopCounts) and (claim["grid"], claim.get("candidates")) != (
         mechanism_json(wanted)["grid"], wanted.mechanism.candidates
     ):
         return None  # chosen among other candidates, as by another version

@@ -84,7 +84,9 @@ class _View:
         self.keys, self.noisy, self.reach = noisy.keys, noisy.readings, quote.reach
         self.absent = noisy.absent or (frozenset[int](),) * (len(noisy.keys) + noisy.other)
         self.added = noisy.added or (1,) * (len(noisy.keys) + noisy.other)
-        counts, without = set(self.added), [one.ask.overall or one.ask.q is not None for one in quote.priced]
+        self.named = [one.ask.top is not None for one in quote.priced]
+        counts, without = set(self.added), [one.ask.overall or one.ask.q is not None or one.ask.top is not None
+                                            for one in quote.priced]
         self.readings = [
             (one.reading.unit, {} if none else {count: one.error(beta, added=count) for count in counts})
             for one, none in zip(quote.priced, without, strict=True)
@@ -120,6 +122,8 @@ class _View:
         chosen = self.chosen[place]
         if chosen is not None:  # how far it is from the quantile, in its unit, depends on the data
             return Interval(chosen.value(self.noisy[place][number]), None, None)
+        if self.named[place]:  # the place is what was released: of how wrong it may be the quote tells
+            return Interval.exactly(Fraction(self.noisy[place][number]))
         error = errors[self.added[number]]
         found = Interval.around(self.noisy[place][number] * unit, error)
         if place != self.with_keys or found.value is None or found.low is None or found.value > self.threshold + error:

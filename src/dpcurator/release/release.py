@@ -6,7 +6,8 @@ are put in canonical order (missing first, then by value), so the engine's order
 readings; and where the question asks for the others too, their sums are added up first, exactly, and get noise once.
 Each reading is an integer combination of the engine's sums, so adding one unit moves it exactly as far as the
 heart law checks; an independent draw of the quoted mechanism is added to every coordinate. A quantile is chosen, from
-what lies at each of its candidates, and the number of the candidate is its reading. Python ints throughout:
+what lies at each of its candidates, and the number of the candidate is its reading; and of names of the greatest the
+reading of a key is its place among them, or 0. Python ints throughout:
 nothing can overflow, round or raise on any value. Held to one place by tests/laws/test_exact.py.
 """
 
@@ -18,6 +19,7 @@ from typing import Any
 
 from dpcurator.catalog.model import Value
 from dpcurator.entropy import Entropy
+from dpcurator.mechanisms.choice.top_counts import TopCounts
 from dpcurator.mechanisms.choice.weighted_quantile import WeightedQuantile
 from dpcurator.plan.core import Step, Total
 from dpcurator.plan.lower import Combination
@@ -103,6 +105,9 @@ def release(quote: Quote, exact: Exact, entropy: Entropy) -> Noisy:
             noisy.append(tuple(priced.mechanism.select(one, priced.ask.q, entropy) for one in lying))
             continue
         values = combine(rows, combination, tallies)
+        if isinstance(priced.mechanism, TopCounts):
+            noisy.append(priced.mechanism.places(values, entropy))
+            continue
         noise = priced.mechanism.sample(len(values), entropy)
         noisy.append(tuple(value + int(draw) for value, draw in zip(values, noise, strict=True)))
     drawn = iter(noisy)  # what is stored has its noise: none is drawn again
@@ -133,6 +138,8 @@ def _check_mechanisms(quote: Quote) -> None:
         raise TypeError("only a mechanism of this package may add noise")
     if any((one.ask.q is not None) != isinstance(one.mechanism, WeightedQuantile) for one in quote.priced):
         raise TypeError("a quantile, and it alone, is chosen")
+    if any((one.ask.top is not None) != isinstance(one.mechanism, TopCounts) for one in quote.priced):
+        raise TypeError("names of the greatest, and they alone, are chosen by counts")
     if selecting is not None and type(selecting.rule) not in SELECTIONS:
         raise TypeError("only a selection of this package may choose keys")
     if len(counts) > 1 or (counts and (selecting is None or selecting.noise != law_of(counts[0]))):

@@ -22,6 +22,7 @@ from typing import Final
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers.text_table import printable
+from dpcurator.plan.most_common import naming
 from dpcurator.plan.nodes import Apply, Key, Order, Output, Plan, Post
 from dpcurator.plan.shown_name import in_sql
 from dpcurator.pricing.bars import readings_of, results
@@ -67,6 +68,9 @@ def planned(quote: Quote, columns: Sequence[str], by: Sequence[str]) -> Totals:
             "an answer whose keys are unknown has no totals: the groups that are not shown would be missing.",
             cure="Ask for the total itself, grouped by fewer columns or by none; or list the keys in the catalog.",
         )
+    if naming(plan) is not None:
+        raise Refusal("names of the most frequent have no totals: which groups are greatest is all that was released.",
+                      cure="Ask for the counts of the groups: SELECT ..., COUNT(*) AS n ... GROUP BY ...")
     keys = [_key(plan, name) for name in dict.fromkeys(_names(by, "by"))]
     kept = [output.part.index for output in keys if isinstance(output.part, Key)]
     noisy = [output for output in plan.outputs if results(output.part)]

@@ -88,7 +88,8 @@ KNOWN = {name: {"node", *fields} for name, *fields in map(str.split, re.split("[
 KIND = {one.split()[0]: n for n, some in enumerate(FORMS.strip().split("\n\n")) for one in re.split("[;\n]+", some)}
 WITHIN = dict.fromkeys(("outputs", "having", "order"), 1) | dict.fromkeys(("part", "predicate", "by"), 2)
 LATER = {"Bounded": "max_total", "KeyColumn": "per_unit", "Grouped": "min_units", "Plan": "cut sets",
-         "Ask": "clamped q", "Measured": "beside", "Rows": "one_row", "JoinPublic": "made", "AggregateCall": "q"}
+         "Ask": "clamped q top among", "Measured": "beside", "Rows": "one_row", "JoinPublic": "made",
+         "AggregateCall": "q top among"}
 CUT = ("over", "over_error", "units", "units_error")  # what an answer tells of them, beside their name and the reason
 OVERALL = ("everyone", "cut", "cut_groups")  # one number whatever the keys, in which a unit counts once
 ROW_FUNCTIONS = set("""add_i sub_i mul_i mod_i neg_i abs_i sign_i floordiv_i round_i add_f sub_f mul_f div_f mod_f neg_f
@@ -432,16 +433,18 @@ def asked_of(plan: Any, reach: SimpleNamespace, apart: bool = False) -> list[Any
             need(0 <= q <= 1 and q.denominator <= 10**6 and not reach.other, "which quantile it is is out of range")
             what = ["quantile"] * (number(column["lower"], True) != number(column["upper"], True))
         else:
-            need(function in ("COUNT", "COUNT DISTINCT"), f"{function} is not known")
-            values = function == "COUNT DISTINCT" and column
+            need(function in ("COUNT", "COUNT DISTINCT", *NAMES_SOME), f"{function} is not known")
+            values = "DISTINCT" in function and column
+            need(not values or function == "COUNT DISTINCT", "names are of no different values")
             need(not values or ("beside" not in column and not reach.other), "its values are counted in no such way")
             what = [] if public else ["present" if column else "units" if "DISTINCT" in function else "rows"]
             what = ["distinct"] if values else what
         rows = column and column["filled"] and not apart
         need(("q" in call) == (function == "QUANTILE"), "a quantile is of no call of another name")
-        found += [{"node": "Ask", "what": "rows", "column": None} if rows and one == "present" else
-                  {"node": "Ask", "what": one, "column": column} | ({"q": call["q"]} if "q" in call else {})
-                  for one in what]
+        need(("top" in call) == ("among" in call) == (function in NAMES_SOME), "a call of another name names none")
+        more = {name: call[name] for name in ("q", "top", "among") if name in call}
+        found += [({"node": "Ask", "what": "rows", "column": None} if rows and one == "present" else
+                   {"node": "Ask", "what": one, "column": column}) | more for one in what]
     return list({canonical(ask): ask for ask in found}.values())
 
 def sets_of(plan: Any) -> list[list[int]]:
@@ -453,7 +456,7 @@ def sets_of(plan: Any) -> list[list[int]]:
     need(all(kept == sorted({*kept} & {*range(len(columns))}) and sets.count(kept) == 1 for kept in sets)
          and all("sets" not in plan or one["count"] is not None for one in columns),
          "a total is over columns that are not grouped by")
-    need(not over or all(call["function"] not in ("QUANTILE", "COUNT DISTINCT") or (call["column"] is None
+    need(not over or all(call["function"] not in ("QUANTILE", "COUNT DISTINCT", *NAMES_SOME) or (call["column"] is None
          and all(over)) for call in plan["calls"]), "a total is of what does not add up")
     return sets
 
@@ -491,6 +494,7 @@ def cut_of(plan: Any, reach: SimpleNamespace, read: list[Any], others: list[Any]
                      and (reach.one > 1 or named)), "it counts other units, or nothing can cut one")
     return cut
 
+NAMES_SOME = ("TOP_K", "TOP_K DISTINCT")  # which groups are greatest, by their counts
 MOMENTS = ("VAR_POP", "VAR_SAMP", "STDDEV_POP", "STDDEV_SAMP")
 _BOTH = ("y", "x", "product")
 PAIRS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # what is read, and whose single value makes all public
@@ -529,6 +533,8 @@ def moved(ask: Any, reach: SimpleNamespace, grid: Any) -> dict[str, Any]:
     one = 1 if what == "distinct" else reach.one  # different values are whole, whatever a row counts
     most, across = one * max(abs(low), abs(high)), one * (high - low)
     lam = Fraction(min(groups, Fraction(reach.total, 1 if what == "units" else m) if reach.total else groups))
+    if "top" in ask:
+        return apart(ask, reach, most, lam)
     linf, l1, l2, where = most, lam * most, lam * most**2, keys or groups
     if reach.replaced:
         linf, l1, l2, where = across, 2 * lam * most, lam * max(across**2, 2 * most**2), keys or 2 * groups
@@ -538,6 +544,20 @@ def moved(ask: Any, reach: SimpleNamespace, grid: Any) -> dict[str, Any]:
     parts = number(ask["q"], True).denominator if "q" in ask else 1
     return {"coordinates": where, "linf": math.ceil(linf), "l1": math.ceil(l1), "l2_squared": math.ceil(l2),
             "unit": str(Fraction(2)**-(0 if "q" in ask else grid["exponent"]) / one / parts)}
+
+def apart(ask: Any, reach: SimpleNamespace, most: int, lam: Fraction) -> dict[str, Any]:
+    """Of names of the greatest, how far two counts of one group of keys move apart, over all groups of `among` keys.
+
+    With weights w of a unit's largest share in each group, which are at most 1 and add up to at most lam and to at most
+    the number of groups: w most where a unit is added, for all counts then move one way; (v + w) most where another
+    takes its place, and (v + w)^2 is at most 2 (v + w)."""
+    top, among, sides = ask["top"], ask["among"], 2 if reach.replaced else 1
+    need(type(top) is int and type(among) is int and 1 <= top <= among and reach.keys and reach.keys % among == 0,
+         "names are of no such keys")
+    groups = reach.keys // among
+    lam = min(lam, Fraction(groups))
+    return {"coordinates": groups, "linf": sides * most, "l1": sides * math.ceil(lam * most),
+            "l2_squared": sides**2 * math.ceil(lam * most**2), "unit": str(Fraction(1, reach.one))}
 
 def part_of(ask: Any, reach: SimpleNamespace, grid: Any) -> tuple[int, int]:
     """Between which two whole numbers one unit's part of a key lies, in steps of the grid, a whole row being 1."""
@@ -586,6 +606,10 @@ def derivation(ask: Any, reach: SimpleNamespace, moves: dict[str, Any]) -> list[
     who, one = "replacing " * reach.replaced, ", or all that are not shown," * reach.other
     if ask["what"] in OVERALL:
         return [*reach.words, f"{what}: {who}one unit moves it by at most 1"]
+    if "top" in ask:
+        return [*reach.words, f"which of {ask['among']} have the greatest of {what}: {who}one unit moves two of these "
+                f"counts apart by at most {shown(moves['linf'] * unit)}, in all groups together by at most "
+                f"{shown(moves['l1'] * unit)}"]
     whole = ask["what"] not in ("quantile", "distinct") and reach.units and always(reach, ask["column"])
     return [*reach.words, *([known] if whole else []),
             f"{what}: {who}one unit moves one key{one} by at most {shown(moves['linf'] * unit)}, "
@@ -719,8 +743,8 @@ def gaussian_delta(variance: Fraction, shift: int, epsilon: Fraction) -> Fractio
 # --- What the noise hides, and what it costs --------------------------------------------------------------------------
 def noise(claim: Any, moves: dict[str, Any], currency: str) -> str:
     """One noisy number: [DMNS] ln P(z)/P(z+s) = (|z+s| - |z|)/scale <= |s|/scale for each key; [CKS] theorem 4."""
-    need((claim["mechanism"] == "exponential") == (claim["ask"]["what"] == "quantile"),
-         "a quantile, and it alone, is chosen")
+    need((claim["mechanism"] == "exponential") == (claim["ask"]["what"] == "quantile" or "top" in claim["ask"]),
+         "a quantile is chosen, and so are names of the greatest, and nothing else is")
     if claim["mechanism"] == "exponential":
         return choice(claim, moves, currency)
     pure = (currency, claim["mechanism"]) == ("epsilon", "discrete_laplace")
@@ -741,15 +765,23 @@ def noise(claim: Any, moves: dict[str, Any], currency: str) -> str:
 def choice(claim: Any, moves: dict[str, Any], currency: str) -> str:
     """A candidate chosen with probability proportional to e^(rate score) ([MT]): where no score of key k moves by more
     than s_k, ln P/P' spans at most 2 rate s_k, so that epsilon adds up to 2 rate l1, and rho to the sum of
-    (2 rate s_k)^2 / 8 = rate^2 l2^2 / 2 ([CR])."""
+    (2 rate s_k)^2 / 8 = rate^2 l2^2 / 2 ([CR]). Names of the greatest: one choice after another among those left, in
+    each of which ln P/P' spans at most rate times how far two counts move apart ([MT], [CR])."""
     rate, epsilon, rho = number(claim["rate"]), number(claim["epsilon"]), number(claim["rho"])
     count, widest = claim["candidates"], claim["grid"]["upper"] - claim["grid"]["lower"] + 1
-    need(type(count) is int and 0 < count <= widest and rate > 0, "there is nothing to choose from")
+    top = claim["ask"].get("top", 0)
+    need(type(count) is int and 0 < count <= (claim["ask"]["among"] if top else widest) and rate > 0
+         and (not top or count == claim["ask"]["among"]), "there is nothing to choose from")
     need((epsilon == 0) != (rho == 0) and (currency == "epsilon" or epsilon == 0), "it is said to lose in two ways")
     lost = 2 * rate * moves["l1"] if epsilon else rate**2 * moves["l2_squared"] / 2
+    if top:
+        lost = top * (rate * moves["l1"] if epsilon else rate**2 * moves["l2_squared"] / 8)
     need(lost <= (epsilon or rho), "it hides less than it says")
     told = f"epsilon = 2 rate l1 = {shown(lost)}" if epsilon else f"rho = rate^2 l2^2 / 2 = {shown(lost)}"
-    return f"one of {claim['candidates']} candidates, chosen at rate {shown(rate)} in steps of {moves['unit']}: {told}"
+    if top:
+        told = f"epsilon = {top} rate l1 = {shown(lost)}" if epsilon else f"rho = {top} rate^2 l2^2 / 8 = {shown(lost)}"
+    some = f"{top or 'one'} of {claim['candidates']} candidates"
+    return f"{some}, chosen at rate {shown(rate)} in steps of {moves['unit']}: {told}"
 
 WITH_KEYS = {"laplace_threshold": "scale", "gaussian_threshold": "variance"}
 

@@ -59,7 +59,8 @@ def shown(curator: Any, question: Any, *, sorted_by_noise: bool = False, **price
 def _answer(answer: Any, sorted_by_noise: bool) -> dict[str, Any]:
     receipt = _public(answer.receipt)
     found = {name: getattr(answer, name) for name in ("columns", "shown", "notes", "confidence", "cost", "spent")}
-    chosen = isinstance(answer.receipt, Mapping) and answer.receipt.get("selection") is not None
+    chosen = isinstance(answer.receipt, Mapping) and (answer.receipt.get("selection") is not None or any(
+        "top" in one["ask"] for one in answer.receipt.get("readings", ())))  # which keys are shown follows noise
     if not (sorted_by_noise or chosen):
         keys = [place for place, how in enumerate(answer.shown) if how not in _VALUES]
         found["keys"] = [[row[place].value for place in keys] for row in answer.cells]
