@@ -16,8 +16,8 @@ COUNTS = (1, 2, 3, 7, 10, 2**24, 2**30 + 1)
 
 def wholes(luck: random.Random, many: int) -> list[tuple[int, int]]:
     """(whole, count): of all lengths, ties and what stands beside them, multiples of the count and what does."""
-    found = [(sign * (2**bits + more), count) for bits in (24, 53, 54, 55, 77, 84, 85, 86) for more in (-1, 0, 1)
-             for count in COUNTS for sign in (1, -1)]
+    found = [(sign * (2**bits + more), count) for bits in (24, 53, 54, 55, 62, 63, 64, 77, 84, 85, 86)
+             for more in (-1, 0, 1) for count in COUNTS for sign in (1, -1)]
     for _ in range(many):
         whole = luck.getrandbits(luck.choice((8, 32, 53, 54, 55, 63, 64, 84, 85, 86, 100, 120)))
         count = luck.choice((*COUNTS, luck.getrandbits(luck.choice((5, 20, 40))) + 1))

@@ -698,6 +698,7 @@ LONG: Final = (  # half a second or more, one of its cases
     "engines/test_levels.py::test_a_tree_with_more_parts_than_allowed_is_refused_before_it_is_written",
     "engines/test_levels.py::test_thirty_deep_is_short_and_runs",
     "engines/test_mutations.py::test_a_mistake_is_found",
+    "engines/test_relations.py::test_caps_of_groups_of_one_row_are_one_cap": 2,
     "engines/test_together.py::test_each_merged_plan_holds_each_question_once_and_each_sum_once",
     "engines/test_together.py::test_questions_under_conditions_of_their_own_are_read_and_grouped_at_once",
     "engines/test_together.py::test_together_is_one_by_one",

@@ -15,6 +15,7 @@ from typing import Final
 from dpcurator.engines.duckdb import rows
 from dpcurator.engines.duckdb.levels import TYPES, Levels, Parameters, integer
 from dpcurator.language.rows import Predicate
+from dpcurator.numbers.rational import INT64
 from dpcurator.plan.core import Scan
 from dpcurator.plan.core_relations import (
     Both,
@@ -176,12 +177,15 @@ def _made(fold: Folded, parameters: Parameters) -> str:
 
 
 def _nearest(whole: str) -> str:
-    """The double nearest to a 128-bit integer. Below 2**85 it is h * 2**32 + l with h < 2**53 and l < 2**32: h, l and
-    h * 2**32 are doubles, so one addition rounds, once. Beyond that by its digits, which DuckDB reads correctly
-    rounded; its own cast of 128 bits rounds twice."""
+    """The double nearest to a 128-bit integer. In 64 bits as the processor converts it, which rounds once, to even.
+    Below 2**85 it is h * 2**32 + l with h < 2**53 and l < 2**32: h, l and h * 2**32 are doubles, so one addition
+    rounds, once. Beyond that by its digits, which DuckDB reads correctly rounded; its own cast of 128 bits rounds
+    twice. The first is most sums, and six times as fast."""
     by_digits = f"TRY_CAST(CAST({whole} AS VARCHAR) AS DOUBLE)"
     added = _added(f"least(abs({whole}), {_most(85)})")
-    return f"CASE WHEN abs({whole}) > {_most(85)} THEN {by_digits} WHEN {whole} < 0 THEN -({added}) ELSE {added} END"
+    within = f"{whole} BETWEEN {integer(INT64.start, 'HUGEINT')} AND {integer(INT64.stop - 1, 'HUGEINT')}"
+    return (f"CASE WHEN {within} THEN CAST(TRY_CAST({whole} AS BIGINT) AS DOUBLE) WHEN abs({whole}) > {_most(85)} "
+            f"THEN {by_digits} WHEN {whole} < 0 THEN -({added}) ELSE {added} END")
 
 
 def _added(whole: str) -> str:

@@ -13,7 +13,8 @@ are written by `duckdb_rows`.
 Why it is fast: keys are numbers before grouping; g is computed only if a unit can be in more than max_groups keys;
 a sum is divided only for the groups that a cap binds, and of up to 2^26 rows in 64 bits, many times as fast as in 128;
 sums that fit 64 bits stay there; only units that a cap binds are joined to their factor; rows of which the relation has
-one for each unit, or unit and key, are not grouped again.
+one for each unit, or unit and key, are not grouped again, and their caps are one: each group has r = 1, so t = g, and
+f = min(1, max_groups / g, max_total / t) is min(1, min(max_groups, max_total) / g); no sum is divided, since c <= 1.
 Checked in tests/engines (conformance, and a variant of this text with two floors must fail it).
 """
 
@@ -21,7 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dpcurator.catalog.model import Kind, Value
@@ -330,8 +331,7 @@ def _per_unit(parts: Parts, key: list[str]) -> str:
     if one_row_each(parts):
         one = "CASE WHEN v{} IS NULL THEN 0::BIGINT ELSE 1::BIGINT END"
         columns = "".join(f", {one.format(counted_as(parts, index))} AS c{index}" for index in present)
-        whole = {index: summed_text(parts, index, f"CAST(v{index} AS HUGEINT)") for index in summed}
-        columns += "".join(f", {text} AS s{index}" for index, text in whole.items())
+        columns += "".join(f", coalesce(v{index}, 0) AS s{index}" for index in summed)
         columns += "".join(f", o{index}" for index in clamped_of(parts))
         return f"SELECT u, {', '.join(key)}, 1::BIGINT AS r{columns} FROM measured"
     counts = "".join(f", count(v{counted_as(parts, index)}) AS c{index}" for index in present)
@@ -379,6 +379,7 @@ def of_units(parts: Parts, key: list[str], parameters: Parameters) -> list[tuple
     k = ", ".join(key)
     steps: list[tuple[str, str]] = []
     weights, source = Weights.of(parts), "per_unit"
+    single = one_row_each(parts)
     if isinstance(parts.keys, Chosen):
         steps += _choose(parts, parts.keys, key, parameters)
         source = "kept"
@@ -388,7 +389,7 @@ def of_units(parts: Parts, key: list[str], parameters: Parameters) -> list[tuple
     if weights.bind:
         steps.append(("weighed", f"SELECT w, {weights.factor()} FROM spread_out WHERE {weights.bound()}"))
         source = f"{source} LEFT JOIN weighed ON u = w"
-    totals = [f"{_total(parts, sum_, weights)} AS t{index}" for index, sum_ in enumerate(parts.sums)
+    totals = [f"{_total(parts, sum_, weights, single)} AS t{index}" for index, sum_ in enumerate(parts.sums)
               if sum_.what != "distinct"]
     steps += _with_distinct(parts, key, ", ".join([k, *totals]), source, parameters)
     steps += [step for number in range(len(parts.histograms)) for step in _lying(parts, number, key, source, weights)]
@@ -443,7 +444,7 @@ def _facts(parts: Parts) -> str:
 
 def _counted(parts: Parts, weights: Weights) -> str:
     """The tallies. Units that lost keys are those of `spread`, whatever they have under the keys that are kept."""
-    scale, chosen = parts.scale, isinstance(parts.keys, Chosen)
+    scale, chosen = weights.scale, isinstance(parts.keys, Chosen)
     groups = [f"g > {integer(weights.h, 'BIGINT')}"] if weights.groups and not chosen else []
     rows = [f"longest > {integer(scale.max_rows, 'BIGINT')}"]
     if weights.total and scale.max_total is not None:
@@ -478,6 +479,8 @@ class Weights:
         scale, keys = parts.scale, parts.keys
         if one_row_each(parts, unit=True):  # a cap is 1 or more
             return cls(scale, 1, False, False)
+        if one_row_each(parts) and scale.max_total is not None:  # t = g, so f = min(1, min(max_groups, max_total) / g)
+            scale = replace(scale, max_groups=min(scale.max_groups, scale.max_total), max_total=None)
         most = len(keys.keys) if isinstance(keys, Listed) else keys.max_groups
         h = min(scale.max_groups, most)
         total = scale.max_total is not None and scale.max_total < scale.max_rows * h
@@ -560,16 +563,31 @@ def _bytes(name: str, kind: Kind) -> str:
     return f"CASE WHEN {name} IS NULL THEN 'n0:' ELSE '{tag}' || CAST(strlen({text}) AS VARCHAR) || ':' || {text} END"
 
 
-def _total(parts: Parts, sum_: Sum, weights: Weights) -> str:
+def _total(parts: Parts, sum_: Sum, weights: Weights, single: bool) -> str:
+    """single: a unit has one row in a key, so c is 0 or 1, never past a cap: n' = c floor(one f) and S' = S n'."""
     one = integer(parts.scale.one, "BIGINT")
     most = integer(parts.scale.max_rows, "BIGINT")
     if sum_.what == "units":
         return f"sum({weights.unit()})"
     c = "r" if sum_.what == "rows" else f"c{sum_.measure}"
+    if single and sum_.what != "values":
+        return f"sum({c} * ({weights.scaled(one)}))"
+    if single:
+        return _total_of_single_values(parts, sum_.measure, weights)
     count = weights.scaled(f"{one} * least({c}, {most})")
     if sum_.what != "values":
         return f"sum({count})"
     return _total_of_values(parts, sum_.measure, count, weights)
+
+
+def _total_of_single_values(parts: Parts, measure: int, weights: Weights) -> str:
+    """The sum of S n', where S is one measured value: one * S where nothing binds, added up unscaled."""
+    s, one = f"s{measure}", integer(parts.scale.one, "HUGEINT")
+    if not weights.bind:
+        return f"coalesce({one} * sum({s}), 0)"
+    scaled = f"CAST({s} AS HUGEINT) * ({weights.scaled(integer(parts.scale.one, 'BIGINT'))})"
+    return (f"coalesce({one} * sum(CASE WHEN den IS NULL THEN {s} ELSE 0 END), 0)"
+            f" + coalesce(sum(CASE WHEN den IS NULL THEN NULL ELSE {scaled} END), 0)")
 
 
 def _total_of_values(parts: Parts, measure: int, count: str, weights: Weights) -> str:
