@@ -10,18 +10,15 @@ Checked in tests/cli/test_formats.py.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 import tempfile
 from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dpcurator.errors import Misconfigured, Refusal
-from dpcurator.numbers import decimal_text
 from dpcurator.numbers.text_table import printable
 
 if TYPE_CHECKING:
@@ -50,31 +47,12 @@ def text_of(answer: Answer, how: Format) -> str:
     if how is Format.JSON:
         return json.dumps(answer.as_json(), ensure_ascii=False, indent=2)
     if how is Format.CSV:
-        return _csv(answer)
+        from dpcurator.release.frames import to_csv
+
+        return to_csv(answer)
     if how is Format.MARKDOWN:
         return _markdown(answer)
     return answer.to_html() if how is Format.HTML else str(answer)
-
-
-def _csv(answer: Answer) -> str:
-    from dpcurator.release.frames import series_of
-
-    series = series_of(answer)
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*(one.name for one in series), f"cost ({answer.currency})", "receipt"])
-    paid = ["" if answer.made_up else decimal_text(answer.cost), answer.receipt_id or ""]
-    for row in zip(*(one.values for one in series), strict=True):
-        writer.writerow([*map(_plain, row), *paid])
-    return out.getvalue().rstrip("\n")
-
-
-def _plain(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return value.isoformat() if hasattr(value, "isoformat") else str(value)
 
 
 def _markdown(answer: Answer) -> str:

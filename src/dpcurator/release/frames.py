@@ -173,3 +173,29 @@ def _for_pandas(pd: Any, one: Series) -> Any:
             bare = [None if value is None else value.replace(tzinfo=None) for value in one.values]
             return pd.Series(np.array(bare, dtype="datetime64[us]")).dt.tz_localize("UTC")
     return pd.Series(one.values, dtype=None if one.values else object)
+
+
+def to_csv(answer: Answer) -> str:
+    """One line for each row, under the names of the data frames: values as they are, the ends of each interval, then
+    what the answer costs and the receipt's id. Missing is empty."""
+    import csv
+    import io
+
+    from dpcurator.numbers import decimal_text
+
+    series = series_of(answer)
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([*(one.name for one in series), f"cost ({answer.currency})", "receipt"])
+    paid = ["" if answer.made_up else decimal_text(answer.cost), answer.receipt_id or ""]
+    for row in zip(*(one.values for one in series), strict=True):
+        writer.writerow([*map(_written, row), *paid])
+    return out.getvalue().rstrip("\n")
+
+
+def _written(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)

@@ -21,6 +21,7 @@ from dpcurator.server.replies import STEWARD as STEWARD
 from dpcurator.server.replies import Denied
 
 ANALYST, AUDITOR = "analyst", "auditor"
+INSIDE: Final = "dpcurator.account"  # in the scope of a request that the page makes: who is signed in there, or None
 _LONGEST: Final = 512  # letters of a header that may hold a token
 _MOST_WAITING: Final = 64
 _CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="dpcurator"'}

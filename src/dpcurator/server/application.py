@@ -27,9 +27,11 @@ from starlette.exceptions import HTTPException
 from dpcurator.curator.curator import Curator
 from dpcurator.errors import DpcuratorError, Fault, Misconfigured, Refusal
 from dpcurator.ledger.accounts import Account, checked_name, new_token
-from dpcurator.server.access import ANALYST, AUDITOR, STEWARD, Access, require
+from dpcurator.server.access import ANALYST, AUDITOR, INSIDE, STEWARD, Access, require
 from dpcurator.server.forms import Ask, AskBatch, Grant, Look, LookBatch, Pay, PayBatch, Refresh
 from dpcurator.server.limits import Application, Guard, Scope, Work
+from dpcurator.server.page.pages import add_pages
+from dpcurator.server.page.visitor import whose
 from dpcurator.server.replies import malformed, plain, problem
 from dpcurator.server.standing import Standing
 from dpcurator.values import Json
@@ -56,6 +58,7 @@ def application(
     _questions(app)
     _answers(app)
     _steward(app)
+    add_pages(app)
     return Guard(app, look=_looked(app), key=app.state.standing.key, **guarded)
 
 
@@ -65,9 +68,11 @@ def _looked(app: FastAPI) -> Callable[[Scope], Awaitable[str]]:
 
     async def look(scope: Scope) -> str:
         path = scope["path"]
-        if not path.startswith("/v1/") or f"{scope['method']} {path}" in PUBLIC:
+        if f"{scope['method']} {path}" in PUBLIC:
             return ""
         ledger = await run_in_threadpool(_guarded(app.state.standing.ledger))
+        if not path.startswith("/v1/"):
+            return await whose(Request(scope), app.state.sessions, ledger)
         account = await app.state.access.account(ledger, Headers(scope=scope).get("authorization"))
         return str(account.analyst)
 
@@ -119,7 +124,8 @@ def _signed_in(*roles: str) -> Any:
     ) -> Account:
         state = request.app.state
         ledger = await run_in_threadpool(_guarded(state.standing.ledger))
-        account: Account = await state.access.account(ledger, authorization)
+        inside: Account | None = request.scope.get(INSIDE)  # the page has found who it is, for this very request
+        account: Account = inside or await state.access.account(ledger, authorization)
         request.state.account, request.state.role = account.analyst, account.role
         require(account, roles)
         return account
@@ -351,7 +357,8 @@ def _steward(app: FastAPI) -> None:
             def seen(table: str, rows: int, part: float) -> None:
                 told({"table": table, "rows": rows, "part": part})
 
-            return {"report": refresh_all(declaration, progress=seen, name=form.version).as_json()}
+            report = refresh_all(declaration, progress=seen, name=form.version)
+            return {"report": report.as_json(), "text": str(report)}
 
         return StreamingResponse(_lines(work), media_type="application/x-ndjson")
 

@@ -247,7 +247,9 @@ class _Sent:
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            message["headers"] = [*message.get("headers", []), *_SAFE]
+            said = list(message.get("headers", []))
+            named = {name.lower() for name, _ in said}  # a page says itself what it may load
+            message["headers"] = [*said, *(one for one in _SAFE if one[0] not in named)]
             if self.signing is not None:
                 self._head = message
                 return

@@ -20,19 +20,20 @@ Stamps = tuple[Stamp | None, ...]
 
 
 class Standing:
-    """catalog: a path to curator.toml. tick: of its curator. Safe to share among threads."""
+    """catalog: a path to curator.toml. tick: of its curator. state: the folder of what it keeps. Safe to share among
+    threads."""
 
     def __init__(self, catalog: Path, tick: float = 0.0) -> None:
         self.place, self.tick = catalog, tick
         self._lock = threading.Lock()
         self._curator: tuple[Stamps, Curator] | None = None
         self._ledger: tuple[Stamps, SigningKey, Ledger] | None = None
-        self._state = load(catalog).state
+        self.state = load(catalog).state
 
     def curator(self) -> Curator:
         """Over the snapshot in force. Raises Misconfigured where there is none."""
         with self._lock:
-            now = (*self._stamps(), _stamp(self._state / "facts.json"))
+            now = (*self._stamps(), _stamp(self.state / "facts.json"))
             if self._curator is None or self._curator[0] != now:
                 opened = curator_of(load(self.place))
                 opened.tick = self.tick
@@ -57,7 +58,7 @@ class Standing:
             return self._ledger[1:]
 
     def _stamps(self) -> Stamps:
-        return _stamp(self.place), _stamp(self._state / KEY)
+        return _stamp(self.place), _stamp(self.state / KEY)
 
 
 def _stamp(path: Path) -> Stamp | None:
