@@ -26,7 +26,8 @@ from .conftest import COUNT, ROLES, Served, clinic, run
 ALL, READERS, STEWARD = frozenset(ROLES.values()), frozenset({"steward", "auditor"}), frozenset({"steward"})
 WHO = {"analyst": "ana", "auditor": "aud", "steward": "stu", "nobody": None}
 FORMS = {"/ask": {"sql": COUNT, "amount": "0.01", "currency": "epsilon"}, "/ask/check": {"sql": COUNT},
-         "/ask/rehearse": {"sql": COUNT, "spend": "1%"}, "/verify": {"receipt": "{}"}, "/data/refresh": {"version": "v"},
+         "/ask/rehearse": {"sql": COUNT, "spend": "1%"}, "/verify": {"receipt": "{}"},
+         "/data/refresh": {"version": "v"},
          "/people": {"name": "ana", "do": "limit", "limit": "900"}, "/sign-in": {"token": "nobody"}}
 ALLOWED: dict[str, frozenset[str]] = {
     **dict.fromkeys(("GET /static/{name}", "GET /sign-in", "POST /sign-in", "POST /sign-out", "GET /verify",
@@ -283,7 +284,8 @@ def test_asked_without_a_script_the_answer_is_the_servers(browse: Browse, served
     assert "GROUP BY city" in page.text
     csv = ana.client.get(f"{name}/1/csv")
     assert csv.headers["content-disposition"].startswith("attachment")
-    assert [line.split(",")[1] for line in csv.text.splitlines()[1:]] == [str(row[1]["value"]) for row in answer["rows"]]
+    values = [str(row[1]["value"]) for row in answer["rows"]]
+    assert [line.split(",")[1] for line in csv.text.splitlines()[1:]] == values
     assert ana.client.get(f"{name}/1/json").json() == answer
     receipt = ana.client.get(f"{name}/1/receipt")
     assert receipt.json() == answer["receipt"]
@@ -376,7 +378,8 @@ def test_hostile_names_keys_and_questions_are_text(tmp_path: Path) -> None:
     place, tokens = clinic(tmp_path)
     place.write_text(
         '[curator]\nprotects = "people <b>"\n[ledger]\nepsilon = 1000\n[tables.t]\nfile = "rows.csv"\nunit = "who"\n'
-        f'max_rows = 1\nmax_groups = 1\n[tables.t.columns]\nwho = "text"\nmuch = {{ type = "integer", bounds = [0, 9] }}\n'
+        'max_rows = 1\nmax_groups = 1\n[tables.t.columns]\nwho = "text"\n'
+        'much = { type = "integer", bounds = [0, 9] }\n'
         f'kind = {{ type = "text", keys = ["x", {name}] }}\n'
     )
     from dpcurator.catalog.load import load
@@ -432,7 +435,8 @@ def test_the_vendored_script_is_the_pinned_one_with_its_licence() -> None:
     static = HERE / "static"
     told = json.loads((static / "vendored.json").read_text())
     own = {"page.js", "page.css", "icon.svg", "vendored.json"}
-    assert {path.name for path in static.iterdir()} - own == {n for name, one in told.items() for n in (name, one["text"])}
+    named = {*told, *(one["text"] for one in told.values())}
+    assert {path.name for path in static.iterdir()} - own == named
     for name, one in told.items():
         assert sha256((static / name).read_bytes()).hexdigest() == one["sha256"], name
         assert one["version"] in (static / name).read_text()

@@ -1,7 +1,7 @@
 """Pictures of answers and of what was spent, as numbers that a template draws as SVG.
 
 The picture is made here and not in the browser: what is drawn is a handful of bars, and a script that can draw
-anything is ten times larger than all else on the page (docs/decisions/0027). Lengths are in percent of the width, so
+anything is ten times larger than all else on the page (docs/decisions/0028). Lengths are in percent of the width, so
 letters keep their size on any screen. What a bar is, with its interval and its words, is said in `plots/answer.py`.
 Checked in tests/server/test_page.py.
 """

@@ -8,9 +8,9 @@ Checked in tests/server/test_sessions.py.
 
 from __future__ import annotations
 
+import base64
 import hmac
 import os
-import secrets
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -43,7 +43,7 @@ class Sessions:
 
     def begin(self, account: Account) -> str:
         """A new session of an account; what its cookie holds. Raises Misconfigured where none can be kept."""
-        name, now = secrets.token_urlsafe(32), self.now()
+        name, now = random_name(), self.now()
         with self._file(make=True) as file:
             file.execute("DELETE FROM session WHERE began <= ? OR seen <= ?", (now - LONGEST, now - IDLE))
             file.execute(
@@ -88,6 +88,11 @@ class Sessions:
         except (OSError, sqlite3.Error):
             raise Misconfigured("sessions cannot be kept.", where=str(self.place),
                                 cure="Let the server write there, or take the file away: all sign in again.") from None
+
+
+def random_name() -> str:
+    """256 bits of the operating system's randomness, as a cookie holds them."""
+    return base64.urlsafe_b64encode(os.urandom(32)).decode().rstrip("=")
 
 
 def _hash(name: str) -> str:

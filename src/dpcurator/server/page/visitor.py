@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hmac
 import re
-import secrets
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
@@ -25,7 +24,7 @@ from starlette.responses import Response
 from dpcurator.errors import Refusal
 from dpcurator.ledger import Ledger
 from dpcurator.ledger.accounts import Account
-from dpcurator.server.page.sessions import LONGEST, Sessions
+from dpcurator.server.page.sessions import LONGEST, Sessions, random_name
 from dpcurator.server.replies import Denied
 
 _SESSION, _VISIT = "dpcurator", "dpcurator-visit"
@@ -64,7 +63,7 @@ async def visitor_of(request: Request, sessions: Sessions) -> Visitor:
             request.state.account, request.state.role = account.analyst, account.role
             return Visitor(account, name)
     visit = _cookie(request, _VISIT)
-    return Visitor(None, visit or secrets.token_urlsafe(32), new=visit is None)
+    return Visitor(None, visit or random_name(), new=visit is None)
 
 
 async def whose(request: Request, sessions: Sessions, ledger: Ledger) -> str:
