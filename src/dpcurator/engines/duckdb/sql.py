@@ -32,7 +32,7 @@ from dpcurator.engines.duckdb.relations import NOTHING, Given, filtered
 from dpcurator.engines.duckdb.relations import scan_text as scan_text
 from dpcurator.engines.limits import MAX_RANGE, MAX_TABLE_ROWS, Parts, check_core
 from dpcurator.numbers.rational import INT64
-from dpcurator.plan.core import Chosen, CorePlan, Grid, Listed, Product, ScaleDown, Sum, key_bytes
+from dpcurator.plan.core import Chosen, CorePlan, Grid, Histogram, Listed, Product, ScaleDown, Sum, key_bytes
 from dpcurator.plan.core_relations import distinct_columns
 from dpcurator.values import Exact
 
@@ -316,7 +316,7 @@ def _each_row(parts: Parts, key: list[str], parameters: Parameters) -> list[tupl
         counts.append(f", count(*){where} AS m{index}")
     found = []
     for number, lie in enumerate(parts.histograms):
-        counted = f"SELECT {k}, v{lie.measure} // {integer(lie.step, 'BIGINT')} AS b, {one} * count(*) AS d"
+        counted = f"SELECT {k}, {_place(lie)} AS b, {one} * count(*) AS d"
         counted += f" FROM measured WHERE v{lie.measure} IS NOT NULL GROUP BY {k}, b"
         found.append((f"lying{number}", f"SELECT {k}, {_LIES} FROM ({counted}) GROUP BY {k}"))
     columns = ", ".join([k, *filter(None, [totals])]) + "".join(counts)
@@ -332,10 +332,15 @@ def _per_unit(parts: Parts, key: list[str]) -> str:
         one = "CASE WHEN v{} IS NULL THEN 0::BIGINT ELSE 1::BIGINT END"
         columns = "".join(f", {one.format(counted_as(parts, index))} AS c{index}" for index in present)
         columns += "".join(f", coalesce(v{index}, 0) AS s{index}" for index in summed)
+        columns += "".join(f", CAST('1' AS UBIGINT) AS a{number}" for number in range(len(parts.histograms)))
         columns += "".join(f", o{index}" for index in clamped_of(parts))
         return f"SELECT u, {', '.join(key)}, 1::BIGINT AS r{columns} FROM measured"
     counts = "".join(f", count(v{counted_as(parts, index)}) AS c{index}" for index in present)
     columns = counts + "".join(f", {summed_text(parts, index, f'sum(v{index})')} AS s{index}" for index in summed)
+    columns += "".join(  # of as many bits as there are values only where no two have a candidate in common
+        f", bit_or(CAST('1' AS UBIGINT) << CAST({_place(lie)} % 64 AS UBIGINT)) AS a{number}"
+        for number, lie in enumerate(parts.histograms)
+    )
     columns += "".join(f", bool_or(o{index}) AS o{index}" for index in clamped_of(parts))
     k = ", ".join(key)
     return f"SELECT u, {k}, count(*) AS r{columns} FROM measured GROUP BY u, {k}"
@@ -410,30 +415,52 @@ def _with_distinct(
 
 
 def _lying(parts: Parts, number: int, key: list[str], source: str, weights: Weights) -> list[tuple[str, str]]:
-    """The sum of floor(d n' / c) at each candidate, from each unit's own d there and c in all. Rows of units that no
-    cap scales down count whole, and are not grouped by unit and candidate again; of the others d n' <= 2**84, and in 64
-    bits where c is so small."""
+    """The sum of floor(d n' / c) at each candidate, from each unit's own d there and c in all.
+
+    A row of a unit that no cap scales down counts whole, and of listed keys only those of the others are looked up.
+    For these it is d floor(n' / c) + floor(d (n' mod c) / c), the second being 0 at d = 1: so each row adds the first,
+    and rows are grouped by unit and candidate again only where several may lie together. d (n' mod c) <= c n', in 64
+    bits where c is so small, else below 2**84."""
     lie, scale, k = parts.histograms[number], parts.scale, ", ".join(key)
     c, v = f"c{lie.measure}", f"v{lie.measure}"
+    b = _place(lie)
+    if one_row_each(parts) and not weights.bind and isinstance(parts.keys, Listed):
+        counted = f"SELECT {k}, {b} AS b, {integer(scale.one, 'HUGEINT')} * count(*) AS d FROM measured"
+        return [(f"lying{number}",
+                 f"SELECT {k}, {_LIES} FROM ({counted} WHERE {v} IS NOT NULL GROUP BY {k}, b) GROUP BY {k}")]
     count = weights.scaled(f"{integer(scale.one, 'BIGINT')} * least({c}, {integer(scale.max_rows, 'BIGINT')})")
     own = ", ".join(f"{name} AS h{index}" for index, name in enumerate(key))
-    alike = "=" if isinstance(parts.keys, Listed) else "IS NOT DISTINCT FROM"  # chosen keys may be missing
-    on = " AND ".join(f"{name} {alike} h{index}" for index, name in enumerate(key))
+    listed = isinstance(parts.keys, Listed)
+    on = " AND ".join(  # chosen keys may be missing
+        f"{name} {'=' if listed else 'IS NOT DISTINCT FROM'} h{index}" for index, name in enumerate(key)
+    )
     free = f"{c} <= {scale.max_rows}{weights.free()}"
+    bound = f" WHERE {c} > 0 AND NOT ({free})" if listed else ""  # rows of keys that are not chosen are dropped
     narrow = integer(MAX_RANGE // (scale.one * scale.max_rows), "BIGINT")
-    share = f"CASE WHEN c <= {narrow} THEN d * n // c ELSE CAST(CAST(d AS HUGEINT) * n // c AS BIGINT) END"
-    weighed, rows = f"weighed_rows{number}", f"lying_rows{number}"
-    scaled = f"SELECT {k}, b, count(*) AS d, any_value(n) AS n, any_value(c) AS c FROM {rows} WHERE NOT free"
+    share = f"CASE WHEN c <= {narrow} THEN least(d, {narrow}) * m // c"
+    share += " ELSE CAST(CAST(d AS HUGEINT) * m // c AS BIGINT) END"
+    weighed, found = f"weighed_rows{number}", f"lying_rows{number}"
     return [
-        (weighed, f"SELECT u AS o, {own}, CAST({count} AS BIGINT) AS n, {c} AS c, {free} AS free FROM {source}"),
-        (rows, f"SELECT u, {k}, {v} // {integer(lie.step, 'BIGINT')} AS b, n, c, free"
-               f" FROM measured JOIN {weighed} ON u = o AND {on} WHERE {v} IS NOT NULL"),
+        (f"bound_rows{number}",
+         f"SELECT u AS o, {own}, CAST({count} AS BIGINT) AS n, greatest({c}, 1) AS c, bit_count(a{number}) AS a"
+         f" FROM {source}{bound}"),
+        (weighed, f"SELECT * EXCLUDE (n, a), n // c AS q, CASE WHEN a = c THEN 0 ELSE n % c END AS m"
+                  f" FROM bound_rows{number}"),
+        (found, f"SELECT u, {k}, {b} AS b, c, q, m FROM measured {'LEFT ' if listed else ''}JOIN {weighed}"
+                f" ON u = o AND {on} WHERE {v} IS NOT NULL"),
         (f"found{number}",
-         f"SELECT {k}, b, {integer(scale.one, 'HUGEINT')} * count(*) AS d FROM {rows} WHERE free GROUP BY {k}, b"
-         f" UNION ALL SELECT {k}, b, sum({share}) AS d FROM ({scaled} GROUP BY u, {k}, b) GROUP BY {k}, b"),
+         f"SELECT {k}, b, sum(coalesce(q, {integer(scale.one, 'BIGINT')})) AS d FROM {found} GROUP BY {k}, b"
+         f" UNION ALL SELECT {k}, b, sum({share}) AS d FROM (SELECT {k}, b, count(*) AS d, any_value(m) AS m,"
+         f" any_value(c) AS c FROM {found} WHERE m > 0 GROUP BY u, {k}, b HAVING count(*) > 1) GROUP BY {k}, b"),
         (f"lying{number}",
          f"SELECT {k}, {_LIES} FROM (SELECT {k}, b, sum(d) AS d FROM found{number} GROUP BY {k}, b) GROUP BY {k}"),
     ]
+
+
+def _place(lie: Histogram) -> str:
+    """At which candidate a row's value lies: there are at most 2**16."""
+    place = f"v{lie.measure}" if lie.step == 1 else f"v{lie.measure} // {integer(lie.step, 'BIGINT')}"
+    return f"CAST({place} AS USMALLINT)"
 
 
 def _facts(parts: Parts) -> str:
