@@ -304,7 +304,8 @@ def test_the_product_calls_it_and_does_not_hold_without_it(clinic, capsys, monke
         fine = run(capsys, "verify", "one.json", *extra)
         assert fine.code == 0
         assert "ok  independent check: all its" in fine.out
-    monkeypatch.setattr(verifying, "file_steps", lambda *_, **__: [("cost", False, "the cost is not the sum of the losses")])
+    no = [("cost", False, "the cost is not the sum of the losses")]
+    monkeypatch.setattr(verifying, "file_steps", lambda *_, **__: no)
     lied = run(capsys, "verify", "one.json")
     assert lied.code == 1
     assert "NO  independent check: cost: the cost is not the sum of the losses" in lied.out
