@@ -49,7 +49,7 @@ MAY: dict[str, set[str]] = {
                 "pricing", "privacy", "receipts", "release", "snapshot"},
     "break_me": {"auditing", "catalog", "curator", "engines", "ledger", "plan", "pricing", "release"},
     "client": {"catalog", "fronts", "language", "ledger", "pricing", "receipts", "release"},  # of the ledger: keys
-    "server": {"catalog", "curator", "ledger", "plots", "receipts", "release", "snapshot"},
+    "server": {"catalog", "curator", "ledger", "plan", "plots", "pricing", "receipts", "release", "snapshot"},
     "plots": {"accounting", "auditing", "mechanisms", "privacy", "release"},
     "__main__": {"cli"},
     "cli": {"accounting", "auditing", "break_me", "catalog", "client", "curator", "engines", "fronts", "ledger",

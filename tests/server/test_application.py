@@ -16,15 +16,18 @@ BODIES: dict[str, Any] = {
     "POST /v1/quote": {"sql": COUNT, "spend": "1%"}, "POST /v1/quote/batch": {"questions": [COUNT], "spend": "1%"},
     "POST /v1/rehearse": {"sql": COUNT}, "POST /v1/ask": {"sql": COUNT, "epsilon": "0.01"},
     "POST /v1/batch": {"questions": [COUNT], "epsilon": "0.01"}, "POST /v1/refresh": {"version": "one"},
-    "POST /v1/users/{name}": {"limit": 5}, "POST /v1/reopen": None, "POST /v1/verify": {},
+    "POST /v1/explain": {"sql": COUNT}, "POST /v1/caps": {"sql": COUNT},
+    "POST /v1/rows-per-unit/menu": {"table": "visits"},
+    "POST /v1/rows-per-unit": {"table": "visits", "epsilon": "0.01"}, "POST /v1/users/{name}": {"limit": 5},
+    "POST /v1/reopen": None, "POST /v1/verify": {},
 }
 ALL, READERS, STEWARD = frozenset(ROLES.values()), frozenset({"steward", "auditor"}), frozenset({"steward"})
 ALLOWED: dict[str, frozenset[str]] = {  # None is whoever sends no token
     **dict.fromkeys(("GET /health", "GET /v1/key", "POST /v1/verify", "GET /v1/openapi.json"), ALL | {"nobody"}),
     **dict.fromkeys(("GET /v1/tables", "POST /v1/menu", "POST /v1/menu/batch", "POST /v1/quote", "POST /v1/quote/batch",
-                     "POST /v1/rehearse", "GET /v1/budget", "GET /v1/answers", "GET /v1/answers/{name}",
-                     "GET /v1/receipts/{name}"), ALL),
-    **dict.fromkeys(("POST /v1/ask", "POST /v1/batch"), frozenset({"analyst", "steward"})),
+                     "POST /v1/rehearse", "POST /v1/explain", "POST /v1/caps", "POST /v1/rows-per-unit/menu",
+                     "GET /v1/budget", "GET /v1/answers", "GET /v1/answers/{name}", "GET /v1/receipts/{name}"), ALL),
+    **dict.fromkeys(("POST /v1/ask", "POST /v1/batch", "POST /v1/rows-per-unit"), frozenset({"analyst", "steward"})),
     **dict.fromkeys(("GET /v1/log", "GET /v1/ledger"), READERS),
     **dict.fromkeys(("GET /v1/check", "POST /v1/refresh", "POST /v1/reopen", "GET /v1/users", "POST /v1/users/{name}"),
                     STEWARD),
@@ -127,6 +130,54 @@ def test_a_batch_is_one_charge(served: Served) -> None:
         after = client.get("/v1/budget").json()["mine"]["spent"]
         assert 0 < float(after) - float(before) <= 0.0600001
         assert client.get(f"/v1/answers/{answers[0]['receipt']['request'][:10]}").json() != []
+
+
+def test_totals_come_with_an_answer_and_cost_nothing(served: Served) -> None:
+    body = {"epsilon": "0.055", "totals": [{"by": []}, {"by": ["city"], "columns": ["n"]}]}
+    said = served.ask("ana", **body).json()
+    rows = [row[1]["value"] for row in said["rows"]]
+    assert abs(said["totals"][0]["rows"][0][0]["value"] - sum(rows)) <= 1  # two numbers and their sum, each rounded
+    assert [row[1]["value"] for row in said["totals"][1]["rows"]] == rows
+    assert all(one["receipt"] is None for one in said["totals"])
+    again = served.ask("ana", **body | {"stored": True}).json()
+    assert (again["totals"][0]["rows"], again["repeated"]) == (said["totals"][0]["rows"], True)
+    before = served.client("ana").get("/v1/budget").json()["mine"]["spent"]
+    for wrong, words in (({"totals": [{"by": ["age"]}]}, "age"), ({"totals": [{}]}, "totals.0.by"),
+                         ({"stored": True, "sql": "SELECT COUNT(*) AS n FROM visits WHERE age > 77", "totals": None},
+                          "not stored"),
+                         ({"stored": True, "fresh": True}, "not stored yet")):
+        refused = served.ask("ana", **body | {"epsilon": "0.056"} | wrong)
+        assert (refused.status_code, words in refused.text) == (400, True), refused.text
+    assert served.client("ana").get("/v1/budget").json()["mine"]["spent"] == before
+
+
+def test_what_a_question_does_is_told_without_the_engine(served: Served) -> None:
+    found = served.client("bob").post("/v1/explain", json={"sql": f"{COUNT} -- a word of mine"})
+    told = found.json()
+    assert told["plan"][:2] == ["rows of visits, a unit's by patient_id", "grouped by city (2 listed): 2 keys"]
+    assert told["quote"]["epsilon"] == "10"  # 1 % of the budget
+    assert told["text"].startswith("plan:\n  rows of visits")
+    assert "one unit moves" in told["text"]
+    for word in ("CREATE", "CTE", "AS MATERIALIZED", "$1", "of mine"):
+        assert word not in found.text
+    menu = served.client("bob").post("/v1/caps", json={"sql": COUNT, "epsilon": "0.1"}).json()
+    assert [set(one) for one in menu["caps"]] == [{"max_total", "error_bars"}] * len(menu["caps"])
+    within = served.client("bob").post("/v1/quote", json={"sql": COUNT, "within": {"n": "5% of 9000"}}).json()
+    assert within["error_bars"][0]["error"] <= 450
+
+
+def test_rows_per_unit_are_paid_as_any_answer(served: Served) -> None:
+    with served.client("bob") as bob:
+        menu = bob.post("/v1/rows-per-unit/menu", json={"table": "visits"}).json()
+        assert menu["sql"].startswith("SELECT")
+        body = {"table": "visits", "epsilon": "0.045"}
+        told = bob.post("/v1/rows-per-unit", json=body, headers={"Idempotency-Key": "rows"}).json()
+        assert told["answer"]["receipt"]["analyst"] == "bob"
+        assert [one["rows"] for one in told["counts"]][-1] is None
+        again = bob.post("/v1/rows-per-unit", json=body, headers={"Idempotency-Key": "rows"}).json()
+        assert (again["counts"], again["answer"]["repeated"]) == (told["counts"], True)
+        assert bob.post("/v1/rows-per-unit", json={"table": "vists"}).status_code == 400
+        assert bob.post("/v1/rows-per-unit", json={"table": "visits"}).status_code == 400  # no price
 
 
 def test_a_limit_and_a_revoked_token_hold_from_the_next_request_on(served: Served) -> None:

@@ -38,6 +38,28 @@ def test_a_question_is_asked_priced_and_answered(there: Served, capsys: Any) -> 
     assert run(capsys, "--server", there.url, "ask", COUNT, "--rehearse").out.startswith("MADE UP")
 
 
+def test_totals_explain_and_caps_read_as_beside_the_data(there: Served, capsys: Any) -> None:
+    priced = ["--epsilon", "0.023"]
+    asked = run(capsys, "--server", there.url, "ask", COUNT, *priced, "--totals", "()")
+    assert "totals of receipt" in asked.out
+    told = run(capsys, "--server", there.url, "ask", COUNT, *priced, "--totals", "()", "--json").json
+    assert len(told["totals"]) == 1
+    explained = run(capsys, "--server", there.url, "explain", COUNT).out
+    assert "grouped by city (2 listed)" in explained
+    assert "the engine would run" not in explained
+    menu = run(capsys, "--server", there.url, "quote", COUNT, "--caps", *priced).out
+    assert menu.split()[0] == "max_total"
+    assert run(capsys, "--server", there.url, "quote", COUNT).out.split()[:3] == ["spend", "epsilon", "n"]
+    assert "left after" in run(capsys, "--server", there.url, "caps", "visits").out
+    assert run(capsys, "--server", there.url, "caps", "visits", "--sql").out.startswith("SELECT")
+    paid = run(capsys, "--server", there.url, "caps", "visits", *priced, "--receipt", "caps.json")
+    assert "shares are of the noisy counts" in paid.out
+    assert run(capsys, "verify", "caps.json", "--alone").code == 0
+    cut = [run(capsys, "--server", there.url, "quote", COUNT, *priced, *flag, "--json").json
+           for flag in ([], ["--no-cut"])]
+    assert ["cut" in one and one["cut"] is not None for one in cut] == [True, False]
+
+
 def test_questions_of_a_file_are_one_charge(there: Served, capsys: Any) -> None:
     Path("q.sql").write_text(f"{COUNT.replace('GROUP', 'WHERE age > 30 GROUP')}; SELECT AVG(age) AS a FROM visits")
     assert run(capsys, "--server", there.url, "ask", "--file", "q.sql").code == 0
@@ -50,7 +72,8 @@ def test_questions_of_a_file_are_one_charge(there: Served, capsys: Any) -> None:
     (["ask", "SELECT city FROM visits", "--epsilon", "1"], 2, "row"),
     (["ask", COUNT, "--epsilon", "9999"], 3, "own limit"),
     (["refresh"], 2, "Leave out --server"), (["log"], 2, "Leave out --server"),
-    (["ask", COUNT, "--epsilon", "1", "--totals", "()"], 2, "totals"), (["receipt", "nope"], 2, "no receipt"),
+    (["ask", COUNT, "--epsilon", "1", "--totals", "age"], 2, "age"), (["caps", "vists"], 2, "visits"),
+    (["receipt", "nope"], 2, "no receipt"),
 ])
 def test_errors_end_as_beside_the_data(words: list[str], code: int, told: str, there: Served, capsys: Any) -> None:
     ended = run(capsys, "--server", there.url, *words)

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from dpcurator.cli.application import HERE, AsJson, Catalog, command, show, show_json
-from dpcurator.cli.distant import ask_there, budget_there
+from dpcurator.cli.distant import ask_there, budget_there, given, unpriced
 from dpcurator.cli.drawing import Drawing
 from dpcurator.cli.formats import Format, absent, chosen, text_of, write
 from dpcurator.cli.place import connected
@@ -90,8 +90,6 @@ def ask(
                       cure="Ask the question by itself again, with --totals and the same price: it is free.")
     drawn = Drawing.of(plot, plot_column, file)
     if (remote := connected()) is not None:
-        if wanted:
-            raise Refusal("a server gives no --totals.", cure="In Python they are those of a curator that is here.")
         questions = [question_text(question)] if file is None else questions_of(file, question, asked)
         more = {"as_one": True} if as_one else {}
         answers = ask_there(remote, questions, asked, how_written, of_file=file is not None, rehearse=rehearse, yes=yes,
@@ -99,7 +97,7 @@ def ask(
         for answer in answers:
             if receipt is not None and answer.receipt is not None:
                 write_receipt(receipt, answer.receipt)
-            _put(answer, how_written, output)
+            _put(answer, how_written, output, [answer.totals(by=by) for by in wanted])
             drawn.save(answer)
         return
     if file is not None:
@@ -285,9 +283,14 @@ def quote(
     if as_one and file is None:
         raise Refusal("--as-one is for a file of questions.", cure="Write the questions in a file, and add --file.")
     if (remote := connected()) is not None:
-        offer = {name: value for name, value in asked.offer().items() if value}
-        told = (remote.quote(question_text(question), **offer) if file is None
-                else remote.quote_batch(questions_of(file, question, asked), **offer))
+        more = {"as_one": True} if as_one else {}
+        if file is not None:
+            told = remote.quote_batch(questions_of(file, question, asked), **given(asked.batch_offer()), **more)
+        else:
+            text, offer = question_text(question), given(asked.offer())
+            looks = not caps and asked.unpriced_by(text)
+            asking = remote.menu if looks else remote.caps if caps else remote.quote
+            told = asking(text, **(unpriced(offer) if looks else offer))
         show_json(told.as_json()) if as_json else show(told)
         return
     curator = _curator(catalog)
@@ -333,6 +336,10 @@ def explain(
     as_json: AsJson = False,
 ) -> None:
     """The plan of a question, its sensitivity step by step, its noise, and the engine's query. Free; reads no data."""
+    if (remote := connected()) is not None:  # without the engine's query, which is the steward's
+        told = remote.explain(question_text(question), **given(asked.offer()))
+        show_json(told.as_json()) if as_json else show(told)
+        return
     from dpcurator.cli.explain import engine_query, explain_text
     from dpcurator.cli.layout import quote_text
 

@@ -16,20 +16,29 @@ from dpcurator.cli.formats import Format
 from dpcurator.errors import Refusal
 
 
+def given(offer: Any) -> dict[str, Any]:
+    """What of an offer was said."""
+    return {name: value for name, value in offer.items() if value is not None}
+
+
+def unpriced(offer: dict[str, Any]) -> dict[str, Any]:
+    """What of it a menu takes."""
+    return {name: value for name, value in offer.items() if name not in ("delta", "weights")}
+
+
 def ask_there(
     remote: Any, questions: Sequence[str], asked: Any, how: Format, *, of_file: bool, rehearse: bool, yes: bool,
     **paid: Any,
 ) -> list[Any]:
     """The answers; none where there is no price: then the menu was shown."""
-    offer = {name: value for name, value in (asked.batch_offer() if of_file else asked.offer()).items() if value}
+    offer = given(asked.batch_offer() if of_file else asked.offer())
     what: Any = questions if of_file else questions[0]
     if rehearse:
         if of_file:
             raise Refusal("a server rehearses one question at a time.", cure="Leave out --file; ask each by itself.")
         return [remote.rehearse(what, **offer)]
     if asked.unpriced if of_file else asked.unpriced_by(what):
-        offer = {name: value for name, value in offer.items() if name not in ("delta", "weights")}
-        menu = (remote.menu_batch if of_file else remote.menu)(what, **offer)
+        menu = (remote.menu_batch if of_file else remote.menu)(what, **unpriced(offer))
         show_json(menu.as_json()) if how is Format.JSON else show(menu)
         return []
     if not yes and sys.stdin.isatty() and sys.stderr.isatty():

@@ -181,7 +181,43 @@ class Remote:
     ) -> Answer:
         """The answer, paid for. The same question at the same price again is free and gives the same numbers."""
         body = {"sql": _sql(question), **({"fresh": True} if fresh else {})} | _plain(asked)
-        return self._answer(self._sent("POST", "/v1/ask", body, _key(request_id, fresh)))
+        key = _key(request_id, fresh)
+        answer = self._answer(self._sent("POST", "/v1/ask", body, key))
+
+        def totalled(columns: Sequence[str], by: Sequence[str]) -> Answer:
+            """The same again, which is free, with its totals."""
+            wanted = {"columns": _names(columns, "columns"), "by": _names(by, "by")}
+            sent = self._sent("POST", "/v1/ask", body | {"stored": True, "totals": [wanted]}, key)
+            again, totals = self._answer(sent), sent.get("totals")
+            if again.cells != answer.cells:
+                raise Refusal("this answer has become finer since: noisy numbers of it were paid for again.",
+                              cure="Ask the same question at the same price again, which is free, and total that.")
+            if not isinstance(totals, list) or len(totals) != 1:
+                raise self._nonsense()
+            return self._shaped(totals[0])
+
+        return replace(answer, elsewhere=totalled)
+
+    def explain(self, question: Question, **asked: Unpack[Asking]) -> Told:
+        """What a question does, step by step, and its quote; without a price, at 1 % of the budget. Free."""
+        return self._told("POST", "/v1/explain", {"sql": _sql(question)} | _plain(asked))
+
+    def caps(self, question: Question, **asked: Unpack[Asking]) -> Told:
+        """What other contribution bounds would do to the error bars at the same price. Free."""
+        return self._told("POST", "/v1/caps", {"sql": _sql(question)} | _plain(asked))
+
+    def rows_per_unit(self, table: str, *, request_id: str | None = None, **asked: Unpack[Asking]) -> Told:
+        """How many units have how many rows in a table, noisy, and the caps that suggests: paid as any question is.
+        Its "answer" is checked as any; without a price it is the menu of prices, and free."""
+        body = {"table": table} | _plain(asked)
+        if not any(asked.get(name) is not None for name in ("epsilon", "rho", "spend")):
+            return self._told("POST", "/v1/rows-per-unit/menu", body)
+        found = self._told("POST", "/v1/rows-per-unit", body, _key(request_id, False))
+        try:
+            self._answer(found["answer"])
+        except LookupError:
+            raise self._nonsense() from None
+        return found
 
     def quote_batch(self, questions: Sequence[Question], **asked: Any) -> Told:
         """What several questions cost together. Free."""
@@ -220,6 +256,44 @@ class Remote:
         """The signed receipt of an answer; of a batch, the list of them."""
         return self._sent("GET", f"/v1/receipts/{_escaped(name)}")
 
+    def check(self) -> Told:
+        """The steward's: what is undeclared, with the line to paste."""
+        return self._told("GET", "/v1/check")
+
+    def refresh(self, *, version: str | None = None, progress: Callable[[str, int, float], None] | None = None) -> Told:
+        """The steward's: reads the declared sources into a new snapshot; its report. progress: called with a table, how
+        many rows were read, and what part of all that is; not where `key` was given, as what is signed is whole.
+        """
+        last: Json = {}
+        for line in self._told_lines("/v1/refresh", {} if version is None else {"version": version}):
+            if {"table", "rows", "part"} <= set(line) and progress is not None:
+                progress(str(line["table"]), line["rows"], line["part"])
+            last = line
+        if "error" in last:
+            raise _error(last, self._place)
+        return Told(json.dumps(last, indent=2), last)
+
+    def reopen(self) -> bool:
+        """The steward's, after looking into a fault: questions are taken again."""
+        return bool(self._told("POST", "/v1/reopen", {})["reopened"])
+
+    def log(self, after: int = 0) -> list[Json]:
+        """The ledger's events behind one, at most 1,000: for the steward; for an auditor, without the questions."""
+        return self._several("GET", f"/v1/log?after={int(after)}")
+
+    def ledger(self) -> Told:
+        """Whether the whole ledger verifies: for the steward and auditors."""
+        return self._told("GET", "/v1/ledger")
+
+    def users(self) -> list[Json]:
+        """The steward's: all accounts, with what each has spent and has left."""
+        return self._several("GET", "/v1/users")
+
+    def grant(self, name: str, **changes: Any) -> Told:
+        """The steward's: makes an account, or changes of it what is given: role, limit, delta, and token, where True
+        makes a new one, which is in the reply this once, and False lets none sign in."""
+        return self._told("POST", f"/v1/users/{_escaped(name)}", _plain(changes))
+
     def verify(self, receipt: Json) -> Any:
         """Checks a receipt here, against the key that `connect` was given; the server is asked only how its keys
         followed one another, where another one signed it."""
@@ -239,8 +313,8 @@ class Remote:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _told(self, method: str, path: str, body: Json | None = None) -> Told:
-        content = self._sent(method, path, body)
+    def _told(self, method: str, path: str, body: Json | None = None, key: str | None = None) -> Told:
+        content = self._sent(method, path, body, key)
         if not isinstance(content, dict):
             raise self._nonsense()
         return Told(_lines(content.pop("text", json.dumps(content, indent=2))), content)
@@ -251,7 +325,38 @@ class Remote:
             raise self._nonsense()
         return content
 
+    def _told_lines(self, path: str, body: Json) -> Iterator[Json]:
+        """What a long work tells, line by line; with a key, all of it at once, signed."""
+        import httpx
+
+        if self._key is not None:
+            yield self._told("POST", path, body).content
+            return
+        try:
+            with self._client.stream("POST", path, json=body) as reply:
+                if reply.status_code != 200:
+                    reply.read()
+                    self._content(reply)
+                for line in reply.iter_lines():
+                    found = read_json(line)
+                    if not isinstance(found, dict):
+                        raise self._nonsense()
+                    yield found
+        except httpx.TransportError:
+            raise Misconfigured("the server gives no reply any more.", where=self._place,
+                                cure="The work may go on there: look with tables.") from None
+        except ValueError:
+            raise self._nonsense() from None
+
     def _answer(self, sent: Json, *, rehearsed: bool = False) -> Answer:
+        found = self._shaped(sent)
+        if found.made_up != rehearsed:
+            raise self._nonsense()
+        if self._key is not None and not rehearsed:
+            self._check(sent)
+        return found
+
+    def _shaped(self, sent: Json) -> Answer:
         try:
             cost, spent, total = (_amount(sent[name] or "0") for name in ("cost", "spent", "budget"))
             _check_form(sent)
@@ -261,10 +366,6 @@ class Remote:
             paid = shaped.paid(cost=cost, spent=spent, receipt=receipt, repeated=repeated)
         except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, Refusal):
             raise self._nonsense() from None
-        if made_up != rehearsed:
-            raise self._nonsense()
-        if self._key is not None and not made_up:
-            self._check(sent)
         return replace(paid, made_up=made_up)
 
     def _check(self, sent: Json) -> None:
@@ -419,6 +520,12 @@ def _each(questions: Any) -> list[str]:
     if isinstance(questions, str) or not isinstance(questions, Iterable):
         raise Refusal("a batch is a list of questions.", cure='Write it as in batch(["SELECT COUNT(*) ..."]).')
     return [_sql(one) for one in questions]
+
+
+def _names(given: Any, what: str) -> list[str]:
+    if isinstance(given, str) or not all(isinstance(name, str) for name in given):
+        raise Refusal(f"{what} is a list of names.", cure=f'Write it as in {what}=["city"].')
+    return list(given)
 
 
 def _written(body: Json) -> bytes:

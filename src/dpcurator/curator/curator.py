@@ -234,15 +234,19 @@ class Curator(Paying):
         return caps_menu(own, quoted, offer.rows or expected_rows(plan, self.catalog))
 
     @takes(Asking)
-    def rows_per_unit(self, table: str, **asked: Unpack[Asking]) -> RowsPerUnit:
+    def rows_per_unit(
+        self, table: str, *, request_id: str | None = None, analyst: str = "local", **asked: Unpack[Asking]
+    ) -> RowsPerUnit:
         """How many units have how many rows in a table, noisy, and the caps that suggests: paid as any question is.
 
-        table: its exact name. The price is as for `ask`. Raises Refusal, OverBudget, Misconfigured, Fault.
+        table: its exact name. The price, request_id and analyst are as for `ask`. Raises Refusal, OverBudget,
+        Misconfigured, Fault.
         """
         from dpcurator.curator.rows_per_unit import RowsPerUnit, rows_frame
 
         frame = rows_frame(self.table(table), self.catalog.protects)
-        return RowsPerUnit(table, self.catalog.protects, self.ask(frame, **asked))
+        answer = self.ask(frame, request_id=request_id, analyst=analyst, **asked)
+        return RowsPerUnit(table, self.catalog.protects, answer)
 
     @takes(Asking)
     def ask(
@@ -252,6 +256,7 @@ class Curator(Paying):
         fresh: bool = False,
         request_id: str | None = None,
         analyst: str = "local",
+        stored: bool = False,
         **asked: Unpack[Asking],
     ) -> Answer:
         """The answer, paid for. The same question at the same price again is free and gives the same numbers.
@@ -260,14 +265,14 @@ class Curator(Paying):
         the one with the least noise, so a free answer becomes finer where a finer one was paid.
 
         The price is as for `quote`. fresh: pay again for independent noise. request_id: names the request, so that a
-        retry is never paid twice.
+        retry is never paid twice. stored: only if that costs nothing, as it was paid before; else Refusal.
         Raises Refusal (nothing charged), OverBudget, Misconfigured, or Fault (charged, and the curator is closed).
         """
         own = request_id is not None or fresh  # then nothing else is asked in its place
         return self._paid(
             self._whole(question, asked) if own else self._cheapest(question, asked, analyst),
             fresh=fresh, request_id=request_id, analyst=analyst,
-            asked=words_of(question, asked), cut=cut_wanted(asked) is True,
+            asked=words_of(question, asked), cut=cut_wanted(asked) is True, stored=stored,
         )
 
     @takes(BatchAsking)

@@ -70,15 +70,21 @@ class Paying:
     tick: float = field(default=0.0, repr=False, compare=False)  # seconds; 0: an answer is stored when it is there
 
     def _paid(
-        self, whole: Quote, *, fresh: bool, request_id: str | None, analyst: str, asked: str = "", cut: bool = False
+        self, whole: Quote, *, fresh: bool, request_id: str | None, analyst: str, asked: str = "", cut: bool = False,
+        stored: bool = False,
     ) -> Answer:
-        """cut: where all but the cut was paid before, that is paid too."""
+        """cut: where all but the cut was paid before, that is paid too. stored: nothing is charged."""
+        if stored and fresh and request_id is None:
+            raise Refusal("what is paid anew is not stored yet.", cure="Leave out `fresh`, or `stored`.")
         if whole.free:
             return self._public(whole)
         request = self.request(whole, request_id=request_id, analyst=analyst, asked=asked)
         quote = whole if fresh else self._due(whole, request, cut=cut)
         if quote.held is not None and quote.held.all:
             return self._released_before(quote, analyst)
+        if stored and self.ledger.stored(request) is None:
+            raise Refusal("this answer is not stored for the data in force, and nothing is to be paid.",
+                          cure="Ask without `stored`, at its price.")
         if quote.held is not None:
             shared = canonical_text(quote.held.as_json())
             request = replace(request, shared=shared, epsilon=quote.epsilon, rho=quote.rho, delta=quote.delta)

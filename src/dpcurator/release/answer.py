@@ -7,7 +7,7 @@ Checked in tests/release/test_answer.py.
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
@@ -30,6 +30,7 @@ MADE_UP: Final = "MADE UP: a rehearsal over invented rows, not data"
 FIRST: Final = 60  # rows that a notebook shows
 UNKNOWN: Final = "±?: no bound of the error is known, as where a count may be 0: ask at a higher price"
 SMALL: Final = "~"  # before a value that is smaller than its own error bar
+Totalled = Callable[[Sequence[str], Sequence[str]], "Answer"]
 OTHER, NULL = "(other)", "NULL"  # what stands in a table for all keys that are not shown, and for no value
 
 
@@ -74,6 +75,7 @@ class Answer:
     hints: tuple[str, ...] = field(default=(), compare=False)
     parts: Parts | None = field(default=None, compare=False)  # what totals are made of
     adds_up: Answer | None = field(default=None, compare=False)  # of totals: the answer whose groups they add up
+    elsewhere: Totalled | None = field(default=None, repr=False, compare=False)  # asks who has the parts for totals
 
     @property
     def rows(self) -> list[tuple[int | float | str | bool | None, ...]]:
@@ -110,6 +112,8 @@ class Answer:
         """
         from dpcurator.release.totals import totals
 
+        if self.parts is None and self.elsewhere is not None:
+            return replace(self.elsewhere(columns, by), repeated=True, adds_up=self)
         if self.parts is None:
             raise Refusal(
                 "this answer is without the noisy numbers that totals are made of.",

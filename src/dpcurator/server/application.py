@@ -24,11 +24,14 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 
-from dpcurator.curator.curator import Curator
+from dpcurator.curator.curator import Curator, read
 from dpcurator.errors import DpcuratorError, Fault, Misconfigured, Refusal
 from dpcurator.ledger.accounts import Account, checked_name, new_token
+from dpcurator.numbers.text_table import printable
+from dpcurator.pricing.offers import PRICES
+from dpcurator.receipts.reply import ONCE
 from dpcurator.server.access import ANALYST, AUDITOR, INSIDE, STEWARD, Access, require
-from dpcurator.server.forms import Ask, AskBatch, Grant, Look, LookBatch, Pay, PayBatch, Refresh
+from dpcurator.server.forms import Ask, AskBatch, Counted, Grant, Look, LookBatch, Pay, PayBatch, PayCounted, Refresh
 from dpcurator.server.limits import Application, Guard, Scope, Work
 from dpcurator.server.page.pages import add_pages
 from dpcurator.server.page.visitor import whose
@@ -40,6 +43,7 @@ PUBLIC: Final = ("GET /health", "GET /v1/key", "POST /v1/verify", "GET /v1/opena
 ANYONE: Final = (ANALYST, AUDITOR, STEWARD)
 ASKING: Final = (ANALYST, STEWARD)
 _MOST_EVENTS: Final = 1000  # of one page of the log
+_PAID: Final = ("totals", "fresh", "stored")  # what a paid question has beside what a quote has
 Key = Annotated[str | None, Header(alias="Idempotency-Key", max_length=200)]
 Name = Annotated[str, InPath(max_length=200)]
 
@@ -158,6 +162,13 @@ def _shown(found: Any) -> Json:
     return {**found.as_json(), "text": str(found)}
 
 
+def _priced(form: Ask, otherwise: str) -> dict[str, Any]:
+    """What was sent but for the question, with a price where neither it nor the question has one."""
+    given = form.given("sql")
+    priced = any(given.get(name) is not None for name in PRICES) or read(form.sql).price
+    return given if priced else given | {"spend": otherwise}
+
+
 def _request_id(account: Account, key: str | None) -> str | None:
     """The ledger's name of a request. Two accounts may choose one key: each name is of both. It begins as no other, so
     that looking for a beginning does not walk through everybody's."""
@@ -236,13 +247,60 @@ def _questions(app: FastAPI) -> None:
 
         return dict(await _free(request, work))
 
+    @app.post("/v1/explain", summary="What a question does, step by step, and its quote; at 1 % without a price. Free.")
+    async def explain(request: Request, form: Ask, account: Account = anyone) -> Json:
+        from dpcurator.plan.lines import plan_lines
+
+        def work() -> Json:
+            curator = _curator(request)
+            quote = curator.quote(form.sql, analyst=account.analyst, **_priced(form, "1%"))
+            told = {"plan": plan_lines(quote.plan, curator.catalog), "quote": quote.as_json()}
+            why = [f"{n}: {printable(step)}" for n, one in enumerate(quote.priced, 1) for step in one.derivation]
+            lines = ["plan:", *(f"  {line}" for line in told["plan"]), "", str(quote), *(["", "why, number by number:"]
+                     if why else []), *(f"  {line}" for line in why)]
+            return told | {"text": "\n".join(lines)}
+
+        return dict(await _free(request, work))
+
+    @app.post("/v1/caps", summary="Error bars under other contribution bounds, at 5 % without a price. Free.")
+    async def caps(request: Request, form: Ask, account: Account = anyone) -> Json:
+        return dict(await _free(request, lambda: _shown(_curator(request).caps(form.sql, **_priced(form, "5%")))))
+
+    @app.post("/v1/rows-per-unit/menu", summary="What it would cost to count how many units have how many rows. Free.")
+    async def rows_per_unit_menu(request: Request, form: Counted, account: Account = anyone) -> Json:
+        from dpcurator.curator.rows_per_unit import rows_frame
+
+        def work() -> Json:
+            curator = _curator(request)
+            frame = rows_frame(curator.table(form.table), curator.catalog.protects)
+            return _shown(frame.menu()) | {"sql": frame.sql()}
+
+        return dict(await _free(request, work))
+
+    @app.post("/v1/rows-per-unit", summary="How many units have how many rows, and the caps that suggests. Paid.")
+    async def rows_per_unit(request: Request, form: PayCounted, account: Account = asking, key: Key = None) -> Json:
+        def work() -> Json:
+            return _shown(_curator(request).rows_per_unit(
+                form.table, analyst=account.analyst, request_id=_request_id(account, key), **form.given("table")
+            ))
+
+        return dict(await _paid(request, work))
+
     @app.post("/v1/ask", summary="The answer, paid for. The same question at the same price again is free.")
     async def ask(request: Request, form: Pay, account: Account = asking, key: Key = None) -> Json:
+        from dpcurator.release.totals import planned
+
         def work() -> Json:
-            answer = _curator(request).ask(
-                form.sql, analyst=account.analyst, request_id=_request_id(account, key), **form.given("sql")
-            )
-            return answer.as_json()
+            curator, given, wanted = _curator(request), form.given("sql", "totals"), form.totals or []
+            if wanted:
+                quote = curator.quote(form.sql, analyst=account.analyst, **form.given("sql", *_PAID))
+                for one in wanted:  # what has no total is said before anything is charged
+                    planned(quote, one.columns, one.by)
+            answer = curator.ask(form.sql, analyst=account.analyst, request_id=_request_id(account, key), **given)
+            told: Json = answer.as_json()
+            if form.totals is not None:
+                told["totals"] = [answer.totals(*one.columns, by=one.by).as_json() for one in wanted]
+            return told
 
         return dict(await _paid(request, work))
 
@@ -360,6 +418,8 @@ def _steward(app: FastAPI) -> None:
             report = refresh_all(declaration, progress=seen, name=form.version)
             return {"report": report.as_json(), "text": str(report)}
 
+        if ONCE in request.headers:  # a signature is of a whole reply
+            return JSONResponse(await run_in_threadpool(_guarded(lambda: work(lambda _: None))))
         return StreamingResponse(_lines(work), media_type="application/x-ndjson")
 
     @app.post("/v1/reopen", summary="Takes questions again after a fault.")

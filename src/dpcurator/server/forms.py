@@ -85,10 +85,35 @@ class Ask(_Price):
     weights: ByColumn | None = None
 
 
+class Total(_Form):
+    """by: what is still grouped by; []: nothing, one row in all. columns: of the answer; []: all that have totals."""
+
+    by: Annotated[list[Text], Field(max_length=MOST_NAMES)]
+    columns: Annotated[list[Text], Field(max_length=MOST_NAMES)] = []
+
+
 class Pay(Ask):
-    """The same, to be paid. fresh: pay again for independent noise."""
+    """The same, to be paid. fresh: pay again for independent noise. stored: only if it was paid before, and costs
+    nothing. totals: also these, of its noisy numbers, which cost nothing more."""
 
     fresh: StrictBool = False
+    stored: StrictBool = False
+    totals: Annotated[list[Total], Field(max_length=MOST_NAMES)] | None = None
+
+
+class Counted(_Form):
+    """A private table, by its exact name."""
+
+    table: Text
+
+
+class PayCounted(Counted):
+    """The same, and a price: one of epsilon, rho and spend."""
+
+    epsilon: Number | None = None
+    rho: Number | None = None
+    delta: Number | None = None
+    spend: Text | None = None
 
 
 class AskBatch(_Price):
