@@ -29,6 +29,7 @@ SUPPORT = str(Path(__file__).parent / "support")
 if SUPPORT not in sys.path:
     sys.path.insert(0, SUPPORT)
 
+from pooled import from_tables  # noqa: E402
 from postgres_server import PostgresServer, running  # noqa: E402
 from power import (  # noqa: E402  (found through the line above)
     EXAMPLES,
@@ -44,6 +45,10 @@ from power import (  # noqa: E402  (found through the line above)
     table,
     tries_of,
 )
+
+from dpcurator.engines.duckdb.engine import DuckDB  # noqa: E402
+
+DuckDB.from_tables = classmethod(from_tables)  # type: ignore[assignment]
 
 # A busy machine must not fail a test: no deadline on an example, and slowness is no health check's matter here.
 settings.register_profile(

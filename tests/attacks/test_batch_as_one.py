@@ -28,7 +28,7 @@ from receipts import CATALOGS, json_of, signed
 from receipts import curator as in_memory
 
 DELTA = "1e-5"
-BATCH = [f"SELECT COUNT(*) AS n FROM visits WHERE age >= {n}" for n in range(20)]
+BATCH = [f"SELECT COUNT(*) AS n FROM visits WHERE age >= {n}" for n in range(12)]
 PRICE: dict[str, Any] = {"epsilon": 2, "delta": "1e-6", "as_one": True}
 
 

@@ -1,7 +1,7 @@
 """Row 18: threads, processes and forks at once against a budget for two. Exactly two answers, OverBudget for the rest.
 
-The same crowd, started once, meets in every round: one process of 16 threads, two processes (32 and eight in a long
-run), and one process that forks 4 children while it asks; 23 or 45 asks a round through the whole curator (snapshot,
+The same crowd, started once, meets in every round: one process of 8 threads, another process (32 and eight in a long
+run), and one that forks 4 children while it asks; 14 or 45 asks a round through the whole curator (snapshot,
 engine, noise, receipt). And the same question by all at once: one charge, one answer, the same numbers for everyone.
 """
 
@@ -24,7 +24,7 @@ from power import Run
 import dpcurator as dp
 
 ASKER = Path(__file__).parent.parent / "support" / "asker.py"
-THREADS, PROCESSES = (32, 8) if Run.whole else (8, 2)
+THREADS, PROCESSES = (32, 8) if Run.whole else (8, 1)
 CROWD = [(THREADS, 0), *[(1, 0)] * PROCESSES, (1, 4)]  # threads, forks
 HEADS = THREADS + PROCESSES + 1 + 4
 TOML = """\

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from source import nodes
+from source import naming, nodes
 
 import dpcurator
 from dpcurator.errors import Refusal
@@ -70,6 +70,7 @@ def test_it_is_opened_by_the_mechanism_of_smooth_noise_alone() -> None:
     users = {
         str(path.relative_to(ROOT))
         for path in ROOT.rglob("*.py")
+        if naming(path, *names)
         for node in nodes(path)
         if isinstance(node, ast.Attribute) and node.attr in names
     }

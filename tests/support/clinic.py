@@ -62,6 +62,7 @@ def clinic(declared: dict[str, Any] | None = None, **curator: Any) -> Catalog:
 
 
 CLINIC = clinic()
+_ENGINES: dict[str, list[Any]] = {}
 
 
 def stored(catalog: Catalog = CLINIC, rows: dict[str, list[tuple[Any, ...]]] = ROWS) -> dict[str, dict[str, Any]]:
@@ -87,11 +88,18 @@ def refused(text: str, catalog: Catalog = CLINIC) -> str:
     return "answered"
 
 
+def engines(catalog: Catalog, rows: dict[str, list[tuple[Any, ...]]]) -> list[Any]:
+    """Every engine over these rows: the same one for the same rows, as opening one takes long."""
+    told = repr((stored(catalog, rows), kinds(catalog)))
+    if told not in _ENGINES:
+        _ENGINES[told] = [engine.from_tables(stored(catalog, rows), kinds(catalog)) for engine in (Reference, DuckDB)]
+    return _ENGINES[told]
+
+
 def exact(text: str, catalog: Catalog = CLINIC, rows: dict[str, list[tuple[Any, ...]]] = ROWS) -> list[Any]:
     """Each reading as a number by key, where nothing is noised; every engine has the same integers."""
     quote = price(planned(text, catalog), Fraction(1), catalog)
-    found = [vectors(quote, engine.from_tables(stored(catalog, rows), kinds(catalog)).evaluate(quote.lowered.core))
-             for engine in (Reference, DuckDB)]
+    found = [vectors(quote, engine.evaluate(quote.lowered.core)) for engine in engines(catalog, rows)]
     assert found[0] == found[1], text
     units = [one.reading.unit for one in quote.priced]
     return [{key: value * unit for key, value in one.items()}

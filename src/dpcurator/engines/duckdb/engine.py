@@ -178,8 +178,9 @@ def _attach(path: Path, settings: Settings) -> DuckDBPyConnection:
     return _locked(connection)
 
 
-def _load(tables: Tables, kinds: Kinds) -> DuckDBPyConnection:
-    connection = _open(SETTINGS)
+def _load(tables: Tables, kinds: Kinds, opened: DuckDBPyConnection | None = None) -> DuckDBPyConnection:
+    """opened: a locked connection with no database of this name, where one is there."""
+    connection = opened or _open(SETTINGS)
     connection.execute("ATTACH ':memory:' AS snapshot")
     for table, columns in tables.items():
         assert TABLE_NAME.fullmatch(table)
@@ -188,7 +189,7 @@ def _load(tables: Tables, kinds: Kinds) -> DuckDBPyConnection:
         arrays = ", ".join(f"unnest(CAST(? AS {types[name]}[])) AS {name}" for name in columns)
         values = [list(column) for column in columns.values()]
         connection.execute(f"CREATE TABLE snapshot.main.{table} AS SELECT {arrays}", values)
-    return _locked(connection)
+    return opened or _locked(connection)
 
 
 def _guess(values: Sequence[Value]) -> Kind:
