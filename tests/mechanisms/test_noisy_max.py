@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from choices import comes_within, holds
 from laws_of_draws import FALSE_ALARM, chi_square_chance
+from power import Run
 
 from dpcurator import samplers
 from dpcurator.entropy import Entropy
@@ -28,7 +29,8 @@ def on_integers(**named: Any) -> NoisyMax:
     return NoisyMax(**{"sensitivity": 1, "epsilon": 1, "grid": 1} | named)
 
 
-BASES = [*itertools.product((-3, 0, 1), repeat=3), (0, 0, 9), (9, 0, 0), (0, 9, 9), (12, 0, -12)]
+BASES = [*itertools.product((-3, 0, 1), repeat=3)][:: 1 if Run.whole else 4]
+BASES += [(0, 0, 9), (9, 0, 0), (0, 9, 9), (12, 0, -12)]
 
 
 @pytest.mark.parametrize(("noise", "monotone"), KINDS)
