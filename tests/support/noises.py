@@ -15,6 +15,7 @@ from dpcurator.plan.stability import CENTRED
 from dpcurator.pricing.bars import beta_of
 from dpcurator.pricing.quote import Quote
 from dpcurator.privacy import zcdp
+from dpcurator.release.adding import with_sets
 from dpcurator.release.finish import _View
 
 Rows = tuple[tuple[int, ...], ...]
@@ -51,19 +52,22 @@ def _rows_of(column: Any) -> Any:
 
 
 def shifted(quote: Quote, true: Rows, luck: random.Random, output: Output) -> Rows:
-    """The readings with noise as large as the output's error bar allows each of its readings."""
-    beta = beta_of(quote, output.part)
+    """The readings with noise as large as the output's error bar allows each of its readings; where totals are shown,
+    in one group alone, as the bar of a total is that of a sum of independent draws."""
+    beta, one_group = beta_of(quote, output.part), luck.randrange(max(1, len(quote.lowered.keys)))
     return tuple(
-        tuple(value + luck.choice((-most, most, 0, most // 2)) for value in values)
+        tuple(value + (luck.choice((-most, most, 0, most // 2)) if not quote.plan.sets or at == one_group else 0)
+              for at, value in enumerate(values))
         for one, values in zip(quote.priced, true, strict=True)
         for most in (one.mechanism.error(beta),)
     )
 
 
 def views(quote: Quote, noisy: Rows, output: Output) -> list[Any]:
-    """The computed value of one output, per key, with its interval."""
-    view = _View(quote, seen(quote, noisy), beta_of(quote, output.part))
-    return [view.value(output.part, number) for number in range(len(quote.lowered.keys))]
+    """The computed value of one output, per key or total, with its interval."""
+    shown = with_sets(quote, seen(quote, noisy))
+    view = _View(quote, shown, beta_of(quote, output.part))
+    return [view.value(output.part, number) for number in range(len(shown.keys))]
 
 
 def finished_values(quote: Quote, noisy: Rows, *, shown: bool) -> Sequence[Sequence[Fraction | None]]:

@@ -1,10 +1,10 @@
 """Questions within a schema, drawn to reach every part of it: what a steward's own catalog can be asked.
 
 Definition  `question(luck, table)` draws aggregates of every kind and arithmetic over them, listed and unknown keys and
-            their expressions, conditions of every type, HAVING, ORDER BY, LIMIT; with the tables of its schema, also
-            what is made of them in FROM, and conditions that look there (`relations`). It knows the public declaration
-            alone. `smaller` gives the questions with one part less, for a witness that can be read. All tests of
-            questions draw from here, so a new aggregate, expression or relation is entered once.
+            their expressions, grouping sets, conditions of every type, HAVING, ORDER BY, LIMIT; with the tables of its
+            schema, also what is made of them in FROM, and conditions that look there (`relations`). It knows the public
+            declaration alone. `smaller` gives the questions with one part less, for a witness that can be read. All
+            tests of questions draw from here, so a new aggregate, expression or relation is entered once.
 Promise     A function of the luck it is given. A question may be refused (bounds that an expression does not have, too
             many keys): then it is refused on every data set alike, and counts as asked.
 Checked     tests/break_me/test_break_me.py, tests/laws/test_questions.py.
@@ -22,12 +22,14 @@ from dpcurator.break_me.relations import Around, beyond, relation
 from dpcurator.break_me.tables import Column, Source, Table, quoted, source_of
 
 __all__ = ["Column", "Question", "Table", "literal", "question", "quoted"]
+_SETS = ("ROLLUP({0})", "CUBE({0})", "GROUPING SETS (({0}), ())", "GROUPING SETS (())")
 _TAILS = ("", "", "", " HAVING COUNT(*) > 10", " ORDER BY 1 DESC", " LIMIT 2", " ORDER BY COUNT(*) LIMIT 3 OFFSET 1")
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question in its parts. other: also for all keys that are not shown. spend: its price, a share of the budget.
+    """A question in its parts. other: also for all keys that are not shown. sets: how totals over the keys are asked
+    for, as "ROLLUP". spend: its price, a share of the budget.
     source: what stands in FROM where it is more than the table."""
 
     table: str
@@ -38,16 +40,19 @@ class Question:
     tail: str = ""
     spend: str = "5%"
     source: str = ""
+    sets: str = ""
 
     @property
     def text(self) -> str:
         """As SQL."""
         listed = ", ".join(self.keys)
-        group = f" GROUP BY {f'WITH_OTHER({listed})' if self.other else listed}" if self.keys else ""
+        grouped = f"WITH_OTHER({listed})" if self.other else self.sets.format(listed) if self.sets else listed
+        group = f" GROUP BY {grouped}" if self.keys else ""
         where = f" WHERE {' AND '.join(self.where)}" if self.where else ""
         named, source = self._given()
         told = [key for key in self.keys if "(SELECT" not in key]  # such a condition can be grouped by, not shown
-        return f"{named}SELECT {', '.join((*told, *self.items))} FROM {source}{where}{group}{self.tail}"
+        marks = [f"GROUPING({told[0]}) AS total"] if self.sets and told else []
+        return f"{named}SELECT {', '.join((*told, *marks, *self.items))} FROM {source}{where}{group}{self.tail}"
 
     def _given(self) -> tuple[str, str]:
         """What stands before SELECT and in FROM: every third subquery that stands there alone is named by WITH."""
@@ -63,6 +68,8 @@ class Question:
         """With one part less each."""
         if self.tail:
             yield replace(self, tail="")
+        if self.sets:
+            yield replace(self, sets="")
         for name in ("where", "keys", "items"):
             parts: tuple[str, ...] = getattr(self, name)
             if name != "items" or len(parts) > 1 or self.keys:
@@ -104,8 +111,9 @@ def question(luck: random.Random, table: Table, tables: Sequence[Table] = ()) ->
     plain = keys and not any("(SELECT" in key for key in keys)
     if plain and not other and luck.random() < 0.12:
         return _naming(luck, Question(table.name, (), tuple(keys), tuple(where), source="" if alone else source.text))
+    sets = luck.choice(_SETS) if keys and not other and luck.random() < 0.3 else ""
     return Question(
-        table.name, items, tuple(keys), tuple(where),
+        table.name, items, tuple(keys), tuple(where), sets=sets,
         other=other and luck.random() < 0.4 and not any(
             word in item for item in items for word in ("DISTINCT", "MEDIAN", "QUANTILE")
         ),
