@@ -68,6 +68,15 @@ def test_questions_of_a_file_are_one_charge(there: Served, capsys: Any) -> None:
     assert "York" in answers.out
 
 
+def test_a_table_is_described_there_too(there: Served, capsys: Any) -> None:
+    told = run(capsys, "--server", there.url, "describe", "visits", "--epsilon", "0.05", "--no-cut", "--json")
+    assert told.code == 0, told.out
+    assert {one["column"] for one in told.json["columns"]} == {"city", "age"}
+    assert "rows" in run(capsys, "--server", there.url, "describe", "visits", "--epsilon", "0.05", "--no-cut").out
+    wrong = run(capsys, "--server", there.url, "describe", "visit", "--epsilon", "0.05")
+    assert (wrong.code, "There are" in wrong.err) == (2, True)
+
+
 @pytest.mark.parametrize(("words", "code", "told"), [
     (["ask", "SELECT city FROM visits", "--epsilon", "1"], 2, "row"),
     (["ask", COUNT, "--epsilon", "9999"], 3, "own limit"),

@@ -233,6 +233,8 @@ def _batch_menu(curator: Any, questions: tuple[str, ...], asked: Asked, as_json:
     """The prices of a file's questions together."""
     if asked.delta is not None:
         raise Refusal("--delta is no price by itself.", cure="Add --rho, --epsilon, --spend or --within.")
+    if asked.shares is not None:
+        raise Refusal("--shares divides a price, and there is none.", cure="Add --rho, --epsilon or --spend.")
     menu = curator.menu_batch(
         questions, assume_count=asked.assume_count, confidence=asked.confidence, cut=asked.cut, **asked.caps()
     )

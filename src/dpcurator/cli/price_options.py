@@ -22,7 +22,7 @@ import typer
 from dpcurator.errors import Misconfigured, Refusal
 
 if TYPE_CHECKING:
-    from dpcurator.pricing.offers import Asking, BatchAsking
+    from dpcurator.pricing.offers import Asking, BatchAsking, SeveralAsking
     from dpcurator.pricing.offers import CapsAsking as Caps
 
 Question = Annotated[
@@ -74,6 +74,10 @@ Cut = Annotated[
     typer.Option("--cut/--no-cut", help="Also count, for a small part of the price, the units that caps or clamps cut. "
                  "Default: where something else is paid."),
 ]
+Shares = Annotated[
+    str | None,
+    typer.Option(help="How a file's questions share the price, in proportion, as in 3,1,1.", metavar="NUMBERS"),
+]
 Confidence = Annotated[str, typer.Option(help="Of the error bars.", metavar="LEVEL")]
 
 
@@ -94,6 +98,7 @@ class Asked:
     max_groups: MaxGroups = None
     min_units: MinUnits = None
     cut: Cut = None
+    shares: Shares = None
 
     @property
     def unpriced(self) -> bool:
@@ -101,10 +106,17 @@ class Asked:
 
     def offer(self) -> Asking:
         """The price and how error bars are read, as `Curator.quote` and `Curator.ask` take them. Raises Refusal."""
-        return {**self.batch_offer(), "weights": _by_column(self.weight, "weight", "number", "n=2")}
+        if self.shares is not None:
+            raise Refusal("--shares says how several questions share a price, and this is one.",
+                          cure="Leave it out, or give the questions in a file with --file.")
+        return {**self._offer(), "weights": _by_column(self.weight, "weight", "number", "n=2")}
 
-    def batch_offer(self) -> BatchAsking:
-        """The same of several questions."""
+    def batch_offer(self) -> SeveralAsking:
+        """The same of several questions. Raises Refusal."""
+        shares = None if self.shares is None else [one.strip() for one in self.shares.split(",")]
+        return {**self._offer(), **({} if shares is None else {"shares": shares})}
+
+    def _offer(self) -> BatchAsking:
         return {
             "epsilon": self.epsilon, "rho": self.rho, "delta": self.delta, "spend": self.spend,
             "within": _by_column(self.within, "within", "error", "n=50"), "assume_count": self.assume_count,

@@ -37,7 +37,8 @@ from dpcurator.values import Json, read_json
 
 if TYPE_CHECKING:
     from dpcurator.fronts.frame import Frame
-    from dpcurator.pricing.offers import Asking, BatchAsking
+    from dpcurator.pricing.offers import Asking, BatchAsking, SeveralAsking
+    from dpcurator.release.description import Description
 
     Question = str | Frame[Any, Any, Any]
 
@@ -229,7 +230,7 @@ class Remote:
 
     def batch(
         self, questions: Sequence[Question], *, as_one: bool = False, fresh: bool = False,
-        request_id: str | None = None, **asked: Unpack[BatchAsking],
+        request_id: str | None = None, **asked: Unpack[SeveralAsking],
     ) -> tuple[Answer, ...]:
         """The answers to several questions: one charge, all or nothing."""
         flags = {name: True for name, said in (("as_one", as_one), ("fresh", fresh)) if said}
@@ -239,6 +240,26 @@ class Remote:
         if len(sent) != len(every):
             raise self._nonsense()
         return tuple(map(self._answer, sent))
+
+    def describe(
+        self, table: str, *, fresh: bool = False, request_id: str | None = None, **asked: Unpack[BatchAsking]
+    ) -> Description:
+        """Every declared column of a table, summarised by its type: one charge, as `Curator.describe` has it."""
+        from dpcurator.release.description import Description, questions_of
+
+        told = self.tables
+        try:
+            protects, found = _lines(told["protects"]), [_described(one) for one in told["tables"]]
+        except (LookupError, TypeError):
+            raise self._nonsense() from None
+        named = [one for one in found if one.name == table]
+        if not named:
+            names = ", ".join(printable(one.name) for one in found)
+            raise Refusal(f"there is no table {printable(str(table))!r}.", cure=f"There are {names}.")
+        questions = questions_of(named[0])
+        own: SeveralAsking = {**asked, "shares": None if asked.get("within") else questions.shares}
+        answers = self.batch(questions.texts, fresh=fresh, request_id=request_id, **own)
+        return Description(table, protects, questions, answers)
 
     def budget(self) -> Told:
         """What is spent and left: of my own limit ("mine"), and of the whole ("all")."""
@@ -551,6 +572,8 @@ def _plain(asked: Any) -> Json:
 def _exact(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _exact(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_exact(one) for one in value]
     return value if isinstance(value, str | int | float | bool) else str(value)
 
 
@@ -568,3 +591,13 @@ def _table(told: Json) -> Table:
     if not all(isinstance(name, str) for name in named):
         raise TypeError("a name is none")
     return Table(named[0], tuple(Column(one["name"], one["type"]) for one in told["columns"]), told["unit"])
+
+
+def _described(told: Json) -> Table:
+    """What a description needs of a table: names, types, and which columns have bounds and lists of keys."""
+    plain = _table(told)
+    ends = [None if one["bounds"] is None else Fraction(0) for one in told["columns"]]
+    keys: list[Any] = [() if isinstance(one["keys"], list) else None for one in told["columns"]]
+    columns = (replace(column, lower=end, upper=end, keys=listed)
+               for column, end, listed in zip(plain.columns, ends, keys, strict=True))
+    return replace(plain, columns=tuple(columns))

@@ -1,8 +1,9 @@
 """Several questions as one: priced together, charged by one event, read by one statement; all or none.
 
-The price is shared equally by the distinct questions that cost anything, or each has the least price that meets the
-errors wanted of it (`within`); each is then a quote like any other, and what a batch is charged is their exact sum
-(basic composition). The same question twice is one, paid once and answered twice. Of questions that rest on the very
+The price is shared equally by the distinct questions that cost anything, or in proportion to the `shares` given, or
+each has the least price that meets the errors wanted of it (`within`); each is then a quote like any other, and what a
+batch is charged is their exact sum (basic composition). The same question twice is one, paid once and answered twice.
+Of questions that rest on the very
 same noisy readings, as those of different groups of one grouping do (`disjoint.py`), the first pays: the others are
 answered from what its charge stored, each with a receipt that says so.
 
@@ -264,10 +265,22 @@ def _shared(plans: Sequence[Plan], offered: Price, catalog: Catalog, offer: Offe
     payers = _payers(whole)
     names = [name for name, payer in payers.items() if name == payer]
     if names:
-        share = Price(offered.currency, offered.amount / len(names), offered.delta / len(names))
+        own = _parts_of(names, digests, offer.shares)
         for name in names:
+            share = Price(offered.currency, offered.amount * own[name], offered.delta * own[name])
             whole[name] = quoted(digests.index(name) + 1, whole[name].plan, share)
     return _checked(digests, whole, payers, catalog, offer)
+
+
+def _parts_of(names: Sequence[str], digests: Sequence[str], shares: Sequence[Fraction]) -> dict[str, Fraction]:
+    """Which part of the price each paid question has: as its first place among the questions says. Raises Refusal."""
+    if shares and len(shares) != len(digests):
+        raise Refusal(
+            f"there are {len(digests)} questions and {len(shares)} shares.", cure="Give one share for each question."
+        )
+    weights = {name: shares[digests.index(name)] if shares else Fraction(1) for name in names}
+    total = sum(weights.values(), Fraction(0))
+    return {name: weight / total for name, weight in weights.items()}
 
 
 def _payers(whole: Mapping[str, Quote]) -> dict[str, str]:

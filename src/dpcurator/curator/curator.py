@@ -39,6 +39,7 @@ from dpcurator.pricing.menu import Menu, menu
 from dpcurator.pricing.offers import (
     Asking,
     BatchAsking,
+    SeveralAsking,
     batch_offer_of,
     capped,
     cut_wanted,
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
     from dpcurator.curator.rows_per_unit import RowsPerUnit
     from dpcurator.curator.tables import Tables
     from dpcurator.fronts.frame import Frame
+    from dpcurator.release.description import Description
 
     Question = str | Frame[Any, Any, Any]
 
@@ -275,12 +277,14 @@ class Curator(Paying):
             asked=words_of(question, asked), cut=cut_wanted(asked) is True, stored=stored,
         )
 
-    @takes(BatchAsking)
+    @takes(SeveralAsking)
     def quote_batch(
         self, questions: Sequence[Question], *, as_one: bool = False, analyst: str = "local",
-        **asked: Unpack[BatchAsking],
+        **asked: Unpack[SeveralAsking],
     ) -> Batch:
         """What several questions cost together: one price for all, shared equally. Free. Raises Refusal.
+
+        shares: how much of the price each question has, in proportion, as [3, 1, 1]; equal shares unless given.
 
         within: in place of a price, errors of columns: each question gets the least price that meets its own, so all
         have the least there is. {"n": 50} is of every question with a column n, {"2:n": 50} of question 2 alone.
@@ -295,7 +299,7 @@ class Curator(Paying):
             return batch
         return without(batch, [with_stored(quote, self.ledger, analyst) for quote in batch.paid])
 
-    def _whole_batch(self, questions: Sequence[Question], as_one: bool, asked: BatchAsking) -> Batch:
+    def _whole_batch(self, questions: Sequence[Question], as_one: bool, asked: SeveralAsking) -> Batch:
         """The quote of a batch as if nothing of it had been paid before."""
         offer = batch_offer_of(self.catalog, asked)
         return quote_batch(self._plans(questions, asked), offer, self.catalog, as_one=as_one)
@@ -342,8 +346,8 @@ class Curator(Paying):
             remaining_delta=budget.remaining_delta,
         )
 
-    @takes(BatchAsking)
-    def rehearse_batch(self, questions: Sequence[Question], **asked: Unpack[BatchAsking]) -> tuple[Answer, ...]:
+    @takes(SeveralAsking)
+    def rehearse_batch(self, questions: Sequence[Question], **asked: Unpack[SeveralAsking]) -> tuple[Answer, ...]:
         """The answers of `batch` over rows made up from the catalog alone, as `rehearse` for one question. Free.
 
         Priced as by `quote_batch`; without a price, spend="5%". Raises Refusal.
@@ -352,7 +356,7 @@ class Curator(Paying):
         batch = self._whole_batch(questions, False, asked | {"spend": "5%"} if free else asked)
         return tuple(self._rehearsed(quote, unpriced=free) for quote in batch.asked)
 
-    @takes(BatchAsking)
+    @takes(SeveralAsking)
     def batch(
         self,
         questions: Sequence[Question],
@@ -361,7 +365,7 @@ class Curator(Paying):
         fresh: bool = False,
         request_id: str | None = None,
         analyst: str = "local",
-        **asked: Unpack[BatchAsking],
+        **asked: Unpack[SeveralAsking],
     ) -> tuple[Answer, ...]:
         """The answers to several questions: one charge, one statement, all or nothing. Priced as by `quote_batch`.
 
@@ -389,6 +393,39 @@ class Curator(Paying):
                 else self._told(own.due(place), part, quote.cost, repeated=repeated)
             )
         return tuple(answers)
+
+    @takes(BatchAsking)
+    def describe(
+        self, table: str, *, rehearse: bool = False, fresh: bool = False, request_id: str | None = None,
+        analyst: str = "local", **asked: Unpack[BatchAsking],
+    ) -> Description:
+        """Every declared column of a table, summarised by its type: one charge, for a batch of questions.
+
+        Numbers have n, the missing share, mean, standard deviation, quartiles and median; dates their median and first
+        and last twentieth; listed keys their numbers of rows; other columns how many different values they have. The
+        questions divide the price so that bars are balanced. rehearse: over made-up rows, for nothing. The rest is as
+        for `batch`. Raises as `batch` does.
+
+        >>> import dpcurator as dp
+        >>> catalog = {
+        ...     "curator": {"protects": "patients"}, "ledger": {"epsilon": 4},
+        ...     "tables": {"visits": {"unit": "who", "max_total": 5, "columns": {
+        ...         "who": "text", "city": {"type": "text", "keys": ["Leeds", "York"]},
+        ...         "age": {"type": "integer", "bounds": [0, 110]}}}},
+        ... }
+        >>> found = dp.rehearsing(catalog).describe("visits", spend="50%", rehearse=True)
+        >>> list(found["age"])
+        ['n', 'missing', 'mean', 'sd', 'q1', 'median', 'q3']
+        """
+        from dpcurator.release.description import Description, questions_of
+
+        questions = questions_of(self.tables[table])
+        own: SeveralAsking = {**asked, "shares": None if asked.get("within") else questions.shares}
+        if rehearse:
+            answers = self.rehearse_batch(questions.texts, **own)
+        else:
+            answers = self.batch(questions.texts, fresh=fresh, request_id=request_id, analyst=analyst, **own)
+        return Description(table, self.catalog.protects, questions, answers)
 
     @takes(Asking)
     def rehearse(self, question: Question, **asked: Unpack[Asking]) -> Answer:

@@ -8,7 +8,7 @@ the call and the catalog; no data is looked at. Checked in tests/pricing/test_of
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Final, TypedDict, TypeVar, cast
@@ -52,6 +52,12 @@ class BatchAsking(CapsAsking, total=False):
     cut: bool | None
 
 
+class SeveralAsking(BatchAsking, total=False):
+    """The same, and what only several questions can have: how they share one price, in proportion."""
+
+    shares: Sequence[Spelled] | None
+
+
 class Asking(BatchAsking, total=False):
     """The same, and what only one question by itself can have."""
 
@@ -67,7 +73,7 @@ class Offer:
     column, or where it is named in `parts`, a part of the size given there, or of what it has at least by public facts
     where none is given (None). delta: the most that may be spent, None for the price's share. rows: that a group is
     assumed to have. weights: how much the error bar of each named column counts in the split of the price, 1 for the
-    others."""
+    others. shares: how much of the price each of several questions has, in proportion; () for equal shares."""
 
     price: Price | None
     targets: Mapping[str, Fraction]
@@ -76,6 +82,7 @@ class Offer:
     confidence: Fraction
     weights: Mapping[str, Fraction] = field(default_factory=dict)
     parts: Mapping[str, Fraction | None] = field(default_factory=dict)
+    shares: tuple[Fraction, ...] = ()
 
     def quote(self, plan: Plan, catalog: Catalog) -> Quote:
         """The plan at what is offered. Raises Refusal."""
@@ -146,14 +153,23 @@ def _of_size(title: str, error: Spelled) -> Fraction | None:
     return positive(size.strip(), name=f"the size of {title!r}")
 
 
-def batch_offer_of(catalog: Catalog, given: BatchAsking) -> Offer:
+def batch_offer_of(catalog: Catalog, given: SeveralAsking) -> Offer:
     """The offer for a batch: one price for all, or errors of their columns. Raises Refusal, TypeError as `offer_of`."""
-    _known(given, BatchAsking)
+    _known(given, SeveralAsking)
     if sum(bool(given.get(name)) if name == "within" else given.get(name) is not None for name in PRICES) != 1:
         raise Refusal(
             "a batch needs one price.", cure='Give one of epsilon="0.1", rho="0.005", spend="5%" or within={"n": 50}.'
         )
-    return offer_of(catalog, cast(Asking, given))
+    shares = given.get("shares")
+    alone = {name: value for name, value in given.items() if name != "shares"}
+    offer = offer_of(catalog, cast(Asking, alone))
+    if shares is None:
+        return offer
+    if offer.price is None:
+        raise Refusal("within gives each question its own price, and shares divide one.", cure="Leave out one of them.")
+    if isinstance(shares, str) or not isinstance(shares, Sequence):
+        raise Refusal("shares are a list of numbers, one a question.", cure="Write it as in shares=[3, 1, 1].")
+    return replace(offer, shares=tuple(positive(one, name="a share") for one in shares))
 
 
 def said_by(question: Question, given: Asking) -> Asking:

@@ -117,10 +117,11 @@ class PayCounted(Counted):
 
 
 class AskBatch(_Price):
-    """Several questions at one price."""
+    """Several questions at one price. shares: how much of it each has, in proportion; equal shares unless given."""
 
     questions: Annotated[list[Sql], Field(min_length=1, max_length=MOST_QUESTIONS)]
     as_one: StrictBool = False
+    shares: Annotated[list[Number], Field(min_length=1, max_length=MOST_QUESTIONS)] | None = None
 
 
 class PayBatch(AskBatch):
