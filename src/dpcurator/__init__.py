@@ -75,6 +75,12 @@ _NAMES = {
     "GaussianFilter": ("dpcurator.accounting.filters", "GaussianFilter"),
     "Odometer": ("dpcurator.accounting.odometer", "Odometer"),
     "calibrate": ("dpcurator.accounting.calibrate", "calibrate"),
+    "two_pmfs": ("dpcurator.privacy.own", "two_pmfs"),
+    "loss_distribution": ("dpcurator.privacy.own", "loss_distribution"),
+    "privacy_profile": ("dpcurator.privacy.own", "privacy_profile"),
+    "renyi_curve": ("dpcurator.privacy.own", "renyi_curve"),
+    "import_pld": ("dpcurator.accounting.exchange", "import_pld"),
+    "export_pld": ("dpcurator.accounting.exchange", "export_pld"),
     "dpftrl": ("dpcurator.accounting.factorisation", "dpftrl"),
     "dpsgd": ("dpcurator.accounting.training", "dpsgd"),
     "noise_multiplier": ("dpcurator.accounting.training", "noise_multiplier"),
@@ -102,6 +108,8 @@ if TYPE_CHECKING:
     from dpcurator.accounting.calibrate import calibrate as calibrate
     from dpcurator.accounting.composition import Composition as Composition
     from dpcurator.accounting.composition import compose as compose
+    from dpcurator.accounting.exchange import export_pld as export_pld
+    from dpcurator.accounting.exchange import import_pld as import_pld
     from dpcurator.accounting.explain_loss import explain_loss as explain_loss
     from dpcurator.accounting.factorisation import dpftrl as dpftrl
     from dpcurator.accounting.filters import ApproximateFilter as ApproximateFilter
@@ -161,6 +169,10 @@ if TYPE_CHECKING:
     from dpcurator.privacy.families.gaussian import textbook_sigma as textbook_sigma
     from dpcurator.privacy.group import group_privacy as group_privacy
     from dpcurator.privacy.loss import Loss as Loss
+    from dpcurator.privacy.own import loss_distribution as loss_distribution
+    from dpcurator.privacy.own import privacy_profile as privacy_profile
+    from dpcurator.privacy.own import renyi_curve as renyi_curve
+    from dpcurator.privacy.own import two_pmfs as two_pmfs
     from dpcurator.receipts.verification import verify as verify
     from dpcurator.release.answer import Answer as Answer
     from dpcurator.release.cut import Cut as Cut

@@ -51,7 +51,9 @@ def test_each_spelling(text, right):
 
 
 def test_every_family_can_be_written():
-    assert set(WHOLE) <= set(SPELLINGS)
+    in_lists = {name for name, family in WHOLE.items() if any("*" in one for one in family.ranges)}
+    assert in_lists == {"two_pmfs", "loss_distribution", "profile", "renyi"}
+    assert set(WHOLE) - in_lists <= set(SPELLINGS)
 
 
 @pytest.mark.parametrize(

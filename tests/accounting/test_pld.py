@@ -314,5 +314,3 @@ def test_a_law_that_is_not_alike_both_ways_has_a_reverse(family):
     """One direction of a family that is alike is composed; of another both are, see test_sampled_pld.py."""
     known = FAMILIES[family]
     assert (known.backward is None) == (known.reverse is None)
-    if known.reverse is not None:
-        assert FAMILIES[known.reverse].reverse == family

@@ -7,7 +7,7 @@ import math
 from fractions import Fraction as F
 
 import pytest
-from losses import EPSILONS, VECTOR, WITH_A_LAW, loss, meet
+from losses import BY_ORDER, EPSILONS, OWN, VECTOR, WITH_A_LAW, loss, meet
 
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, exp_neg
@@ -263,7 +263,7 @@ def test_randomised_response_of_chances_above_one_is_refused() -> None:
 
 
 def test_every_family_has_a_worst_pair_in_words() -> None:
-    assert {one.family for one in (*WITH_A_LAW, VECTOR)} == set(WHOLE)
+    assert {one.family for one in (*WITH_A_LAW, *OWN, *BY_ORDER, VECTOR)} == set(WHOLE)
     for one in (*WITH_A_LAW, VECTOR):
         pair = one.worst_pair()
         assert str(pair) == f"{pair.first} against {pair.second}, {pair.where}"

@@ -59,7 +59,7 @@ def test_a_family_without_a_pure_epsilon_is_refused() -> None:
         ("gausian", 'Write "gaussian"'),
         ("laplas", 'Write "laplace"'),
         ("exponentail", 'Write "exponential"'),
-        ("zcdp", "Known are"),
+        ("zzcdp", 'Write "zcdp"'),
         ("", "Known are"),
     ],
 )

@@ -46,5 +46,22 @@ WITH_A_LAW = [
     loss("randomised_response", truth="1/5", lie="1/2"),
     loss("unary_encoding", p="1/2", q="1/4"),
 ]
+OWN = [
+    loss("two_pmfs", p0="1/2", p1="1/3", p2="1/6", q0="1/4", q1="1/4", q2="1/2"),
+    loss("two_pmfs", p0="3/5", p1="1/5", p2="1/5", q0="1/5", q1="2/5", q2=0),
+    loss("two_pmfs", p0=1, q0=1),
+    loss("loss_distribution", loss0="-1/2", loss1=0, loss2="1/2", mass0="3/10", mass1="1/5", mass2="1/2",
+         back_loss0="-1/2", back_loss1="1/4", back_mass0="1/5", back_mass1="79/100"),
+    loss("loss_distribution", loss0=0, mass0=1, back_loss0=0, back_mass0=1),
+    loss("profile", epsilon0=0, epsilon1=1, epsilon2=3, delta0="3/10", delta1="1/20", delta2="1e-4"),
+    loss("profile", epsilon0="1/2", epsilon1=1, delta0="1/10", delta1=0),
+    loss("profile", epsilon0=1, delta0="1/100"),
+    loss("profile", epsilon0=0, delta0=0),
+]
+BY_ORDER = [
+    loss("zcdp", rho="1/10", xi="1/5"), loss("zcdp", rho=0, xi=0),
+    loss("renyi", order0="3/2", order1=4, divergence0="1/10", divergence1="1/2"),
+    loss("renyi", order0=2, divergence0=0),
+]
 VECTOR = loss("discrete_gaussian_vector", variance=2, l2_squared=5)
 EPSILONS = [Fraction(text) for text in ("0", "1/7", "1/2", "1", "9/8", "3", "20")]

@@ -12,6 +12,7 @@ from fractions import Fraction
 
 from dpcurator.accounting.closed.bounds import Parts, upper_bounds
 from dpcurator.accounting.pld.certified import Progress, certified
+from dpcurator.accounting.pld.lattice import attained
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, positive
 from dpcurator.numbers.rational import at_least_0, from_0_below_1
@@ -128,7 +129,7 @@ def question(delta: object, epsilon: object) -> tuple[str, Fraction]:
 def largest_sum(parts: Parts) -> Fraction:
     """A lower bound on the largest loss of all together, below which delta is not 0; the largest are attained."""
     total = Fraction(0)
-    for loss, count in parts:
+    for loss, count in attained(list(parts)):
         reach = FAMILIES[loss.family].reach
         if reach is not None:
             total += count * (reach(loss.given) - Fraction(1, 2**110))  # a logarithm is rounded up by less

@@ -133,7 +133,10 @@ def renyi_of(loss: Loss, alpha: Fraction) -> Fraction | None:
     """The divergence of order alpha, rounded up: in closed form, or else alpha rho; None where neither is known."""
     loss = plain(loss)
     if FAMILIES[loss.family].renyi is not None:
-        return loss.renyi(alpha).hi
+        try:
+            return loss.renyi(alpha).hi
+        except Refusal:  # infinite, or not known at this order
+            return None
     rho = rho_of(loss) if alike(loss) else None
     return None if rho is None else alpha * rho
 

@@ -40,7 +40,6 @@ from dpcurator.numbers import Enclosure, exp_neg, ln, positive
 from dpcurator.numbers.arb import ball, precision
 from dpcurator.numbers.enclosure import bracket
 from dpcurator.numbers.rational import at_least_0, from_0_to_1
-from dpcurator.privacy import zcdp
 from dpcurator.privacy.distribution import Distribution
 from dpcurator.privacy.families import FAMILIES
 from dpcurator.privacy.loss import Loss
@@ -106,8 +105,9 @@ def by_deltas(loss: Releases) -> Callable[[Fraction], Enclosure]:
     """beta at each alpha where only a lower end is known: by the sum of rho, if that is all there is, else by deltas in
     closed form, which all alphas share. The upper end is that of no test."""
     parts = compose(loss).parts
-    if all(_only_rho(part) for part, _ in parts):
-        rho = sum((count * (rho_of(part) or Fraction(0)) for part, count in parts), Fraction(0))
+    rhos = [(rho_of(part) if _only_rho(part) else None, count) for part, count in parts]
+    if all(one is not None for one, _ in rhos):
+        rho = sum((count * one for one, count in rhos if one is not None), Fraction(0))
         return lambda alpha: Enclosure(_by_rho(alpha, rho), 1 - alpha)
     delta = cache(_curve(loss))
     return lambda alpha: Enclosure(_by_delta(alpha, delta), 1 - alpha)
@@ -323,15 +323,10 @@ def _too_far(beta: Fraction, alpha: Fraction, order: Fraction, rho: Fraction) ->
 def _curve(loss: Releases) -> Callable[[Fraction], Fraction]:
     """A valid delta at each epsilon."""
     one = _single(loss)
-    if one is None:
-        together = compose(loss)
-        return lambda eps: min((delta for _, delta in upper_deltas(together.parts, eps)), default=_ONE)
-    if not _only_rho(one):
+    if one is not None and not _only_rho(one):
         return lambda eps: one.delta(eps).hi
-    rho = rho_of(one)
-    if rho is None:
-        raise Refusal(f"{one.family} has no delta here.", cure="Account for it by another measure.")
-    return lambda eps: zcdp.delta_of(rho, eps)
+    together = compose(loss)
+    return lambda eps: min((delta for _, delta in upper_deltas(together.parts, eps)), default=_ONE)
 
 
 def _only_rho(loss: Loss) -> bool:

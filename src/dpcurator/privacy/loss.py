@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from dpcurator.numbers.rational import Spelled
 
 DIRECTIONS = ("forward", "backward")
+_SHOWN = 12  # parameters
 _FIGURES = 12  # of an epsilon that is searched
 _LEAST = Fraction(1, 10**30)  # the least epsilon returned that is not 0
 T = TypeVar("T")
@@ -91,7 +92,8 @@ class Loss:
         FAMILIES[family].check(family, exact)
 
     def __repr__(self) -> str:
-        given = "".join(f", {name}={fraction_text(value)}" for name, value in self.parameters)
+        given = "".join(f", {name}={fraction_text(value)}" for name, value in self.parameters[:_SHOWN])
+        given += f", ... {len(self.parameters)} numbers" if len(self.parameters) > _SHOWN else ""
         return f"Loss({self.family!r}{given})"
 
     @classmethod
@@ -188,7 +190,7 @@ class Loss:
     def reversed(self) -> Loss:
         """The pair (Q, P): itself, where the family is symmetric."""
         other = self._known.reverse
-        return self if other is None else Loss(other, self.parameters)
+        return self if other is None else Loss(*other(self.given))
 
     def sampled(
         self, *, poisson: Spelled | None = None, fixed_size: Spelled | None = None, neighbours: str | None = None

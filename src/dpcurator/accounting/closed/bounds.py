@@ -105,7 +105,8 @@ def split(parts: Parts) -> tuple[Fraction, Parts]:
         if apart is not None:
             infinite, (family, given) = apart(loss.given)
             chances.append((infinite, count))
-            loss = Loss(family, tuple(given.items()))
+            if infinite or pure_epsilon_of(loss) is None:
+                loss = Loss(family, tuple(given.items()))
         kept[loss] = kept.get(loss, 0) + count
     finite = tuple((loss, count) for loss, count in kept.items() if count and pure_epsilon_of(loss) != 0)
     return infinite_chance(chances), finite

@@ -23,6 +23,7 @@ from dpcurator.privacy.loss import Loss
 
 MOST_LOSSES = 300  # distinct ones; beyond that, the search is not made
 _STEPS = 44
+_LOWEST = 1 + Fraction(1, 10**6)  # an order at which every loss that has divergences has one
 
 
 def least_renyi_epsilon(parts: Iterable[tuple[Loss, int]], delta: Fraction) -> Fraction | None:
@@ -37,17 +38,25 @@ def least_renyi_delta(parts: Iterable[tuple[Loss, int]], epsilon: Fraction) -> F
 
 def _least(parts: Iterable[tuple[Loss, int]], bound: Callable[[Fraction, Fraction], Fraction]) -> Fraction | None:
     listed = list(parts)
-    if len(listed) > MOST_LOSSES or any(renyi_of(loss, Fraction(2)) is None for loss, _ in listed):
+    if len(listed) > MOST_LOSSES or any(renyi_of(loss, _LOWEST) is None for loss, _ in listed):
         return None
-    found: dict[float, Fraction] = {}
+    found: dict[float, Fraction | None] = {}
 
-    def at(place: float) -> Fraction:
+    def total(alpha: Fraction) -> Fraction | None:
+        """None beyond the last order of a curve."""
+        divergences = [renyi_of(loss, alpha) for loss, _ in listed]
+        if any(one is None for one in divergences):
+            return None
+        return sum((one * count for one, (_, count) in zip(divergences, listed, strict=True) if one), Fraction(0))
+
+    def at(place: float) -> Fraction | float:
         """The bound by the order 1 + exp(place)."""
         if place not in found:
             alpha = Fraction(1) + Fraction(f"{math.exp(place):.6e}")
-            total = sum((count * (renyi_of(loss, alpha) or Fraction(0)) for loss, count in listed), Fraction(0))
-            found[place] = bound(total, alpha)
-        return found[place]
+            sum_of_all = total(alpha)
+            found[place] = None if sum_of_all is None else bound(sum_of_all, alpha)
+        known = found[place]
+        return math.inf if known is None else known
 
     low, high, part = -18.0, 36.0, (math.sqrt(5) - 1) / 2
     for _ in range(_STEPS):
@@ -56,4 +65,4 @@ def _least(parts: Iterable[tuple[Loss, int]], bound: Callable[[Fraction, Fractio
             high = right
         else:
             low = left
-    return min(found.values())
+    return min((one for one in found.values() if one is not None), default=None)

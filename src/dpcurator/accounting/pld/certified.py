@@ -41,6 +41,7 @@ from dpcurator.accounting.pld.grid_choice import (
 )
 from dpcurator.accounting.pld.lattice import attained, beyond_grids, both_ways, infinite_of, reduced, shape
 from dpcurator.errors import Refusal
+from dpcurator.numbers import Enclosure
 from dpcurator.numbers.arb import ball, precision
 from dpcurator.numbers.enclosure import bracket
 from dpcurator.privacy.families import FAMILIES
@@ -114,17 +115,18 @@ def certified(
         if quantity == "epsilon":
             return Bounds(Fraction(0), Fraction(0) if spare <= at else None)
         return Bounds(Fraction(0), spare)
+    real = attained(fewer)
     if len(fewer) == 1 and fewer[0][1] == 1 and not spare:
-        return _single(fewer[0][0], quantity, at)
+        alone = _single(fewer[0][0], quantity, at)
+        return alone if real else replace(alone, lower=Fraction(0))
     if quantity == "epsilon" and at <= 0:
         raise Refusal("A delta of 0 is for sums of pure epsilons.", cure="Ask at a delta above 0.")
-    real = attained(fewer)
     if any(beyond_grids(loss) for loss, _ in fewer):
         return _each_alone(real, quantity, at, _by_variation(fewer, spare, quantity, at))
     if real == fewer:
         found = _both_ways(fewer, spare, quantity, at, accuracy, seconds, progress)
     else:
-        least = _one_way(real, Fraction(0), quantity, at, accuracy, seconds / 2, None, progress)
+        least = _least(real, quantity, at, accuracy, seconds / 2, progress)
         most = _both_ways(fewer, spare, quantity, at, accuracy, seconds / 2, progress)
         found = Bounds(max(least.lower, _of_coins(fewer, quantity, at)), most.upper, most.step, most.stopped)
     return found if found.width() < _WIDE else _each_alone(real, quantity, at, found)
@@ -150,6 +152,22 @@ def _delta_of_way(
     return _one_way(way, spare, "delta", epsilon, accuracy, seconds, None, None)
 
 
+def _least(
+    real: list[tuple[Loss, int]],
+    quantity: str,
+    at: Fraction,
+    accuracy: float,
+    seconds: float,
+    progress: Progress | None,
+) -> Bounds:
+    """A lower bound of what is attained, which may be nothing."""
+    if not real:
+        return Bounds(Fraction(0), Fraction(0))
+    if len(real) == 1 and real[0][1] == 1:
+        return _single(real[0][0], quantity, at)
+    return _one_way(real, Fraction(0), quantity, at, accuracy, seconds, None, progress)
+
+
 def _of_coins(parts: list[tuple[Loss, int]], quantity: str, at: Fraction) -> Fraction:
     """Many of one bounded range, and nothing else: a lower bound by the worst coins of one t; else 0."""
     loss, count = parts[0]
@@ -173,7 +191,7 @@ def _by_variation(parts: list[tuple[Loss, int]], spare: Fraction, quantity: str,
 def _each_alone(parts: list[tuple[Loss, int]], quantity: str, at: Fraction, found: Bounds) -> Bounds:
     """All together reveal at least what any of them does."""
     lowers = [_single(loss, quantity, at).lower for loss, _ in parts[:_FEW]]
-    return Bounds(max(found.lower, *lowers), found.upper, found.step, found.stopped)
+    return Bounds(max([found.lower, *lowers]), found.upper, found.step, found.stopped)
 
 
 def _both_ways(
@@ -207,8 +225,15 @@ def _one_way(
     """Of the pairs as they are, forward. enough: an upper bound than which none better is needed."""
     start = time.process_time()
     check = clock(start + seconds)
-    if quantity == "epsilon" and _infinite(fewer) > at:
+    infinite, top = _infinite(fewer), _top(fewer)
+    if quantity == "epsilon" and infinite.lo > at:
         return Bounds(Fraction(0), None)
+    if top is not None and top <= (at if quantity == "delta" else 0):  # no finite loss is worth anything there
+        most = min(infinite.hi + spare, Fraction(1))
+        if quantity == "delta":
+            return Bounds(infinite.lo, most)
+        if most <= at:
+            return Bounds(Fraction(0), Fraction(0))
     seen = _look(fewer, quantity, at, accuracy)
     best = Bounds(Fraction(0), None if quantity == "epsilon" else Fraction(1))
     step, last = exact_step(fewer, seen.spread, MOST), True
@@ -271,13 +296,27 @@ def _single(loss: Loss, quantity: str, at: Fraction) -> Bounds:
     return Bounds(below if eps and loss.delta(below).lo > at else Fraction(0), eps)
 
 
-def _infinite(parts: list[tuple[Loss, int]]) -> Fraction:
-    """The chance of an infinite loss, rounded down."""
+def _top(parts: list[tuple[Loss, int]]) -> Fraction | None:
+    """The sum of the largest finite losses of discrete laws, rounded up; None where there is none."""
+    total = Fraction(0)
+    for loss, count in parts:
+        if FAMILIES[loss.family].reach is None:
+            return None
+        law = loss.distribution(atoms=1)
+        if law.continuous or law.above.hi or not law.atoms:
+            return None
+        highest = law.atoms[0].loss
+        total += count * (highest.hi if isinstance(highest, Enclosure) else highest)
+    return total
+
+
+def _infinite(parts: list[tuple[Loss, int]]) -> Enclosure:
+    """The chance of an infinite loss."""
     with precision(128):
         finite = ball(1)
         for loss, count in parts:
             finite *= ball(1 - infinite_of(loss)) ** count
-        return bracket(1 - finite).lo
+        return bracket(1 - finite)
 
 
 def _look(parts: list[tuple[Loss, int]], quantity: str, at: Fraction, accuracy: float) -> Sight:
@@ -321,7 +360,7 @@ def _on_grid(
     windows = _windows(parts, step, seen)
     made = certify(parts, windows, step, seen.tilt, spare=spare, check=check)
     if quantity == "delta":
-        return Bounds(made.delta_below(at), made.delta_above(at), step)
+        return Bounds(max(made.delta_below(at), _infinite(parts).lo), made.delta_above(at), step)
     return Bounds(_epsilon_below(made, at), _epsilon_above(made, at), step)
 
 

@@ -164,9 +164,10 @@ def coarse(parts: list[tuple[Loss, int]], log_tail: float) -> list[tuple[Any, An
         else:
             assert seen.anchor is not None
             reach, points = float(seen.anchor) or 1e-6, COARSE
-            if seen.gap is not None and 2 * seen.anchor / seen.gap <= 4 * COARSE:
-                points = round(2 * seen.anchor / seen.gap)
-            gap = 2 * reach / points
+            long = 2 * seen.anchor if seen.lowest is None else seen.anchor - seen.lowest
+            if seen.gap is not None and long / seen.gap <= 4 * COARSE:
+                points = round(long / seen.gap)
+            gap = (float(long) or 2e-6) / max(points, 1)
             x = reach + gap * np.arange(-points - 1, 1)
         laws.append((x, dots(loss, x), count))
     return laws

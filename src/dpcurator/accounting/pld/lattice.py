@@ -54,13 +54,15 @@ def both_ways(parts: list[tuple[Loss, int]]) -> list[list[tuple[Loss, int]]]:
 
 
 def attained(parts: list[tuple[Loss, int]]) -> list[tuple[Loss, int]]:
-    """Losses that releases of these families really have, all at once: what a lower bound may be read from."""
-    return [(_attained(loss), count) for loss, count in parts]
+    """Losses that releases of these families really have, all at once: what a lower bound may be read from. Those that
+    may be of nothing are left out."""
+    found = [(_attained(loss), count) for loss, count in parts]
+    return [(loss, count) for loss, count in found if loss is not None]
 
 
-def _attained(loss: Loss) -> Loss:
+def _attained(loss: Loss) -> Loss | None:
     fact = FAMILIES[loss.family].attained
-    return loss if fact is None else _named(fact(loss.given))
+    return loss if fact is None else simplest(_named(fact(loss.given)))
 
 
 def _named(found: Named) -> Loss:

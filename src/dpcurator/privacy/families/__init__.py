@@ -1,6 +1,7 @@
 """The families of losses, one file each; a new one is a file with a table of its formulas, and a line here.
 
-WHOLE are mechanisms on all rows; SAMPLED are those of them that have a law, on a sample (poisson.py, fixed_size.py).
+WHOLE are mechanisms on all rows; SAMPLED are those of them that have a law, on a sample (poisson.py; fixed_size.py,
+where the pair is symmetric).
 """
 
 from __future__ import annotations
@@ -10,11 +11,15 @@ from collections.abc import Mapping
 from dpcurator.privacy.families import (
     approximate,
     bounded_range,
+    by_order,
     discrete_gaussian,
     discrete_laplace,
     gaussian,
     laplace,
+    loss_distribution,
+    profile,
     randomised_response,
+    two_pmfs,
 )
 from dpcurator.privacy.families.family import Family
 from dpcurator.privacy.families.fixed_size import fixed_size
@@ -31,13 +36,18 @@ WHOLE: Mapping[str, Family] = {
     "bounded_range": bounded_range.FAMILY,
     "randomised_response": randomised_response.FAMILY,
     "unary_encoding": randomised_response.UNARY,
+    "two_pmfs": two_pmfs.FAMILY,
+    "loss_distribution": loss_distribution.FAMILY,
+    "profile": profile.FAMILY,
+    "zcdp": by_order.ZCDP,
+    "renyi": by_order.RENYI,
 }
 
 SAMPLED: Mapping[str, Family] = {
     name: family
     for base, known in WHOLE.items()
     if known.law is not None
-    for name, family in (poisson(base, known) | fixed_size(base, known)).items()
+    for name, family in (poisson(base, known) | (fixed_size(base, known) if known.reverse is None else {})).items()
 }
 FAMILIES: Mapping[str, Family] = {**WHOLE, **SAMPLED}
 

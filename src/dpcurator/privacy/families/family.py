@@ -10,7 +10,7 @@ Checked     tests/privacy/test_families.py, tests/privacy/test_family_facts.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol
@@ -123,15 +123,16 @@ class Check(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
-    """ranges: each parameter's check, which raises Refusal; together: that of all of them. pair: the worst pair.
+    """ranges: each parameter's check, which raises Refusal; "p*" is that of p0, p1 and so on, one or more, and "p*?" of
+    none or more. together: that of all of them. pair: the worst pair.
     group: the family and parameters for a group of so many. spellings: names and parameters that people write, a "?"
     after those that may be left out, and the parameters here.
 
     delta: of P against Q. backward: of Q against P, where it is another. reach: the epsilon from which delta falls no
-    more (the largest finite loss). renyi: the greater of both ways. kl: the largest mean loss of what the family stands
-    for; it may raise Refusal. law: of P against Q, with at most so many atoms listed. reverse: the family of the same
-    parameters in which P and Q are exchanged. sample: what it is a sample of. neighbours: those it is for, if for one
-    kind alone.
+    more (the largest finite loss). renyi: the greater of both ways; it may raise Refusal, as may pure_epsilon. kl: the
+    largest mean loss of what the family stands for; it may raise Refusal. law: of P against Q, with at most so many
+    atoms listed. reverse: the family of the same parameters in which P and Q are exchanged. sample: what it is a sample
+    of. neighbours: those it is for, if for one kind alone.
 
     simplest: the parameters (and family) reduced to those that matter; None for a loss of nothing. attained: a pair
     that releases of this family have. apart: the chance of an infinite loss, and what covers all else. mu_squared: of
@@ -154,7 +155,7 @@ class Family:
     kl: Callable[[Given], Enclosure] | None
     law: Callable[[Given, int], Distribution] | None
     together: Callable[[Given], object] | None
-    reverse: str | None
+    reverse: Callable[[Given], Named] | None
     sample: Sample | None
     neighbours: str | None
     simplest: Callable[[Given], Named | None] | None
@@ -168,12 +169,31 @@ class Family:
     tails_on_grid: Callable[[Given, Fraction, Fraction, int], list[Tails] | None] | None
     moments: MomentFunction | None
 
+    def takes(self, names: Collection[str]) -> bool:
+        """Are these the names of its parameters?"""
+        left = set(names)
+        for one in self.ranges:
+            if "*" not in one:
+                if one not in left:
+                    return False
+                left.remove(one)
+                continue
+            stem, count = one.rstrip("?").removesuffix("*"), 0
+            while f"{stem}{count}" in left:
+                left.remove(f"{stem}{count}")
+                count += 1
+            if not count and not one.endswith("?"):
+                return False
+        return not left
+
     def check(self, name: str, given: Given) -> None:
         """Raises Refusal for missing, unknown or impossible parameters."""
-        if set(given) != set(self.ranges):
+        if not self.takes(given):
             raise Refusal(f"{name} has the parameters {', '.join(self.ranges)}, and no other.")
+        series = {one.rstrip("?").removesuffix("*"): check for one, check in self.ranges.items() if "*" in one}
         for parameter, value in given.items():
-            self.ranges[parameter](value, name=parameter)
+            check = self.ranges.get(parameter) or series[parameter.rstrip("0123456789")]
+            check(value, name=parameter)
         if self.together is not None:
             self.together(given)
 

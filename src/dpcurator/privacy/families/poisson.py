@@ -1,8 +1,8 @@
 """Poisson subsampling: each row is included independently with probability q. For add-or-remove-one neighbours.
 
-Definition  (P, Q) is the pair of the mechanism on all rows, and symmetric; l = ln P/Q. "forward", a row is removed:
-            (1-q) Q + q P against Q. "backward", a row is added: Q against (1-q) Q + q P. The family "..._reversed" has
-            the two exchanged.
+Definition  (P, Q) is the pair of the mechanism on all rows; l = ln P/Q. "forward", a row is removed: (1-q) Q + q P
+            against Q. "backward", a row is added: Q against (1-q) Q + q P, which is written with (Q, P) in the place of
+            (P, Q); most pairs are the same exchanged. The family "..._reversed" has the two exchanged.
 Promise     These dominate the mechanism on the sample. L = ln(1-q + q e**l) forward, with l under (1-q) Q + q P; and
             L = -ln(1-q + q e**-l) backward, with l under P. With E = e**eps, delta(eps) is q d(ln(1 + (E-1)/q))
             forward and (1 - (1-q) E) d(ln(q E/(1 - (1-q) E))) backward, there 0 once (1-q) E >= 1; d is the delta of
@@ -56,12 +56,19 @@ from dpcurator.privacy.narrow import enclosed
 RATE = "rate"
 ROUNDED = Fraction(1, 2**116)  # no less than what an irrational loss is rounded by
 _DIGITS = 20_000  # bits of an exact rate
+_NOTHING = Fraction(1, 2**200)  # a chance that is 0, or as good as
 _LARGE = 600.0  # of a loss whose exponential is taken in doubles
 
 
 def without_rate(given: Given) -> dict[str, Fraction]:
     """The parameters of the mechanism on all rows."""
     return {name: value for name, value in given.items() if name != RATE}
+
+
+def on_all(base: Family, given: Given, backward: bool) -> Given:
+    """The pair of the mechanism on all rows; backward, with P and Q exchanged."""
+    inner = without_rate(given)
+    return inner if base.reverse is None or not backward else base.reverse(inner)[1]
 
 
 def grown(loss: Fraction | Enclosure, rate: Fraction) -> Enclosure:
@@ -155,21 +162,23 @@ def _survival(inner: Distribution, rate: Fraction, *, backward: bool) -> Callabl
 def mixed(base: Family, given: Given, most: int, *, backward: bool = False) -> Distribution:
     """The law of L, forward or backward."""
     assert base.law is not None
-    rate, inner = given[RATE], base.law(without_rate(given), most)
+    rate, inner = given[RATE], base.law(on_all(base, given, backward), most)
 
     atoms = [Atom(loss_of(atom.loss, rate, backward), _mass(atom, rate, backward)) for atom in inner.atoms]
-    if inner.infinite:  # what only P gives, and what only Q gives
-        lost = Enclosure.exactly(inner.infinite)
+    alike = backward or base.reverse is None
+    lost = Enclosure.exactly(inner.infinite) if alike else _of_q_alone(base, given, inner)
+    if lost.hi > _NOTHING:  # what only P gives, or what only Q gives
         if backward:
             atoms.insert(0, Atom(-_lowest(rate), lost))
         else:
             atoms.append(Atom(_lowest(rate), lost * (1 - rate)))
     infinite = Fraction(0) if backward else rate * inner.infinite
     rest = 1 - sum((atom.mass for atom in atoms), Enclosure.exactly(infinite))
-    left = Enclosure(Fraction(0), max(rest.hi, Fraction(0))) if inner.above.hi or inner.below.hi else ZERO
+    cut = inner.above.hi or inner.below.hi or 0 < lost.hi <= _NOTHING
+    left = Enclosure(Fraction(0), max(rest.hi, Fraction(0))) if cut else ZERO
     reach = base.reach(without_rate(given)) if base.reach else None
     ends = () if reach is None else (loss_of(reach, rate, backward), loss_of(-reach, rate, backward))
-    if inner.infinite:
+    if lost.hi > _NOTHING:
         ends = (-_lowest(rate), *ends) if backward else (*ends, _lowest(rate))
     return Distribution(
         place=lambda x: _place(inner, x, rate, backward=backward),
@@ -177,11 +186,20 @@ def mixed(base: Family, given: Given, most: int, *, backward: bool = False) -> D
         average=None,
         atoms=tuple(atoms),
         above=left if inner.above.hi else ZERO,
-        below=left if inner.below.hi else ZERO,
+        below=left if inner.below.hi or 0 < lost.hi <= _NOTHING else ZERO,
         infinite=infinite,
         continuous=inner.continuous,
         ends=ends,
     )
+
+
+def _of_q_alone(base: Family, given: Given, inner: Distribution) -> Enclosure:
+    """The chance under Q of what P never gives, to 2**-250."""
+    assert base.reach is not None
+    lowest = inner.place(-base.reach(without_rate(given)) - 1)
+    with precision(256):
+        found = bracket(1 - inner.survival(lowest, 256)[1])
+    return Enclosure(max(found.lo, Fraction(0)), max(found.hi, Fraction(0)))
 
 
 def loss_of(loss: Fraction | Enclosure, rate: Fraction, backward: bool) -> Enclosure:
@@ -207,7 +225,7 @@ def _lowest(rate: Fraction) -> Enclosure:
 
 def delta_of(base: Family, given: Given, eps: Fraction, *, backward: bool) -> Enclosure:
     assert base.law is not None
-    rate, inner = given[RATE], base.law(without_rate(given), 1)
+    rate, inner = given[RATE], base.law(on_all(base, given, backward), 1)
     place, survival = _place(inner, eps, rate, backward=backward), _survival(inner, rate, backward=backward)
     if place == "none":
         return ZERO
@@ -245,7 +263,7 @@ def sampled_group(
 
     def group(given: Given, k: int) -> Named:
         inner, rate = without_rate(given), given[RATE]
-        if base.pure_epsilon is not None:
+        if base.pure_epsilon is not None and not may_be_infinite(base, given):
             return "pure", {"epsilon": k * amplified(base.pure_epsilon(inner), rate)}
         (family, moved), some = base.group(inner, k), any_of(rate, k)
         return (name(family), {**moved, RATE: some}) if some < 1 else (family, moved)
@@ -347,15 +365,15 @@ def _threshold_in_doubles(x: Any, q: float, side: float) -> tuple[Any, Any]:
     with np.errstate(all="ignore"):
         small = np.minimum(x, _LARGE)
         ratio = np.expm1(small) / q
-        here = ratio > -1
-        steep = np.where(here, np.exp(small) / (q * (1 + ratio)), 0.0)
+        here = ratio > -1 - side * 1e-13 * (1 + np.abs(x)) / q
+        steep = np.where(here & (ratio > -1), np.exp(small) / (q * (1 + ratio)), 0.0)
         t = np.where(here, np.log1p(np.maximum(ratio, -1)) + (x - small), 0.0)
         return t + side * 1e-13 * (1 + np.abs(x)) * np.minimum(steep, 1e9), here
 
 
 def _float_tails(base: Family, given: Given, backward: bool) -> FloatTails:
     assert base.float_tails is not None
-    inner, q = base.float_tails(without_rate(given)), float(given[RATE])
+    inner, q = base.float_tails(on_all(base, given, backward)), float(given[RATE])
 
     def both(x: Any) -> tuple[Any, Any]:
         import numpy as np
@@ -425,7 +443,7 @@ def _way(base: Family, own: str, *, backward: bool) -> Family:
         kl=None,
         law=lambda given, most: mixed(base, given, most, backward=backward),
         together=of_all_rows(base.together),
-        reverse=f"poisson_{own}" + "_reversed" * (not backward),
+        reverse=lambda given: (f"poisson_{own}" + "_reversed" * (not backward), given),
         sample=Sample("poisson", own, backward),
         neighbours="add-remove",
         simplest=sampled_simplest(base, name),

@@ -51,7 +51,7 @@ def named(name: str, given: Mapping[str, Fraction]) -> Named:
     """A family and its own parameters, from these or from a spelling. Raises Refusal for anything else."""
     if not isinstance(name, str):
         raise Refusal("The family of a loss is a name.", cure='Write Loss("laplace", {"scale": 1, "shift": 1}).')
-    if name in FAMILIES and set(given) == set(FAMILIES[name].ranges):
+    if name in FAMILIES and FAMILIES[name].takes(given):
         return name, given
     found = spelled(name, given)
     if found is not None:
