@@ -81,13 +81,17 @@ def test_receipts_hold_by_both_verifiers_whatever_the_currency(tmp_path, ledger,
         holds(curator, answer)
         assert json.loads(json.dumps(answer.as_json())) == answer.as_json()
         for claim in answer.receipt["readings"]:
-            if claim["mechanism"] != "exponential":
+            if claim["ask"]["what"] != "quantile":
                 continue
+            flipped = "delta" not in ledger
+            assert claim["mechanism"] == ("permute_and_flip" if flipped else "exponential")
             rate, epsilon, rho = (Fraction(claim[name]) for name in ("rate", "epsilon", "rho"))
             assert epsilon == 2 * rate * claim["l1"] or rate**2 * claim["l2_squared"] / 2 <= rho
             assert not epsilon or not rho
             for changed in ({"rate": str(2 * rate)}, {"candidates": 0}, {"l1": claim["l1"] - 1},
                             {"linf": claim["linf"] + 1}, {"mechanism": "discrete_laplace"},
+                            *([] if "shared" in answer.receipt else [  # where it is on trust which choice was paid
+                                {"mechanism": "exponential" if flipped else "permute_and_flip"}]),
                             {"ask": claim["ask"] | {"q": {"exact": "1/3"}}}):
                 forged = copy.deepcopy(answer.receipt)
                 forged["readings"][answer.receipt["readings"].index(claim)] |= changed

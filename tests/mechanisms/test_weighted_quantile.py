@@ -14,7 +14,7 @@ import pytest
 
 from dpcurator.engines.reference import Reference
 from dpcurator.entropy import SystemEntropy
-from dpcurator.mechanisms.choice.weighted_quantile import WeightedQuantile
+from dpcurator.mechanisms.choice.weighted_quantile import FlippedQuantile, WeightedQuantile
 from dpcurator.plan.core import Grid, Histogram, Listed, Measure, Owner, PerUnit, ScaleDown, Scan, Source, Sum, Total
 
 HALF = Fraction(1, 2)
@@ -47,6 +47,34 @@ def test_the_bar_holds_on_the_worst_weights_by_the_exact_distribution(candidates
         assert 10 * beyond > beta * 9 * Fraction(1, 4)  # and not by far
 
 
+@pytest.mark.parametrize("candidates", [1, 2, 3, 200])
+@pytest.mark.parametrize("rate", [Fraction(1, 50), Fraction(1), Fraction(7, 3)])
+def test_the_bar_of_permute_and_flip_holds_on_the_worst_weights_and_is_no_wider(candidates, rate):
+    choice, beta = FlippedQuantile(rate, candidates), Fraction(1, 20)
+    error = choice.error(beta)
+    assert error <= WeightedQuantile(rate, candidates).error(beta)
+
+    def beyond(missed: int) -> Fraction:
+        """The chance that all but one candidate, missing by so much, have together."""
+        return sum((one.hi for one in choice.probabilities({0: missed}, HALF)[1:]), Fraction(0))
+
+    assert beyond(error + 1) <= beta
+    assert error == 0 or beyond(error) > beta * (1 - Fraction(1, 10**6))  # and a bar of one less would not hold
+
+
+def test_permute_and_flip_draws_its_probabilities():
+    """Chi-square with 3 degrees of freedom, beyond 50 with probability below 1e-9."""
+    choice, weights, entropy = FlippedQuantile(Fraction(1, 2), 4), {0: 1, 1: 1, 2: 1, 3: 1}, SystemEntropy()
+    drawn = [choice.select(weights, Fraction(1, 4), entropy) for _ in range(4000)]
+    chances = [float((one.lo + one.hi) / 2) for one in choice.probabilities(weights, Fraction(1, 4))]
+    assert sum((drawn.count(n) - 4000 * p) ** 2 / (4000 * p) for n, p in enumerate(chances)) < 50
+
+
+def test_permute_and_flip_has_no_bounded_range():
+    with pytest.raises(TypeError, match="bounded range"):
+        FlippedQuantile.spending_rho(Fraction(1), squared=1, candidates=3)
+
+
 def core(keys: int, caps: ScaleDown) -> tuple:
     columns = tuple(Source(f"c{n}", "integer") for n in range(3))
     return (Scan("t0", columns), Owner(0), Listed((1,), tuple((n,) for n in range(keys))),
@@ -60,13 +88,15 @@ OTHERS = [(100 + n, n % 2, n) for n in range(3)]
 
 @pytest.mark.parametrize("q", [HALF, Fraction(1, 4), Fraction(1)])
 @pytest.mark.parametrize("caps", CAPS)
-def test_the_promise_by_enumeration_under_both_relations(caps, q):
+@pytest.mark.parametrize("kind", [WeightedQuantile, FlippedQuantile])
+def test_the_promise_by_enumeration_under_both_relations(caps, q, kind):
     """Every unit of up to two rows in each of two groups, added to others' rows or in another's place: the log-ratios
-    of the exact probabilities of both groups' answers span no more than epsilon, and it is nearly reached."""
+    of the exact probabilities of both groups' answers span no more than epsilon, and it is nearly reached; those of
+    permute-and-flip are no further than that from 0."""
     p, d = q.numerator, q.denominator
     most = caps.max_rows * caps.one * max(p, d - p)
     lam = min(Fraction(caps.max_groups), Fraction(caps.max_total or 10**9, caps.max_rows))
-    choice = WeightedQuantile.spending(Fraction(1), moves=int(lam * most), candidates=3)
+    choice = kind.spending(Fraction(1), moves=int(lam * most), candidates=3)
     units = [[(1, 0, a) for a in first] + [(1, 1, b) for b in second]
              for first in _values(2) for second in _values(2)]
     laws = []
@@ -78,7 +108,7 @@ def test_the_promise_by_enumeration_under_both_relations(caps, q):
     from math import log
 
     def span(one: list, other: list) -> float:
-        return sum(max(found) - min(found) for found in (
+        return sum(max(map(abs, found)) if kind is FlippedQuantile else max(found) - min(found) for found in (
             [log(a / b) for a, b in zip(mine, its, strict=True)] for mine, its in zip(one, other, strict=True)))
 
     added = max(span(laws[0], law) for law in laws[1:])

@@ -60,7 +60,7 @@ def test_everything_else_that_a_receipt_may_name_is_known():
     assert set(made.receipt) == alone.RECEIPT
     assert {kind.__name__ for kind in NODE_RULES} == {*alone.RELATIONS, "Grouped", "Bounded"}
     assert set(ASK_RULES) == {"rows", "present", "units", "distinct", *alone.SUMMED, *alone.OVERALL}
-    assert sorted(set(NAMES.values())) == ["discrete_gaussian", "discrete_laplace", "exponential"]
+    assert sorted(set(NAMES.values())) == ["discrete_gaussian", "discrete_laplace", "exponential", "permute_and_flip"]
     known = {"COUNT", "SUM", "AVG", "QUANTILE", *alone.MOMENTS, *alone.PAIRS, *alone.NAMES_SOME} - {"TOP_K DISTINCT"}
     assert {rule.function for rule in AGGREGATES} == known
     for rule in SELECTIONS:

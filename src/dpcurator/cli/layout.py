@@ -10,7 +10,7 @@ from dpcurator.ledger.events import Answered, Charged, Granted, Moved, Opened, R
 from dpcurator.ledger.ledger import Entry
 from dpcurator.mechanisms import DiscreteGaussian, DiscreteLaplace
 from dpcurator.mechanisms.choice.top_counts import TopCounts
-from dpcurator.mechanisms.choice.weighted_quantile import WeightedQuantile
+from dpcurator.mechanisms.choice.weighted_quantile import FlippedQuantile, WeightedQuantile
 from dpcurator.numbers import decimal_text, whole
 from dpcurator.numbers.display import error_text
 from dpcurator.numbers.text_table import printable, table_text
@@ -73,6 +73,7 @@ def quote_text(quote: Quote, budget: Budget, assume_count: str | None, *, of_bat
             DiscreteLaplace: "discrete Laplace noise of scale",
             DiscreteGaussian: "discrete Gaussian noise of standard deviation",
             WeightedQuantile: "the exponential mechanism: e times less likely for each further rank of",
+            FlippedQuantile: "permute-and-flip: e times less likely to be considered for each further rank of",
             TopCounts: "the exponential mechanism, name by name: e times less likely for each further",
         }[type(law_of(one))]
         keys = "key" if quote.reach.chosen else f"{one.reading.coordinates} keys"

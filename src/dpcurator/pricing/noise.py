@@ -16,8 +16,11 @@ e**eps P(Z >= m + d) grows with d, so the furthest shift is the worst.
 In a (rho, delta) ledger each reading takes the noise with the shorter error bar at its share of rho: Gaussian, or
 Laplace with eps**2 / 2 at most the share for its whole l1 vector (semantics 5.2).
 
-A quantile is chosen by the exponential mechanism at its share, of epsilon or of rho, whichever the others have
-(mechanisms/choice/weighted_quantile.py); so are the names of the greatest (mechanisms/choice/top_counts.py).
+A quantile is chosen by the exponential mechanism at its share, of epsilon or of rho, whichever the others have; or,
+where the price is an epsilon without a delta, by permute-and-flip, which is never further off at the same epsilon
+(mechanisms/choice/weighted_quantile.py). That has no bounded range, which is worth more in rho, and where a batch is
+charged as one point of epsilon and delta. The names of the greatest are chosen by the exponential mechanism, too
+(mechanisms/choice/top_counts.py).
 
 Error bars are compared at 95 %, ties go by name. Checked in tests/pricing/test_noise.py.
 """
@@ -34,7 +37,7 @@ from typing import Final
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms import DiscreteGaussian, DiscreteLaplace
 from dpcurator.mechanisms.choice.top_counts import TopCounts
-from dpcurator.mechanisms.choice.weighted_quantile import WeightedQuantile
+from dpcurator.mechanisms.choice.weighted_quantile import FlippedQuantile, WeightedQuantile
 from dpcurator.plan.reading import Reading
 from dpcurator.pricing.prices import Price, pure_epsilon, whole_units
 from dpcurator.privacy import zcdp
@@ -65,7 +68,7 @@ class SelectionNoise:
 Mechanism = DiscreteLaplace | DiscreteGaussian | SelectionNoise | WeightedQuantile | TopCounts
 NAMES: Final[dict[type, str]] = {
     DiscreteGaussian: "discrete_gaussian", DiscreteLaplace: "discrete_laplace", WeightedQuantile: "exponential",
-    TopCounts: "exponential",
+    TopCounts: "exponential", FlippedQuantile: "permute_and_flip",
 }
 OF_SELECTION: Final = {  # the names of the rules whose noise a count has, and of that noise
     "gaussian_threshold": "discrete_gaussian", "laplace_threshold": "discrete_laplace",
@@ -99,10 +102,12 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """One reading's share: epsilon for Laplace noise, rho for Gaussian; None where that noise is not in question."""
+    """One reading's share: epsilon for Laplace noise, rho for Gaussian; None where that noise is not in question.
+    pure: whether nothing but the epsilon will be asked of its loss."""
 
     epsilon: Fraction | None
     rho: Fraction | None
+    pure: bool = False
 
 
 def splits(
@@ -127,7 +132,8 @@ def splits(
         whole = Split(rho=share * count, selection_rho=share * chosen, selection_delta=delta)
         return ((tuple(Shares(pure_epsilon(own), own) for own in _shared(share * count, l2_squared)), whole),)
     plain = Split(epsilon=share * count, selection_epsilon=share * chosen, selection_delta=delta)
-    found = [(tuple(Shares(own, None) for own in _shared(share * count, l1)), plain)]
+    pure = not price.delta
+    found = [(tuple(Shares(own, None, pure) for own in _shared(share * count, l1)), plain)]
     noise_delta = price.delta / 2 if chosen else price.delta
     if count and noise_delta:
         rho = zcdp.greatest_rho(share * count, noise_delta)
@@ -169,7 +175,8 @@ def noise_for(
         chosen = WeightedQuantile.spending_rho(shares.rho, squared=reading.l2_squared, candidates=candidates)
         return Noise(chosen, Fraction(0), shares.rho)
     if candidates and shares.epsilon is not None:
-        chosen = WeightedQuantile.spending(shares.epsilon, moves=reading.l1, candidates=candidates)
+        kind = FlippedQuantile if shares.pure else WeightedQuantile
+        chosen = kind.spending(shares.epsilon, moves=reading.l1, candidates=candidates)
         return Noise(chosen, shares.epsilon, Fraction(0))
     found: list[Noise] = []
     if shares.epsilon is not None:

@@ -17,7 +17,7 @@ from typing import Any, Final
 from dpcurator.ledger.keys import canonical
 from dpcurator.mechanisms import DiscreteGaussian, DiscreteLaplace
 from dpcurator.mechanisms.choice.top_counts import TopCounts
-from dpcurator.mechanisms.choice.weighted_quantile import WeightedQuantile
+from dpcurator.mechanisms.choice.weighted_quantile import FlippedQuantile, WeightedQuantile
 from dpcurator.mechanisms.key_selection import selection_of
 from dpcurator.numbers import decimal_text
 from dpcurator.plan.stability import selection_reach
@@ -34,8 +34,9 @@ from dpcurator.values import Json
 
 _AMOUNTS: Final = ("epsilon", "rho", "delta")
 PRICED: Final = (  # all there are
-    "approximate", "bounded_range", "discrete_gaussian", "discrete_gaussian_vector", "discrete_laplace",
+    "approximate", "bounded_range", "discrete_gaussian", "discrete_gaussian_vector", "discrete_laplace", "pure",
 )
+CHOICES: Final = {"exponential": "the exponential mechanism", "permute_and_flip": "permute-and-flip"}
 
 
 def check_noise(told: Parsed) -> str:
@@ -58,7 +59,7 @@ def _loss(claim: Json, currency: str) -> str:
     """One reading's noise loses no more than it says."""
     epsilon, rho = amount_of(claim["epsilon"]), amount_of(claim["rho"])
     pure = (currency, claim["mechanism"]) == ("epsilon", "discrete_laplace")
-    pure = pure or (claim["mechanism"] == "exponential" and currency == "epsilon" and rho == 0)
+    pure = pure or (claim["mechanism"] in CHOICES and currency == "epsilon" and rho == 0)
     require((rho if pure else epsilon) == 0, "a reading is said to lose in two ways")
     if claim["mechanism"] == "discrete_laplace":
         require(not is_chosen(claim["ask"]), "what is chosen has no noise added to it")
@@ -71,15 +72,16 @@ def _loss(claim: Json, currency: str) -> str:
             return f"discrete Laplace, epsilon {decimal_text(epsilon)}"
         require(lost * lost / 2 <= rho, f"noise of scale {claim['scale']} loses more than rho {claim['rho']}")
         return f"discrete Laplace, rho {decimal_text(rho)}"
-    if claim["mechanism"] == "exponential":
-        choice = _noise_of(claim)
+    if claim["mechanism"] in CHOICES:
+        choice, name = _noise_of(claim), CHOICES[claim["mechanism"]]
         assert isinstance(choice, WeightedQuantile | TopCounts)
         require(is_chosen(claim["ask"]), "only a quantile is chosen, or the names of the greatest")
         if epsilon:
             require(choice.epsilon(claim["l1"]) <= epsilon, f"a choice at rate {claim['rate']} loses more than it says")
-            return f"the exponential mechanism, epsilon {decimal_text(epsilon)}"
+            return f"{name}, epsilon {decimal_text(epsilon)}"
+        require(not isinstance(choice, FlippedQuantile), "permute-and-flip is charged in epsilon alone")
         require(choice.rho(claim["l2_squared"]) <= rho, f"a choice at rate {claim['rate']} loses more than it says")
-        return f"the exponential mechanism, rho {decimal_text(rho)}"
+        return f"{name}, rho {decimal_text(rho)}"
     require(not is_chosen(claim["ask"]), "what is chosen has no noise added to it")
     require(claim["mechanism"] == "discrete_gaussian", "the mechanism is not one this version knows")
     variance = amount_of(claim["variance"])
@@ -219,8 +221,9 @@ def is_chosen(ask: Json) -> bool:
 def _noise_of(claim: Json) -> DiscreteLaplace | DiscreteGaussian | WeightedQuantile | TopCounts:
     if claim["mechanism"] == "exponential" and "top" in claim["ask"]:
         return TopCounts(amount_of(claim["rate"]), claim["candidates"], claim["ask"]["top"], claim["coordinates"])
-    if claim["mechanism"] == "exponential":
-        return WeightedQuantile(amount_of(claim["rate"]), claim["candidates"])
+    if claim["mechanism"] in CHOICES:
+        kind = WeightedQuantile if claim["mechanism"] == "exponential" else FlippedQuantile
+        return kind(amount_of(claim["rate"]), claim["candidates"])
     noise = OF_SELECTION.get(claim["mechanism"], claim["mechanism"])
     if noise == "discrete_laplace":
         return DiscreteLaplace(amount_of(claim["scale"]))
@@ -233,11 +236,11 @@ def losses_of(parameters: Mapping[str, Any]) -> tuple[Loss, ...]:
     and its charge all hold: `Quote.parameters()`, or anything with its "mechanisms" and "selection".
 
     A reading with discrete Laplace noise loses "discrete_laplace" at its l1 sensitivity; with discrete Gaussian noise
-    "discrete_gaussian" where one number moves, else "discrete_gaussian_vector"; a quantile "bounded_range", and so does
-    each of the names of the greatest, chosen one after another (adaptive composition, which the product of dominating
-    pairs covers: Zhu, Dong, Wang 2022, theorem 10); a selection of keys "approximate", as it is charged, and with it
-    the count that is drawn with them. A reading that cannot move has noise as if it could move by 1 (semantics 3), and
-    loses that here.
+    "discrete_gaussian" where one number moves, else "discrete_gaussian_vector"; a quantile "bounded_range", or "pure"
+    by permute-and-flip; "bounded_range" each of the names of the greatest, chosen one after another (adaptive
+    composition, which the product of dominating pairs covers: Zhu, Dong, Wang 2022, theorem 10); a selection of keys
+    "approximate", as it is charged, and with it the count that is drawn with them. A reading that cannot move has noise
+    as if it could move by 1 (semantics 3), and loses that here.
     Together these dominate what the question releases, for one unit of the plan's neighbours. Raises Refusal,
     ValueError, LookupError or TypeError where they are no such parameters.
     """
@@ -256,6 +259,8 @@ def _reading(one: Mapping[str, Any]) -> Loss:
     if one["mechanism"] == "exponential":
         ways = 1 if "top" in one["ask"] else 2  # ranges are of differences, and a score's is of either direction
         return Loss("bounded_range", (("epsilon", ways * Fraction(one["rate"]) * max(1, one["l1"])),))
+    if one["mechanism"] == "permute_and_flip":
+        return Loss("pure", (("epsilon", 2 * Fraction(one["rate"]) * max(1, one["l1"])),))
     if one["mechanism"] != "discrete_gaussian":
         raise ValueError("no mechanism of this version")
     variance = ("variance", Fraction(one["variance"]))

@@ -13,8 +13,9 @@ elsewhere; `steps`, near the end, is the list of all that is checked. The ledger
 
 [RFC] RFC 8032, Ed25519 signatures, sections 5.1 and 6.    [DMNS] Dwork, McSherry, Nissim, Smith 2006: Laplace noise.
 [BS] Bun, Steinke 2016, arXiv 1605.02065: zCDP.    [CKS] Canonne, Kamath, Steinke 2020, arXiv 2004.00010: the discrete
-Gaussian.    [MT] McSherry, Talwar 2007: the exponential mechanism; [CR] Cesar, Rogers 2021: its zCDP.    [K] Korolova
-and others 2009: thresholds.    [D] Desfontaines and others 2022, arXiv 2006.03684: keys.
+Gaussian.    [MT] McSherry, Talwar 2007: the exponential mechanism; [CR] Cesar, Rogers 2021: its zCDP.    [MS] McKenna,
+Sheldon 2020, arXiv 2010.12603: permute-and-flip.    [K] Korolova and others 2009: thresholds.    [D] Desfontaines and
+others 2022, arXiv 2006.03684: keys.
 """
 
 # ruff: noqa: SIM905
@@ -743,9 +744,9 @@ def gaussian_delta(variance: Fraction, shift: int, epsilon: Fraction) -> Fractio
 # --- What the noise hides, and what it costs --------------------------------------------------------------------------
 def noise(claim: Any, moves: dict[str, Any], currency: str) -> str:
     """One noisy number: [DMNS] ln P(z)/P(z+s) = (|z+s| - |z|)/scale <= |s|/scale for each key; [CKS] theorem 4."""
-    need((claim["mechanism"] == "exponential") == (claim["ask"]["what"] == "quantile" or "top" in claim["ask"]),
+    need((claim["mechanism"] in CHOSEN) == (claim["ask"]["what"] == "quantile" or "top" in claim["ask"]),
          "a quantile is chosen, and so are names of the greatest, and nothing else is")
-    if claim["mechanism"] == "exponential":
+    if claim["mechanism"] in CHOSEN:
         return choice(claim, moves, currency)
     pure = (currency, claim["mechanism"]) == ("epsilon", "discrete_laplace")
     need(number(claim["rho" if pure else "epsilon"]) == 0, "it is said to lose in two ways")
@@ -762,17 +763,22 @@ def noise(claim: Any, moves: dict[str, Any], currency: str) -> str:
     told += "" if currency == "epsilon" else f", rho = epsilon^2 / 2 = {shown(lost**2 / 2)}"
     return f"discrete Laplace noise in steps of {moves['unit']}: {told}"
 
+CHOSEN = ("exponential", "permute_and_flip")
+
 def choice(claim: Any, moves: dict[str, Any], currency: str) -> str:
     """A candidate chosen with probability proportional to e^(rate score) ([MT]): where no score of key k moves by more
     than s_k, ln P/P' spans at most 2 rate s_k, so that epsilon adds up to 2 rate l1, and rho to the sum of
     (2 rate s_k)^2 / 8 = rate^2 l2^2 / 2 ([CR]). Names of the greatest: one choice after another among those left, in
-    each of which ln P/P' spans at most rate times how far two counts move apart ([MT], [CR])."""
+    each of which ln P/P' spans at most rate times how far two counts move apart ([MT], [CR]). Permute-and-flip takes
+    the greatest of score + E, E exponential of mean 1 / rate ([MS]): given the other E, how great the own must be moves
+    by at most 2 s_k, and P(E >= x) falls by e^-rate a step, so |ln P/P'| <= 2 rate s_k; of its span nothing is said."""
     rate, epsilon, rho = number(claim["rate"]), number(claim["epsilon"]), number(claim["rho"])
     count, widest = claim["candidates"], claim["grid"]["upper"] - claim["grid"]["lower"] + 1
     top = claim["ask"].get("top", 0)
     need(type(count) is int and 0 < count <= (claim["ask"]["among"] if top else widest) and rate > 0
          and (not top or count == claim["ask"]["among"]), "there is nothing to choose from")
     need((epsilon == 0) != (rho == 0) and (currency == "epsilon" or epsilon == 0), "it is said to lose in two ways")
+    need(claim["mechanism"] == "exponential" or (rho == 0 and not top), "permute-and-flip is of a quantile, in epsilon")
     lost = 2 * rate * moves["l1"] if epsilon else rate**2 * moves["l2_squared"] / 2
     if top:
         lost = top * (rate * moves["l1"] if epsilon else rate**2 * moves["l2_squared"] / 8)
@@ -781,7 +787,8 @@ def choice(claim: Any, moves: dict[str, Any], currency: str) -> str:
     if top:
         told = f"epsilon = {top} rate l1 = {shown(lost)}" if epsilon else f"rho = {top} rate^2 l2^2 / 8 = {shown(lost)}"
     some = f"{top or 'one'} of {claim['candidates']} candidates"
-    return f"{some}, chosen at rate {shown(rate)} in steps of {moves['unit']}: {told}"
+    how = "" if claim["mechanism"] == "exponential" else " by permute-and-flip"
+    return f"{some}, chosen at rate {shown(rate)} in steps of {moves['unit']}{how}: {told}"
 
 WITH_KEYS = {"laplace_threshold": "scale", "gaussian_threshold": "variance"}
 

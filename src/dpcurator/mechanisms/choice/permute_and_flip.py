@@ -25,8 +25,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpcurator.entropy import Entropy
 from dpcurator.errors import Refusal
@@ -39,6 +39,8 @@ from dpcurator.privacy.calibration import BY_EPSILON, Calibration
 from dpcurator.privacy.loss import Loss
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from dpcurator.numbers.rational import Numbers, Spelled
 
 MOST = 200  # candidates of which `probabilities` gives the law
@@ -95,23 +97,13 @@ class PermuteAndFlip(ByScores):
         scores: list, tuple or one-dimensional array of ints, floats, Fractions, Decimals. Raises Refusal for no scores,
         for what is no number, and for one that is not finite unless `nan` was declared.
         """
-        import numpy as np
-
-        from dpcurator import samplers
-        from dpcurator.samplers.exp_coins import flips
-
         read = self.read(scores)
-        heads = np.flatnonzero(flips(read.values, self.rate * read.unit, entropy))
-        return int(heads[samplers.uniform_below(len(heads), None, entropy)])
+        return flipped(read.values, self.rate * read.unit, entropy)
 
     def probabilities(self, scores: Numbers) -> list[Enclosure]:
         """P(i) for each candidate, relative width under 2**-64. Not to be released. At most 200 candidates."""
         read = self.read(scores)
-        if len(read) > MOST:
-            raise Refusal(f"probabilities lists at most {MOST} candidates.", cure="Leave some out.")
-        exact = read.exact()
-        found = {value: chance(partial(_chance, exact, value, self.rate), 128) for value in set(exact)}
-        return [found[value] for value in exact]
+        return chances(read.exact(), self.rate)
 
     def error(self, beta: Spelled, *, candidates: int) -> Fraction:
         """How far below the best score the choice is with probability at most beta: P(best - chosen > error) <= beta.
@@ -120,16 +112,40 @@ class PermuteAndFlip(ByScores):
         the greatest it can be. In scores as read: a grid that scores are not on already adds at most one step of it.
         """
         most, n = error_level(beta), whole(candidates, name="candidates", least=1)
-        if n == 1:
-            return Fraction(0)
-        low, high = 0, 2**32  # of `unit`; at the upper end (n - 1) w / 2 <= beta / 2, which bounds the chance
-        unit = ln(max(n / most, Fraction(2))).hi / 2**32
-        if _miss(Fraction(0), n, most):
-            return Fraction(0)
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if _miss(middle * unit, n, most) else (middle, high)
-        return high * unit / self.rate
+        return furthest(n, most) / self.rate
+
+
+def flipped(values: NDArray[Any], rate: Fraction, entropy: Entropy | None = None) -> int:
+    """The index chosen from exact scores. values: as `exp_coins.flips` takes them."""
+    import numpy as np
+
+    from dpcurator import samplers
+    from dpcurator.samplers.exp_coins import flips
+
+    heads = np.flatnonzero(flips(values, rate, entropy))
+    return int(heads[samplers.uniform_below(len(heads), None, entropy)])
+
+
+def chances(scores: Sequence[Fraction], rate: Fraction) -> list[Enclosure]:
+    """P(i) of exact scores. Raises Refusal above 200 of them."""
+    if len(scores) > MOST:
+        raise Refusal(f"probabilities lists at most {MOST} candidates.", cure="Leave some out.")
+    found = {value: chance(partial(_chance, scores, value, rate), 128) for value in set(scores)}
+    return [found[value] for value in scores]
+
+
+@lru_cache(maxsize=256)  # a search
+def furthest(candidates: int, beta: Fraction) -> Fraction:
+    """Of rate times how far the choice is below the best: what it passes with probability at most beta, in (0, 1),
+    whatever the scores are."""
+    low, high = 0, 2**32  # of `unit`; at the upper end (n - 1) w / 2 <= beta / 2, which bounds the chance
+    unit = ln(max(candidates / beta, Fraction(2))).hi / 2**32
+    if candidates == 1 or _miss(Fraction(0), candidates, beta):
+        return Fraction(0)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _miss(middle * unit, candidates, beta) else (middle, high)
+    return high * unit
 
 
 def _chance(scores: Sequence[Fraction], value: Fraction, rate: Fraction) -> Ball:
