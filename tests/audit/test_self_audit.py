@@ -27,7 +27,7 @@ from dpcurator.engines import reference
 from dpcurator.engines.duckdb import engine
 
 PLANS = 30
-WORLDS = {"listed": 2, "unknown": 1, "replaced": 1, "rows": 1}  # of each schema, twelve questions each
+WORLDS = {"listed": 2, "unknown": 1, "replaced": 1, "rows": 1, "clinic": 1}  # of each schema, twelve questions each
 
 
 def audited(name: str, *, times: int = 1, seed: int = 100) -> Broken:

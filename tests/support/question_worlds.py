@@ -21,6 +21,7 @@ from questions import CATALOG, VISITS, bound, with_column
 
 from dpcurator.break_me.bench import stored
 from dpcurator.break_me.questions import question
+from dpcurator.break_me.tables import fellows
 from dpcurator.break_me.worst_case_tables import world as worst_case
 from dpcurator.catalog.model import Catalog, Table
 from dpcurator.engines import ENGINES
@@ -75,14 +76,12 @@ CATALOGS = (
 def every_type(seed: int, catalog: Catalog | None = None) -> Made:
     luck = random.Random(f"every type {seed}")
     catalog = luck.choice(CATALOGS) if catalog is None else catalog
-    table = catalog.tables[0]
-    world = worst_case(luck, table, catalog.neighbours, units=6)
+    world = worst_case(luck, fellows(catalog.tables[0], catalog.tables), catalog.neighbours, units=6)
     each = (world.rows, *(rows for _, rows in world.others))
     kinds = {f"t{place}": {f"c{number}": column.kind for number, column in enumerate(one.columns)}
              for place, one in enumerate(catalog.tables)}
-    empty = {f"t{place}": stored(one, ()) for place, one in enumerate(catalog.tables)}
     pairs = tuple((0, number) for number in range(1, len(each)))
-    tables = tuple(empty | {"t0": stored(table, rows)} for rows in each)
+    tables = tuple(stored(catalog.tables, rows) for rows in each)
     return Made(f"every type {seed}", catalog, tables, kinds, pairs)
 
 

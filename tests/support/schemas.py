@@ -41,6 +41,22 @@ SCHEMAS: dict[str, dict[str, Any]] = {
                     {"unit": "each row", "max_rows": None, "max_groups": None},
                     age={"type": "integer", "bounds": [-5, 7], "missing": 0}),
 }
+SCHEMAS["clinic"] = {
+    "curator": {"protects": "people", "salt": _SALT}, "ledger": {"epsilon": 4, "delta": "1e-6"},
+    "tables": {
+        "visits": {"file": "visits.csv", "unit": "who", "max_total": 3, "columns": {
+            "who": "text", "visit": "integer", "city": _COLUMNS["city"], "ward": _UNKNOWN,
+            "cost": {"type": "float", "bounds": [0, 7.5]}, "day": "date"}},
+        "patients": {"file": "patients.csv", "unit": "who", "one_row_per": ["who"], "columns": {
+            "who": "text", "age": {"type": "integer", "bounds": [0, 100]},
+            "group": {"type": "text", "keys": ["a", "b"], "keys_include_missing": True}}},
+        "tests": {"file": "tests.csv", "unit": {"through": "visits", "on": "visit"}, "max_rows": 2, "max_groups": 2,
+                  "columns": {"visit": "integer", "kind": {"type": "text", "keys": ["x", "y"]},
+                              "result": {"type": "float", "bounds": [-1, 1]}}},
+        "places": {"file": "places.csv", "public": True, "columns": {
+            "city": "text", "region": "text", "beds": "integer"}},
+    },
+}
 
 
 def declared(name: str) -> Declaration:

@@ -1,8 +1,8 @@
 """The bench of `break-me`: a declaration's questions over made-up rows, by every engine and by whole curators.
 
-Definition  `Bench` is the probe that `search` is handed. Of one question it compares, on a made-up table and each of
-            its neighbours, the exact integers of the reference engine with the sensitivity that the quote claims, some
-            of them with those of the other engines, and now and then all that whole curators show.
+Definition  `Bench` is the probe that `search` is handed. Of one question it compares, on made-up tables and each of
+            their neighbours, the exact integers of the reference engine with the sensitivity that the quote claims,
+            some of them with those of the other engines, and now and then all that whole curators show.
 Promise     Nothing of the steward's is read but the declaration (and the public lists that a refresh made public): no
             snapshot, no row, no ledger. The curators asked have a ledger in memory, thrown away, and tables of a few
             made-up units. Integers without noise are opened of those alone, by an entrance of their own.
@@ -19,9 +19,10 @@ from typing import Any
 from dpcurator.auditing.replay.curators import replay_curators
 from dpcurator.auditing.replay.mismatch import Mismatch
 from dpcurator.break_me.questions import Question
-from dpcurator.break_me.questions import Table as Described
-from dpcurator.break_me.search import Broken, Rows, Tried, break_me
+from dpcurator.break_me.search import Broken, Tried, break_me
 from dpcurator.break_me.sensitivity import Exactly, Reading, Scores, apart, counts_of_groups, disagreement
+from dpcurator.break_me.tables import Table
+from dpcurator.break_me.worst_case_tables import Rows
 from dpcurator.catalog.declaration import Declaration
 from dpcurator.curator.opening import opening_of, rehearsing
 from dpcurator.engines import ENGINES, Engine
@@ -29,7 +30,6 @@ from dpcurator.engines.reference import Reference
 from dpcurator.errors import DpcuratorError, Fault, Misconfigured, Refusal
 from dpcurator.ledger import Ledger, MemoryStore
 from dpcurator.plan.candidates import candidates
-from dpcurator.plan.core import CorePlan
 from dpcurator.plan.stability import selection_reach
 from dpcurator.pricing.quote import Priced, Quote
 from dpcurator.release.release import open_made_up_rows
@@ -49,8 +49,8 @@ def search(
 ) -> Broken:
     """Break a declaration's curator. Raises Misconfigured where no private table is declared fully."""
     curator = rehearsing(declaration)
-    tables = [table for table in curator.catalog.tables if table.private]
-    if not tables:
+    tables = curator.catalog.tables
+    if not any(table.private for table in tables):
         raise Misconfigured("No private table is declared.", cure="Give a table its unit.")
     bench = Bench(declaration, curator)
     found = break_me(tables, curator.catalog.neighbours, bench, seconds=seconds, seed=seed, worlds=worlds, told=told)
@@ -70,9 +70,9 @@ class Bench:
     declaration: Declaration
     curator: Any  # of `rehearsing`: a catalog and nothing behind it
     _asked: int = 0
-    _others: tuple[Rows, dict[str, Engine]] | None = None  # over the tables of one world, which questions share
+    _others: tuple[Rows, dict[str, list[Engine]]] | None = None  # over one world and a neighbour, which questions share
 
-    def __call__(self, asked: Question, table: Described, rows: Rows, others: Sequence[Rows]) -> Tried:
+    def __call__(self, asked: Question, rows: Rows, others: Sequence[Rows]) -> Tried:
         try:
             quote = self.curator.quote(asked.text, spend=asked.spend)
         except Refusal as refused:
@@ -81,14 +81,13 @@ class Bench:
             return Tried(broken=(0, (_failed("the quote", failed),)))
         self._asked += 1
         if self._asked % _WHOLE == 0 or len(others) <= 1:  # a witness that is made smaller has one neighbour
-            shown = self._shown(asked, table, rows, others[0] if others else rows)
+            shown = self._shown(asked, rows, others[0] if others else rows)
             if shown:
                 return Tried(pairs=1, broken=(0, tuple(shown)))
         if quote.free:
             return Tried(pairs=1)
-        name = quote.lowered.core[0].table
-        tables = [rows, *others]
-        columns = [{name: stored(table, one)} for one in tables]
+        worlds = [rows, *others]
+        columns = [stored(self.curator.catalog.tables, one) for one in worlds]
         found: list[Exactly] = []
         largest, readings = Tried().largest, 0
         for place, one in enumerate(columns):
@@ -100,46 +99,50 @@ class Bench:
             largest, readings = max(largest, share), readings + len(quote.priced) * bool(place)
             if broken:
                 return Tried(readings=readings, pairs=place, largest=largest, broken=(max(place - 1, 0), tuple(broken)))
-        for name, engine in self._compared(table, tables[: 1 + _CONFORM]).items():
-            for place, honest in enumerate(found[: 1 + _CONFORM]):
-                if differ := _differs(quote, place, honest, name, engine):
+        for name, engines in self._compared(worlds[: 1 + _CONFORM]).items():
+            for place, (honest, engine) in enumerate(zip(found, engines, strict=False)):
+                if differ := _differs(quote, honest, name, engine):
                     return Tried(broken=(max(place - 1, 0), tuple(differ)))
-        return Tried(readings=readings, pairs=len(others), engines=len(tables[: 1 + _CONFORM]), largest=largest)
+        return Tried(readings=readings, pairs=len(others), engines=len(worlds[: 1 + _CONFORM]), largest=largest)
 
-    def _compared(self, table: Described, tables: Sequence[Rows]) -> dict[str, Engine]:
-        """Every engine but the reference, over these rows."""
-        if self._others is None or self._others[0] is not tables[0] or len(tables) < 1 + _CONFORM:
-            kinds: Any = {f"c{number}": column.kind for number, column in enumerate(table.columns)}
-            made = {f"t{place}": stored(table, rows) for place, rows in enumerate(tables)}
+    def _compared(self, worlds: Sequence[Rows]) -> dict[str, list[Engine]]:
+        """Every engine but the reference, over each of these worlds."""
+        if self._others is None or self._others[0] is not worlds[0] or len(worlds) < 1 + _CONFORM:
+            tables = self.curator.catalog.tables
+            kinds: Any = {f"t{place}": {f"c{number}": column.kind for number, column in enumerate(table.columns)}
+                          for place, table in enumerate(tables)}
             others = [one for one in ENGINES if one.load() is not Reference]
-            self._others = (
-                tables[0], {one.name: one.load().from_tables(made, dict.fromkeys(made, kinds)) for one in others}
-            )
+            self._others = (worlds[0], {
+                one.name: [one.load().from_tables(stored(tables, rows), kinds) for rows in worlds] for one in others
+            })
         return self._others[1]
 
-    def _shown(self, asked: Question, table: Described, rows: Rows, other: Rows) -> list[Mismatch]:
-        one, two = (self._opened(table, each) for each in (rows, other))
-        return replay_curators(one, two, asked.text, sorted_by_noise=bool(asked.tail), spend=asked.spend)
+    def _shown(self, asked: Question, rows: Rows, other: Rows) -> list[Mismatch]:
+        one, two = (self._opened(each) for each in (rows, other))
+        return replay_curators(one, two, asked.text, sorted_by_noise=asked.by_noise, spend=asked.spend)
 
-    def _opened(self, table: Described, rows: Rows) -> Any:
+    def _opened(self, rows: Rows) -> Any:
         """The steward's curator with these rows in place of data, and a new ledger in memory."""
-        number = [one.name for one in self.curator.catalog.tables].index(table.name)
-        engine = Reference({f"t{number}": stored(table, rows)})
+        engine = Reference(stored(self.curator.catalog.tables, rows))
         ledger = Ledger.open(MemoryStore(), opening_of(self.declaration, self.curator.key))
         return replace(self.curator, ledger=ledger, engine=lambda: engine)
 
 
-def stored(table: Described, rows: Rows) -> dict[str, list[Any]]:
-    """Rows as an engine's table."""
-    return {f"c{number}": [row[number] for row in rows] for number in range(len(table.columns))}
+def stored(tables: Sequence[Table], rows: Rows) -> dict[str, dict[str, list[Any]]]:
+    """Rows as an engine has them, of all tables of a catalog, in its order."""
+    own: dict[str, list[Any]] = {table.name: [] for table in tables}
+    for name, row in rows:
+        own[name].append(row)
+    return {
+        f"t{place}": {f"c{number}": [row[number] for row in own[table.name]] for number in range(len(table.columns))}
+        for place, table in enumerate(tables)
+    }
 
 
-def _differs(quote: Quote, place: int, honest: Exactly, name: str, engine: Engine) -> Sequence[Mismatch]:
-    """Where an engine's integers over table number `place` are not those of the reference."""
-    scan: Any = quote.lowered.core[0]
-    core: CorePlan = (replace(scan, table=f"t{place}"), *quote.lowered.core[1:])
+def _differs(quote: Quote, honest: Exactly, name: str, engine: Engine) -> Sequence[Mismatch]:
+    """Where an engine's integers are not those of the reference."""
     try:
-        again = exactly(quote, engine.evaluate(core))
+        again = exactly(quote, engine.evaluate(quote.lowered.core))
     except DpcuratorError as failed:
         return [_failed(f"the engine {name}", failed)]
     return disagreement(honest, again, ("the reference engine", f"the engine {name}"))

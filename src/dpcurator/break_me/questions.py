@@ -54,6 +54,11 @@ class Question:
         marks = [f"GROUPING({told[0]}) AS total"] if self.sets and told else []
         return f"{named}SELECT {', '.join((*told, *marks, *self.items))} FROM {source}{where}{group}{self.tail}"
 
+    @property
+    def by_noise(self) -> bool:
+        """Does noise choose which rows are shown, or sort them?"""
+        return bool(self.tail) or any(f"{name}(" in item for name in (*NAMING, "MODE") for item in self.items)
+
     def _given(self) -> tuple[str, str]:
         """What stands before SELECT and in FROM: every third subquery that stands there alone is named by WITH."""
         source = self.source or quoted(self.table)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from dpcurator.break_me.expressions import condition, number
-from dpcurator.break_me.tables import EACH_ROW, NUMBERS, Field, Source, Table, source_of
+from dpcurator.break_me.tables import EACH_ROW, NUMBERS, Field, Source, Table, source_of, unit_type
 
 
 @dataclass
@@ -33,12 +33,8 @@ class Around:
 
     def fellow(self, unit: Field) -> Source:
         """A private table of the same units, under a name of its own."""
-        fellows = [table for table in self.tables if _unit_type(table) == unit.type]
-        return source_of(self.luck.choice(fellows), self.name())
-
-
-def _unit_type(table: Table) -> str | None:
-    return next((column.type for column in table.columns if column.name == table.unit), None)
+        alike = [table for table in self.tables if unit_type(table) == unit.type]
+        return source_of(self.luck.choice(alike), self.name())
 
 
 def relation(around: Around, table: Table) -> Source:

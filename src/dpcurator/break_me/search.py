@@ -1,8 +1,9 @@
 """Try to break a curator on made-up rows: generated questions of its own schema, extreme neighbours, until time is up.
 
-Definition  Over and over: a table of the schema, a made-up `World` of extreme units, a few questions; each is compared
-            on the world and on each of its neighbours by a `Probe`, which is handed in and knows the engines. The first
-            mismatch is made small and is the end.
+Definition  Over and over: a table of the schema and those of the same units, a made-up `World` of extreme units in all
+            of them, a few questions of the one table or of several; each is compared on the world and on each of its
+            neighbours by a `Probe`, which is handed in and knows the engines. The first mismatch is made small and is
+            the end.
 Promise     A function of the seed, up to where the time ends. What is found is a certain fact about the code, with rows
             that are nobody's: `Witness` says with which. Finding nothing proves nothing.
 Checked     tests/break_me/test_break_me.py: wrong caps, clamps, claims and leaks are found.
@@ -13,7 +14,7 @@ from __future__ import annotations
 import math
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Final, Protocol
@@ -22,13 +23,17 @@ from dpcurator.auditing.replay.mismatch import Mismatch
 from dpcurator.auditing.replay.replay import FOUND, NOTHING
 from dpcurator.break_me.questions import Question, Table, question
 from dpcurator.break_me.shrink import smallest
-from dpcurator.break_me.tables import EACH_ROW
-from dpcurator.break_me.worst_case_tables import Row, world
+from dpcurator.break_me.tables import EACH_ROW, fellows
+from dpcurator.break_me.worst_case_tables import Rows, world
 
 QUESTIONS: Final = 12  # of one world
-_COUNTED: Final = ("COUNT(DISTINCT", "COUNT_IF(", "SUM(", "AVG(", "MEDIAN(", "QUANTILE(", "CASE", "GROUP BY",
-                   "WITH_OTHER", "WHERE", "HAVING", "LIMIT")
-Rows = tuple[Row, ...]
+_SEVERAL: Final = 0.5  # of these, so many use what may stand in FROM and look at other tables
+_COUNTED: Final = {
+    "COUNT(DISTINCT": "COUNT DISTINCT", "COUNT_IF(": "COUNT_IF", "SUM(": "SUM", "AVG(": "AVG", "MEDIAN(": "MEDIAN",
+    "QUANTILE(": "QUANTILE", "CASE": "CASE", "GROUP BY": "GROUP BY", "WITH_OTHER": "WITH_OTHER", "WHERE": "WHERE",
+    "HAVING": "HAVING", "LIMIT": "LIMIT", "FROM (SELECT": "subqueries", " JOIN ": "JOIN", "IN (SELECT": "IN",
+    "EXISTS (": "EXISTS", "UNION ALL": "UNION ALL", "ROW_NUMBER()": "ROW_NUMBER", "QUALIFY": "QUALIFY",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +49,18 @@ class Tried:
 
 
 class Probe(Protocol):
-    """Asks one question over a table and its neighbours; stops at the first mismatch."""
+    """Asks one question over made-up tables and their neighbours; stops at the first mismatch."""
 
-    def __call__(self, asked: Question, table: Table, rows: Rows, others: Sequence[Rows]) -> Tried: ...
+    def __call__(self, asked: Question, rows: Rows, others: Sequence[Rows]) -> Tried: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """A question, two neighbouring tables (made up), and what they break. seed, world: how to find it again."""
+    """A question, two neighbouring worlds (made up), and what they break. columns: of each table, by its name.
+    seed, world: how to find it again."""
 
     question: Question
-    columns: tuple[str, ...]
+    columns: Mapping[str, tuple[str, ...]]
     first: Rows
     second: Rows
     what: str
@@ -65,20 +71,25 @@ class Witness:
     def as_json(self) -> dict[str, Any]:
         return {
             "question": self.question.text, "spend": self.question.spend, "neighbour": self.what,
-            "columns": list(self.columns),
-            "first": [list(map(_plain, row)) for row in self.first],
-            "second": [list(map(_plain, row)) for row in self.second],
+            "columns": {name: list(columns) for name, columns in self.columns.items()},
+            "first": self._by_table(self.first), "second": self._by_table(self.second),
             "mismatches": [one.as_json() for one in self.mismatches], "seed": self.seed, "world": self.world,
         }
 
     def __str__(self) -> str:
         lines = [str(self.mismatches[0]), f"  question   {self.question.text}  (for {self.question.spend})"]
-        lines.append(f"  columns    {', '.join(self.columns)}")
-        for title, rows in (("one table", self.first), ("another", self.second)):
-            shown = [f"({', '.join(map(repr, row))})" for row in rows[:8]]
+        listed = [f"{name} ({', '.join(columns)})" for name, columns in self.columns.items()]
+        parts = [("columns", listed)]
+        for title, rows in (("one world", self.first), ("another", self.second)):
+            shown = [f"{name} ({', '.join(map(repr, row))})" for name, row in rows[:8]]
             shown += [f"and {len(rows) - 8} rows more"] if len(rows) > 8 else [] if rows else ["no rows"]
-            lines += [f"  {title if not number else '':<10} {text}" for number, text in enumerate(shown)]
+            parts.append((title, shown))
+        for title, told in parts:
+            lines += [f"  {'' if number else title:<10} {text}" for number, text in enumerate(told)]
         return "\n".join(lines)
+
+    def _by_table(self, rows: Rows) -> dict[str, list[list[Any]]]:
+        return {name: [list(map(_plain, row)) for table, row in rows if table == name] for name in self.columns}
 
 
 @dataclass
@@ -135,33 +146,26 @@ def break_me(
     clock: Callable[[], float] = time.monotonic,
     told: Callable[[Broken], None] | None = None,
 ) -> Broken:
-    """Search until something is found, so many worlds were seen, or the time is up, if there is a limit."""
+    """Search until something is found, so many worlds were seen, or the time is up, if there is a limit. tables: of
+    the schema, some of them with units; the public ones are joined."""
     start, found = clock(), Broken(seed)
     while found.witness is None and clock() - start < seconds and (worlds is None or found.worlds < worlds):
         number = found.worlds
         luck = random.Random(f"break-me {seed} {number}")
-        table = luck.choice(list(tables))
-        made = world(luck, table, neighbours)
+        table = luck.choice([table for table in tables if table.unit is not None])
+        used = fellows(table, tables)
+        made = world(luck, used, neighbours)
         for _ in range(QUESTIONS):
             if clock() - start >= seconds:
                 break
-            asked = question(luck, table)
-            tried = probe(asked, table, made.rows, [rows for _, rows in made.others])
+            asked = question(luck, table, used if luck.random() < _SEVERAL else ())
+            tried = probe(asked, made.rows, [rows for _, rows in made.others])
             _count(found, asked, tried)
             if tried.broken is not None:
                 place, mismatches = tried.broken
-                what, other = made.others[place] if made.others else ("the table itself", made.rows)
-                first = Witness(
-                    asked,
-                    tuple(column.name for column in table.columns),
-                    made.rows,
-                    other,
-                    what,
-                    mismatches,
-                    seed,
-                    number,
-                )
-                found.witness = _small(first, table, neighbours, probe)
+                what, other = made.others[place] if made.others else ("the tables themselves", made.rows)
+                first = Witness(asked, {}, made.rows, other, what, mismatches, seed, number)
+                found.witness = _small(first, used, probe)
                 break
         found.worlds += 1
         found.seconds = clock() - start
@@ -180,24 +184,25 @@ def _count(found: Broken, asked: Question, tried: Tried) -> None:
     found.largest = max(found.largest, tried.largest)
     if not tried.refused:
         text = asked.text
-        for name in _COUNTED:
-            if name in text:
-                title = name.rstrip("(").replace("COUNT(DISTINCT", "COUNT DISTINCT")
+        for part, title in _COUNTED.items():
+            if part in text:
                 found.seen[title] = found.seen.get(title, 0) + 1
 
 
-def _small(witness: Witness, table: Table, neighbours: str, probe: Probe) -> Witness:
-    """The same, smaller."""
+def _small(witness: Witness, tables: Sequence[Table], probe: Probe) -> Witness:
+    """The same, smaller, with the columns of the tables that have a part in it: the first is asked of."""
 
     def fails(asked: Question, one: Rows, other: Rows) -> bool:
-        return probe(asked, table, one, [other]).broken is not None
+        return probe(asked, one, [other]).broken is not None
 
-    of_units = table.unit != EACH_ROW
+    of_units = tables[0].unit != EACH_ROW
     asked, one, other = smallest(witness.question, witness.first, witness.second, fails, unit_rows=of_units)
-    broken = probe(asked, table, one, [other]).broken
-    if broken is None:
-        return witness
-    return replace(witness, question=asked, first=one, second=other, mismatches=broken[1])
+    broken = probe(asked, one, [other]).broken
+    if broken is not None:
+        witness = replace(witness, question=asked, first=one, second=other, mismatches=broken[1])
+    named = {tables[0].name, *(name for name, _ in (*witness.first, *witness.second))}
+    columns = {table.name: tuple(column.name for column in table.columns) for table in tables if table.name in named}
+    return replace(witness, columns=columns)
 
 
 def _plain(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The smallest pair of tables, and question, that still show something: a witness that can be read.
+"""The smallest rows of two worlds, and question, that still show something: a witness that can be read.
 
 Definition  Greedy: parts of the question are left out one by one, then rows that both tables have (by halves, then one
             by one), then rows of the unit that differs, as long as something is still found.
@@ -13,9 +13,9 @@ from collections import Counter
 from collections.abc import Callable
 
 from dpcurator.break_me.questions import Question
-from dpcurator.break_me.worst_case_tables import Row
+from dpcurator.break_me.worst_case_tables import Row, Rows
 
-Rows = tuple[Row, ...]
+Placed = tuple[str, Row]  # beside the name of its table
 Fails = Callable[[Question, Rows, Rows], bool]
 
 
@@ -25,7 +25,7 @@ def smallest(question: Question, one: Rows, other: Rows, fails: Fails, *, unit_r
     """The question and two tables, smaller where that still fails. unit_rows: may the differing unit lose rows?"""
     left = tries
 
-    def still(asked: Question, both: list[Row], mine: list[Row], theirs: list[Row]) -> bool:
+    def still(asked: Question, both: list[Placed], mine: list[Placed], theirs: list[Placed]) -> bool:
         nonlocal left
         left -= 1
         return left > 0 and fails(asked, (*both, *mine), (*both, *theirs))
@@ -47,11 +47,11 @@ def smallest(question: Question, one: Rows, other: Rows, fails: Fails, *, unit_r
     return question, (*both, *mine), (*both, *theirs)
 
 
-def _split(one: Rows, other: Rows) -> tuple[list[Row], list[Row], list[Row]]:
+def _split(one: Rows, other: Rows) -> tuple[list[Placed], list[Placed], list[Placed]]:
     """Rows of both, of the one alone, of the other alone. By their printed form: nan is no equal of itself."""
     left, right = Counter(map(repr, one)), Counter(map(repr, other))
     shared = left & right
-    found: list[list[Row]] = [[], [], []]
+    found: list[list[Placed]] = [[], [], []]
     for place, rows in ((1, one), (2, other)):
         common = Counter(shared)
         for row in rows:
@@ -64,7 +64,7 @@ def _split(one: Rows, other: Rows) -> tuple[list[Row], list[Row], list[Row]]:
     return found[0], found[1], found[2]
 
 
-def _fewer(rows: list[Row], still: Callable[[list[Row]], bool]) -> list[Row]:
+def _fewer(rows: list[Placed], still: Callable[[list[Placed]], bool]) -> list[Placed]:
     size = len(rows)
     while size:
         start = 0

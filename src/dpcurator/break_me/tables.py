@@ -36,6 +36,10 @@ class Column(Protocol):
     def unknown_keys(self) -> bool: ...
     @property
     def per_unit(self) -> bool: ...
+    @property
+    def unique(self) -> bool: ...
+    @property
+    def most(self) -> int | None: ...
 
 
 class Table(Protocol):
@@ -81,6 +85,20 @@ class Source:
     fields: tuple[Field, ...]
     unit: Field | None
     where: tuple[str, ...] = ()
+
+
+def fellows(table: Table, tables: Sequence[Table]) -> list[Table]:
+    """The table, then those that a question may use beside it: of the same units, and public ones. Where each row is a
+    unit there is none."""
+    kind = unit_type(table)
+    if kind is None:
+        return [table]
+    return [table, *(one for one in tables if one.name != table.name and (one.unit is None or unit_type(one) == kind))]
+
+
+def unit_type(table: Table) -> str | None:
+    """Of what type its units are; None where no column says so."""
+    return next((column.type for column in table.columns if column.name == table.unit), None)
 
 
 def quoted(name: str) -> str:

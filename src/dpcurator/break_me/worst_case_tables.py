@@ -2,9 +2,10 @@
 
 Definition  `world(luck, table, neighbours)` draws some units by kind: very many rows in one group; a row in every group
             and one group more than a unit may be in; all values at a bound, at the other, beyond both; nothing but
-            missing values (NULL, NaN); duplicates; an empty name; keys that are not listed. Its neighbours, under the
-            named relation: the table without each unit (of the last one nothing may be left), or with another unit's
-            rows in place of it.
+            missing values (NULL, NaN); duplicates; an empty name; keys that are not listed. In other tables of the same
+            units each has rows of its own, or none. Its neighbours, under the named relation: the tables without each
+            unit (of the last one nothing may be left), or with another unit's rows in place of it, in all of them at
+            once. Public tables have the same rows on both sides, as far as is known of them: listed values, as often.
 Promise     A function of its luck and the public declaration; every pair is a pair of neighbours of the relation.
 Checked     tests/break_me/test_break_me.py.
 """
@@ -13,7 +14,8 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -25,54 +27,87 @@ _FLOATS: Final = (math.inf, -math.inf, 1.7976931348623157e308, -0.0, 5e-324, 1e1
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
 _DAY: Final = 86_400 * 10**6
 _WORDS: Final = ("nowhere", "", "LEEDS", "É", "\uffff", "it's", "a;b", "NULL")
+_PUBLIC: Final = (0, 1, 4, 8)  # rows of a public table, before those that there cannot be are left out
 Row = tuple[Any, ...]  # one physical value a column
+Rows = tuple[tuple[str, Row], ...]  # of all tables, each row beside the name of its table
 
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """rows: the table; others: its neighbours, each with what was done."""
+    """rows: the tables; others: their neighbours, each with what was done."""
 
-    rows: tuple[Row, ...]
-    others: tuple[tuple[str, tuple[Row, ...]], ...]
+    rows: Rows
+    others: tuple[tuple[str, Rows], ...]
 
 
-def world(luck: random.Random, table: Table, neighbours: str, *, units: int = 9) -> World:
-    """One table with its neighbours."""
-    place = next((n for n, column in enumerate(table.columns) if column.name == table.unit), None)
+def world(luck: random.Random, tables: Sequence[Table], neighbours: str, *, units: int = 9) -> World:
+    """Tables with their neighbours. tables: of one kind of units, the one that is asked of first; or public."""
+    private = [table for table in tables if table.unit is not None]
+    public = tuple((table.name, row) for table in tables if table.unit is None for row in public_rows(luck, table))
+    first = private[0]
+    place = unit_place(first)
     many = luck.choice((units, units, units, 1, 2))
-    made: dict[Any, list[Row]] = {}
-    for number in range(many):
-        name = number if place is None else _unit(table.columns[place], number)
-        made[name] = alike(luck, table, unit(luck, table, place, name))
     if place is None:
-        rows = [row for one in made.values() for row in one[:2]]
-        whole = tuple(rows)
-        return World(whole, tuple(_rows_changed(luck, table, whole, neighbours)))
-    rows = [row for one in made.values() for row in one]
-    rows += [(*row[:place], None, *row[place + 1 :]) for row in unit(luck, table, place, None)]  # no unit's rows
+        drawn = [row for _ in range(many) for row in alike(luck, first, unit(luck, first, None, 0))[:2]]
+        whole = tuple((first.name, row) for row in drawn)
+        return World((*whole, *public), tuple(_rows_changed(luck, first, whole, public, neighbours)))
+    made = {name: _everywhere(luck, private, name) for name in (_unit(first.columns[place], n) for n in range(many))}
+    rows = [row for own in made.values() for row in own]
+    for table in private:  # no unit's rows
+        rows += [(table.name, row) for row in unit(luck, table, unit_place(table), None)]
     luck.shuffle(rows)
-    whole = tuple(rows)
-    others = []
+    others: list[tuple[str, Rows]] = []
+    whose = {table.name: at for table in private if (at := unit_place(table)) is not None}
     for name in made:
-        left = tuple(row for row in whole if row[place] != name)
+        left = tuple((table, row) for table, row in rows if row[whose[table]] != name)
         if neighbours == "replace-one":
-            new = luck.choice((name, _unit(table.columns[place], 10**6)))
-            others.append((f"unit {name!r} replaced", left + tuple(alike(luck, table, unit(luck, table, place, new)))))
+            new = luck.choice((name, _unit(first.columns[place], 10**6)))
+            others.append((f"unit {name!r} replaced", (*left, *_everywhere(luck, private, new), *public)))
         else:
-            others.append((f"without unit {name!r}", left))
-    return World(whole, tuple(others))
+            others.append((f"without unit {name!r}", (*left, *public)))
+    return World((*rows, *public), tuple(others))
+
+
+def unit_place(table: Table) -> int | None:
+    """Which column says whose a row is; None where each row is a unit."""
+    return next((n for n, column in enumerate(table.columns) if column.name == table.unit), None)
+
+
+def _everywhere(luck: random.Random, private: Sequence[Table], name: Any) -> list[tuple[str, Row]]:
+    """A unit's rows in each of its tables: some in the first, and often in the others."""
+    return [
+        (table.name, row)
+        for number, table in enumerate(private) if not number or luck.random() < 0.7
+        for row in alike(luck, table, unit(luck, table, unit_place(table), name))
+    ]
+
+
+def public_rows(luck: random.Random, table: Table) -> list[Row]:
+    """Rows of a public table, with what is known of it: the values that a column has, in how many rows one may be."""
+    found: list[Row] = []
+    seen = [Counter[Any]() for _ in table.columns]
+    for _ in range(luck.choice(_PUBLIC)):
+        row = tuple(luck.choice([*column.keys, None]) if column.keys else _value(luck, column, "any")
+                    for column in table.columns)
+        most = [1 if column.unique else column.most for column in table.columns]
+        if all(limit is None or seen[at][row[at]] < limit for at, limit in enumerate(most)):
+            found.append(row)
+            for at, value in enumerate(row):
+                seen[at][value] += 1
+    return found
 
 
 def _rows_changed(
-    luck: random.Random, table: Table, whole: tuple[Row, ...], neighbours: str
-) -> Iterator[tuple[str, tuple[Row, ...]]]:
+    luck: random.Random, table: Table, whole: Rows, public: Rows, neighbours: str
+) -> Iterator[tuple[str, Rows]]:
     """Each row is a unit."""
     for number in range(len(whole)):
         left = whole[:number] + whole[number + 1 :]
         if neighbours == "replace-one":
-            yield f"row {number} replaced", (*left, next(unit(luck, table, None, None)))
+            new = (table.name, next(unit(luck, table, None, None)))
+            yield f"row {number} replaced", (*left, new, *public)
         else:
-            yield f"without row {number}", left
+            yield f"without row {number}", (*left, *public)
 
 
 def alike(luck: random.Random, table: Table, rows: Iterator[Row]) -> list[Row]:
