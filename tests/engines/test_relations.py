@@ -11,7 +11,8 @@ import pytest
 from engine_rows import opened
 
 from dpcurator.engines.duckdb.engine import DuckDB
-from dpcurator.engines.duckdb.sql import Weights, one_row_each, statement
+from dpcurator.engines.duckdb.sql import statement
+from dpcurator.engines.duckdb.weights import Weights, one_row_each
 from dpcurator.engines.limits import check_core
 from dpcurator.engines.reference import Reference
 from dpcurator.language.rows import Compare, Constant, Field

@@ -14,13 +14,16 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dpcurator.cli.place import PLACE, disconnected, require_at_a_distance
 from dpcurator.cli.usage import Command, Group
 from dpcurator.errors import DpcuratorError, Fault, Misconfigured
+
+if TYPE_CHECKING:
+    from dpcurator.ledger import Ledger
 
 app = typer.Typer(
     name="dpcurator",
@@ -109,6 +112,15 @@ def _end(error: DpcuratorError, as_json: bool) -> None:
     else:
         print(f"{error.title}: {error}", file=sys.stderr)
     raise typer.Exit(error.exit_code) from None
+
+
+def ledger_at(catalog: Path) -> Ledger:
+    """The ledger that a catalog file declares."""
+    from dpcurator.catalog.load import load
+    from dpcurator.curator.opening import key_of, ledger_of
+
+    declaration = load(catalog)
+    return ledger_of(declaration, key_of(declaration))
 
 
 def show_json(value: Any) -> None:

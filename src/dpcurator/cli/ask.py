@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from dpcurator.cli.application import HERE, AsJson, Catalog, command, show, show_json
+from dpcurator.cli.application import HERE, AsJson, Catalog, command, ledger_at, show, show_json
 from dpcurator.cli.distant import ask_there, budget_there, given, unpriced
 from dpcurator.cli.drawing import Drawing
 from dpcurator.cli.formats import Format, absent, chosen, text_of, write
@@ -367,13 +367,10 @@ def budget(
     if (remote := connected()) is not None:
         budget_there(remote, as_json)
         return
-    from dpcurator.catalog.load import load
     from dpcurator.cli.budget_text import budget_json, budget_text, together_text
     from dpcurator.curator.history import together
-    from dpcurator.curator.opening import key_of, ledger_of
 
-    declaration = load(catalog)
-    ledger = ledger_of(declaration, key_of(declaration))
+    ledger = ledger_at(catalog)
     found, life, made = ledger.budget(), ledger.life(), together(ledger, delta=delta)
     if as_json:
         show_json(budget_json(found, life) | {"together": made and made.as_json()})
@@ -391,12 +388,9 @@ def receipt(
     if (remote := connected()) is not None:
         show_json(remote.receipt(name))
         return
-    from dpcurator.catalog.load import load
-    from dpcurator.curator.opening import key_of, ledger_of
     from dpcurator.receipts.named import receipt_named
 
-    declaration = load(catalog)
-    show_json(receipt_named(ledger_of(declaration, key_of(declaration)), name))
+    show_json(receipt_named(ledger_at(catalog), name))
 
 
 @command(name="verify", epilog="Example: dpcurator verify receipt.json --key 1c37b0...")

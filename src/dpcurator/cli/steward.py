@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dpcurator.cli.application import HERE, AsJson, Catalog, app, command, show, show_json
+from dpcurator.cli.application import HERE, AsJson, Catalog, app, command, ledger_at, show, show_json
 from dpcurator.cli.progress import progress, rows_read
 from dpcurator.errors import Refusal
 
@@ -113,12 +113,9 @@ def check(catalog: Catalog = HERE, as_json: AsJson = False) -> None:
 @command(name="log", epilog="Example: dpcurator log --json")
 def log(catalog: Catalog = HERE, as_json: AsJson = False) -> None:
     """The ledger's history. For the steward: it shows every analyst's requests."""
-    from dpcurator.catalog.load import load
     from dpcurator.cli.layout import log_text
-    from dpcurator.curator.opening import key_of, ledger_of
 
-    declaration = load(catalog)
-    entries = list(ledger_of(declaration, key_of(declaration)).events())
+    entries = list(ledger_at(catalog).events())
     show_json([entry.as_json() for entry in entries]) if as_json else show(log_text(entries))
 
 
@@ -197,11 +194,7 @@ def rotate(catalog: Catalog = HERE, as_json: AsJson = False) -> None:
 @command(name="reopen", epilog="Example: dpcurator reopen")
 def reopen(catalog: Catalog = HERE, as_json: AsJson = False) -> None:
     """Take questions again after a fault. First find its cause: the fault's own words are constant on purpose."""
-    from dpcurator.catalog.load import load
-    from dpcurator.curator.opening import key_of, ledger_of
-
-    declaration = load(catalog)
-    changed = ledger_of(declaration, key_of(declaration)).reopen()
+    changed = ledger_at(catalog).reopen()
     if as_json:
         show_json({"reopened": changed})
     else:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dpcurator.cli.application import HERE, AsJson, Catalog, app, command, show, show_json
+from dpcurator.cli.application import HERE, AsJson, Catalog, app, command, ledger_at, show, show_json
 from dpcurator.errors import Misconfigured, Refusal
 from dpcurator.numbers import decimal_text
 
@@ -27,14 +26,6 @@ Name = Annotated[str, typer.Argument(help="The account's name, as in ana or ana@
 Epsilon = Annotated[str | None, typer.Option(help="At most this epsilon of the ledger, ever.", metavar="NUMBER")]
 Rho = Annotated[str | None, typer.Option(help="At most this rho of the ledger, ever.", metavar="NUMBER")]
 Delta = Annotated[str | None, typer.Option(help="At most this delta of the ledger, ever.", metavar="NUMBER")]
-
-
-def _ledger(catalog: Path) -> Ledger:
-    from dpcurator.catalog.load import load
-    from dpcurator.curator.opening import key_of, ledger_of
-
-    declaration = load(catalog)
-    return ledger_of(declaration, key_of(declaration))
 
 
 def _limit(ledger: Ledger, epsilon: str | None, rho: str | None) -> str | None:
@@ -71,7 +62,7 @@ def add(
     """Make an account, and print its token once. Without a limit it may spend what the whole ledger has."""
     from dpcurator.ledger.accounts import checked_name, new_token
 
-    ledger = _ledger(catalog)
+    ledger = ledger_at(catalog)
     limit = _limit(ledger, epsilon, rho)
     made = new_token(checked_name(name)) if token else None
     if ledger.account(name) is not None:
@@ -87,7 +78,7 @@ def list_all(catalog: Catalog = HERE, as_json: AsJson = False) -> None:
     """All accounts: role, limit, what is spent and left of it, and whether a token signs in."""
     from dpcurator.numbers.text_table import table_text
 
-    accounts = _ledger(catalog).accounts()
+    accounts = ledger_at(catalog).accounts()
     if as_json:
         show_json([one.as_json() for one in accounts])
         return
@@ -116,7 +107,7 @@ def limit_to(
     """Change the most that an account may spend in all. What it has spent so far counts."""
     from dpcurator.ledger.accounts import require_known
 
-    ledger = _ledger(catalog)
+    ledger = ledger_at(catalog)
     limit = _limit(ledger, epsilon, rho)
     if limit is None and delta is None:
         raise Refusal("there is no limit.", cure=f"Write it as in --{ledger.budget().currency} 0.5.")
@@ -129,7 +120,7 @@ def rotate(name: Name, catalog: Catalog = HERE, as_json: AsJson = False) -> None
     """Make a new token for an account, and print it once. The old one signs in no more."""
     from dpcurator.ledger.accounts import new_token, require_known
 
-    ledger = _ledger(catalog)
+    ledger = ledger_at(catalog)
     require_known(ledger.account(name), name)
     made = new_token(name)
     _told(ledger.grant(name, token=made), made, as_json, "has a new token")
@@ -140,6 +131,6 @@ def revoke(name: Name, catalog: Catalog = HERE, as_json: AsJson = False) -> None
     """Let no token of an account sign in any more. Its limit and what it spent stay."""
     from dpcurator.ledger.accounts import require_known
 
-    ledger = _ledger(catalog)
+    ledger = ledger_at(catalog)
     require_known(ledger.account(name), name)
     _told(ledger.grant(name, token=""), None, as_json, "signs in no more")

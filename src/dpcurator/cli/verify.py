@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+from dpcurator.cli.application import ledger_at
 from dpcurator.errors import DpcuratorError, Misconfigured
 from dpcurator.ledger.verify import Verdict
 from dpcurator.receipts.answers import is_printed
@@ -26,11 +27,7 @@ _PRINT: Final = "Print one with `dpcurator receipt ID > receipt.json`, or an ans
 
 def verify_ledger(catalog: Path) -> Verdict:
     """The whole chain, recomputed."""
-    from dpcurator.catalog.load import load
-    from dpcurator.curator.opening import key_of, ledger_of
-
-    declaration = load(catalog)
-    return ledger_of(declaration, key_of(declaration)).verify()
+    return ledger_at(catalog).verify()
 
 
 def verify_receipt(file: Path, key: str | None, catalog: Path | None, keys: Path | None = None) -> Verification:

@@ -69,15 +69,17 @@ if TYPE_CHECKING:
     Question = str | Frame[Any, Any, Any]
 
 
-def read(question: Question) -> Read:
-    """A question as its front reads it, an SQL text or a frame. Raises Refusal."""
+def read(question: Question | Read) -> Read:
+    """A question as its front reads it, an SQL text or a frame; itself where it was read before. Raises Refusal."""
+    if isinstance(question, Read):
+        return question
     from dpcurator.fronts.frame import Frame
     from dpcurator.fronts.sql import parse
 
     return question.question() if isinstance(question, Frame) else parse(question)
 
 
-def words_of(question: Question, asked: BatchAsking) -> str:
+def words_of(question: Question | Read, asked: BatchAsking) -> str:
     """A question, under its caps, as canonical SQL."""
     from dpcurator.language.render import render
 
@@ -170,9 +172,10 @@ class Curator(Paying):
         whole = self._cheapest(question, asked, analyst)
         return whole if whole.free else with_stored(whole, self.ledger, analyst, cut=cut_wanted(asked) is True)
 
-    def _cheapest(self, question: Question, asked: Asking, analyst: str) -> Quote:
+    def _cheapest(self, question: Question | Read, asked: Asking, analyst: str) -> Quote:
         """As `_whole`; where names are asked for, and stored counts are as good as this price buys, the names that
         these give for nothing."""
+        question = read(question)
         whole = self._whole(question, asked)
         if naming(whole.plan) is None or whole.free:
             return whole
@@ -180,7 +183,7 @@ class Curator(Paying):
         found = with_stored(counted, self.ledger, analyst, cut=cut_wanted(asked) is True)
         return counted if found.held is not None and found.held.all and naming(counted.plan) is None else whole
 
-    def _whole(self, question: Question, asked: Asking, *, by_counts: bool = False) -> Quote:
+    def _whole(self, question: Question | Read, asked: Asking, *, by_counts: bool = False) -> Quote:
         """The quote of a question as if nothing of it had been paid before."""
         syntax = read(question)
         offer = offer_of(self.catalog, said_by(syntax, asked))
@@ -271,10 +274,11 @@ class Curator(Paying):
         Raises Refusal (nothing charged), OverBudget, Misconfigured, or Fault (charged, and the curator is closed).
         """
         own = request_id is not None or fresh  # then nothing else is asked in its place
+        syntax = read(question)
         return self._paid(
-            self._whole(question, asked) if own else self._cheapest(question, asked, analyst),
+            self._whole(syntax, asked) if own else self._cheapest(syntax, asked, analyst),
             fresh=fresh, request_id=request_id, analyst=analyst,
-            asked=words_of(question, asked), cut=cut_wanted(asked) is True, stored=stored,
+            asked=words_of(syntax, asked), cut=cut_wanted(asked) is True, stored=stored,
         )
 
     @takes(SeveralAsking)

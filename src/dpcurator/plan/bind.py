@@ -100,7 +100,8 @@ def bind(
             "COUNT(DISTINCT x) of all other groups would count a value once for each of them.",
             cure="Write COUNT(*), or GROUP BY without WITH_OTHER.",
         )
-    check_sets(question.sets, source.source, scope.calls)
+    if question.sets:
+        check_sets(question.sets, source.source, scope.calls)
     having = None if question.having is None else _having(question.having, scope)
     if named is None or wanted is None or wanted.said:
         order = tuple(Order(_order(o.part, scope, outputs), o.descending, o.nulls_first) for o in question.order_by)

@@ -38,7 +38,7 @@ class Finishing:
 def finishing(plan: Plan, table: Table) -> Finishing:
     """The work after the charge."""
     grouped = plan.source.source
-    keys = rows_of(grouped, plan.sets) if grouped.listed else UNLISTED
+    keys = (rows_of(grouped, plan.sets) if plan.sets else grouped.keys) if grouped.listed else UNLISTED
     posts = [*(output.part for output in plan.outputs), *(order.part for order in plan.order)]
     posts += [] if plan.having is None else [plan.having]
     parts = sum(_parts(post) for post in posts)

@@ -25,8 +25,6 @@ MOST_MARKS: Final = 30  # columns of one GROUPING
 
 def check_sets(sets: Sequence[tuple[int, ...]], grouped: Grouped, calls: Sequence[AggregateCall]) -> None:
     """That these totals can be shown. Raises Refusal, before anything is paid."""
-    if not sets:
-        return
     names = [in_sql(column.name) for column in grouped.columns]
     if not grouped.listed:
         raise Refusal(

@@ -110,7 +110,8 @@ def beta_of(quote: Quote, part: Post) -> Fraction:
 def errors_of(quote: Quote, part: Post) -> dict[int, Fraction]:
     """Of each paid reading that an expression rests on, by its number: what its noise passes with that probability;
     where the answer has totals, that of the total of most groups."""
-    used, beta, added = places_of(quote.calls, part), beta_of(quote, part), most_added(quote.plan)
+    used, beta = places_of(quote.calls, part), beta_of(quote, part)
+    added = most_added(quote.plan) if quote.plan.sets else 1
     return {place: quote.priced[place].error(beta, added=added) for place in used}
 
 

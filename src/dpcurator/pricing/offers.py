@@ -87,7 +87,7 @@ class Offer:
     def quote(self, plan: Plan, catalog: Catalog) -> Quote:
         """The plan at what is offered. Raises Refusal."""
         if self.price is not None:
-            weights = titled(plan, self.weights, "weight")
+            weights = titled(plan, self.weights, "weight") if self.weights else {}
             return best_shared(
                 plan, self.price, catalog, confidence=self.confidence, rows=self.rows, weights=weights
             )

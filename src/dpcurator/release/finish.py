@@ -34,7 +34,9 @@ OTHER: Final = Cell(None, other=True)  # in the place of a key: all keys that ar
 
 def finish(quote: Quote, released: Noisy | None) -> tuple[tuple[Cell, ...], ...]:
     """The answer's rows. released: None for a quote whose values are all public."""
-    plan, noisy = quote.plan, with_sets(quote, released or Noisy(quote.lowered.keys, ()))
+    plan, noisy = quote.plan, released or Noisy(quote.lowered.keys, ())
+    if plan.sets:
+        noisy = with_sets(quote, noisy)
     groups = len(noisy.keys) + noisy.other
     if not groups:
         return ()
