@@ -8,10 +8,10 @@
     ```bash      after `<!-- ci: NAME -->`: run by .ci/run, in a fresh environment; here only its presence is checked
 
 What a command prints is compared letter by letter, unless it holds noise, a key, a hash or the time (`ask` with a
-price, `audit`, `break-me`, `demo`, `describe`, `key`, `log`, `receipt`, `verify`): then a hash stands for any other, a
-number too, but for what was spent and what the error bars leave out, and the widths of columns may differ. Which rows a question
-with HAVING, ORDER BY or LIMIT gives follows the noise: of those only the heads and the feet are compared. A line `...`
-stands for any lines. A block of any other kind is an error: nothing would check it.
+price, `audit`, `bounds`, `break-me`, `demo`, `describe`, `key`, `log`, `receipt`, `verify`): then a hash stands for any
+other, a number too, but for what was spent and what the error bars leave out, and the widths of columns may differ.
+Which rows a question with HAVING, ORDER BY or LIMIT gives follows the noise: of those only the heads and the feet are
+compared. A line `...` stands for any lines. A block of any other kind is an error: nothing would check it.
 
 The gallery's right values are to the letter: in docs/gallery a text block is compared as it is, unless it has the mark
 `<!-- noisy: values -->`.
@@ -37,7 +37,7 @@ ROOT = Path(__file__).resolve().parents[2]
 _FENCE = re.compile(r"^(?P<indent> *)```(?P<kind>\w*)[^\n]*\n(?P<body>.*?)^(?P=indent)```", re.M | re.S)
 _MARK = re.compile(r"<!-- *(?P<word>file|ci|in|noisy): *(?P<name>[\w./-]+) *-->\s*$")
 GALLERY = "gallery"
-_NOISY = {"audit", "break-me", "demo", "describe", "key", "log", "receipt", "verify"}
+_NOISY = {"audit", "bounds", "break-me", "demo", "describe", "key", "log", "receipt", "verify"}
 _PRICES = {"--epsilon", "--rho", "--spend", "--within", "--rehearse"}
 
 

@@ -32,7 +32,7 @@ def main() -> None:
 
 def with_commands() -> Typer:
     """The one application: to import a file of commands registers them with it."""
-    from dpcurator.cli import account, ask, audit, break_me, caps, demo, describe, plot, serve, steward, users  # noqa: F401
+    from dpcurator.cli import account, ask, audit, bounds, break_me, caps, demo, describe, plot, serve, steward, users  # noqa: F401
     from dpcurator.cli.application import app
 
     return app

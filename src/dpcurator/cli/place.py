@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from dpcurator.errors import Misconfigured, Refusal
 
-COMMANDS: Final = ("ask", "quote", "explain", "describe", "caps", "tables", "schema", "budget", "receipt")
+COMMANDS: Final = ("ask", "quote", "explain", "describe", "bounds", "caps", "tables", "schema", "budget", "receipt")
 
 
 @dataclass

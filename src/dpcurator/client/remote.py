@@ -37,7 +37,9 @@ from dpcurator.values import Json, read_json
 
 if TYPE_CHECKING:
     from dpcurator.fronts.frame import Frame
+    from dpcurator.numbers.rational import Spelled
     from dpcurator.pricing.offers import Asking, BatchAsking, SeveralAsking
+    from dpcurator.release.column_bounds import FoundBounds
     from dpcurator.release.description import Description
 
     Question = str | Frame[Any, Any, Any]
@@ -247,19 +249,37 @@ class Remote:
         """Every declared column of a table, summarised by its type: one charge, as `Curator.describe` has it."""
         from dpcurator.release.description import Description, questions_of
 
-        told = self.tables
-        try:
-            protects, found = _lines(told["protects"]), [_described(one) for one in told["tables"]]
-        except (LookupError, TypeError):
-            raise self._nonsense() from None
-        named = [one for one in found if one.name == table]
-        if not named:
-            names = ", ".join(printable(one.name) for one in found)
+        protects, found = self._declared()
+        if table not in found:
+            names = ", ".join(map(printable, found))
             raise Refusal(f"there is no table {printable(str(table))!r}.", cure=f"There are {names}.")
-        questions = questions_of(named[0])
+        questions = questions_of(found[table])
         own: SeveralAsking = {**asked, "shares": None if asked.get("within") else questions.shares}
         answers = self.batch(questions.texts, fresh=fresh, request_id=request_id, **own)
         return Description(table, protects, questions, answers)
+
+    def bounds(
+        self, column: str, *, share: Spelled | None = None, fresh: bool = False, **asked: Unpack[Asking]
+    ) -> FoundBounds:
+        """Bounds for a column of numbers, where nobody knows any, as `Curator.bounds` has it."""
+        from dpcurator.release.column_bounds import FoundBounds, asked_of, at_one_row
+
+        found = asked_of(self._declared()[1], column, share)
+        return FoundBounds(found, self.ask(found.sql, fresh=fresh, **at_one_row(found, asked)))
+
+    def bounds_question(self, column: str, *, share: Spelled | None = None) -> str:
+        """The question that `bounds` asks, as SQL. Free. Raises Refusal."""
+        from dpcurator.release.column_bounds import asked_of
+
+        return asked_of(self._declared()[1], column, share).sql
+
+    def _declared(self) -> tuple[str, dict[str, Table]]:
+        """What is protected, and the tables, as far as a description needs to know them."""
+        told = self.tables
+        try:
+            return _lines(told["protects"]), {one["name"]: _described(one) for one in told["tables"]}
+        except (LookupError, TypeError):
+            raise self._nonsense() from None
 
     def budget(self) -> Told:
         """What is spent and left: of my own limit ("mine"), and of the whole ("all")."""

@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from dpcurator.curator.rows_per_unit import RowsPerUnit
     from dpcurator.curator.tables import Tables
     from dpcurator.fronts.frame import Frame
+    from dpcurator.release.column_bounds import FoundBounds
     from dpcurator.release.description import Description
 
     Question = str | Frame[Any, Any, Any]
@@ -397,6 +398,35 @@ class Curator(Paying):
                 else self._told(own.due(place), part, quote.cost, repeated=repeated)
             )
         return tuple(answers)
+
+    @takes(Asking)
+    def bounds(self, column: str, *, share: Spelled | None = None, fresh: bool = False, analyst: str = "local",
+               **asked: Unpack[Asking]) -> FoundBounds:
+        """Bounds for a column of numbers, where nobody knows any: two quantiles of a public grid of all doubles, paid
+        as any question is. Declared bounds are not used.
+
+        column: with its table, as "visits.cost". share: how many of the rows may lie beyond each end, as 0.05. Caps:
+        unless some are given, each unit counts as one row in all. The rest is as for `ask`, but for `within`. Raises as
+        `ask` does.
+
+        >>> import dpcurator as dp
+        >>> catalog = {
+        ...     "curator": {"protects": "patients"}, "ledger": {"epsilon": 4},
+        ...     "tables": {"visits": {"unit": "who", "max_total": 5, "columns": {"who": "text", "cost": "float"}}},
+        ... }
+        >>> print(dp.rehearsing(catalog).bounds_question("visits.cost")[:34])
+        SELECT COUNT("cost") AS n, QUANTIL
+        """
+        from dpcurator.release.column_bounds import FoundBounds, asked_of, at_one_row
+
+        found = asked_of(self.tables, column, share)
+        return FoundBounds(found, self.ask(found.sql, fresh=fresh, analyst=analyst, **at_one_row(found, asked)))
+
+    def bounds_question(self, column: str, *, share: Spelled | None = None) -> str:
+        """The question that `bounds` asks, as SQL. Free. Raises Refusal."""
+        from dpcurator.release.column_bounds import asked_of
+
+        return asked_of(self.tables, column, share).sql
 
     @takes(BatchAsking)
     def describe(
