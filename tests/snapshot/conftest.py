@@ -29,9 +29,12 @@ def reader():
 @pytest.fixture
 def stored(reader):
     def read(declaration, table="t0"):
-        reader.execute(f"ATTACH {quoted(str(open_snapshot(declaration).path))} AS stored (READ_ONLY)")
+        info = open_snapshot(declaration)
+        reader.execute(f"ATTACH {quoted(str(info.path))} AS stored (READ_ONLY)")
+        declared = next((one.columns for one in info.tables if one.physical == table), ())
+        names = ", ".join(f"c{j}" for j in range(len(declared))) or "*"  # without the numbers of units
         try:
-            return reader.execute(f"FROM stored.{table}").fetchall()
+            return reader.execute(f"SELECT {names} FROM stored.{table}").fetchall()
         finally:
             reader.execute("DETACH stored")
 

@@ -46,8 +46,9 @@ def test_physical_names_kinds_and_public_keys(tmp_path):
     info = open_snapshot(declaration)
     with duckdb.connect(str(info.path), read_only=True) as connection:
         kinds = connection.execute("DESCRIBE t0").fetchall()
-        assert [(row[0], row[1]) for row in kinds] == [("c0", "VARCHAR"), ("c1", "VARCHAR"), ("c2", "DOUBLE")]
-        rows = connection.execute("FROM t0").fetchall()
+        assert [(row[0], row[1]) for row in kinds] == [("c0", "VARCHAR"), ("c1", "VARCHAR"), ("c2", "DOUBLE"),
+                                                     ("c3", "BIGINT")]  # the last of numbers for the unit
+        rows = connection.execute("SELECT c0, c1, c2 FROM t0").fetchall()
     assert rows == [("a", "Hull", 1.0), (None, "Oslo", None), ("b", None, 0.0)]
     assert str(rows[2][2]) == "0.0"
     assert [(table.name, table.physical) for table in info.tables] == [("visits", "t0"), ("cities", "t1")]

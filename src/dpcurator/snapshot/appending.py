@@ -21,6 +21,7 @@ from dpcurator.catalog.bind import content_digest, made_for
 from dpcurator.catalog.declaration import Source
 from dpcurator.catalog.duckdb_options import quoted
 from dpcurator.catalog.model import Table
+from dpcurator.snapshot.codes import stored_columns, with_numbers
 from dpcurator.snapshot.loading import Loader
 from dpcurator.snapshot.report import Kept
 from dpcurator.snapshot.store import Draft
@@ -70,7 +71,9 @@ def take_over(draft: Draft, loader: Loader, i: int, source: Source, files: Seque
         changed = [Path(place).name for _, place, size, digest, _ in known if not _same(here.get(place), size, digest)]
         if changed:
             return Kept(changed=tuple(changed)), list(files)
-        [(rows,)] = run(f"INSERT INTO t{i} SELECT * FROM before.t{known[0][0]}").fetchall()
+        own = ", ".join(f"c{j}" for j in range(len(loader.table.columns)))  # numbers of units are made anew
+        taken = with_numbers(loader.table, f"SELECT {own} FROM before.t{known[0][0]}")
+        [(rows,)] = run(f"INSERT INTO t{i} ({stored_columns(loader.table)}) {taken}").fetchall()
         run("INSERT INTO files SELECT ?, reading, place, size, digest, names FROM before.files WHERE t = ?",
             [i, known[0][0]])
         loader.report.header = frozenset(read_json(known[0][4]))  # a new file has the same ones, or is refused

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dpcurator.catalog.declaration import Reading
 from dpcurator.catalog.model import Column, Kind, Table
 from dpcurator.snapshot.arrow import Columns, Vector, numbers, texts
+from dpcurator.snapshot.codes import stored_columns, with_numbers
 from dpcurator.snapshot.csv_source import Batch
 from dpcurator.snapshot.grammar import Read, read_cells, read_typed
 from dpcurator.snapshot.report import SHOWN, TableReport
@@ -188,8 +189,9 @@ class Loader:
         self._store(f"SELECT {', '.join(typed)} FROM {source} {where}")
 
     def _store(self, query: str) -> None:
-        own = ", ".join(f"c{j}" for j in range(len(self.table.columns)))  # one that is looked up comes after these
-        [(rows,)] = self.connection.execute(f"INSERT INTO {self.name} ({own}) {query}").fetchall()
+        own = stored_columns(self.table)  # a unit that is looked up comes after these
+        stored = f"INSERT INTO {self.name} ({own}) {with_numbers(self.table, query)}"
+        [(rows,)] = self.connection.execute(stored).fetchall()
         self.stored += int(rows)
         if self.progress is not None:
             self.progress(self.table.name, self.stored, self.share)

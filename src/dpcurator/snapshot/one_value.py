@@ -12,8 +12,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dpcurator.catalog.model import Table
+from dpcurator.snapshot.codes import with_numbers
 from dpcurator.snapshot.report import OneValue
-from dpcurator.snapshot.store import SQL_TYPES
+from dpcurator.snapshot.store import definition
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -37,9 +38,9 @@ def one_value_each(connection: DuckDBPyConnection, i: int, table: Table) -> dict
         f"CASE WHEN unit IS NULL THEN c{j} ELSE v{j} END AS c{j}" if column.per_unit else f"c{j}"
         for j, column in enumerate(table.columns)
     )
-    types = ", ".join(f"c{j} {SQL_TYPES[column.kind]}" for j, column in enumerate(table.columns))
-    connection.execute(f"CREATE TABLE made ({types})")
-    connection.execute(f"INSERT INTO made SELECT {columns} FROM t{i} LEFT JOIN least ON c{unit} = unit")
+    connection.execute(f"CREATE TABLE made ({definition(table)})")
+    changed = f"SELECT {columns} FROM t{i} LEFT JOIN least ON c{unit} = unit"
+    connection.execute(f"INSERT INTO made {with_numbers(table, changed)}")
     connection.execute(f"DROP TABLE t{i}")
     connection.execute(f"ALTER TABLE made RENAME TO t{i}")
     connection.execute("DROP TABLE least")

@@ -14,8 +14,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dpcurator.catalog.model import Table
+from dpcurator.snapshot.codes import with_numbers
 from dpcurator.snapshot.report import Ownerless
-from dpcurator.snapshot.store import SQL_TYPES
+from dpcurator.snapshot.store import definition
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -40,10 +41,10 @@ def find_owners(connection: DuckDBPyConnection, i: int, tables: Sequence[Table])
     counted = (f"COUNT(*) FILTER (WHERE c{j} IS NULL), COUNT(*) FILTER (WHERE c{j} IS NOT NULL AND k IS NULL), "
                "COUNT(*) FILTER (WHERE several)")
     [found] = run(f"SELECT {counted} FROM t{i} LEFT JOIN owners ON c{j} = k").fetchall()
-    types = ", ".join(f"c{n} {SQL_TYPES[column.kind]}" for n, column in enumerate(table.columns))
     own = ", ".join(f"c{n}" for n in range(len(table.columns) - 1))
-    run(f"CREATE TABLE made ({types})")
-    run(f"INSERT INTO made SELECT {own}, unit FROM t{i} JOIN owners ON c{j} = k WHERE NOT several")
+    run(f"CREATE TABLE made ({definition(table)})")
+    owned = f"SELECT {own}, unit FROM t{i} JOIN owners ON c{j} = k WHERE NOT several"
+    run(f"INSERT INTO made {with_numbers(table, owned)}")
     run(f"DROP TABLE t{i}")
     run(f"ALTER TABLE made RENAME TO t{i}")
     run("DROP TABLE owners")

@@ -22,6 +22,7 @@ from dpcurator.catalog.problems import nearest, text
 from dpcurator.catalog.through import as_read, owners_first
 from dpcurator.errors import Misconfigured
 from dpcurator.snapshot.appending import note, take_over
+from dpcurator.snapshot.codes import number_units
 from dpcurator.snapshot.csv_source import is_unicode, read_csv
 from dpcurator.snapshot.folders import beside, folders_of
 from dpcurator.snapshot.frames import read_frame
@@ -83,6 +84,7 @@ def refresh(
             report.one_value = one_value_each(draft.connection, i, table)
             report.repeats = without_repeats(draft.connection, i, table)
             report.later = first_rows(draft.connection, i, table)
+        number_units(draft.connection, declaration.tables)
         public = _public_keys(declaration, draft)
         for i, (table, report) in enumerate(zip(declaration.tables, reports, strict=True)):
             if table.private:

@@ -13,6 +13,7 @@ import math
 from typing import TYPE_CHECKING
 
 from dpcurator.catalog.model import EACH_ROW, Table
+from dpcurator.snapshot.codes import code_of
 from dpcurator.snapshot.outside_keys import SQL, Keyed
 from dpcurator.snapshot.report import Beyond, Over
 
@@ -42,7 +43,8 @@ def over_caps(connection: DuckDBPyConnection, i: int, table: Table, columns: Key
     """By column with listed keys, and "" for no GROUP BY: who is over the catalog's caps, where anyone is."""
     if table.unit == EACH_ROW or (table.max_total is None and table.max_rows is None):
         return {}
-    unit = next(j for j, column in enumerate(table.columns) if column.name == table.unit)
+    own = next(j for j, column in enumerate(table.columns) if column.name == table.unit)
+    unit = code_of(table) or f"c{own}"
     found = {"": _over(connection, i, unit, table, "", "TRUE", [])}
     for j, column, keys in columns:
         listed = [key for key in keys if key is not None]
@@ -54,7 +56,7 @@ def over_caps(connection: DuckDBPyConnection, i: int, table: Table, columns: Key
 
 
 def _over(
-    connection: DuckDBPyConnection, i: int, unit: int, table: Table, key: str, rows: str, values: list[object]
+    connection: DuckDBPyConnection, i: int, unit: str, table: Table, key: str, rows: str, values: list[object]
 ) -> Over:
     most = table.max_rows if table.max_rows is not None else table.max_total
     groups, total, bounded, once_more = ("COUNT(*)", "SUM(n)", f"SUM(LEAST(n, {most}))", "GROUP BY unit") if key else \
@@ -63,8 +65,8 @@ def _over(
     factor += [f"{table.max_groups}.0 / {groups}"] if table.max_groups is not None else []
     factor += [f"{table.max_total}.0 / {bounded}"] if table.max_total is not None else []
     [told] = connection.execute(
-        f"WITH each AS (SELECT c{unit} AS unit, COUNT(*) AS n FROM t{i} WHERE c{unit} IS NOT NULL AND {rows} "
-        f"GROUP BY c{unit}{key}), units AS (SELECT {total} AS n, {bounded} * LEAST({', '.join(factor)}) "
+        f"WITH each AS (SELECT {unit} AS unit, COUNT(*) AS n FROM t{i} WHERE {unit} IS NOT NULL AND {rows} "
+        f"GROUP BY {unit}{key}), units AS (SELECT {total} AS n, {bounded} * LEAST({', '.join(factor)}) "
         f"AS w FROM each {once_more}) SELECT COUNT(*) FILTER (WHERE w < n - 1e-9 * n), COUNT(*), "
         "COALESCE(SUM(n - w), 0), COALESCE(SUM(n), 0) FROM units", values,
     ).fetchall()

@@ -1,7 +1,7 @@
 """Where snapshots are kept: `.dpcurator/snapshot-NNNN.duckdb`, and `facts.json`, which says which one is in force.
 
 Physical names. Table i of the catalog is `t{i}`, its column j is `c{j}`, as BIGINT, DOUBLE or VARCHAR; a user's
-spelling never becomes an SQL name. The table `meta` holds format, version and schema fingerprint; `files`, what is
+spelling never becomes an SQL name. A column after those has numbers for units (`snapshot.codes`). The table `meta` holds format, version and schema fingerprint; `files`, what is
 known of files of append-only tables (`snapshot.appending`); `kinds`, which types the sources' columns had.
 
 Atomicity. A snapshot is written under a temporary name, synced, renamed, and only then named by `facts.json`, which is
@@ -27,8 +27,9 @@ from typing import Any, Final
 from dpcurator.catalog.bind import PublicFacts, json_value, schema_fingerprint, value_of_json
 from dpcurator.catalog.declaration import Declaration
 from dpcurator.catalog.duckdb_options import quoted, write_down
-from dpcurator.catalog.model import Kind
+from dpcurator.catalog.model import Kind, Table
 from dpcurator.errors import Misconfigured
+from dpcurator.snapshot.codes import code_of
 from dpcurator.snapshot.kinds import remembered
 from dpcurator.values import read_json
 
@@ -141,6 +142,13 @@ def _facts(state: Path) -> dict[str, Any] | None:
     return dict(found)
 
 
+def definition(table: Table) -> str:
+    """The columns of a stored table and their types."""
+    columns = [f"c{j} {SQL_TYPES[column.kind]}" for j, column in enumerate(table.columns)]
+    code = code_of(table)
+    return ", ".join(columns if code is None else [*columns, f"{code} BIGINT"])
+
+
 class Draft:
     """A snapshot being written: nothing sees it until `publish`, and leaving without that removes it."""
 
@@ -172,8 +180,7 @@ class Draft:
         )
         remembered(self.connection, self.state / f"snapshot-{self.previous:04d}.duckdb")
         for i, table in enumerate(declaration.tables):
-            columns = ", ".join(f"c{j} {SQL_TYPES[column.kind]}" for j, column in enumerate(table.columns))
-            self.connection.execute(f"CREATE TABLE t{i} ({columns})")
+            self.connection.execute(f"CREATE TABLE t{i} ({definition(table)})")
 
     def publish(
         self, keys: list[tuple[tuple[str, str], tuple[Any, ...]]], name: str | None = None,

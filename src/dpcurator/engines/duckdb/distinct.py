@@ -21,6 +21,7 @@ from dpcurator.plan.core import Distinct, Listed, key_bytes
 
 Steps = list[tuple[str, str]]
 Bytes = Callable[[str, Kind], str]
+UnitText = Callable[[Parts], tuple[str, Kind, str]]
 _READ_TWICE = ("pairs", "counts", "over", "marked", "long")  # `over` numbers units: all must read the same
 
 
@@ -29,16 +30,20 @@ def value_columns(parts: Parts) -> str:
     return "".join(f", x{one.column} AS d{number}" for number, one in enumerate(parts.distinct))
 
 
-def different_values(parts: Parts, key: Sequence[str], parameters: Parameters, bytes_of: Bytes) -> Steps:
-    """The tables different0, ..., with the columns of the key and n. bytes_of: a value's part of `key_bytes`."""
+def different_values(
+    parts: Parts, key: Sequence[str], parameters: Parameters, bytes_of: Bytes, unit_text: UnitText
+) -> Steps:
+    """The tables different0, ..., with the columns of the key and n. bytes_of: a value's part of `key_bytes`;
+    unit_text: what is hashed of a unit."""
     return [
         step for number, one in enumerate(parts.distinct)
-        for step in _different(parts, number, one, key, parameters, bytes_of)
+        for step in _different(parts, number, one, key, parameters, bytes_of, unit_text)
     ]
 
 
 def _different(
-    parts: Parts, number: int, one: Distinct, key: Sequence[str], parameters: Parameters, bytes_of: Bytes
+    parts: Parts, number: int, one: Distinct, key: Sequence[str], parameters: Parameters, bytes_of: Bytes,
+    unit_text: UnitText,
 ) -> Steps:
     k, d, n = ", ".join(key), f"d{number}", str(number)
     if parts.owner is None:  # each row is a unit, of one value
@@ -58,7 +63,8 @@ def _different(
         over.append(f"sum(least(c, {most})) > {integer(scale.max_total, 'BIGINT')}")
     kinds: list[Kind] = ["integer"] if listed else [parts.kinds[column] for column in parts.keys.columns]
     salt = parameters.constant(key_bytes(one.salt, "", ())[: -len(b"t0:")].decode(), "text")
-    of_key = " || ".join([salt, bytes_of("u", parts.kinds[parts.owner]), *map(bytes_of, key, kinds)])
+    unit, kind, looked_up = unit_text(parts)
+    of_key = " || ".join([salt, bytes_of(unit, kind), *map(bytes_of, key, kinds)])
     of_value = f"{of_key} || {bytes_of('z', parts.kinds[one.column])}"
     places = f"SELECT {k}, c, i, a FROM keys{n}"
     if groups:
@@ -72,12 +78,12 @@ def _different(
     last = f"SELECT {k}, z FROM {f'({last})' if narrow else f'long{n} SEMI JOIN ({last}) USING (i, a, b)'}"
     few = "false" if scale.max_total is not None else f"c <= {most}"  # all values of such a key are kept
     same = " AND ".join(f"owned.{name} IS NOT DISTINCT FROM places{n}.{name}" for name in key)
-    columns = ", ".join(f"owned.{name}" for name in ("u", *key, "z", "i"))
+    columns = ", ".join(f"owned.{name}" for name in (unit, *key, "z", "i"))
     return [
         (f"pairs{n}", pairs),
         (f"counts{n}", f"SELECT u, {k}, count(*) AS c FROM pairs{n} GROUP BY u, {k}"),
-        (f"over{n}", f"SELECT w, row_number() OVER () AS i FROM"
-                     f" (SELECT u AS w FROM counts{n} GROUP BY u HAVING {' OR '.join(over)})"),
+        (f"over{n}", f"SELECT {'w, unit' if looked_up else 'w'}, row_number() OVER () AS i FROM"
+                     f" (SELECT u AS w FROM counts{n} GROUP BY u HAVING {' OR '.join(over)}){looked_up}"),
         (f"keys{n}", f"SELECT u, {k}, c, i, md5({of_key}) AS a FROM counts{n} JOIN over{n} ON u = w"),
         (f"places{n}", places),
         (f"marked{n}", f"SELECT {columns}, c, a FROM (SELECT * FROM pairs{n} JOIN over{n} ON u = w) AS owned"

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from dpcurator.catalog.duckdb_options import write_down
 from dpcurator.catalog.model import Kind, Value
+from dpcurator.engines.duckdb.coded import Code, coded
 from dpcurator.engines.duckdb.levels import TYPES
 from dpcurator.engines.duckdb.sql import Statement, sealed, statement
 from dpcurator.engines.duckdb.together import Together, in_turns, over_one_relation, together
@@ -71,6 +72,10 @@ class DuckDB:
         cursor = self._cursor()
         names = "SELECT table_name, column_name FROM duckdb_columns() WHERE database_name = 'snapshot'"
         self._columns = frozenset(cursor.execute(names).fetchall())
+        self._codes: dict[tuple[str, str], Code] = {}
+        if ("codes", "letters") in self._columns:  # which a snapshot of before has not
+            found = cursor.execute("SELECT t, c, code, letters FROM snapshot.main.codes").fetchall()
+            self._codes = {(table, name): Code(code, letters) for table, name, code, letters in found}
         cursor.close()
 
     def _cursor(self) -> DuckDBPyConnection:
@@ -87,12 +92,12 @@ class DuckDB:
         self._connection, self._lock, self._turn = None, threading.Lock(), threading.Lock()
 
     def explain(self, core: CorePlan) -> Statement:
-        """The query that `evaluate` runs, from the plan alone."""
-        return statement(core)
+        """The query that `evaluate` runs, from the plan and from which units have numbers."""
+        return statement(*coded([core], self._codes))
 
     def evaluate(self, core: CorePlan) -> Exact:
         """Python ints, one row a key, one column a sum. Raises Refusal before data is touched, Fault after."""
-        query = statement(core)
+        query = self.explain(core)
         if any(read not in self._columns for read in _read(core)):
             raise Misconfigured("The snapshot lacks a column of this plan.", cure="Run `dpcurator refresh`.")
         found = self._run(query)
@@ -104,7 +109,7 @@ class DuckDB:
         """Plans of the same groups share one reading; what fits into the allowance together is one statement. Raises as
         `evaluate` does."""
         cores = over_one_relation(cores)
-        queries = [together(some) for some in in_turns([one.core for one in merged(cores)])]
+        queries = [together(coded(some, self._codes)) for some in in_turns([one.core for one in merged(cores)])]
         if any(missing not in self._columns for core in cores for missing in _read(core)):
             raise Misconfigured("The snapshot lacks a column of this plan.", cure="Run `dpcurator refresh`.")
         totals: list[Exact] = []
@@ -182,14 +187,31 @@ def _load(tables: Tables, kinds: Kinds, opened: DuckDBPyConnection | None = None
     """opened: a locked connection with no database of this name, where one is there."""
     connection = opened or _open(SETTINGS)
     connection.execute("ATTACH ':memory:' AS snapshot")
+    numbered = _numbers(tables)
+    connection.execute("CREATE TABLE snapshot.main.codes (t VARCHAR, c VARCHAR, code VARCHAR, letters INTEGER)")
+    connection.execute("CREATE TABLE snapshot.main.units AS SELECT unnest(CAST(? AS BIGINT[])) AS code, "
+                       "unnest(CAST(? AS VARCHAR[])) AS unit", [list(numbered.values()), list(numbered)])
     for table, columns in tables.items():
         assert TABLE_NAME.fullmatch(table)
         assert all(COLUMN_NAME.fullmatch(name) for name in columns)
         types = {name: TYPES[kinds.get(table, {}).get(name) or _guess(values)] for name, values in columns.items()}
-        arrays = ", ".join(f"unnest(CAST(? AS {types[name]}[])) AS {name}" for name in columns)
-        values = [list(column) for column in columns.values()]
+        texts = {name: f"c{10_000 + place}" for place, name in enumerate(columns) if types[name] == TYPES["text"]}
+        arrays = ", ".join([*(f"unnest(CAST(? AS {types[name]}[])) AS {name}" for name in columns),
+                            *(f"unnest(CAST(? AS BIGINT[])) AS {code}" for code in texts.values())])
+        values: list[list[Any]] = [list(column) for column in columns.values()]
+        values += [[numbered.get(value) for value in columns[name]] for name in texts]
+        for name, code in texts.items():
+            longest = max((len(value) for value in columns[name] if isinstance(value, str)), default=0)
+            connection.execute("INSERT INTO snapshot.main.codes VALUES (?, ?, ?, ?)", [table, name, code, longest])
         connection.execute(f"CREATE TABLE snapshot.main.{table} AS SELECT {arrays}", values)
     return opened or _locked(connection)
+
+
+def _numbers(tables: Tables) -> dict[Value, int]:
+    """Numbers for all texts of all tables, in no order of theirs."""
+    texts = {value for columns in tables.values() for column in columns.values() for value in column
+             if isinstance(value, str)}
+    return {value: number * 0x9E3779B97F4A7C15 % 2**63 for number, value in enumerate(sorted(texts), 1)}
 
 
 def _guess(values: Sequence[Value]) -> Kind:

@@ -27,6 +27,7 @@ from typing import Any
 
 from dpcurator.catalog.model import Kind, Value
 from dpcurator.engines.duckdb import distinct, rows
+from dpcurator.engines.duckdb.coded import TEXTS, Number
 from dpcurator.engines.duckdb.levels import TYPES, Levels, Parameters, integer
 from dpcurator.engines.duckdb.relations import NOTHING, Given, filtered
 from dpcurator.engines.duckdb.relations import scan_text as scan_text
@@ -398,7 +399,7 @@ def _with_distinct(
     if not parts.distinct:
         return [("totals", totals)]
     alone = all(sum_.what == "distinct" for sum_ in parts.sums) and not parts.tallies and not parts.histograms
-    steps = distinct.different_values(parts, key, parameters, _bytes)
+    steps = distinct.different_values(parts, key, parameters, _bytes, unit_text)
     return [*steps, ("totals", distinct.joined(parts, None if alone else totals, key))]
 
 
@@ -484,18 +485,28 @@ def _choose(parts: Parts, chosen: Chosen, key: list[str], parameters: Parameters
     """
     most = integer(chosen.max_groups, "HUGEINT" if chosen.max_groups not in INT64 else "BIGINT")
     assert parts.owner is not None
-    kinds = [parts.kinds[column] for column in (parts.owner, *chosen.columns)]
+    unit, kind, looked_up = unit_text(parts)
+    kinds = [kind, *(parts.kinds[column] for column in chosen.columns)]
     salt = parameters.constant(key_bytes(chosen.salt, "", ())[: -len(b"t0:")].decode(), "text")
-    text = " || ".join([salt, *(_bytes(name, kind) for name, kind in zip(["u", *key], kinds, strict=True))])
+    text = " || ".join([salt, *(_bytes(name, kind) for name, kind in zip([unit, *key], kinds, strict=True))])
     place = "count(*) OVER (PARTITION BY i ORDER BY b RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
     return [
-        ("spread", f"SELECT w, row_number() OVER () AS i FROM"
-                   f" (SELECT u AS w FROM per_unit GROUP BY u HAVING count(*) > {most})"),
+        ("spread", f"SELECT {'w, unit' if looked_up else 'w'}, row_number() OVER () AS i FROM"
+                   f" (SELECT u AS w FROM per_unit GROUP BY u HAVING count(*) > {most}){looked_up}"),
         ("many", f"SELECT per_unit.*, i, md5({text}) AS b FROM per_unit JOIN spread ON u = w"),
         ("placed", f"SELECT i AS w, b AS chosen FROM (SELECT i, b, {place} AS place FROM many) WHERE place <= {most}"),
         ("kept", "SELECT * FROM per_unit ANTI JOIN spread ON u = w"
                  " UNION ALL SELECT * EXCLUDE (i, b) FROM many SEMI JOIN placed ON i = w AND b = chosen"),
     ]
+
+
+def unit_text(parts: Parts) -> tuple[str, Kind, str]:
+    """What a unit is hashed as, and its kind: itself; or where it is a number for a text, the text as `unit`, with a
+    join that looks it up for units w."""
+    assert parts.owner is not None
+    if isinstance(parts.scan.columns[parts.owner], Number):
+        return "unit", "text", f" JOIN {TEXTS} ON w = code"
+    return "u", parts.kinds[parts.owner], ""
 
 
 def _bytes(name: str, kind: Kind) -> str:
