@@ -1,7 +1,8 @@
 """Where snapshots are kept: `.dpcurator/snapshot-NNNN.duckdb`, and `facts.json`, which says which one is in force.
 
 Physical names. Table i of the catalog is `t{i}`, its column j is `c{j}`, as BIGINT, DOUBLE or VARCHAR; a user's
-spelling never becomes an SQL name. A column after those has numbers for units (`snapshot.codes`). The table `meta` holds format, version and schema fingerprint; `files`, what is
+spelling never becomes an SQL name. A column after those has numbers for units that are texts, of which `codes` and
+`units` tell (`snapshot.codes`). The table `meta` holds format, version and schema fingerprint; `files`, what is
 known of files of append-only tables (`snapshot.appending`); `kinds`, which types the sources' columns had.
 
 Atomicity. A snapshot is written under a temporary name, synced, renamed, and only then named by `facts.json`, which is

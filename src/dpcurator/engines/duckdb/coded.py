@@ -54,7 +54,7 @@ class Number(Source):
     """A column of numbers that stand for texts (`TEXTS`)."""
 
 
-class _Looked(Exception):  # noqa: N818 (it is no error)
+class _Looked(Exception):
     """A use of these columns looks at more than whether two values are equal."""
 
     def __init__(self, columns: Collection[Column]) -> None:
@@ -111,7 +111,7 @@ def _looked_at(step: Step) -> set[int]:
         case Listed(columns) | Chosen(columns):
             return set(columns)
         case Measure(grids, _, distinct):
-            return {one.column for one in (*grids, *distinct)}
+            return {*(grid.column for grid in grids), *(one.column for one in distinct)}
     return set()
 
 

@@ -208,10 +208,10 @@ def _load(tables: Tables, kinds: Kinds, opened: DuckDBPyConnection | None = None
 
 
 def _numbers(tables: Tables) -> dict[Value, int]:
-    """Numbers for all texts of all tables, in no order of theirs."""
+    """Numbers for all texts of all tables, in the opposite order and past 32 bits."""
     texts = {value for columns in tables.values() for column in columns.values() for value in column
              if isinstance(value, str)}
-    return {value: number * 0x9E3779B97F4A7C15 % 2**63 for number, value in enumerate(sorted(texts), 1)}
+    return {value: number << 33 for number, value in enumerate(sorted(texts, reverse=True))}
 
 
 def _guess(values: Sequence[Value]) -> Kind:
