@@ -11,6 +11,7 @@ from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -26,14 +27,14 @@ from .conftest import COUNT, ROLES, Served, clinic, run
 ALL, READERS, STEWARD = frozenset(ROLES.values()), frozenset({"steward", "auditor"}), frozenset({"steward"})
 WHO = {"analyst": "ana", "auditor": "aud", "steward": "stu", "nobody": None}
 FORMS = {"/ask": {"sql": COUNT, "amount": "0.01", "currency": "epsilon"}, "/ask/check": {"sql": COUNT},
-         "/ask/rehearse": {"sql": COUNT, "spend": "1%"}, "/verify": {"receipt": "{}"},
-         "/data/refresh": {"version": "v"},
+         "/ask/rehearse": {"sql": COUNT, "spend": "1%"}, "/ask/why": {"sql": COUNT, "spend": "1%"},
+         "/verify": {"receipt": "{}"}, "/data/refresh": {"version": "v"},
          "/people": {"name": "ana", "do": "limit", "limit": "900"}, "/sign-in": {"token": "nobody"}}
 ALLOWED: dict[str, frozenset[str]] = {
     **dict.fromkeys(("GET /static/{name}", "GET /sign-in", "POST /sign-in", "POST /sign-out", "GET /verify",
                      "POST /verify"), ALL | {"nobody"}),
-    **dict.fromkeys(("GET /", "POST /ask", "POST /ask/check", "POST /ask/rehearse", "GET /tables", "GET /answers",
-                     "GET /answers/{name}", "GET /answers/{name}/{number}/{kind}", "GET /budget"), ALL),
+    **dict.fromkeys(("GET /", "POST /ask", "POST /ask/check", "POST /ask/rehearse", "POST /ask/why", "GET /tables",
+                     "GET /answers", "GET /answers/{name}", "GET /answers/{name}/{number}/{kind}", "GET /budget"), ALL),
     **dict.fromkeys(("GET /log", "POST /log/recompute"), READERS),
     **dict.fromkeys(("GET /data", "POST /data/refresh", "POST /data/reopen", "GET /people", "POST /people"), STEWARD),
 }
@@ -54,7 +55,8 @@ class Sound(HTMLParser):
             assert not name.startswith("on"), (tag, name)
             assert name not in ("style", "srcdoc", "http-equiv"), (tag, name)
             if name in ("href", "src", "action", "formaction", "hx-post", "hx-get"):
-                assert re.match(r"(/[^/]|/$|#)", value or ""), (tag, name, value)
+                inside = tag == "a" and "download" in told and (value or "").startswith("data:")
+                assert inside or re.match(r"(/[^/]|/$|#)", value or ""), (tag, name, value)
         if tag == "script":
             assert told.get("src", "").startswith("/static/"), told
             self.scripts += 1
@@ -315,6 +317,21 @@ def test_a_changed_receipt_does_not_hold_and_what_is_none_says_so(browse: Browse
         assert "holds" not in browser.shown(reply).text.replace("does NOT hold", "")
 
 
+def test_an_answer_of_numbers_that_were_paid_before_can_be_kept(browse: Browse, served: Served) -> None:
+    """It is in no ledger, so the files are in the page."""
+    sql = "SELECT city, COUNT(*) AS n FROM visits WHERE age > 30 GROUP BY city"
+    served.ask("bob", sql=sql, epsilon="0.5")
+    bob = browse("bob")
+    shown = bob.post("/ask", sql=sql, amount="0.1", currency="epsilon")
+    assert "made of numbers that were paid for before" in shown.text
+    files = [unquote(link) for link in shown.links if link.startswith("data:")]
+    kinds = ["data:text/csv;charset=utf-8", "data:application/json", "data:application/json"]
+    assert [one.partition(",")[0] for one in files] == kinds
+    receipt = json.loads(files[2].partition(",")[2])
+    assert served.curator().verify(receipt).holds
+    assert json.loads(files[1].partition(",")[2])["receipt"] == receipt
+
+
 def test_a_refusal_is_shown_at_its_place_with_its_cure(browse: Browse) -> None:
     ana = browse("ana")
     reply = ana.client.post("/ask/check", data={"form": ana.form, "sql": "SELECT AVG(age),\r\n AVG(agee) FROM visits"},
@@ -328,12 +345,48 @@ def test_a_refusal_is_shown_at_its_place_with_its_cure(browse: Browse) -> None:
 
 def test_over_the_limit_nothing_is_charged_and_the_offers_say_so(browse: Browse, served: Served) -> None:
     served.client("stu").post("/v1/users/bob", json={"limit": "30"})
-    bob = browse("bob")
+    bob, before = browse("bob"), served.client("bob").get("/v1/budget").json()["mine"]["spent"]
     told = bob.post("/ask/check", sql=COUNT).text
     assert "over your limit" in told
     assert re.search(r"2% 20 ±[0-9.,]+ [0-9.]+ 5% 50 ±[0-9.,]+ over your limit", told)
     assert "short by" in bob.post("/ask", sql=COUNT, spend="50%").text
-    assert served.client("bob").get("/v1/budget").json()["mine"]["spent"] == "0"
+    assert served.client("bob").get("/v1/budget").json()["mine"]["spent"] == before
+
+
+def test_why_a_price_buys_an_error_is_the_quote(browse: Browse, served: Served) -> None:
+    ana = browse("ana")
+    told = ana.send("/ask/why", sql=COUNT, spend="1%")
+    quote = served.client("ana").post("/v1/quote", json={"sql": COUNT, "spend": "1%"}).json()
+    assert (told.text, told.headers["content-type"]) == (quote["text"], "text/plain; charset=utf-8")
+    assert "no column" in ana.send("/ask/why", sql="SELECT AVG(agee) FROM visits", spend="1%").text
+
+
+PALETTE = re.compile(r"--([a-z-]+): (#[0-9a-f]{6})")
+
+
+def test_words_stand_out_from_their_ground_by_day_and_by_night() -> None:
+    """Contrast of at least 4.5 to 1, and of 3 to 1 for lines that carry meaning (WCAG 2.2, 1.4.3 and 1.4.11)."""
+    css = (HERE / "static" / "page.css").read_text()
+    day = dict(PALETTE.findall(css.split("prefers-color-scheme: dark")[0]))
+    night = dict(PALETTE.findall(css.split("prefers-color-scheme: dark")[1].split("* {")[0]))
+    for colours in (day, night):
+        assert len(colours) == 14
+        for ink, ground in (("ink", "ground"), ("ink", "paper"), ("soft", "ground"), ("soft", "paper"),
+                            ("deep", "paper"), ("deep", "ground"), ("deep-ink", "deep"), ("ink", "mark"),
+                            ("ink", "bad-ground"), ("ink", "good-ground"), ("soft", "bad-ground")):
+            assert contrast(colours[ink], colours[ground]) >= 4.5, (ink, ground)
+        for line in ("soft", "bad", "good", "reach", "deep"):
+            assert contrast(colours[line], colours["paper"]) >= 3, line
+
+
+def contrast(one: str, other: str) -> float:
+    def light(colour: str) -> float:
+        parts = [int(colour[at:at + 2], 16) / 255 for at in (1, 3, 5)]
+        r, g, b = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+    low, high = sorted((light(one), light(other)))
+    return (high + 0.05) / (low + 0.05)
 
 
 def test_a_session_that_ended_while_typing_leads_to_the_sign_in(browse: Browse) -> None:

@@ -106,22 +106,24 @@ class Spent:
     charges: int
 
 
-def spending(charges: Sequence[tuple[str, Fraction]], limit: Fraction, spent: Fraction) -> Spent | None:
-    """charges: (time, amount), in order; what was spent before them is the rest of `spent`. None where there are
-    none."""
+def spending(
+    charges: Sequence[tuple[str, Fraction]], limit: Fraction, spent: Fraction, *, since: str | None = None
+) -> Spent | None:
+    """charges: (time, amount), in order; what was spent before them is the rest of `spent`. since: where the line
+    begins, if not at the first. None where there are none."""
     if not charges or limit <= 0:
         return None
     times = [datetime.fromisoformat(time) for time, _ in charges]
-    now = max(datetime.now(UTC), times[-1])
-    whole = (now - times[0]).total_seconds() or 1.0
+    first = times[0] if since is None else datetime.fromisoformat(since)
+    whole = (max(datetime.now(UTC), times[-1]) - first).total_seconds() or 1.0
     total = spent - sum((amount for _, amount in charges), Fraction(0))
     line = f"M0 {_down(total, limit)}"
     for time, (_, amount) in zip(times, charges, strict=True):
         total += amount
-        line += f"H{round(_WIDE * (time - times[0]).total_seconds() / whole, 1)}V{_down(total, limit)}"
+        line += f"H{round(_WIDE * (time - first).total_seconds() / whole, 1)}V{_down(total, limit)}"
     line += f"H{_WIDE}"
     part = round(float(min(total / limit, Fraction(1))) * 100, 1)
-    return Spent(line, f"{line}V{_HIGH}H0Z", f"{times[0]:%d %b %Y}", "now", part, len(charges))
+    return Spent(line, f"{line}V{_HIGH}H0Z", f"{first:%d %b %Y}", "now", part, len(charges))
 
 
 def _down(total: Fraction, limit: Fraction) -> float:

@@ -11,9 +11,10 @@ import re
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
+from urllib.parse import quote
 
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 
 from dpcurator.numbers import rational
 from dpcurator.release.answer import Answer, answer_of
@@ -29,6 +30,7 @@ from dpcurator.values import Json
 
 ASKING: Final = (ANALYST, STEWARD)
 _MOST_ROWS: Final = 300  # of an answer on a page; files have all
+_LONGEST_INSIDE: Final = 200_000  # letters of a file that is in the page
 _LOCAL: Final = re.compile(r"/[A-Za-z0-9._/-]{0,200}")
 _FILES: Final = {"csv": "text/csv; charset=utf-8", "json": "application/json", "receipt": "application/json"}
 
@@ -152,6 +154,13 @@ async def rehearse(visit: Visit) -> Response:
     return await _asking(visit, sql, {**await _offered(visit, sql), "rehearsed": rehearsed})
 
 
+async def why(visit: Visit) -> Response:
+    """The quote in words: how far one person could move the answer, step by step, and what that costs."""
+    reply = await visit.send("POST", "/v1/quote", {"sql": _sql(visit)} | _priced(visit))
+    told = reply.content["text"] if reply.fine else f"{reply.content['what']} {reply.content['cure']}"
+    return PlainTextResponse(told, 200, dict(SAFE))
+
+
 async def ask(visit: Visit) -> Response:
     sql = _sql(visit)
     if visit.fields.get("do") == "check":  # the buttons of the form, where there is no script
@@ -195,8 +204,30 @@ def _laid_out(told: Json, asked: str = "", number: int = 1) -> Json:
         "heads": heads, "rows": rows[:_MOST_ROWS], "more": max(0, len(rows) - _MOST_ROWS), "right": answer.right(),
         "foot": answer.foot(), "drawn": drawn, "made_up": answer.made_up, "asked": asked, "number": number,
         "request": receipt.get("request") if answer.receipt_id else None, "receipt_id": answer.receipt_id,
-        "repeated": answer.repeated,
+        "files": [] if answer.receipt_id or answer.made_up else _files(told, answer),
     }
+
+
+def _files(told: Json, answer: Answer) -> list[tuple[str, str, str]]:
+    """What can be downloaded of an answer that is in no ledger, as it was made of what earlier ones paid: it is in the
+    page itself. (words, the file's name, its content as an address)"""
+    from dpcurator.release.frames import to_csv
+
+    texts = [("CSV", "csv", to_csv(answer)), ("JSON", "json", _json(told))]
+    if told["receipt"] is not None:
+        texts.append(("Receipt", "receipt", _json(told["receipt"])))
+    return [(words, _called("answer", kind), f"data:{_FILES[kind].replace(' ', '')},{quote(text)}")
+            for words, kind, text in texts if len(text) <= _LONGEST_INSIDE]
+
+
+def _called(name: str, kind: str) -> str:
+    """The name of a file."""
+    ending = "receipt.json" if kind == "receipt" else kind
+    return re.sub(r"[^A-Za-z0-9._-]", "_", f"{name}.{ending}")
+
+
+def _json(told: Any) -> str:
+    return json.dumps(told, ensure_ascii=False, indent=2)
 
 
 async def answers(visit: Visit) -> Response:
@@ -235,10 +266,8 @@ async def file(visit: Visit) -> Response:
     if kind == "csv":
         text = await run_in_threadpool(lambda: to_csv(answer_from(told)))
     else:
-        text = json.dumps(told if kind == "json" else told["receipt"], ensure_ascii=False, indent=2)
-    short = answer_from(told).receipt_id or "answer"
-    called = {"csv": f"{short}.csv", "json": f"{short}.json", "receipt": f"{short}.receipt.json"}[kind]
-    called = re.sub(r"[^A-Za-z0-9._-]", "_", called)
+        text = _json(told if kind == "json" else told["receipt"])
+    called = _called(answer_from(told).receipt_id or "answer", kind)
     return Response(text + "\n", 200, {**SAFE, "content-disposition": f'attachment; filename="{called}"'}, _FILES[kind])
 
 
@@ -288,6 +317,7 @@ PAGES: Final = (
     Row("POST", "/ask", ANYONE, ask),
     Row("POST", "/ask/check", ANYONE, check),
     Row("POST", "/ask/rehearse", ANYONE, rehearse),
+    Row("POST", "/ask/why", ANYONE, why),
     Row("GET", "/tables", ANYONE, tables),
     Row("GET", "/answers", ANYONE, answers),
     Row("GET", "/answers/{name}", ANYONE, answer),

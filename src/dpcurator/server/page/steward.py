@@ -124,9 +124,10 @@ async def everyone(visit: Visit, currency: str, total: Fraction) -> Any:
     else:
         whole = False
     spent = {name: sum((amount for _, amount in own), Fraction(0)) for name, own in by.items()}
+    most = max(spent.values(), default=Fraction(0))
     lines: list[tuple[str, str, str, Spent | None]] = [
         (name, decimal_text(amount), share(decimal_text(amount), decimal_text(total)),
-         spending(by[name], total, amount))
+         spending(by[name], most, amount, since=charges[0][0]))
         for name, amount in sorted(spent.items(), key=lambda one: -one[1])
     ]
     return {"all": spending(charges, total, sum(spent.values(), Fraction(0))), "by": lines, "whole": whole}

@@ -56,7 +56,7 @@ def _meaning(column: Json, table: Json, protects: str) -> str:
         told.append(f"no bounds are declared: in a sum or an average write CLIP({name}, low, high)")
     if column.get("per_unit") == 1:
         told.append("one value for each of them")
-    return "; ".join(told)
+    return "; ".join(told) or ("for conditions, as in WHERE" if table["private"] else "")
 
 
 def written(name: str) -> str:
@@ -107,19 +107,18 @@ def offers_of(menu: Json, left: Fraction) -> list[Json]:
         found.append({
             "spend": one["spend"], "amount": amount, "delta": None if one["delta"] == "0" else one["delta"],
             "left": one["left_after"], "fits": _fraction(amount) <= left, "sizes": one.get("sizes"),
-            "bars": [(bar["column"], bar_text(bar)) for bar in one["error_bars"]],
+            "bars": [(bar["column"], bar_text(bar), bar["group_of"]) for bar in one["error_bars"]],
         })
     return found
 
 
 def bar_text(bar: Json) -> str:
-    """As a menu says it: ±360, or that it depends on the data."""
+    """As a menu says it: ±360, or that it depends on the data; for groups of how many rows, its column's head says."""
     if bar.get("rank_exact") is not None:
         return f"rank ±{error_text(Fraction(bar['rank_exact']))}"
     if bar["exact"] is None:
         return "depends on the data"
-    group = "" if bar["group_of"] is None else f" in a group of {bar['group_of']:,} rows"
-    return f"±{error_text(Fraction(bar['exact']))}{group}"
+    return f"±{error_text(Fraction(bar['exact']))}"
 
 
 def _fraction(amount: str) -> Fraction:
