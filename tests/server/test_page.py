@@ -353,11 +353,11 @@ def test_over_the_limit_nothing_is_charged_and_the_offers_say_so(browse: Browse,
     assert served.client("bob").get("/v1/budget").json()["mine"]["spent"] == before
 
 
-def test_why_a_price_buys_an_error_is_the_quote(browse: Browse, served: Served) -> None:
+def test_why_a_price_buys_an_error_is_told_step_by_step(browse: Browse, served: Served) -> None:
     ana = browse("ana")
     told = ana.send("/ask/why", sql=COUNT, spend="1%")
-    quote = served.client("ana").post("/v1/quote", json={"sql": COUNT, "spend": "1%"}).json()
-    assert (told.text, told.headers["content-type"]) == (quote["text"], "text/plain; charset=utf-8")
+    why = served.client("ana").post("/v1/explain", json={"sql": COUNT, "spend": "1%"}).json()
+    assert (told.text, told.headers["content-type"]) == (why["text"], "text/plain; charset=utf-8")
     assert "no column" in ana.send("/ask/why", sql="SELECT AVG(agee) FROM visits", spend="1%").text
 
 

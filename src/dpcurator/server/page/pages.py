@@ -155,8 +155,8 @@ async def rehearse(visit: Visit) -> Response:
 
 
 async def why(visit: Visit) -> Response:
-    """The quote in words: how far one person could move the answer, step by step, and what that costs."""
-    reply = await visit.send("POST", "/v1/quote", {"sql": _sql(visit)} | _priced(visit))
+    """What a question does, how far one person could move its answer, step by step, and what that costs."""
+    reply = await visit.send("POST", "/v1/explain", {"sql": _sql(visit)} | _priced(visit))
     told = reply.content["text"] if reply.fine else f"{reply.content['what']} {reply.content['cure']}"
     return PlainTextResponse(told, 200, dict(SAFE))
 
@@ -204,6 +204,7 @@ def _laid_out(told: Json, asked: str = "", number: int = 1) -> Json:
         "heads": heads, "rows": rows[:_MOST_ROWS], "more": max(0, len(rows) - _MOST_ROWS), "right": answer.right(),
         "foot": answer.foot(), "drawn": drawn, "made_up": answer.made_up, "asked": asked, "number": number,
         "request": receipt.get("request") if answer.receipt_id else None, "receipt_id": answer.receipt_id,
+        "note": told["notes"][0] if told["notes"] else "",  # of a rehearsal: what it would cost
         "files": [] if answer.receipt_id or answer.made_up else _files(told, answer),
     }
 
