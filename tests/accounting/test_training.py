@@ -91,3 +91,52 @@ def test_the_least_noise_meets_the_target_and_little_less_does_not(how: dict[str
 def test_what_is_no_run_is_refused_with_a_cure(changed: dict[str, Any], words: str) -> None:
     with pytest.raises(dp.Refusal, match=words):
         dp.dpsgd(**(RUN | changed))
+
+
+def test_a_row_replaced_on_poisson_samples_and_a_largest_batch() -> None:
+    run = dp.dpsgd(noise_multiplier=1, rate="0.01", steps=10, neighbours="replace-one")
+    assert run.parts == ((gaussian("1").sampled(poisson="0.01", neighbours="replace-one"), 10),)
+    words: dict[str, Any] = {"noise_multiplier": 2, "batch": 100, "rows": 10_000, "steps": 5}
+    assert dp.dpsgd(**words, largest_batch=10_000) == dp.dpsgd(**words)
+    rare = dp.dpsgd(**words, largest_batch=250)
+    deltas = [loss["delta"] for loss, _ in rare.parts if loss.family == "approximate"]
+    assert len(deltas) == 1
+    assert 0 < deltas[0] < F(1, 10**11)
+    assert dp.dpsgd(**words, largest_batch=101).parts == ((gaussian("2", 2).sampled(poisson="0.01"), 5),)
+
+
+@pytest.mark.parametrize(
+    ("largest", "rows", "rate"), [(9, 21, F(1, 5)), (21, 21, F(1, 5)), (20, 21, F(1, 2)), (3, 21, F(1, 5))]
+)
+def test_the_chance_of_a_cut_batch_is_never_too_small(largest: int, rows: int, rate: F) -> None:
+    from math import comb
+
+    from dpcurator.accounting.training import _at_least
+
+    n = rows - 1
+    exact = sum((comb(n, k) * rate**k * (1 - rate) ** (n - k) for k in range(largest, n + 1)), F(0))
+    assert exact <= _at_least(largest, rows, rate) <= 60 * exact
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"neighbours": "replace-one", "sampling": "shuffled"}, "Leave neighbours out"),
+        ({"neighbours": "add-remove", "sampling": "fixed_size"}, 'Write neighbours="replace-one"'),
+        ({"neighbours": "replace-one", "largest_batch": 300}, "Leave neighbours out"),
+        ({"largest_batch": 300, "sampling": "all"}, "Poisson samples"),
+        ({"neighbours": "all"}, 'Write neighbours="add-remove"'),
+    ],
+)
+def test_neighbours_and_cuts_that_are_not_known_are_refused(changed: dict[str, Any], words: str) -> None:
+    with pytest.raises(dp.Refusal, match=words):
+        dp.dpsgd(**(RUN | changed))
+
+
+def test_several_queries_on_one_sample_are_one_gaussian_on_it() -> None:
+    both = dp.compose((gaussian("2"), 3), gaussian("4")).sampled(poisson="0.1")
+    assert both.parts == ((dp.Loss("gaussian", variance=F(16, 13), shift=1).sampled(poisson="0.1"), 1),)
+    apart = dp.compose((gaussian("2").sampled(poisson="0.1"), 3), gaussian("4").sampled(poisson="0.1"))
+    assert apart.size == 4  # four samples, not one
+    with pytest.raises(dp.Refusal, match="Gaussian noise alone"):
+        dp.compose(dp.Loss("pure", epsilon=1)).sampled(poisson="0.1")

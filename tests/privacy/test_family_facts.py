@@ -12,7 +12,7 @@ from fractions import Fraction as F
 
 import numpy as np
 import pytest
-from losses import BY_ORDER, OWN, VECTOR, WITH_A_LAW, loss, meet
+from losses import BY_ORDER, MIXED, OWN, VECTOR, WITH_A_LAW, loss, meet
 
 from dpcurator.numbers.arb import precision
 from dpcurator.privacy.families import FAMILIES, WHOLE
@@ -34,8 +34,8 @@ def sampled(one: Loss) -> Iterator[Loss]:
         yield one.reversed
 
 
-ON_ALL_ROWS = [*WITH_A_LAW, *OWN, VECTOR, *BY_ORDER]
-EVERY = [*ON_ALL_ROWS, *(made for one in (*WITH_A_LAW, *OWN) for made in sampled(one))]
+ON_ALL_ROWS = [*WITH_A_LAW, *OWN, VECTOR, *BY_ORDER, *MIXED]
+EVERY = [*ON_ALL_ROWS, *(made for one in (*WITH_A_LAW, *OWN, *MIXED) for made in sampled(one))]
 
 
 def test_every_fact_has_no_default_and_a_way_without_it() -> None:

@@ -195,7 +195,7 @@ def test_the_pair_is_told_in_words() -> None:
         (lambda: BASES[0].sampled(poisson=0), "above 0"),
         (lambda: BASES[0].sampled(poisson="3/2"), "at most 1"),
         (lambda: BASES[0].sampled(poisson=float("nan")), "finite"),
-        (lambda: BASES[0].sampled(poisson="1/2", neighbours="replace-one"), "add-remove"),
+        (lambda: BASES[2].sampled(poisson="1/2", neighbours="replace-one"), "adding or removing"),
         (lambda: BASES[0].sampled(fixed_size="1/2", neighbours="add-remove"), "replace-one"),
         (lambda: BASES[0].sampled(poisson="1/2").sampled(poisson="1/2"), "sample of a sample"),
         (lambda: BASES[0].sampled(poisson="1/2").sampled(fixed_size="1/2"), "sample of a sample"),

@@ -58,6 +58,14 @@ OWN = [
     loss("profile", epsilon0=1, delta0="1/100"),
     loss("profile", epsilon0=0, delta0=0),
 ]
+MIXED = [
+    loss("gaussian_mixture", variance=1, shift0=0, shift1=1, shift2=2, chance0="0.81", chance1="0.18", chance2="0.01",
+         other_shift0=0, other_chance0=1),
+    loss("gaussian_mixture", variance=4, shift0=1, chance0=1, other_shift0=0, other_shift1=2, other_chance0="1/2",
+         other_chance1="1/2"),
+    loss("gaussian_mixture", variance=1, shift0=0, chance0=1, other_shift0=0, other_chance0=1),
+    loss("poisson_replaced_gaussian", variance=1, shift=1, rate="1/10"),
+]
 BY_ORDER = [
     loss("zcdp", rho="1/10", xi="1/5"), loss("zcdp", rho=0, xi=0),
     loss("renyi", order0="3/2", order1=4, divergence0="1/10", divergence1="1/2"),

@@ -117,6 +117,20 @@ class Composition:
         where each was chosen by what was seen before. Raises Refusal if a loss has none in closed form."""
         return sum((loss.renyi(alpha) * Fraction(count) for loss, count in self.parts), Enclosure.exactly(0))
 
+    def sampled(self, *, poisson: Spelled, neighbours: str | None = None) -> Composition:
+        """Several queries on one Poisson sample of the rows, drawn once for all of them: of Gaussian noise, which is
+        one Gaussian release of mu**2 = sum of mu_i**2. poisson, neighbours: as in Loss.sampled, of which each part
+        would have a sample of its own. Raises Refusal if a part has other noise."""
+        from dpcurator.accounting.closed.bounds import one_gaussian
+
+        together = one_gaussian(self.parts)
+        if together is None:
+            raise Refusal(
+                "Several queries on one sample are known here for Gaussian noise alone.",
+                cure="Sample each loss by itself if each has a sample of its own; else take two_pmfs of all answers.",
+            )
+        return Composition(((together.sampled(poisson=poisson, neighbours=neighbours), 1),))
+
     def for_group(self, size: int) -> Composition:
         """What the same releases reveal of a group of `size` units (int >= 1): of each loss, that of the group, whose
         pair dominates each release. Raises Refusal if one has none."""

@@ -45,7 +45,8 @@ def spelled(text: str) -> Composition:
         count, way, rate, sampled_name, sampled_inside, name, inside = term.groups()
         times = whole(count or 1, name="count")
         if name == "dpsgd":
-            parts += [(loss, single * times) for loss, single in dpsgd(**_given(name, inside, {"sampling"})).parts]
+            run = dpsgd(**_given(name, inside, {"sampling", "neighbours"}))
+            parts += [(loss, single * times) for loss, single in run.parts]
         else:
             loss = _build(name, inside) if way is None else _build(sampled_name, sampled_inside).sampled(**{way: rate})
             parts.append((loss, times))

@@ -2,7 +2,8 @@
 
 Definition  In a step each row's gradient is clipped to norm C, those of a sample of the rows are added up, and Gaussian
             noise of standard deviation noise_multiplier * C is added to the sum. `sampling` says which rows a step has:
-            "poisson": each with probability batch/rows, anew in each step; neighbours add or remove a row.
+            "poisson": each with probability batch/rows, anew in each step; neighbours add or remove a row, or replace
+            one. Where a batch has a largest size B, of more rows than that B are kept, any set alike.
             "fixed_size": `batch` of the `rows`, anew in each step, any such set alike; neighbours replace a row.
             "shuffled": the rows, in an order drawn anew for each pass or fixed, are cut into batches, so that each row
             is in one step of a pass; neighbours have a row, or zero in the place of its gradient.
@@ -11,11 +12,17 @@ Promise     The composition dominates all steps together, each of which may depe
             `epsilon` and `delta` then say is certified, as of any composition. Steps are epochs * rows / batch, rounded
             up. Whatever is done with the noisy sums (a division, a learning rate, momentum) is free.
 Proof       "poisson", "fixed_size": families/poisson.py and fixed_size.py, with a shift of 1 in units of C, and of 2
-            where a row is replaced, since -g may stand for g; compositions: composition.py. "shuffled": given the order
-            and all else, a row is in one step of a pass, so the other steps are the same on both neighbours and what
-            they give is post-processing of the past; a pass is one Gaussian release of shift 1. No secrecy of the order
-            is counted, so the same holds of batches that never change. "all": Gaussian releases of shift 1.
-Source      Abadi et al. 2016 (DP-SGD); Chua et al. 2024 (arXiv 2403.17673: shuffled batches are not Poisson samples).
+            where a row is replaced, since -g may stand for g; on Poisson samples: gaussian_mixture.py. Largest batch:
+            the number N of other rows taken has one law on both tables. Given N < B nothing is dropped; given N >= B a
+            set S of B of them stays, or one of S makes place for the row, with chance q B/(N+1): a shift of at most 2
+            at a rate of at most q. So a step is that of no largest batch but with the chance t of N >= B, when anything
+            may be lost; or, where that is no rare event, of shift 2 throughout. t is at most exp(-n KL(B/n, q)) for n
+            others (Chernoff, Hoeffding 1963). Compositions: composition.py. "shuffled": given the order and all else, a
+            row is in one step of a pass, so the other steps are the same on both neighbours and what they give is post-
+            processing of the past; a pass is one Gaussian release of shift 1. No secrecy of the order is counted, so
+            the same holds of batches that never change. "all": Gaussian releases of shift 1.
+Source      Abadi et al. 2016 (DP-SGD); Chua et al. 2024 (arXiv 2411.04205: truncated Poisson samples); Chua et al. 2024
+            (arXiv 2403.17673: shuffled batches are not Poisson samples).
 Checked     tests/accounting/test_training.py.
 """
 
@@ -29,6 +36,8 @@ from typing import TYPE_CHECKING, Any
 from dpcurator.accounting.composition import Composition
 from dpcurator.errors import Refusal, closest
 from dpcurator.numbers import positive, rational, whole
+from dpcurator.numbers.arb import ball, precision
+from dpcurator.numbers.enclosure import bracket
 from dpcurator.privacy.loss import Loss
 from dpcurator.privacy.sampled import rate_of, way_of
 
@@ -47,6 +56,8 @@ def dpsgd(
     epochs: Spelled | None = None,
     steps: int | None = None,
     sampling: str = "poisson",
+    neighbours: str | None = None,
+    largest_batch: int | None = None,
 ) -> Composition:
     """The privacy loss of a training run with DP-SGD: a composition of Gaussian releases on samples of the rows.
 
@@ -66,6 +77,8 @@ def dpsgd(
             add or remove a row. "fixed_size": `batch` of the rows, any set alike, for neighbours that replace a row.
             "shuffled": the shuffled (or fixed) order cut into batches, for a row against a gradient of zero; no
             amplification is counted. "all": no sampling.
+        neighbours: "add-remove" or "replace-one", of Poisson samples, which have both; other ways have the one above.
+        largest_batch: int >= 1, of Poisson samples: a batch of more rows is cut down to this many, drawn among them.
 
     Returns a dp.Composition. Raises Refusal if a parameter is missing, out of its range, or told twice.
 
@@ -87,7 +100,21 @@ def dpsgd(
         raise Refusal("A batch of a fixed size is a number of rows.", cure="Give batch= and rows=, not rate=.")
     multiplier = positive(noise_multiplier, name="noise_multiplier")
     loss, count = ways[sampling](multiplier, share, _passes(epochs, steps, share))
-    return Composition(((loss, count),))
+    if neighbours == "replace-one" and sampling == "poisson":
+        if largest_batch is not None:
+            raise Refusal("Of a row replaced, nothing is known with a largest batch.", cure="Leave neighbours out.")
+        loss = _gaussian(multiplier, 1).sampled(poisson=share, neighbours=neighbours)
+    elif neighbours not in (None, _NEIGHBOURS[sampling]):
+        known = _NEIGHBOURS[sampling]
+        raise Refusal(
+            f'sampling="{sampling}" is known here for {known or "a row against a gradient of zero"}.',
+            cure=f'Write neighbours="{known}".' if known else "Leave neighbours out.",
+        )
+    if largest_batch is None:
+        return Composition(((loss, count),))
+    if sampling != "poisson" or rows is None:
+        raise Refusal("A largest batch is of Poisson samples of so many rows.", cure="Give batch= and rows=.")
+    return _cut(multiplier, share, whole(rows, name="rows"), whole(largest_batch, name="largest_batch", least=1), count)
 
 
 def noise_multiplier(
@@ -133,6 +160,8 @@ def noise_multiplier(
     return _up(root_above(found.loss["variance"], 10**12))
 
 
+_NEIGHBOURS = {"poisson": "add-remove", "fixed_size": "replace-one", "shuffled": None, "all": "add-remove"}
+_RARE = Fraction(1, 10**10)  # the chance that any batch is cut, below which that is counted as a delta
 _Run = tuple[Loss, int]
 _Way = Callable[[Fraction, Fraction, Fraction], _Run]
 
@@ -169,6 +198,37 @@ def _passes(epochs: object, steps: object, share: Fraction) -> Fraction:
 
 def _poisson(multiplier: Fraction, share: Fraction, steps: Fraction) -> _Run:
     return _gaussian(multiplier, 1).sampled(poisson=share), ceil(steps)
+
+
+def _cut(multiplier: Fraction, share: Fraction, rows: int, largest: int, steps: int) -> Composition:
+    """Poisson samples cut down to a largest batch."""
+    rare = _at_least(largest, rows, share)
+    if rare * steps > _RARE:
+        return Composition(((_sampled(_gaussian(multiplier, 2), share), steps),))
+    parts = [(_sampled(_gaussian(multiplier, 1), share), steps)]
+    if rare:
+        parts.append((Loss("approximate", {"epsilon": Fraction(0), "delta": rare}), steps))
+    return Composition(tuple(parts))
+
+
+def _sampled(loss: Loss, share: Fraction) -> Loss:
+    return loss.sampled(poisson=share)
+
+
+def _at_least(largest: int, rows: int, share: Fraction) -> Fraction:
+    """At least the chance that so many of rows - 1 others are taken; of few digits."""
+    others = rows - 1
+    if largest > others:
+        return Fraction(0)
+    part = Fraction(largest, others)
+    if part <= share:
+        return Fraction(1)
+    with precision(128):
+        gap = ball(part) * ball(part / share).log()
+        if part < 1:
+            gap += ball(1 - part) * ball((1 - part) / (1 - share)).log()
+        most = bracket((-others * gap).exp()).hi
+    return min(Fraction(ceil(most * 2**200), 2**200), Fraction(1))
 
 
 def _fixed_size(multiplier: Fraction, share: Fraction, steps: Fraction) -> _Run:

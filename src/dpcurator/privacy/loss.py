@@ -200,7 +200,8 @@ class Loss:
         The sample is drawn anew for each release. poisson: the probability q in (0, 1] with which each row is included,
         independently; for neighbours that add or remove one row, both here and in this loss. fixed_size: m/n, where a
         uniformly random set of m of n rows is drawn; for neighbours that replace one row. neighbours: "add-remove" or
-        "replace-one", to be checked against that. Raises Refusal if it does not apply to this loss.
+        "replace-one", to be checked against that; of Gaussian noise on Poisson samples both are known, this loss being
+        that of adding or removing a row. Raises Refusal if it does not apply to this loss.
         """
         from dpcurator.privacy.sampled import sampled
 

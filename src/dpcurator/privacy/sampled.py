@@ -1,8 +1,9 @@
 """Losses on a sample of the rows: from a loss to that on the sample, and what a sampled family is made of.
 
 Poisson sampling is for neighbours that add or remove a row, samples of a fixed size are for neighbours that replace
-one; each is refused for the other, and so is a sample of a sample. What holds is argued in families/poisson.py and
-families/fixed_size.py. Checked in tests/privacy/test_sampled.py.
+one; each is refused for the other (but for Gaussian noise on Poisson samples), and so is a sample of a sample. What
+holds is argued in families/poisson.py, families/fixed_size.py and families/gaussian_mixture.py. Checked in
+tests/privacy/test_sampled.py.
 """
 
 from __future__ import annotations
@@ -39,10 +40,13 @@ def sampled(loss: Loss, *, poisson: object = None, fixed_size: object = None, ne
     rate = rational(spelled, name=way)
     if not 0 < rate <= 1:
         raise Refusal(f"{way} is a part of the rows, above 0 and at most 1.", cure=f'Write {way}="1/100".')
+    if way == "poisson" and neighbours == "replace-one":
+        return _replaced(loss, rate)
     if neighbours not in (None, WAYS[way]):
         raise Refusal(
             f"{way} sampling is known here for {WAYS[way]} neighbours alone.",
-            cure="For Poisson sampling add or remove a row; for samples of a fixed size replace one.",
+            cure="For Poisson sampling add or remove a row (with Gaussian noise, or replace one); for samples of a "
+            "fixed size replace one.",
         )
     if FAMILIES[loss.family].sample is not None:
         raise Refusal("A sample of a sample is one sample.", cure="Multiply the rates, and sample the loss once.")
@@ -56,6 +60,23 @@ def sampled(loss: Loss, *, poisson: object = None, fixed_size: object = None, ne
     if rate == 1:
         return loss
     return replace(loss, family=f"{way}_{loss.family}", parameters=(*loss.parameters, (RATE, rate)))
+
+
+def _replaced(loss: Loss, rate: Fraction) -> Loss:
+    """Of a row replaced on a Poisson sample, in terms of the loss of one added or removed."""
+    square = FAMILIES[loss.family].mu_squared
+    if square is None:
+        raise Refusal(
+            f"Of {loss.family} on a Poisson sample of which a row is replaced, nothing is known here.",
+            cure="Ask towards adding or removing a row, or of Gaussian noise.",
+        )
+    mu_squared = square(loss.given)
+    if mu_squared == 0:
+        return loss
+    if rate == 1:
+        return replace(loss, family="gaussian", parameters=(("shift", Fraction(2)), ("variance", 1 / mu_squared)))
+    given = (("rate", rate), ("shift", Fraction(1)), ("variance", 1 / mu_squared))
+    return replace(loss, family="poisson_replaced_gaussian", parameters=given)
 
 
 def way_of(loss: Loss) -> str | None:

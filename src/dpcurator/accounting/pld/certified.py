@@ -39,7 +39,7 @@ from dpcurator.accounting.pld.grid_choice import (
     stride,
     window,
 )
-from dpcurator.accounting.pld.lattice import attained, beyond_grids, both_ways, infinite_of, reduced, shape
+from dpcurator.accounting.pld.lattice import attained, beyond_grids, both_ways, infinite_of, own_points, reduced, shape
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure
 from dpcurator.numbers.arb import ball, precision
@@ -239,7 +239,7 @@ def _one_way(
     step, last = exact_step(fewer, seen.spread, MOST), True
     if step is None:
         rough = accuracy if enough is None else max(accuracy, ROUGH)
-        if any(way_of(loss) is not None for loss, _ in fewer):
+        if any(way_of(loss) is not None or own_points(loss) is not None for loss, _ in fewer):
             rough *= 0.55  # the bulk of such a law is as narrow as a few steps, and adds more than first_step says
         step, last = first_step(fewer, seen, rough), False
         step = step if fits(fewer, step) else step / 3

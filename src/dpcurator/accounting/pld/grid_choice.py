@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpcurator.accounting.estimate.floats import dots
-from dpcurator.accounting.pld.lattice import shape
+from dpcurator.accounting.pld.lattice import own_points, shape
 from dpcurator.accounting.pld.sampling import far_for, sampled_points, sampled_span
 from dpcurator.privacy.loss import Loss
 from dpcurator.privacy.sampled import way_of
@@ -148,7 +148,10 @@ def coarse(parts: list[tuple[Loss, int]], log_tail: float) -> list[tuple[Any, An
     laws, far = [], far_for(log_tail)
     for loss, count in parts:
         seen = shape(loss)
-        if way_of(loss) is not None:
+        own = own_points(loss)
+        if own is not None:
+            x = own(log_tail, 4 * COARSE)
+        elif way_of(loss) is not None:
             x = sampled_points(loss, log_tail, 4 * COARSE)
         elif seen.bell is not None:
             mu = math.sqrt(seen.bell)
@@ -238,8 +241,9 @@ def window(loss: Loss, count: int, step: Fraction, tilt: float, log: float, log_
     seen = shape(loss)
     h = float(step)
     least = (log - math.log(1e13 * count)) / tilt  # P(L <= x) e**(s x) is less than that share of the tilted mass
-    if seen.anchor is None and way_of(loss) is not None:
-        low, high = sampled_span(loss, log_tail)
+    own = own_points(loss)
+    if seen.anchor is None and (own is not None or way_of(loss) is not None):
+        low, high = sampled_span(loss, log_tail) if own is None else own(log_tail, 2)[[0, -1]]
         first = math.floor(min(max(least, low), high - h) / h) - 1
         return Window(Fraction(0), first, max(math.ceil(high / h), first + 2))
     if seen.bell is not None:

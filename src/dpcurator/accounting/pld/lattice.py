@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from dpcurator.errors import Refusal
 from dpcurator.privacy.families import FAMILIES, Family
-from dpcurator.privacy.families.family import Lattice, Named
+from dpcurator.privacy.families.family import Lattice, Named, Points
 from dpcurator.privacy.loss import Loss
 from dpcurator.privacy.sampled import on_all_rows, way_of
 
@@ -32,6 +32,12 @@ def shape(loss: Loss) -> Lattice:
     known = with_law(loss)
     assert known.lattice is not None
     return known.lattice(loss.given)
+
+
+def own_points(loss: Loss) -> Points | None:
+    """Where its losses lie, for families that say so."""
+    fact = FAMILIES[loss.family].points
+    return None if fact is None else fact(loss.given)
 
 
 def beyond_grids(loss: Loss) -> bool:

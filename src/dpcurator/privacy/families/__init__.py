@@ -1,7 +1,7 @@
 """The families of losses, one file each; a new one is a file with a table of its formulas, and a line here.
 
 WHOLE are mechanisms on all rows; SAMPLED are those of them that have a law, on a sample (poisson.py; fixed_size.py,
-where the pair is symmetric).
+where the pair is symmetric). MIXED are Gaussian noise around random shifts: groups, and replaced rows, on samples.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dpcurator.privacy.families import (
     discrete_gaussian,
     discrete_laplace,
     gaussian,
+    gaussian_mixture,
     laplace,
     loss_distribution,
     profile,
@@ -49,6 +50,10 @@ SAMPLED: Mapping[str, Family] = {
     if known.law is not None
     for name, family in (poisson(base, known) | (fixed_size(base, known) if known.reverse is None else {})).items()
 }
-FAMILIES: Mapping[str, Family] = {**WHOLE, **SAMPLED}
+MIXED: Mapping[str, Family] = {
+    "gaussian_mixture": gaussian_mixture.MIXTURE,
+    "poisson_replaced_gaussian": gaussian_mixture.REPLACED,
+}
+FAMILIES: Mapping[str, Family] = {**WHOLE, **SAMPLED, **MIXED}
 
-__all__ = ["FAMILIES", "SAMPLED", "WHOLE", "Family"]
+__all__ = ["FAMILIES", "MIXED", "SAMPLED", "WHOLE", "Family"]

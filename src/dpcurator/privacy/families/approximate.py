@@ -207,6 +207,7 @@ PURE = Family(
     float_tails=_float_tails,
     tails_on_grid=None,
     moments=_MOMENTS,
+    points=None,
 )
 APPROXIMATE = Family(
     ranges={"epsilon": at_least_0, "delta": from_0_below_1},
@@ -235,4 +236,5 @@ APPROXIMATE = Family(
     float_tails=_float_tails,
     tails_on_grid=None,
     moments=_MOMENTS,
+    points=None,
 )

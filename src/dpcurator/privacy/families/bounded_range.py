@@ -196,4 +196,5 @@ FAMILY = Family(
     float_tails=_float_tails,
     tails_on_grid=_tails_on_grid,
     moments=MomentFunction(lambda given: (float(given["epsilon"]),), _moments),
+    points=None,
 )

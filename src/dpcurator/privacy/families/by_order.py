@@ -68,7 +68,7 @@ def _no_group(given: Given, k: int) -> Named:
 def _family(**facts: object) -> Family:
     nothing = dict.fromkeys(
         ("pure_epsilon", "delta", "backward", "reach", "law", "reverse", "sample", "neighbours", "attained", "apart",
-         "mu_squared", "interval", "tradeoff", "lattice", "float_tails", "tails_on_grid", "moments"),
+         "mu_squared", "interval", "tradeoff", "lattice", "float_tails", "tails_on_grid", "moments", "points"),
     )  # fmt: skip
     return Family(**(nothing | facts))  # type: ignore[arg-type]
 

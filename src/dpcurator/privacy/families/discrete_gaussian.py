@@ -238,6 +238,7 @@ FAMILY = Family(
     float_tails=_float_tails,
     tails_on_grid=_tails_on_grid,
     moments=MomentFunction(_numbers, _moments),
+    points=None,
 )
 
 
@@ -276,4 +277,5 @@ VECTOR = Family(
     float_tails=None,
     tails_on_grid=None,
     moments=None,
+    points=None,
 )

@@ -215,4 +215,5 @@ FAMILY = Family(
     float_tails=_float_tails,
     tails_on_grid=None,
     moments=MomentFunction(lambda given: (float(given["shift"]), float(1 / given["scale"])), _moments),
+    points=None,
 )

@@ -24,6 +24,7 @@ from dpcurator.privacy.distribution import Distribution
 Given = Mapping[str, Fraction]
 Named = tuple[str, Given]  # a family and its parameters
 Tails = tuple[Ball, Ball]  # P(L > x) and Q(L > x)
+Points = Callable[[float, int], Any]  # at ln of a tail: so many rising losses between which all but that lies
 FloatTails = Callable[[Any], tuple[Any, Any]]  # the same for a float64 array x
 Spellings = Mapping[str, Mapping[tuple[str, ...], Callable[[Given], Given]]]
 
@@ -50,6 +51,7 @@ INSTEAD: Mapping[str, str] = {
     "float_tails": "no loss distribution: closed forms alone",
     "tails_on_grid": "the law's own tails, one point after the other",
     "moments": "the transform on a grid, for estimates",
+    "points": "equally spaced losses, or those of the mechanism on all rows",
 }
 
 
@@ -138,8 +140,8 @@ class Family:
     that releases of this family have. apart: the chance of an infinite loss, and what covers all else. mu_squared: of
     the one Gaussian pair that it is. interval: the length of one within which all log-ratios lie, where it is less than
     twice the pure epsilon. tradeoff: the least second error at a first one, in closed form. lattice, float_tails and
-    moments: in the records above. tails_on_grid: P(L > x) and Q(L > x) at start + i step for i < n, in balls; it may
-    return None.
+    moments: in the records above. points: where the losses lie, to choose grids by. tails_on_grid: P(L > x) and Q(L >
+    x) at start + i step for i < n, in balls; it may return None.
     """
 
     ranges: Mapping[str, Check]
@@ -168,6 +170,7 @@ class Family:
     float_tails: Callable[[Given], FloatTails] | None
     tails_on_grid: Callable[[Given, Fraction, Fraction, int], list[Tails] | None] | None
     moments: MomentFunction | None
+    points: Callable[[Given], Points] | None
 
     def takes(self, names: Collection[str]) -> bool:
         """Are these the names of its parameters?"""

@@ -246,6 +246,7 @@ def family(
         float_tails=lambda given: kept(given).float_tails(),
         tails_on_grid=None,
         moments=None,
+        points=None,
     )
 
 

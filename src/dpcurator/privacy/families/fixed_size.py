@@ -177,5 +177,6 @@ def fixed_size(name: str, base: Family) -> dict[str, Family]:
         if base.mu_squared is None
         else lambda given, start, step, n: _tails_on_grid(base, given, start, step, n),
         moments=None,
+        points=None,
     )
     return {whole: family}

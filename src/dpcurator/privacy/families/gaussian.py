@@ -318,4 +318,5 @@ FAMILY = Family(
     float_tails=lambda given: tails_of_mu(math.sqrt(_mu_squared(given))),
     tails_on_grid=_tails_on_grid,
     moments=MomentFunction(lambda given: (float(_mu_squared(given)),), _moments),
+    points=None,
 )

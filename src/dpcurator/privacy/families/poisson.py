@@ -19,7 +19,8 @@ Proof       Fix the sample T of all other rows, which has one law on both tables
             (1-q + q e**e) (1-q + q e**-e) >= 1. A group of a pure loss is pure, of k times its epsilon. Of another,
             given that some of the k rows are taken (chance q' = 1 - (1-q)**k), N is a mean of mechanisms that are no
             further from M than that of k rows, so all of the above holds with q' and the pair of k rows. A greater rate
-            dominates a smaller one: put a draw of Q in place of the output now and then.
+            dominates a smaller one: put a draw of Q in place of the output now and then. Of Gaussian noise the group is
+            a mixture over how many of its rows are taken (gaussian_mixture.py), which is far less.
             An irrational threshold is in a ball; it meets an atom only at 0, as 1, e**x and e**l are linearly
             independent over the rationals for rational l and x that differ and are not 0 (Lindemann, Weierstrass), and
             so are 1 and e**x where e**l is rational.
@@ -50,6 +51,7 @@ from dpcurator.privacy.families.family import (
     Sample,
     Tails,
 )
+from dpcurator.privacy.families.gaussian_mixture import group_on_poisson
 from dpcurator.privacy.families.sampled_moments import renyi_of_gaussian
 from dpcurator.privacy.narrow import enclosed
 
@@ -368,7 +370,8 @@ def _threshold_in_doubles(x: Any, q: float, side: float) -> tuple[Any, Any]:
         here = ratio > -1 - side * 1e-13 * (1 + np.abs(x)) / q
         steep = np.where(here & (ratio > -1), np.exp(small) / (q * (1 + ratio)), 0.0)
         t = np.where(here, np.log1p(np.maximum(ratio, -1)) + (x - small), 0.0)
-        return t + side * 1e-13 * (1 + np.abs(x)) * np.minimum(steep, 1e9), here
+        t = np.clip(t + side * 1e-13 * (1 + np.abs(x)) * np.minimum(steep, 1e9), -1e300, 1e300)
+        return t, here
 
 
 def _float_tails(base: Family, given: Given, backward: bool) -> FloatTails:
@@ -425,6 +428,10 @@ def _way(base: Family, own: str, *, backward: bool) -> Family:
         no_noise = base.mu_squared(without_rate(given)) == 0
         return None if no_noise else tails_of_gaussian(base, given, start, step, n, backward=backward)
 
+    def group(given: Given, k: int) -> Named:
+        found = None if base.mu_squared is None else group_on_poisson(given, k, backward=backward)
+        return sampled_group(base, name, any_taken)(given, k) if found is None else found
+
     def renyi(given: Given, alpha: Fraction) -> Enclosure:
         assert base.mu_squared is not None
         return renyi_of_gaussian(base.mu_squared(without_rate(given)), given[RATE], alpha)
@@ -432,7 +439,7 @@ def _way(base: Family, own: str, *, backward: bool) -> Family:
     return Family(
         ranges=sampled_ranges(base),
         pair=lambda given: _pair(base, given, backward=backward),
-        group=sampled_group(base, name, any_taken),
+        group=group,
         spellings={},
         pure_epsilon=pure,
         rho=None if pure is None else lambda given: pure(given) ** 2 / 2,
@@ -456,6 +463,7 @@ def _way(base: Family, own: str, *, backward: bool) -> Family:
         float_tails=lambda given: _float_tails(base, given, backward),
         tails_on_grid=None if base.mu_squared is None else tails_on_grid,
         moments=None,
+        points=None,
     )
 
 

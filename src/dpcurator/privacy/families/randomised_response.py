@@ -223,6 +223,7 @@ def _family(*names: str, spellings: Spellings) -> Family:
         float_tails=_float_tails,
         tails_on_grid=None,
         moments=_MOMENTS,
+        points=None,
     )
 
 
