@@ -14,7 +14,7 @@ from power import tried
 
 from dpcurator.errors import Misconfigured, OverBudget, Refusal
 from dpcurator.ledger import Ledger, MemoryStore, Stored
-from dpcurator.ledger.accounts import bearer_of, hash_of, new_token
+from dpcurator.ledger.accounts import Scram, bearer_of, hash_of, new_token
 from dpcurator.ledger.events import Charged, Granted
 from dpcurator.ledger.moving import move
 
@@ -114,6 +114,19 @@ def test_a_token_signs_in_to_its_own_account_until_it_is_replaced(ledger):
     told = "".join(map(repr, ledger.events()))
     assert token not in told
     assert other not in told
+
+
+def test_database_clients_sign_in_by_the_same_token_and_by_none_of_before(ledger):
+    token = new_token("ana")
+    made = ledger.grant("ana", token=token)
+    keys = Scram.read(made.scram)
+    assert keys == Scram.of(token, keys.salt)
+    assert ledger.grant("ana", limit="0.5").scram == made.scram
+    assert token not in str(made)
+    assert "scram" not in made.as_json()
+    assert ledger.grant("ana", token=new_token("ana")).scram != made.scram
+    assert ledger.grant("ana", token="").scram == ""
+    assert ledger.verify().sound
 
 
 @pytest.mark.parametrize("text", ["", "ana", "ana.", ".x", "ana." + "x" * 42, "a\n." + "x" * 43, "-a." + "x" * 43,
@@ -248,6 +261,8 @@ class Edited(MemoryStore):
     (Granted, {"analyst": 5}, "no such role, name or token"),
     (Granted, {"token": 5}, "no such role, name or token"),
     (Granted, {"token": "ab" * 31}, "no such role, name or token"),
+    (Granted, {"scram": "ab"}, "no such role, name or token"),
+    (Granted, {"token": "", "scram": str(Scram(bytes(16), bytes(32), bytes(32)))}, "no such role, name or token"),
     (Granted, {"own_spent": F(1, 100)}, "not the sum of the analyst's charges"),
     (Granted, {"before": 2}, "point to the last event of an account"),
     (Charged, {"granted": 0, "own_spent": F(0)}, "not of its analyst's account"),

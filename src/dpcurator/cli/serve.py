@@ -23,6 +23,10 @@ def serve(
     without_tls: Annotated[
         bool, typer.Option("--without-tls", help="Listen to other machines in the clear all the same.")
     ] = False,
+    postgres_port: Annotated[
+        int, typer.Option(help="Also take PostgreSQL's clients, psql, pandas and SQLAlchemy, on this port.",
+                          min=0, max=65535, metavar="NUMBER")
+    ] = 0,
     catalog: Catalog = HERE,
 ) -> None:
     """Answer analysts over HTTP, each in an account of its own, until stopped. `dpcurator user add` makes accounts."""
@@ -31,11 +35,14 @@ def serve(
     from dpcurator.server.running import serve as run
 
     settings = Settings(
-        str(catalog.resolve()), host, port, workers, _seconds(tick), certificate, certificate_key, without_tls
+        str(catalog.resolve()), host, port, workers, _seconds(tick), certificate, certificate_key, without_tls,
+        postgres_port=postgres_port,
     )
     settings.check()
     scheme = "https" if certificate else "http"
     show(f"listening on {scheme}://{f'[{host}]' if ':' in host else host}:{port}; stop with Ctrl-C")
+    if postgres_port:
+        show(f"and to PostgreSQL's clients: psql \"host={host} port={postgres_port} user=ana dbname=dp\"")
     run(settings)
 
 

@@ -8,12 +8,16 @@ account has no limit but the whole.
 
 Tokens    name.secret, with a secret of 256 random bits. The ledger holds the sha256 of the whole token alone: who reads
           the ledger cannot sign in. A guess is right with probability 2^-256, so the hash needs neither salt nor delay.
+SCRAM     What a database client proves that it has the token with (RFC 5802, 7677): two keys made of the token. The one
+          that is stored lets nobody sign in; the other lets whoever reads the ledger pass for the server to a client
+          that does not look at its certificate, and no more.
 Checked   tests/ledger/test_accounts.py.
 """
 
 from __future__ import annotations
 
 import base64
+import hashlib
 import hmac
 import os
 import re
@@ -36,13 +40,16 @@ _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_@+-]{0,62}(\.[A-Za-z0-9_@+-]{1
 _SECRET: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 _HASH: Final = re.compile(r"[0-9a-f]{64}")
 _LARGEST: Final = 2**512  # of a limit's numerator and denominator
+ROUNDS: Final = 4096  # of the key derivation of SCRAM, which clients expect; the token has 256 random bits without it
+_SCRAM: Final = re.compile(r"([0-9a-f]{32}):([0-9a-f]{64}):([0-9a-f]{64})")
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
     """An analyst's account as the ledger has it now. Amounts are exact and in the ledger's currency.
 
-    position: of the event that made it so. token: sha256 of the one that signs in, hexadecimal, or "".
+    position: of the event that made it so. token: sha256 of the one that signs in, hexadecimal, or "". scram: what
+    database clients sign in by, see `Scram`, or "".
     """
 
     analyst: str
@@ -54,6 +61,7 @@ class Account:
     spent_delta: Fraction
     position: int
     currency: Currency = "epsilon"
+    scram: str = ""
 
     __repr__ = readable
 
@@ -89,7 +97,7 @@ def account_of(granted: Granted, position: int, charged: Charged | None, currenc
     last = granted if charged is None else charged
     return Account(
         analyst=granted.analyst, role=granted.role, token=granted.token, limit=granted.limit, delta=granted.delta,
-        spent=last.own_spent, spent_delta=last.own_delta, position=position, currency=currency,
+        spent=last.own_spent, spent_delta=last.own_delta, position=position, currency=currency, scram=granted.scram,
     )
 
 
@@ -101,6 +109,36 @@ def new_token(analyst: str) -> str:
 def hash_of(token: str) -> str:
     """What the ledger keeps of a token."""
     return digest(text_bytes(token))
+
+
+@dataclass(frozen=True, slots=True)
+class Scram:
+    """What SCRAM-SHA-256 with `ROUNDS` rounds keeps of a token (RFC 5802, 3): the salt, StoredKey and ServerKey."""
+
+    salt: bytes
+    stored: bytes
+    server: bytes
+
+    @classmethod
+    def of(cls, token: str, salt: bytes) -> Scram:
+        """Of a token, which has ASCII characters alone, so that SASLprep leaves it as it is."""
+        salted = hashlib.pbkdf2_hmac("sha256", token.encode(), salt, ROUNDS)
+        client = hmac.digest(salted, b"Client Key", "sha256")
+        return cls(salt, hashlib.sha256(client).digest(), hmac.digest(salted, b"Server Key", "sha256"))
+
+    @classmethod
+    def read(cls, text: str) -> Scram | None:
+        """As `str` spells it; None for anything else."""
+        found = _SCRAM.fullmatch(text)
+        return None if found is None else cls(*map(bytes.fromhex, found.groups()))
+
+    def __str__(self) -> str:
+        return f"{self.salt.hex()}:{self.stored.hex()}:{self.server.hex()}"
+
+
+def scram_of(token: str) -> str:
+    """What the ledger keeps of a token for database clients, under a new salt; "" of none."""
+    return str(Scram.of(token, os.urandom(16))) if token else ""
 
 
 def bearer_of(token: str) -> str | None:
@@ -120,6 +158,8 @@ def spelled(granted: Granted) -> bool:
     return (
         is_name(granted.analyst) and granted.role in ROLES and min(granted.limit, granted.delta) >= 0
         and isinstance(token, str) and (token == "" or _HASH.fullmatch(token) is not None)
+        and isinstance(granted.scram, str)
+        and (granted.scram == "" or (token != "" and _SCRAM.fullmatch(granted.scram) is not None))
     )
 
 

@@ -131,6 +131,7 @@ class Granted:
     own_spent: Fraction
     own_delta: Fraction
     before: int  # the last event of this kind, of any analyst; 0: there was none
+    scram: str = ""  # what database clients sign in by; "": none does
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +154,10 @@ _AMOUNTS = frozenset({
     "epsilon", "delta", "rho", "spent_epsilon", "spent_delta", "spent_rho", "limit", "own_spent", "own_delta",
 })
 # Fields that older events have not, by what they say where they say nothing: left out then.
-_LATER = {Charged.NAME: {"asked": "", "shared": "", "granted": 0, "own_spent": Fraction(0), "own_delta": Fraction(0)}}
+_LATER: dict[str, dict[str, object]] = {
+    Charged.NAME: {"asked": "", "shared": "", "granted": 0, "own_spent": Fraction(0), "own_delta": Fraction(0)},
+    Granted.NAME: {"scram": ""},
+}
 _FIELDS = {name: tuple(field.name for field in fields(kind)) for name, kind in EVENTS.items()}
 
 

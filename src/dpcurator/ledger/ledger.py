@@ -19,7 +19,16 @@ from fractions import Fraction
 from typing import Self
 
 from dpcurator.errors import Misconfigured, Refusal
-from dpcurator.ledger.accounts import LOCAL, Account, checked_limit, checked_name, checked_role, hash_of, is_name
+from dpcurator.ledger.accounts import (
+    LOCAL,
+    Account,
+    checked_limit,
+    checked_name,
+    checked_role,
+    hash_of,
+    is_name,
+    scram_of,
+)
 from dpcurator.ledger.canonical import digest, text_bytes
 from dpcurator.ledger.decide import Standing, checked, decide, question, require_open, require_room
 from dpcurator.ledger.events import (
@@ -323,6 +332,7 @@ class Ledger:
         currency = self._opening.counts_in
         most = None if limit is None else checked_limit(limit, currency)
         most_delta = None if delta is None else checked_limit(delta, "delta")
+        scram = scram_of(token or "")
         with self._store.writing() as page:
             reader, standing = self._read(page)
             if standing.life == "moved":
@@ -339,6 +349,7 @@ class Ledger:
                 limit=most if most is not None else account.limit if account else self._opening.total,
                 delta=most_delta if most_delta is not None else account.delta if account else self._opening.delta,
                 own_spent=spent[0], own_delta=spent[1], before=0 if last is None else last.position,
+                scram=scram if token is not None or account is None else account.scram,
             ), self._clock())
             page.index(account_key(name), str(row.position))
             granted = reader.account(name, currency)

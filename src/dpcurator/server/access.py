@@ -43,11 +43,11 @@ class Access:
         began = time.monotonic()
         found = await run_in_threadpool(_found, ledger, token)
         if found is None:
-            await self._slowed(began)
+            await self.slowed(began)
             raise Denied(401, "this token signs in to no account.", "Ask the steward for a new one.", _CHALLENGE)
         return found
 
-    async def _slowed(self, began: float) -> None:
+    async def slowed(self, began: float) -> None:
         """Told at a time that does not depend on how long it took to look for the name."""
         if self._waiting >= _MOST_WAITING:
             raise Denied(429, "too many tokens were refused.", "Try again in some seconds.", {"Retry-After": "5"})

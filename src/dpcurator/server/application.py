@@ -35,7 +35,7 @@ from dpcurator.server.forms import Ask, AskBatch, Counted, Grant, Look, LookBatc
 from dpcurator.server.limits import Application, Guard, Scope, Work
 from dpcurator.server.page.pages import add_pages
 from dpcurator.server.page.visitor import whose
-from dpcurator.server.replies import malformed, plain, problem
+from dpcurator.server.replies import guarded, malformed, plain, problem
 from dpcurator.server.standing import Standing
 from dpcurator.values import Json
 
@@ -74,7 +74,7 @@ def _looked(app: FastAPI) -> Callable[[Scope], Awaitable[str]]:
         path = scope["path"]
         if f"{scope['method']} {path}" in PUBLIC:
             return ""
-        ledger = await run_in_threadpool(_guarded(app.state.standing.ledger))
+        ledger = await run_in_threadpool(guarded(app.state.standing.ledger))
         if not path.startswith("/v1/"):
             return await whose(Request(scope), app.state.sessions, ledger)
         account = await app.state.access.account(ledger, Headers(scope=scope).get("authorization"))
@@ -103,23 +103,6 @@ def _errors(app: FastAPI) -> None:
                      "The addresses are in /v1/openapi.json.", dict(error.headers or {}))
 
 
-def _guarded(work: Callable[[], Any], *, paid: bool = False) -> Callable[[], Any]:
-    """Whatever fails unforeseen says one constant sentence: its own words could hold data."""
-
-    def run() -> Any:
-        failed: DpcuratorError
-        try:
-            return work()
-        except DpcuratorError:
-            raise
-        except Exception:
-            failed = Fault() if paid else Misconfigured("Something failed that should not have.",
-                                                        cure="The steward runs `dpcurator check`.")
-        raise failed
-
-    return run
-
-
 def _signed_in(*roles: str) -> Any:
     """The account that sent the request. It is part of each address that is not public."""
 
@@ -127,7 +110,7 @@ def _signed_in(*roles: str) -> Any:
         request: Request, authorization: Annotated[str | None, Header(include_in_schema=False)] = None
     ) -> Account:
         state = request.app.state
-        ledger = await run_in_threadpool(_guarded(state.standing.ledger))
+        ledger = await run_in_threadpool(guarded(state.standing.ledger))
         inside: Account | None = request.scope.get(INSIDE)  # the page has found who it is, for this very request
         account: Account = inside or await state.access.account(ledger, authorization)
         request.state.account, request.state.role = account.analyst, account.role
@@ -148,12 +131,12 @@ def _whose(request: Request) -> str:
 
 
 async def _free(request: Request, work: Callable[[], Any]) -> Any:
-    found: Any = await request.app.state.work.free(_guarded(work), _whose(request))
+    found: Any = await request.app.state.work.free(guarded(work), _whose(request))
     return found
 
 
 async def _paid(request: Request, work: Callable[[], Any]) -> Any:
-    found: Any = await request.app.state.work.paid(_guarded(work, paid=True), _whose(request))
+    found: Any = await request.app.state.work.paid(guarded(work, paid=True), _whose(request))
     return found
 
 
@@ -187,7 +170,7 @@ def _public(app: FastAPI) -> None:
             chain = [link.as_json() for link in standing.ledger().key_chain()]
             return {"public_key": standing.key().public, "chain": chain}
 
-        return dict(await run_in_threadpool(_guarded(work)))
+        return dict(await run_in_threadpool(guarded(work)))
 
     @app.post("/v1/verify", summary="Checks a receipt of this curator's, or an answer with one, against the catalog.")
     async def verify(request: Request) -> Json:
@@ -365,7 +348,7 @@ def _steward(app: FastAPI) -> None:
     @app.get("/v1/log", summary="The ledger's history behind an event; without the questions, for an auditor.")
     async def log(request: Request, account: Account = reading, after: int = 0) -> list[Json]:
         def work() -> list[Json]:
-            hidden = () if account.role == STEWARD else ("asked", "parameters", "token")
+            hidden = () if account.role == STEWARD else ("asked", "parameters", "token", "scram")
             page = request.app.state.standing.ledger().page(min(max(after, 0), 2**62), _MOST_EVENTS)
             return [{name: value for name, value in one.as_json().items() if name not in hidden} for one in page]
 
@@ -407,7 +390,7 @@ def _steward(app: FastAPI) -> None:
             except Misconfigured as wrong:  # the name is the request's, and no fault of the set-up
                 raise Refusal(wrong.what, cure=wrong.cure) from None
 
-        declaration, standing = await run_in_threadpool(_guarded(before))
+        declaration, standing = await run_in_threadpool(guarded(before))
         if standing is not None:
             return JSONResponse({"version": standing.version, "name": form.version, "read": False})
 
@@ -419,7 +402,7 @@ def _steward(app: FastAPI) -> None:
             return {"report": report.as_json(), "text": str(report)}
 
         if ONCE in request.headers:  # a signature is of a whole reply
-            return JSONResponse(await run_in_threadpool(_guarded(lambda: work(lambda _: None))))
+            return JSONResponse(await run_in_threadpool(guarded(lambda: work(lambda _: None))))
         return StreamingResponse(_lines(work), media_type="application/x-ndjson")
 
     @app.post("/v1/reopen", summary="Takes questions again after a fault.")
@@ -453,7 +436,7 @@ async def _lines(work: Callable[[Callable[[Json], None]], Json]) -> AsyncIterato
 
     def whole() -> Json:
         try:
-            return dict(_guarded(lambda: work(told.put))())
+            return dict(guarded(lambda: work(told.put))())
         except DpcuratorError as error:
             return dict(error.as_json()) | {"exit_code": error.exit_code}
 

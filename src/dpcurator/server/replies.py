@@ -8,6 +8,7 @@ tests/server/test_application.py.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from fastapi.exceptions import RequestValidationError
@@ -34,14 +35,37 @@ class Denied(DpcuratorError):
 
 def problem(error: DpcuratorError, *, role: str = "") -> JSONResponse:
     """The reply of an error to somebody of this role; "" to who has not signed in."""
-    if isinstance(error, Misconfigured) and role != STEWARD:
-        # The cure of several faults tells of the others, and where they are.
-        error = Misconfigured(error.what, cure=error.cure.partition("\n")[0]) if role else _unusable()
+    error = shown_to(error, role)
     status = error.status if isinstance(error, Denied) else next(
         (number for kind, number in STATUS if isinstance(error, kind)), 500
     )
     headers = error.headers if isinstance(error, Denied) else {}
     return _reply(status, error.title, str(error), dict(error.as_json()) | {"exit_code": error.exit_code}, headers)
+
+
+def shown_to(error: DpcuratorError, role: str) -> DpcuratorError:
+    """What somebody of this role may read of an error."""
+    if isinstance(error, Misconfigured) and role != STEWARD:
+        # The cure of several faults tells of the others, and where they are.
+        return Misconfigured(error.what, cure=error.cure.partition("\n")[0]) if role else _unusable()
+    return error
+
+
+def guarded(work: Callable[[], Any], *, paid: bool = False) -> Callable[[], Any]:
+    """Whatever fails unforeseen says one constant sentence: its own words could hold data."""
+
+    def run() -> Any:
+        failed: DpcuratorError
+        try:
+            return work()
+        except DpcuratorError:
+            raise
+        except Exception:
+            failed = Fault() if paid else Misconfigured("Something failed that should not have.",
+                                                        cure="The steward runs `dpcurator check`.")
+        raise failed
+
+    return run
 
 
 def _unusable() -> Misconfigured:

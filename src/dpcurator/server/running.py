@@ -12,6 +12,7 @@ import asyncio
 import ipaddress
 import json
 import os
+import ssl
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -20,10 +21,12 @@ from typing import Any, Final
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from dpcurator.errors import Misconfigured
+from dpcurator.errors import DpcuratorError, Misconfigured
 from dpcurator.server.access import Access
 from dpcurator.server.application import application
-from dpcurator.server.limits import LARGEST_HEAD, Application, Work
+from dpcurator.server.limits import LARGEST_HEAD, Application, Receive, Scope, Send, Work
+from dpcurator.server.standing import Standing
+from dpcurator.server.wire.listening import Wire
 from dpcurator.values import read_json
 
 _SETTINGS: Final = "DPCURATOR_SERVER"  # the variable that tells workers what to serve
@@ -34,7 +37,8 @@ SLOWEST_READER: Final = 60.0  # seconds for a reply to be taken on
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """catalog: a path. tick: seconds, 0 for none. certificate and its key: files, for TLS."""
+    """catalog: a path. tick: seconds, 0 for none. certificate and its key: files, for TLS. postgres_port: where
+    database clients connect; 0: nowhere."""
 
     catalog: str
     host: str = "127.0.0.1"
@@ -45,6 +49,7 @@ class Settings:
     certificate_key: str = ""
     without_tls: bool = False
     delay: float = 1.0
+    postgres_port: int = 0
 
     def check(self) -> None:
         """Raises Misconfigured for what must not be served."""
@@ -76,7 +81,43 @@ def made() -> Application:
     settings = Settings(**read_json(os.environ[_SETTINGS]))
     if settings.certificate:
         impatient(asyncio.get_running_loop())
-    return application(Path(settings.catalog), access=Access(settings.delay), work=Work(tick=settings.tick))
+    access, work = Access(settings.delay), Work(tick=settings.tick)
+    app = application(Path(settings.catalog), access=access, work=work)
+    return Beside(app, settings, access, work) if settings.postgres_port else app
+
+
+@dataclass
+class Beside:
+    """The HTTP server, and beside it, in the same process, the one for database clients."""
+
+    inner: Application
+    settings: Settings
+    access: Access
+    work: Work
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "lifespan":
+            await self.inner(scope, receive, send)
+            return
+        await receive()
+        wire = self._wire()
+        try:
+            wire.listen(self.settings.host, self.settings.postgres_port, shared=self.settings.workers > 1)
+        except DpcuratorError as error:
+            await send({"type": "lifespan.startup.failed", "message": str(error)})
+            return
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        await wire.close()
+        await send({"type": "lifespan.shutdown.complete"})
+
+    def _wire(self) -> Wire:
+        certificate = None
+        if self.settings.certificate:
+            certificate = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            certificate.minimum_version = ssl.TLSVersion.TLSv1_2
+            certificate.load_cert_chain(self.settings.certificate, self.settings.certificate_key)
+        return Wire(Standing(Path(self.settings.catalog), self.settings.tick), self.access, self.work, certificate)
 
 
 def impatient(loop: Any) -> None:
@@ -95,7 +136,8 @@ def serve(settings: Settings) -> None:
     try:
         uvicorn.run(
             "dpcurator.server.running:made", factory=True, host=settings.host, port=settings.port, http=Patient,
-            loop="asyncio", ws="none", workers=settings.workers, lifespan="off", access_log=False, server_header=False,
+            loop="asyncio", ws="none", workers=settings.workers,
+            lifespan="on" if settings.postgres_port else "off", access_log=False, server_header=False,
             log_level="warning", proxy_headers=False, timeout_keep_alive=15, limit_concurrency=_MOST_CONNECTIONS,
             h11_max_incomplete_event_size=LARGEST_HEAD, ssl_certfile=settings.certificate or None,
             ssl_keyfile=settings.certificate_key or None,

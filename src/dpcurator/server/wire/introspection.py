@@ -1,0 +1,203 @@
+"""What clients ask of PostgreSQL's own tables: which tables there are, and their columns. Free, and of public facts.
+
+psql's \\d, SQLAlchemy's inspector and BI tools ask it in SQL, of `pg_catalog` and `information_schema`. Those tables
+are made from the catalog (`system_tables.py`), in a DuckDB database in memory that holds nothing else, reads no file
+and takes no setting; a statement is rewritten for it, and may read no other table. It has `SLOWEST` seconds and the
+memory of that database. Where it is one that DuckDB cannot run, the answer has no rows. Checked in
+tests/server/test_wire.py, with what those clients send.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import Any, Final
+
+from dpcurator.curator.tables import Tables
+from dpcurator.errors import Refusal
+from dpcurator.server.wire.system_tables import NAMES, VERSION, system_tables
+from dpcurator.server.wire.values import BOOL, FLOAT8, INT8, INT8S, TEXT, TEXTS
+
+SLOWEST: Final = 2.0
+MOST_ROWS: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """columns: name and type's number of each."""
+
+    columns: tuple[tuple[str, int], ...]
+    rows: list[tuple[Any, ...]]
+
+
+class Introspection:
+    """The tables of one catalog. database: the name that clients see. Safe to share among threads, one at a time."""
+
+    def __init__(self, tables: Tables, database: str = "dpcurator") -> None:
+        self.names = frozenset(name.lower() for name in tables)
+        self._lock = threading.Lock()
+        self._connection = system_tables(tables, database)
+
+    def run(self, tree: Any, user: str) -> Found | None:
+        """What a statement, parsed, finds; None where DuckDB cannot run it, and where it reads what is not here. Raises
+        Refusal where it takes too long."""
+        text, titles = _rewritten(tree, user), _titles(tree)
+        with self._lock:
+            found = self._run(text) if text else None
+        if found is None or len(titles) != len(found.columns):
+            return found
+        return Found(tuple(zip(titles, (kind for _, kind in found.columns), strict=True)), found.rows)
+
+    def _run(self, text: str) -> Found | None:
+        import duckdb
+
+        late = threading.Timer(SLOWEST, self._connection.interrupt)
+        late.daemon = True
+        late.start()
+        try:
+            done = self._connection.execute(text)
+            columns = tuple((str(one[0]), _kind(str(one[1]))) for one in done.description or ())
+            rows = done.fetchmany(MOST_ROWS)
+        except duckdb.InterruptException:
+            raise Refusal("this takes too long.", cure="Ask for less of the system's tables at a time.") from None
+        except Exception:  # whatever it stumbles over is the statement, which is public
+            return None
+        finally:
+            late.cancel()
+        return Found(columns, [tuple(map(_plain, row)) for row in rows])
+
+
+def _titles(tree: Any) -> list[str]:
+    """What PostgreSQL calls the columns."""
+    from sqlglot import exp
+
+    found = []
+    for one in tree.selects:
+        inner = one.this if isinstance(one, exp.Cast) else one
+        last = inner.expression if isinstance(inner, exp.Dot) else inner
+        called = last.name if isinstance(last, exp.Anonymous) else last.sql_name() if isinstance(last, exp.Func) else ""
+        found.append(
+            one.alias_or_name or last.name
+            if isinstance(last, exp.Column)
+            else one.alias or called.lower() or "?column?"
+        )
+    return [] if any(one.is_star for one in tree.selects) else found
+
+
+def _plain(value: Any) -> Any:
+    return value.strftime("%Y-%m-%d %H:%M:%S+00") if hasattr(value, "strftime") else value
+
+
+def _kind(name: str) -> int:
+    upper = name.upper()
+    if upper.endswith("[]"):
+        return TEXTS if "CHAR" in upper else INT8S if "INT" in upper else TEXTS
+    if "INT" in upper:
+        return INT8
+    return BOOL if upper.startswith("BOOL") else FLOAT8 if upper in ("DOUBLE", "FLOAT") else TEXT
+
+
+def is_of_system(tree: Any, names: frozenset[str]) -> bool:
+    """Whether a statement reads PostgreSQL's own tables alone, or none; names: of the catalog, which come first."""
+    from sqlglot import exp
+
+    if not isinstance(tree, exp.Query):
+        return False
+    own = {one.alias.lower() for one in tree.find_all(exp.CTE)}
+    return all(
+        one.name.lower() in own
+        or one.db.lower() in ("pg_catalog", "information_schema")
+        or (one.name.lower().startswith("pg_") and one.name.lower() not in names)
+        or not one.name
+        for one in tree.find_all(exp.Table)
+    )
+
+
+def _rewritten(tree: Any, user: str) -> str:
+    """The statement for DuckDB; "" where it reads what is not here."""
+    from sqlglot import exp
+
+    root = exp.Subquery(this=tree.copy())
+    for node in reversed(list(root.this.bfs())):  # the innermost first: what holds it may be replaced as well
+        new = _node(node, user)
+        if new is not node:
+            node.replace(new)
+    tree = root.this
+    own = {one.alias.lower() for one in tree.find_all(exp.CTE)}
+    for one in list(tree.find_all(exp.Table)):
+        if one.name.lower() in own and not one.db:
+            continue
+        schema = "info" if one.db.lower() == "information_schema" else "pg"
+        if not isinstance(one.this, exp.Identifier) or one.name.lower() not in NAMES[schema]:
+            return ""
+        alias = one.alias_or_name
+        one.set("db", exp.to_identifier(schema))
+        one.set("catalog", None)
+        one.set("this", exp.to_identifier(one.name.lower()))
+        if not one.alias:
+            one.set("alias", exp.TableAlias(this=exp.to_identifier(alias)))
+    return str(tree.sql(dialect="duckdb"))
+
+
+def _node(node: Any, user: str) -> Any:
+    """One node as DuckDB has it."""
+    from sqlglot import exp
+
+    match node:
+        case exp.Dot() if isinstance(node.expression, exp.Func) and node.this.name.lower() == "pg_catalog":
+            return node.expression
+        case exp.Collate():
+            return node.this
+        case exp.Operator():
+            return _operator(node)
+        case exp.Cast():
+            return _cast(node)
+        case exp.Column() if node.db or node.catalog:  # pg_catalog.pg_class.oid: by the table's name alone
+            return exp.column(node.this, table=node.args.get("table"))
+        case exp.Anonymous() if node.name.lower() in ("json_build_object", "jsonb_build_object"):
+            return exp.Null()  # of what no column here has
+        case exp.Anonymous() if node.name.lower() == "current_setting":
+            said = node.expressions[0].name if node.expressions else ""
+            return exp.Literal.string({"server_version_num": "150000", "server_version": VERSION}.get(said, ""))
+        case exp.Array() if isinstance(node.expressions[0] if node.expressions else None, exp.Query):
+            inner = node.expressions[0]
+            return (
+                exp.Null()
+                if any(not isinstance(one.this, exp.Identifier) for one in inner.find_all(exp.Table))
+                else node
+            )
+        case exp.CurrentUser() | exp.SessionUser():
+            return exp.Literal.string(user)
+        case exp.CurrentSchema():
+            return exp.Literal.string("public")
+        case exp.CurrentCatalog():
+            return exp.Anonymous(this="current_database")
+    if isinstance(node, exp.Column) and not node.table and node.name.lower() in ("user", "session_user"):
+        return exp.Literal.string(user)
+    return node
+
+
+def _operator(node: Any) -> Any:
+    """x OPERATOR(pg_catalog.~) y, which psql writes."""
+    from sqlglot import exp
+
+    name = str(node.args.get("operator") or "").rpartition(".")[2].strip()
+    matches = exp.Anonymous(this="regexp_matches", expressions=[node.this, node.expression])
+    return {"~": matches, "!~": exp.Not(this=matches)}.get(name, exp.EQ(this=node.this, expression=node.expression))
+
+
+def _cast(node: Any) -> Any:
+    """To a type that only PostgreSQL has: a name for a number, or a number for a name."""
+    from sqlglot import exp
+
+    name = str(node.to.sql(dialect="postgres")).lower().rpartition(".")[2].strip('"')
+    inner = node.this
+    if name in ("regclass", "regtype", "regnamespace", "regproc", "regrole"):
+        if isinstance(inner, exp.Literal) and inner.is_string and name in ("regclass", "regtype", "regnamespace"):
+            return exp.Anonymous(this=f"to_{name}", expressions=[inner])
+        return exp.Anonymous(this="of_type" if name == "regtype" else "of_class", expressions=[inner])
+    if name in ("oid", "xid", "cid"):
+        return exp.cast(inner, "BIGINT")
+    if name in ("char", "name", "text", "cstring", "pg_node_tree", "aclitem"):
+        return exp.cast(inner, "VARCHAR")
+    return node
