@@ -12,6 +12,7 @@ import asyncio
 import json
 import queue
 from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -36,6 +37,7 @@ from dpcurator.server.limits import Application, Guard, Scope, Work
 from dpcurator.server.page.pages import add_pages
 from dpcurator.server.page.visitor import whose
 from dpcurator.server.replies import guarded, malformed, plain, problem
+from dpcurator.server.schema import described
 from dpcurator.server.standing import Standing
 from dpcurator.values import Json
 
@@ -53,6 +55,7 @@ def application(
 ) -> Application:
     """The server of a catalog. guarded: as `Guard` takes it. Raises Misconfigured where the catalog cannot be used."""
     app = FastAPI(title="dpcurator", version="1", openapi_url="/v1/openapi.json", docs_url=None, redoc_url=None,
+                  generate_unique_id_function=lambda route: route.name,
                   redirect_slashes=False,  # behind a proxy with TLS it would send the token to http
                   description="Differentially private answers to questions in SQL.")
     app.state.access, app.state.work = access or Access(), work or Work()
@@ -63,6 +66,7 @@ def application(
     _answers(app)
     _steward(app)
     add_pages(app)
+    app.openapi = cache(partial(described, app, PUBLIC))  # type: ignore[method-assign]
     return Guard(app, look=_looked(app), key=app.state.standing.key, **guarded)
 
 
