@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from hashlib import sha256
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -46,10 +50,16 @@ class Sound(HTMLParser):
     def __init__(self, text: str) -> None:
         super().__init__()
         self.form, self.links, self.words, self.scripts = "", [], [], 0  # type: ignore[var-annotated]
+        self.open: list[str] = []
         self.feed(text)
+        self.close()
+        assert self.open == []
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         told = dict(attributes)
+        assert len(told) == len(attributes), (tag, attributes)
+        if tag not in ("meta", "link", "img", "input", "line", "rect", "path"):
+            self.open.append(tag)
         assert tag not in ("style", "iframe", "object", "embed", "base"), tag
         for name, value in attributes:
             assert not name.startswith("on"), (tag, name)
@@ -64,6 +74,13 @@ class Sound(HTMLParser):
             self.form = told["value"] or ""
         if tag == "a":
             self.links.append(told["href"])
+
+    def handle_startendtag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        assert tag in ("line", "rect", "path"), tag
+        self.handle_starttag(tag, attributes)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag, tag
 
     def handle_data(self, data: str) -> None:
         self.words.append(data)
@@ -283,7 +300,10 @@ def test_asked_without_a_script_the_answer_is_the_servers(browse: Browse, served
     name = f"/answers/{kept['request']}"
     assert name in shown.links
     page = ana.get(name)
+    asked = re.search(r'name="sql" value="([^"]*)"', ana.client.get(name).text)
+    assert asked is not None
     assert "GROUP BY city" in page.text
+    assert "How exact" in ana.post("/ask", do="check", sql=unescape(asked[1])).text  # something like it
     csv = ana.client.get(f"{name}/1/csv")
     assert csv.headers["content-disposition"].startswith("attachment")
     values = [str(row[1]["value"]) for row in answer["rows"]]
@@ -410,6 +430,34 @@ def test_the_steward_reads_the_data_again_and_sees_the_report(browse: Browse) ->
     assert "The ledger holds" in steward.post("/log/recompute").text
 
 
+def test_after_a_fault_the_steward_takes_questions_again(browse: Browse, served: Served, monkeypatch: Any) -> None:
+    from dpcurator.engines import stored_engine
+
+    ana, steward = browse("ana"), browse("stu")
+    monkeypatch.setattr(stored_engine(), "evaluate", lambda *_: 1 / 0)
+    sql = "SELECT COUNT(*) AS n FROM visits WHERE age > 44"
+    assert "The question could not be completed" in ana.post("/ask", sql=sql, amount="0.1", currency="epsilon").text
+    assert "Closed after a fault" in ana.get("/").text
+    monkeypatch.undo()
+    assert "Closed after a fault" in steward.get("/data").text
+    assert "Questions are taken again" in steward.post("/data/reopen").text
+    shown = ana.post("/ask", sql=sql, amount="0.1", currency="epsilon")
+    assert "spent" in shown.text
+    assert "Closed after a fault" not in shown.text
+
+
+def test_of_a_batch_every_answer_is_on_its_page(browse: Browse, served: Served) -> None:
+    questions = [f"SELECT COUNT(*) AS n FROM visits WHERE age > {age}" for age in (51, 52)]
+    with served.client("bob") as client:
+        said = client.post("/v1/batch", json={"questions": questions, "epsilon": "0.1"}).json()
+    name = said[0]["receipt"]["request"]
+    bob = browse("bob")
+    assert [link for link in bob.get(f"/answers/{name}").links if "receipt" in link] == [
+        f"/answers/{name}/{number}/receipt" for number in (1, 2)
+    ]
+    assert bob.client.get(f"/answers/{name}/2/receipt").json() == said[1]["receipt"]
+
+
 def test_the_budget_is_ones_own_and_all_of_it_for_the_steward(browse: Browse, served: Served) -> None:
     served.ask("ana", epsilon="0.023")
     own, whole = browse("ana").get("/budget").text, browse("stu").get("/budget").text
@@ -516,6 +564,70 @@ def test_what_fails_unforeseen_is_told_without_its_words(browse: Browse, monkeyp
     assert reply.status_code == 503
     assert "secret words" not in reply.text + "".join(served.lines)
     assert any('"route": "/tables"' in line for line in served.lines)
+
+
+KINDS = {
+    "rho": ('[ledger]\nrho = 1\ndelta = 1e-6\n', 'unit = "who"\nmax_rows = 1\nmax_groups = 1\n', 'kind = "text"\n'),
+    "unknown keys": ('[ledger]\nepsilon = 1\ndelta = 1e-6\n', 'unit = "who"\nmax_rows = 1\nmax_groups = 1\n',
+                     'kind = { type = "text", keys = "unknown" }\n'),
+    "each row": ('[ledger]\nepsilon = 1\n', 'unit = "each row"\n', 'kind = { type = "text", keys = ["x", "y"] }\n'),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_other_kinds_of_catalogs(kind: str, tmp_path: Path) -> None:
+    from dpcurator.catalog.load import load
+    from dpcurator.curator.opening import key_of, ledger_of, refresh_all
+    from dpcurator.ledger.accounts import new_token
+    from dpcurator.server.access import Access
+    from dpcurator.server.application import application
+
+    (tmp_path / "rows.csv").write_text("who,kind,much\n" + "".join(f"p{n},{'xy'[n % 2]},{n % 9}\n" for n in range(900)))
+    ledger, table, column = KINDS[kind]
+    place = tmp_path / "curator.toml"
+    place.write_text(f'[curator]\nprotects = "people"\nsalt = "{"0f" * 16}"\n{ledger}[tables.t]\n'
+                     f'file = "rows.csv"\n{table}[tables.t.columns]\nwho = "text"\n'
+                     f'much = {{ type = "integer", bounds = [0, 9] }}\n{column}')
+    declared = load(place)
+    refresh_all(declared)
+    token = new_token("ana")
+    ledger_of(declared, key_of(declared)).grant("ana", role="steward", token=token)
+    served = Served("", place, {})
+    served.url, stop = run(application(place, access=Access(0.0), log=served.lines.append))
+    try:
+        ana = Browser(served.client()).sign_in(token)
+        assert "Ready" in ana.get("/data").text
+        for path in ("/", "/tables", "/budget", "/answers", "/people", "/log"):
+            ana.get(path)
+        sql = "SELECT COUNT(*) AS n FROM t" if kind == "rho" else "SELECT kind, COUNT(*) AS n FROM t GROUP BY kind"
+        told = ana.post("/ask", do="check", sql=sql).text
+        assert ("groups shown from" in told) == (kind == "unknown keys")
+        assert "Made up" in ana.post("/ask", do="rehearse", sql=sql, spend="20%").text
+        shown = ana.post("/ask", do="ask", sql=sql, spend="20%")
+        assert "spent" in shown.text
+        assert len([link for link in shown.links if link.startswith("/answers/")]) == 4
+        own = ana.get("/budget").text
+        assert "20.0 % spent in 1 charge" in own
+        assert ("delta:" in own) == (kind != "each row")
+        assert "0.2" in ana.get("/answers").text
+        assert "0.2" in ana.get("/log").text
+    finally:
+        served.close()
+        stop()
+
+
+@pytest.mark.slow
+def test_the_wheel_has_what_the_page_is_made_of(tmp_path: Path) -> None:
+    root = HERE.parents[3]
+    done = subprocess.run([sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(tmp_path), str(root)],
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    (wheel,) = tmp_path.glob("*.whl")
+    named = set(zipfile.ZipFile(wheel).namelist())
+    for path in HERE.rglob("*"):
+        if path.is_file() and "__pycache__" not in path.parts:
+            assert f"dpcurator/server/page/{path.relative_to(HERE).as_posix()}" in named
 
 
 # Pictures and words
