@@ -16,7 +16,7 @@ from dpcurator.cli.application import HERE, AsJson, Catalog, command, ledger_at,
 from dpcurator.cli.distant import ask_there, budget_there, given, unpriced
 from dpcurator.cli.drawing import Drawing
 from dpcurator.cli.formats import Format, absent, chosen, text_of, write
-from dpcurator.cli.place import connected
+from dpcurator.cli.place import PLACE, connected
 from dpcurator.cli.price_options import NOTHING, Asked, AsOne, File, Question, priced, question_text, questions_of
 from dpcurator.errors import Misconfigured, Refusal
 from dpcurator.numbers import decimal_text
@@ -47,6 +47,9 @@ def ask(
     file: File = None,
     as_one: AsOne = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Pay again for independent noise.")] = False,
+    sharpen: Annotated[
+        bool, typer.Option("--sharpen", help="Pay again, and show the mean of all releases paid at this price.")
+    ] = False,
     request_id: Annotated[
         str | None, typer.Option("--request-id", help="Names the request: a retry is never paid twice.", metavar="ID")
     ] = None,
@@ -88,6 +91,9 @@ def ask(
     if wanted and (file is not None or how_written not in (Format.TABLE, Format.JSON)):
         raise Refusal("--totals is for one question, as a table or json.",
                       cure="Ask the question by itself again, with --totals and the same price: it is free.")
+    if sharpen and (file is not None or rehearse or fresh or PLACE.url is not None):
+        raise Refusal("--sharpen is for one question, asked beside the data, and pays for new noise by itself.",
+                      cure="Leave out --file, --rehearse, --fresh and --server.")
     drawn = Drawing.of(plot, plot_column, file)
     if (remote := connected()) is not None:
         questions = [question_text(question)] if file is None else questions_of(file, question, asked)
@@ -146,14 +152,15 @@ def ask(
         drawn.check(curator.quote(text, **asked.offer()).plan.outputs)
     if not yes and sys.stdin.isatty() and sys.stderr.isatty():
         quote = curator.quote(text, **asked.offer())
-        if fresh and quote.held is not None:  # it is paid again in full
+        if (fresh or sharpen) and quote.held is not None:  # it is paid again in full
             quote = quote.held.cutless or quote.held.whole
         _confirmed(curator, quote.cautions(), quote.cost)
     if sys.stderr.isatty() and not as_json:
         print("answering ...", file=sys.stderr)
-    answer = curator.ask(text, **asked.offer(), fresh=fresh, request_id=request_id)
-    if receipt is not None and answer.receipt is not None:
-        write_receipt(receipt, answer.receipt)
+    answer = curator.ask(text, **asked.offer(), fresh=fresh, request_id=request_id, sharpen=sharpen)
+    signed = answer.receipt if answer.adds_up is None else answer.adds_up.receipt  # of a mean, that of the new release
+    if receipt is not None and signed is not None:
+        write_receipt(receipt, signed)
     _put(answer, how_written, output, [answer.totals(by=by) for by in wanted])
     drawn.save(answer)
 

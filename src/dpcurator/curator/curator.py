@@ -263,6 +263,7 @@ class Curator(Paying):
         request_id: str | None = None,
         analyst: str = "local",
         stored: bool = False,
+        sharpen: bool = False,
         **asked: Unpack[Asking],
     ) -> Answer:
         """The answer, paid for. The same question at the same price again is free and gives the same numbers.
@@ -272,8 +273,15 @@ class Curator(Paying):
 
         The price is as for `quote`. fresh: pay again for independent noise. request_id: names the request, so that a
         retry is never paid twice. stored: only if that costs nothing, as it was paid before; else Refusal.
+        sharpen: pay again, and show the mean of all releases of this question that were paid at this price, with its
+        own error bar; each of them has a receipt, in `answer.sharpened`, and the mean has none.
         Raises Refusal (nothing charged), OverBudget, Misconfigured, or Fault (charged, and the curator is closed).
         """
+        if sharpen:
+            if fresh or stored:
+                raise Refusal("sharpen pays for new noise by itself.", cure="Leave out `fresh` and `stored`.")
+            return self._sharpened(self._whole(question, asked), request_id=request_id, analyst=analyst,
+                                   asked=words_of(read(question), asked))
         own = request_id is not None or fresh  # then nothing else is asked in its place
         syntax = read(question)
         return self._paid(

@@ -33,12 +33,13 @@ from dpcurator.plan.nodes import owners_of
 from dpcurator.pricing.quote import Quote
 from dpcurator.receipts import receipt as receipts
 from dpcurator.receipts.readings import noisy_of
-from dpcurator.receipts.stored import as_shared, kept_part, with_stored, worth_noting
+from dpcurator.receipts.stored import as_shared, kept_part, releases_of, with_stored, worth_noting
 from dpcurator.release.answer import Answer, answer_of
 from dpcurator.release.cut import MISSING, Cut, cut_of
 from dpcurator.release.finish import finish
 from dpcurator.release.notes import notes
 from dpcurator.release.release import Noisy, Parts, release, released_before
+from dpcurator.release.sharpened import check_sharpening, sharpened
 from dpcurator.values import Budget, Charge, Exact, Json, Request, read_json
 
 if TYPE_CHECKING:
@@ -71,9 +72,10 @@ class Paying:
 
     def _paid(
         self, whole: Quote, *, fresh: bool, request_id: str | None, analyst: str, asked: str = "", cut: bool = False,
-        stored: bool = False,
+        stored: bool = False, every: bool = False,
     ) -> Answer:
-        """cut: where all but the cut was paid before, that is paid too. stored: nothing is charged."""
+        """cut: where all but the cut was paid before, that is paid too. stored: nothing is charged. every: all of its
+        readings are noted, so that a mean of several releases can be made."""
         if stored and fresh and request_id is None:
             raise Refusal("what is paid anew is not stored yet.", cure="Leave out `fresh`, or `stored`.")
         if whole.free:
@@ -91,7 +93,7 @@ class Paying:
 
         def work(charge: Charge, engine: Engine) -> tuple[str, list[str]]:
             own = self._as_charged(whole, quote, charge, analyst)
-            return self._noisy(own, charge, engine, analyst)
+            return self._noisy(own, charge, engine, analyst, every=every)
 
         text, charge, repeated = self._settled(request, work, fresh=fresh)
         cost = charge.rho if self.catalog.currency == "rho" else charge.epsilon
@@ -177,10 +179,27 @@ class Paying:
         self._close()
         raise Fault
 
-    def _noisy(self, quote: Quote, charge: Charge, engine: Engine, analyst: str) -> tuple[str, list[str]]:
+    def _noisy(
+        self, quote: Quote, charge: Charge, engine: Engine, analyst: str, *, every: bool = False
+    ) -> tuple[str, list[str]]:
         """The text to store, and the names of the readings in it to be found again."""
         part = self._noisy_part(quote, engine.evaluate(quote.lowered.core), charge, analyst, None)
-        return canonical_text(part), worth_noting(quote, self.ledger, analyst, charge.request_id, 0)
+        return canonical_text(part), worth_noting(
+            quote, self.ledger, analyst, charge.request_id, 0, every=every)
+
+    def _sharpened(self, whole: Quote, *, request_id: str | None, analyst: str, asked: str) -> Answer:
+        """Pays for one more release, and shows the mean of all that are stored, with noise of this price."""
+        check_sharpening(whole)
+        before, others = releases_of(whole, self.ledger, analyst)
+        if others and not before:
+            raise Refusal("the stored release of this question was paid at another price, and has other noise.",
+                          cure="Sharpen it at the price that it was paid at; or ask once at a higher price.")
+        paid = self._paid(whole, fresh=True, request_id=request_id, analyst=analyst, asked=asked, every=True)
+        releases, _ = releases_of(whole, self.ledger, analyst)
+        quote, noisy = sharpened(whole, [values for _, values in releases])
+        shaped = self._shaped(quote, finish(quote, noisy), noisy=noisy)
+        made = shaped.paid(cost=paid.cost, spent=paid.spent, receipt=None, repeated=paid.repeated)
+        return replace(made, adds_up=paid, sharpened=tuple(receipt for receipt, _ in releases))
 
     def _noisy_part(self, quote: Quote, exact: Exact, charge: Charge, analyst: str, batch: Json | None) -> Json:
         """An answer and its receipt, from exact integers."""

@@ -81,8 +81,11 @@ def kept_part(quote: Quote, noisy: Noisy, analyst: str, place: tuple[str, int], 
     return {"answer": answer, "receipt": receipt, "noisy": told}
 
 
-def worth_noting(quote: Quote, ledger: Ledger, analyst: str, request: str, part: int) -> list[str]:
-    """The names of what a quote pays and no stored answer holds as well: noted, so that it is found from now on.
+def worth_noting(
+    quote: Quote, ledger: Ledger, analyst: str, request: str, part: int, *, every: bool = False
+) -> list[str]:
+    """The names of what a quote pays and no stored answer holds as well: noted, so that it is found from now on. every:
+    also of what one holds as well, so that their mean can be made.
 
     Nothing where the ledger cannot be read now: the answer is stored all the same, and its readings are paid again."""
     held, selection, keys = quote.held, "", ""
@@ -98,8 +101,34 @@ def worth_noting(quote: Quote, ledger: Ledger, analyst: str, request: str, part:
         stored = ledger.holding([*own, keys] if keys else own)
     except DpcuratorError:
         return []
-    found = [name for name, one in own.items() if not _serving(quote, one, stored[name], (name,))]
+    found = [name for name, one in own.items() if every or not _serving(quote, one, stored[name], (name,))]
     return found + ([keys] if keys and not _serving_keys(quote, stored[keys], keys) else [])
+
+
+def releases_of(whole: Quote, ledger: Ledger, analyst: str) -> tuple[list[tuple[Json, list[tuple[int, ...]]]], bool]:
+    """The stored releases of all of a question's readings, but its cut's, by one charge each, with noise of the very
+    same distribution as its own: their receipts and integers, in the order they were paid. And whether there are
+    others, with other noise. Of listed keys alone."""
+    own = [one for one in whole.priced if not one.ask.overall]
+    names = [reading_names(whole.plan, one.ask, whole.catalog, analyst) for one in own]
+    stored = ledger.holding([name for some in names for name in some])
+    found: dict[tuple[str, int], dict[int, tuple[int, ...]]] = {}
+    receipts: dict[tuple[str, int], tuple[int, Json]] = {}
+    others = False
+    for at, (wanted, some) in enumerate(zip(own, names, strict=True)):
+        for name in some:
+            for each, number, part in _each(stored[name]):
+                place = (each.charge.request_id, number)
+                for held in _readings(whole, wanted, [each], some):
+                    if held.place.part != number:
+                        continue
+                    if (held.priced.mechanism, held.priced.steps) != (wanted.mechanism, wanted.steps):
+                        others = True
+                    elif len(held.values) == len(whole.lowered.keys):
+                        found.setdefault(place, {})[at] = held.values
+                        receipts[place] = (each.charge.position, part["receipt"])
+    whole_ones = sorted((receipts[place][0], place) for place, values in found.items() if len(values) == len(own))
+    return [(receipts[place][1], [found[place][at] for at in range(len(own))]) for _, place in whole_ones], others
 
 
 def with_stored(whole: Quote, ledger: Ledger, analyst: str, *, cut: bool = False) -> Quote:

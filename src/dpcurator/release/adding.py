@@ -29,7 +29,9 @@ def added_up(quote: Quote, noisy: Noisy, groups: Groups) -> Noisy:
         values if one.ask.overall else tuple(sum(values[number] for number in group) for group in groups.values())
         for one, values in zip(quote.priced, noisy.readings, strict=True)
     )
-    return Noisy(tuple(groups), readings, added=tuple(map(len, groups.values())))
+    each = noisy.added or (1,) * len(noisy.keys)
+    added = tuple(sum(each[number] for number in group) for group in groups.values())
+    return Noisy(tuple(groups), readings, added=added)
 
 
 def with_sets(quote: Quote, noisy: Noisy) -> Noisy:

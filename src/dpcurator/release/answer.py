@@ -75,6 +75,7 @@ class Answer:
     hints: tuple[str, ...] = field(default=(), compare=False)
     parts: Parts | None = field(default=None, compare=False)  # what totals are made of
     adds_up: Answer | None = field(default=None, compare=False)  # of totals: the answer whose groups they add up
+    sharpened: tuple[Json, ...] = field(default=(), compare=False)  # the receipts of the releases that it is a mean of
     elsewhere: Totalled | None = field(default=None, repr=False, compare=False)  # asks who has the parts for totals
 
     @property
@@ -122,7 +123,7 @@ class Answer:
         found = totals(self.parts, columns, by, self.notes)
         return replace(
             self, columns=found.columns, shown=found.shown, cells=found.cells, notes=found.notes,
-            cost=Fraction(0), receipt=None, repeated=True, hints=(), parts=None, adds_up=self,
+            cost=Fraction(0), receipt=None, repeated=True, hints=(), parts=None, adds_up=self, sharpened=(),
         )
 
     def _index(self, column: str) -> int:
@@ -164,8 +165,7 @@ class Answer:
         questions are one request, also a point and a number. None for what is not in the ledger."""
         if self.receipt is None or "ledger" not in self.receipt:
             return None
-        batch = self.receipt.get("batch")
-        return _short(str(self.receipt["request"])) + ("" if batch is None else f".{batch['index'] + 1}")
+        return receipt_name(self.receipt)
 
     def to_pandas(self) -> pd.DataFrame:
         """A pandas data frame: a column `n` for each value and, for noisy ones, `n ±`, `n_low`, `n_high` and
@@ -232,7 +232,8 @@ class Answer:
             "made_up": self.made_up,
             "within_bar": [[cell.within_bar for cell in row] for row in self.cells],
             "receipt": self.receipt,
-        } | ({} if self.adds_up is None else {"totals_of": self.adds_up.receipt_id})
+        } | ({} if self.adds_up is None or self.sharpened else {"totals_of": self.adds_up.receipt_id}) | (
+            {"sharpened": list(self.sharpened)} if self.sharpened else {})
 
     def core_json(self) -> Json:
         """What the receipt's hash covers: columns, values, error bars, confidence, notes; the cut where it has one."""
@@ -280,6 +281,11 @@ class Answer:
         if self.made_up:
             return [MADE_UP, *told]
         left = f"(left {decimal_text(self.remaining)})"
+        if self.sharpened:
+            names = ", ".join(receipt_name(one) for one in self.sharpened)
+            many = f"the mean of {len(self.sharpened)} releases" if len(self.sharpened) > 1 else "the first release"
+            spent = f"spent {'rho ' if self.currency == 'rho' else ''}{decimal_text(self.cost)} of "
+            return [f"{spent}{decimal_text(self.total)} {left}   {many}, receipts {names}", *told]
         if self.adds_up is not None:
             of = self.adds_up.receipt_id
             return [f"totals{f' of receipt {of}' if of else ''}: nothing was spent {left}", *told]
@@ -355,6 +361,12 @@ def answer_of(core: Json, *, total: Fraction, currency: Currency = "epsilon") ->
         currency=currency,
         cut=Cut(**core["cut"]) if "cut" in core else None,
     )
+
+
+def receipt_name(receipt: Json) -> str:
+    """The name of a receipt that is in the ledger."""
+    batch = receipt.get("batch")
+    return _short(str(receipt["request"])) + ("" if batch is None else f".{batch['index'] + 1}")
 
 
 def _short(request: str) -> str:

@@ -113,9 +113,11 @@ def totals(parts: Parts, columns: Sequence[str], by: Sequence[str], told: Sequen
     more = [f"left out: {words}" for words in asked.without]
     if asked.whole:
         more.insert(0, SHOWN)
-    if set(added.added) - {1}:
-        least, most = min(added.added), many(max(added.added), "group")
-        each = most if least == max(added.added) else f"{least:,} to {most}"
+    once = max(noisy.added, default=1)  # of a mean of several releases, so many draws each
+    groups = {count // once for count in added.added}
+    if groups - {1}:
+        least, most = min(groups), many(max(groups), "group")
+        each = most if len(groups) == 1 else f"{least:,} to {most}"
         more.insert(0, f"each value is made of the noisy numbers of {each}, added up; ± is that of their sum")
     outputs = asked.plan.outputs
     return Added(

@@ -1,0 +1,137 @@
+"""Sharpening: what is paid, the mean and its bar, what is not averaged, and that nothing is free of charge."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from house import Counted, holds, opened, spent
+
+import dpcurator as dp
+from dpcurator.errors import Refusal
+from dpcurator.mechanisms.noise.sums import error_of_sum
+from dpcurator.receipts.stored import releases_of
+from dpcurator.release.finish import finish
+from dpcurator.release.release import Noisy
+from dpcurator.release.sharpened import sharpened
+
+ASKED = "SELECT city, COUNT(*) AS n, AVG(age) AS a, SUM(gain) AS g FROM visits GROUP BY city"
+
+
+@pytest.mark.parametrize("money", [
+    pytest.param({"epsilon": 100}, marks=pytest.mark.slow), {"rho": 100, "delta": "1e-6"}])
+def test_each_release_is_paid_and_the_mean_is_of_all_of_them(tmp_path, money):
+    price = {"epsilon": 1} if "epsilon" in money else {"rho": "0.1"}
+    from house import CATALOG, ROWS, frame
+
+    curator = dp.open({**CATALOG, "ledger": money}, directory=tmp_path, visits=frame(ROWS), refresh=True)
+    curator.cut = False
+    first = curator.ask(ASKED, **price)
+    whole = curator._whole(ASKED, price)
+    for count in (2, 3):
+        entropy = curator.entropy = Counted()
+        mean = curator.ask(ASKED, **price, sharpen=True)
+        assert entropy.asked > 0
+        assert spent(curator) == count * first.cost == count * mean.cost
+        releases, others = releases_of(whole, curator.ledger, "local")
+        assert (len(releases), others) == (count, False)
+        assert [receipt["request"] for receipt, _ in releases] == [one["request"] for one in mean.sharpened]
+        assert mean.sharpened[0] == first.receipt
+        for number, one in enumerate(whole.priced):  # by hand: the mean of the integers, with the bar of their sum
+            if one.ask.what != "rows":
+                continue
+            error = error_of_sum(one.mechanism, count, 1 - whole.confidence) * one.reading.unit / count
+            drawn = zip(*(values[number] for _, values in releases), strict=True)
+            for row, values in zip(mean.cells, drawn, strict=True):
+                middle = sum(values) * one.reading.unit / count
+                assert abs(row[1].value - middle) <= Fraction(1, 2)
+                assert Fraction(row[1].low) <= middle - error
+                assert Fraction(row[1].low) >= middle - error - Fraction(1, 1000)
+    assert max(mean.error("n")) < max(first.error("n")) * 0.75
+    for receipt in mean.sharpened:
+        assert dp.verify(receipt, catalog=curator.catalog, ledger=curator.ledger).holds
+    holds(curator, mean.adds_up)
+
+
+def test_in_rho_nothing_is_lost_by_paying_in_parts(tmp_path):
+    """The bar of the mean of k releases at rho is that of one at k rho, to within what a bound of a sum leaves."""
+    from house import CATALOG, ROWS, frame
+
+    curator = dp.open({**CATALOG, "ledger": {"rho": 100, "delta": "1e-6"}}, directory=tmp_path, visits=frame(ROWS),
+                      refresh=True)
+    asked = "SELECT COUNT(*) AS n FROM visits"
+    for _ in range(4):
+        mean = curator.ask(asked, rho="0.001", cut=False, sharpen=True)
+    once = curator.quote(asked, rho="0.004", cut=False, analyst="another")
+    (bar,) = once.as_json()["error_bars"]
+    assert abs(mean.error("n")[0] / bar["error"] - 1) < 0.01
+
+
+def test_the_mean_covers_as_the_law_of_a_sum_says_and_no_other_weights_are_used(tmp_path):
+    whole = opened(tmp_path)._whole("SELECT COUNT(*) AS n FROM visits", {"epsilon": 1})
+    one = whole.priced[0]
+    quote, noisy = sharpened(whole, [[(10 * 2**16,)], [(40 * 2**16,)], [(-20 * 2**16,)]])
+    assert quote.priced[0].reading.unit * 3 == one.reading.unit
+    assert noisy == Noisy(whole.lowered.keys, ((30 * 2**16,),), added=(3,))
+    ((cell,),) = finish(quote, noisy)
+    assert cell.value == 10
+    assert Fraction(cell.error) >= error_of_sum(one.mechanism, 3, Fraction(1, 20)) * one.reading.unit / 3
+    ((alone,),) = finish(*sharpened(whole, [[(10 * 2**16,)]]))
+    assert alone == finish(whole, Noisy(whole.lowered.keys, ((10 * 2**16,),)))[0][0]
+
+
+def test_totals_of_a_mean_have_the_bar_of_all_their_draws(tmp_path):
+    curator = opened(tmp_path, epsilon=100)
+    for _ in range(3):
+        mean = curator.ask("SELECT city, COUNT(*) AS n FROM visits GROUP BY city", epsilon=1, sharpen=True)
+    total = mean.totals("n", by=[])
+    one = mean.parts.quote.priced[0]
+    error = error_of_sum(one.mechanism, 9, Fraction(1, 20)) * one.reading.unit
+    assert error <= Fraction(total.error("n")[0]) <= error + 1
+    assert "of 3 groups" in str(total)
+    assert "sharpened" not in total.as_json()
+    rolled = curator.ask("SELECT city, COUNT(*) AS n FROM visits GROUP BY ROLLUP(city)", epsilon=1, sharpen=True)
+    assert rolled.cells[-1][1].value == total.cells[0][0].value or len(rolled.sharpened) == 4
+
+
+def test_releases_at_another_price_are_left_out_and_repeats_stay_as_they_were(tmp_path):
+    curator = opened(tmp_path, epsilon=100)
+    asked = "SELECT COUNT(*) AS n FROM visits"
+    first = curator.ask(asked, epsilon=1)
+    with pytest.raises(Refusal, match="another price"):
+        curator.ask(asked, epsilon=2, sharpen=True)
+    assert spent(curator) == 1
+    curator.ask(asked, epsilon=1, sharpen=True)
+    assert curator.ask(asked, epsilon=1).cells == first.cells
+    assert spent(curator) == 2
+    named = curator.ask(asked, epsilon=1, sharpen=True, request_id="mine")
+    again = curator.ask(asked, epsilon=1, sharpen=True, request_id="mine")
+    assert (spent(curator), again.cells, len(again.sharpened)) == (3, named.cells, 3)
+    other = curator.ask(asked, epsilon=1, sharpen=True, analyst="another")
+    assert len(other.sharpened) == 1
+
+
+def test_a_mean_says_what_it_is_made_of(tmp_path):
+    curator = opened(tmp_path, epsilon=100)
+    asked = "SELECT COUNT(*) AS n FROM visits"
+    curator.ask(asked, epsilon=1)
+    mean = curator.ask(asked, epsilon=1, sharpen=True)
+    told = json.loads(json.dumps(mean.as_json()))
+    assert (told["receipt"], len(told["sharpened"]), told["cost"]) == (None, 2, "1")
+    assert "the mean of 2 releases, receipts" in str(mean)
+    assert not mean.public
+    assert replace(mean, sharpened=()).sharpened == ()
+
+
+@pytest.mark.parametrize(("asked", "words"), [
+    ("SELECT MEDIAN(age) AS m FROM visits", "chosen"), ("SELECT MODE(city) AS m FROM visits", "chosen"),
+])
+def test_what_has_no_mean_is_refused_before_it_is_paid(tmp_path, asked, words):
+    curator = opened(tmp_path)
+    with pytest.raises(Refusal, match=words):
+        curator.ask(asked, epsilon=1, sharpen=True)
+    with pytest.raises(Refusal, match="by itself"):
+        curator.ask("SELECT COUNT(*) AS n FROM visits", epsilon=1, sharpen=True, fresh=True)
+    assert spent(curator) == 0
