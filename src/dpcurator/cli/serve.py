@@ -49,7 +49,7 @@ def serve(
 def require_server() -> None:
     """Raises Refusal where the packages of a server are not installed."""
     try:
-        import dpcurator.server.running  # noqa: F401
+        from dpcurator.server import running  # noqa: F401
     except ModuleNotFoundError:
         raise Refusal("the server's packages are not installed.", cure='Run: pip install "dpcurator[server]"') from None
 
