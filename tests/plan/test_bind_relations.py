@@ -12,7 +12,6 @@ from heart import ALIKE
 
 from dpcurator.catalog.bind import PublicFacts, catalog_of
 from dpcurator.catalog.load import load
-from dpcurator.cli.explain import relation_lines
 from dpcurator.engines.duckdb.engine import DuckDB
 from dpcurator.engines.reference import Reference
 from dpcurator.fronts.sql import parse
@@ -21,6 +20,7 @@ from dpcurator.plan import relation_facts
 from dpcurator.plan.canonical import as_json, digest, plan_of
 from dpcurator.plan.check_catalog import disagreement
 from dpcurator.plan.identity import rows_and_keys
+from dpcurator.plan.lines import relation_lines
 from dpcurator.plan.relation_facts import facts
 from dpcurator.plan.relations import one_row
 from dpcurator.pricing.quote import price
@@ -238,7 +238,7 @@ INNER_REFUSED = [
     ("SELECT COUNT(*) FROM (SELECT pid, age FROM visits GROUP BY pid)", "neither in GROUP BY of the subquery"),
     ("SELECT AVG(age) FROM (SELECT pid FROM visits)", 'no column "age"'),
     ("SELECT COUNT(*) FROM (SELECT * FROM visits LIMIT 3)", "LIMIT is not available in a subquery"),
-    ("WITH a AS (SELECT * FROM b), b AS (SELECT * FROM a) SELECT COUNT(*) FROM a", '"b" only after it is used'),
+    ("WITH a AS (SELECT * FROM b), b AS (SELECT * FROM a) SELECT COUNT(*) FROM a", '"b" to a SELECT that uses what'),
     ("WITH RECURSIVE a AS (SELECT * FROM visits) SELECT COUNT(*) FROM a", "not available"),
     ("SELECT COUNT(*) FROM (SELECT pid, SUM(x) AS s FROM (SELECT pid, cost / 0 AS x FROM visits) GROUP BY pid)",
      "SUM(CLIP(x, 0, 100))"),
@@ -395,6 +395,13 @@ def test_a_refused_join_of_many_rows_with_many_and_an_accepted_one_that_never_gr
 PUBLIC = [  # Leeds is tagged a and b, York a; a visit without a city meets none
     ("SELECT COUNT(*) FROM visits JOIN cities USING (city)", 6),
     ("SELECT COUNT(*) FROM visits LEFT JOIN cities ON visits.city = cities.city", 7),
+    ("SELECT COUNT(*) FROM visits JOIN (SELECT city, people FROM cities WHERE people = 2) AS c USING (city)", 2),
+    ("SELECT COUNT(*) FROM (SELECT c.city AS town FROM cities AS c WHERE c.people = 2) AS t JOIN visits ON "
+     "visits.city = town WHERE t.town IS NOT NULL", 2),
+    ("SELECT COUNT(*) FROM visits LEFT JOIN (SELECT city AS town, region FROM cities) AS c ON c.town = city "
+     "WHERE c.region IS NULL", 1),
+    ("WITH big AS (SELECT * FROM cities WHERE people = 2), named AS (SELECT city FROM big WHERE region = 'North') "
+     "SELECT COUNT(*) FROM visits JOIN named ON named.city = visits.city", 2),
     ("SELECT COUNT(*) FROM visits LEFT JOIN cities AS c USING (city) WHERE c.region IS NULL", 1),
     ("SELECT COUNT(*) FROM cities JOIN visits USING (city) WHERE people = 2", 2),
     ("SELECT COUNT(*) FROM visits JOIN tags USING (city)", 10),
@@ -460,8 +467,8 @@ PUBLIC_REFUSED = [
     ("visits JOIN cities AS visits USING (city)", "two tables of the join are called"),
     ("visits RIGHT JOIN cities USING (city)", "Keep those of the other side: visits LEFT JOIN cities USING (city)."),
     ("(SELECT * FROM cities RIGHT JOIN visits USING (city))", "Name the columns, or write LEFT JOIN"),
-    ("visits JOIN tags ON cost = weight * 2", "compare one of its columns as it is, too"),  # no list of its values
-    ("visits JOIN cities ON COALESCE(visits.city, '') = COALESCE(cities.city, '')", "compare one of its columns"),
+    ("visits JOIN tags ON cost = weight * 2", "Compare one of its columns as it is, too"),  # no list of its values
+    ("visits JOIN cities ON COALESCE(visits.city, '') = COALESCE(cities.city, '')", "Compare one of its columns"),
     ("visits JOIN cities ON age = cities.city", "Write CAST(age AS TEXT)."),
 ]
 

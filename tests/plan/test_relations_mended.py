@@ -59,7 +59,7 @@ MENDED = [  # what is said of it; the refusal holds the cure as a program applie
     ("SELECT COUNT(*) FROM (SELECT pid, ROW_NUMBER() OVER (PARTITION BY pid ORDER BY day ROWS BETWEEN 1 PRECEDING AND "
      "CURRENT ROW) AS n FROM visits) WHERE n = 1", "no frame of rows"),
     # others
-    (f"{COUNT} JOIN (SELECT city, region FROM cities WHERE people > 3) AS c USING (city)", "is a public table"),
+    (f"{COUNT} JOIN (SELECT DISTINCT city FROM cities WHERE people > 3) AS c USING (city)", "of its own"),
 ]
 
 
@@ -99,8 +99,14 @@ for _ in range(64):
     DEEP = f"SELECT pid FROM ({DEEP})"
 
 PASTED = [  # the question, what is said, words of its cure, and a question that they are pasted into
-    ("WITH a AS (SELECT * FROM b), b AS (SELECT * FROM a) SELECT COUNT(*) FROM a", 'the name "b" only after it is used',
-     "one has to name a table of the catalog", "WITH b AS (SELECT * FROM visits), a AS (SELECT * FROM b) "
+    ("WITH a AS (SELECT * FROM b), b AS (SELECT * FROM a) SELECT COUNT(*) FROM a", '"b" to a SELECT that uses what',
+     "Name a table of the catalog there: visits", "WITH a AS (SELECT * FROM visits), b AS (SELECT * FROM a) "
+     "SELECT COUNT(*) FROM a"),
+    ("WITH a AS (SELECT pid FROM b), b AS (SELECT pid FROM c), c AS (SELECT pid FROM a) SELECT COUNT(*) FROM c",
+     '"b" to a SELECT that uses what uses', "visits", "WITH a AS (SELECT pid FROM visits), c AS (SELECT pid FROM a) "
+     "SELECT COUNT(*) FROM c"),
+    ("WITH a AS (SELECT * FROM b), b AS (SELECT * FROM visits) SELECT COUNT(*) FROM a", '"b" only after it is used',
+     "Give it before what uses it", "WITH b AS (SELECT * FROM visits), a AS (SELECT * FROM b) "
      "SELECT COUNT(*) FROM a"),
     ("WITH a AS (SELECT pid FROM b), b AS (SELECT pid FROM visits) SELECT COUNT(*) FROM a", "only after it is used",
      "WITH b AS (...), ...", "WITH b AS (SELECT pid FROM visits), a AS (SELECT pid FROM b) SELECT COUNT(*) FROM a"),
@@ -136,6 +142,25 @@ PASTED = [  # the question, what is said, words of its cure, and a question that
     ("SELECT COUNT(*) FROM (SELECT pid, ROW_NUMBER() OVER (PARTITION BY pid) AS n FROM visits) WHERE n = 1",
      "in an order", "PARTITION BY unit ORDER BY column",
      "SELECT COUNT(*) FROM (SELECT pid, ROW_NUMBER() OVER (PARTITION BY pid ORDER BY day) AS n FROM visits)"),
+    ("SELECT AVG(age / SUM(age) OVER (PARTITION BY city)) FROM visits", "a window function",
+     "SELECT city, SUM(age) FROM visits GROUP BY city", "SELECT city, SUM(age) FROM visits GROUP BY city"),
+    (f"{COUNT} JOIN cities ON UPPER(visits.city) = region || cities.city", "in how many rows of the public table",
+     "Compare one of its columns as it is, too", f"{COUNT} JOIN cities ON UPPER(visits.city) = region || cities.city "
+     "AND visits.city = cities.city"),
+    (f"{COUNT} JOIN cities ON visits.city = cities.city AND RANDOM() < age", "the function RANDOM", "Leave it out",
+     f"{COUNT} JOIN cities ON visits.city = cities.city"),
+    (f"{COUNT} WHERE city IN (SELECT DISTINCT ON (region) city FROM cities)", "DISTINCT ON", "choose its rows in WHERE",
+     f"{COUNT} WHERE city IN (SELECT city FROM cities WHERE region = 'North')"),
+    (f"{COUNT} WHERE city IN (SELECT city FROM cities QUALIFY ROW_NUMBER() OVER (PARTITION BY city ORDER BY city) = 1)",
+     "QUALIFY over a public table", "Leave it out", f"{COUNT} WHERE city IN (SELECT city FROM cities)"),
+    (f"{COUNT} JOIN (SELECT DISTINCT city FROM cities) AS c USING (city)", "SELECT DISTINCT over a public table",
+     "cities AS c", f"{COUNT} JOIN cities AS c USING (city)"),
+    (f"{COUNT} JOIN (SELECT region, COUNT(*) AS n FROM cities GROUP BY region) AS c ON city = c.region",
+     "GROUP BY over a public table", "cities AS c", f"{COUNT} JOIN cities AS c ON visits.city = c.region"),
+    (f"{COUNT} JOIN (SELECT UPPER(city) AS c FROM cities) AS u ON city = u.c", "no column of it",
+     "write the expression where it is used", f"{COUNT} JOIN (SELECT city AS c FROM cities) AS u ON city = UPPER(u.c)"),
+    (f"{COUNT} LEFT JOIN (SELECT city FROM cities WHERE people > 1) AS c USING (city)", "in a subquery of LEFT JOIN",
+     "Write JOIN", f"{COUNT} JOIN (SELECT city FROM cities WHERE region = 'North') AS c USING (city)"),
     (f"{COUNT} CROSS JOIN cities", "CROSS JOIN", "JOIN cities ON", f"{COUNT} JOIN cities ON visits.city = cities.city"),
     (f"{COUNT}, cities WHERE visits.city = cities.city", "a join without a condition", "JOIN cities ON",
      f"{COUNT} JOIN cities ON visits.city = cities.city"),

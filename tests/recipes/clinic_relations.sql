@@ -81,6 +81,12 @@ SELECT COUNT(*) AS n FROM visits AS v LEFT JOIN patients AS p ON v.pid = p.pid W
 -- equal
 SELECT AVG(DATE_DIFF('day', p.born, v.day)) AS days FROM visits AS v JOIN patients AS p ON p.pid = v.pid WHERE p.born >= '1990-01-01';
 -- refused: bounds
+SELECT region, COUNT(*) AS n FROM visits AS v JOIN (SELECT town AS place, region FROM towns WHERE region <> 'South') AS t ON t.place = v.town GROUP BY region;
+-- equal
+WITH north AS (SELECT * FROM towns WHERE region = 'North') SELECT COUNT(*) AS n, AVG(cost) AS cost FROM north JOIN visits USING (town);
+-- equal
+SELECT COUNT(*) AS n FROM visits AS v LEFT JOIN (SELECT town AS place, region FROM towns) AS t ON v.town = t.place WHERE t.region IS NULL;
+-- equal
 SELECT COUNT(*) AS n FROM visits WHERE town IN (SELECT town FROM towns WHERE region = 'North');
 -- equal
 SELECT COUNT(*) AS n FROM visits AS v WHERE NOT EXISTS (SELECT 1 FROM tags AS t WHERE t.town = v.town AND t.tag = 'old');

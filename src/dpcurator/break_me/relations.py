@@ -172,8 +172,15 @@ def with_public(around: Around, one: Source) -> Source:
     (field, other, column), luck = met, around.luck
     form = {"integer": "{0} = {1} - 1", "text": "UPPER({0}) = UPPER({1})"}.get(field.type, "{0} = {1}")
     on = (form if luck.random() < 0.3 else "{0} = {1}").format(field.sql, column.sql)
-    text = f"{one.text} {luck.choice(('JOIN', 'LEFT JOIN'))} {other.text} ON {on}"
-    return replace(one, text=text, fields=(*one.fields, *other.fields))
+    how = luck.choice(("JOIN", "LEFT JOIN"))
+    if luck.random() < 0.3:
+        where = [condition(luck, other)] if how == "JOIN" and luck.random() < 0.7 else []
+        alias = around.name()
+        named = [(field.sql, f"c{n}") for n, field in enumerate(other.fields)]
+        fields = tuple(replace(field, sql=f"{alias}.c{n}") for n, field in enumerate(other.fields))
+        on = on.replace(column.sql, fields[other.fields.index(column)].sql)
+        other = Source(f"(SELECT {_titled(named)} FROM {other.text}{_where(where)}) AS {alias}", fields, None)
+    return replace(one, text=f"{one.text} {how} {other.text} ON {on}", fields=(*one.fields, *other.fields))
 
 
 def together(around: Around, one: Source) -> Source:

@@ -245,13 +245,27 @@ class Queries:
 
 
 def _note_early(given: Sequence[Any]) -> None:
-    """Note at each table in a WITH whose name is given there by itself or later: if it is no table, that is why."""
-    for n, one in enumerate(given):
-        for node in one.this.walk():
-            if kind_of(node) == "Table" and kind_of(node.this) == "Identifier":
-                later = [m for m, other in enumerate(given[n:]) if other.args.get("alias") is not None
-                         and kind_of(other.args["alias"].this) == "Identifier" and _same(node.this, other.alias)]
-                node.meta.update({"early": "itself" if later[0] == 0 else "later"} if later else {})
+    """Note at each table in a WITH whose name is given there by itself, by one that uses it, or else later: if it is no
+    table, that is why."""
+    uses: list[list[tuple[Any, int]]] = [[
+        (node, m) for node in one.this.walk() if kind_of(node) == "Table" and kind_of(node.this) == "Identifier"
+        for m, other in enumerate(given) if other.args.get("alias") is not None
+        and kind_of(other.args["alias"].this) == "Identifier" and _same(node.this, other.alias)
+    ] for one in given]
+    for n, found in enumerate(uses):
+        for node, m in reversed(found):  # of two that give a name the first counts
+            if m >= n:
+                node.meta["early"] = "itself" if m == n else "cycle" if _reaches(uses, m, n) else "later"
+
+
+def _reaches(uses: Sequence[Sequence[tuple[Any, int]]], start: int, end: int) -> bool:
+    """Whether what a WITH gives first uses the other, or what uses it."""
+    seen, left = {start}, [start]
+    while left:
+        more = {m for _, m in uses[left.pop()]} - seen
+        seen |= more
+        left += more
+    return end in seen
 
 
 def _clauses(node: Any, allowed: set[str]) -> dict[str, Any]:
@@ -280,7 +294,8 @@ def _distinct_on(node: Any) -> Refusal:
             if part.sql() not in keys]
     place = f"ROW_NUMBER() OVER (PARTITION BY {on} ORDER BY {', '.join(rest) or 'column'}) = 1"
     return Refusal("DISTINCT ON is not available.", where=place_of(node),
-                   cure=f"Leave it and ORDER BY out, and write QUALIFY {place} at the subquery's end.")
+                   cure=f"Leave it and ORDER BY out, and write QUALIFY {place} at the subquery's end; of a public "
+                   "table, leave both out, or choose its rows in WHERE.")
 
 
 def _below(made: Select) -> int:

@@ -21,11 +21,26 @@ MOST: Final = 400  # letters of a question in a cure
 
 def with_join(refused: Refusal, node: Any) -> Refusal:
     """The refusal of a subquery or window in an expression, with the join to write where there is one."""
+    own = _alone(node)
     put = _joined(node)
     if put is None:
         return refused
     cure = f"Join the number of each: {put}" if len(put) <= MOST else refused.cure
+    if own and len(put) <= MOST:
+        cure = f"Where PARTITION BY names each person, join the number: {put} A number of several people together is a "
+        cure += f"question of its own, whose answer is free to work on: {own}"
     return Refusal(refused.what, where=refused.where, cure=cure, mends=(Mend(put, to="question"),))
+
+
+def _alone(node: Any) -> str:
+    """The question for AGGREGATE(x) of each key of OVER (PARTITION BY key): the one that a release answers."""
+    around = node.parent_select
+    if kind_of(node) != "Window" or around is None or around.args.get("from_") is None:
+        return ""
+    keys = ", ".join(one.sql() for one in node.args.get("partition_by") or [])
+    where = around.args.get("where")
+    told = "" if where is None else f" {where.sql(comments=False)}"
+    return f"SELECT {keys}, {node.this.sql()} FROM {around.args['from_'].this.sql()}{told} GROUP BY {keys}"
 
 
 def _joined(node: Any) -> str | None:

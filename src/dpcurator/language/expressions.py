@@ -161,13 +161,7 @@ class Reader:
             raise self._of_many(part)
         known = ROW_FUNCTIONS.get(part.function)
         if known is None:
-            close = [] if part.function in _ELSE else closest(part.function, ROW_FUNCTIONS)
-            listed = "docs/sql.md lists those there are."
-            raise Refusal(
-                f"the function {part.function} is not available on rows.", where=part.at,
-                cure=f"Did you mean {close[0]}? {listed}" if close else _ELSE.get(part.function, listed),
-                mends=tuple(Mend(name, part.function) for name in close),
-            )
+            raise not_available(part)
         if part.distinct or part.star or not known.least <= len(part.arguments) <= known.most:
             raise Refusal(f"{part.function} takes {known.counted} values.", where=part.at, cure=f"Write {known.use}.")
         return known.read([self.value(argument) for argument in part.arguments])
@@ -196,6 +190,18 @@ class Reader:
         return known
 
 
+def not_available(part: Call) -> Refusal:
+    """The refusal of a function of rows that there is not."""
+    close = [] if part.function in _ELSE else closest(part.function, ROW_FUNCTIONS)
+    listed = "docs/sql.md lists those there are."
+    return Refusal(
+        f"the function {part.function} is not available on rows.", where=part.at,
+        cure=f"Did you mean {close[0]}? {listed}" if close else _ELSE.get(part.function, listed),
+        mends=tuple(Mend(name, part.function) for name in close),
+    )
+
+
+_NO_LUCK: Final = "Leave it out: nothing is drawn at random of rows, only the noise of the answer."
 _ELSE: Final = {
     "LOG": "LN is the natural logarithm; write LN(x) / LN(10) for base 10.",
     "LOG10": "Write LN(x) / LN(10).", "LOG2": "Write LN(x) / LN(2).", "RIGHT": "Write SUBSTRING(x, 3).",
@@ -206,5 +212,6 @@ _ELSE: Final = {
     "DAYOFWEEK": "Write EXTRACT(dow FROM day), Sunday = 0, or EXTRACT(isodow FROM day), Monday = 1.",
     "DATE_ADD": "Write day + INTERVAL '1 month'.", "DATE_SUB": "Write day - INTERVAL '1 month'.",
     "AGE": "Write DATE_DIFF('year', earlier, later).", "CONCAT_WS": "Write CONCAT(x, '-', y).",
+    "RANDOM": _NO_LUCK, "RAND": _NO_LUCK, "UUID": _NO_LUCK, "GEN_RANDOM_UUID": _NO_LUCK,
     "REGEXP_LIKE": "Use LIKE.", "REGEXP_MATCHES": "Use LIKE.", "NTILE": "Write WIDTH_BUCKET(x, 0, 100, 4).",
 }

@@ -233,7 +233,7 @@ class Named:
     quoted: bool = False
     alias: str | None = None
     at: str = field(default="", compare=False)
-    early: str = field(default="", compare=False)  # "itself" or "later": where a WITH gives the name, though not here
+    early: str = field(default="", compare=False)  # "itself", "cycle", "later": where a WITH gives the name, not here
 
 
 @dataclass(frozen=True, slots=True)

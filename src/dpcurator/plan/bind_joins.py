@@ -10,36 +10,40 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Final
 
-from dpcurator.catalog.model import Catalog, Table
+from dpcurator.catalog.model import Catalog
 from dpcurator.errors import Mend, Refusal
+from dpcurator.language.expressions import not_available
+from dpcurator.language.functions import ROW_FUNCTIONS
 from dpcurator.language.names import quote, show
 from dpcurator.language.question import (
     Binary,
+    Call,
     Cast,
     Cohort,
-    Inner,
     Join,
     Name,
     Named,
     Place,
-    Select,
     Syntax,
     chain,
     place,
     walk,
 )
 from dpcurator.language.render import expression, from_text, leaves, words
+from dpcurator.language.rows import fields, moved_condition
+from dpcurator.plan.bind_public_lists import PublicSide, public_side
+from dpcurator.plan.folding import INNER
 from dpcurator.plan.naming import Names, Part
 from dpcurator.plan.relation_facts import check_made, check_size
-from dpcurator.plan.relations import JoinOnUnit, JoinPublic
-from dpcurator.plan.scene import SQL_TYPES, PublicRows, Scene, Subqueries, called, one_type, public_table_of, same_units
+from dpcurator.plan.relations import JoinOnUnit, JoinPublic, Relation, Where
+from dpcurator.plan.scene import SQL_TYPES, PublicRows, Scene, Subqueries, called, one_type, same_units
 
 LONGEST_CURE: Final = 400  # letters of a subquery in a cure
 
 
 def joined(source: Join, catalog: Catalog, aggregates: Collection[str], subqueries: Subqueries) -> Scene:
     """JOIN ... ON or USING, of rows that the same units own. Raises Refusal."""
-    public = [public_table_of(side, catalog) for side in (source.left, source.right)]
+    public = [public_side(side, catalog) for side in (source.left, source.right)]
     if public[1] is not None and public[0] is None:
         return _joined_to_public(source, public[1], catalog, aggregates, subqueries)
     if public[0] is not None and public[1] is None:
@@ -47,11 +51,10 @@ def joined(source: Join, catalog: Catalog, aggregates: Collection[str], subqueri
         if source.kind == "LEFT":
             put = from_text(replace(turned, turned=False))
             raise Refusal(
-                f"the join keeps rows of the public table {show(public[0].name)} that meet no other row: nobody owns "
-                "them.", where=source.at, cure=f"Keep those of the other side: {put}.",
+                f"the join keeps rows of the public table {show(public[0].rows.table.name)} that meet no other row: "
+                "nobody owns them.", where=source.at, cure=f"Keep those of the other side: {put}.",
             )
         return _joined_to_public(turned, public[0], catalog, aggregates, subqueries)
-    _no_public_subquery(source, catalog)
     one, other = (subqueries.source(side, catalog, aggregates) for side in (source.left, source.right))
     if one.facts.unit is None or other.facts.unit is None:
         raise Refusal(
@@ -86,33 +89,25 @@ def joined(source: Join, catalog: Catalog, aggregates: Collection[str], subqueri
     return Scene(catalog, relation, _side_by_side(source, one.names.parts, parts_), aggregates)
 
 
-def _no_public_subquery(source: Join, catalog: Catalog) -> None:
-    """Refuse (SELECT ... FROM public table) in a join: the table itself is joined. Raises Refusal."""
-    for side in (source.left, source.right):
-        if not isinstance(side, Inner) or not isinstance(side.query, Select):
-            continue
-        table = public_table_of(side.query.source, catalog)
-        if table is not None:
-            put = quote(table.name) + ("" if side.alias is None else f" AS {quote(side.alias)}")
-            raise Refusal(
-                f"{show(table.name)} is a public table, and a subquery is of rows that units own.", where=side.at,
-                cure=f"Join the table itself, {put}, and write the condition of the subquery in WHERE.",
-                mends=(Mend(put, from_text(side)),),
-            )
-
-
 def _joined_to_public(
-    source: Join, table: Table, catalog: Catalog, aggregates: Collection[str], subqueries: Subqueries
+    source: Join, side: PublicSide, catalog: Catalog, aggregates: Collection[str], subqueries: Subqueries
 ) -> Scene:
-    """Rows, each with the public rows that have equal values. Raises Refusal."""
+    """Rows, each with the public rows that have equal values. What a subquery of a public table leaves out it leaves
+    out of the rows joined: the pairs that are left are the same, where no row stays alone. Raises Refusal."""
     one = subqueries.source(source.left, catalog, aggregates)
-    assert isinstance(source.right, Named)
+    other, table = side.rows, side.rows.table
+    if source.kind == "LEFT" and side.where is not None:
+        raise Refusal(
+            f"a condition on the public table {show(table.name)} in a subquery of LEFT JOIN is not available.",
+            where=side.at or source.at, cure="Write JOIN, which leaves out the rows that meet none; or leave the "
+            "condition out, and write CASE WHEN condition THEN column END where a column of it is used.",
+            mends=() if source.turned else (Mend("JOIN", "LEFT JOIN"),),
+        )
     if one.facts.unit is None:
         raise Refusal(
             "each row is a unit of its own here, and a join could make several of it.", where=source.at,
             cure="Ask of one table.",
         )
-    other = PublicRows(table, source.right.alias or table.name)
     if any((known.name or "").lower() == other.name.lower() for known in one.names.parts):
         raise Refusal(
             f"two tables of the join are called {show(other.name)}.", where=source.at,
@@ -130,12 +125,18 @@ def _joined_to_public(
     both = list(dict.fromkeys(zip(on, other_on, strict=True)))
     single = any(b < len(table.columns) and table.columns[b].unique for _, b in both)
     size = len(one.table.columns)
-    relation = JoinPublic(one.relation, table.name, tuple(a for a, _ in both), tuple(b for _, b in both),
+    met = JoinPublic(one.relation, table.name, tuple(a for a, _ in both), tuple(b for _, b in both),
                           source.kind == "LEFT", single, tuple(made))
-    check_size(relation)
-    check_made(relation, catalog, source.at)
-    moved = Part(other.name, tuple((column.name, size + n) for n, column in enumerate(table.columns)),
-                 frozenset(size + n for n in hidden))
+    check_size(met)
+    check_made(met, catalog, source.at)
+    relation: Relation = met
+    named = other.names.parts[0].columns
+    moved = Part(other.name, tuple((title, size + n) for title, n in named), frozenset(size + n for n in hidden))
+    if side.where is not None:
+        used = sorted(fields(side.where))
+        below = moved_condition(side.where, {n: size + n for n in used})
+        relation = Where(relation, below, tuple(table.columns[n].name for n in used))
+        check_size(relation)
     return Scene(catalog, relation, _side_by_side(source, one.names.parts, [moved]), aggregates)
 
 
@@ -159,6 +160,9 @@ def _pairs(source: Join, one: Names, other: Names) -> list[tuple[Syntax, Syntax]
             sides = []
         found = [{both.find(name) < size for name in walk(side) if isinstance(name, Name)} for side in sides]
         if found not in ([{True}, {False}], [{False}, {True}]):
+            for inner in walk(part):
+                if isinstance(inner, Call) and inner.function not in (*ROW_FUNCTIONS, *INNER):
+                    raise not_available(inner)
             raise Refusal(
                 "ON takes equalities of the one side's values with the other's, joined by AND.",
                 where=place(part) or source.at,

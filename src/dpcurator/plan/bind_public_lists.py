@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from dpcurator.catalog.model import Catalog, Table
-from dpcurator.errors import Refusal
+from dpcurator.errors import Mend, Refusal
 from dpcurator.language.names import nearest, quote, show
 from dpcurator.language.question import (
     Binary,
@@ -30,7 +30,8 @@ from dpcurator.language.question import (
     weigh,
     with_parts,
 )
-from dpcurator.language.render import leaves
+from dpcurator.language.render import from_text, leaves
+from dpcurator.language.rows import Predicate
 from dpcurator.plan.relations import InPublic, Made
 from dpcurator.plan.scene import PublicRows, Scene, called, made_column, one_type, public_table_of
 
@@ -82,6 +83,63 @@ class _Put:
                           cure=nearest(part.column, list(self.titles), "column"))
         within = inside(part)
         return with_parts(part, [self(one) for one in within]) if within else part
+
+
+@dataclass(frozen=True, slots=True)
+class PublicSide:
+    """A public table in a join, and the condition on its columns that a subquery of it has."""
+
+    rows: PublicRows
+    where: Predicate | None = None
+    at: str = ""
+
+
+def public_side(side: From, catalog: Catalog) -> PublicSide | None:
+    """The public table that one side of a join is, or (SELECT columns FROM it WHERE ...). Raises Refusal."""
+    if isinstance(side, Named):
+        named = public_table_of(side, catalog)
+        return None if named is None else PublicSide(PublicRows(named, side.alias or named.name))
+    found = public_query(side.query, catalog) if isinstance(side, Inner) else None
+    if found is None or not isinstance(side, Inner):
+        return None
+    query, table = found
+    assert isinstance(query.source, Named)
+    words = ("GROUP BY", query.group_by), ("HAVING", query.having), ("QUALIFY", query.qualify)
+    for word, given in (*words, ("SELECT DISTINCT", _distinct(side))):
+        if given:
+            put = quote(table.name) + ("" if side.alias is None else f" AS {quote(side.alias)}")
+            raise Refusal(
+                f"{word} over a public table is not available in a join.", where=side.at,
+                cure=f"Join the table itself, {put}; what is made of it is a public table of its own, which the "
+                "steward declares.", mends=(Mend(put, from_text(side)),),
+            )
+    inner = PublicRows(table, query.source.alias or table.name)
+    titles: list[tuple[str, int]] = []
+    for item in query.items:
+        if isinstance(item, Everything):
+            titles += [(column.name, n) for n, column in enumerate(table.columns)]
+        elif isinstance(item.part, Name):
+            titles.append((item.alias or item.label, inner.names.find(item.part)))
+        else:
+            raise Refusal(
+                f"{called(item.part)} in the subquery of the public table {show(table.name)} is no column of it.",
+                where=place(item.part) or side.at,
+                cure="Name columns alone there, and write the expression where it is used; what is made of many rows "
+                f"of {quote(table.name)} is a public table of its own, which the steward declares.",
+            )
+    if query.where is not None:
+        weigh(query.where)
+    condition = inner.condition([] if query.where is None else leaves(query.where, "AND"))
+    return PublicSide(PublicRows(table, side.alias or table.name, titles), condition, side.at)
+
+
+def _distinct(side: From) -> bool:
+    """Whether a subquery, or one that it reads, has each row once, which changes nothing in a list but in a join."""
+    while isinstance(side, Inner) and isinstance(side.query, Select):
+        if side.query.distinct:
+            return True
+        side = side.query.source
+    return False
 
 
 def in_public(scene: Scene, cohort: Cohort, query: Select, table: Table) -> InPublic:

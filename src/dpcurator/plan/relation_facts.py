@@ -365,6 +365,14 @@ def check_made(node: JoinPublic | UnionAll, catalog: Catalog, at: str) -> None:
     found = made_of_one(node, catalog)
     name = next((show(one.table) for one in walk(node) if isinstance(one, JoinPublic)), "")
     if found is None:
+        read = isinstance(node, JoinPublic) and all(
+            one.most is not None for one in public_table(node.table, catalog).columns)
+        if read:
+            raise Refusal(
+                f"in how many rows of the public table {name} an expression has one value is not known: it is of "
+                "several columns, of one with too many values to list, or has a value where the column has none.",
+                where=at, cure="Compare one of its columns as it is, too.",
+            )
         raise Refusal(
             f"how often values repeat in the public table {name} has not been read.", where=at,
             cure="The steward runs `dpcurator refresh`; or compare one of its columns as it is, too.",

@@ -181,12 +181,12 @@ def stored(source: Named, catalog: Catalog, aggregates: Collection[str]) -> Scen
     except Refusal:
         if not source.early:
             raise
+        told = {"itself": "for what uses it.", "cycle": "to a SELECT that uses what uses it here."}
+        named = f"Name a table of the catalog there: {', '.join(quote(one.name) for one in private)}."
         raise Refusal(
-            f"WITH gives the name {show(source.name)} "
-            + ("for what uses it." if source.early == "itself" else "only after it is used."), where=source.at,
-            cure="Name a table of the catalog there." if source.early == "itself" else
-            f"Give it before what uses it: WITH {quote(source.name)} AS (...), ...; of two that use each other one has "
-            "to name a table of the catalog.",
+            f"WITH gives the name {show(source.name)} {told.get(source.early, 'only after it is used.')}",
+            where=source.at, cure=named if source.early in told else
+            f"Give it before what uses it: WITH {quote(source.name)} AS (...), ...",
         ) from None
     if not table.private:
         raise Refusal(
@@ -202,11 +202,13 @@ def stored(source: Named, catalog: Catalog, aggregates: Collection[str]) -> Scen
 
 
 class PublicRows:
-    """A public table under the name that it has in a subquery or a join."""
+    """A public table under the name that it has in a subquery or a join. titles: of its columns, with their numbers,
+    where these are not all under their own names."""
 
-    def __init__(self, table: Table, name: str) -> None:
+    def __init__(self, table: Table, name: str, titles: Sequence[tuple[str, int]] | None = None) -> None:
         self.table, self.name = table, name
-        self.names = Names((Part(name, tuple((column.name, n) for n, column in enumerate(table.columns))),))
+        own = [(column.name, n) for n, column in enumerate(table.columns)]
+        self.names = Names((Part(name, tuple(own if titles is None else titles)),))
 
     def column(self, name: Name | Cohort | Place) -> tuple[int, Column]:
         if not isinstance(name, Name):
