@@ -18,6 +18,7 @@ from dpcurator.mechanisms.choice.exponential import Exponential
 from dpcurator.mechanisms.choice.permute_and_flip import EXAMPLES, PermuteAndFlip
 from dpcurator.numbers import Enclosure, exp_neg
 from dpcurator.privacy.loss import Loss
+from dpcurator.samplers import exp_coins
 from dpcurator.samplers.exp_coins import flips
 
 ZERO = Enclosure.exactly(0)
@@ -224,3 +225,12 @@ def test_bad_calls_are_refused() -> None:
             unit().error(beta, candidates=n)
     with pytest.raises(Refusal, match="at most 200"):
         unit().probabilities(range(201))
+
+
+@pytest.mark.parametrize("values", [[0, -(2**70), -3 * 2**80 - 1, 5], [2**1100, 0, 2**1100 - 1]])
+def test_whole_numbers_of_any_size_have_distances_within_the_margin(values):
+    """The second are further apart than doubles hold, and go one by one."""
+    boxed, rate = np.array(values, dtype=object), Fraction(1, 3 * 2**80)
+    for found, value in zip(exp_coins._distances(boxed, max(values), rate), values, strict=True):
+        exact = rate * (max(values) - value)
+        assert found == math.inf if exact > 2**1023 else abs(Fraction(float(found)) - exact) <= exact / 2**50

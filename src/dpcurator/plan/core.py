@@ -145,7 +145,7 @@ class Distinct:
     are, with b the md5 of `key_bytes` of unit, key and value, and a that of unit and key (a listed key's number stands
     for it): of its keys with a value those up to whose a it has at most max_groups; in each of these the values up to
     whose b it has at most max_rows; and of these the pairs up to whose b it has at most max_total in all. Where two md5
-    were equal an engine may keep fewer.
+    were equal an engine may keep others, within the same caps.
     """
 
     column: int

@@ -2,7 +2,7 @@
 
 Why it is right: pairs are put in order by the md5 of the same bytes as in the reference, and only those of units over
 a cap. A window counts all rows of its group up to an md5, those of the same md5 too, so that no more pass than
-may even where two md5 are equal.
+may even where two md5 are equal; where one alone may pass, an aggregate takes the first.
 
 Why it is fast: one GROUP BY unit, key, value; md5 are made of keys of units that are over a cap, and of values in keys
 that are kept and have too many. What is put in order is a number of the unit and two md5, since DuckDB holds all of one
@@ -20,7 +20,7 @@ from dpcurator.engines.limits import Parts
 from dpcurator.plan.core import Distinct, Listed, key_bytes
 
 Steps = list[tuple[str, str]]
-Bytes = Callable[[str, Kind], str]
+Bytes = Callable[[str, Kind, bool], str]
 UnitText = Callable[[Parts], tuple[str, Kind, str]]
 _READ_TWICE = ("pairs", "counts", "over", "marked", "long")  # `over` numbers units: all must read the same
 
@@ -64,15 +64,23 @@ def _different(
     kinds: list[Kind] = ["integer"] if listed else [parts.kinds[column] for column in parts.keys.columns]
     salt = parameters.constant(key_bytes(one.salt, "", ())[: -len(b"t0:")].decode(), "text")
     unit, kind, looked_up = unit_text(parts)
-    of_key = " || ".join([salt, bytes_of(unit, kind), *map(bytes_of, key, kinds)])
-    of_value = f"{of_key} || {bytes_of('z', parts.kinds[one.column])}"
+    of_keys = [bytes_of(name, kind, not listed) for name, kind in zip(key, kinds, strict=True)]
+    pieces = [salt, bytes_of(unit, kind, False), *of_keys]
+    of_key = f"concat({', '.join(pieces)})"
+    of_value = f"concat({', '.join([*pieces, bytes_of('z', parts.kinds[one.column], False)])})"
     places = f"SELECT {k}, c, i, a FROM keys{n}"
-    if groups:
+    if groups and scale.max_groups == 1:
+        first = f"arg_min(struct_pack(k := k, c := c, a := a), a) AS one FROM keys{n} GROUP BY i"
+        places = f"SELECT one.k AS k, one.c AS c, i, one.a AS a FROM (SELECT i, {first})"
+    elif groups:
         places = _up_to(places, "i", "a", scale.max_groups)
     narrow = listed and parts.kinds[one.column] == "integer"  # else texts would go through the window
     own = f"i, {k}" if narrow else "i, a"
-    last = _up_to(f"SELECT {k}, z, i, b FROM long{n}" if narrow else f"SELECT i, a, b FROM long{n}", own, "b",
-                  scale.max_rows)
+    if narrow and scale.max_rows == 1:  # the first alone, and one of several of the same md5
+        last = f"SELECT {k}, arg_min(z, b) AS z, i, min(b) AS b FROM long{n} GROUP BY {own}"
+    else:
+        last = _up_to(f"SELECT {k}, z, i, b FROM long{n}" if narrow else f"SELECT i, a, b FROM long{n}", own, "b",
+                      scale.max_rows)
     if scale.max_total is not None:
         last = _up_to(last, "i", "b", scale.max_total)
     last = f"SELECT {k}, z FROM {f'({last})' if narrow else f'long{n} SEMI JOIN ({last}) USING (i, a, b)'}"

@@ -488,7 +488,8 @@ def _choose(parts: Parts, chosen: Chosen, key: list[str], parameters: Parameters
     unit, kind, looked_up = unit_text(parts)
     kinds = [kind, *(parts.kinds[column] for column in chosen.columns)]
     salt = parameters.constant(key_bytes(chosen.salt, "", ())[: -len(b"t0:")].decode(), "text")
-    text = " || ".join([salt, *(_bytes(name, kind) for name, kind in zip([unit, *key], kinds, strict=True))])
+    made = [_bytes(unit, kind, False), *(_bytes(name, one) for name, one in zip(key, kinds[1:], strict=True))]
+    text = f"concat({', '.join([salt, *made])})"
     place = "count(*) OVER (PARTITION BY i ORDER BY b RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
     return [
         ("spread", f"SELECT {'w, unit' if looked_up else 'w'}, row_number() OVER () AS i FROM"
@@ -509,8 +510,9 @@ def unit_text(parts: Parts) -> tuple[str, Kind, str]:
     return "u", parts.kinds[parts.owner], ""
 
 
-def _bytes(name: str, kind: Kind) -> str:
-    """One value's part of `key_bytes`; `strlen` counts bytes."""
+def _bytes(name: str, kind: Kind, missing: bool = True) -> str:
+    """One value's part of `key_bytes`, as arguments of one `concat`, which is faster than several `||`; `strlen` counts
+    bytes. missing: whether it may be."""
     text = name if kind == "text" else f"CAST({name} AS VARCHAR)"
-    tag = "t" if kind == "text" else "i"
-    return f"CASE WHEN {name} IS NULL THEN 'n0:' ELSE '{tag}' || CAST(strlen({text}) AS VARCHAR) || ':' || {text} END"
+    made = f"'{'t' if kind == 'text' else 'i'}', strlen({text}), ':', {text}"
+    return f"CASE WHEN {name} IS NULL THEN 'n0:' ELSE concat({made}) END" if missing else made
