@@ -310,6 +310,12 @@ def test_what_is_refused_has_a_code_and_a_cure_and_is_not_charged(
 
 
 SYSTEM = [
+    "SELECT repeat('x', 1000000000) FROM pg_class",
+    "SELECT replace('aaaa', 'a', 'bbbb') FROM pg_class",
+    "SELECT format('{:>1000000000}', 'x') FROM pg_class",
+    "SELECT * FROM generate_series(1, 1000000000)",
+    "SELECT range(100000000) FROM pg_class",
+    "SELECT lpad('x', 1000000000) FROM pg_class",
     "SELECT * FROM pg_catalog.pg_ls_dir('/')",
     "SELECT * FROM pg_read_file('/etc/passwd')",
     "SELECT * FROM pg_class, read_csv('/etc/passwd')",
@@ -331,6 +337,17 @@ def test_statements_of_the_systems_tables_reach_nothing_else(sql: str, served: L
         except psycopg.Error:
             return
         assert all(value in ("", None) for row in rows for value in row), rows
+
+
+def test_of_a_statement_of_the_systems_tables_so_much_is_sent(served: Listening) -> None:
+    wide = " || ".join(["t.long"] * 1500)
+    with served.connect() as link, link.cursor() as cursor:
+        rows = cursor.execute(f"SELECT {wide} AS x FROM pg_type t, pg_type u, pg_type v").fetchall()
+        assert sum(len(row[0]) for row in rows) < 5 << 20
+        doubled = "SELECT 'aaaaaaaa' AS s FROM pg_am"
+        for _ in range(40):
+            doubled = f"SELECT s || s AS s FROM ({doubled}) AS t"
+        assert cursor.execute(doubled).fetchall() == []
 
 
 def test_a_statement_of_the_systems_tables_that_takes_long_is_ended(served: Listening, monkeypatch: Any) -> None:

@@ -28,7 +28,8 @@ from dpcurator.server.wire.statements import Done, Notice, Session, Statement, p
 from dpcurator.server.wire.values import Unsendable, sent
 
 LARGEST: Final = 1 << 20  # bytes of a message
-MOST_PREPARED: Final = 200  # statements, and portals, of a connection
+MOST_PREPARED: Final = 200  # statements of a connection
+MOST_PORTALS: Final = 20  # each holds its answer, until the transaction ends
 MOST_KEPT: Final = 2 << 20  # bytes of them
 _NOTHING: Final = Statement("", None, lambda: Done(""))
 
@@ -91,6 +92,8 @@ class Connection:
                     kept.pop(name, None)
                     self.link.put(wire.CLOSE_COMPLETE)
                 case b"S":
+                    if self.state == b"I":
+                        self._portals.clear()
                     self.link.put(wire.ready(self.state))
                 case b"H":
                     pass
@@ -219,7 +222,7 @@ class Connection:
         sql, types = self._statements[bound.name]
         if len(bound.values) != len(types):
             raise Broken("08P01", f"the statement takes {len(types)} values.")
-        if len(self._portals) >= MOST_PREPARED:
+        if len(self._portals) >= MOST_PORTALS and bound.portal not in self._portals:
             raise Broken("53400", "too many portals are open.", "Close some.")
         values = tuple(
             (value, types[place], wire.at_format(bound.formats, place)) for place, value in enumerate(bound.values)

@@ -141,6 +141,11 @@ col_description(a, b) AS (SELECT min(description) FROM pg.pg_description WHERE o
 obj_description(a) AS (SELECT min(description) FROM pg.pg_description WHERE objoid = a AND objsubid = 0),
   (a, b) AS (SELECT min(description) FROM pg.pg_description WHERE objoid = a AND objsubid = 0)
 """
+FUNCTIONS: Final = frozenset(
+    {"version", "current_database", "current_catalog"}
+    | {one.split("/")[0] for functions in _CALLED.values() for one in functions.split()}
+    | set(re.findall(r"^(\w+)\(", _FOUND, re.M))
+)
 
 
 def system_tables(tables: Tables, database: str) -> Any:
