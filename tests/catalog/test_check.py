@@ -53,9 +53,19 @@ def test_public_keys_that_no_refresh_has_read():
     keyed = '[tables.v]\nunit = "each row"\n[tables.v.columns]\nc = { type = "text", keys = { table = "p" } }\n'
     public = '[tables.p]\npublic = true\n[tables.p.columns]\nc = "text"\n'
     declared = load('[curator]\nprotects = "x"\n[ledger]\nepsilon = 1\n' + keyed + public)
-    (found,) = check(declared, PublicFacts(1))
+    found, note = check(declared, PublicFacts(1))
+    assert note.level == "note"
+    assert 'Table "p" is public' in note.what
     assert (found.level, found.where, found.paste) == ("blocks", "curator.toml:8", "dpcurator refresh")
-    assert check(declared, PublicFacts(1, ((("p", "c"), ("a",)),))) == []
+    assert [one.level for one in check(declared, PublicFacts(1, ((("p", "c"), ("a",)),)))] == ["note"]
+
+
+def test_what_is_kept_of_repeated_rows_is_told():
+    told = '[tables.v]\nunit = "pid"\nmax_total = 5\ndistinct = ["visit", "day"]\n[tables.v.columns]\npid = "integer"\n'
+    told += 'visit = "boolean"\nday = "boolean"\n'
+    (note,) = check(load('[curator]\nprotects = "x"\n[ledger]\nepsilon = 1\n' + told), PublicFacts(1))
+    assert (note.level, note.where) == ("note", "curator.toml:5")
+    assert note.what.startswith('A refresh keeps one row of "v" for each "pid" and "visit" and "day"')
 
 
 CHOICES = """\

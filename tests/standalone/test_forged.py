@@ -20,6 +20,8 @@ from dpcurator.values import Json
 from receipts import CATALOGS, KEY, curator, json_of, signed
 
 COUNT, CITY = "SELECT COUNT(*) FROM visits", "SELECT city, COUNT(*) AS n FROM visits GROUP BY city"
+LEEDS = "SELECT COUNT(*) FROM visits WHERE cost > 5"
+WHERE = ("plan", "source", "source", "source", "predicate")
 FIELD = {"node": "Field", "index": 3, "kind": "float"}
 CORR = "SELECT CORR(cost, age) FROM visits"
 ABOVE = {"node": "Compare", "op": "<", "left": FIELD, "right": {"node": "Missing", "kind": "float"}}
@@ -109,6 +111,11 @@ FORGED: dict[str, tuple[str, str, Callable[[Json], None]]] = {
     "WHERE of a relation": ("pure", CITY, lambda made: made["plan"]["source"]["source"].update(source={
         "node": "Where", "source": made["plan"]["source"]["source"]["source"], "columns": [],
         "predicate": {"node": "Not", "part": made["plan"]["source"]["source"]["source"]}})),
+    "WHERE of a value": ("pure", LEEDS, _at(*WHERE, new=FIELD)),
+    "WHERE of a number": ("pure", LEEDS, _at(*WHERE, new=7)),
+    "WHERE of several conditions": ("pure", LEEDS, _at(*WHERE, new=[ABOVE])),
+    "a condition on a condition": ("pure", LEEDS, _at(*WHERE, "left", new=ABOVE)),
+    "no condition of a value": ("pure", LEEDS, _at(*WHERE, new={"node": "Not", "part": FIELD})),
     "an aggregate that is not there": ("pure", CITY, _at("plan", "outputs", 1, "part", "index", new=7)),
     "a group that is not there": ("pure", CITY, _at("plan", "outputs", 0, "part", "index", new=-1)),
     "squares within half of what they can be": ("pure", CORR, _reading("square", lower=0, upper=6050)),

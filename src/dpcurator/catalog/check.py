@@ -48,6 +48,9 @@ def check(declaration: Declaration, facts: PublicFacts = NO_FACTS) -> list[Findi
     for table, source in zip(declaration.tables, declaration.sources, strict=True):
         if table.private:
             findings += _caps(declaration, table) + _through(declaration, table) + _one_row(declaration, table)
+            findings += _distinct(declaration, table)
+        else:
+            findings.append(_public(declaration, table))
         keyed = {keys.column for keys in declaration.public_keys if keys.table == table.name}
         for column, reading in zip(table.columns, source.readings, strict=True) if table.private else ():
             if column.name != table.unit:
@@ -123,6 +126,28 @@ def _one_row(declaration: Declaration, table: Table) -> list[Finding]:
         "for the steward."
     )
     return [Finding("note", declaration.where(table.name), what)]
+
+
+def _distinct(declaration: Declaration, table: Table) -> list[Finding]:
+    """What it means that a unit has each combination of values once."""
+    if not table.distinct:
+        return []
+    each = " and ".join(map(text, table.distinct))
+    what = (
+        f"A refresh keeps one row of {text(table.name)} for each {text(table.unit or '')} and {each}: of those that "
+        f"repeat them the smallest, column by column. So {text(table.name)} is joined on the unit and these as it is. "
+        "Rows in which one of them is missing all stay."
+    )
+    return [Finding("note", declaration.where(table.name), what)]
+
+
+def _public(declaration: Declaration, table: Table) -> Finding:
+    """What it means that a table is public."""
+    what = (
+        f"Table {text(table.name)} is public: a refresh reads its values, and how often they repeat, into the lists "
+        f"that questions and receipts show, so it must hold nothing that is of one of the {declaration.protects}."
+    )
+    return Finding("note", declaration.where(table.name), what)
 
 
 def _with(column: Column, reading: Reading, **fields: str) -> str:

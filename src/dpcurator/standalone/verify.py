@@ -88,6 +88,9 @@ Like operand pattern escape;  Not part;  AllOf parts;  AnyOf parts"""
 KNOWN = {name: {"node", *fields} for name, *fields in map(str.split, re.split("[;\n]+", FORMS.strip()))}
 KIND = {one.split()[0]: n for n, some in enumerate(FORMS.strip().split("\n\n")) for one in re.split("[;\n]+", some)}
 WITHIN = dict.fromkeys(("outputs", "having", "order"), 1) | dict.fromkeys(("part", "predicate", "by"), 2)
+TRUTHS, MANY = "Truth Compare Among IsMissing Like Not AllOf AnyOf".split(), ("parts", "branches", "values")
+READS = dict.fromkeys("part parts by left right operand otherwise".split(), "Field Constant Missing Compute Choose"
+    .split()) | {"predicate": TRUTHS, "condition": TRUTHS, "branches": ["When"], "values": ["Constant"]}
 LATER = {"Bounded": "max_total", "KeyColumn": "per_unit", "Grouped": "min_units", "Plan": "cut sets",
          "Ask": "clamped q top among", "Measured": "beside", "Rows": "one_row", "JoinPublic": "made",
          "AggregateCall": "q top among"}
@@ -135,8 +138,19 @@ def form(receipt: Any) -> str:
             need(all(KIND[one["node"]] == (KIND[part["node"]] or WITHIN.get(field, 0)) and
                      (KIND[one["node"]] or one["node"] in below.get(field, HELD.get(field, "").split()))
                      for field, one in inner), "a part of the plan stands where no such part may")
+            need(all(stands(part, field) for field in part), "a condition or a value of the plan is none")
         need(not isinstance(part, float) and (not isinstance(part, int) or abs(part) < 10**1400), "a number is none")
     return f"a {receipt['format']}, and every part of its plan is of a kind known here"
+
+def stands(part: Any, field: str) -> bool:
+    """Whether a field that reads one row holds what it takes: conditions, or values; one, or a list of them."""
+    node, held = part.get("node"), part[field]
+    slot = READS.get("otherwise" if (node, field) == ("When", "value") else field)
+    if slot is None or KIND.get(node) == 1 or (KIND.get(node) != 2 and WITHIN.get(field) != 2):
+        return True
+    slot = TRUTHS if node in ("Not", "AllOf", "AnyOf") else slot
+    return (held is None and node in ("Fold", "InPublic")) or (isinstance(held, list) == (field in MANY) and all(
+        isinstance(one, dict) and one.get("node") in slot for one in (held if field in MANY else [held])))
 
 def parts_of(value: Any) -> Iterable[Any]:
     """A value of JSON and all that is in it, by a list of what is still to be looked at, so no depth is too much."""
