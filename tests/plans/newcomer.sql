@@ -31,6 +31,10 @@ SELECT AVG(age), SUM(age), COUNT(age) FROM visits;
 -- answers
 SELECT MEDIAN(cost) FROM visits;
 -- answers
+SELECT MODE(city), COUNT(*) FROM visits;
+-- refused: by itself
+SELECT MODE(city) FROM visits;
+-- answers
 SELECT AVG(cost) FROM visits;
 -- answers
 SELECT count(*) FROM visit;
