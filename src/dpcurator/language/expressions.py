@@ -192,17 +192,17 @@ class Reader:
 
 def not_available(part: Call) -> Refusal:
     """The refusal of a function of rows that there is not."""
-    close = [] if part.function in _ELSE else closest(part.function, ROW_FUNCTIONS)
+    close = [] if part.function in INSTEAD else closest(part.function, ROW_FUNCTIONS)
     listed = "docs/sql.md lists those there are."
     return Refusal(
         f"the function {part.function} is not available on rows.", where=part.at,
-        cure=f"Did you mean {close[0]}? {listed}" if close else _ELSE.get(part.function, listed),
+        cure=f"Did you mean {close[0]}? {listed}" if close else INSTEAD.get(part.function, listed),
         mends=tuple(Mend(name, part.function) for name in close),
     )
 
 
 _NO_LUCK: Final = "Leave it out: nothing is drawn at random of rows, only the noise of the answer."
-_ELSE: Final = {
+INSTEAD: Final = {  # of functions that are not there, what to write
     "LOG": "LN is the natural logarithm; write LN(x) / LN(10) for base 10.",
     "LOG10": "Write LN(x) / LN(10).", "LOG2": "Write LN(x) / LN(2).", "RIGHT": "Write SUBSTRING(x, 3).",
     "TRUNC": "Write FLOOR(x), or CASE WHEN x < 0 THEN CEIL(x) ELSE FLOOR(x) END.",

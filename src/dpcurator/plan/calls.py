@@ -12,6 +12,7 @@ from typing import Final
 
 from dpcurator.catalog.model import Table
 from dpcurator.errors import Mend, Refusal, closest
+from dpcurator.language.expressions import INSTEAD
 from dpcurator.language.functions import ROW_FUNCTIONS
 from dpcurator.language.intervals import bounds, unbounded
 from dpcurator.language.names import quote
@@ -266,6 +267,8 @@ def _no_aggregate(call: Call, functions: list[str], scope: Scope) -> Refusal:
         put = measuring(inner, expression(inner), scope)
         cure = f"{there} It would give one row's own value; ask for {put}, or for counts by GROUP BY."
         return Refusal(what, where=call.at, cure=cure, mends=_put(put, over))
+    if call.function in INSTEAD:
+        return Refusal(what, where=call.at, cure=INSTEAD[call.function])
     close = closest(call.function, [*functions, *FUNCTIONS, *ROW_FUNCTIONS])
     if close:
         cure = f"Did you mean {close[0]}? {there}"
