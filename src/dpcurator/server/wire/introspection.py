@@ -24,9 +24,7 @@ MOST_LETTERS: Final = 4 << 20  # of what a statement finds
 # What a statement may call, by the parser's name: nothing whose result is much longer than what it is given, for DuckDB
 # counts what its texts need, but not what `replace` or `format` need on the way.
 _CALLS: Final = frozenset(
-    "Abs All And Any Array ArrayAgg ArrayAny ArraySize Case Cast Coalesce Concat Count CurrentCatalog CurrentDate "
-    "CurrentDatabase CurrentSchema CurrentTimestamp CurrentUser Exists If Length Lower Max Min Not Nullif Or RegexpILike "
-    "RegexpLike Round RowNumber SessionUser StrPosition Substring Sum Trim TryCast Upper".split()
+    ["Abs", "All", "And", "Any", "Array", "ArrayAgg", "ArrayAny", "ArraySize", "Case", "Cast", "Coalesce", "Concat", "Count", "CurrentCatalog", "CurrentDate", "CurrentDatabase", "CurrentSchema", "CurrentTimestamp", "CurrentUser", "Exists", "If", "Length", "Lower", "Max", "Min", "Not", "Nullif", "Or", "RegexpILike", "RegexpLike", "Round", "RowNumber", "SessionUser", "StrPosition", "Substring", "Sum", "Trim", "TryCast", "Upper"]
 )
 _NAMED: Final = FUNCTIONS | {
     "array_length",
@@ -73,7 +71,8 @@ class Introspection:
         try:
             done = self._connection.execute(text)
             columns = tuple((str(one[0]), _kind(str(one[1]))) for one in done.description or ())
-            rows, letters = [], 0
+            rows: list[tuple[Any, ...]] = []
+            letters = 0
             while len(rows) < MOST_ROWS and letters < MOST_LETTERS and (row := done.fetchone()) is not None:
                 rows.append(row)
                 letters += sum(len(one) if isinstance(one, str | list) else 8 for one in row)
