@@ -23,9 +23,12 @@ MOST_ROWS: Final = 10_000
 MOST_LETTERS: Final = 4 << 20  # of what a statement finds
 # What a statement may call, by the parser's name: nothing whose result is much longer than what it is given, for DuckDB
 # counts what its texts need, but not what `replace` or `format` need on the way.
-_CALLS: Final = frozenset(
-    ["Abs", "All", "And", "Any", "Array", "ArrayAgg", "ArrayAny", "ArraySize", "Case", "Cast", "Coalesce", "Concat", "Count", "CurrentCatalog", "CurrentDate", "CurrentDatabase", "CurrentSchema", "CurrentTimestamp", "CurrentUser", "Exists", "If", "Length", "Lower", "Max", "Min", "Not", "Nullif", "Or", "RegexpILike", "RegexpLike", "Round", "RowNumber", "SessionUser", "StrPosition", "Substring", "Sum", "Trim", "TryCast", "Upper"]
-)
+_CALLS: Final = frozenset((
+    "Abs", "All", "And", "Any", "Array", "ArrayAgg", "ArrayAny", "ArraySize", "Case", "Cast", "Coalesce", "Concat",
+    "Count", "CurrentCatalog", "CurrentDate", "CurrentDatabase", "CurrentSchema", "CurrentTimestamp", "CurrentUser",
+    "Exists", "If", "Length", "Lower", "Max", "Min", "Not", "Nullif", "Or", "RegexpILike", "RegexpLike", "Round",
+    "RowNumber", "SessionUser", "StrPosition", "Substring", "Sum", "Trim", "TryCast", "Upper",
+))
 _NAMED: Final = FUNCTIONS | {
     "array_length",
     "array_upper",
