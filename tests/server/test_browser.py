@@ -88,6 +88,7 @@ def test_somebody_new_asks_with_one_click_a_price_and_another_click(desk: Desk, 
         assert shown.inner_text().startswith(row[0]["value"])
     assert page.locator("#answer .reach").count() == 3 * len(answer["rows"])
     assert "(10 spent)" in page.inner_text("#purse")
+    assert page.inner_text("button.primary") == "Ask: this is free"
 
 
 @pytest.mark.slow
@@ -99,7 +100,7 @@ def test_the_slider_goes_from_cheap_and_blurred_to_dear_and_exact(desk: Desk) ->
     for key in ("Home", "ArrowRight", "ArrowRight"):
         slider.press(key)
         price = page.locator(".menu tr", has=page.locator(":checked")).locator("td").nth(1).inner_text()
-        page.locator(".rehearsed", has_text=f"it costs epsilon {price}.").wait_for()
+        page.locator(".rehearsed", has_text=f"for real: epsilon {price},").wait_for()
         words = page.locator(".rehearsed .words").all_text_contents()
         widths.append(max(float(re.split("±", one)[1].replace(",", "")) for one in words))
         chosen = page.locator(".menu tr", has=page.locator(":checked"))

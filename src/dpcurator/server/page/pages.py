@@ -85,12 +85,14 @@ def _sql(visit: Visit) -> str:
     return visit.fields.get("sql", "").replace("\r\n", "\n")
 
 
-def _priced(visit: Visit) -> Json:
-    """The price as the form has it: an amount where one was written, else the share that was chosen."""
+def _priced(visit: Visit, otherwise: str = "") -> Json:
+    """The price as the form has it: an amount where one was written, else the share that was chosen. otherwise: the
+    share where there is neither; "" for none, as where the question has its own."""
     amount, currency = visit.fields.get("amount", "").strip(), visit.fields.get("currency", "")
     if amount and currency in ("epsilon", "rho"):
         return {currency: amount}
-    return {"spend": visit.fields["spend"]} if visit.fields.get("spend") else {}
+    chosen = visit.fields.get("spend") or otherwise
+    return {"spend": chosen} if chosen else {}
 
 
 async def ask_page(visit: Visit) -> Response:
@@ -132,6 +134,7 @@ async def _offered(visit: Visit, sql: str) -> Json:
     return {"refused": None, "offer": {
         "offers": offers, "currency": reply.content["currency"], "chosen": wanted, "own": own,
         "confidence": Fraction(reply.content["confidence"]) * 100, "left": reply.content["left"],
+        "ranked": any("rank" in words for one in offers for _, words, _rows in one["bars"]),
         "may_ask": visit.role in ASKING, "amount": visit.fields.get("amount", "")[:40],
     }}
 
@@ -148,7 +151,11 @@ async def rehearse(visit: Visit) -> Response:
     if not reply.fine:
         found: Json = {"rehearsed": None, "refused": _refused(reply, sql)}
         return await visit.page("_refused.html", **found) if visit.is_part else await _asking(visit, sql, found)
-    rehearsed = _laid_out(reply.content)
+    quote = await visit.send("POST", "/v1/quote", {"sql": sql} | _priced(visit, "5%"))  # knows what was paid before
+    told = quote.content["text"].split("\n")[0].removeprefix("price: ") if quote.fine else quote.content["what"]
+    rehearsed = _laid_out(reply.content) | {
+        "price": told, "costs": quote.content[quote.content["currency"]] if quote.fine else "",
+    }
     if visit.is_part:
         return await visit.page("_rehearsed.html", rehearsed=rehearsed)
     return await _asking(visit, sql, {**await _offered(visit, sql), "rehearsed": rehearsed})
@@ -173,7 +180,7 @@ async def ask(visit: Visit) -> Response:
         if visit.is_part:
             return await visit.page("_refused.html", **found)
         return await _asking(visit, sql, {**await _offered(visit, sql), **found})
-    answered = _laid_out(reply.content)
+    answered = _laid_out(reply.content, sql)
     if visit.is_part:
         budget = await visit.send("GET", "/v1/budget")
         return await visit.page("_answer.html", answered=answered, budget=budget.content if budget.fine else None)
@@ -204,7 +211,6 @@ def _laid_out(told: Json, asked: str = "", number: int = 1) -> Json:
         "heads": heads, "rows": rows[:_MOST_ROWS], "more": max(0, len(rows) - _MOST_ROWS), "right": answer.right(),
         "foot": answer.foot(), "drawn": drawn, "made_up": answer.made_up, "asked": asked, "number": number,
         "request": receipt.get("request") if answer.receipt_id else None, "receipt_id": answer.receipt_id,
-        "note": told["notes"][0] if told["notes"] else "",  # of a rehearsal: what it would cost
         "files": [] if answer.receipt_id or answer.made_up else _files(told, answer),
     }
 

@@ -17,7 +17,7 @@
 
   // The editor: a copy of its text lies behind it, where a mark can be drawn and the caret's place measured.
   const editor = one("#sql"), copy = one(".editor .marks"), list = one("#names");
-  let wrong = null, chosen = -1, choices = [], words = [];
+  let asked = "", wrong = null, chosen = -1, choices = [], words = [];
 
   function drawn(place, name) {
     copy.replaceChildren();
@@ -93,7 +93,7 @@
 
   if (editor) {
     words = JSON.parse(editor.dataset.names);
-    editor.addEventListener("input", () => { wrong = null; marked(); offered(); });
+    editor.addEventListener("input", () => { wrong = null; repriced(); marked(); offered(); });
     editor.addEventListener("scroll", () => { copy.scrollTop = editor.scrollTop; });
     editor.addEventListener("blur", closed);
     editor.addEventListener("click", closed);
@@ -126,7 +126,16 @@
     if (at >= 0) slider.value = String(at);
     const cells = at < 0 ? [] : [...rows[at].closest("tr").cells].map((cell) => cell.textContent.trim());
     slider.setAttribute("aria-valuetext", cells.join(", "));
-    if (pay) pay.textContent = "Ask, and pay " + pay.dataset.pay + " " + (amount || (at < 0 ? "" : rows[at].dataset.amount));
+    const quoted = one(".rehearsed[data-costs]");  // what was paid before is not paid again
+    const costs = quoted && quoted.dataset.costs ? quoted.dataset.costs : amount || (at < 0 ? "" : rows[at].dataset.amount);
+    if (pay) pay.textContent = costs === "0" ? "Ask: this is free" : "Ask, and pay " + pay.dataset.pay + " " + costs;
+  }
+
+  function repriced() {  // what is told of another price is of that one
+    const quoted = one(".rehearsed[data-costs]"), reason = one(".why");
+    if (quoted) quoted.removeAttribute("data-costs");
+    if (reason) reason.open = false;
+    priced();
   }
 
   document.addEventListener("input", (event) => {
@@ -134,9 +143,9 @@
       const rows = event.target.closest(".offer").querySelectorAll("input[name=spend]:not(:disabled)");
       rows[Number(event.target.value)].checked = true;
     }
-    if (event.target.closest(".offer")) priced();
+    if (event.target.closest(".offer")) repriced();
   });
-  document.addEventListener("change", (event) => { if (event.target.closest(".offer")) priced(); });
+  document.addEventListener("change", (event) => { if (event.target.closest(".offer")) repriced(); });
   document.addEventListener("keydown", (event) => {  // a price that was typed is looked at, and not paid
     if (event.key === "Enter" && event.target.matches(".offer input")) {
       event.preventDefault();
@@ -187,14 +196,22 @@
   document.addEventListener("htmx:confirm", (event) => {
     if (event.detail.elt.id !== "ask") return;
     const row = one(".offer input[name=spend]:checked"), amount = one(".offer input[name=amount]");
-    const part = row && !(amount && amount.value.trim()) ? parseFloat(row.value) : 0;
+    const quoted = one(".rehearsed[data-costs='0']");
+    const part = row && !quoted && !(amount && amount.value.trim()) ? parseFloat(row.value) : 0;
     if (part >= 20 && !window.confirm(`This spends ${row.value} of all there is, for good. Ask?`)) event.preventDefault();
   });
   document.addEventListener("htmx:beforeRequest", (event) => {
     told("");
-    if (event.detail.elt.id === "ask") for (const button of document.querySelectorAll("#ask .primary")) button.disabled = true;
+    if (event.detail.elt.matches("details:not([open])")) { event.preventDefault(); return; }  // it was closed
+    if (event.detail.elt.id !== "ask") return;
+    asked = editor.value;
+    for (const button of document.querySelectorAll("#ask .primary")) button.disabled = true;
   });
   document.addEventListener("htmx:afterRequest", (event) => {
+    if (event.detail.elt.id === "ask" && event.detail.successful) {  // the same again is free
+      const rehearsed = one(".rehearsed");
+      if (rehearsed && one("#answer .answer") && editor.value === asked) { rehearsed.dataset.costs = "0"; priced(); }
+    }
     if (event.detail.elt.id === "ask") for (const button of document.querySelectorAll("#ask .primary")) button.disabled = false;
   });
   document.addEventListener("htmx:afterSwap", () => { priced(); pointedOut(); });
