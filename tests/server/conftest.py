@@ -127,3 +127,31 @@ def run(app: Any) -> tuple[str, Callable[[], None]]:
         listening.close()
 
     return f"http://127.0.0.1:{listening.getsockname()[1]}", stop
+
+
+def fits(value: Any, schema: Any, made: Any) -> bool:
+    """Whether a value is of a form: as much of JSON Schema as the description uses."""
+    if "$ref" in schema:
+        return fits(value, made["components"]["schemas"][schema["$ref"].rsplit("/", 1)[1]], made)
+    if "anyOf" in schema:
+        return any(fits(value, one, made) for one in schema["anyOf"])
+    kinds = {"string": str, "integer": int, "number": (int, float), "boolean": bool, "null": type(None), "array": list,
+             "object": dict}
+    wanted = schema.get("type", [])
+    wanted = [wanted] if isinstance(wanted, str) else wanted
+    if not any(isinstance(value, kinds[one]) and (one == "boolean" or value is not True) for one in wanted):
+        return False
+    if isinstance(value, list):
+        return all(fits(one, schema["items"], made) for one in value)
+    if isinstance(value, dict):
+        return set(schema.get("required", [])) <= set(value) and all(
+            fits(one, schema["properties"][name], made) for name, one in value.items()
+            if name in schema.get("properties", {})
+        )
+    return True
+
+
+def replied(made: Any, method: str, path: str, reply: Any) -> Any:
+    """The form that a reply should have."""
+    responses = made["paths"][path][method.lower()]["responses"]
+    return responses[str(reply.status_code)]["content"][reply.headers["content-type"]]["schema"]

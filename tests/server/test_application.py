@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import COUNT, ROLES, Served
+from .conftest import COUNT, ROLES, Served, fits, replied
 
 BODIES: dict[str, Any] = {
     "POST /v1/menu": {"sql": COUNT}, "POST /v1/menu/batch": {"questions": [COUNT]},
@@ -49,6 +49,7 @@ def test_every_address_has_a_row_in_the_table_of_roles(served: Served) -> None:
 @pytest.mark.parametrize("who", WHO)
 def test_no_role_gets_more_than_the_table_says(who: str, served: Served) -> None:
     name = WHO[who]
+    made = served.client().get("/v1/openapi.json").json()
     with served.client(name) as client:
         for address, allowed in ALLOWED.items():
             method, path = address.split()
@@ -57,6 +58,8 @@ def test_no_role_gets_more_than_the_table_says(who: str, served: Served) -> None
             denied = 401 if who == "nobody" else 403
             assert (reply.status_code == denied) == (who not in allowed), (address, reply.text)
             assert reply.status_code < 500, (address, reply.text)
+            if reply.headers["content-type"] != "application/x-ndjson" and "openapi" not in path:
+                assert fits(reply.json(), replied(made, method, path, reply), made), (address, reply.text)
             if reply.status_code == denied:
                 assert set(reply.json()) >= {"type", "title", "status", "detail", "what", "cure"}
                 assert reply.headers["content-type"] == "application/problem+json"

@@ -56,25 +56,25 @@ def test_a_frame_is_the_question_of_its_sql(served: Served) -> None:
 
 def test_totals_explain_caps_and_rows_per_unit_are_those_of_a_curator(served: Served) -> None:
     here, key = served.curator(), served.curator().key.public
-    for remote in (served.remote("ana"), served.remote("ana", key=key)):
-        there, near = remote.ask(FRAME_SQL, epsilon="0.07"), here.ask(FRAME_SQL, epsilon="0.07", analyst="ana")
-        for names, by in (((), []), (("n",), ["city"])):
-            one, other = there.totals(*names, by=by), near.totals(*names, by=by)
-            assert (one.cells, one.columns, one.notes, one.cost) == (other.cells, other.columns, other.notes, 0)
-            assert str(one).splitlines()[-1] == str(other).splitlines()[-1]
-        with pytest.raises(dp.Refusal, match="list of names"):
-            there.totals(by="city")
-        with pytest.raises(dp.Refusal, match="nope"):
-            there.totals("nope", by=[])
-        fresh = remote.ask(COUNT, epsilon="0.01", fresh=True)
-        assert abs(fresh.totals(by=[]).rows[0][0] - sum(n for _, n in fresh.rows)) <= 1  # each is rounded
-        assert remote.caps(COUNT, epsilon="0.1").as_json()["caps"] == here.caps(COUNT, epsilon="0.1").as_json()["caps"]
-        assert "grouped by city" in str(remote.explain(COUNT))
-        assert "left after" in str(remote.rows_per_unit("visits"))
-        counted = remote.rows_per_unit("visits", epsilon="0.05")
-        assert counted["counts"] == here.rows_per_unit("visits", epsilon="0.05", analyst="ana").as_json()["counts"]
-        assert framed(remote).ask(epsilon="0.07").rows == there.rows
-        assert remote.quote(COUNT, within={"n": "5% of 9000"})["error_bars"][0]["error"] <= 450
+    remote = served.remote("ana", key=key)
+    there, near = remote.ask(FRAME_SQL, epsilon="0.07"), here.ask(FRAME_SQL, epsilon="0.07", analyst="ana")
+    for names, by in (((), []), (("n",), ["city"])):
+        one, other = there.totals(*names, by=by), near.totals(*names, by=by)
+        assert (one.cells, one.columns, one.notes, one.cost) == (other.cells, other.columns, other.notes, 0)
+        assert str(one).splitlines()[-1] == str(other).splitlines()[-1]
+    with pytest.raises(dp.Refusal, match="list of names"):
+        there.totals(by="city")
+    with pytest.raises(dp.Refusal, match="nope"):
+        there.totals("nope", by=[])
+    fresh = remote.ask(COUNT, epsilon="0.01", fresh=True)
+    assert abs(fresh.totals(by=[]).rows[0][0] - sum(n for _, n in fresh.rows)) <= 1  # each is rounded
+    assert remote.caps(COUNT, epsilon="0.1").as_json()["caps"] == here.caps(COUNT, epsilon="0.1").as_json()["caps"]
+    assert "grouped by city" in str(remote.explain(COUNT))
+    assert "left after" in str(remote.rows_per_unit("visits"))
+    counted = remote.rows_per_unit("visits", epsilon="0.05")
+    assert counted["counts"] == here.rows_per_unit("visits", epsilon="0.05", analyst="ana").as_json()["counts"]
+    assert framed(remote).ask(epsilon="0.07").rows == there.rows
+    assert remote.quote(COUNT, within={"n": "5% of 9000"})["error_bars"][0]["error"] <= 450
 
 
 def test_totals_of_an_answer_of_older_data_are_refused_and_nothing_is_paid(serve: Any) -> None:

@@ -275,6 +275,86 @@ def test_before_its_tick_no_answer_and_no_fault_is_in_the_ledger(serve: Any, mon
     assert served.curator().ledger.life() == "closed"
 
 
+class Clock:
+    """A time that passes when somebody waits, or is said to work."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+def replies(place: Any, tick: float, monkeypatch: Any) -> list[float]:
+    """When each of some replies leaves, by a clock of the test's: all but the data takes times drawn from a fixed seed,
+    and the data 0.1 ms a row."""
+    import random
+
+    import dpcurator.curator.paying as paying
+    import dpcurator.server.limits as limits
+    from dpcurator.curator.opening import open_curator
+    from dpcurator.engines import stored_engine
+
+    clock, luck, rows = Clock(), random.Random(5), len((place.parent / "visits.csv").read_text().splitlines()) - 1
+    curator = open_curator(place)
+    curator.tick = tick
+    evaluate, charge, answer = stored_engine().evaluate, curator.ledger.charge, curator.ledger.answer
+
+    def after(work: Any, seconds: Any) -> Any:
+        def run(*given: Any, **named: Any) -> Any:
+            found = work(*given, **named)
+            clock.now += seconds()
+            return found
+
+        return run
+
+    async def waits(seconds: float) -> None:
+        clock.now += seconds
+
+    with monkeypatch.context() as patch:
+        patch.setattr(paying, "time", clock)
+        patch.setattr(limits, "time", clock)
+        patch.setattr(limits.Work, "_ticked", lambda self, began: waits(limits.to_tick(began, self.tick)))
+        patch.setattr(stored_engine(), "evaluate", after(evaluate, lambda: rows * 1e-4))
+        patch.setattr(curator.ledger, "charge", after(charge, lambda: luck.random() * tick / 4))
+        patch.setattr(curator.ledger, "answer", after(answer, lambda: luck.random() * tick / 4))
+        found = []
+        for price in range(1, 6):
+            began, epsilon = clock.now, f"{price}/{tick * 1e4:.0f}"
+            asyncio.run(Work(tick=tick).paid(lambda epsilon=epsilon: curator.ask(COUNT, epsilon=epsilon)))
+            found.append(clock.now - began)
+    curator.ledger.close()
+    return found
+
+
+def test_with_a_tick_replies_over_neighbours_of_very_different_size_leave_at_the_same_times(
+    tmp_path: Any, monkeypatch: Any
+) -> None:
+    """One person more, with 5,000 rows beside 120: not one reply leaves at another time, while no tick is missed. Where
+    one is, it is seen: the last two lists differ."""
+    from dpcurator.catalog.load import load
+    from dpcurator.curator.opening import refresh_all
+
+    from .conftest import clinic
+
+    times: list[list[float]] = []
+    for one_more in (0, 5000):
+        folder = tmp_path / f"{one_more}"
+        folder.mkdir()
+        place, _ = clinic(folder)
+        with (folder / "visits.csv").open("a") as file:
+            file.write("one,Leeds,40\n" * one_more)
+        refresh_all(load(place))
+        times += [replies(place, tick, monkeypatch) for tick in (0.8, 0.3)]
+    small, _, large, missed = times
+    assert small == large
+    assert all(round(seconds / 0.8, 6) == 2 for seconds in small)
+    assert missed != times[1]
+
+
 def test_work_goes_on_where_the_client_has_gone() -> None:
     done: list[int] = []
 

@@ -142,7 +142,7 @@ def test_a_stop_ends_well_and_the_next_start_goes_on(process: tuple[Process, dic
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", range(10))
+@pytest.mark.parametrize("part", range(25))
 def test_killed_fifty_times_while_asked_nothing_is_lost_and_nothing_paid_twice(part: int, tmp_path: Path) -> None:
     """Two workers; each round asks new questions at once, kills all at some moment, and asks the same again."""
     from concurrent.futures import ThreadPoolExecutor
@@ -157,8 +157,8 @@ def test_killed_fifty_times_while_asked_nothing_is_lost_and_nothing_paid_twice(p
             return None
 
     with ThreadPoolExecutor(4) as pool:
-        for number in range(5 * part, 5 * part + 5):
-            keys = [f"{number}-{part}" for part in range(4)]
+        for number in (2 * part, 2 * part + 1):
+            keys = [f"{number}-{at}" for at in range(4)]
             asked = [pool.submit(one, key) for key in keys]
             time.sleep(0.02 * (number % 15))
             server.kill()
@@ -170,5 +170,5 @@ def test_killed_fifty_times_while_asked_nothing_is_lost_and_nothing_paid_twice(p
     server.kill()
     server.log.close()
     curator = open_curator(place)
-    assert curator.budget().spent * 100 == 20
+    assert curator.budget().spent * 100 == 8
     assert curator.ledger.verify().sound

@@ -1,7 +1,7 @@
 """The description of the addresses in OpenAPI 3.1, for programs that make clients: who signs in, and what comes back.
 
 The forms of requests are the server's own (forms.py). What is said here of replies follows what the curator's `as_json`
-writes; tests/server/test_schema.py compares each reply with it, and tests/server/test_schemathesis.py many.
+writes; tests/server/test_application.py compares each reply with it, and tests/server/test_schemathesis.py many.
 """
 
 from __future__ import annotations
