@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from house import Counted, holds, opened, spent
+from house import CATALOG, ROWS, Counted, frame, holds, opened, spent
 
 import dpcurator as dp
+from dpcurator.cli.verify import verify_content
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms.noise.sums import error_of_sum
 from dpcurator.receipts.stored import releases_of
@@ -24,8 +26,6 @@ ASKED = "SELECT city, COUNT(*) AS n, AVG(age) AS a, SUM(gain) AS g FROM visits G
     pytest.param({"epsilon": 100}, marks=pytest.mark.slow), {"rho": 100, "delta": "1e-6"}])
 def test_each_release_is_paid_and_the_mean_is_of_all_of_them(tmp_path, money):
     price = {"epsilon": 1} if "epsilon" in money else {"rho": "0.1"}
-    from house import CATALOG, ROWS, frame
-
     curator = dp.open({**CATALOG, "ledger": money}, directory=tmp_path, visits=frame(ROWS), refresh=True)
     curator.cut = False
     first = curator.ask(ASKED, **price)
@@ -57,8 +57,6 @@ def test_each_release_is_paid_and_the_mean_is_of_all_of_them(tmp_path, money):
 
 def test_in_rho_nothing_is_lost_by_paying_in_parts(tmp_path):
     """The bar of the mean of k releases at rho is that of one at k rho, to within what a bound of a sum leaves."""
-    from house import CATALOG, ROWS, frame
-
     curator = dp.open({**CATALOG, "ledger": {"rho": 100, "delta": "1e-6"}}, directory=tmp_path, visits=frame(ROWS),
                       refresh=True)
     asked = "SELECT COUNT(*) AS n FROM visits"
@@ -135,3 +133,36 @@ def test_what_has_no_mean_is_refused_before_it_is_paid(tmp_path, asked, words):
     with pytest.raises(Refusal, match="by itself"):
         curator.ask("SELECT COUNT(*) AS n FROM visits", epsilon=1, sharpen=True, fresh=True)
     assert spent(curator) == 0
+
+
+def test_a_printed_mean_is_checked_by_both_verifiers(tmp_path):
+    """Each release by its receipt; the mean beside the ledger, from its integers: what was changed is found."""
+    curator = opened(tmp_path, epsilon=100)
+    for _ in range(3):
+        mean = curator.ask(ASKED, epsilon=1, sharpen=True)
+    told = mean.as_json()
+
+    def holds_(content, ledger=True):
+        beside = {"catalog": curator.catalog, "ledger": curator.ledger} if ledger else {}
+        found = verify_content(content, json.dumps(content).encode(), None, curator.key.public, **beside)
+        return found.holds, [step.name for step in found.steps if not step.holds], found.not_checked
+
+    assert holds_(told)[0], holds_(told)
+    alone = holds_(told, ledger=False)
+    assert alone[0]
+    assert any("mean" in what for what in alone[2])
+    for change in (lambda it: it["rows"][0][1].update(value=it["rows"][0][1]["value"] + 1),
+                   lambda it: it["rows"][0][1].update(error=1.0), lambda it: it["sharpened"].pop(),
+                   lambda it: it.update(confidence="9/10")):
+        forged = copy.deepcopy(told)
+        change(forged)
+        assert holds_(forged)[1] == ["mean"]
+    twice = copy.deepcopy(told)
+    twice["sharpened"][1] = twice["sharpened"][0]
+    assert "mean" in holds_(twice)[1]
+    wrong = copy.deepcopy(told)
+    wrong["sharpened"][1]["epsilon"] = "2"
+    assert not holds_(wrong)[0]
+    assert not holds_(wrong, ledger=False)[0]
+    for odd in ([], [3], ["x"], 7, "text", {"a": 1}):
+        assert not holds_(told | {"sharpened": odd})[0]

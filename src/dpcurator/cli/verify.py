@@ -18,7 +18,7 @@ from dpcurator.receipts.answers import is_printed
 from dpcurator.receipts.charges import absent, one_charge
 from dpcurator.receipts.form import Step, Verification
 from dpcurator.receipts.receipt import FORMAT, SHARING
-from dpcurator.receipts.verification import verify
+from dpcurator.receipts.verification import checked, verify
 from dpcurator.standalone.verify import LARGEST, file_steps
 from dpcurator.values import read_json
 
@@ -75,11 +75,27 @@ def verify_content(content: Any, data: bytes, declared: Any, key: str | None, **
 def _verified(content: Any, **outside: Any) -> Verification:
     """Of a receipt, or of an answer printed with --json, which holds one."""
     receipt, answer = _parts(content)
+    if answer is not None and receipt is None and isinstance(answer.get("sharpened"), list) and answer["sharpened"]:
+        return _sharpened(answer, **outside)
     if answer is None or isinstance(receipt, dict):
         return verify(receipt, **outside, answer=answer)
     made_up = "this is the answer of a rehearsal: its rows are made up, it has no receipt"
     words = made_up if answer.get("made_up") else "there is no receipt, and nothing else vouches for an answer"
     return Verification((Step("form", False, words),))
+
+
+def _sharpened(answer: Any, **outside: Any) -> Verification:
+    """Of a mean: each release that it names, and then the mean."""
+    from dpcurator.receipts.mean import check_mean
+
+    each = [verify(receipt, **outside) for receipt in answer["sharpened"]]
+    steps = [replace(step, name=f"release {n}: {step.name}") for n, one in enumerate(each, 1) for step in one.steps]
+    unchecked = [what for one in each for what in one.not_checked]
+    if all(one.holds for one in each):
+        steps.append(checked("mean", lambda: check_mean(answer, outside.get("catalog"), outside.get("ledger"))))
+    if outside.get("ledger") is None:
+        unchecked.append("that the values are the mean of these releases (the ledger tells)")
+    return Verification(tuple(steps), tuple(dict.fromkeys(unchecked)))
 
 
 def _parts(content: Any) -> tuple[Any, dict[str, Any] | None]:

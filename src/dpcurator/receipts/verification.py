@@ -22,6 +22,16 @@ from dpcurator.receipts.readings import check_readings, of_these_facts
 from dpcurator.values import Json
 
 
+def checked(name: str, claim: Callable[[], str]) -> Step:
+    """One step: what a check says, or why it fails."""
+    try:
+        return Step(name, True, claim())
+    except Wrong as wrong:
+        return Step(name, False, str(wrong))
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, DpcuratorError):
+        return Step(name, False, "this part of the receipt is malformed")
+
+
 def verify(
     receipt: Any,
     *,
@@ -50,12 +60,7 @@ def verify(
     told = Parsed(receipt)
 
     def check(name: str, claim: Callable[[], str]) -> bool:
-        try:
-            steps.append(Step(name, True, claim()))
-        except Wrong as wrong:
-            steps.append(Step(name, False, str(wrong)))
-        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, DpcuratorError):
-            steps.append(Step(name, False, "this part of the receipt is malformed"))
+        steps.append(checked(name, claim))
         return steps[-1].holds
 
     if not check("form", lambda: check_form(receipt)):

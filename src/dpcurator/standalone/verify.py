@@ -1151,6 +1151,17 @@ def entries_in(data: bytes) -> list[tuple[Any, Any]]:
     around = [isinstance(one, dict) and "format" not in one for one in every]
     return [(one.get("receipt"), one) if answer else (one, None) for one, answer in zip(every, around, strict=True)]
 
+def mean(printed: Any) -> str:
+    """A sharpened answer names releases of one question with one noise. That its values are their mean is worked out by
+    dpcurator verify, beside the ledger: the noisy numbers are in no receipt."""
+    first, *others = receipts = printed["sharpened"]
+    need(printed["receipt"] is None and len({one["request"] for one in receipts}) == len(receipts),
+         "it counts one release twice, or is a release by itself")
+    for one in others:
+        noises = [[claim for claim in part["readings"] if not overall(claim["ask"])] for part in (one, first)]
+        same([("its noise", noises[0], noises[1]), ("its plan", one["plan_sha256"], first["plan_sha256"])])
+    return f"of {len(receipts)} releases of one question, with noise of one distribution"
+
 def file_steps(data: bytes, key: str | None = None, catalog: Any = None, others: Any = (),
                keys: Any = ()) -> list[Step]:
     """Of all that a file holds, numbered where they are many; all its receipts, and the others, are of one history."""
@@ -1158,10 +1169,14 @@ def file_steps(data: bytes, key: str | None = None, catalog: Any = None, others:
         found, entries = [], entries_in(data)
     except (ValueError, RecursionError, No) as why:
         return [("file", False, f"it is no JSON of receipts: {why}".partition(" (")[0])]
+    means = [printed for _, printed in entries if printed and isinstance(printed.get("sharpened"), list)]
+    entries = [pair for one, printed in entries for pair in (
+        [(part, None) for part in printed["sharpened"]] if printed in means else [(one, printed)])]
     for n, (receipt, printed) in enumerate(entries, 1):
         beside = [one for one, _ in entries] + list(others)
         each = steps(receipt, key, catalog, printed=printed, beside=beside, keys=keys)
         found += [(f"{n}: {name}" if len(entries) > 1 else name, holds, words) for name, holds, words in each]
+    found += [step("mean", mean, printed) for printed in means]
     every = [receipt for receipt, _ in entries] + list(others)
     return found + ([step("other receipts", chain, every[0], every[1:], keys)] if len(every) > 1 else [])
 

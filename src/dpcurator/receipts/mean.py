@@ -1,0 +1,53 @@
+"""Whether a sharpened answer is the mean of the releases that it names: of one question, at one price, each by itself.
+
+Checked     Its receipts are of one plan and one noise, each of a charge of its own; beside catalog and ledger the mean
+            is made anew from the integers that the ledger holds of these charges, and compared with what is printed.
+Left        Each receipt by itself: `verify` says that of each.
+Tests       tests/curator/test_sharpen.py.
+"""
+
+from __future__ import annotations
+
+from dpcurator.catalog.model import Catalog
+from dpcurator.ledger import Ledger
+from dpcurator.ledger.keys import canonical
+from dpcurator.pricing.quote import price
+from dpcurator.receipts.answers import CORE
+from dpcurator.receipts.form import Parsed, amount_of, require
+from dpcurator.receipts.stored import releases_of
+from dpcurator.release.finish import finish
+from dpcurator.release.notes import notes
+from dpcurator.release.sharpened import check_sharpening, sharpened
+from dpcurator.values import Json
+
+
+def check_mean(answer: Json, catalog: Catalog | None, ledger: Ledger | None) -> str:
+    """answer: as `--sharpen --json` prints it. Raises Wrong."""
+    receipts = answer["sharpened"]
+    first = receipts[0]
+    require(len({one["request"] for one in receipts}) == len(receipts), "it counts one release twice")
+    for one in receipts:
+        alike = [[claim for claim in told["readings"] if claim["ask"]["what"] not in _CUT] for told in (one, first)]
+        require(canonical(alike[0]) == canonical(alike[1]), "its releases have other noise")
+        for name in ("plan_sha256", "confidence", "analyst", "data_version"):
+            require(one[name] == first[name], "its releases are of other questions")
+    if catalog is None or ledger is None:
+        return f"{len(receipts)} releases of one question, with noise of one distribution"
+    told = Parsed(first)
+    quote = price(told.plan, told.price, catalog, confidence=amount_of(first["confidence"]))
+    check_sharpening(quote)
+    held = {receipt["request"]: values for receipt, values in releases_of(quote, ledger, first["analyst"])[0]}
+    require(all(one["request"] in held for one in receipts), "the ledger holds other releases of it")
+    made, noisy = sharpened(quote, [held[one["request"]] for one in receipts])
+    rows = [[cell.as_json() for cell in row] for row in finish(made, noisy)]
+    own: Json = {
+        "columns": [output.title for output in quote.plan.outputs],
+        "shown": [output.shown for output in quote.plan.outputs], "rows": rows, "confidence": first["confidence"],
+        "notes": list(notes(quote.plan, quote.reach, quote.confidence, catalog.protects)),
+    }
+    for name in CORE:
+        require(canonical(answer[name]) == canonical(own[name]), f"its {name} are not those of the mean")
+    return f"the mean of {len(receipts)} releases, made anew from the ledger's integers"
+
+
+_CUT = ("everyone", "cut", "cut_groups")
