@@ -18,6 +18,8 @@ SWITCHES = {  # (file, name): a string that is compared with, looked up, or aske
     ("calibrate.py", "laplace"): 2,
 }
 MADE = {  # where a family is made: what a rule of composition gives, and the continuous laws to calibrate
+    ("allocation.py", "gaussian"): 1,
+    ("allocation.py", "loss_distribution"): 1,
     ("calibrate.py", "gaussian"): 3,
     ("calibrate.py", "laplace"): 1,
     ("convert.py", "pure"): 1,

@@ -7,6 +7,8 @@ Definition  In a step each row's gradient is clipped to norm C, those of a sampl
             "fixed_size": `batch` of the `rows`, anew in each step, any such set alike; neighbours replace a row.
             "shuffled": the rows, in an order drawn anew for each pass or fixed, are cut into batches, so that each row
             is in one step of a pass; neighbours have a row, or zero in the place of its gradient.
+            "allocated": each row is put in one of the ceil(rows/batch) steps of a pass, drawn by itself, evenly and
+            anew for each pass (balls and bins); neighbours add or remove a row.
             "all": every row in each step; neighbours add or remove a row.
 Promise     The composition dominates all steps together, each of which may depend on what earlier steps gave; what
             `epsilon` and `delta` then say is certified, as of any composition. Steps are epochs * rows / batch, rounded
@@ -17,10 +19,11 @@ Proof       "poisson", "fixed_size": families/poisson.py and fixed_size.py, with
             set S of B of them stays, or one of S makes place for the row, with chance q B/(N+1): a shift of at most 2
             at a rate of at most q. So a step is that of no largest batch but with the chance t of N >= B, when anything
             may be lost; or, where that is no rare event, of shift 2 throughout. t is at most exp(-n KL(B/n, q)) for n
-            others (Chernoff, Hoeffding 1963). Compositions: composition.py. "shuffled": given the order and all else, a
-            row is in one step of a pass, so the other steps are the same on both neighbours and what they give is post-
-            processing of the past; a pass is one Gaussian release of shift 1. No secrecy of the order is counted, so
-            the same holds of batches that never change. "all": Gaussian releases of shift 1.
+            others (Chernoff, Hoeffding 1963). Compositions: composition.py. "allocated": allocation.py. "shuffled":
+            given the order and all else, a row is in one step of a pass, so the other steps are the same on both
+            neighbours and what they give is post- processing of the past; a pass is one Gaussian release of shift 1. No
+            secrecy of the order is counted, so the same holds of batches that never change. "all": Gaussian releases of
+            shift 1.
 Source      Abadi et al. 2016 (DP-SGD); Chua et al. 2024 (arXiv 2411.04205: truncated Poisson samples); Chua et al. 2024
             (arXiv 2403.17673: shuffled batches are not Poisson samples).
 Checked     tests/accounting/test_training.py.
@@ -76,7 +79,8 @@ def dpsgd(
         sampling: how a batch is drawn. "poisson": each row by itself with probability batch/rows, for neighbours that
             add or remove a row. "fixed_size": `batch` of the rows, any set alike, for neighbours that replace a row.
             "shuffled": the shuffled (or fixed) order cut into batches, for a row against a gradient of zero; no
-            amplification is counted. "all": no sampling.
+            amplification is counted. "allocated": each row in one step of a pass, drawn by itself (balls and bins), for
+            neighbours that add or remove a row. "all": no sampling.
         neighbours: "add-remove" or "replace-one", of Poisson samples, which have both; other ways have the one above.
         largest_batch: int >= 1, of Poisson samples: a batch of more rows is cut down to this many, drawn among them.
 
@@ -90,7 +94,7 @@ def dpsgd(
 
     Source: Abadi et al. 2016.
     """
-    ways = {"poisson": _poisson, "fixed_size": _fixed_size, "shuffled": _shuffled, "all": _all}
+    ways = {"poisson": _poisson, "fixed_size": _fixed_size, "shuffled": _shuffled, "allocated": _allocated, "all": _all}
     if sampling not in ways:
         near = closest(str(sampling), list(ways))
         cure = f'Write sampling="{near[0]}".' if near else f"Known are {', '.join(ways)}."
@@ -150,6 +154,10 @@ def noise_multiplier(
     from dpcurator.accounting.calibrate import calibrate
     from dpcurator.numbers.roots import root_above
 
+    if sampling == "allocated":
+        raise Refusal(
+            "The noise of allocated rows is not searched for.", cure="Try some with dp.dpsgd; Poisson samples are near."
+        )
     run = dpsgd(noise_multiplier=1, batch=batch, rows=rows, rate=rate, epochs=epochs, steps=steps, sampling=sampling)
     ((loss, count),) = run.parts
     way = way_of(loss)
@@ -160,7 +168,8 @@ def noise_multiplier(
     return _up(root_above(found.loss["variance"], 10**12))
 
 
-_NEIGHBOURS = {"poisson": "add-remove", "fixed_size": "replace-one", "shuffled": None, "all": "add-remove"}
+_NEIGHBOURS = {"poisson": "add-remove", "fixed_size": "replace-one", "shuffled": None, "allocated": "add-remove",
+               "all": "add-remove"}  # fmt: skip
 _RARE = Fraction(1, 10**10)  # the chance that any batch is cut, below which that is counted as a delta
 _Run = tuple[Loss, int]
 _Way = Callable[[Fraction, Fraction, Fraction], _Run]
@@ -237,6 +246,12 @@ def _fixed_size(multiplier: Fraction, share: Fraction, steps: Fraction) -> _Run:
 
 def _shuffled(multiplier: Fraction, share: Fraction, steps: Fraction) -> _Run:
     return _gaussian(multiplier, 1), ceil(steps * share)
+
+
+def _allocated(multiplier: Fraction, share: Fraction, steps: Fraction) -> _Run:
+    from dpcurator.accounting.allocation import allocated
+
+    return allocated(multiplier, ceil(1 / share)), ceil(steps * share)
 
 
 def _all(multiplier: Fraction, share: Fraction, steps: Fraction) -> _Run:
