@@ -46,7 +46,8 @@ def held(text: str) -> dict[tuple[str, str], list[str]]:
 HELD, PLACES = held(TEXT), {row.id: row.code for row in every_row()}
 CLASSES = [("mechanism", one) for one in MECHANISMS]
 CLASSES += [("selection of keys", one) for one in SELECTIONS] + [("filter", one) for one in filters()]
-AGGREGATE_NAMES = [f"{one.function}({ARGUMENTS[one.argument]})" for one in AGGREGATES]
+AGGREGATE_NAMES = list(dict.fromkeys(
+    f"{one.function}({'x, k' if one.names else ARGUMENTS[one.argument]})" for one in AGGREGATES))
 NAMES = [("aggregate", name) for name in AGGREGATE_NAMES]
 NAMES += [("function of rows", name) for name in ROW_FUNCTIONS]
 NAMES += [("function of answers", name) for name in ON_ANSWERS]

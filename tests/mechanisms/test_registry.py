@@ -31,6 +31,7 @@ TOOLS = {  # beside the mechanisms of a room: what they have in common
     "rational_odds",
     "scores",
     "sums",
+    "top_counts",  # of the curator's own counts; tests/mechanisms/test_top_counts.py holds its promise
     "weighted_quantile",  # of the curator's own weights; tests/mechanisms/test_weighted_quantile.py holds its promise
 }
 SHARED = {"rule"}  # of the selections: what they have in common
