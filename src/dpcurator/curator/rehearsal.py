@@ -8,7 +8,8 @@ What is made up: as many units as are declared (`units`, `expected_units`, else 
 be more than MOST_ROWS. A unit has rows in one to max_groups places, one to max_rows rows in each; now and then more, so
 that scaling down is rehearsed too. What rows are grouped by is the same within a place: listed keys, or words nobody
 could take for data, some far more often than others. Numbers and dates are humped within their bounds, now and then at
-an end or beyond. A few values are missing. In a column with per_unit = 1 all rows of a unit are alike. Checked in
+an end or beyond. A few values are missing. In a column with per_unit = 1 all rows of a unit are alike. A public table
+has as many rows as it has values to list. Checked in
 tests/curator/test_rehearsal.py.
 """
 
@@ -110,12 +111,24 @@ def rehearsal_notes(quote: Quote, found: Rehearsed, *, unpriced: bool) -> tuple[
 
 def made_up(catalog: Catalog, table: Table, only: Collection[str] | None = None) -> dict[str, list[Value]]:
     """A made-up table: {physical column: values}, of these columns or of all. A function of the catalog alone."""
+    wanted = [(number, column, _luck(catalog, table, column.name)) for number, column in enumerate(table.columns)
+              if only is None or f"c{number}" in only]
+    if not table.private:
+        size = max((len(column.keys or ()) for column in table.columns), default=0) or _LISTED
+        size = min(size, _most_rows(table))
+        return {f"c{number}": _listed_values(column, luck, size) for number, column, luck in wanted}
     places = _Places.of(catalog, table)
-    return {
-        f"c{number}": places.values(column, _luck(catalog, table, column.name), owner=column.name == table.unit)
-        for number, column in enumerate(table.columns)
-        if only is None or f"c{number}" in only
-    }
+    return {f"c{number}": places.values(column, luck, owner=column.name == table.unit)
+            for number, column, luck in wanted}
+
+
+def _listed_values(column: Column, luck: random.Random, size: int) -> list[Value]:
+    """Of a public table: each of its values as often as the others, or as often as a refresh has read, if less. So a
+    join makes about as many rows of one as it does for real."""
+    values = list(column.keys or _distinct(column)[:_LISTED])
+    luck.shuffle(values)
+    most = 1 if column.unique else column.most or size
+    return [values[at % len(values)] if at // len(values) < most else None for at in range(size)]
 
 
 def made_up_keys(column: Column) -> tuple[Value, ...]:
