@@ -201,7 +201,8 @@ class Line:
         status, content, *headers = reply
         text = (content if isinstance(content, str) else json.dumps(content)).encode()
         signed = {} if self.key is None else {SIGNED: Exchange(
-            request.headers.get(ONCE, ""), request.method, request.url.path, request.content,
+            request.headers.get(ONCE, ""), request.headers.get("authorization", "")[7:].rpartition(".")[0],
+            request.method, request.url.path, request.content,
             request.headers.get("idempotency-key", ""), status, text,
         ).signed_by(self.key)}
         return httpx.Response(status, content=text, headers=signed | (headers[0] if headers else {}))
@@ -348,13 +349,15 @@ class Between(httpx.HTTPTransport):
     """Stands between a client and its server: gives the reply to the first request to each later one, if told to; or
     changes what is asked, or how the reply begins."""
 
-    def __init__(self, how: str) -> None:
+    def __init__(self, how: str, other: str) -> None:
         super().__init__()
-        self.how, self.kept = how, list[httpx.Response]()
+        self.how, self.kept, self.other = how, list[httpx.Response](), f"Bearer {other}"
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         if self.how == "replays" and self.kept:
             return self.kept[0]
+        if self.how == "asks as another":
+            request.headers["Authorization"] = self.other
         if self.how == "asks otherwise":
             content = request.content.replace(b"age < 41", b"age < 43")
             request = httpx.Request(request.method, request.url, headers=request.headers, content=content)
@@ -366,11 +369,11 @@ class Between(httpx.HTTPTransport):
         return reply
 
 
-@pytest.mark.parametrize("how", ["passes on", "replays", "asks otherwise", "says otherwise"])
+@pytest.mark.parametrize("how", ["passes on", "replays", "asks otherwise", "says otherwise", "asks as another"])
 def test_with_the_key_no_other_reply_takes_the_place_of_the_one_to_this_request(how: str, served: Served) -> None:
     """A true, signed answer of the same account, to another question or to the same one before, is none to this."""
     question, asked = "SELECT COUNT(*) AS n FROM visits WHERE age < 41", {"epsilon": "0.01"}
-    between = Between(how)
+    between = Between(how, served.token["bob"])
     with httpx.Client(base_url=served.url, headers={"Authorization": f"Bearer {served.token['ana']}"},
                       transport=between) as client:
         remote = Remote(client, served.url, served.curator().key.public)
@@ -427,7 +430,8 @@ def test_a_client_follows_the_keys_that_follow_its_own_and_no_others(serve: Any)
             if request.url.path == "/v1/key":
                 return httpx.Response(200, json={"public_key": thief.public, "chain": chain})
             text = json.dumps({"text": "all is well"}).encode()
-            signed = Exchange(request.headers[ONCE], request.method, request.url.path, request.content, "", 200, text)
+            signed = Exchange(request.headers[ONCE], "", request.method, request.url.path, request.content, "", 200,
+                              text)
             return httpx.Response(200, content=text, headers={SIGNED: signed.signed_by(thief)})
 
         client = httpx.Client(base_url="https://dp.example", transport=httpx.MockTransport(between))

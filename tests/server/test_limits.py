@@ -61,6 +61,14 @@ def test_a_body_with_two_lengths_is_refused_and_what_follows_is_no_request(serve
     assert found.count(b"HTTP/1.1 ") == found.count(b"HTTP/1.1 400") == 1
 
 
+def test_a_header_that_is_there_twice_is_refused(served: Served) -> None:
+    """One of the two would be obeyed, and the reply signed for the other."""
+    for twice in (b"Idempotency-Key: a\r\nIdempotency-Key: b\r\n", token(served), b"Dpcurator-Nonce: a\r\n" * 2):
+        extra = token(served) + twice
+        assert b" 400 " in raw(served.url, head(2, extra), b"{}").split(b"\r\n")[0]
+    assert b"there twice" in raw(served.url, head(0, token(served) * 2))
+
+
 def test_a_head_past_the_limit_is_refused(served: Served) -> None:
     bomb = b"".join(b"x-%d: %s\r\n" % (number, b"y" * 1000) for number in range(40))
     assert b" 431 " in raw(served.url, head(0, bomb)).split(b"\r\n")[0]  # in one piece

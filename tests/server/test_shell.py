@@ -121,6 +121,18 @@ def test_json_holds_nothing_that_a_terminal_obeys(capsys: Any) -> None:
     assert "é 東" in printed
 
 
+def test_a_terminal_is_shown_no_command_whatever_the_format(capsys: Any, monkeypatch: Any) -> None:
+    import sys
+
+    from dpcurator.cli.application import show
+
+    show("a,\x1b[31m\n\u202eb")
+    assert capsys.readouterr().out == "a,\x1b[31m\n\u202eb\n"  # into a file or a pipe: as it is
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    show("a,\x1b[31m\n\u202eb ±1")
+    assert capsys.readouterr().out == "a,\\x1b[31m\n\\u202eb ±1\n"
+
+
 def test_without_a_server_commands_are_of_the_catalog_here(there: Served, capsys: Any) -> None:
     assert run(capsys, "--server", there.url, "budget").code == 0
     assert "no such catalog" in run(capsys, "budget").err

@@ -21,6 +21,7 @@ import typer
 from dpcurator.cli.place import PLACE, disconnected, require_at_a_distance
 from dpcurator.cli.usage import Command, Group
 from dpcurator.errors import DpcuratorError, Fault, Misconfigured
+from dpcurator.numbers.text_table import printable
 
 if TYPE_CHECKING:
     from dpcurator.ledger import Ledger
@@ -135,7 +136,10 @@ def _escaped(letter: str) -> str:
 
 
 def show(text: object) -> None:
-    """Print, whatever the terminal's encoding can hold. Raises Misconfigured where it cannot be written."""
+    """Print, whatever the terminal's encoding can hold; to a terminal, with what it would obey or hide as escapes.
+    Raises Misconfigured where it cannot be written."""
+    if sys.stdout is not None and sys.stdout.isatty():
+        text = "".join(letter if letter in "\n\t" else printable(letter) for letter in str(text))
     try:
         try:
             print(text, flush=True)

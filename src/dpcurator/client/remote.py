@@ -308,7 +308,7 @@ class Remote:
         last: Json = {}
         for line in self._told_lines("/v1/refresh", {} if version is None else {"version": version}):
             if {"table", "rows", "part"} <= set(line) and progress is not None:
-                progress(str(line["table"]), line["rows"], line["part"])
+                progress(_lines(line["table"]), line["rows"], line["part"])
             last = line
         if "error" in last:
             raise _error(last, self._place)
@@ -416,12 +416,16 @@ class Remote:
         if signer not in {self._key, *given_up(self._chain)}:
             self._follow()
         found = verify(sent["receipt"], public_key=self._key, answer=sent, keys=self._chain)
-        mine = self._client.headers.get("authorization", "").removeprefix("Bearer ").rpartition(".")[0]  # name.secret
-        if not found.holds or mine not in ("", sent["receipt"].get("analyst", mine)):
+        if not found.holds or self._mine not in ("", sent["receipt"].get("analyst", self._mine)):
             raise Misconfigured(
                 "the answer does not hold against the key that was given.", where=self._place,
                 cure="Do not use it: ask the steward which key is right, and who stands between.",
             )
+
+    @property
+    def _mine(self) -> str:
+        """The account, by its token: name.secret."""
+        return str(self._client.headers.get("authorization", "")).removeprefix("Bearer ").rpartition(".")[0]
 
     def _sent(self, method: str, path: str, body: Json | None = None, key: str | None = None) -> Any:
         import httpx
@@ -442,7 +446,7 @@ class Remote:
                 if reply.status_code not in _AGAIN or wait is None or not _busy(reply):
                     found = self._content(reply)
                     if self._key is not None:
-                        self._signed(reply, Exchange(headers[ONCE], method, path, content or b"", key or "",
+                        self._signed(reply, Exchange(headers[ONCE], self._mine, method, path, content or b"", key or "",
                                                      reply.status_code, reply.content))
                     return found
             self._pause(wait or 0)

@@ -2,8 +2,8 @@
 
 A receipt says what was asked as a plan, which only the catalog makes of a text. So whoever stands between, and has
 earlier answers, could send one of them for another question. A client that was given the public key therefore sends a
-number used once; the signature is over that number, the method, the address, the request's body and key, and the
-reply's status and body. Its first field says what is signed, so it is no receipt's.
+number used once; the signature is over that number, the account, the method, the address, the request's body and key,
+and the reply's status and body. Its first field says what is signed, so it is no receipt's.
 Checked in tests/server/test_client.py.
 """
 
@@ -24,9 +24,11 @@ IS_ONCE: Final = re.compile("[0-9a-f]{32}")
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A request and its reply. path: with its query; request_id: the Idempotency-Key, or ""."""
+    """A request and its reply. account: whose the request was taken for; path: with its query; request_id: the
+    Idempotency-Key, or ""."""
 
     once: str
+    account: str
     method: str
     path: str
     request: bytes
@@ -36,9 +38,9 @@ class Exchange:
 
     def _message(self, public: str) -> bytes:
         return canonical({
-            "format": "dpcurator reply 1", "public_key": public, "nonce": self.once, "method": self.method,
-            "path": self.path, "request": sha256(self.request).hexdigest(), "request_id": self.request_id,
-            "status": self.status, "reply": sha256(self.reply).hexdigest(),
+            "format": "dpcurator reply 1", "public_key": public, "nonce": self.once, "account": self.account,
+            "method": self.method, "path": self.path, "request": sha256(self.request).hexdigest(),
+            "request_id": self.request_id, "status": self.status, "reply": sha256(self.reply).hexdigest(),
         })
 
     def signed_by(self, key: SigningKey) -> str:

@@ -171,8 +171,7 @@ def _public(app: FastAPI) -> None:
     async def key(request: Request) -> Json:
         def work() -> Json:
             standing = request.app.state.standing
-            chain = [link.as_json() for link in standing.ledger().key_chain()]
-            return {"public_key": standing.key().public, "chain": chain}
+            return {"public_key": standing.key().public, "chain": [link.as_json() for link in standing.chain()]}
 
         return dict(await run_in_threadpool(guarded(work)))
 
@@ -191,7 +190,7 @@ def _public(app: FastAPI) -> None:
             curator = _curator(request)
             receipt = content.get("receipt", content) if isinstance(content, dict) else content
             return verified(receipt, catalog=curator.catalog, public_key=curator.key.public, signed=True,
-                            keys=curator.ledger.key_chain()).as_json()
+                            keys=request.app.state.standing.chain()).as_json()
 
         return dict(await _free(request, work))
 

@@ -37,6 +37,7 @@ LARGEST_HEAD: Final = 16 * 1024  # bytes of a request's line and headers
 SLOWEST_BODY: Final = 20.0  # seconds for a body to arrive
 MOST_WAITING: Final = 64
 MOST_HELD: Final = 32 << 20  # bytes of bodies at a time
+_ONCE: Final = (b"authorization", b"idempotency-key", ONCE.lower().encode(), b"content-type", b"content-encoding")
 _LATER: Final = {"Retry-After": "5", "Connection": "close"}
 _SAFE: Final = (
     (b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"), (b"x-frame-options", b"DENY"),
@@ -164,6 +165,9 @@ class Guard:
         if b"content-length" in names and b"transfer-encoding" in names:
             # A proxy in front may go by the other one: then what is one's body to it is the next one's request here.
             return plain(400, "a request says how long its body is in one way.", headers={"Connection": "close"})
+        if any(sum(name == once for name, _ in scope["headers"]) > 1 for once in _ONCE):
+            # Of two, one would be obeyed and the other signed for.
+            return plain(400, "a header of a request is there twice.", headers={"Connection": "close"})
         told = names.get(b"content-length", b"0")
         too_large = plain(413, f"a body has at most {self.largest:,} bytes.", headers={"Connection": "close"})
         if not told.isdigit() or len(told) > 18 or int(told) > self.largest:
@@ -204,7 +208,8 @@ class Guard:
         request_id = names.get("idempotency-key", "")
 
         async def signed(status: int, reply: bytes) -> str:
-            exchange = Exchange(once, scope["method"], path, body, request_id, status, reply)
+            account = scope.get("state", {}).get("account", "")
+            exchange = Exchange(once, account, scope["method"], path, body, request_id, status, reply)
             return await run_in_threadpool(lambda: exchange.signed_by(own()))
 
         return signed

@@ -13,6 +13,7 @@ from dpcurator.catalog.load import load
 from dpcurator.curator.curator import Curator
 from dpcurator.curator.opening import KEY, curator_of, key_of, ledger_of
 from dpcurator.ledger import Ledger
+from dpcurator.ledger.key_chain import Link
 from dpcurator.ledger.keys import SigningKey
 
 Stamp = tuple[int, int, int]
@@ -27,7 +28,7 @@ class Standing:
         self.place, self.tick = catalog, tick
         self._lock = threading.Lock()
         self._curator: tuple[Stamps, Curator] | None = None
-        self._ledger: tuple[Stamps, SigningKey, Ledger] | None = None
+        self._ledger: tuple[Stamps, SigningKey, Ledger, tuple[Link, ...]] | None = None
         self.state = load(catalog).state
 
     def curator(self) -> Curator:
@@ -44,17 +45,22 @@ class Standing:
         """Where accounts and answers are; it needs no snapshot."""
         return self._opened()[1]
 
+    def chain(self) -> tuple[Link, ...]:
+        """How the key followed earlier ones."""
+        return self._opened()[2]
+
     def key(self) -> SigningKey:
         """What replies are signed with, as receipts are."""
         return self._opened()[0]
 
-    def _opened(self) -> tuple[SigningKey, Ledger]:
+    def _opened(self) -> tuple[SigningKey, Ledger, tuple[Link, ...]]:
         with self._lock:
             now = self._stamps()
             if self._ledger is None or self._ledger[0] != now:
                 declaration = load(self.place)
                 key = key_of(declaration)
-                self._ledger = now, key, ledger_of(declaration, key)
+                ledger = ledger_of(declaration, key)
+                self._ledger = now, key, ledger, ledger.key_chain()
             return self._ledger[1:]
 
     def _stamps(self) -> Stamps:
