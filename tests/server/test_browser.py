@@ -373,6 +373,7 @@ def test_the_steward_reads_the_data_and_sees_who_spent_what(desk: Desk, served: 
     page.click("button.primary")
     page.wait_for_selector(".report")
     assert "these counts are private" in page.inner_text(".report")
+    page.click("text=Back to the data")
     page.click("text=Work it out")
     page.wait_for_selector("text=The ledger holds")
     page.click("nav >> text=Budget")

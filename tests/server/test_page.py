@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+import time
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -38,7 +39,8 @@ ALLOWED: dict[str, frozenset[str]] = {
     **dict.fromkeys(("GET /static/{name}", "GET /sign-in", "POST /sign-in", "POST /sign-out", "GET /verify",
                      "POST /verify"), ALL | {"nobody"}),
     **dict.fromkeys(("GET /", "POST /ask", "POST /ask/check", "POST /ask/rehearse", "POST /ask/why", "GET /tables",
-                     "GET /answers", "GET /answers/{name}", "GET /answers/{name}/{number}/{kind}", "GET /budget"), ALL),
+                     "GET /answers", "GET /answers/{name}", "GET /answers/{name}/{number}/{kind}",
+                     "GET /receipts/{name}", "GET /budget"), ALL),
     **dict.fromkeys(("GET /log", "POST /log/recompute"), READERS),
     **dict.fromkeys(("GET /data", "POST /data/refresh", "POST /data/reopen", "GET /people", "POST /people"), STEWARD),
 }
@@ -187,6 +189,11 @@ def test_an_auditor_looks_and_asks_nothing(browse: Browse, served: Served) -> No
     assert "SELECT" not in log
     assert "The ledger holds" in auditor.post("/log/recompute").text
     assert "SELECT city" in browse("stu").get("/log").text
+    receipts = [link for link in auditor.get("/log").links if link.startswith("/receipts/")]
+    found = auditor.client.get(receipts[0])
+    assert served.curator().verify(found.json()).holds
+    assert found.headers["content-disposition"].startswith("attachment")
+    assert browse("bob").client.get(receipts[0]).status_code == 400  # ana's
 
 
 # Signing in
@@ -428,6 +435,21 @@ def test_the_steward_reads_the_data_again_and_sees_the_report(browse: Browse) ->
     assert "1 to 80 letters" in steward.post("/data/refresh", version="/").text
     assert "It was not closed" in steward.post("/data/reopen").text
     assert "The ledger holds" in steward.post("/log/recompute").text
+
+
+def test_while_data_is_read_the_page_goes_on(browse: Browse, monkeypatch: Any) -> None:
+    from dpcurator.curator import opening
+    from dpcurator.errors import Misconfigured
+
+    def refresh(declaration: Any, progress: Any, name: Any) -> Any:
+        progress("<b>visits", 1234, 0.5)
+        time.sleep(0.5)
+        raise Misconfigured("the source is gone.", where="visits.csv", cure="Put it back.")
+
+    steward = browse("stu")
+    monkeypatch.setattr(opening, "refresh_all", refresh)
+    told = steward.post("/data/refresh").text
+    assert "<b>visits: 1,234 rows, 50 % the source is gone. visits.csv Put it back." in told
 
 
 def test_after_a_fault_the_steward_takes_questions_again(browse: Browse, served: Served, monkeypatch: Any) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -38,32 +39,52 @@ async def send(
     request: Request, account: Account | None, method: str, path: str, body: Json | str | None = None, **query: str
 ) -> Reply:
     """The reply of an address to this account; None: to nobody in particular. body: a text is sent as it is."""
-    headers = [(b"content-type", b"application/json")]
+    reply = Reply(500, _FAILED)
+    async for line in lines(request, account, method, path, body, **query):
+        reply = line
+    return reply
+
+
+async def lines(
+    request: Request, account: Account | None, method: str, path: str, body: Json | str | None = None, **query: str
+) -> AsyncIterator[Reply]:
+    """The same, of an address that replies in lines of JSON: each of them, as it comes."""
     scope: dict[str, Any] = {
         "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": method, "scheme": "http",
         "path": path, "raw_path": path.encode(), "query_string": urlencode(query).encode(), "root_path": "",
-        "headers": headers, "client": None, "server": None, "state": {}, INSIDE: account,
+        "headers": [(b"content-type", b"application/json")], "client": None, "server": None, "state": {},
+        INSIDE: account,
     }
     text = "" if body is None else body if isinstance(body, str) else json.dumps(body)
-    content, status, parts = text.encode(), 500, bytearray()
-    sent = False
+    parts: asyncio.Queue[bytes | None] = asyncio.Queue()
+    status, sent = 500, False
 
     async def receive() -> Json:
         nonlocal sent
         if sent:
             await asyncio.Event().wait()  # it does not hang up
         sent = True
-        return {"type": "http.request", "body": content, "more_body": False}
+        return {"type": "http.request", "body": text.encode(), "more_body": False}
 
     async def take(message: Any) -> None:
         nonlocal status
         if message["type"] == "http.response.start":
             status = message["status"]
-        parts.extend(message.get("body", b""))
+        await parts.put(message.get("body", b""))
 
-    try:
-        await request.app(scope, receive, take)
-    except Exception:  # told already, in constant words; its own may hold what was asked
-        if not parts:
-            return Reply(500, _FAILED)
-    return Reply(status, json.loads(bytes(parts).splitlines()[-1]))
+    async def asked() -> None:
+        try:
+            await request.app(scope, receive, take)
+        except Exception:  # told already, in constant words; its own may hold what was asked
+            pass
+        finally:
+            await parts.put(None)
+
+    task, held = asyncio.ensure_future(asked()), b""
+    while (part := await parts.get()) is not None:
+        *whole, held = (held + part).split(b"\n")
+        for line in filter(None, whole):
+            yield Reply(status, json.loads(line))
+    await task
+    if held:
+        yield Reply(status, json.loads(held))

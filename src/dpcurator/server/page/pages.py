@@ -274,7 +274,19 @@ async def file(visit: Visit) -> Response:
         text = await run_in_threadpool(lambda: to_csv(answer_from(told)))
     else:
         text = _json(told if kind == "json" else told["receipt"])
-    called = _called(answer_from(told).receipt_id or "answer", kind)
+    return _file(text, _called(answer_from(told).receipt_id or "answer", kind), kind)
+
+
+async def receipt(visit: Visit) -> Response:
+    """The signed receipt of an answer, as a file; for an auditor, of anybody's."""
+    name = visit.request.path_params["name"]
+    reply = await visit.send("GET", f"/v1/receipts/{name}")
+    if not reply.fine:
+        return await visit.wrong(reply)
+    return _file(_json(reply.content), _called(name[:12], "receipt"), "receipt")
+
+
+def _file(text: str, called: str, kind: str) -> Response:
     return Response(text + "\n", 200, {**SAFE, "content-disposition": f'attachment; filename="{called}"'}, _FILES[kind])
 
 
@@ -329,6 +341,7 @@ PAGES: Final = (
     Row("GET", "/answers", ANYONE, answers),
     Row("GET", "/answers/{name}", ANYONE, answer),
     Row("GET", "/answers/{name}/{number}/{kind}", ANYONE, file),
+    Row("GET", "/receipts/{name}", ANYONE, receipt),
     Row("GET", "/budget", ANYONE, budget),
     Row("GET", "/verify", (), verify_page),
     Row("POST", "/verify", (), verify),

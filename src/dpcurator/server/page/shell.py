@@ -7,7 +7,7 @@ tests/server/test_page.py.
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
@@ -23,7 +23,7 @@ from dpcurator.errors import DpcuratorError, Misconfigured
 from dpcurator.ledger.accounts import Account
 from dpcurator.server.access import ANALYST, AUDITOR, STEWARD, require
 from dpcurator.server.page.charts import share
-from dpcurator.server.page.inside import Reply, send
+from dpcurator.server.page.inside import Reply, lines, send
 from dpcurator.server.page.sessions import Sessions
 from dpcurator.server.page.visitor import Visitor, fields_of, visitor_of
 from dpcurator.server.replies import problem
@@ -69,16 +69,24 @@ class Visit:
         """The reply of the server's own address to this account."""
         return await send(self.request, self.account, method, path, body, **query)
 
+    def lines(self, method: str, path: str, body: Json | str | None = None) -> AsyncIterator[Reply]:
+        """The same, of an address that replies in lines."""
+        return lines(self.request, self.account, method, path, body)
+
     async def page(self, template: str, status: int = 200, **more: Any) -> Response:
         """A template as HTML, with what every page says. A part of a page is never an error to the browser: it is one
         to be read."""
+        text = await self.written(template, **more)
+        response = HTMLResponse(text, 200 if self.is_part else status, dict(SAFE))
+        return self.visitor.sent_with(self.request, response)
+
+    async def written(self, template: str, **more: Any) -> str:
+        """A template as HTML."""
         shown = {
             "account": self.account, "role": self.role, "form": self.visitor.form, "asset": asset, "here":
             self.request.url.path, "htmx": json.dumps(_HTMX), **more,
         }
-        text = await run_in_threadpool(lambda: environment().get_template(template).render(shown))
-        response = HTMLResponse(text, 200 if self.is_part else status, dict(SAFE))
-        return self.visitor.sent_with(self.request, response)
+        return await run_in_threadpool(lambda: environment().get_template(template).render(shown))
 
     async def wrong(self, reply: Reply) -> Response:
         """The page of an error."""

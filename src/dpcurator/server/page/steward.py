@@ -5,19 +5,24 @@ Each is a reply of the steward's addresses, laid out. Checked in tests/server/te
 
 from __future__ import annotations
 
+import time
+from collections.abc import AsyncIterator
 from fractions import Fraction
 from typing import Any, Final
 
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from dpcurator.numbers import decimal_text
 from dpcurator.server.access import AUDITOR, STEWARD
 from dpcurator.server.page.charts import Spent, share, spending
-from dpcurator.server.page.shell import Row, Visit
+from dpcurator.server.page.inside import Reply
+from dpcurator.server.page.shell import SAFE, Row, Visit
 from dpcurator.server.page.words import when
 from dpcurator.values import Json
 
 _PAGE: Final = 100  # events of the history on a page
+_EVERY: Final = 2.0  # seconds between two lines of how far a refresh is
+_HERE: Final = "<!-- here -->"
 _MOST_READ: Final = 20  # replies of a thousand events each, for the picture of what all spent
 
 
@@ -29,7 +34,7 @@ async def data(visit: Visit) -> Response:
 
 async def _data(visit: Visit, **done: Any) -> Response:
     check, budget = await visit.send("GET", "/v1/check"), await visit.send("GET", "/v1/budget")
-    shown = {"report": None, "problem": None, "done": "", "ledger": None, **done}
+    shown = {"problem": None, "done": "", "ledger": None, **done}
     return await visit.page(
         "data.html", check=check.content if check.fine else None, fault=None if check.fine else check.content,
         life=budget.content["life"] if budget.fine else "", **shown,
@@ -37,13 +42,28 @@ async def _data(visit: Visit, **done: Any) -> Response:
 
 
 async def refresh(visit: Visit) -> Response:
+    """The page goes on as the data is read, so that neither a proxy nor a person gives it up."""
     version = visit.fields.get("version", "").strip()
-    reply = await visit.send("POST", "/v1/refresh", {"version": version} if version else {})
-    if not reply.fine or "error" in reply.content:  # its reply has begun by the time that it fails
-        return await _data(visit, problem=reply.content)
-    if reply.content.get("read") is False:
-        return await _data(visit, done=f"A version called {reply.content['name']} is in force: nothing was read.")
-    return await _data(visit, report=reply.content["text"])
+    lines = visit.lines("POST", "/v1/refresh", {"version": version} if version else {})
+    first = await anext(lines)
+    if not first.fine:
+        return await _data(visit, problem=first.content)
+    if first.content.get("read") is False:
+        return await _data(visit, done=f"A version called {first.content['name']} is in force: nothing was read.")
+    return StreamingResponse(_reading(visit, first.content, lines), 200, dict(SAFE), "text/html; charset=utf-8")
+
+
+async def _reading(visit: Visit, line: Json, lines: AsyncIterator[Reply]) -> AsyncIterator[str]:
+    begin, _, end = (await visit.written("reading.html", here="/data")).partition(_HERE)
+    yield begin
+    told = -_EVERY
+    while "report" not in line and "error" not in line:
+        if time.monotonic() - told >= _EVERY:
+            told = time.monotonic()
+            yield await visit.written("_progress.html", **line)
+        line = (await anext(lines)).content
+    yield await visit.written("_report.html", report=line.get("text"), problem=None if "report" in line else line)
+    yield end
 
 
 async def reopen(visit: Visit) -> Response:
