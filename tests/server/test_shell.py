@@ -73,6 +73,10 @@ def test_a_table_is_described_there_too(there: Served, capsys: Any) -> None:
     assert told.code == 0, told.out
     assert {one["column"] for one in told.json["columns"]} == {"city", "age"}
     assert "rows" in run(capsys, "--server", there.url, "describe", "visits", "--epsilon", "0.05", "--no-cut").out
+    assert "COUNT(" in run(capsys, "--server", there.url, "bounds", "visits.age", "--sql").out
+    found = run(capsys, "--server", there.url, "bounds", "visits.age", "--epsilon", "0.05", "--json")
+    assert found.code == 0, found.out
+    assert found.json["answer"]["cost"] == "0.05"
     wrong = run(capsys, "--server", there.url, "describe", "visit", "--epsilon", "0.05")
     assert (wrong.code, "There are" in wrong.err) == (2, True)
 

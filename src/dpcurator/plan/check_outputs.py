@@ -20,6 +20,7 @@ from dpcurator.plan.sets import MOST_MARKS, added_over, adds_up
 MOST_LEVELS: Final = 150  # SQL's have at most 64, twice that where an alias stands for one, and a chain of ANDs ten
 MOST_PARTS: Final = 100_000
 MOST_PLACES: Final = 30  # of ROUND
+MOST_NAMES: Final = 10_000  # of the most frequent in one group, and groups in which they are chosen
 MOST_SETS: Final = 64  # of columns that an answer has totals over
 MANY: Final = 10**9
 _KEYS: Final = {
@@ -130,6 +131,8 @@ def _names(plan: Plan) -> None:
     for call in plan.calls:
         if call.among is not None and (not grouped.listed or grouped.keys % call.among):
             raise _Misfit("keys are named among others than there are")
+        if call.among is not None and max(call.top or 0, grouped.keys // call.among) > MOST_NAMES:
+            raise _Misfit("too many keys are named, or in too many groups")
 
 
 def _many(limits: tuple[int, int], families: Sequence[str]) -> bool:

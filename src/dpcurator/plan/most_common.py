@@ -27,12 +27,12 @@ from dpcurator.errors import Refusal
 from dpcurator.language.functions import ROW_FUNCTIONS
 from dpcurator.language.question import Call, Item, Literally, Ordering, Question, Syntax, walk
 from dpcurator.language.render import words
+from dpcurator.plan.check_outputs import MOST_NAMES as MOST
 from dpcurator.plan.nodes import AggregateCall, Apply, Ask, Bounded, Given, Key, Order, Plan, Post, Result
 from dpcurator.plan.stability import stability, weights
 from dpcurator.values import Currency
 
 FUNCTION: Final = "TOP_K"
-MOST: Final = 10_000  # names
 _COUNTED: Final = Call("COUNT", star=True)
 
 
@@ -139,6 +139,11 @@ def named_among(wanted: Wanted, source: Bounded, call: AggregateCall, currency: 
     among = _among(wanted, source)
     if among < 2 or not grouped.keys or distinct_values:
         return None
+    if grouped.keys // among > MOST:
+        raise Refusal(
+            f"names of the most frequent are chosen within {grouped.keys // among:,} groups; the limit is {MOST:,}.",
+            cure="Group by fewer columns, or by fewer keys.",
+        )
     reach, top = stability(source), min(wanted.top, among)
     lam = weights(Ask("units" if call.function.endswith(" DISTINCT") else "rows"), reach)
     if not wanted.within and top > lam * (2 if currency == "rho" else 1):

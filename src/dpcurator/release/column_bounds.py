@@ -82,7 +82,7 @@ def asked_of(tables: Any, name: str, share: Spelled | None) -> Asked:
         cure = f"Of dates ask for {ends}." if one.type in ("date", "timestamp") else "Name a column of numbers."
         raise Refusal(f"{printable(column)!r} {of}, and bounds are found of numbers.", cure=cure)
     part = SHARE if share is None else between_0_and_1(share, name="share", like="0.05")
-    if part >= Fraction(1, 2) or part.denominator > FINEST:
+    if part >= Fraction(1, 2) or (part * FINEST).denominator > 1:
         raise Refusal("share is how many of the rows may lie beyond each end: below a half, of six places at most.",
                       cure="Write it as in 0.05.")
     return Asked(found, one, part)
