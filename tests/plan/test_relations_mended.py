@@ -59,7 +59,7 @@ MENDED = [  # what is said of it; the refusal holds the cure as a program applie
     ("SELECT COUNT(*) FROM (SELECT pid, ROW_NUMBER() OVER (PARTITION BY pid ORDER BY day ROWS BETWEEN 1 PRECEDING AND "
      "CURRENT ROW) AS n FROM visits) WHERE n = 1", "no frame of rows"),
     # others
-    (f"{COUNT} JOIN (SELECT DISTINCT city FROM cities WHERE people > 3) AS c USING (city)", "of its own"),
+    (f"{COUNT} JOIN (SELECT DISTINCT city FROM cities WHERE people > 3) AS c USING (city)", "over a public table"),
 ]
 
 

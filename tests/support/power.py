@@ -208,7 +208,6 @@ SAMPLED: Final[dict[str, int]] = {
     "curator/test_rehearsal.py::test_it_answers_free_without_data_and_leaves_the_ledger_as_it_was": 3,
     "curator/test_rehearsal.py::test_the_engine_says_what_the_reference_says": 1,
     "curator/test_relations.py::test_every_feature_has_every_relation": 2,
-    "curator/test_versions.py::test_names_that_are_words": 3,
     "engines/test_by_hand.py::test_a_mistake_in_the_query_fails_a_table": 2,
     "engines/test_chosen.py::TestChosen::test_a_unit_keeps_its_first_keys_by_md5": 12,
     "engines/test_chosen.py::test_a_mistake_in_choosing_fails_a_table": 2,

@@ -191,7 +191,8 @@ def stored(source: Named, catalog: Catalog, aggregates: Collection[str]) -> Scen
     if not table.private:
         raise Refusal(
             f"{show(table.name)} is a public table: its contents need no curator.", where=source.at,
-            cure=f"Private tables: {', '.join(quote(t.name) for t in private) or 'none'}.",
+            cure=f"Join it, or several one after the other, to a private table: FROM {quote(private[0].name)} JOIN "
+            f"{quote(table.name)} ON one.column = other.column." if private else "The steward declares private tables.",
         )
     unit = None if table.unit == EACH_ROW else table.unit
     index = None if unit is None else [column.name for column in table.columns].index(unit)
