@@ -125,8 +125,9 @@ def test_a_large_price_is_asked_about_and_a_typed_one_is_not_paid_by_enter(desk:
     assert "50% of all there is" in asked[0]
     page.click("text=Another price")
     page.fill("input[name=amount]", "0.5")
-    with page.expect_response("**/ask/rehearse"):
-        page.press("input[name=amount]", "Enter")
+    page.press("input[name=amount]", "Enter")
+    assert page.inner_text("button.primary") == "Ask, and pay epsilon 0.5"
+    page.locator(".rehearsed", has_text="for real: epsilon 0.5,").wait_for()
     assert page.inner_text("button.primary") == "Ask, and pay epsilon 0.5"
     assert spent(served, "bob") == before
     write(page, COUNT + " ")  # looked at again, the price stays
@@ -358,6 +359,8 @@ def test_a_new_account_signs_in_and_is_signed_out_when_its_token_is_revoked(desk
     kim.fill("input[name=amount]", "0.25")
     kim.click("text=Ask, and pay epsilon 0.25")
     kim.wait_for_selector("#answer svg")
+    kim.wait_for_timeout(700)  # until no look at a price is waiting
+    kim.wait_for_load_state("networkidle")
     steward.locator(".person", has_text="kim").locator("text=Let nobody sign in").click()
     steward.wait_for_selector("text=kim signs in no more")
     write(kim, COUNT + " ")

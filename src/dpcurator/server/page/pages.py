@@ -154,7 +154,9 @@ async def rehearse(visit: Visit) -> Response:
     quote = await visit.send("POST", "/v1/quote", {"sql": sql} | _priced(visit, "5%"))  # knows what was paid before
     told = quote.content["text"].split("\n")[0].removeprefix("price: ") if quote.fine else quote.content["what"]
     rehearsed = _laid_out(reply.content) | {
-        "price": told, "costs": quote.content[quote.content["currency"]] if quote.fine else "",
+        "price": told, "question": sql,
+        "chosen": visit.fields.get("amount", "").strip() or visit.fields.get("spend", ""),
+        "costs": quote.content[quote.content["currency"]] if quote.fine else "",
     }
     if visit.is_part:
         return await visit.page("_rehearsed.html", rehearsed=rehearsed)

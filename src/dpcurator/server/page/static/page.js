@@ -114,6 +114,13 @@
     if (editor) marked();
   }
 
+  // What the question as it stands costs at the chosen price, less what was paid before; "" where that is not told yet.
+  function quoted() {
+    const told = one(".rehearsed"), row = one(".offer input[name=spend]:checked"), amount = one(".offer input[name=amount]");
+    if (!told || !amount || told.dataset.question !== editor.value) return "";
+    return told.dataset.chosen === (amount.value.trim() || (row ? row.value : "")) ? told.dataset.costs : "";
+  }
+
   // The price: a slider beside the rows of the menu. What is sent is the row.
   function priced() {
     const fieldset = one(".offer");
@@ -126,14 +133,12 @@
     if (at >= 0) slider.value = String(at);
     const cells = at < 0 ? [] : [...rows[at].closest("tr").cells].map((cell) => cell.textContent.trim());
     slider.setAttribute("aria-valuetext", cells.join(", "));
-    const quoted = one(".rehearsed[data-costs]");  // what was paid before is not paid again
-    const costs = quoted && quoted.dataset.costs ? quoted.dataset.costs : amount || (at < 0 ? "" : rows[at].dataset.amount);
+    const costs = quoted() || amount || (at < 0 ? "" : rows[at].dataset.amount);
     if (pay) pay.textContent = costs === "0" ? "Ask: this is free" : "Ask, and pay " + pay.dataset.pay + " " + costs;
   }
 
   function repriced() {  // what is told of another price is of that one
-    const quoted = one(".rehearsed[data-costs]"), reason = one(".why");
-    if (quoted) quoted.removeAttribute("data-costs");
+    const reason = one(".why");
     if (reason) reason.open = false;
     priced();
   }
@@ -196,8 +201,7 @@
   document.addEventListener("htmx:confirm", (event) => {
     if (event.detail.elt.id !== "ask") return;
     const row = one(".offer input[name=spend]:checked"), amount = one(".offer input[name=amount]");
-    const quoted = one(".rehearsed[data-costs='0']");
-    const part = row && !quoted && !(amount && amount.value.trim()) ? parseFloat(row.value) : 0;
+    const part = row && quoted() !== "0" && !(amount && amount.value.trim()) ? parseFloat(row.value) : 0;
     if (part >= 20 && !window.confirm(`This spends ${row.value} of all there is, for good. Ask?`)) event.preventDefault();
   });
   document.addEventListener("htmx:beforeRequest", (event) => {
@@ -209,8 +213,7 @@
   });
   document.addEventListener("htmx:afterRequest", (event) => {
     if (event.detail.elt.id === "ask" && event.detail.successful) {  // the same again is free
-      const rehearsed = one(".rehearsed");
-      if (rehearsed && one("#answer .answer") && editor.value === asked) { rehearsed.dataset.costs = "0"; priced(); }
+      if (one("#answer .answer") && editor.value === asked && quoted()) { one(".rehearsed").dataset.costs = "0"; priced(); }
     }
     if (event.detail.elt.id === "ask") for (const button of document.querySelectorAll("#ask .primary")) button.disabled = false;
   });
