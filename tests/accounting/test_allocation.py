@@ -54,7 +54,7 @@ def test_two_steps_are_never_below_the_integral_and_near_it() -> None:
 @pytest.mark.slow
 def test_on_its_own_grid_two_steps_are_nearer() -> None:
     check_two(0.01)
-    assert allocation.allocated(F(7, 10), 2).family == "gaussian"  # W = 0 has a chance on so rough a grid
+    assert allocation.allocated(F(1, 2), 2).family == "gaussian"  # W = 0 has a chance on so rough a grid
 
 
 @pytest.mark.slow
@@ -117,5 +117,3 @@ def test_a_run_of_allocated_rows_is_its_passes() -> None:
     assert found.lower == 0
     shuffled = dp.dpsgd(noise_multiplier=1, batch=30, rows=100, epochs=3, sampling="shuffled")
     assert found.upper < shuffled.epsilon(delta="1e-3")
-    with pytest.raises(dp.Refusal, match="not searched for"):
-        dp.noise_multiplier(epsilon=1, delta="1e-5", batch=30, rows=100, epochs=3, sampling="allocated")

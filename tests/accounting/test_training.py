@@ -140,3 +140,48 @@ def test_several_queries_on_one_sample_are_one_gaussian_on_it() -> None:
     assert apart.size == 4  # four samples, not one
     with pytest.raises(dp.Refusal, match="Gaussian noise alone"):
         dp.compose(dp.Loss("pure", epsilon=1)).sampled(poisson="0.1")
+
+
+def test_noise_for_an_advantage_and_for_a_pair_of_error_rates() -> None:
+    run: dict[str, Any] = {"rate": 1, "steps": 4}
+    least = dp.noise_multiplier(advantage="0.2", **run)
+    assert dp.advantage(dp.dpsgd(noise_multiplier=least, **run)).hi <= F("0.2")
+    assert dp.advantage(dp.dpsgd(noise_multiplier=least * F("0.99"), **run)).lo > F("0.2")
+    pair = dp.noise_multiplier(error_rates=("0.05", "0.8"), **run)
+    assert dp.tradeoff(dp.dpsgd(noise_multiplier=pair, **run), alpha="0.05").lo >= F("0.8")
+    assert dp.tradeoff(dp.dpsgd(noise_multiplier=pair * F("0.99"), **run), alpha="0.05").hi < F("0.8")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "run",
+    [{"rate": "0.01", "steps": 10, "neighbours": "replace-one"},
+     {"batch": 100, "rows": 10_000, "steps": 5, "largest_batch": 250}],
+    ids=["replaced", "cut"],
+)  # fmt: skip
+def test_noise_is_searched_for_every_way_of_drawing(run: dict[str, Any]) -> None:
+    sigma = dp.noise_multiplier(epsilon=1, delta="1e-4", **run)
+    assert dp.dpsgd(noise_multiplier=sigma, **run).bracket(epsilon=1, accuracy="1e-2").upper <= F("1e-4")
+    assert dp.dpsgd(noise_multiplier=sigma * F("0.98"), **run).bracket(epsilon=1, accuracy="1e-2").upper > F("1e-4")
+
+
+@pytest.mark.slow
+def test_a_pair_of_error_rates_on_samples() -> None:
+    run: dict[str, Any] = {"rate": "0.05", "steps": 10}
+    sigma = dp.noise_multiplier(error_rates=("0.1", "0.7"), **run)
+    assert dp.tradeoff(dp.dpsgd(noise_multiplier=sigma, **run), alpha="0.1").lo >= F("0.7")
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        ({"epsilon": 1}, "A target is"),
+        ({"epsilon": 1, "delta": "1e-5", "advantage": "0.1"}, "A target is"),
+        ({"error_rates": ("0.5", "0.5")}, "add up to 1"),
+        ({"error_rates": 3}, "no pair"),
+        ({"advantage": 2}, "below 1"),
+    ],
+)
+def test_what_is_no_target_is_refused(target: dict[str, Any], words: str) -> None:
+    with pytest.raises(dp.Refusal, match=words):
+        dp.noise_multiplier(rate=1, steps=4, **target)

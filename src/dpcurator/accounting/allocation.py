@@ -43,6 +43,7 @@ _KEPT = 3000  # points of the loss
 _FARS = (8.2, 7.2, 6.4)  # deviations of a step on a grid for removing; beyond the last lies 8e-11, given away
 _FAR_ADDING = 4.9  # for adding, where what lies beyond is moved to the last point
 _NEAR, _ROUGH = 1e-4, 1e-2  # of the variance of w, which a grid may add: as is wanted, and before less far is taken
+_FEW = 32  # steps of so few the mean may be 0 on a grid, unless it is as fine as can be
 _TRIM = 1e-20
 _LOST = Fraction(1, 10**9)  # of losses that are infinite for the grid's sake, more than which is of no use
 _UNIT = 2**60  # parts to which losses are rounded up
@@ -57,7 +58,7 @@ def allocated(multiplier: Fraction, steps: int) -> Loss:
         return plain
     given: dict[str, Any] = {}
     for way, adding in (("", False), ("back_", True)):
-        step, masses = _one_step(multiplier, adding=adding)
+        step, masses = _one_step(multiplier, adding=adding, fine=adding and steps < _FEW)
         row = power(Row.of(0, masses, _BITS), steps, _TRIM / steps)
         found = _losses(_fewer(row), step / steps, adding=adding)
         for i, x in enumerate(sorted(found)):
@@ -68,18 +69,18 @@ def allocated(multiplier: Fraction, steps: int) -> Loss:
     return plain if loss.delta(0).hi >= plain.delta(0).lo else loss
 
 
-def _grid(multiplier: Fraction, far: float) -> tuple[Fraction, int, float]:
+def _grid(multiplier: Fraction, far: float, *, fine: bool) -> tuple[Fraction, int, float]:
     """The distance of two points, how many steps of it, and what part of the variance of w it adds."""
     mu = float(1 / multiplier)
     top, spread = math.exp(min(mu * (mu / 2 + far), 300.0)), math.expm1(min(mu * mu, 600.0))
-    wanted = max(top / _MOST, min(math.sqrt(6 * _NEAR * spread), top / 64))
+    wanted = top / _MOST if fine else max(top / _MOST, min(math.sqrt(6 * _NEAR * spread), top / 64))
     step = Fraction(math.ceil(wanted * 2**16), 2**16)
     return step, min(math.ceil(top / step), _MOST), float(step) ** 2 / 6 / spread
 
 
-def _one_step(multiplier: Fraction, *, adding: bool) -> tuple[Fraction, list[int]]:
+def _one_step(multiplier: Fraction, *, adding: bool, fine: bool = False) -> tuple[Fraction, list[int]]:
     """The distance of two points and the masses of w under Q from 0 on, in 2**-_BITS, rounded down."""
-    grids = [_grid(multiplier, far) for far in ((_FAR_ADDING,) if adding else _FARS)]
+    grids = [_grid(multiplier, far, fine=fine) for far in ((_FAR_ADDING,) if adding else _FARS)]
     step, count, _ = next((grid for grid in grids if grid[2] <= _ROUGH), grids[-1])
     masses = [0] * (count + 1)
     with precision(_WORK):
