@@ -6,9 +6,10 @@ import copy
 from fractions import Fraction as F
 from itertools import permutations
 
+import duckdb
 import pytest
 from clinic import CLINIC, DECLARED, ROWS, clinic, count, exact, kinds, planned, refused, stored
-from heart import ALIKE
+from heart import ALIKE, vectors
 
 from dpcurator.catalog.bind import PublicFacts, catalog_of
 from dpcurator.catalog.load import load
@@ -390,6 +391,28 @@ def test_a_refused_join_of_many_rows_with_many_and_an_accepted_one_that_never_gr
     declared = copy.deepcopy(DECLARED)
     declared["visits"]["max_total"] = 10**6
     assert count(text, catalog=clinic(declared), rows=rows) == 3000
+
+
+@pytest.mark.slow
+def test_a_unit_of_a_million_rows_on_both_sides(tmp_path):
+    """Joined by unit and day, of which it has one and a thousand: a million rows come out, where all that meet would be
+    10**12, and 10**9 by day. The join of all with all is refused before any row is looked at."""
+    assert "could become many" in refused("SELECT COUNT(*) FROM visits JOIN diagnoses ON pid = patient")
+    declared = copy.deepcopy(DECLARED)
+    declared["visits"]["max_total"] = 10**6
+    made = clinic(declared)
+    tables = {name: f"t{n}" for n, name in enumerate(table.name for table in made.tables)}
+    with duckdb.connect(str(tmp_path / "snapshot.db")) as connection:
+        many = f"FROM range({10**6}) AS r(i)"
+        connection.execute(f"CREATE TABLE {tables['visits']} AS SELECT 1::BIGINT AS c0, 'Leeds' AS c1, 1.0::DOUBLE AS "
+                           f"c2, 10::BIGINT AS c3, 7::BIGINT AS c4 {many}")
+        connection.execute(f"CREATE TABLE {tables['diagnoses']} AS SELECT 1::BIGINT AS c0, 'X' AS c1, i % 1000 AS c2 "
+                           f"{many}")
+    quote = price(planned(f"SELECT COUNT(*) FROM visits JOIN {DAILY} ON pid = patient AND visits.day = d.day", made),
+                  F(1), made)
+    [[rows]] = [one.values() for one in vectors(
+        quote, DuckDB(tmp_path / "snapshot.db").evaluate(quote.lowered.core)).readings]
+    assert rows * quote.priced[0].reading.unit == 10**6
 
 
 PUBLIC = [  # Leeds is tagged a and b, York a; a visit without a city meets none
