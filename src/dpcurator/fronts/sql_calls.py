@@ -63,7 +63,7 @@ def _written(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
     if any(kind_of(part) in ("Star", "Distinct") for part in node.expressions):
         if name in ("COUNT_IF", "COUNTIF"):
             raise Refusal("COUNT_IF takes one condition.", where=at, cure="Write it as in COUNT_IF(age > 65).")
-        return Call(name, star=True, at=at)
+        return Call("TOP_K" if name == "MODE" else name, star=True, at=at)
     parts = tuple(inner(part) for part in node.expressions)
     if name == "IF" and len(parts) == 3:
         return Case((Branch(parts[0], parts[1]),), parts[2])
@@ -73,8 +73,8 @@ def _written(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
         return width_bucket(parts, at)
     if name == "MEDIAN" and len(parts) == 1:
         return Call("QUANTILE", (*parts, Literally(Fraction(1, 2))), at=at)
-    if name == "MODE" and len(parts) == 1:
-        return Call("TOP_K", (*parts, Literally(Fraction(1))), at=at)
+    if name == "MODE":  # of no value, or of several, as TOP_K that is refused; or MODE() WITHIN GROUP
+        return Call("TOP_K", (*parts, Literally(Fraction(1))) if len(parts) == 1 else (), at=at)
     if name in ("COUNT_IF", "COUNTIF"):
         if len(parts) != 1:
             raise Refusal("COUNT_IF takes one condition.", where=at, cure="Write it as in COUNT_IF(age > 65).")
@@ -105,7 +105,7 @@ def within_group(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
     """PERCENTILE_CONT(q) or PERCENTILE_DISC(q) WITHIN GROUP (ORDER BY x); of x DESC, the 1 - q of x. MODE() as well."""
     known(node, "this", "expression")
     made, order = inner(node.this), node.expression
-    if isinstance(made, Call) and (made.function, made.arguments) == ("MODE", ()) and len(order.expressions) == 1:
+    if isinstance(made, Call) and (made.function, made.arguments) == ("TOP_K", ()) and len(order.expressions) == 1:
         known(order, "expressions")
         return Call("TOP_K", (inner(order.expressions[0].this), Literally(Fraction(1))), at=made.at)
     if not isinstance(made, Call) or made.function not in ("PERCENTILE_CONT", "PERCENTILE_DISC"):

@@ -105,6 +105,8 @@ def _said(question: Question, named: list[int]) -> Wanted:
     item = question.items[named[0]]
     items = list(question.items)
     items[named[0]] = Item(x, item.alias, item.label)
+    order = tuple(replace(one, part=x) if one.part == call else one for one in question.order_by)
+    question = replace(question, order_by=order)
     grouped = replace(question, items=tuple(items), group_by=(*question.group_by, x))
     _alone(question, call, written, alone)
     return Wanted(grouped, int(top), _COUNTED, within=bool(question.group_by), said=True)
