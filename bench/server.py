@@ -33,7 +33,7 @@ from dpcurator.cli import demo
 from dpcurator.curator.opening import open_curator, refresh_all
 from dpcurator.ledger.accounts import new_token
 
-LIMIT = Fraction(1, 10)
+LIMIT = Fraction(1, 50)
 SHAPES = (
     "SELECT city, COUNT(*) AS n FROM visits WHERE age > {0} GROUP BY city",
     "SELECT AVG(cost) AS cost FROM visits WHERE age BETWEEN {0} AND {1}",
