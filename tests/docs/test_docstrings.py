@@ -1,21 +1,25 @@
 """The docstrings of public names begin with what they are, and show how they are used; their examples are run.
 
-Held here for every name of dp.__all__: first line, promise, every parameter, what
-is refused, source with its year, example. Examples print the same each time, or say so with a probability far below
-1e-9.
+Held here for every name of dp.__all__: first line, promise, every parameter, what is refused, source with its year,
+example. Of their public methods: what they are and what they refuse; of mechanisms, that they do refuse it. Examples
+print the same each time, or say so with a probability far below 1e-9.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import doctest
+import importlib
 import inspect
 import pydoc
 import re
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 import dpcurator as dp
+from dpcurator import mechanisms
 from dpcurator.mechanisms import ROWS
 
 MECHANISMS = [row.name for row in ROWS]
@@ -28,6 +32,11 @@ ERRORS = [name for name in NAMES if isinstance(getattr(dp, name), type) and issu
 ANYTHING = {"otherwise"}  # a value of any type, of those that are reported
 NO_SOURCE = {*ERRORS, *CURATOR, "plot", "exact_law", "replay"}  # this project's own: there is no paper to name
 OWN_WORDS = {"plot", "textbook_sigma", "explain_delta", "group_privacy", "Pure", "Approximate", "Zcdp"}
+LOOKS_AT_NOTHING = {  # arithmetic on what the product itself made, and tables of it
+    "pmf", "tail", "Answer.paid", "Answer.to_html", "Cut.among", "Menu.told", "Bounded.count", "at_least",
+    "contradicted",
+    "scores", "Quantile.sensitivity", "ProposeTestRelease.noise", "SparseVector.start",
+}
 NO_PROMISE = {*ERRORS, *CURATOR, *OWN_WORDS}
 
 
@@ -105,3 +114,52 @@ def test_f6_help_of_a_mechanism_says_what_it_is_and_promises(name: str) -> None:
     named = [f"{field.name}: " for field in dataclasses.fields(getattr(dp, name)) if field.init]
     for part in ("Promise", "Source:", ">>> ", *named):
         assert part in text, (name, part)
+
+
+def methods(name: str) -> Iterator[tuple[str, Any]]:
+    """The public methods of a public class that are written here, with their names."""
+    value = getattr(dp, name)
+    for own, method in inspect.getmembers(value) if inspect.isclass(value) else ():
+        if not own.startswith("_") and callable(method) and getattr(method, "__module__", "").startswith("dpcurator."):
+            yield own, method
+
+
+def needed(method: Any) -> list[inspect.Parameter]:
+    return [one for one in inspect.signature(method).parameters.values()
+            if one.name not in ("self", "cls") and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
+
+
+def test_every_method_says_what_it_is_and_what_it_refuses() -> None:
+    silent, mute = [], []
+    for name in NAMES:
+        for own, method in methods(name):
+            told = inspect.getdoc(method) or ""
+            if not told:
+                silent.append(f"{name}.{own}")
+            elif needed(method) and not {own, f"{name}.{own}"} & LOOKS_AT_NOTHING:
+                mute += [] if re.search(r"[Rr]aise|[Rr]efus|[Nn]ever", told) else [f"{name}.{own}"]
+    assert silent == []
+    assert mute == []
+
+
+def test_what_a_method_of_a_mechanism_says_it_refuses_it_does() -> None:
+    """Given what is no value of any kind, before anything is drawn."""
+    tried, wrong = 0, []
+    for made in mechanisms.MECHANISMS:
+        example = importlib.import_module(made.__module__).EXAMPLES[0]
+        for own, method in methods(made.__name__):
+            wanted = [one for one in needed(method) if one.default is one.empty]
+            if not wanted or "Raises Refusal" not in (inspect.getdoc(method) or ""):
+                continue
+            given = [object() for one in wanted if one.kind is not one.KEYWORD_ONLY]
+            named: dict[str, Any] = {one.name: object() for one in wanted if one.kind is one.KEYWORD_ONLY}
+            tried += 1
+            try:
+                getattr(example, own)(*given, **named)
+                wrong.append(f"{made.__name__}.{own} takes anything")
+            except dp.Refusal:
+                continue
+            except Exception as error:
+                wrong.append(f"{made.__name__}.{own}: {error!r}")
+    assert wrong == []
+    assert tried > 40

@@ -92,7 +92,10 @@ class Composition:
         return self.bracket(delta=delta).upper
 
     def delta(self, epsilon: Spelled) -> Fraction:
-        """A certified upper bound on the least delta at this epsilon. epsilon: number >= 0."""
+        """A certified upper bound on the least delta at this epsilon. epsilon: number >= 0.
+
+        Raises Refusal for another epsilon.
+        """
         return self.bracket(epsilon=epsilon).upper
 
     def bracket(self, *, delta: Spelled | None = None, epsilon: Spelled | None = None, **limits: Any) -> Bracket:
@@ -101,13 +104,17 @@ class Composition:
         limits: `accuracy` (relative width to work for, 1e-4), `seconds` (of CPU time, after which it is
         made no narrower: the bracket then says `stopped`), and
         `progress`, called after each grid with the best bounds so far (`lower`, `upper`) and seconds.
+        Raises Refusal unless one of delta and epsilon is given, in its range.
         """
         from dpcurator.accounting.bracket import bracket
 
         return bracket(self.parts, delta=delta, epsilon=epsilon, **limits)
 
     def estimate(self, *, delta: Spelled | None = None, epsilon: Spelled | None = None) -> float:
-        """A fast estimate of epsilon at a delta, or of delta at an epsilon, for planning; it bounds nothing."""
+        """A fast estimate of epsilon at a delta, or of delta at an epsilon, for planning; it bounds nothing.
+
+        Raises Refusal unless one of delta and epsilon is given, in its range.
+        """
         from dpcurator.accounting.estimate.estimate import estimate
 
         return estimate(self.parts, delta=delta, epsilon=epsilon)

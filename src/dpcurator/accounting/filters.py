@@ -179,7 +179,8 @@ class ZcdpFilter(Filter):
 
     def epsilon(self, *, delta: Spelled) -> Fraction:
         """The epsilon of all that may ever be spent, at `delta`: what the limits promise. delta must pass that of the
-        filter; the parts without a rho take theirs of it, and the rho has the rest."""
+        filter; the parts without a rho take theirs of it, and the rho has the rest.
+        Raises Refusal for another delta."""
         whole, apart = from_0_below_1(delta), self._meter.remaining["delta"] + self._meter.spent["delta"]
         if whole <= apart:
             raise Refusal("delta must be above the filter's own.", cure="Ask at a larger delta.")

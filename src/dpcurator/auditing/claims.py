@@ -103,7 +103,8 @@ class Approximate:
 
     def delta_at(self, eps: Spelled) -> Enclosure:
         """delta from epsilon on. Below: P(S) - e**eps Q(S) with P(S) <= e**epsilon Q(S) + delta, and the same of the
-        complement, is largest for the randomised response that the claim allows (Kairouz, Oh, Viswanath 2015)."""
+        complement, is largest for the randomised response that the claim allows (Kairouz, Oh, Viswanath 2015).
+        Raises Refusal for an eps below 0."""
         at = at_least_0(eps, name="eps")
         if at >= self.epsilon:
             return Enclosure.exactly(self.delta)
@@ -113,23 +114,28 @@ class Approximate:
         return Enclosure(max(found.lo, Fraction(0)), min(found.hi, Fraction(1)))
 
     def at_least(self, p: Fraction, q: Fraction) -> Least:
+        """The least epsilon that probabilities p and q of one event leave, at this delta."""
         return _log_ratio(p - self.delta, q)
 
     def contradicted(self, p: Fraction, q: Fraction) -> bool:
+        """Whether probabilities p and q of one event contradict the claim."""
         return self.at_least(p, q) > self.epsilon
 
     def scores(self, p: Any, q: Any) -> Any:
+        """`at_least` in doubles for arrays of p and q, to find the worst event by."""
         import numpy as np
 
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.log(np.maximum(p - float(self.delta), 0.0) / np.maximum(q, 1e-300))
 
     def words(self) -> str:
+        """The claim in words."""
         if self.delta == 0:
             return f"epsilon {decimal_text(self.epsilon)}"
         return f"epsilon {decimal_text(self.epsilon)} and delta {_delta_text(self.delta)}"
 
     def as_json(self) -> dict[str, str]:
+        """The claim as JSON has it, numbers as exact texts."""
         return {"epsilon": str(self.epsilon), "delta": str(self.delta)}
 
 
@@ -194,7 +200,10 @@ class Zcdp:
         return self.rho
 
     def delta_at(self, eps: Spelled) -> Enclosure:
-        """From 0 to what rho-zCDP implies (privacy/zcdp.py): no more is known of the largest."""
+        """From 0 to what rho-zCDP implies (privacy/zcdp.py): no more is known of the largest.
+
+        Raises Refusal for an eps below 0.
+        """
         from dpcurator.privacy.zcdp import delta_of
 
         return Enclosure(Fraction(0), delta_of(self.rho, at_least_0(eps, name="eps")))
@@ -209,9 +218,11 @@ class Zcdp:
         return max(_coins(p, q, best), _coins(q, p, best), Fraction(0))
 
     def contradicted(self, p: Fraction, q: Fraction) -> bool:
+        """Whether probabilities p and q of one event contradict the claim."""
         return self.at_least(p, q) > self.rho
 
     def scores(self, p: Any, q: Any) -> Any:
+        """`at_least` in doubles for arrays of p and q, to find the worst event by."""
         import numpy as np
 
         p, q = np.clip(p, 1e-300, 1 - 1e-16), np.clip(q, 1e-300, 1 - 1e-16)
@@ -224,9 +235,11 @@ class Zcdp:
         return np.where(p > q, best, 0.0)
 
     def words(self) -> str:
+        """The claim in words."""
         return f"rho {decimal_text(self.rho)}"
 
     def as_json(self) -> dict[str, str]:
+        """The claim as JSON has it, numbers as exact texts."""
         return {"rho": str(self.rho)}
 
 

@@ -205,7 +205,10 @@ class Curator(Paying):
         min_units: int | str | None = None,
         cut: bool | None = None,
     ) -> Menu:
-        """What each share of the budget would buy. Free; no data is looked at. Caps and cut are as for `quote`."""
+        """What each share of the budget would buy. Free; no data is looked at. Caps and cut are as for `quote`.
+
+        Raises Refusal.
+        """
         plan = self._bound(read(question), {
             "max_total": max_total, "max_rows": max_rows, "max_groups": max_groups, "min_units": min_units, "cut": cut,
         })
@@ -549,7 +552,10 @@ class Curator(Paying):
         return self.ledger.events()
 
     def verify(self, receipt: Json) -> Any:
-        """Check a receipt against its own plan, this catalog and this ledger: see `dpcurator.receipts.verification`."""
+        """Check a receipt against its own plan, this catalog and this ledger: see `dpcurator.receipts.verification`.
+
+        Never raises Refusal: the step `form` then does not hold.
+        """
         from dpcurator.receipts.verification import verify
 
         return verify(receipt, catalog=self.catalog, ledger=self.ledger)

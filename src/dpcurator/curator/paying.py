@@ -144,7 +144,10 @@ class Paying:
     def request(
         self, quote: Quote, *, request_id: str | None = None, analyst: str = "local", asked: str = ""
     ) -> Request:
-        """What the ledger is asked to charge for a quote. asked: the question as SQL, for the log."""
+        """What the ledger is asked to charge for a quote. asked: the question as SQL, for the log.
+
+        Raises Refusal for an id that is no text.
+        """
         return Request(
             analyst=analyst,
             plan=quote.plan_digest,

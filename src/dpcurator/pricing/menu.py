@@ -74,6 +74,7 @@ class Menu:
     currency: Currency = "epsilon"
 
     def as_json(self) -> dict[str, Any]:
+        """The menu as JSON has it, numbers as exact texts."""
         return {
             "currency": self.currency,
             "budget": decimal_text(self.total),

@@ -98,7 +98,10 @@ class Loss:
 
     @classmethod
     def shifted(cls, family: str, *, scale: Fraction, shift: int) -> Self:
-        """The loss of such noise on a query of sensitivity `shift` (int >= 0, in the unit of the scale)."""
+        """The loss of such noise on a query of sensitivity `shift` (int >= 0, in the unit of the scale).
+
+        Raises Refusal if a parameter is out of its range.
+        """
         step = Fraction(whole(shift, name="shift"))
         return cls(family, (("scale", positive(scale, name="scale")), ("shift", step)))
 
@@ -151,7 +154,10 @@ class Loss:
         return Enclosure(max(forward.lo, backward.lo), max(forward.hi, backward.hi))
 
     def delta_of(self, direction: str, epsilon: Spelled) -> Enclosure:
-        """The least delta of one direction, "forward" (P against Q) or "backward" (Q against P)."""
+        """The least delta of one direction, "forward" (P against Q) or "backward" (Q against P).
+
+        Raises Refusal for another direction, and for an epsilon below 0.
+        """
         if direction not in DIRECTIONS:
             raise Refusal(f"A direction is {' or '.join(DIRECTIONS)}.")
         known = self._known
@@ -220,7 +226,10 @@ class Loss:
         return self._known.pair(self.given)
 
     def for_group(self, size: int) -> Loss:
-        """The loss towards a group of `size` units (int >= 1): the shift is multiplied, where there is one."""
+        """The loss towards a group of `size` units (int >= 1): the shift is multiplied, where there is one.
+
+        Raises Refusal for a size below 1, and where a group's loss is not known.
+        """
         k = whole(size, name="size", least=1)
         if k == 1:
             return self

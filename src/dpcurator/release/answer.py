@@ -85,21 +85,25 @@ class Answer:
 
     def error(self, column: str) -> list[float | None]:
         """The error bars of a column, row by row: the noise moved a value further with probability at most
-        1 - confidence. None for keys, and where no bound can be given."""
+        1 - confidence. None for keys, and where no bound can be given.
+        Raises Refusal for a column that is not there."""
         return [row[self._index(column)].error for row in self.cells]
 
     def rank(self, column: str) -> list[float | None]:
-        """Of a column of quantiles, by how many rows each may miss its quantile, row by row; None for all others."""
+        """Of a column of quantiles, by how many rows each may miss its quantile, row by row; None for all others.
+
+        Raises Refusal for a column that is not there.
+        """
         return [row[self._index(column)].rank for row in self.cells]
 
     def within_bar(self, column: str) -> list[bool]:
         """Row by row, whether a value is smaller than its own error bar, so that the noise alone might have made it.
-        Such values are shown with a ~ before them."""
+        Such values are shown with a ~ before them. Raises Refusal for a column that is not there."""
         place = self._index(column)
         return [row[place].within_bar for row in self.cells]
 
     def interval(self, column: str) -> list[tuple[float | None, float | None]]:
-        """The two ends of each value's interval, row by row."""
+        """The two ends of each value's interval, row by row. Raises Refusal for a column that is not there."""
         return [(row[self._index(column)].low, row[self._index(column)].high) for row in self.cells]
 
     def totals(self, *columns: str, by: Sequence[str]) -> Answer:
@@ -247,6 +251,7 @@ class Answer:
         return core if self.cut is None else core | {"cut": self.cut.as_json()}
 
     def paid(self, *, cost: Fraction, spent: Fraction, receipt: Json | None, repeated: bool) -> Answer:
+        """The same answer with what it cost, what is spent since, and its receipt."""
         return replace(self, cost=cost, spent=spent, receipt=receipt, repeated=repeated)
 
     def __str__(self) -> str:

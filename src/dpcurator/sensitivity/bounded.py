@@ -98,7 +98,10 @@ class Bounded:
 
     @classmethod
     def sum(cls, *, lower: Spelled, upper: Spelled, of: Callable[[Any], Any] | None = None) -> Bounded:
-        """The sum of the rows' values (of(row), or the rows themselves), each clamped."""
+        """The sum of the rows' values (of(row), or the rows themselves), each clamped.
+
+        Raises Refusal for bounds that are none.
+        """
         low, high, read = _read(lower, upper, of)
 
         def moves(relate: str, n: int | None) -> Moves:
@@ -108,7 +111,10 @@ class Bounded:
 
     @classmethod
     def mean(cls, *, lower: Spelled, upper: Spelled, of: Callable[[Any], Any] | None = None) -> Bounded:
-        """The mean of clamped values; of no rows the middle. Its sensitivity needs a public n."""
+        """The mean of clamped values; of no rows the middle. Its sensitivity needs a public n.
+
+        Raises Refusal for bounds that are none.
+        """
         low, high, read = _read(lower, upper, of)
 
         def value(rows: Sequence[Any]) -> Values:
@@ -118,7 +124,10 @@ class Bounded:
 
     @classmethod
     def variance(cls, *, lower: Spelled, upper: Spelled, of: Callable[[Any], Any] | None = None) -> Bounded:
-        """The population variance of clamped values, within [0, (U - L)**2 / 4]; of no rows 0. It needs a public n."""
+        """The population variance of clamped values, within [0, (U - L)**2 / 4]; of no rows 0. It needs a public n.
+
+        Raises Refusal for bounds that are none.
+        """
         low, high, read = _read(lower, upper, of)
 
         def value(rows: Sequence[Any]) -> Values:
@@ -136,7 +145,10 @@ class Bounded:
 
     @classmethod
     def smallest(cls, *, lower: Spelled, upper: Spelled, of: Callable[[Any], Any] | None = None) -> Bounded:
-        """The smallest clamped value; of no rows upper. Its sensitivity is the whole range: see dp.order_statistic."""
+        """The smallest clamped value; of no rows upper. Its sensitivity is the whole range: see dp.order_statistic.
+
+        Raises Refusal for bounds that are none.
+        """
         low, high, read = _read(lower, upper, of)
         return cls(
             "smallest", 1, lambda rows: (min(map(read, rows), default=high),), lambda relate, n: Moves.one(high - low)
@@ -144,7 +156,10 @@ class Bounded:
 
     @classmethod
     def largest(cls, *, lower: Spelled, upper: Spelled, of: Callable[[Any], Any] | None = None) -> Bounded:
-        """The largest clamped value; of no rows lower. Its sensitivity is the whole range: see dp.order_statistic."""
+        """The largest clamped value; of no rows lower. Its sensitivity is the whole range: see dp.order_statistic.
+
+        Raises Refusal for bounds that are none.
+        """
         low, high, read = _read(lower, upper, of)
         return cls(
             "largest", 1, lambda rows: (max(map(read, rows), default=low),), lambda relate, n: Moves.one(high - low)
@@ -152,7 +167,10 @@ class Bounded:
 
     @classmethod
     def histogram(cls, keys: Sequence[Any], *, of: Callable[[Any], Any] | None = None) -> Bounded:
-        """How many rows have each key of a public list; other rows are in no cell."""
+        """How many rows have each key of a public list; other rows are in no cell.
+
+        Raises Refusal for keys that are no list of different ones.
+        """
         known = list(keys)
         if not known or len(set(known)) != len(known):
             raise Refusal("keys must be a list of distinct keys.", cure='Write keys as in ["a", "b"].')
@@ -193,7 +211,10 @@ class Bounded:
         return self + other * -1
 
     def clamp(self, lower: Spelled, upper: Spelled) -> Bounded:
-        """Each number clamped to [lower, upper]: no farther apart than before, nor than the range."""
+        """Each number clamped to [lower, upper]: no farther apart than before, nor than the range.
+
+        Raises Refusal for bounds that are none.
+        """
         low, high, _ = _read(lower, upper, None)
         most = high - low
 
@@ -207,7 +228,10 @@ class Bounded:
         return Bounded(f"clamp({self.name})", self.size, value, moves)
 
     def map(self, f: Callable[[Fraction], Any], *, lipschitz: Spelled, name: str = "") -> Bounded:
-        """f of each number, where |f(x) - f(y)| <= lipschitz |x - y|: believed, so check it if in doubt."""
+        """f of each number, where |f(x) - f(y)| <= lipschitz |x - y|: believed, so check it if in doubt.
+
+        Raises Refusal for a slope below 0.
+        """
         slope = at_least_0(lipschitz, name="lipschitz", like="2, which bounds the slope of f")
 
         def moves(relate: str, n: int | None) -> Moves:
@@ -221,7 +245,7 @@ class Bounded:
 
     @classmethod
     def stack(cls, *parts: Bounded) -> Bounded:
-        """The numbers of all parts in one vector."""
+        """The numbers of all parts in one vector. Raises Refusal for what is no such function."""
         if not parts or not all(isinstance(part, Bounded) for part in parts):
             raise Refusal("stack takes functions of this kind.", cure="Write Bounded.stack(Bounded.count(), ...).")
 

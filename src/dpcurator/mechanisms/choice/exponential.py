@@ -111,7 +111,10 @@ class Exponential(ByScores):
         return known[self.select(scores, entropy)]
 
     def select_many(self, scores: Numbers, size: int, entropy: Entropy | None = None) -> NDArray[Any]:
-        """`size` independent selections, int64, shape (size,). Each of them costs epsilon."""
+        """`size` independent selections, int64, shape (size,). Each of them costs epsilon.
+
+        Raises Refusal as `select` does, and for a size that is none.
+        """
         import numpy as np
 
         from dpcurator.samplers.gumbel_max import Race
@@ -122,7 +125,10 @@ class Exponential(ByScores):
         return np.array([made.run(bits, 1)[0] for _ in range(whole(size, name="size"))], dtype=np.int64)
 
     def probabilities(self, scores: Numbers) -> list[Enclosure]:
-        """P(i) for each candidate, unitless; relative width under 2**-100 down to 2**-65000. Not to be released."""
+        """P(i) for each candidate, unitless; relative width under 2**-100 down to 2**-65000. Not to be released.
+
+        Raises Refusal for scores that are no numbers, or are missing where `nan` is not declared.
+        """
         return shares(self.read(scores), self.rate)
 
     def error(self, beta: Spelled, *, candidates: int, optimal: int = 1) -> Fraction:
@@ -131,6 +137,7 @@ class Exponential(ByScores):
         (2 s / epsilon) (ln(candidates / optimal) + ln(1 / beta)), without the 2 where monotone, rounded up. beta:
         Fraction in (0, 1); candidates: int >= 1; optimal: int, how many surely have the best score. In scores as read:
         a grid that scores are not on already adds at most one step of itself.
+        Raises Refusal for a beta that is no number in (0, 1), or a number of candidates that is none.
         """
         chance = error_level(beta)
         n, best = whole(candidates, name="candidates", least=1), whole(optimal, name="optimal", least=1)

@@ -86,7 +86,7 @@ class InverseSensitivity:
         return Loss("bounded_range", (("epsilon", self.epsilon),))
 
     def release(self, data: Sequence[Any], entropy: Entropy | None = None) -> Fraction:
-        """A multiple of the grid within the bounds, in the unit of the values."""
+        """A multiple of the grid within the bounds, in the unit of the values. Raises Refusal for what is no data."""
         import numpy as np
 
         from dpcurator import samplers
@@ -113,7 +113,10 @@ class InverseSensitivity:
         return [run for run in runs if run[1] > 0]
 
     def probabilities(self, data: Sequence[Any]) -> dict[Fraction, Enclosure]:
-        """The distribution of the release for this data; as private as the data: for study and for tests."""
+        """The distribution of the release for this data; as private as the data: for study and for tests.
+
+        Raises Refusal for what is no data, and where the candidates are too many to list.
+        """
         self.function.grid.every()  # refuses what is too long to list
         runs = self._runs(data)
         with precision(192):
@@ -131,6 +134,7 @@ class InverseSensitivity:
 
         (2 / epsilon) ln(R / beta), rounded up, R the number of steps of the grid (Asi, Duchi 2020): an error
         in rank, from public facts alone; how far that is in the unit of the values depends on the data.
+        Raises Refusal for a beta that is no number in (0, 1).
         """
         chance = error_level(beta)
         steps = self.function.grid.high - self.function.grid.low + 1

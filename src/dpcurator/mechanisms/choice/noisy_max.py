@@ -113,7 +113,10 @@ class NoisyMax:
             object.__setattr__(self, name, exact)
 
     def with_value(self, *, epsilon: Spelled) -> NoisyMax:
-        """The same, which also measures the chosen score anew (`select_with_value`) for this epsilon on top."""
+        """The same, which also measures the chosen score anew (`select_with_value`) for this epsilon on top.
+
+        Raises Refusal for an epsilon that is not above 0.
+        """
         return NoisyMax(
             sensitivity=self.sensitivity, epsilon=self.epsilon, noise=self.noise, monotone=self.monotone,
             value_epsilon=epsilon, grid=self.grid, nan=self.nan,
@@ -146,7 +149,10 @@ class NoisyMax:
         return Loss("pure", (("epsilon", self.epsilon + (self.value_epsilon or 0)),))
 
     def read(self, scores: Numbers) -> Scores:
-        """The scores in whole steps of the grid."""
+        """The scores in whole steps of the grid.
+
+        Raises Refusal for scores that are no numbers, or are missing where `nan` is not declared.
+        """
         return read_scores(scores, grid=self.step, nan=self.nan)
 
     def select(self, scores: Numbers, entropy: Entropy | None = None) -> int:
@@ -158,7 +164,10 @@ class NoisyMax:
         return self._select(self.read(scores).values, entropy)
 
     def select_with_value(self, scores: Numbers, entropy: Entropy | None = None) -> tuple[int, Fraction]:
-        """The index, and the score there with fresh noise: a point of the grid, in the scores' unit."""
+        """The index, and the score there with fresh noise: a point of the grid, in the scores' unit.
+
+        Raises Refusal without `with_value`, and for scores that are no numbers.
+        """
         fresh = self.value_noise
         if fresh is None:
             raise Refusal("This gives the index alone.", cure="Use with_value(epsilon=...), which is paid on top.")
@@ -177,7 +186,10 @@ class NoisyMax:
         return int((values + noise).argmax())  # the first of equal ones
 
     def probabilities(self, scores: Numbers) -> list[Enclosure]:
-        """P(i) for each candidate, unitless; relative width under 2**-64. Not to be released. At most 32 candidates."""
+        """P(i) for each candidate, unitless; relative width under 2**-64. Not to be released. At most 32 candidates.
+
+        Raises Refusal for more, and for scores that are no numbers.
+        """
         values = self.read(scores).values.tolist()
         if len(values) > MOST:
             raise Refusal(f"probabilities lists at most {MOST} candidates.", cure="Leave some out.")
@@ -189,6 +201,7 @@ class NoisyMax:
 
         beta: Fraction in (0, 1); candidates: int >= 1. The union bound over the others, each by the exact distribution
         of two noises: the least for two candidates, not for more. In the scores' unit, as rounded to the grid.
+        Raises Refusal for a beta that is no number in (0, 1), or a number of candidates that is none.
         """
         most, others = error_level(beta), whole(candidates, name="candidates", least=1) - 1
         if not others:

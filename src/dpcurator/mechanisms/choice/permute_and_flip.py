@@ -101,7 +101,10 @@ class PermuteAndFlip(ByScores):
         return flipped(read.values, self.rate * read.unit, entropy)
 
     def probabilities(self, scores: Numbers) -> list[Enclosure]:
-        """P(i) for each candidate, relative width under 2**-64. Not to be released. At most 200 candidates."""
+        """P(i) for each candidate, relative width under 2**-64. Not to be released. At most 200 candidates.
+
+        Raises Refusal for more, and for scores that are no numbers.
+        """
         read = self.read(scores)
         return chances(read.exact(), self.rate)
 
@@ -110,6 +113,7 @@ class PermuteAndFlip(ByScores):
 
         beta: Fraction in (0, 1); candidates: int >= 1. The least such, but for a rounding upwards of one in 2**32 of
         the greatest it can be. In scores as read: a grid that scores are not on already adds at most one step of it.
+        Raises Refusal for a beta that is no number in (0, 1), or a number of candidates that is none.
         """
         most, n = error_level(beta), whole(candidates, name="candidates", least=1)
         return furthest(n, most) / self.rate

@@ -155,7 +155,10 @@ class Quantile:
         return max(q, 1 - q) if self.neighbours == "add-remove" else Fraction(1)
 
     def error(self, beta: Spelled) -> Fraction:
-        """By how many records an answer may miss: P(any d >= error) <= beta, rounded up. beta: Fraction in (0, 1)."""
+        """By how many records an answer may miss: P(any d >= error) <= beta, rounded up. beta: Fraction in (0, 1).
+
+        Raises Refusal for a beta that is no number in (0, 1).
+        """
         chance = error_level(beta)
         k = len(self.levels)
         s = max(self.sensitivity(q) for q in self.levels)
@@ -176,7 +179,10 @@ class Quantile:
         return tuple(ranked[q] for q in self.levels) if isinstance(self.q, tuple) else ranked[self.q]
 
     def probabilities(self, values: Numbers) -> list[Enclosure]:
-        """P(candidate) in rising order, for one q and up to 100,000 candidates. Not to be released."""
+        """P(candidate) in rising order, for one q and up to 100,000 candidates. Not to be released.
+
+        Raises Refusal for more, and for what is no data.
+        """
         if isinstance(self.q, tuple) or self.count > _SHOWN:
             raise Refusal("probabilities are listed for one q and at most 100,000 candidates.", cure="Take fewer.")
         scores, unit = self.scores(self._groups(self.line.places(values)), self.q)

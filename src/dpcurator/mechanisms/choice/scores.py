@@ -125,7 +125,10 @@ class ByScores:
         return self.epsilon / (apart(self.monotone) * grid_sensitivity(self.sensitivity, self.grid))
 
     def read(self, scores: Numbers) -> Scores:
-        """The scores as they are read: exactly, on the grid if there is one."""
+        """The scores as they are read: exactly, on the grid if there is one.
+
+        Raises Refusal for scores that are no numbers, or are missing where `nan` is not declared.
+        """
         return read_scores(scores, grid=self.grid, nan=self.nan)
 
 

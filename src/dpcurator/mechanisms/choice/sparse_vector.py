@@ -177,6 +177,7 @@ class SparseVector:
 
         For up to `questions` in all. By the union bound over the noises, so not the least; values and threshold off the
         grid are besides rounded by half a step each.
+        Raises Refusal for a beta that is no number in (0, 1), or a number of questions that is none.
         """
         each, many = error_level(beta), whole(questions, name="questions", least=1)
         steps = self.threshold_noise.error(each / 2) + self.query_noise.error(each / (2 * many)) + 1

@@ -161,6 +161,7 @@ class TopK(ByScores):
 
         ln(candidates k / beta) / rate, rounded up: the exponential mechanism's bound for each. beta: Fraction in
         (0, 1); candidates: int >= k. In scores as read: a grid that they are not on already adds at most one step.
+        Raises Refusal for a beta that is no number in (0, 1), or a number of candidates that is none.
         """
         most, n = error_level(beta), whole(candidates, name="candidates", least=self.k)
         return ln(n * self.k / most).hi / self.rate

@@ -100,17 +100,23 @@ class HadamardResponse:
         return range(self.size)
 
     def pmf(self, report: int, value: Hashable) -> Fraction:
-        """P(report | value), exactly."""
+        """P(report | value), exactly. Raises Refusal for what is no such report, or a value that is not declared."""
         row = public_values.named(self._values, value) + 1
         even = (int(self._read([report])[0]) & row).bit_count() % 2 == 0
         return (self.truth if even else 1 - self.truth) * 2 / self.size
 
     def respond(self, value: Hashable, entropy: Entropy | None = None) -> int:
-        """One report of one's own value: an int below `size`. Runs on the person's own device."""
+        """One report of one's own value: an int below `size`. Runs on the person's own device.
+
+        Raises Refusal for a value that is not declared, unless `otherwise` is.
+        """
         return int(self.respond_many([value], entropy)[0])
 
     def respond_many(self, values: Iterable[Hashable], entropy: Entropy | None = None) -> NDArray[np.int64]:
-        """One report for each: int64, shape (n,). values: a list or flat array."""
+        """One report for each: int64, shape (n,). values: a list or flat array.
+
+        Raises Refusal for a value that is not declared, unless `otherwise` is.
+        """
         from dpcurator import samplers
 
         row = public_values.held(self._values, values, self.otherwise) + 1
@@ -134,7 +140,7 @@ class HadamardResponse:
 
     def error(self, beta: Spelled, *, reports: int) -> Fraction:
         """How far off one count from so many reports may be but with probability beta, in people, whatever the truth
-        is."""
+        is. Raises Refusal for a beta that is no number in (0, 1), or a number of reports that is none."""
         return planned_error(self.truth, Fraction(1, 2), reports=reports, beta=beta)
 
     def _read(self, reports: object) -> NDArray[np.int64]:

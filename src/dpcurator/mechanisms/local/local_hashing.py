@@ -120,7 +120,10 @@ class LocalHashing:
         return Loss("randomised_response", (("truth", (1 - collision) * truth), ("lie", (1 - collision) * lie)))
 
     def bucket(self, function: int, value: Hashable) -> int:
-        """The bucket of a declared value under the hash function of this number."""
+        """The bucket of a declared value under the hash function of this number.
+
+        Raises Refusal for a value that is not declared.
+        """
         place = public_values.named(self._values, value)
         a, b = divmod(function, self.prime)
         return ((a + 1) * place + b) % self.prime * self.buckets // self.prime
@@ -131,18 +134,27 @@ class LocalHashing:
         return ((function, bucket) for function in functions for bucket in buckets)
 
     def pmf(self, report: Sequence[int], value: Hashable) -> Fraction:
-        """P(report | value), exactly. report: (function, bucket)."""
+        """P(report | value), exactly. report: (function, bucket).
+
+        Raises Refusal for what is no such report, or a value that is not declared.
+        """
         function, bucket = self._read([report])[0].tolist()
         chance = self.truth if bucket == self.bucket(function, value) else self.lie
         return chance / (self.prime * (self.prime - 1))
 
     def respond(self, value: Hashable, entropy: Entropy | None = None) -> tuple[int, int]:
-        """One report of one's own value: (function, bucket). Runs on the person's own device."""
+        """One report of one's own value: (function, bucket). Runs on the person's own device.
+
+        Raises Refusal for a value that is not declared, unless `otherwise` is.
+        """
         function, bucket = self.respond_many([value], entropy)[0].tolist()
         return function, bucket
 
     def respond_many(self, values: Iterable[Hashable], entropy: Entropy | None = None) -> NDArray[np.int64]:
-        """One report for each: int64, shape (n, 2), the function and the bucket. values: a list or flat array."""
+        """One report for each: int64, shape (n, 2), the function and the bucket. values: a list or flat array.
+
+        Raises Refusal for a value that is not declared, unless `otherwise` is.
+        """
         import numpy as np
 
         from dpcurator import samplers
@@ -180,7 +192,7 @@ class LocalHashing:
 
     def error(self, beta: Spelled, *, reports: int) -> Fraction:
         """How far off one count from so many reports may be but with probability beta, in people, whatever the truth
-        is."""
+        is. Raises Refusal for a beta that is no number in (0, 1), or a number of reports that is none."""
         return planned_error(self.truth, self.other, reports=reports, beta=beta)
 
     def _residues(self, functions: NDArray[np.int64], wanted: list[int] | None) -> Iterator[NDArray[np.uint32]]:

@@ -106,7 +106,10 @@ class RandomisedResponse:
 
     @classmethod
     def with_truth(cls, *, truth: Spelled, values: Sequence[Any] | int, otherwise: Hashable = REFUSED) -> Self:
-        """A report is true with probability `truth`, else any other value, all alike."""
+        """A report is true with probability `truth`, else any other value, all alike.
+
+        Raises Refusal as the class does.
+        """
         return cls(values=values, truth=truth, otherwise=otherwise)
 
     @property
@@ -124,16 +127,25 @@ class RandomisedResponse:
         return self._values
 
     def pmf(self, report: Hashable, value: Hashable) -> Fraction:
-        """P(report | value), exactly; both are declared values."""
+        """P(report | value), exactly; both are declared values.
+
+        Raises Refusal for what is no such report, or a value that is not declared.
+        """
         same = public_values.named(self._values, report) == public_values.named(self._values, value)
         return self._truth if same else self.lie
 
     def respond(self, value: Hashable, entropy: Entropy | None = None) -> Any:
-        """One report of one's own value, itself a declared value. Runs on the person's own device."""
+        """One report of one's own value, itself a declared value. Runs on the person's own device.
+
+        Raises Refusal for a value that is not declared, unless `otherwise` is.
+        """
         return self.respond_many([value], entropy)[0]
 
     def respond_many(self, values: Iterable[Hashable], entropy: Entropy | None = None) -> NDArray[Any]:
-        """One report for each; int64, or objects where values were listed. values: a list or flat array."""
+        """One report for each; int64, or objects where values were listed. values: a list or flat array.
+
+        Raises Refusal for a value that is not declared, unless `otherwise` is.
+        """
         from dpcurator import samplers
 
         own = public_values.held(self._values, values, self.otherwise)
@@ -155,7 +167,7 @@ class RandomisedResponse:
 
     def error(self, beta: Spelled, *, reports: int) -> Fraction:
         """How far off one count from so many reports may be but with probability beta, in people, whatever the truth
-        is."""
+        is. Raises Refusal for a beta that is no number in (0, 1), or a number of reports that is none."""
         return planned_error(self._truth, self.lie, reports=reports, beta=beta)
 
     @property

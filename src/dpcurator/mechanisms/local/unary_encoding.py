@@ -98,13 +98,16 @@ class UnaryEncoding:
 
     @classmethod
     def optimised(cls, *, epsilon: Spelled, values: Sequence[Any] | int, otherwise: Hashable = REFUSED) -> Self:
-        """Of all p and q that spend epsilon, those with the least error for values that few hold."""
+        """Of all p and q that spend epsilon, those with the least error for values that few hold.
+
+        Raises Refusal as the class does.
+        """
         ratio = odds(epsilon_of(epsilon))
         return cls(values=values, p=Fraction(1, 2), q=1 / (ratio + 1), otherwise=otherwise)
 
     @classmethod
     def symmetric(cls, *, epsilon: Spelled, values: Sequence[Any] | int, otherwise: Hashable = REFUSED) -> Self:
-        """Each bit is flipped with the same probability."""
+        """Each bit is flipped with the same probability. Raises Refusal as the class does."""
         ratio = odds(epsilon_of(epsilon) / 2)
         return cls(values=values, p=ratio / (ratio + 1), q=1 / (ratio + 1), otherwise=otherwise)
 
@@ -118,7 +121,10 @@ class UnaryEncoding:
         return product((0, 1), repeat=len(self._values))
 
     def pmf(self, report: Iterable[bool], value: Hashable) -> Fraction:
-        """P(report | value), exactly. report: k bits; value: a declared value."""
+        """P(report | value), exactly. report: k bits; value: a declared value.
+
+        Raises Refusal for what is no such report, or a value that is not declared.
+        """
         own = public_values.named(self._values, value)
         bits = self._bits([report])[0]
         ones = int(bits.sum()) - int(bits[own])
@@ -126,12 +132,18 @@ class UnaryEncoding:
         return (self.p if bits[own] else 1 - self.p) * rest
 
     def respond(self, value: Hashable, entropy: Entropy | None = None) -> NDArray[np.bool_]:
-        """One report of one's own value: bool, shape (k,). Runs on the person's own device."""
+        """One report of one's own value: bool, shape (k,). Runs on the person's own device.
+
+        Raises Refusal for a value that is not declared, unless `otherwise` is.
+        """
         report: NDArray[np.bool_] = self.respond_many([value], entropy)[0]
         return report
 
     def respond_many(self, values: Iterable[Hashable], entropy: Entropy | None = None) -> NDArray[np.bool_]:
-        """One report for each: bool, shape (n, k), of n*k bytes. values: a list or flat array."""
+        """One report for each: bool, shape (n, k), of n*k bytes. values: a list or flat array.
+
+        Raises Refusal for a value that is not declared, unless `otherwise` is.
+        """
         import numpy as np
 
         own = public_values.held(self._values, values, self.otherwise)
@@ -151,7 +163,7 @@ class UnaryEncoding:
 
     def error(self, beta: Spelled, *, reports: int) -> Fraction:
         """How far off one count from so many reports may be but with probability beta, in people, whatever the truth
-        is."""
+        is. Raises Refusal for a beta that is no number in (0, 1), or a number of reports that is none."""
         return planned_error(self.p, self.q, reports=reports, beta=beta)
 
     def _bits(self, reports: object) -> NDArray[np.bool_]:

@@ -81,7 +81,10 @@ class DiscreteGaussian:
 
     @classmethod
     def spending_rho(cls, rho: Fraction, *, l2_squared: int) -> Self:
-        """The least noise that is rho-zCDP. rho: Fraction > 0; l2_squared: int >= 1, of the l2 sensitivity."""
+        """The least noise that is rho-zCDP. rho: Fraction > 0; l2_squared: int >= 1, of the l2 sensitivity.
+
+        Raises Refusal for others.
+        """
         return cls(whole(l2_squared, name="l2_squared", least=1) / (2 * positive(rho, name="rho")))
 
     @classmethod
@@ -94,12 +97,18 @@ class DiscreteGaussian:
         return cls(law.least_variance(eps, delta, whole(sensitivity, name="sensitivity", least=1)))
 
     def loss(self, sensitivity: int) -> Loss:
-        """Exact, for one answer. The worst pair is Z against Z + sensitivity; both directions are alike."""
+        """Exact, for one answer. The worst pair is Z against Z + sensitivity; both directions are alike.
+
+        Raises Refusal for a sensitivity that is no whole number.
+        """
         step = Fraction(whole(sensitivity, name="sensitivity"))
         return Loss("discrete_gaussian", (("shift", step), ("variance", self.variance)))
 
     def vector_loss(self, l2_squared: int) -> Loss:
-        """For a vector with independent noise: its rho alone. Vectors of equal l2 have not equal delta."""
+        """For a vector with independent noise: its rho alone. Vectors of equal l2 have not equal delta.
+
+        Raises Refusal for what is no whole number.
+        """
         square = Fraction(whole(l2_squared, name="l2_squared"))
         return Loss("discrete_gaussian_vector", (("l2_squared", square), ("variance", self.variance)))
 

@@ -69,11 +69,17 @@ class DiscreteLaplace:
 
     @classmethod
     def spending(cls, eps: Fraction, *, sensitivity: int) -> Self:
-        """The least noise whose loss is at most eps. eps: Fraction > 0; sensitivity: int >= 1, query's unit."""
+        """The least noise whose loss is at most eps. eps: Fraction > 0; sensitivity: int >= 1, query's unit.
+
+        Raises Refusal for others.
+        """
         return cls(whole(sensitivity, name="sensitivity", least=1) / positive(eps, name="eps"))
 
     def loss(self, sensitivity: int) -> Loss:
-        """Exact. The worst pair is Z against Z + sensitivity; each tail attains the bound."""
+        """Exact. The worst pair is Z against Z + sensitivity; each tail attains the bound.
+
+        Raises Refusal for a sensitivity that is no whole number.
+        """
         return Loss.shifted("discrete_laplace", scale=self.scale, shift=sensitivity)
 
     def pmf(self, k: int) -> Enclosure:

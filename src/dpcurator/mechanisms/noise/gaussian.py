@@ -140,7 +140,10 @@ class Gaussian(OnGrid):
         cls, *, sigma: Spelled, sensitivity: Spelled, grid: Spelled | None = None, coordinates: int | None = None,
         bounds: tuple[Spelled, Spelled] | None = None, nan: Spelled | None = None,
     ) -> Self:
-        """Noise of this sigma, query's unit; `rho` is then what it loses. The rest is as for the class."""
+        """Noise of this sigma, query's unit; `rho` is then what it loses. The rest is as for the class.
+
+        Raises Refusal as the class does.
+        """
         moved, spread = positive(sensitivity, name="sensitivity"), positive(sigma, name="sigma")
         declared, most = moving(coordinates)
         step = step_of(grid, sensitivity=moved, scale=spread, coordinates=most)

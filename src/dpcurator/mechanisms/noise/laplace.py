@@ -98,7 +98,10 @@ class Laplace(OnGrid):
         cls, *, scale: Spelled, sensitivity: Spelled, grid: Spelled | None = None, coordinates: int | None = None,
         bounds: tuple[Spelled, Spelled] | None = None, nan: Spelled | None = None,
     ) -> Self:
-        """Noise of this scale, query's unit; `epsilon` is then what it loses. The rest is as for the class."""
+        """Noise of this scale, query's unit; `epsilon` is then what it loses. The rest is as for the class.
+
+        Raises Refusal as the class does.
+        """
         moved, spread = positive(sensitivity, name="sensitivity"), positive(scale, name="scale")
         declared, most = moving(coordinates)
         step = step_of(grid, sensitivity=moved, scale=spread, coordinates=most)

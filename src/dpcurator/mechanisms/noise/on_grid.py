@@ -70,7 +70,10 @@ class OnGrid:
         return self.values.shown(self._noised(value, entropy))
 
     def release_exact(self, value: Any, entropy: Entropy | None = None) -> Fraction | NDArray[Any]:
-        """The same as the exact points of the grid: a Fraction, or an array of them."""
+        """The same as the exact points of the grid: a Fraction, or an array of them.
+
+        Raises Refusal as `release` does.
+        """
         return self.values.exactly(self._noised(value, entropy))
 
     def _noised(self, value: Any, entropy: Entropy | None) -> int | NDArray[Any]:
@@ -87,7 +90,10 @@ class OnGrid:
         return wide
 
     def sample(self, size: int, entropy: Entropy | None = None) -> NDArray[Any]:
-        """Independent draws of the noise alone, query's unit; float64, shape (size,)."""
+        """Independent draws of the noise alone, query's unit; float64, shape (size,).
+
+        Raises Refusal for a size that is none.
+        """
         found = self.values.shown(self.noise.sample(size, entropy))
         assert not isinstance(found, float)
         return found

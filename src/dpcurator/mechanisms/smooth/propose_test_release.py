@@ -105,7 +105,10 @@ class ProposeTestRelease:
         return steps
 
     def release(self, data: Sequence[Any], entropy: Entropy | None = None) -> Fraction | None:
-        """The noisy answer, in the unit of the values, or None: no answer. Either way the loss is the same."""
+        """The noisy answer, in the unit of the values, or None: no answer. Either way the loss is the same.
+
+        Raises Refusal for what is no data.
+        """
         rows = self.function.rows(data)
         unit = self.function.unit(rows)
         noise = self.noise(unit)
@@ -128,7 +131,7 @@ class ProposeTestRelease:
 
     def probabilities(self, data: Sequence[Any]) -> dict[Fraction | None, Enclosure]:
         """The distribution of the release for this data, None being no answer; as private as the data: for study and
-        tests."""
+        tests. Raises Refusal for what is no data."""
         rows = self.function.rows(data)
         unit, grid = self.function.unit(rows), self.function.grid
         noise, answer = self.noise(unit), self.function.answer(rows)
@@ -150,7 +153,10 @@ class ProposeTestRelease:
         return law
 
     def error(self, beta: Spelled, *, n: int | None = None) -> Fraction:
-        """If there is an answer: the least m with P(its noise passes m) <= beta, from public facts. n: as for means."""
+        """If there is an answer: the least m with P(its noise passes m) <= beta, from public facts. n: as for means.
+
+        Raises Refusal for a beta that is no number in (0, 1).
+        """
         grid = self.function.grid
         rows = self.function.rows([grid.lower] * (1 if n is None else n))
         unit = self.function.unit(rows)

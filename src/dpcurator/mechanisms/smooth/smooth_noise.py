@@ -104,7 +104,10 @@ class Smooth:
         return Loss("approximate", (("delta", self.delta), ("epsilon", self.epsilon)))
 
     def release(self, data: Sequence[Any], entropy: Entropy | None = None) -> Fraction:
-        """The noisy answer: a multiple of the grid within the bounds, in the unit of the values."""
+        """The noisy answer: a multiple of the grid within the bounds, in the unit of the values.
+
+        Raises Refusal for what is no data.
+        """
         from dpcurator.samplers.lazy_uniform import WORD, settle, source
 
         rows = self.function.rows(data)
@@ -114,7 +117,8 @@ class Smooth:
 
     def probabilities(self, data: Sequence[Any]) -> dict[Fraction, Enclosure]:
         """The distribution of the release for this data, of every multiple of the grid within the bounds. It is as
-        private as the data: for study and for tests."""
+        private as the data: for study and for tests.
+        Raises Refusal for what is no data, and where the candidates are too many to list."""
         grid, cells = self.function.grid, _Cells(self, self.function.rows(data))
         below, law = Enclosure.exactly(0), {}
         for place in grid.every():
@@ -130,6 +134,7 @@ class Smooth:
 
         It holds for the largest S there can be, so it is often the whole range; what the data at hand need is private.
         n: the public number of rows, with which a mean has a smaller one.
+        Raises Refusal for a beta that is no number in (0, 1).
         """
         beta = error_level(beta)
         grid = self.function.grid
