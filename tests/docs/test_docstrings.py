@@ -26,7 +26,8 @@ MECHANISMS = [row.name for row in ROWS]
 MADE = {"Curator", "Answer", "Cut", "Quote", "Menu"}  # values that the product makes: fields are told, not parameters
 CURATOR = {*MADE, "connect", "open", "draft", "rehearsing", "verify", "col", "count", "count_if", "count_units", "sum",
            "mean", "count_distinct", "min", "max", "arg_min", "arg_max", "any", "all",
-           "variance", "stddev", "median", "quantile", "covariance", "correlation", "regression", "when"}
+           "variance", "stddev", "median", "quantile", "mode", "top_k", "covariance", "correlation", "regression",
+           "when"}
 NAMES = [name for name in dp.__all__ if not name.startswith("_")]
 ERRORS = [name for name in NAMES if isinstance(getattr(dp, name), type) and issubclass(getattr(dp, name), Exception)]
 ANYTHING = {"otherwise"}  # a value of any type, of those that are reported

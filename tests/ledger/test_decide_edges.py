@@ -52,3 +52,9 @@ def test_an_id_is_refused_to_any_other_question_whichever_digest_is_the_larger(a
     for other in others:
         with pytest.raises(Refusal, match="another question"):
             decide(standing, other, "id", mine=mine, known=mine)
+
+
+@pytest.mark.parametrize("parameters", ["{}", '{"batch": [{"epsilon": "1"}]}', '{"batch": [1]}', "[]"])
+def test_a_price_of_which_some_is_shared_says_the_whole_in_its_parameters(ask, parameters):
+    with pytest.raises(ValueError, match="do not say the whole price"):
+        question(replace(ask(), shared="{}", parameters=parameters))

@@ -243,7 +243,7 @@ def test_they_are_data_like_the_rest(loss: dp.Loss) -> None:
 @pytest.mark.parametrize(("make", "words"), [
     (lambda: dp.two_pmfs([0.5, 0.4], [0.5, 0.5]), "add up to 0.9"),
     (lambda: dp.two_pmfs([0.5, 0.6], [0.5, 0.5], missing="infinite"), "more than 1"),
-    (lambda: dp.two_pmfs([1], [0.5, 0.5]), "1 chances under P and 2"),
+    (lambda: dp.two_pmfs([1], [0.5, 0.5]), "1 probabilities under P and 2"),
     (lambda: dp.two_pmfs({"a": 1}, [1]), "mapping"),
     (lambda: dp.two_pmfs([], []), "empty"),
     (lambda: dp.two_pmfs([1.5, -0.5], [0.5, 0.5]), "between 0 and 1"),

@@ -51,8 +51,8 @@ def import_pld(
         pld: a PrivacyLossDistribution of dp-accounting, or a DiscretePrivacyRandomVariable of prv-accountant.
         width: number >= 0, by how much a loss may have been moved down. Not for a pessimistic distribution; for one
             discretised by prv, the mesh.
-        outside: number in [0, 1), for prv alone: the chance of losses beyond the domain, which it leaves out; they are
-            counted as infinite.
+        outside: number in [0, 1), for prv alone: the probability of losses beyond the domain, which it leaves out; they
+        are counted as infinite.
         backward: for prv alone, which models one direction: what the other is, as in dp.loss_distribution.
 
     Returns a dp.Loss. Raises Refusal if it is neither, or what is needed is missing.

@@ -276,13 +276,14 @@ def _together(given: Given) -> None:
     for way in ("", "other_"):
         shifts, chances = series(given, f"{way}shift"), series(given, f"{way}chance")
         if len(shifts) != len(chances):
-            raise Refusal("There is not one chance for each shift.", cure="Give two lists of equal length.")
+            raise Refusal("There is not one probability for each shift.", cure="Give two lists of equal length.")
         if len(shifts) > _MOST:
             raise Refusal(f"A mixture has at most {_MOST} parts.", cure="Count shifts as the next greater one.")
         if any(one >= other for one, other in pairwise(shifts)):
             raise Refusal("The shifts do not rise.", cure="Give the least shift first, and each once.")
         if sum(chances) != 1:
-            raise Refusal(f"The chances add up to {float(sum(chances)):.12g}, not to 1.", cure="Give them exactly.")
+            total = float(sum(chances))
+            raise Refusal(f"The probabilities add up to {total:.12g}, not to 1.", cure="Give them exactly.")
 
 
 def _reverse(given: Given) -> Named:

@@ -30,14 +30,16 @@ def _together(given: Given) -> None:
     p, q = series(given, "p"), series(given, "q")
     if len(p) != len(q):
         raise Refusal(
-            f"There are {len(p)} chances under P and {len(q)} under Q.", cure="Give one for each outcome in both, or 0."
+            f"There are {len(p)} probabilities under P and {len(q)} under Q.",
+            cure="Give one for each outcome in both, or 0.",
         )
     few_enough(len(p))
     for name, chances in (("p", p), ("q", q)):
         if math.lcm(*(chance.denominator for chance in chances)).bit_length() > _LONG:
-            raise Refusal(f"The chances {name} have no common denominator of {_LONG} bits.", cure="Round them down.")
+            what = f"The probabilities {name} have no common denominator of {_LONG} bits."
+            raise Refusal(what, cure="Round them down.")
         if sum(chances) > 1:
-            raise Refusal(f"The chances {name} add up to {float(sum(chances)):.12g}, more than 1.",
+            raise Refusal(f"The probabilities {name} add up to {float(sum(chances)):.12g}, more than 1.",
                           cure="Give probabilities.")  # fmt: skip
 
 
