@@ -64,7 +64,7 @@ def test_in_rho_nothing_is_lost_by_paying_in_parts(tmp_path):
         mean = curator.ask(asked, rho="0.001", cut=False, sharpen=True)
     once = curator.quote(asked, rho="0.004", cut=False, analyst="another")
     (bar,) = once.as_json()["error_bars"]
-    assert abs(mean.error("n")[0] / bar["error"] - 1) < 0.01
+    assert abs(mean.error("n")[0] / bar["error"] - 1) < 0.03  # of some 40, and a shown count is off by a half
 
 
 def test_the_mean_covers_as_the_law_of_a_sum_says_and_no_other_weights_are_used(tmp_path):
