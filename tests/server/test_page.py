@@ -326,6 +326,22 @@ def test_asked_without_a_script_the_answer_is_the_servers(browse: Browse, served
     assert browse("aud").client.get(f"{name}/1/json").status_code == 400
 
 
+def test_a_question_of_the_page_takes_its_turn_and_its_tick_as_any_other(browse: Browse, monkeypatch: Any) -> None:
+    from dpcurator.server.limits import Work
+
+    turns: list[tuple[str, str]] = []
+
+    def noting(name: str, own: Any) -> Any:
+        return lambda self, work, whose="": turns.append((name, whose)) or own(self, work, whose)
+
+    for name in ("free", "paid"):
+        monkeypatch.setattr(Work, name, noting(name, getattr(Work, name)))
+    browse("ana").send("/ask/rehearse", sql=COUNT, spend="1%")
+    assert set(turns) == {("free", "ana")}
+    browse("ana").send("/ask", sql=COUNT, spend="1%")
+    assert ("paid", "ana") in turns
+
+
 def browse_verify(browser: Browser, text: str) -> str:
     browser.get("/verify")
     return browser.post("/verify", receipt=text).text

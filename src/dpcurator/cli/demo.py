@@ -127,7 +127,8 @@ def _serve(catalog: Path, port: int, as_json: bool) -> None:
         show(f"A made-up clinic, served at {url} until Ctrl-C; the catalog is {catalog}.")
         for name, role, limit in _ACCOUNTS:
             show(f"{role} {name}, at most epsilon {limit}, signs in with the token {tokens[name]}")
-        show(f"Ask from another terminal:\n$ export DPCURATOR_TOKEN={tokens['ana']}\n"
+        show(f"Open {url} in a browser and sign in with a token, or ask from another terminal:\n"
+             f"$ export DPCURATOR_TOKEN={tokens['ana']}\n"
              f"$ dpcurator --server {url} ask {_quoted(_COUNT)} --epsilon 0.1")
     with contextlib.suppress(ValueError):  # in a thread, where there are no signals
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # the end is as with Ctrl-C: its directory goes too
