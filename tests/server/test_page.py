@@ -173,7 +173,8 @@ def test_no_role_sees_more_pages_than_the_table_says(who: str, browse: Browse) -
             assert reply.status_code < 500, (address, reply.text)
             assert reply.status_code != 403 or (path, who) == ("/ask", "auditor"), (address, reply.text)
         elif who == "nobody":
-            assert (reply.status_code, reply.headers["location"]) == (303, "/sign-in"), address
+            after = f"?after={target}" if method == "GET" and target != "/" else ""
+            assert (reply.status_code, reply.headers["location"]) == (303, f"/sign-in{after}"), address
         else:
             assert reply.status_code == 403, address
             assert "this is not for the role" in browser.shown(reply).text
@@ -201,7 +202,18 @@ def test_an_auditor_looks_and_asks_nothing(browse: Browse, served: Served) -> No
 def test_a_session_begins_with_a_token_and_ends_when_one_signs_out(browse: Browse, served: Served) -> None:
     browser = browse()
     assert "epsilon" not in browser.get("/sign-in").text
-    reply = browser.send("/sign-in", token=served.token["ana"], after="//evil.example/")
+    for after in ("//evil.example/", "https://evil.example/", "/\\evil.example", "/%2f", "/a\r\nb: c", ""):
+        browser.get("/sign-in")
+        assert browser.send("/sign-in", token=served.token["ana"], after=after).headers["location"] == "/"
+        browser.get("/")
+        browser.send("/sign-out")
+    assert 'value="/budget"' in browser.client.get("/sign-in?after=/budget").text
+    browser.get("/sign-in")
+    assert browser.send("/sign-in", token=served.token["ana"], after="/budget").headers["location"] == "/budget"
+    browser.get("/")
+    browser.send("/sign-out")
+    browser.get("/sign-in")
+    reply = browser.send("/sign-in", token=served.token["ana"])
     cookies = reply.headers.get_list("set-cookie")
     assert reply.headers["location"] == "/"
     assert all("HttpOnly" in one and "SameSite=strict" in one and "Path=/" in one for one in cookies)
@@ -269,7 +281,8 @@ def test_a_form_of_another_site_does_nothing(browse: Browse, served: Served) -> 
     for headers, form in (
         (here, ""), (here, other), ({"sec-fetch-site": "cross-site"}, ana.form), ({"sec-fetch-site": "none"}, ana.form),
         ({"sec-fetch-site": "same-site"}, ana.form), ({"origin": "http://evil.example"}, ana.form),
-        ({"origin": "null"}, ana.form), ({"origin": served.url.replace("http:", "https:") + "1"}, ana.form),
+        ({"origin": "null"}, ana.form), ({"origin": "http://[x"}, ana.form),
+        ({"origin": served.url.replace("http:", "https:") + "1"}, ana.form),
     ):
         forged = Browser(ana.client, form, headers)
         reply = forged.send("/ask", sql=COUNT, amount="0.5", currency="epsilon")

@@ -22,7 +22,7 @@ from dpcurator.server.access import ANALYST, STEWARD
 from dpcurator.server.page import steward
 from dpcurator.server.page.charts import Bars, bars_of, spending
 from dpcurator.server.page.inside import Reply
-from dpcurator.server.page.shell import ANYONE, SAFE, Row, Visit, add, static
+from dpcurator.server.page.shell import ANYONE, LOCAL, SAFE, Row, Visit, add, static
 from dpcurator.server.page.visitor import session_of, sign_in, sign_out
 from dpcurator.server.page.words import mends_of, names_of, offers_of, place_of, samples_of, tables_of, when
 from dpcurator.server.replies import Denied
@@ -31,7 +31,6 @@ from dpcurator.values import Json
 ASKING: Final = (ANALYST, STEWARD)
 _MOST_ROWS: Final = 300  # of an answer on a page; files have all
 _LONGEST_INSIDE: Final = 200_000  # letters of a file that is in the page
-_LOCAL: Final = re.compile(r"/[A-Za-z0-9._/-]{0,200}")
 _FILES: Final = {"csv": "text/csv; charset=utf-8", "json": "application/json", "receipt": "application/json"}
 
 
@@ -40,7 +39,8 @@ _FILES: Final = {"csv": "text/csv; charset=utf-8", "json": "application/json", "
 async def sign_in_page(visit: Visit) -> Response:
     if visit.account is not None:
         return visit.go("/")
-    return await visit.page("sign_in.html", problem=None, after="/", elsewhere=_from_elsewhere(visit))
+    after = visit.request.query_params.get("after", "/")[:200]
+    return await visit.page("sign_in.html", problem=None, after=after, elsewhere=_from_elsewhere(visit))
 
 
 def _from_elsewhere(visit: Visit) -> bool:
@@ -64,7 +64,7 @@ async def signing_in(visit: Visit) -> Response:
     if earlier is not None:
         await run_in_threadpool(lambda: state.sessions.end(earlier))
     name = await run_in_threadpool(lambda: state.sessions.begin(account))
-    response = visit.go(after if _LOCAL.fullmatch(after) and not after.startswith("//") else "/")
+    response = visit.go(after if LOCAL.fullmatch(after) else "/")
     sign_in(request, response, name)
     return response
 

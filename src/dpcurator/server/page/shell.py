@@ -7,12 +7,14 @@ tests/server/test_page.py.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.concurrency import run_in_threadpool
@@ -37,6 +39,7 @@ SAFE: Final = {
     "referrer-policy": "same-origin",  # with none at all, a browser does not say which page a form is of
     "cross-origin-opener-policy": "same-origin", "cross-origin-resource-policy": "same-origin",
 }
+LOCAL: Final = re.compile(r"/([A-Za-z0-9._-][A-Za-z0-9._/-]{0,200})?")  # pages that a sign-in may lead to
 _TYPES: Final = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 _HTMX: Final = {  # no script of a text, no style of its own, no other host, no page kept in the browser
     "allowEval": False, "includeIndicatorStyles": False, "selfRequestsOnly": True, "historyEnabled": False,
@@ -127,7 +130,9 @@ def _shown(row: Row) -> Callable[[Request], Awaitable[Response]]:
         try:
             visit.visitor = await visitor_of(request, request.app.state.sessions)
             if row.roles and visit.account is None:
-                return visit.go("/sign-in")
+                path = quote(request.url.path, safe="/")
+                after = f"?after={path}" if row.method == "GET" and LOCAL.fullmatch(path) and path != "/" else ""
+                return visit.go(f"/sign-in{after}")
             if row.method == "POST":
                 visit.fields = await fields_of(request, visit.visitor)
             if row.roles and visit.account is not None:

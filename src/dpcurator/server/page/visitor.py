@@ -75,10 +75,6 @@ async def whose(request: Request, sessions: Sessions, ledger: Ledger) -> str:
 
 async def fields_of(request: Request, visitor: Visitor) -> dict[str, str]:
     """The fields of a form of this visitor's pages. Raises Denied for what is none."""
-    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
-    ours = site == "same-origin" if site is not None else origin is None or (
-        urlsplit(origin).netloc == request.headers.get("host", "")
-    )
     try:
         body = (await request.body()).decode("utf-8")
         fields = dict(parse_qsl(body, keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="strict"))
@@ -87,10 +83,21 @@ async def fields_of(request: Request, visitor: Visitor) -> dict[str, str]:
     if visitor.new:
         raise Denied(403, "your browser did not send back the cookie of this page.", "Let this address set cookies; "
                      "away from the server's own machine it needs https.")
-    if not ours or not hmac.compare_digest(fields.pop("form", "").encode(), visitor.form.encode()):
+    if not _is_ours(request) or not hmac.compare_digest(fields.pop("form", "").encode(), visitor.form.encode()):
         raise Denied(403, "this form is not of a page that you have open, or you signed in or out since.",
                      "Load the page again, and send it from there. Nothing was done.")
     return fields
+
+
+def _is_ours(request: Request) -> bool:
+    """Whether the browser says that the form is of this site; true where it says nothing."""
+    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
+    if site is not None or origin is None:
+        return site in (None, "same-origin")
+    try:
+        return urlsplit(origin).netloc == request.headers.get("host", "")
+    except ValueError:
+        return False
 
 
 def sign_in(request: Request, response: Response, name: str) -> None:
