@@ -12,7 +12,8 @@ import httpx
 import pytest
 
 import dpcurator as dp
-from dpcurator.client.remote import TRIES, Remote
+from dpcurator.client.connection import TRIES
+from dpcurator.client.remote import Remote
 from dpcurator.receipts.reply import ONCE, SIGNED, Exchange
 
 from .conftest import COUNT, Served
@@ -317,7 +318,7 @@ def test_with_the_key_the_answer_of_another_account_is_found(served: Served) -> 
     key, of_bob = served.curator().key, served.ask("bob", epsilon="0.05").json()
     for who, holds in (("bob", True), ("ana", False)):
         line = Line((200, of_bob), key=key).remote(key.public)
-        line._client.headers["Authorization"] = f"Bearer {served.token[who]}"
+        line._line.client.headers["Authorization"] = f"Bearer {served.token[who]}"
         if holds:
             assert line.ask(COUNT, epsilon="0.05").rows
             continue
@@ -439,8 +440,8 @@ def test_a_client_follows_the_keys_that_follow_its_own_and_no_others(serve: Any)
             Remote(client, "https://dp.example", first.public).budget()
     # Once it has seen a later key it does not go back: who has the old one, stolen since, speaks in vain.
     line = Line((200, {"text": "all is well", "chain": []}), key=first)
-    old._client.close()
-    old._client = line.remote()._client
+    old._line.client.close()
+    old._line.client = line.remote()._line.client
     with pytest.raises(dp.Misconfigured, match="not signed"):
         old.budget()
     assert Line((200, {"text": "x"}), key=first).remote(first.public).budget().text == "x"

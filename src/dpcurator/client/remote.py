@@ -1,7 +1,7 @@
 """A curator at a distance: the same questions, answers and errors as one that is here, through its server.
 
-Retries   A request that got no reply is sent again, at most `TRIES` times. That is safe: the same question at the same
-          price is the same request, and one with fresh=True is sent under a key of its own.
+Retries   A request that got no reply is sent again, some times (connection.py). That is safe: the same question at the
+          same price is the same request, and one with fresh=True is sent under a key of its own.
 Checks    With `key`, whatever is returned was signed by that key as the reply to this very request: its address, its
           text and price, and a number used once (receipts/reply.py). So whoever stands between can neither change a
           reply nor send another in its place. And every answer that was paid has a receipt signed by that key, which
@@ -20,20 +20,20 @@ import math
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final, NoReturn, Unpack
 from urllib.parse import urlsplit
 
 from dpcurator.catalog.model import Column, Table
-from dpcurator.errors import DpcuratorError, Fault, Mend, Misconfigured, OverBudget, Refusal
-from dpcurator.ledger.key_chain import Link, chain_of, given_up
+from dpcurator.client.connection import Connection, amount, error_of, shown
+from dpcurator.errors import Misconfigured, Refusal
+from dpcurator.ledger.key_chain import given_up
 from dpcurator.numbers.rational import rational
 from dpcurator.numbers.text_table import printable
-from dpcurator.receipts.reply import ONCE, SIGNED, Exchange
 from dpcurator.release.answer import Answer, answer_of
-from dpcurator.values import Json, read_json
+from dpcurator.values import Json
 
 if TYPE_CHECKING:
     from dpcurator.fronts.frame import Frame
@@ -44,9 +44,7 @@ if TYPE_CHECKING:
 
     Question = str | Frame[Any, Any, Any]
 
-TRIES: Final = 4
 TOKEN: Final = "DPCURATOR_TOKEN"
-_AGAIN: Final = (429, 502, 503, 504)
 _NAME: Final = re.compile("[A-Za-z0-9][A-Za-z0-9._:-]{0,199}")
 _KEY: Final = re.compile("[0-9a-f]{64}")
 
@@ -140,12 +138,10 @@ class Remote:
     """A curator's server, as `connect` made it. See there."""
 
     def __init__(self, client: Any, place: str, key: str | None, pause: Callable[[float], None] = time.sleep) -> None:
-        self._client, self._place, self._key, self._pause = client, place, key, pause
-        self._now = key  # the key in force, of those that follow the one that was given
-        self._chain: tuple[Link, ...] = ()
+        self._line = Connection(client, place, key, pause)
 
     def __repr__(self) -> str:
-        return f"<Remote: {self._place}>"
+        return f"<Remote: {self._line.place}>"
 
     @property
     def tables(self) -> Told:
@@ -159,7 +155,7 @@ class Remote:
         try:
             found = [_table(one) for one in self.tables["tables"]]
         except (LookupError, TypeError):
-            raise self._nonsense() from None
+            raise self._line.nonsense() from None
         return start(self, name, found)
 
     def plan(self, question: Question) -> NoReturn:
@@ -176,7 +172,7 @@ class Remote:
 
     def rehearse(self, question: Question, **asked: Unpack[Asking]) -> Answer:
         """The answer over made-up rows. Free."""
-        sent = self._sent("POST", "/v1/rehearse", {"sql": _sql(question)} | _plain(asked))
+        sent = self._line.sent("POST", "/v1/rehearse", {"sql": _sql(question)} | _plain(asked))
         return self._answer(sent, rehearsed=True)
 
     def ask(
@@ -185,18 +181,18 @@ class Remote:
         """The answer, paid for. The same question at the same price again is free and gives the same numbers."""
         body = {"sql": _sql(question), **({"fresh": True} if fresh else {})} | _plain(asked)
         key = _key(request_id, fresh)
-        answer = self._answer(self._sent("POST", "/v1/ask", body, key))
+        answer = self._answer(self._line.sent("POST", "/v1/ask", body, key))
 
         def totalled(columns: Sequence[str], by: Sequence[str]) -> Answer:
             """The same again, which is free, with its totals."""
             wanted = {"columns": _names(columns, "columns"), "by": _names(by, "by")}
-            sent = self._sent("POST", "/v1/ask", body | {"stored": True, "totals": [wanted]}, key)
+            sent = self._line.sent("POST", "/v1/ask", body | {"stored": True, "totals": [wanted]}, key)
             again, totals = self._answer(sent), sent.get("totals")
             if again.cells != answer.cells:
                 raise Refusal("this answer has become finer since: noisy numbers of it were paid for again.",
                               cure="Ask the same question at the same price again, which is free, and total that.")
             if not isinstance(totals, list) or len(totals) != 1:
-                raise self._nonsense()
+                raise self._line.nonsense()
             return self._shaped(totals[0])
 
         return replace(answer, elsewhere=totalled)
@@ -219,7 +215,7 @@ class Remote:
         try:
             self._answer(found["answer"])
         except LookupError:
-            raise self._nonsense() from None
+            raise self._line.nonsense() from None
         return found
 
     def quote_batch(self, questions: Sequence[Question], **asked: Any) -> Told:
@@ -240,7 +236,7 @@ class Remote:
         body = {"questions": every, **flags} | _plain(asked)
         sent = self._several("POST", "/v1/batch", body, _key(request_id, fresh))
         if len(sent) != len(every):
-            raise self._nonsense()
+            raise self._line.nonsense()
         return tuple(map(self._answer, sent))
 
     def describe(
@@ -277,9 +273,9 @@ class Remote:
         """What is protected, and the tables, as far as a description needs to know them."""
         told = self.tables
         try:
-            return _lines(told["protects"]), {one["name"]: _described(one) for one in told["tables"]}
+            return shown(told["protects"]), {one["name"]: _described(one) for one in told["tables"]}
         except (LookupError, TypeError):
-            raise self._nonsense() from None
+            raise self._line.nonsense() from None
 
     def budget(self) -> Told:
         """What is spent and left: of my own limit ("mine"), and of the whole ("all")."""
@@ -295,7 +291,7 @@ class Remote:
 
     def receipt(self, name: str) -> Any:
         """The signed receipt of an answer; of a batch, the list of them."""
-        return self._sent("GET", f"/v1/receipts/{_escaped(name)}")
+        return self._line.sent("GET", f"/v1/receipts/{_escaped(name)}")
 
     def check(self) -> Told:
         """The steward's: what is undeclared, with the line to paste."""
@@ -306,12 +302,12 @@ class Remote:
         many rows were read, and what part of all that is; not where `key` was given, as what is signed is whole.
         """
         last: Json = {}
-        for line in self._told_lines("/v1/refresh", {} if version is None else {"version": version}):
+        for line in self._line.lines("/v1/refresh", {} if version is None else {"version": version}):
             if {"table", "rows", "part"} <= set(line) and progress is not None:
-                progress(_lines(line["table"]), line["rows"], line["part"])
+                progress(shown(line["table"]), line["rows"], line["part"])
             last = line
         if "error" in last:
-            raise _error(last, self._place)
+            raise error_of(last, self._line.place)
         return Told(json.dumps(last, indent=2), last)
 
     def reopen(self) -> bool:
@@ -340,13 +336,13 @@ class Remote:
         followed one another, where another one signed it."""
         from dpcurator.receipts.verification import verify
 
-        if self._key is not None and isinstance(receipt, dict) and receipt.get("public_key") != self._key:
-            self._follow()
-        return verify(receipt, public_key=self._key, keys=self._chain)
+        if self._line.key is not None and isinstance(receipt, dict) and receipt.get("public_key") != self._line.key:
+            self._line.follow()
+        return verify(receipt, public_key=self._line.key, keys=self._line.chain)
 
     def close(self) -> None:
         """Closes the connection; also at the end of a `with` block."""
-        self._client.close()
+        self._line.client.close()
 
     def __enter__(self) -> Remote:
         return self
@@ -355,150 +351,49 @@ class Remote:
         self.close()
 
     def _told(self, method: str, path: str, body: Json | None = None, key: str | None = None) -> Told:
-        content = self._sent(method, path, body, key)
+        content = self._line.sent(method, path, body, key)
         if not isinstance(content, dict):
-            raise self._nonsense()
-        return Told(_lines(content.pop("text", json.dumps(content, indent=2))), content)
+            raise self._line.nonsense()
+        return Told(shown(content.pop("text", json.dumps(content, indent=2))), content)
 
     def _several(self, method: str, path: str, body: Json | None = None, key: str | None = None) -> list[Json]:
-        content = self._sent(method, path, body, key)
+        content = self._line.sent(method, path, body, key)
         if not isinstance(content, list):
-            raise self._nonsense()
+            raise self._line.nonsense()
         return content
-
-    def _told_lines(self, path: str, body: Json) -> Iterator[Json]:
-        """What a long work tells, line by line; with a key, all of it at once, signed."""
-        import httpx
-
-        if self._key is not None:
-            yield self._told("POST", path, body).content
-            return
-        try:
-            with self._client.stream("POST", path, json=body) as reply:
-                if reply.status_code != 200:
-                    reply.read()
-                    self._content(reply)
-                for line in reply.iter_lines():
-                    found = read_json(line)
-                    if not isinstance(found, dict):
-                        raise self._nonsense()
-                    yield found
-        except httpx.TransportError:
-            raise Misconfigured("the server gives no reply any more.", where=self._place,
-                                cure="The work may go on there: look with tables.") from None
-        except ValueError:
-            raise self._nonsense() from None
 
     def _answer(self, sent: Json, *, rehearsed: bool = False) -> Answer:
         found = self._shaped(sent)
         if found.made_up != rehearsed:
-            raise self._nonsense()
-        if self._key is not None and not rehearsed:
+            raise self._line.nonsense()
+        if self._line.key is not None and not rehearsed:
             self._check(sent)
         return found
 
     def _shaped(self, sent: Json) -> Answer:
         try:
-            cost, spent, total = (_amount(sent[name] or "0") for name in ("cost", "spent", "budget"))
+            cost, spent, total = (amount(sent[name] or "0") for name in ("cost", "spent", "budget"))
             _check_form(sent)
             shaped = answer_of(sent, total=total, currency=sent["currency"])
-            shaped = replace(shaped, notes=tuple(map(_lines, shaped.notes)))
+            shaped = replace(shaped, notes=tuple(map(shown, shaped.notes)))
             made_up, receipt, repeated = bool(sent["made_up"]), sent["receipt"], bool(sent["repeated"])
             paid = shaped.paid(cost=cost, spent=spent, receipt=receipt, repeated=repeated)
         except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, Refusal):
-            raise self._nonsense() from None
+            raise self._line.nonsense() from None
         return replace(paid, made_up=made_up)
 
     def _check(self, sent: Json) -> None:
         from dpcurator.receipts.verification import verify
 
         signer = sent["receipt"].get("public_key") if isinstance(sent["receipt"], dict) else None
-        if signer not in {self._key, *given_up(self._chain)}:
-            self._follow()
-        found = verify(sent["receipt"], public_key=self._key, answer=sent, keys=self._chain)
-        if not found.holds or self._mine not in ("", sent["receipt"].get("analyst", self._mine)):
+        if signer not in {self._line.key, *given_up(self._line.chain)}:
+            self._line.follow()
+        found = verify(sent["receipt"], public_key=self._line.key, answer=sent, keys=self._line.chain)
+        if not found.holds or self._line.mine not in ("", sent["receipt"].get("analyst", self._line.mine)):
             raise Misconfigured(
-                "the answer does not hold against the key that was given.", where=self._place,
+                "the answer does not hold against the key that was given.", where=self._line.place,
                 cure="Do not use it: ask the steward which key is right, and who stands between.",
             )
-
-    @property
-    def _mine(self) -> str:
-        """The account, by its token: name.secret."""
-        return str(self._client.headers.get("authorization", "")).removeprefix("Bearer ").rpartition(".")[0]
-
-    def _sent(self, method: str, path: str, body: Json | None = None, key: str | None = None) -> Any:
-        import httpx
-
-        headers = {} if key is None else {"Idempotency-Key": key}
-        content = None if body is None else _written(body)
-        headers |= {} if body is None else {"Content-Type": "application/json"}
-        for wait in _waits():
-            if self._key is not None:
-                headers[ONCE] = os.urandom(16).hex()
-            try:
-                reply = self._client.request(method, path, content=content, headers=headers)
-            except httpx.TransportError:
-                if wait is None:
-                    raise Misconfigured("the server gives no reply.", where=self._place,
-                                        cure="Ask the same again: what was paid is not paid twice.") from None
-            else:
-                if reply.status_code not in _AGAIN or wait is None or not _busy(reply):
-                    found = self._content(reply)
-                    if self._key is not None:
-                        self._signed(reply, Exchange(headers[ONCE], self._mine, method, path, content or b"", key or "",
-                                                     reply.status_code, reply.content))
-                    return found
-            self._pause(wait or 0)
-        raise AssertionError("the last try returns or raises")
-
-    def _signed(self, reply: Any, exchange: Exchange) -> None:
-        """Raises Misconfigured where the key has not signed it as the reply to this request."""
-        signer = exchange.signer(reply.headers.get(SIGNED, ""))
-        if signer is not None and signer != self._now:
-            self._follow()
-        if signer is None or signer != self._now:
-            raise Misconfigured(
-                "the reply is not signed, as the one to this request, by the key that was given.", where=self._place,
-                cure="Do not use it: ask the steward which key is right, and who stands between.",
-            )
-
-    def _follow(self) -> None:
-        """Asks how the server's keys followed one another, and goes on with the last one, if each step from the key
-        that was given to it is signed by the one before. It never goes back."""
-        import httpx
-
-        try:
-            links = chain_of(read_json(self._client.get("/v1/key").content.decode("utf-8")))
-        except (httpx.TransportError, ValueError):
-            return
-        order = list(given_up(links))
-        if self._key in order and self._now in order and links[: len(self._chain)] == self._chain:
-            self._chain, self._now = links, order[-1]
-
-    def _content(self, reply: Any) -> Any:
-        try:
-            content = read_json(reply.content.decode("utf-8"))
-        except ValueError:
-            raise self._nonsense() from None
-        if reply.status_code == 200:
-            return content
-        raise _error(content, self._place)
-
-    def _nonsense(self) -> Misconfigured:
-        return Misconfigured("the reply is not a curator's.", where=self._place, cure="Check the address.")
-
-
-def _waits() -> Iterator[float | None]:
-    """Seconds to wait before the next try; None at the last."""
-    yield from (0.25 * 2**number for number in range(TRIES - 1))
-    yield None
-
-
-def _amount(text: str) -> Fraction:
-    """As it was printed: of a decimal without an end, the first digits. The receipt has exact amounts."""
-    return rational(text.removesuffix("..."), name="an amount")
-
 
 def _check_form(sent: Json) -> None:
     """Raises ValueError where a number of an answer is none: it would be found when the answer is printed, or never."""
@@ -515,40 +410,6 @@ def _check_form(sent: Json) -> None:
             and all(isinstance(cut[name], str) and cut[name].isprintable() for name in ("protects", "reason") if cut)):
         raise ValueError("a number is none")
     rational(sent["confidence"], name="confidence")
-
-
-def _busy(reply: Any) -> bool:
-    """Whether the server says to come back: what it refuses for good is not sent again."""
-    return "retry-after" in reply.headers or reply.status_code in (502, 504)
-
-
-def _error(content: Any, place: str) -> DpcuratorError:
-    """The error that the server told, as the curator raised it."""
-    told = content if isinstance(content, dict) else {}
-    what, where, cure = (_lines(told.get(name, "")) for name in ("what", "where", "cure"))
-    if told.get("error") == "over budget":
-        try:
-            return OverBudget(requested=_amount(told["requested"]), remaining=_amount(told["remaining"]),
-                              currency=str(told["currency"]), of="own" if told.get("of") == "own" else "all")
-        except (KeyError, AttributeError, Refusal):
-            pass
-    if told.get("error") == "refused":
-        return Refusal(what, where=where, cure=cure, mends=_mends(told.get("mends", [])))
-    if told.get("error") == "fault":
-        return Fault()
-    return Misconfigured(what or "the reply is not a curator's.", where=where or place, cure=cure)
-
-
-def _lines(text: object) -> str:
-    """A text as a terminal may show it: its lines, with control characters escaped."""
-    return "\n".join(map(printable, str(text).split("\n")))
-
-
-def _mends(told: Any) -> tuple[Mend, ...]:
-    try:
-        return tuple(Mend(**one) for one in told)
-    except TypeError:
-        return ()
 
 
 def _sql(question: Any) -> str:
@@ -571,15 +432,6 @@ def _names(given: Any, what: str) -> list[str]:
     if isinstance(given, str) or not all(isinstance(name, str) for name in given):
         raise Refusal(f"{what} is a list of names.", cure=f'Write it as in {what}=["city"].')
     return list(given)
-
-
-def _written(body: Json) -> bytes:
-    """Raises Refusal for what cannot be sent: numbers without an end, texts that are none."""
-    try:
-        return json.dumps(body, ensure_ascii=False, allow_nan=False).encode("utf-8")
-    except ValueError:
-        raise Refusal("a number of the question is not finite, or a text has half a character.",
-                      cure="Write numbers as in 0.1.") from None
 
 
 def _escaped(name: object) -> str:
