@@ -127,7 +127,7 @@ class FlippedQuantile(WeightedQuantile):
         return furthest(self.candidates, beta)
 
     def select(self, weights: Mapping[int, int], q: Fraction, entropy: Entropy) -> int:
-        """As above, by as many words whatever the weights are, but for the few that settle a coin."""
+        """As above, by as many words whatever the weights are, but for the few that settle a coin or draw a head."""
         return flipped(self._scores(weights, q), self.rate, entropy)
 
     def probabilities(self, weights: Mapping[int, int], q: Fraction) -> list[Enclosure]:
