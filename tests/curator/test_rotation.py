@@ -189,3 +189,8 @@ def test_in_the_shell(place: Path, capsys: Any) -> None:
     assert run(capsys, "verify", "old.json", "--keys", "keys.json", "--alone").code == 4
     assert run(capsys, "key", "--catalog", "none.toml").code == 4
     assert run(capsys, "key", "rotate", "--catalog", "none.toml").code == 4
+    before = run(capsys, "key").out
+    for option in (["--catalog", "none.toml"], ["--json"]):  # of the key that is here it would be
+        refused = run(capsys, "key", *option, "rotate")
+        assert (refused.code, "come after" in (refused.err + refused.out)) == (2, True)
+    assert run(capsys, "key").out == before

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import subprocess
 import sys
 from fractions import Fraction
@@ -67,6 +68,10 @@ def test_totals_explain_caps_and_rows_per_unit_are_those_of_a_curator(served: Se
         there.totals(by="city")
     with pytest.raises(dp.Refusal, match="nope"):
         there.totals("nope", by=[])
+    kept = pickle.loads(pickle.dumps(there))
+    assert kept == there
+    with pytest.raises(dp.Refusal, match="without the noisy numbers"):
+        kept.totals(by=[])
     fresh = remote.ask(COUNT, epsilon="0.01", fresh=True)
     assert abs(fresh.totals(by=[]).rows[0][0] - sum(n for _, n in fresh.rows)) <= 1  # each is rounded
     assert remote.caps(COUNT, epsilon="0.1").as_json()["caps"] == here.caps(COUNT, epsilon="0.1").as_json()["caps"]

@@ -164,6 +164,8 @@ def key(context: typer.Context, catalog: Catalog = HERE, as_json: AsJson = False
     """The curator's public key: publish it, so that anyone can check a receipt's signature. With --json also how it
     came to follow earlier ones. `dpcurator key rotate` draws another."""
     if context.invoked_subcommand is not None:
+        if catalog != HERE or as_json:  # `rotate` would not see them, and rotate the key of another catalog
+            raise Refusal("options come after the command.", cure="Write: dpcurator key rotate --catalog FILE")
         return
     from dpcurator.catalog.load import load
     from dpcurator.curator.opening import key_of, ledger_of

@@ -183,19 +183,21 @@ class Remote:
         key = _key(request_id, fresh)
         answer = self._answer(self._line.sent("POST", "/v1/ask", body, key))
 
-        def totalled(columns: Sequence[str], by: Sequence[str]) -> Answer:
-            """The same again, which is free, with its totals."""
-            wanted = {"columns": _names(columns, "columns"), "by": _names(by, "by")}
-            sent = self._line.sent("POST", "/v1/ask", body | {"stored": True, "totals": [wanted]}, key)
-            again, totals = self._answer(sent), sent.get("totals")
-            if again.cells != answer.cells:
-                raise Refusal("this answer has become finer since: noisy numbers of it were paid for again.",
-                              cure="Ask the same question at the same price again, which is free, and total that.")
-            if not isinstance(totals, list) or len(totals) != 1:
-                raise self._line.nonsense()
-            return self._shaped(totals[0])
+        return replace(answer, elsewhere=_Totals(self, body, key, answer))
 
-        return replace(answer, elsewhere=totalled)
+    def _totalled(
+        self, body: Json, key: str | None, answer: Answer, columns: Sequence[str], by: Sequence[str]
+    ) -> Answer:
+        """The same question again, which is free, with its totals."""
+        wanted = {"columns": _names(columns, "columns"), "by": _names(by, "by")}
+        sent = self._line.sent("POST", "/v1/ask", body | {"stored": True, "totals": [wanted]}, key)
+        again, totals = self._answer(sent), sent.get("totals")
+        if again.cells != answer.cells:
+            raise Refusal("this answer has become finer since: noisy numbers of it were paid for again.",
+                          cure="Ask the same question at the same price again, which is free, and total that.")
+        if not isinstance(totals, list) or len(totals) != 1:
+            raise self._line.nonsense()
+        return self._shaped(totals[0])
 
     def explain(self, question: Question, **asked: Unpack[Asking]) -> Told:
         """What a question does, step by step, and its quote; without a price, at 1 % of the budget. Free."""
@@ -394,6 +396,26 @@ class Remote:
                 "the answer does not hold against the key that was given.", where=self._line.place,
                 cure="Do not use it: ask the steward which key is right, and who stands between.",
             )
+
+@dataclass(frozen=True, slots=True)
+class _Totals:
+    """Asks for totals of an answer. It stays with its connection: a copy or a pickle of the answer is without it."""
+
+    remote: Remote
+    body: Json
+    key: str | None
+    answer: Answer
+
+    def __call__(self, columns: Sequence[str], by: Sequence[str]) -> Answer:
+        return self.remote._totalled(self.body, self.key, self.answer, columns, by)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _nothing, ()
+
+
+def _nothing() -> None:
+    return None
+
 
 def _check_form(sent: Json) -> None:
     """Raises ValueError where a number of an answer is none: it would be found when the answer is printed, or never."""
