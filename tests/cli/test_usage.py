@@ -16,7 +16,7 @@ from dpcurator.pricing.offers import delta_of, level_of
         (("quote", "SELECT", "age", "FROM", "visits", "--epsilon", "0.1"), "Put the question in quotes"),
         (("refresh", "visits.csv"), "refresh takes no file"),
         (("SELECT COUNT(*) FROM visits",), "A question goes to"),
-        (("describe",), "`dpcurator tables` lists"),
+        (("show",), "`dpcurator tables` lists"),
         (("columns",), "`dpcurator tables`"),
         (("visits.csv",), "drafts a catalog for a file"),
     ],

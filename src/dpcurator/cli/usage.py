@@ -55,7 +55,7 @@ def of_command(word: str) -> str:
     """The cure of a word that is no command; empty where there is none to offer."""
     if word.upper().startswith("SELECT"):
         return f"A question goes to `ask`, in quotes: {_EXAMPLE.format('ask')}."
-    if word.lower().rstrip("s") in ("table", "schema", "column", "describe", "show"):
+    if word.lower().rstrip("s") in ("table", "schema", "column", "show"):
         return "`dpcurator tables` lists the tables, their columns and what can be asked."
     if word.endswith((".csv", ".parquet", ".toml")):
         return "`dpcurator init FILE` drafts a catalog for a file of rows; `--catalog FILE` names a catalog."
