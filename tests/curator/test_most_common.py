@@ -234,3 +234,16 @@ def test_names_in_very_many_groups_are_refused_before_they_are_paid():
     (call,) = plan.calls
     assert "too many" in str(misfit(replace(plan, calls=(replace(call, among=1),))))
     assert "others than there are" in str(misfit(replace(plan, calls=(replace(call, among=2),))))
+
+
+def test_limit_and_offset_mean_the_same_whichever_way_names_are_found(tmp_path):
+    rows = [(f"p{n}", ("Leeds",) * 3 + ("York",) * 2 + ("Hull",), 50) for n in range(60)]
+    rows = [(who, cities[n % 6], age, 0.5, True, "2024-02-29", 0.0) for n, (who, cities, age) in enumerate(rows)]
+    for groups, counted in ((1, True), (3, False)):
+        curator = sure(tmp_path / str(groups), rows=rows, max_groups=groups)
+        for tail, wanted in (("", ["Leeds", "York"]), ("LIMIT 5 OFFSET 1", ["York"]), ("LIMIT 1", ["Leeds"]),
+                             ("LIMIT 0", []), ("OFFSET 5", [])):
+            answer = curator.ask(f"SELECT TOP_K(city, 2) AS c FROM visits {tail}", **SURE)
+            assert answer["c"] == wanted, (groups, tail)
+            asked = curator.quote(f"SELECT TOP_K(city, 2) AS c FROM visits {tail}", epsilon=3 * 10**9)
+            assert all((one.ask.top is None) == counted for one in asked.priced)

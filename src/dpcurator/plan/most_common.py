@@ -53,8 +53,9 @@ class Wanted:
             return replace(self.question, order_by=self.question.order_by if self.said else ())
         if not self.said:
             return self.question
-        sorting = (Ordering(self.score, True, True),)
-        return replace(self.question, order_by=sorting, limit=min(self.top, self.question.limit or self.top))
+        sorting, left = (Ordering(self.score, True, True),), max(0, self.top - self.question.offset)
+        limit = left if self.question.limit is None else min(left, self.question.limit)
+        return replace(self.question, order_by=sorting, limit=limit)
 
 
 def most_common(question: Question) -> Wanted | None:
