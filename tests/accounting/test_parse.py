@@ -87,3 +87,15 @@ def test_a_training_run_is_what_dpsgd_composes():
     for wrong in ("dpsgd()", "dpsgd(sigma=1)", "dpsgd(noise_multiplier=1, bacth=3)"):
         with pytest.raises(dp.Refusal, match="Write dpsgd"):
             spelled(wrong)
+
+
+def test_a_run_with_correlated_noise_is_written_as_its_call():
+    text = "dpftrl(noise_multiplier=4, steps=100, factor=root, participations=2, separation=50)"
+    right = dp.dpftrl(noise_multiplier=4, steps=100, factor="root", participations=2, separation=50)
+    assert spelled(text) == right
+    replaced = "dpsgd(noise_multiplier=1, rate=0.01, steps=10, neighbours=replace-one)"
+    assert spelled(replaced) == dp.dpsgd(noise_multiplier=1, rate="0.01", steps=10, neighbours="replace-one")
+    with pytest.raises(dp.Refusal, match=r"Write dpftrl\(noise_multiplier=4"):
+        spelled("dpftrl(steps=10)")
+    with pytest.raises(dp.Refusal, match="factor"):
+        spelled("dpftrl(noise_multiplier=4, steps=10, factor=tre)")

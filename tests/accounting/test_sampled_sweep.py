@@ -24,7 +24,8 @@ RATES, SIGMAS, COUNTS = (
 FAILED = [(10, "0.01", "2"), (3, "0.01", "2"), (1, "0.0001", "1"), (10, "0.004", "1.3")]
 LONGER = [(250, "0.004", "1.3"), (10, "0.0001", "0.6"), (1000, "0.001", "1"), (10_000, "0.0001", "5")]
 SWEEP = list(itertools.product(COUNTS, RATES, SIGMAS))
-# Of the 180, those whose next grid would take longer than the 30 seconds that a bracket has: 1.1 and 1.4 in 1000.
+# Of the 180, those that need most of the 30 seconds that a bracket has, so that a slow machine stops before: .15 and
+# 1.1 in 1000 where it takes twice the time of a quiet one.
 STOPPED = [(10_000, "0.0001", "0.6"), (1000, "0.0001", "1")]
 
 

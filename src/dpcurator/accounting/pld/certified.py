@@ -53,6 +53,8 @@ SINGLE = 1 << 16  # points of one loss
 _LONG = 1.0  # seconds that the first grid is expected to take
 _COARSEST = 32  # times the step that is wanted
 ROUGH = 0.02  # relative width of the first grid, where a bound need not be near
+_FINER = (Fraction(3), Fraction(2), Fraction(3, 2), Fraction(5, 4))  # by what a step is divided, the first in time
+_LITTLE = Fraction(4, 5)  # of a step, which is hardly finer
 _WIDE, _FEW = 0.5, 16  # relative width from which on each of so few losses is looked at alone
 
 
@@ -270,12 +272,14 @@ def _one_way(
         before, best, at_first = best, best.and_also(found), check
         now = time.process_time()
         told()
-        finer = aligned(fewer, step / 3)
+        left, took = seconds - (now - start), now - began
+        by = next((by for by in _FINER if 1.2 * float(by) * took <= left), None)
+        finer = _coarsened(fewer, aligned(fewer, step / (by or _FINER[0])), seen)
         last = last or best.width() <= accuracy or before.near(best, accuracy / 3)
         last = last or (enough is not None and best.upper is not None and best.upper <= enough)
-        if last or _coarsened(fewer, finer, seen) != finer:
+        if last or finer > step * _LITTLE:
             return best.ended(accuracy) if cut else best
-        if now - start + 3.5 * (now - began) > seconds:
+        if by is None:
             return best.ended(accuracy)
         step = finer
 
