@@ -13,6 +13,7 @@ from dpcurator.catalog.model import Table
 from dpcurator.language.rows import Field, Truth
 from dpcurator.plan.core import ONE
 from dpcurator.plan.nodes import SUMMED, Ask, Bounded, Grouped, KeyColumn, Measured, Rows, Where
+from dpcurator.plan.reading import Reading
 from dpcurator.plan.relations import Relation
 from dpcurator.plan.stability import (
     ASK_RULES,
@@ -299,3 +300,19 @@ def test_a_bound_that_bounds_nothing_cannot_be_built(caps):
 def test_a_measured_column_with_odd_facts_cannot_be_built(facts):
     with pytest.raises(ValueError, match=r"measured|lower"):
         Measured("x", Field(0, "integer"), *facts)
+
+
+def test_choices_by_counts_have_the_range_of_each_group_s_counts():
+    """Six keys in two groups of three: a unit of 2 rows in each of 2 keys moves one key of each group by 2 ONE at most;
+    another in its place moves a second key the other way. All by the definition in the docstring of `stability`."""
+    ask, unit = Ask("rows", None, top=1, among=3), F(1, ONE)
+    assert reading(ask, reach(2, 2, 6), None) == Reading(2, 2 * ONE, 4 * ONE, 8 * ONE**2, unit)
+    assert reading(ask, replacing(2, 2, 6), None) == Reading(2, 4 * ONE, 8 * ONE, 32 * ONE**2, unit)
+    assert reading(ask, reach(2, 1, 6), None) == Reading(2, 2 * ONE, 2 * ONE, 4 * ONE**2, unit)
+
+
+@pytest.mark.parametrize(("q", "most"), [(F(1, 4), 3), (F(1, 2), 1), (F(2, 3), 2), (F(1), 1), (F(0), 1)])
+def test_the_counts_of_a_quantile_move_by_the_larger_side_of_it(q, most):
+    """Of 2 rows each is on one side: max(p, d - p) for q = p / d."""
+    found = reading(Ask("quantile", X, q=q), reach(2, 3, 5), Steps(-5, 9, F(1)))
+    assert (found.linf, found.unit) == (2 * most * ONE, F(1, ONE * q.denominator))
