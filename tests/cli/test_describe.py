@@ -18,6 +18,7 @@ def catalog(tmp_path) -> str:
     return str(tmp_path / "curator.toml")
 
 
+@pytest.mark.slow
 def test_it_prints_tables_and_is_the_batch_that_it_prints(capsys, catalog, tmp_path):
     ran = run(capsys, "describe", "visits", "--spend", "10%", "--no-cut", "--catalog", catalog)
     assert ran.code == 0, ran.err

@@ -98,7 +98,7 @@ def test_it_is_paid_has_a_receipt_and_is_free_again(tmp_path):
 
 
 @pytest.mark.parametrize(("kind", "line"), [
-    ("float", 'cost = { type = "float", bounds = [12.0, 320.0] }'),
+    pytest.param("float", 'cost = { type = "float", bounds = [12.0, 320.0] }', marks=pytest.mark.slow),
     ("integer", 'cost = { type = "integer", bounds = [12, 320] }'),
 ])
 def test_the_line_to_paste_is_one_that_a_catalog_takes(tmp_path, kind, line):

@@ -80,6 +80,7 @@ def test_columns_without_bounds_and_keys_are_counted_by_their_values():
     assert 'AVG("a ""b""")' in made.texts[0]
 
 
+@pytest.mark.slow
 def test_each_row_may_be_a_unit_and_missing_values_may_be_filled(tmp_path):
     told = {"curator": {"protects": "visits"}, "ledger": {"epsilon": 100}, "tables": {"visits": {
         "unit": "each row", "columns": {"city": {"type": "text", "keys": ["Leeds", "York", "Hull"]},
@@ -92,6 +93,7 @@ def test_each_row_may_be_a_unit_and_missing_values_may_be_filled(tmp_path):
     assert "units" not in found.as_json()
 
 
+@pytest.mark.slow
 def test_it_is_rehearsed_for_nothing_and_refused_of_what_is_public():
     curator = dp.rehearsing(CATALOG)
     made_up = curator.describe("visits", rehearse=True)

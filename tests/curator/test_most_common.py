@@ -48,6 +48,7 @@ def test_every_spelling_is_one_reading_and_a_repeat_is_free(tmp_path):
     holds(curator, again, [answers[0].receipt])
 
 
+@pytest.mark.slow
 def test_python_asks_the_same(tmp_path):
     curator = opened(tmp_path)
     visits = curator.table("visits")
@@ -236,6 +237,7 @@ def test_names_in_very_many_groups_are_refused_before_they_are_paid():
     assert "others than there are" in str(misfit(replace(plan, calls=(replace(call, among=2),))))
 
 
+@pytest.mark.slow
 def test_limit_and_offset_mean_the_same_whichever_way_names_are_found(tmp_path):
     rows = [(f"p{n}", ("Leeds",) * 3 + ("York",) * 2 + ("Hull",), 50) for n in range(60)]
     rows = [(who, cities[n % 6], age, 0.5, True, "2024-02-29", 0.0) for n, (who, cities, age) in enumerate(rows)]

@@ -22,8 +22,9 @@ from dpcurator.release.sharpened import sharpened
 ASKED = "SELECT city, COUNT(*) AS n, AVG(age) AS a, SUM(gain) AS g FROM visits GROUP BY city"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("money", [
-    pytest.param({"epsilon": 100}, marks=pytest.mark.slow), {"rho": 100, "delta": "1e-6"}])
+    {"epsilon": 100}, {"rho": 100, "delta": "1e-6"}])
 def test_each_release_is_paid_and_the_mean_is_of_all_of_them(tmp_path, money):
     price = {"epsilon": 1} if "epsilon" in money else {"rho": "0.1"}
     curator = dp.open({**CATALOG, "ledger": money}, directory=tmp_path, visits=frame(ROWS), refresh=True)
@@ -55,6 +56,7 @@ def test_each_release_is_paid_and_the_mean_is_of_all_of_them(tmp_path, money):
     holds(curator, mean.adds_up)
 
 
+@pytest.mark.slow
 def test_in_rho_nothing_is_lost_by_paying_in_parts(tmp_path):
     """The bar of the mean of k releases at rho is that of one at k rho, to within what a bound of a sum leaves."""
     curator = dp.open({**CATALOG, "ledger": {"rho": 100, "delta": "1e-6"}}, directory=tmp_path, visits=frame(ROWS),
@@ -80,6 +82,7 @@ def test_the_mean_covers_as_the_law_of_a_sum_says_and_no_other_weights_are_used(
     assert alone == finish(whole, Noisy(whole.lowered.keys, ((10 * 2**16,),)))[0][0]
 
 
+@pytest.mark.slow
 def test_totals_of_a_mean_have_the_bar_of_all_their_draws(tmp_path):
     curator = opened(tmp_path, epsilon=100)
     for _ in range(3):
@@ -135,6 +138,7 @@ def test_what_has_no_mean_is_refused_before_it_is_paid(tmp_path, asked, words):
     assert spent(curator) == 0
 
 
+@pytest.mark.slow
 def test_a_printed_mean_is_checked_by_both_verifiers(tmp_path):
     """Each release by its receipt; the mean beside the ledger, from its integers: what was changed is found."""
     curator = opened(tmp_path, epsilon=100)
