@@ -15,8 +15,8 @@ questions try on both engines too, and what takes long. Whole are tables in whic
 nothing else tries: what is refused, which change of a receipt or of a ledger is found, what a connection cannot reach,
 and controls, which have to fail.
 
-`REGISTRY` are the tests that fail when something is added and not registered everywhere; `--quick` leaves out `LONG`
-and takes two cases of each test.
+`REGISTRY` are the tests that fail when something is added and not registered everywhere; `--quick` leaves out `LONG`,
+which stand in `long.txt`, and takes two cases of each test.
 """
 
 from __future__ import annotations
@@ -571,111 +571,7 @@ REGISTRY: Final = (  # files, or functions of files
     "mechanisms/test_registry.py",
     "standalone/test_forms.py",
 )
-LONG: Final = (  # half a second or more, one of its cases
-    "accounting/test_calibrate.py::test_every_search_ends_soon",
-    "accounting/test_calibrate.py::test_on_samples_the_target_is_met_and_a_little_less_noise_does_not",
-    "accounting/test_composition.py::TestLaws::test_epsilon_and_delta_are_each_others_inverse",
-    "accounting/test_composition.py::TestLaws::test_losses_in_the_thousands_have_both_bounds",
-    "accounting/test_composition.py::TestLaws::test_many_bounded_ranges_are_cheaper_than_the_law_that_dominates_each",
-    "accounting/test_composition.py::TestLaws::test_splitting_a_gaussian_changes_nothing",
-    "accounting/test_composition.py::TestLaws::test_the_grid_fits_the_atoms_of_most_losses_where_not_all_fit",
-    "accounting/test_composition.py::TestWhatOthersGotWrong::test_many_different_mechanisms_are_no_trouble",
-    "accounting/test_composition.py::TestWhatOthersGotWrong::test_renyi_orders_on_a_grid_are_no_limit",
-    "accounting/test_contour.py::test_both_sides_of_the_rule",
-    "accounting/test_oracles.py::test_the_bracket_holds_what_is_known",
-    "accounting/test_pld.py::test_the_bracket_holds_the_direct_sum",
-    "accounting/test_sampled_oracles.py::test_a_small_delta_is_no_smaller_than_round_off_lets_it_be",
-    "accounting/test_sampled_oracles.py::test_adding_a_row",
-    "accounting/test_sampled_oracles.py::test_many_steps_are_certified",
-    "accounting/test_sampled_oracles.py::test_replacing_is_not_adding_or_removing",
-    "accounting/test_sampled_oracles.py::test_the_worse_direction_is_taken_after_composing",
-    "accounting/test_sampled_pld.py::test_the_bracket_holds_the_direct_sum_of_the_worse_direction",
-    "attacks/test_adversary_surface.py::test_an_answer_too_large_for_memory_is_refused_before_the_charge",
-    "attacks/test_adversary_surface.py::test_no_depth_of_calls_makes_an_answer_fail_after_the_charge",
-    "attacks/test_batch.py::test_row_10_a_batch_too_large_for_one_statement_is_refused_before_it_is_charged",
-    "attacks/test_batch.py::test_row_18_two_processes_pay_one_batch_once",
-    "attacks/test_crash.py::test_row_19_a_kill_at_any_moment_loses_no_charge",
-    "attacks/test_fire.py::test_row_18_a_budget_for_two_answers_two_of_all",
-    "attacks/test_no_question_closes.py::test_row_10_no_accepted_question_can_fail_after_the_charge",
-    "attacks/test_no_question_closes.py::test_row_10_the_same_through_the_whole_curator",
-    "attacks/test_rows_system.py::test_row_29_averaging_repeats_gains_nothing",
-    "attacks/test_rows_values.py::test_row_01_no_expression_escapes_its_clamp",
-    "attacks/test_rows_values.py::test_row_27_nothing_is_clamped_by_a_private_size",
-    "audit/test_copies.py::test_a_slow_function_is_left_where_the_time_ends",
-    "audit/test_divergences.py::test_rho_of_the_whole_laws_is_more_than_that_of_an_event",
-    "audit/test_known.py::test_broken_ones_are_flagged",
-    "audit/test_known_mistakes.py::test_a_known_mistake_is_found_with_a_witness",
-    "audit/test_laws.py::test_no_mechanism_of_ours_is_found_to_break_its_loss_and_each_breaks_less",
-    "audit/test_laws.py::test_our_reference_sampler_against_its_law",
-    "audit/test_run.py::test_a_slow_function_is_drawn_from_as_often_as_time_allows",
-    "audit/test_self_audit.py::test_a_mistake_of_the_engine_is_found",
-    "audit/test_self_audit.py::test_no_generated_plan_breaks_its_claims",
-    "break_me/test_break_me.py::test_a_mistake_is_found_with_a_small_witness",
-    "break_me/test_break_me.py::test_a_rule_weakened_is_found_with_unknown_keys",
-    "break_me/test_break_me.py::test_beside_a_snapshot_no_row_of_it_and_no_ledger_is_read",
-    "break_me/test_break_me.py::test_keys_of_a_public_table_and_a_second_table_are_asked_too",
-    "break_me/test_break_me.py::test_questions_reach_the_whole_surface_and_are_nearly_always_answered",
-    "break_me/test_break_me.py::test_the_command_needs_no_data_and_touches_nothing",
-    "break_me/test_break_me.py::test_the_same_seed_tries_the_same",
-    "break_me/test_break_me.py::test_what_is_right_passes",
-    "cases/test_expressions.py::test_tim_01_day_buckets_do_not_depend_on_the_machine",
-    "cases/test_ledger.py::test_bud_03_fifty_threads_and_eight_processes_get_ten_tenths",
-    "cases/test_selection.py::test_sel_07_a_median_of_many_zeros_is_zero",
-    "catalog/test_positions.py::test_any_name_can_be_written_and_found",
-    "cli/test_account.py::test_a_file_of_losses",
-    "cli/test_account.py::test_progress_tells_bounds_that_only_get_better",
-    "cli/test_account.py::test_three_numbers_are_told_apart",
-    "cli/test_batches.py::test_as_one_shows_sum_and_point_before_and_after",
-    "cli/test_batches.py::test_receipts_are_printed_by_number_or_all_and_verify",
-    "cli/test_commands.py::test_a_newcomers_path",
-    "cli/test_commands.py::test_demo",
-    "cli/test_commands.py::test_every_command_has_help_with_an_example",
-    "cli/test_commands.py::test_it_runs_as_a_program",
-    "cli/test_commands.py::test_json_of_every_command",
-    "cli/test_commands.py::test_receipts_verify_and_a_changed_byte_does_not",
-    "cli/test_commands.py::test_what_a_broken_file_tells_and_whom",
-    "cli/test_currencies.py::test_a_ledger_in_rho",
-    "cli/test_module.py::test_its_exit_codes_are_those_of_the_command",
-    "cli/test_plot.py::test_every_chart_of_every_noise_is_written_and_that_is_said",
-    "cli/test_plot.py::test_json_is_written_too_where_a_file_is_named",
-    "cli/test_plot.py::test_options_are_as_they_say",
-    "cli/test_plot.py::test_without_a_file_s_name_it_is_the_chart_s_and_svg",
-    "cli/test_unknown_keys.py::test_every_command_takes_it",
-    "curator/test_batching.py::test_a_receipt_that_lies_about_its_batch_is_caught",
-    "curator/test_batching_as_one.py::test_it_is_charged_the_certified_point_and_every_receipt_holds",
-    "curator/test_batching_as_one.py::test_short_of_delta_it_is_refused_and_nothing_is_charged",
-    "curator/test_history.py::test_it_is_the_certified_bound_on_the_losses_of_every_charge",
-    "curator/test_history.py::test_many_kinds_are_rounded_up_to_few",
-    "curator/test_rehearsal.py::test_the_engine_says_what_the_reference_says",
-    "docs/test_guarantees.py::test_a_row_names_code_and_tests_that_exist",
-    "engines/test_by_hand.py::test_a_mistake_in_the_query_fails_a_table",
-    "engines/test_conformance.py::test_every_engine_gives_the_integers_of_the_reference",
-    "engines/test_duckdb.py::test_an_interrupt_is_the_users_and_not_a_fault",
-    "engines/test_functions.py::test_a_function_gives_python_s_value_in_every_row",
-    "engines/test_levels.py::test_a_tree_with_more_parts_than_allowed_is_refused_before_it_is_written",
-    "engines/test_levels.py::test_thirty_deep_is_short_and_runs",
-    "engines/test_mutations.py::test_a_mistake_is_found",
-    "engines/test_together.py::test_each_merged_plan_holds_each_question_once_and_each_sum_once",
-    "engines/test_together.py::test_questions_under_conditions_of_their_own_are_read_and_grouped_at_once",
-    "engines/test_together.py::test_together_is_one_by_one",
-    "engines/test_vectors.py::test_in_python",
-    "gallery/test_pictures.py::test_a_picture_is_what_its_page_draws",
-    "language/test_intervals.py::test_a_value_is_within_its_bounds",
-    "language/test_predicates.py::test_chains_are_flat_and_long_ones_are_taken",
-    "language/test_zones.py::test_a_zone_is_zoneinfo_s",
-    "laws/test_directions.py::test_every_room_is_in_the_table_and_uses_each_line_of_it",
-    "laws/test_directions.py::test_no_other_randomness_is_imported",
-    "laws/test_directions.py::test_randomness_has_few_users",
-    "laws/test_every_mechanism.py::test_a_smaller_promise_would_be_found_out",
-    "laws/test_every_mechanism.py::test_the_masses_sum_to_one",
-    "laws/test_every_mechanism.py::test_what_is_said_to_be_attained_is",
-    "laws/test_exact.py::test_it_is_made_by_engines_alone",
-    "laws/test_exact.py::test_it_is_opened_in_exactly_one_place",
-    "laws/test_exact.py::test_its_slot_is_touched_in_its_own_class_only",
-    "laws/test_exact.py::test_no_name_of_it_is_built_at_run_time",
-    "laws/test_exact.py::test_noise_is_left_out_over_made_up_rows_alone",
-    "laws/test_questions.py::test_every_law_holds_of_every_question",
-)
+LONG: Final = tuple(Path(__file__).with_name("long.txt").read_text("utf-8").split())  # as `long_tests.py` found them
 NO_CLOCK: Final = 10**9  # seconds, where a limit of time is taken: no right answer may rest on how busy a machine is
 QUICK: Final = 2  # cases of a test in a quick run
 Item = TypeVar("Item")
@@ -773,9 +669,10 @@ def quick(nodeids: list[str]) -> set[str]:
     """The tests of a quick run: the first cases of each test, none of the long ones, no documents."""
     cases: dict[str, int] = defaultdict(int)
     kept: set[str] = set()
+    long = frozenset(LONG)
     for nodeid in nodeids:
         name = function_of(nodeid)
         cases[name] += 1
-        if cases[name] <= QUICK and name not in LONG and not name.startswith("docs/test_documents"):
+        if cases[name] <= QUICK and name not in long and not name.startswith("docs/test_documents"):
             kept.add(nodeid)
     return kept
