@@ -6,16 +6,17 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from engine_rows import opened
 
 from dpcurator.engines.duckdb.engine import DuckDB
-from dpcurator.engines.duckdb.sql import statement
+from dpcurator.engines.duckdb.sql import joined_on_unit, statement
 from dpcurator.engines.duckdb.weights import Weights, one_row_each
 from dpcurator.engines.limits import check_core
 from dpcurator.engines.reference import Reference
-from dpcurator.language.rows import Compare, Constant, Field
+from dpcurator.language.rows import Compare, Compute, Constant, Field
 from dpcurator.plan.core import (
     ONE,
     Chosen,
@@ -27,13 +28,15 @@ from dpcurator.plan.core import (
     Measure,
     Owner,
     PerUnit,
+    Product,
+    Project,
     ScaleDown,
     Scan,
     Sum,
     Tally,
     Total,
 )
-from dpcurator.plan.core_relations import Columns, CoreRelation, Folded, Groups, Only, Source, Stored
+from dpcurator.plan.core_relations import Columns, CoreRelation, Folded, Groups, Match, Only, Source, Stored
 
 SOURCES = (Source("c0", "text"), Source("c1", "integer"), Source("c2", "integer"))
 STORED = Stored("t0", SOURCES, 0)
@@ -108,3 +111,65 @@ def test_questions_of_one_relation_under_conditions_of_their_own_read_it_once() 
         cores.append((first, Filter(Compare("<", Field(2, "integer"), Constant(bound, "integer"))), *others))
     together = duckdb.evaluate_all(cores)
     assert [opened(one) for one in together] == [opened(Reference.from_tables(data).evaluate(core)) for core in cores]
+
+
+OTHERS = (Source("c0", "text"), Source("c1", "integer"), Source("c2", "text"))
+KINDS: Any = {"t0": {"c0": "text", "c1": "integer", "c2": "integer"},
+              "t1": {"c0": "text", "c1": "integer", "c2": "text"}}
+
+
+def joined(luck: random.Random, *, once: bool, left: bool) -> CoreRelation:
+    """Rows of people beside those of another table, at most one each, or however many there are."""
+    other: CoreRelation = Stored("t1", OTHERS, 0)
+    if once:
+        other = Groups(other, 1, (Folded("least", 1), Folded("greatest", 2)))
+    source: CoreRelation = STORED if luck.random() < 0.7 else Groups(STORED, 2, (Folded("least", 2),))
+    return Match(source, other, (0,), (0,), left)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_rows_are_added_up_by_the_unit_before_they_are_joined_on_it(seed: int) -> None:
+    """Keys of the right side, columns and expressions of the left; one row or several of a unit on the right; with and
+    without rows there."""
+    luck = random.Random(1_000 + seed)
+    names = ("ann", "bo", "cy", "di", "ed", "fay", None)
+    data = world(luck, 50) | {"t1": {
+        "c0": (who := [luck.choice(names) for _ in range(luck.choice((0, 4, 9)))]),
+        "c1": [luck.choice((None, 0, 1, 2)) for _ in who], "c2": [luck.choice((None, "a", "b")) for _ in who],
+    }}
+    duckdb = DuckDB.from_tables(data, KINDS)
+    columns = (Source("c0", "text"), Source("c2", "integer"), Source("c4", "integer"), Source("c5", "text"))
+    computed = (Compute("add_i", (Field(1, "integer"), Constant(1, "integer")), "integer"),
+                Compute("add_i", (Field(2, "integer"), Constant(1, "integer")), "integer"))
+    listed = tuple((number, name) for number in (None, 1, 2) for name in (None, "a"))
+    grids = (Grid(1, "integer", -5, 9, -5, 9, 0), Grid(4, "integer", -5, 2**40, -5, 2**40, 0))
+    sums = (Sum("rows"), Sum("units"), Sum("present", 1), Sum("values", 0), Sum("values", 1), Sum("values", 2))
+    for keys in (Listed((5, 3), listed), Listed((), ((),)), Chosen((2, 3), 2, "salt")):
+        chosen = isinstance(keys, Chosen)
+        relation = joined(luck, once=luck.random() < 0.5, left=luck.random() < 0.5)
+        tallies = (Tally("everyone"), Tally("cut", (0, 1)), Tally("cut_groups"))
+        core: CorePlan = (
+            Scan(relation, columns), Project(computed), Owner(0), keys, Measure(grids, (Product(0, 0, 1, 0, 99),)),
+            PerUnit(), scale(luck, 2 if chosen else 1), Total((Sum("units"), *sums) if chosen else sums, tallies),
+        )
+        assert joined_on_unit(check_core(core)) is not None
+        assert opened(duckdb.evaluate(core)) == opened(Reference.from_tables(data).evaluate(core))
+
+
+def test_what_looks_at_both_sides_is_joined_first() -> None:
+    relation = Match(STORED, Stored("t1", OTHERS, 0), (0,), (0,), False)
+    columns = (Source("c0", "text"), Source("c2", "integer"), Source("c4", "integer"), Source("c1", "integer"))
+    rest = (Owner(0), Listed((2,), ((1,),)), Measure((Grid(1, "integer", 0, 9, 0, 9, 0),)), PerUnit(),
+            ScaleDown(1, 1, ONE), Total((Sum("values", 0),)))
+    plain: CorePlan = (Scan(relation, columns), *rest)
+    assert joined_on_unit(check_core(plain)) is relation
+    both = Compute("add_i", (Field(1, "integer"), Field(2, "integer")), "integer")
+    above = Compare(">", Field(2, "integer"), Constant(1, "integer"))
+    others: list[CorePlan] = [
+        (Scan(relation, columns), Filter(above), *rest), (Scan(relation, columns), Project((both,)), *rest),
+        (Scan(relation, columns), rest[0], Listed((3,), ((1,),)), *rest[2:]),
+        (Scan(Match(STORED, relation.other, (0, 1), (0, 1), False), columns), *rest),
+        (Scan(Match(STORED, relation.other, (1,), (1,), False), columns), *rest),
+        (Scan(replace(relation, source=Groups(STORED, 1, (Folded("rows"), Folded("least", 2)))), columns), *rest),
+    ]
+    assert [joined_on_unit(check_core(core)) for core in others] == [None] * len(others)

@@ -222,6 +222,7 @@ SAMPLED: Final[dict[str, int]] = {
     "engines/test_patterns.py::test_a_text_fits_a_pattern_as_its_definition_says": 1,
     "engines/test_patterns.py::test_the_longest_pattern_is_compiled": 2,
     "engines/test_relations.py::test_caps_of_groups_of_one_row_are_one_cap": 2,
+    "engines/test_relations.py::test_rows_are_added_up_by_the_unit_before_they_are_joined_on_it": 2,
     "engines/test_together.py::test_each_merged_plan_holds_each_question_once_and_each_sum_once": 0,
     "engines/test_together.py::test_questions_under_conditions_of_their_own_are_read_and_grouped_at_once": 0,
     "engines/test_together.py::test_together_is_one_by_one": 3,

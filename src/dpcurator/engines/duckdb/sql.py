@@ -15,6 +15,7 @@ a sum is divided only for the groups that a cap binds, and of up to 2^26 rows in
 sums that fit 64 bits stay there; only units that a cap binds are joined to their factor; rows of which the relation has
 one for each unit, or unit and key, are not grouped again, and their caps are one: each group has r = 1, so t = g, and
 f = min(1, max_groups / g, max_total / t) is min(1, min(max_groups, max_total) / g); no sum is divided, since c <= 1.
+What is grouped by what a unit has elsewhere is added up by the unit before it is joined on it.
 Checked in tests/engines (conformance, and a variant of this text with two floors must fail it).
 """
 
@@ -29,12 +30,14 @@ from dpcurator.catalog.model import Kind, Value
 from dpcurator.engines.duckdb import distinct, rows
 from dpcurator.engines.duckdb.coded import TEXTS, Number
 from dpcurator.engines.duckdb.levels import TYPES, Levels, Parameters, integer
-from dpcurator.engines.duckdb.relations import NOTHING, Given, filtered
+from dpcurator.engines.duckdb.relations import NOTHING, Given, filtered, relation_text
 from dpcurator.engines.duckdb.relations import scan_text as scan_text
 from dpcurator.engines.duckdb.weights import Weights, one_row_each, total_of
 from dpcurator.engines.limits import MAX_RANGE, MAX_TABLE_ROWS, Parts, check_core
+from dpcurator.language.rows import fields
 from dpcurator.numbers.rational import INT64
 from dpcurator.plan.core import Chosen, CorePlan, Grid, Histogram, Listed, Product, key_bytes
+from dpcurator.plan.core_relations import Match, columns_of, distinct_columns
 from dpcurator.values import Exact
 
 _ONCE = ("spread",)  # it numbers units, so whoever reads it must read the same
@@ -137,9 +140,13 @@ def query(
     """The totals of a core plan; `stored` says what to read a table from, `given` a relation. Raises Refusal where
     `check_core` does."""
     parts = check_core(core)
+    key = key_columns(parts)
+    node = joined_on_unit(parts)
+    if node is not None:
+        steps = _before_the_join(parts, node, stored, parameters, given)
+        return query_of(parts, [*steps, *of_units(parts, key, parameters)])
     source, steps = _rows(parts, stored, parameters, given)
     steps += keyed(parts, source, parameters)
-    key = key_columns(parts)
     steps += with_products(parts.products, parts.grids, _measure(parts, key, parameters))
     if parts.owner is None:
         steps += _each_row(parts, key, parameters)
@@ -147,6 +154,88 @@ def query(
         steps.append(("per_unit", _per_unit(parts, key)))
         steps += of_units(parts, key, parameters)
     return query_of(parts, steps)
+
+
+def joined_on_unit(parts: Parts) -> Match | None:
+    """The join by the unit alone whose left side has all that is measured, and whose right side has all that is grouped
+    by: its rows may be added up by the unit before they are joined."""
+    node = parts.scan.table
+    if not isinstance(node, Match) or parts.owner is None or parts.predicate is not None:
+        return None
+    if parts.distinct or parts.histograms or distinct_columns(node.source) == frozenset(node.on):
+        return None
+    left, right = sides(parts, node)
+    measured = {grid.column for grid in parts.grids}
+    fits = measured <= left and set(parts.keys.columns) <= right and len(left) + len(right) == len(parts.kinds)
+    return node if fits and node.on == (_column_of(parts, parts.owner),) else None
+
+
+def _column_of(parts: Parts, column: int) -> int:
+    """Where a scanned column is in the relation."""
+    return int(parts.scan.columns[column].name.removeprefix("c"))
+
+
+def sides(parts: Parts, node: Match) -> tuple[set[int], set[int]]:
+    """Which of the columns, scanned and computed, are of the left side of a join, and which of the right."""
+    size, scanned = len(columns_of(node.source)), len(parts.scan.columns)
+    left = {index for index in range(scanned) if _column_of(parts, index) < size}
+    both = left, set(range(scanned)) - left
+    for number, part in enumerate(parts.computed):
+        for side in both:
+            if (used := fields(part)) and used <= side:
+                side.add(scanned + number)
+    return both
+
+
+def _before_the_join(
+    parts: Parts, node: Match, stored: Callable[[str], str], parameters: Parameters, given: Given
+) -> list[tuple[str, str]]:
+    """The steps to `per_unit` where a join compares the unit alone: the left side's rows are added up by the unit, then
+    joined, and what meets in one key is added up. Every row of a unit meets the same rows of the right side, say m of
+    them in a key: so r rows become m r, as many as m times r added up, and likewise c and S, whatever m is; and a
+    value is outside its bounds there if it is so in some row."""
+    left, right = sides(parts, node)
+    owner, size, scanned = parts.owner, len(columns_of(node.source)), len(parts.scan.columns)
+    texts = [relation_text(one, stored, parameters, given) for one in (node.source, node.other)]
+    mine, its = (sorted(index for index in side if index < scanned) for side in (left, right))
+    columns = ", ".join(f"x{_column_of(parts, index)} AS x{index}" for index in mine)
+    steps = [("mine", f"SELECT {columns} FROM ({texts[0]})")]
+    source, more = _computed_of(parts, left, "mine", parameters)
+    grids = "".join(f", {grid_text(grid, parameters)} AS v{index}" for index, grid in enumerate(parts.grids))
+    grids += "".join(f", {outside_text(parts.grids[index], parameters)} AS o{index}" for index in clamped_of(parts))
+    text = f"SELECT x{owner} AS u{grids} FROM {source} WHERE x{owner} IS NOT NULL"
+    steps += [*more, *with_products(parts.products, parts.grids, text)]
+    present, summed = measures_of(parts)
+    sums = "".join(f", count(v{counted_as(parts, index)}) AS c{index}" for index in present)
+    sums += "".join(f", {summed_text(parts, index, f'sum(v{index})')} AS s{index}" for index in summed)
+    sums += "".join(f", bool_or(o{index}) AS o{index}" for index in clamped_of(parts))
+    steps.append(("added", f"SELECT u, count(*) AS r{sums} FROM measured GROUP BY u"))
+    other = "".join(f", right_.x{_column_of(parts, index) - size} AS x{index}" for index in its)
+    how = "LEFT JOIN" if node.left else "JOIN"
+    steps.append(("met", f"SELECT added.*, u AS x{owner}{other} FROM added {how} ({texts[1]}) AS right_"
+                         f" ON u = right_.x{node.other_on[0]}"))
+    source, more = _computed_of(parts, right, "met", parameters)
+    steps += [*more, *keyed(parts, source, parameters)]
+    whole = "".join(f", CAST(sum({name}) AS BIGINT) AS {name}" for name in ("r", *(f"c{index}" for index in present)))
+    whole += "".join(f", {summed_text(parts, index, f'sum(s{index})')} AS s{index}" for index in summed)
+    whole += "".join(f", bool_or(o{index}) AS o{index}" for index in clamped_of(parts))
+    k = ", ".join(key_columns(parts))
+    return [*steps, ("per_unit", f"SELECT u, {k}{whole} FROM keyed GROUP BY u, {k}")]
+
+
+def _computed_of(
+    parts: Parts, side: set[int], source: str, parameters: Parameters
+) -> tuple[str, list[tuple[str, str]]]:
+    """The computed columns of one side of a join, beside all that there is."""
+    scanned = len(parts.scan.columns)
+    wanted = [number for number in range(len(parts.computed)) if scanned + number in side]
+    if not wanted:
+        return source, []
+    levels = Levels(parameters)
+    found = [rows.operand(parts.computed[number], levels) for number in wanted]
+    last, more = levels.expressions(source, f"{source}_", found)
+    made = ", ".join(f"{term.text} AS x{scanned + number}" for number, term in zip(wanted, found, strict=True))
+    return f"{source}_made", [*more, (f"{source}_made", f"SELECT *, {made} FROM {last}")]
 
 
 def query_of(parts: Parts, steps: list[tuple[str, str]]) -> Query:
