@@ -67,3 +67,30 @@ def test_elsewhere_it_is_between_bounds_that_hold(sigma: str, rate: str, order: 
 def test_no_noise_to_speak_of_and_none_that_matters() -> None:
     assert dp.Loss("gaussian", {"variance": 1, "shift": 0}).sampled(poisson="0.1").renyi("2.5").hi == 0
     assert 0 < sampled("100000", "0.00001").renyi("1.5").hi < F("1e-19")
+
+
+@pytest.mark.parametrize("order", ["3/2", "2", "7/2", "8", "20"])
+def test_laplace_on_a_sample_is_the_integral_both_ways(order: str) -> None:
+    """By doubles on a fine grid of outcomes, for noise of scale 1 on a shift of 1."""
+    one, a, q = dp.Loss("laplace", scale=1, shift=1).sampled(poisson="1/20"), float(F(order)), 0.05
+    x = np.linspace(-40, 41, 81_001)
+    h = x[1] - x[0]
+    base, moved = np.exp(-np.abs(x)) / 2 * h, np.exp(-np.abs(x - 1)) / 2 * h
+    mixed = (1 - q) * base + q * moved
+    removing = math.log(float((base * (mixed / base) ** a).sum())) / (a - 1)
+    adding = math.log(float((mixed * (base / mixed) ** a).sum())) / (a - 1)
+    found = one.renyi(order)
+    assert adding <= removing * (1 + 1e-9)
+    assert float(found.lo) * (1 - 2e-4) <= removing <= float(found.hi) * (1 + 2e-4)
+    assert found.hi <= dp.Loss("laplace", scale=1, shift=1).renyi(order).hi
+    if F(order).denominator == 1:
+        assert float(found.hi) == pytest.approx(removing, rel=2e-4)
+        assert found.width <= found.hi / 2**50
+
+
+def test_divergences_of_sampled_noise_hold_beyond_all_sums() -> None:
+    one = dp.Loss("discrete_laplace", scale=2, shift=1).sampled(poisson="1/20")
+    whole = dp.Loss("discrete_laplace", scale=2, shift=1)
+    assert one.renyi(512).lo <= one.renyi(513).hi <= whole.renyi(513).hi
+    assert dp.compose((one, 100)).renyi(4).hi == 100 * one.renyi(4).hi
+    assert one.reversed.renyi(4) == one.renyi(4)

@@ -131,14 +131,20 @@ def plain(loss: Loss) -> Loss:
 
 def renyi_of(loss: Loss, alpha: Fraction) -> Fraction | None:
     """The divergence of order alpha, rounded up: in closed form, or else alpha rho; None where neither is known."""
-    loss = plain(loss)
-    if FAMILIES[loss.family].renyi is not None:
-        try:
-            return loss.renyi(alpha).hi
-        except Refusal:  # infinite, or not known at this order
-            return None
+    found = [_own_renyi(one, alpha) for one in {loss, plain(loss)}]
+    known = [one for one in found if one is not None]
+    if known or FAMILIES[loss.family].renyi is not None:
+        return min(known, default=None)
     rho = rho_of(loss) if alike(loss) else None
     return None if rho is None else alpha * rho
+
+
+def _own_renyi(loss: Loss, alpha: Fraction) -> Fraction | None:
+    """In closed form; None where it is infinite, or not known at this order."""
+    try:
+        return loss.renyi(alpha).hi if FAMILIES[loss.family].renyi is not None else None
+    except Refusal:
+        return None
 
 
 def _short(value: Fraction) -> Fraction:

@@ -33,6 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 from dpcurator.numbers import Enclosure, decimal_text
@@ -52,7 +53,7 @@ from dpcurator.privacy.families.family import (
     Tails,
 )
 from dpcurator.privacy.families.gaussian_mixture import group_on_poisson
-from dpcurator.privacy.families.sampled_moments import renyi_of_gaussian
+from dpcurator.privacy.families.sampled_moments import renyi_of_gaussian, renyi_of_symmetric
 from dpcurator.privacy.narrow import enclosed
 
 RATE = "rate"
@@ -419,6 +420,7 @@ def tails_of_gaussian(
 
 def _way(base: Family, own: str, *, backward: bool) -> Family:
     pure = amplified_of(base.pure_epsilon)
+    one_pair = base.renyi is not None and base.reverse is None and base.interval is None  # which has this divergence
 
     def name(family: str) -> str:
         return f"poisson_{family}" + "_reversed" * backward
@@ -433,8 +435,13 @@ def _way(base: Family, own: str, *, backward: bool) -> Family:
         return sampled_group(base, name, any_taken)(given, k) if found is None else found
 
     def renyi(given: Given, alpha: Fraction) -> Enclosure:
-        assert base.mu_squared is not None
-        return renyi_of_gaussian(base.mu_squared(without_rate(given)), given[RATE], alpha)
+        inner = without_rate(given)
+        if base.mu_squared is not None:
+            return renyi_of_gaussian(base.mu_squared(inner), given[RATE], alpha)
+        known = base.renyi
+        assert known is not None
+        found = cache(lambda order: known(inner, order))
+        return renyi_of_symmetric(found, given[RATE], alpha)
 
     return Family(
         ranges=sampled_ranges(base),
@@ -443,7 +450,7 @@ def _way(base: Family, own: str, *, backward: bool) -> Family:
         spellings={},
         pure_epsilon=pure,
         rho=None if pure is None else lambda given: pure(given) ** 2 / 2,
-        renyi=None if base.mu_squared is None else renyi,
+        renyi=renyi if base.mu_squared is not None or one_pair else None,
         delta=lambda given, eps: delta_of(base, given, eps, backward=backward),
         backward=lambda given, eps: delta_of(base, given, eps, backward=not backward),
         reach=amplified_of(base.reach),

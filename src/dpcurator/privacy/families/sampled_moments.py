@@ -1,8 +1,10 @@
-"""Renyi divergences of Gaussian noise on Poisson samples, enclosed at every order.
+"""Renyi divergences on Poisson samples, enclosed at every order: of Gaussian noise, and of other symmetric pairs.
 
 Definition  With P = N(mu, 1), Q = N(0, 1) and l = ln P/Q = mu x - mu**2/2, the divergence of order a > 1 of
             (1-q) Q + q P from Q is ln A(a) / (a-1), A(a) = E_Q[(1 - q + q e**l)**a]. That of Q from the mixture is no
             greater, so this is the divergence both ways.
+            Other symmetric pairs of known divergences D_k: A(n) is the sum of C(n, k) (1-q)**(n-k) q**k e**((k-1) D_k),
+            and the divergence both ways is the same.
 Promise     An enclosure. Whole orders: to under 2**-64 of ln A. Others up to 64 likewise, for noise of a standard
             deviation of an eighth of the shift or more; elsewhere between lines below and chords above of the whole
             orders next to it. Beyond order 512: from 0 to the bound by that of all rows.
@@ -15,6 +17,9 @@ Proof       Whole orders n: A(n) is the binomial sum of (1-q)**(n-k) q**k e**(k 
             e**(a (a-1) mu**2/2) Phi(a mu - X) + a Phi(-X).
             Chords: ln A is convex in a, being the logarithm of a moment, so between whole orders it is below the
             chord and above the lines through their neighbours.
+            Other pairs: E_Q e**(k l) = e**((k-1) D_k). Between whole orders from the divergence of the lower one, as it
+            rises with the order, to the chord. Both ways: for a pair that some map of outcomes onto itself exchanges
+            (Mironov, Talwar, Zhang, theorem 5), here l to -l.
             All rows: b**a is convex in q, so A(a) <= 1 - q + q E_Q[e**(a l)] = 1 - q + q e**(a (a-1) mu**2/2).
 Source      Mironov, Talwar, Zhang 2019 (arXiv 1908.10530), theorems 4 and 5; Johansson 2018 (arXiv 1802.07942: the
             integral in balls).
@@ -24,6 +29,7 @@ Checked     tests/privacy/test_sampled_moments.py.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -59,6 +65,42 @@ def renyi_of_gaussian(square: Fraction, rate: Fraction, alpha: Fraction) -> Encl
         found = _moment_between(square, rate, alpha)
         least, most = max(least, found.lo), min(most, found.hi)
     return Enclosure(min(least, most) / (alpha - 1), most / (alpha - 1))
+
+
+def renyi_of_symmetric(divergence: Callable[[Fraction], Enclosure], rate: Fraction, alpha: Fraction) -> Enclosure:
+    """The same of a symmetric pair, by its divergence at each order."""
+    n = int(alpha)
+    if alpha > _ORDERS:
+        most = (alpha - 1) * divergence(alpha).hi
+        whole = enclosed(lambda bits: ball(most) + (ball(rate) + ball(1 - rate) * (-ball(most)).exp()).log())
+        return Enclosure(Fraction(0), min(whole.hi, most) / (alpha - 1))
+    low = _sum_of_moments(divergence, rate, n)
+    if alpha == n:
+        return low * (1 / (alpha - 1))
+    high = _sum_of_moments(divergence, rate, n + 1)
+    most = low.hi + (alpha - n) * (high.hi - low.hi)
+    least = low.lo / (n - 1) if n > 1 else Fraction(0)
+    return Enclosure(min(least, most / (alpha - 1)), most / (alpha - 1))
+
+
+def _sum_of_moments(divergence: Callable[[Fraction], Enclosure], rate: Fraction, n: int) -> Enclosure:
+    """ln A(n), n whole."""
+    if n < 2:
+        return ZERO
+    logs = [ZERO, ZERO, *(divergence(Fraction(k)) * Fraction(k - 1) for k in range(2, n + 1))]
+
+    def end(side: int) -> Enclosure:
+        def value(bits: int) -> Ball:
+            less, total, term = ball(1 - rate), ball(0), ball(1 - rate) ** n
+            odds = ball(rate) / less
+            for k in range(n + 1):
+                total += term * ball(logs[k].hi if side else logs[k].lo).exp()
+                term = term * odds * (n - k) / (k + 1)
+            return total.log()
+
+        return enclosed(value) if any(log.hi for log in logs) else ZERO
+
+    return Enclosure(end(0).lo, end(1).hi)
 
 
 def _of_all_rows(square: Fraction, rate: Fraction, alpha: Fraction) -> Fraction:
