@@ -530,6 +530,25 @@ def test_no_message_has_the_connection_string_or_the_servers_words(read, server,
     assert read({"who": "text"}, "seen_by_guarded")[0] == []
 
 
+def test_a_server_that_is_away_a_wrong_password_and_a_table_that_is_gone_leave_the_version_before(
+    read, server, declared, stored, monkeypatch
+):
+    server.run("CREATE TABLE leaving (who text)", "INSERT INTO leaving VALUES ('a')",
+               "GRANT SELECT ON leaving TO guarded")
+    good = server.dsn(user="guarded", password=SECRET)
+    monkeypatch.setenv("CLINIC_DSN", good)
+    before, _ = read({"who": "text"}, "leaving")
+    declaration = declared({"who": "text"}, postgres={"dsn": "env:CLINIC_DSN", "table": "leaving"})
+    for dsn, told in ((f"{good} port=1", "does not answer"), (server.dsn(user="guarded", password="x"), "refuses the"),
+                      (good, 'no table or view "leaving"')):
+        monkeypatch.setenv("CLINIC_DSN", dsn)
+        if dsn == good:
+            server.run("DROP TABLE leaving")
+        assert told in refused(read, {"who": "text"}, "leaving")
+        assert stored(declaration) == before == [("a",)]
+        assert not list(declaration.state.glob("draft*"))
+
+
 def test_passwords_and_servers_come_from_libpqs_own_files_too(read, server, monkeypatch, tmp_path):
     server.run("CREATE TABLE by_file (who text)", "GRANT SELECT ON by_file TO PUBLIC")
     (tmp_path / "services").write_text(f"[clinic]\nhost={server.socket}\nuser=guarded\ndbname=postgres\n")
