@@ -108,7 +108,7 @@ def main(sizes: list[int], runs: int) -> None:
                 print(f"{size:,} rows, units of {length} letters: copy {plain[0]:.1f} s; refresh with texts "
                       f"{before[0]:.1f} s ({before[0] / plain[0]:.2f}), with numbers {after[0]:.1f} s "
                       f"({after[0] / plain[0]:.2f}); wall {plain[1]:.1f}, {before[1]:.1f}, {after[1]:.1f}", flush=True)
-                engines = {which: DuckDB(open_snapshot(one).path, settings=Settings(threads=2))
+                engines = {which: DuckDB(open_snapshot(one).path, settings=Settings(threads=2, spill=name))
                            for which, one in snapshots.items()}
                 for asked, core in questions().items():
                     times: dict[str, list[float]] = {which: [] for which in engines}

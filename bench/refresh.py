@@ -1,12 +1,12 @@
 """A refresh of one table from Parquet, a DuckDB table or view, data frames and CSV, beside a plain copy.
 
-    python bench/refresh.py [rows ...]     by default 10^6 and 10^7
+    python bench/refresh.py [rows ...] [sources ...] [runs=N] [memory=MiB]     by default 10^6 and 10^7, once, 1536
 
 Five columns: a whole-number unit, a whole number, a float, a text of a hundred, a date. Each line is measured in two
-processes of its own, DuckDB's copy and the refresh: processor seconds of both and their ratio, the wall's, and the peak
-memory of the refresh. Beside typed sources stands `CREATE TABLE AS SELECT` of the same columns; beside CSV files
-`read_csv(all_varchar = true)` into a table, which leaves types undecided. "quoted" CSV has two
-quoted fields a line; "odd" CSV has whole numbers with blanks and zeros before them.
+processes of its own, DuckDB's copy and the refresh, by turns: processor seconds of both, the least of the runs, and
+their ratio, the wall's, and the greatest peak memory of the refresh.  Beside typed sources stands `CREATE TABLE AS
+SELECT` of the same columns; beside CSV files `read_csv(all_varchar = true)` into a table, which leaves types undecided.
+"quoted" CSV has two quoted fields a line; "odd" CSV has whole numbers with blanks and zeros before them.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def frame(folder: Path, source: str) -> Any:
     return polars.from_arrow(rows)
 
 
-def plain(folder: Path, source: str) -> None:
+def plain(folder: Path, source: str, _: int) -> None:
     """DuckDB's own copy."""
     rows = frame(folder, source) if source.endswith("frame") else None
     start = _clock()
@@ -79,7 +79,7 @@ def plain(folder: Path, source: str) -> None:
     _tell(start)
 
 
-def ours(folder: Path, source: str) -> None:
+def ours(folder: Path, source: str, memory: int) -> None:
     from dpcurator.catalog.load import load
     from dpcurator.snapshot.refresh import refresh
 
@@ -89,7 +89,8 @@ def ours(folder: Path, source: str) -> None:
         table["duckdb"] = {"file": "rows.duckdb", "table": RELATIONS[source]}
     elif rows is None:
         table["file"] = COPY[source]
-    raw = {"curator": {"protects": "people", "threads": 2}, "ledger": {"epsilon": 1}, "tables": {"t": table}}
+    raw = {"curator": {"protects": "people", "threads": 2, "memory": memory},
+           "ledger": {"epsilon": 1}, "tables": {"t": table}}
     declaration = load(raw, directory=folder)
     start = _clock()
     refresh(declaration, None if rows is None else {"t": rows})
@@ -105,31 +106,36 @@ def _tell(start: tuple[float, float]) -> None:
     print(wall, processor, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 
-def measured(folder: Path, who: str, source: str) -> list[float]:
+def measured(folder: Path, who: str, source: str, memory: int) -> list[float]:
     for leaving in folder.glob("copy.duckdb*"):
         leaving.unlink()
-    ran = subprocess.run([sys.executable, __file__, who, str(folder), source], capture_output=True, text=True)
+    command = [sys.executable, __file__, who, str(folder), source, str(memory)]
+    ran = subprocess.run(command, capture_output=True, text=True)
     if ran.returncode:
         raise SystemExit(ran.stderr)
     return [float(word) for word in ran.stdout.split()]
 
 
-def main(sizes: list[int], sources: tuple[str, ...]) -> None:
+def main(sizes: list[int], sources: tuple[str, ...], runs: int, memory: int) -> None:
     print(f"{'rows':>10}  {'source':14}{'DuckDB':>10}{'refresh':>10}{'ratio':>8}{'of walls':>10}{'peak MiB':>10}")
     for size in sizes:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             write(folder, size)
             for source in sources:
-                base, found = (measured(folder, who, source) for who in ("plain", "ours"))
+                turns = [[measured(folder, who, source, memory) for who in ("plain", "ours")] for _ in range(runs)]
+                base, found = ([min(one[part] for one in some) for part in (0, 1)] for some in zip(*turns, strict=True))
+                found.append(max(one[1][2] for one in turns))
                 print(f"{size:10,}  {source:14}{base[1]:8.2f} s{found[1]:8.2f} s{found[1] / base[1]:8.2f}"
                       f"{found[0] / base[0]:10.2f}{found[2]:10.0f}", flush=True)
 
 
 if __name__ == "__main__":
-    given = sys.argv[1:]
+    given = [word for word in sys.argv[1:] if "=" not in word]
+    said = dict(word.split("=", 1) for word in sys.argv[1:] if "=" in word)
     if given and given[0] in ("plain", "ours"):
-        {"plain": plain, "ours": ours}[given[0]](Path(given[1]), given[2])
+        {"plain": plain, "ours": ours}[given[0]](Path(given[1]), given[2], int(given[3]))
     else:
-        named = tuple(word for word in given if word in SOURCES)
-        main([int(float(word)) for word in given if word not in SOURCES] or [10**6, 10**7], named or SOURCES)
+        named = tuple(source for source in SOURCES if source in given)
+        main([int(float(word)) for word in given if word not in SOURCES] or [10**6, 10**7], named or SOURCES,
+             int(said.get("runs", 1)), int(said.get("memory", 1536)))

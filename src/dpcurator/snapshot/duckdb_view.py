@@ -4,8 +4,8 @@ What a view or a generated column says is a program of whoever made the file. So
 which nothing but that file is in reach and an empty database is in use: macros of the file may have the names of the
 engine's functions, and what is asked beside the view is to be the engine's. It runs once: its rows are kept there in a
 temporary table, since a view with `random()` gives others each time and a part of them may be read in several steps.
-The table has half of the refresh's memory and spills into the curator's directory. Checked in
-tests/snapshot/test_typed.py.
+The table has half of the refresh's memory and spills into the curator's directory; what loads it has the other half.
+Checked in tests/snapshot/test_typed.py.
 """
 
 from __future__ import annotations

@@ -130,8 +130,8 @@ def load_duckdb(
         raise Misconfigured(f"{text(path.name)} cannot be opened as a DuckDB file.", where=where,
                             cure="Check that it is one, and close it in other programs.") from None
     broken = Misconfigured(f"{text(name)} of {text(path.name)} cannot be read to its end.", where=where,
-                           cure="Check that the file is whole. A view that reads another file is not read: make it a "
-                           "table.")
+                           cure="Check that the file is whole, and that the disk has room for the rows of a view. A "
+                           "view that reads another file is not read: make it a table.")
     with contextlib.closing(own):
         try:
             shut(write_down(own), loader.place, memory // 2, threads)
@@ -144,10 +144,15 @@ def load_duckdb(
                 rows, at_once = made(own, source, kinds)
         except duckdb.Error:
             raise broken from None
+        run = loader.connection.execute
         if computed:
-            load_made(own, rows, at_once, kinds, loader)
+            with contextlib.suppress(duckdb.Error):  # the rows that were made have the other half
+                run(f"SET memory_limit = '{memory - memory // 2:d} MiB'")
+            try:
+                load_made(own, rows, at_once, kinds, loader)
+            finally:
+                run(f"SET memory_limit = '{memory:d} MiB'")
             return
-    run = loader.connection.execute
     try:
         run(f"ATTACH {quoted(str(path.resolve()))} AS attached (READ_ONLY, TYPE duckdb)")
     except duckdb.Error:
