@@ -18,7 +18,7 @@ from dpcurator.privacy.families import gaussian_mixture as mixtures
 ONE = dp.Loss("gaussian", sigma=1).sampled(poisson="1/10")
 THREE = ONE.for_group(3)
 REPLACED = dp.Loss("gaussian", sigma=1).sampled(poisson="1/10", neighbours="replace-one")
-X = np.linspace(-14, 20, 400_001)
+X = np.linspace(-14, 20, 100_001)
 
 
 def density(parts: list[tuple[float, float]], variance: float) -> Any:
@@ -30,7 +30,7 @@ def hockey(first: Any, second: Any, eps: float) -> float:
     return float(np.maximum(first - math.exp(eps) * second, 0).sum())
 
 
-@pytest.mark.parametrize("eps", [0.0, 0.2, 1.0, 3.0])
+@pytest.mark.parametrize("eps", [0.0, 1.0])
 def test_deltas_are_the_integrals_both_ways(eps: float) -> None:
     mixed = density([(j, math.comb(3, j) * 0.1**j * 0.9 ** (3 - j)) for j in range(4)], 1.0)
     none = density([(0, 1.0)], 1.0)

@@ -44,7 +44,7 @@ from dpcurator.privacy.families.finite import numbered, series
 from dpcurator.privacy.narrow import enclosed
 
 _MOST = 200  # parts of a mixture
-_FINE = 20_000  # points at which L is made in doubles, to be turned round
+_FINE = 4_000  # points at which L is made in doubles, to be turned round
 _LARGEST_GROUP = 64
 _ROUNDED = 2**256  # parts of 1 to which the chances of a large group are rounded, towards greater shifts
 Mixture = list[tuple[Fraction, Fraction]]  # shift and chance, shift rising
@@ -210,7 +210,9 @@ class Noise:
                 value, slope = self.losses(y)
                 low, high = np.where(value <= x, y, low), np.where(value > x, y, high)
                 newton = y - (value - x) / slope
-                y = np.where((newton > low) & (newton < high), newton, (low + high) / 2)
+                before, y = y, np.where((newton > low) & (newton < high), newton, (low + high) / 2)
+                if np.all(np.abs(y - before) <= 1e-14 * (1 + np.abs(y))):
+                    break
         return y
 
     def float_tails(self, x: Any) -> tuple[Any, Any]:
