@@ -466,6 +466,7 @@ def test_one_charge_does_not_pay_for_two_answers_to_one_question(kind):
     """Noise drawn twice under one charge reveals twice as much: each answer has its own good signature."""
     mine = copy.deepcopy(_flat(files()[kind])[0])
     mine["rows"][0][1] = {"value": 12, "error": 3000.0, "low": -2988.0, "high": 3012.0}
+    mine["within_bar"][0][1] = True
     mine["receipt"] = signed(mine["receipt"] | {"answer_sha256": sha({name: mine[name] for name in CORE})})
     assert holds(mine)
     one, two, found = both([*_flat(files()[kind]), mine])

@@ -18,7 +18,7 @@ from starlette.requests import Request
 
 from dpcurator.ledger.accounts import Account
 from dpcurator.server.access import INSIDE
-from dpcurator.values import Json
+from dpcurator.values import Json, read_json
 
 _FAILED: Final[Json] = {"what": "something failed that should not have.", "where": "", "cure": "", "title": "fault"}
 
@@ -84,7 +84,7 @@ async def lines(
     while (part := await parts.get()) is not None:
         *whole, held = (held + part).split(b"\n")
         for line in filter(None, whole):
-            yield Reply(status, json.loads(line))
+            yield Reply(status, read_json(line.decode()))
     await task
     if held:
-        yield Reply(status, json.loads(held))
+        yield Reply(status, read_json(held.decode()))

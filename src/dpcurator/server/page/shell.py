@@ -29,7 +29,7 @@ from dpcurator.server.page.inside import Reply, lines, send
 from dpcurator.server.page.sessions import Sessions
 from dpcurator.server.page.visitor import Visitor, fields_of, visitor_of
 from dpcurator.server.replies import problem
-from dpcurator.values import Json
+from dpcurator.values import Json, read_json
 
 HERE: Final = Path(__file__).parent
 ANYONE: Final = (ANALYST, AUDITOR, STEWARD)
@@ -150,7 +150,7 @@ def _shown(row: Row) -> Callable[[Request], Awaitable[Response]]:
 def _told(error: DpcuratorError, role: str) -> Reply:
     """The error in the words of the server's addresses to this role."""
     said = problem(error, role=role)
-    return Reply(said.status_code, json.loads(bytes(said.body)))
+    return Reply(said.status_code, read_json(bytes(said.body).decode()))
 
 
 @cache
