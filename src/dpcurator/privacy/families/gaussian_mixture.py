@@ -91,15 +91,27 @@ class Noise:
         self.variance = variance
         self.first = [(shift, chance) for shift, chance in first if chance]
         self.second = [(-shift, chance) for shift, chance in second if chance]
+        self._balls: dict[int, list[list[tuple[Ball, Ball, Ball]]]] = {}
+
+    def _terms(self) -> list[list[tuple[Ball, Ball, Ball]]]:
+        """Of P and of Q, for each part: c, s/v and s**2/2v, at the working precision."""
+        from flint import ctx
+
+        if ctx.prec not in self._balls:
+            self._balls[ctx.prec] = [
+                [(ball(c), ball(s / self.variance), ball(s * s / (2 * self.variance))) for s, c in parts]
+                for parts in (self.first, self.second)
+            ]
+        return self._balls[ctx.prec]
 
     def value(self, y: Ball) -> tuple[Ball, Ball]:
         """L(y) and its derivative, at the working precision."""
         found = []
-        for parts in (self.first, self.second):
+        for parts in self._terms():
             total, slope = ball(0), ball(0)
-            for shift, chance in parts:
-                term = ball(chance) * (ball(shift / self.variance) * (y - ball(shift / 2))).exp()
-                total, slope = total + term, slope + ball(shift / self.variance) * term
+            for chance, steep, half in parts:
+                term = chance * (steep * y - half).exp()
+                total, slope = total + term, slope + steep * term
             found.append((total.log(), slope / total))
         return found[0][0] - found[1][0], found[0][1] - found[1][1]
 
