@@ -260,6 +260,8 @@ def _one_way(
         coarse = aligned(fewer, min(max(5, math.ceil(takes / _LONG)), _COARSEST) * step)
         best = best.and_also(_on_grid(fewer, spare, quantity, at, coarse, seen, no_clock))
         told()
+        if best.width() <= accuracy:
+            return best
         at_first = check
     while True:
         if enough is not None and best.upper is not None and best.upper <= enough:
