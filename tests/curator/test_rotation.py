@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -165,6 +167,54 @@ def test_where_it_cannot_be_entered_nothing_is_left(place: Path, monkeypatch: An
             rotate_key(declaration)
     assert [one.name for one in declaration.state.glob("signing.key*")] == ["signing.key"]
     assert key_of(declaration).public == first
+
+
+def test_a_commit_that_lands_after_its_connection_was_lost_finds_its_key(place: Path, monkeypatch: Any) -> None:
+    """A server may still be at it when the loss is noticed here: the next key's file stays until that is settled."""
+    declaration, rotate, begun, threads = load(place), opening.Ledger.rotate, threading.Event(), list[Any]()
+
+    def lost(ledger: Any, old: Any, new: Any) -> Any:
+        def lands() -> None:
+            other = opening.ledger_of(declaration, old)
+            append = other._append
+
+            def slowly(*given: Any) -> Any:
+                begun.set()
+                time.sleep(0.1)  # had nobody waited for it, the key would be gone by now
+                return append(*given)
+
+            other._append = slowly
+            rotate(other, old, new)
+
+        threads.append(threading.Thread(target=lands))
+        threads[0].start()
+        assert begun.wait(60)
+        raise dp.Misconfigured("The connection was lost.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(opening.Ledger, "rotate", lost)
+        with pytest.raises(dp.Misconfigured, match="was lost"):
+            rotate_key(declaration)
+    threads[0].join()
+    [link] = open_curator(place).ledger.key_chain()
+    assert key_of(declaration).public == link.new
+
+
+def test_the_next_rotation_keeps_the_key_of_one_before_that_lands_meanwhile(place: Path, monkeypatch: Any) -> None:
+    declaration, rotate = load(place), opening.Ledger.rotate
+    waiting, _ = opening.signing.create_next(declaration.state / opening.KEY)  # of a rotation whose end nobody knows
+
+    def comes_first(ledger: Any, old: Any, new: Any) -> Any:
+        rotate(opening.ledger_of(declaration, old), old, waiting)
+        return rotate(ledger, old, new)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(opening.Ledger, "rotate", comes_first)
+        with pytest.raises(dp.Misconfigured):
+            rotate_key(declaration)
+    assert key_of(declaration).public == waiting.public
+    assert rotate_key(declaration).old == waiting.public
+    assert [one.name for one in declaration.state.glob("signing.key*")] == ["signing.key"]
 
 
 def test_in_the_shell(place: Path, capsys: Any) -> None:

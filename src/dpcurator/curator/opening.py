@@ -12,7 +12,7 @@ import os
 import shutil
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn
@@ -361,17 +361,18 @@ def rotate_key(declaration: Declaration) -> Link:
     key_of(declaration)  # there is one
     with _alone(declaration.state):
         old = key_of(declaration)
-        for file in signing.waiting(path):  # of a rotation that was cut short before the ledger had it
-            Path(file).unlink(missing_ok=True)
-        ledger = Ledger.open(store, opening_of(declaration, old))
+        ledger, before = Ledger.open(store, opening_of(declaration, old)), signing.waiting(path)
         new, file = signing.create_next(path)
         try:
             link = ledger.rotate(old, new)
         except Misconfigured:
-            if key_in_force(store) != new.public:  # a commit whose reply was lost is one all the same
-                Path(file).unlink(missing_ok=True)
+            with suppress(Misconfigured):  # where it cannot be told, the file stays
+                if key_in_force(store, settled=True) != new.public:  # a commit whose reply was lost is one all the same
+                    Path(file).unlink(missing_ok=True)
             raise
         signing.succeed(file, path)
+        for file in before:  # of rotations that were cut short: the ledger has none of these, and none of them follows
+            Path(file).unlink(missing_ok=True)
     store.close()
     return link
 

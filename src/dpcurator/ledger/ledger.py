@@ -581,9 +581,10 @@ def _entry(reader: Reader, row: Row) -> Entry:
     return Entry(row.position, time, event, row.hash)
 
 
-def key_in_force(store: Store) -> str | None:
-    """The public key that a store's ledger says is in force; None where there is no event yet."""
-    with store.reading() as page:
+def key_in_force(store: Store, *, settled: bool = False) -> str | None:
+    """The public key that a store's ledger says is in force; None where there is no event yet. settled: after whatever
+    is being written now, which a connection that was lost may have left open."""
+    with store.writing() if settled else store.reading() as page:
         reader, row = Reader(page, store.place), page.last(Rekeyed.NAME)
         if row is not None:
             return reader.event(row.position, row, Rekeyed).new
