@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dpcurator.engines.duckdb import sql
+from dpcurator.engines.duckdb import weights
 from dpcurator.engines.duckdb.engine import DuckDB
 from dpcurator.engines.limits import check_core
 from dpcurator.engines.reference import Reference
@@ -147,7 +147,7 @@ def test_the_largest_integers_are_exact_on_both_engines() -> None:
 def test_every_way_of_dividing_a_sum_gives_the_same_integers(few: int, total: int | None, monkeypatch: Any) -> None:
     """S n' / c in 64 bits, by a long division, and in 128 bits, which else only groups of more than 2**26 rows take:
     widths from 1 to the largest, in groups that each cap binds, and squares of them."""
-    monkeypatch.setattr(sql, "_FEW", few)
+    monkeypatch.setattr(weights, "_FEW", few)
     luck = random.Random(few)
     for width in (1, 1000, 2**31, 2**46, 2**60 - 1):
         grid = Grid(2, "integer", 0, width, 0, width, 0)
