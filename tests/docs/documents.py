@@ -157,7 +157,7 @@ def _is_cut(line: str) -> bool:
 
 
 def _masked_line(line: str) -> str:
-    line = re.sub(r" +", " ", line).strip()
+    line = re.sub(r"-[-+]{2,}", "---", re.sub(r" +", " ", line)).strip()
     if line.startswith(("spent ", "± covers the added noise")):
         return line  # prices, what is left, caps and bounds follow from what was asked
     line = re.sub(r"~(?=[-\d\[])", "", line)  # which value is within its bar

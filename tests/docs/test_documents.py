@@ -20,8 +20,16 @@ HERE = [path for path in DOCUMENTS if path.parent != RECIPES and path.name not i
 EVERY = [*DOCUMENTS, ROOT / "GUARANTEES.md", ROOT / "SECURITY.md", ROOT / "CHANGES.md", ROOT / "bench" / "README.md"]
 
 
-RUN = [pytest.param(path, id=str(path.relative_to(ROOT)), marks=[pytest.mark.slow] * (path.name in PAGES))
-       for path in HERE]
+NEEDS = {"sql-clients.md": "psql"}  # a program that is not one of Python's
+
+
+def marks(path: Path) -> list[pytest.MarkDecorator]:
+    program = NEEDS.get(path.name)
+    absent = program is not None and shutil.which(program) is None
+    return [pytest.mark.slow] * (path.name in PAGES) + [pytest.mark.skipif(absent, reason=f"{program} is not here")]
+
+
+RUN = [pytest.param(path, id=str(path.relative_to(ROOT)), marks=marks(path)) for path in HERE]
 
 
 @pytest.mark.parametrize("path", RUN)

@@ -555,7 +555,7 @@ POWER: Final[dict[str, tuple[int, int]]] = {  # examples in an ordinary run, and
 PAGES: Final = (  # that take seconds each: `.ci/run` and `just docs` run them, the ordinary run does not
     "accounting.md", "ad-ranking.md", "audit.md", "batches.md", "break-me.md", "coming-from.md", "currencies.md",
     "describe.md", "drug-use.md", "filters.md", "measures.md", "operations.md", "pictures.md", "plots.md",
-    "rehearsal.md", "relations.md", "server.md", "steward.md", "training.md",
+    "rehearsal.md", "relations.md", "server.md", "sql-clients.md", "steward.md", "training.md",
 )
 REGISTRY: Final = (  # files, or functions of files
     "aggregates/test_aggregates.py::test_the_tuple_is_the_folder",
