@@ -6,16 +6,18 @@ import math
 import random
 from decimal import Decimal
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from house import holds, spent
 
 import dpcurator as dp
+from dpcurator.catalog.model import Table
 from dpcurator.engines.reference import Reference
 from dpcurator.errors import Refusal
 from dpcurator.language.rows import Field, walk
-from dpcurator.release.column_bounds import LEAST, MOST
+from dpcurator.release.column_bounds import LEAST, MOST, Asked, FoundBounds
 
 CODES = 1 - LEAST + MOST  # of numbers above 0
 
@@ -113,6 +115,33 @@ def test_the_line_to_paste_is_one_that_a_catalog_takes(tmp_path, kind, line):
     told = tomllib.loads(line)["cost"]
     again = opened(tmp_path / "again", values, told)
     assert again.ask("SELECT AVG(cost) AS a FROM visits", epsilon=1).rows
+
+
+@pytest.mark.parametrize(("kind", "codes", "line"), [
+    ("integer", (3241 + 150, 3241 + 189), "[1000000000000000, 9223372036854775807]"),
+    ("integer", (-3241 - 189, 0), "[-9223372036854775808, 0]"),
+    ("float", (-6323, 6323), "[-1.7976931348623157e308, 1.7976931348623157e308]"),
+    ("float", (3241 + 150, CODES), "[1.0e15, 1.7976931348623157e308]"),
+])
+def test_a_line_is_within_what_its_type_holds_and_whole_numbers_are_written_with_all_digits(kind, codes, line):
+    """Near the ends of a type the outer edge of a code lies beyond it, where no catalog would take the line."""
+    import tomllib
+
+    table = declared(kind)
+    cells = [SimpleNamespace(value=value, rank=1) for value in (10**6, *codes)]
+    asked = Asked(table, table.columns[1], Fraction(1, 20))
+    found = FoundBounds(asked, SimpleNamespace(cells=[cells]))  # type: ignore[arg-type]
+    assert found.line == f'cost = {{ type = "{kind}", bounds = {line} }}'
+    told = tomllib.loads(found.line)["cost"]
+    assert declared(told).columns[1].lower == Fraction(found.bounds[0])
+    assert [type(end) for end in told["bounds"]] == [{"integer": int, "float": float}[kind]] * 2
+
+
+def declared(column: Any) -> Table:
+    """A table of people with this column, as a catalog that takes it has it."""
+    told = {"curator": {"protects": "people"}, "ledger": {"epsilon": 4}, "tables": {"visits": {
+        "unit": "who", "max_total": 5, "columns": {"who": "text", "cost": column}}}}
+    return dp.rehearsing(told).catalog.tables[0]
 
 
 @pytest.mark.parametrize(("column", "share", "words"), [

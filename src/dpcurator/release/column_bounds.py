@@ -8,13 +8,15 @@ row in all unless caps are given. It is charged, stored and repeated as any ques
 Declared bounds are not used: x goes through a division by 1 that interval arithmetic takes for one by anything between
 -1 and 1, so that nothing is known of the quotient, and codes are clipped to the ends of the doubles alone.
 
-The bounds shown are the outer edges of the two codes, rounded outward to two figures: post-processing. Where the bar in
-rank is not below the wanted share of the noisy rows, the noise may have moved an end to anywhere, and none is shown.
+The bounds shown are the outer edges of the two codes, rounded outward to two figures, never beyond the greatest number
+that the column's type has: post-processing. Where the bar in rank is not below the wanted share of the noisy rows, the
+noise may have moved an end to anywhere, and none is shown.
 Checked in tests/curator/test_bounds.py.
 """
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
@@ -23,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dpcurator.catalog.model import EACH_ROW, Column, Table
 from dpcurator.errors import Refusal
 from dpcurator.numbers import decimal_text
-from dpcurator.numbers.rational import Spelled, between_0_and_1
+from dpcurator.numbers.rational import INT64, Spelled, between_0_and_1
 from dpcurator.numbers.text_table import printable
 from dpcurator.release.answer import Answer
 from dpcurator.values import Json
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 LEAST: Final = -3240  # floor(10 log10 x) of the least double above 0, and of the greatest
 MOST: Final = 3090
 EACH: Final = 10  # codes to a power of ten
+_GREATEST: Final = Decimal(repr(sys.float_info.max))
 _LN10: Final = "2.302585092994046"
 SHARE: Final = Fraction(1, 20)
 FINEST: Final = 10**6  # parts in which a quantile's share is counted
@@ -122,7 +125,7 @@ class FoundBounds:
         return self._end(low, up=False), self._end(max(low, high), up=True)
 
     def _end(self, code: int, *, up: bool) -> Decimal:
-        """The edge of a code's numbers that lies further down, or up."""
+        """The edge of a code's numbers that lies further down, or up; within the numbers that the type has."""
         if code == 0:
             return Decimal(0)
         steps = abs(code) - 1 + LEAST
@@ -133,7 +136,8 @@ class FoundBounds:
         found = sign * Context(prec=2, rounding=rounding).create_decimal(size)
         if self.asked.column.type == "integer":
             found = found.to_integral_value(ROUND_CEILING if up else ROUND_FLOOR)
-        return found
+            return min(max(found, Decimal(INT64.start)), Decimal(INT64.stop - 1))
+        return min(max(found, -_GREATEST), _GREATEST)
 
     @property
     def line(self) -> str | None:
@@ -168,8 +172,8 @@ class FoundBounds:
 
 
 def _written(end: Decimal, type: str) -> str:
-    """As TOML has it: a plain number, with a point where the column is a float."""
-    text = format(end, "f") if -6 < end.adjusted() < 15 or not end else f"{end:e}"
+    """As TOML has it: all digits of a whole number, and a number with a point where the column is a float."""
+    text = format(end, "f") if type == "integer" or -6 < end.adjusted() < 15 or not end else f"{end:e}"
     if type == "float" and "e" not in text and "." not in text:
         return f"{text}.0"
     return text.replace("e+", "e")
