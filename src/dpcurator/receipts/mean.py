@@ -31,6 +31,10 @@ def check_mean(answer: Json, catalog: Catalog | None, ledger: Ledger | None) -> 
         require(canonical(alike[0]) == canonical(alike[1]), "its releases have other noise")
         for name in ("plan_sha256", "confidence", "analyst", "data_version"):
             require(one[name] == first[name], "its releases are of other questions")
+        require("shared" not in one, "a release has noise that another charge paid")
+        noises = {claim["mechanism"] for claim in one["readings"]}
+        require(one["selection"] is None and noises <= ADDED, "what is chosen has no mean")
+    require(answer["confidence"] == first["confidence"], "its confidence is not that of its releases")
     if catalog is None or ledger is None:
         return f"{len(receipts)} releases of one question, with noise of one distribution"
     told = Parsed(first)
@@ -50,4 +54,5 @@ def check_mean(answer: Json, catalog: Catalog | None, ledger: Ledger | None) -> 
     return f"the mean of {len(receipts)} releases, made anew from the ledger's integers"
 
 
+ADDED = {"discrete_laplace", "discrete_gaussian"}
 _CUT = ("everyone", "cut", "cut_groups")

@@ -106,9 +106,9 @@ def worth_noting(
 
 
 def releases_of(whole: Quote, ledger: Ledger, analyst: str) -> tuple[list[tuple[Json, list[tuple[int, ...]]]], bool]:
-    """The stored releases of all of a question's readings, but its cut's, by one charge each, with noise of the very
-    same distribution as its own: their receipts and integers, in the order they were paid. And whether there are
-    others, with other noise. Of listed keys alone."""
+    """The stored releases of this very question, at its confidence, of which one charge each paid all readings, but the
+    cut's, with noise of the very same distribution as its own: their receipts and integers, in the order they were
+    paid. And whether there are others, with other noise. Of listed keys alone."""
     own = [one for one in whole.priced if not one.ask.overall]
     names = [reading_names(whole.plan, one.ask, whole.catalog, analyst) for one in own]
     stored = ledger.holding([name for some in names for name in some])
@@ -118,7 +118,10 @@ def releases_of(whole: Quote, ledger: Ledger, analyst: str) -> tuple[list[tuple[
     for at, (wanted, some) in enumerate(zip(own, names, strict=True)):
         for name in some:
             for each, number, part in _each(stored[name]):
-                place = (each.charge.request_id, number)
+                place, receipt = (each.charge.request_id, number), part["receipt"]
+                asked = receipt["plan_sha256"], receipt["confidence"]
+                if asked != (whole.plan_digest, str(whole.confidence)):
+                    continue  # of the same readings in another question, whose receipt is not of this one
                 for held in _readings(whole, wanted, [each], some):
                     if held.place.part != number:
                         continue
@@ -126,7 +129,7 @@ def releases_of(whole: Quote, ledger: Ledger, analyst: str) -> tuple[list[tuple[
                         others = True
                     elif len(held.values) == len(whole.lowered.keys):
                         found.setdefault(place, {})[at] = held.values
-                        receipts[place] = (each.charge.position, part["receipt"])
+                        receipts[place] = (each.charge.position, receipt)
     whole_ones = sorted((receipts[place][0], place) for place, values in found.items() if len(values) == len(own))
     return [(receipts[place][1], [found[place][at] for at in range(len(own))]) for _, place in whole_ones], others
 

@@ -1151,6 +1151,8 @@ def entries_in(data: bytes) -> list[tuple[Any, Any]]:
     around = [isinstance(one, dict) and "format" not in one for one in every]
     return [(one.get("receipt"), one) if answer else (one, None) for one, answer in zip(every, around, strict=True)]
 
+ALIKE = ("plan_sha256", "confidence", "analyst", "data_version")
+
 def mean(printed: Any) -> str:
     """A sharpened answer names releases of one question with one noise. That its values are their mean is worked out by
     dpcurator verify, beside the ledger: the noisy numbers are in no receipt."""
@@ -1159,7 +1161,10 @@ def mean(printed: Any) -> str:
          "it counts one release twice, or is a release by itself")
     for one in others:
         noises = [[claim for claim in part["readings"] if not overall(claim["ask"])] for part in (one, first)]
-        same([("its noise", noises[0], noises[1]), ("its plan", one["plan_sha256"], first["plan_sha256"])])
+        same([("its noise", noises[0], noises[1]), *((f"its {name}", one[name], first[name]) for name in ALIKE)])
+    need(not any("shared" in one or one["selection"] for one in receipts) and all(claim["mechanism"] in (
+        "discrete_laplace", "discrete_gaussian") for claim in first["readings"]), "what is chosen, or shared, has none")
+    need(printed["confidence"] == first["confidence"], "its confidence is not that of its releases")
     return f"of {len(receipts)} releases of one question, with noise of one distribution"
 
 def file_steps(data: bytes, key: str | None = None, catalog: Any = None, others: Any = (),
