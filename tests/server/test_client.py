@@ -226,7 +226,10 @@ def sent(served: Served, epsilon: str = "0.05") -> Any:
     return served.ask("ana", epsilon=epsilon).json()
 
 
-@pytest.mark.parametrize("trouble", [GONE, httpx.ConnectError("refused"), BUSY, (502, "<html>")])
+DAMAGED = (200, "cut short", {"content-encoding": "gzip"})  # which no one can unpack
+
+
+@pytest.mark.parametrize("trouble", [GONE, httpx.ConnectError("refused"), BUSY, (502, "<html>"), DAMAGED])
 def test_a_lost_reply_is_asked_for_again_as_the_same_request(trouble: Any, served: Served) -> None:
     line = Line(trouble, trouble, (200, sent(served)))
     answer = line.remote().ask(COUNT, epsilon="0.05", fresh=True)
@@ -241,10 +244,14 @@ def test_a_lost_reply_is_asked_for_again_as_the_same_request(trouble: Any, serve
 
 
 def test_after_some_tries_it_says_that_nothing_is_paid_twice() -> None:
-    line = Line(GONE)
-    with pytest.raises(dp.Misconfigured, match="not paid twice"):
-        line.remote().ask(COUNT, epsilon=1)
-    assert len(line.seen) == TRIES
+    for trouble in (GONE, DAMAGED):
+        line = Line(trouble)
+        with pytest.raises(dp.Misconfigured, match="not paid twice"):
+            line.remote().ask(COUNT, epsilon=1)
+        assert len(line.seen) == TRIES
+        with pytest.raises(dp.Misconfigured, match="no reply any more"):
+            line.remote().refresh()
+        assert not Line(trouble).remote("ab" * 32).verify({"public_key": "cd" * 32}).holds  # no chain is had
     busy = Line(BUSY)
     with pytest.raises(dp.Misconfigured, match="busy"):
         busy.remote().menu(COUNT)

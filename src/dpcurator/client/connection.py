@@ -55,7 +55,7 @@ class Connection:
                 headers[ONCE] = os.urandom(16).hex()
             try:
                 reply = self.client.request(method, path, content=content, headers=headers)
-            except httpx.TransportError:
+            except httpx.RequestError:
                 if wait is None:
                     raise Misconfigured("the server gives no reply.", where=self.place,
                                         cure="Ask the same again: what was paid is not paid twice.") from None
@@ -89,7 +89,7 @@ class Connection:
                     if not isinstance(found, dict):
                         raise self.nonsense()
                     yield found
-        except httpx.TransportError:
+        except httpx.RequestError:
             raise Misconfigured("the server gives no reply any more.", where=self.place,
                                 cure="The work may go on there: look with tables.") from None
         except ValueError:
@@ -113,7 +113,7 @@ class Connection:
 
         try:
             links = chain_of(read_json(self.client.get("/v1/key").content.decode("utf-8")))
-        except (httpx.TransportError, ValueError):
+        except (httpx.RequestError, ValueError):
             return
         order = list(given_up(links))
         if self.key in order and self._now in order and links[: len(self.chain)] == self.chain:
