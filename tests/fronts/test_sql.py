@@ -118,6 +118,23 @@ def test_the_bounds_are_reached_and_not_passed():
     planned("SELECT " + ", ".join(["AVG(age)"] * 700) + " FROM visits")
 
 
+@pytest.mark.parametrize(("before", "after"), [
+    ("date(", ")"), ("int(", ")"), ("int(f(", "))"), ("ARRAY[", "]"), ("int(CASE WHEN ", " THEN 1 END)"),
+])
+def test_what_a_parser_reads_again_is_bounded(before, after):
+    """It would take 2 to the power of the depth otherwise, and 300 letters would hold a server up for years."""
+    depth = MAX_NESTING // (before.count("(") + before.count("[") + before.count("CASE")) - 1
+    with pytest.raises(Refusal, match="too many ways"):
+        parse(f"SELECT SUM({before * depth}age{after * depth}) AS s FROM visits")
+    parse(f"SELECT SUM({before * 4}age{after * 4}) AS s FROM visits")
+
+
+def test_a_statement_that_the_parser_does_not_know_is_not_in_the_log(caplog):
+    with pytest.raises(Refusal):
+        parse("WITH x AS (CREATE FOO 'hush') SELECT COUNT(*) AS n FROM x")
+    assert not caplog.records
+
+
 @pytest.mark.parametrize("text", ["SELECT 1;", "SELECT 1 ; ;", "select 1", "/* a */ SELECT 1", "SELECT 1 -- ; x\n"])
 def test_what_passes_the_first_look(text):
     guard(text)

@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from dpcurator.errors import Mend, Refusal
+from dpcurator.fronts.bounded import bounded
 from dpcurator.fronts.options import without_options
 from dpcurator.fronts.sql_calls import PARSED
 from dpcurator.fronts.sql_expressions import MAX_DEPTH as MAX_DEPTH
@@ -52,7 +53,7 @@ def _grammar() -> Any:
     class Written(Dialect):
         STRICT_JSON_PATH_SYNTAX = False  # else it logs what it reads after ->>
 
-        class Parser(Base):
+        class Parser(bounded(Base)):  # type: ignore[misc]
             FUNCTIONS = {name: Base.FUNCTIONS[name] for name in PARSED}  # noqa: RUF012 - the parser's own way
 
             def _parse_ordered(self, parse_method: Any = None) -> Any:
@@ -83,6 +84,8 @@ def parse(text: str) -> Question:
         statements = trees(text)
     except SqlglotError as error:
         raise _syntax(error, whole) from None
+    except Refusal:
+        raise
     except Exception:  # whatever a parser stumbles over, stack included, the text is at fault, and it is public
         raise _unreadable() from None
     found = [statement for statement in statements if kind_of(statement) != "Semicolon"]
