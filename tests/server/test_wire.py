@@ -326,6 +326,10 @@ SYSTEM = [
     "SELECT * FROM pg_class, query_table('pg.pg_type')",
     "SELECT * FROM pg_catalog.duckdb_settings",
     "SELECT current_setting('secret_directory') FROM pg_class",
+    *(
+        f"SELECT b.* FROM (WITH {view} AS (SELECT 1 FROM pg_class) SELECT * FROM {view}) AS a, {view} AS b"
+        for view in ("sqlite_master", "duckdb_tables", "pragma_database_list")
+    ),
 ]
 
 
@@ -360,6 +364,105 @@ def test_a_statement_of_the_systems_tables_that_takes_long_is_ended(served: List
         with pytest.raises(psycopg.Error, match="takes too long"):
             cursor.execute(long)
         assert cursor.execute("SELECT 1").fetchall() == [(1,)]
+
+
+def test_a_statement_of_the_systems_tables_changes_nothing(served: Listening) -> None:
+    with served.connect("aud") as link, link.cursor() as cursor:
+        before = cursor.execute("SELECT relname FROM pg_class").fetchall()
+        for change in ("DELETE FROM pg_class", "UPDATE pg_class SET relname = 'x'", "INSERT INTO pg_class SELECT 1"):
+            with pytest.raises(psycopg.Error, match="asks no questions"):
+                cursor.execute(f"WITH x AS ({change} RETURNING 1) SELECT * FROM x")
+        assert cursor.execute("SELECT relname FROM pg_class").fetchall() == before == [("visits",)]
+
+
+def test_the_systems_tables_are_only_read_whatever_is_run_on_them(served: Listening) -> None:
+    from dpcurator.server.wire.introspection import Introspection
+
+    tables = Introspection(open_curator(served.place).tables)
+    assert tables._run("DELETE FROM pg.pg_class") is None
+    found = tables._run("SELECT relname FROM pg.pg_class")
+    assert found is not None
+    assert found.rows == [("visits",)]
+
+
+@pytest.mark.parametrize("sql", ["/**/" * 60 + "1", "/**/" * 60 + "SET", "--\n" * 60 + "1", "SHOW" + " " * 9000 + "!",
+                                 "SET a" + " " * 9000 + "!", "SELECT " + "int(" * 99 + ")" * 99 + " FROM pg_class"])
+def test_no_text_holds_the_others_up(sql: str, served: Listening) -> None:
+    """It would take years otherwise, while no other connection is served."""
+    with served.connect() as link, contextlib.suppress(psycopg.Error):
+        link.execute(sql.encode())
+    with served.connect("bob") as link:
+        assert link.execute("SELECT 1").fetchall() == [(1,)]
+
+
+def test_a_statement_is_not_made_larger_by_its_values_than_it_may_be(served: Listening) -> None:
+    with served.connect() as link:
+        sql = b"SELECT " + b",".join([b"$1"] * 6000)
+        bound = b"\0one\0\0\0\0\1" + (1 << 19).to_bytes(4, "big") + b"a" * (1 << 19) + b"\0\0"
+        parsed = wire.message(b"P", b"one\0" + sql + b"\0\0\0")
+        said = _raw(link, parsed + wire.message(b"B", bound) + wire.message(b"S"))
+        assert said.startswith(wire.PARSE_COMPLETE + b"E")
+        assert b"its values among them" in said
+
+
+def test_names_that_a_client_gives_are_short_and_its_portals_hold_little(
+    served: Listening, monkeypatch: Any
+) -> None:
+    from dpcurator.server.wire import connection
+
+    monkeypatch.setattr(connection, "MOST_HELD", 20)
+    with served.connect() as link:
+        named = wire.message(b"P", b"a" * 201 + b"\0SELECT 1\0\0\0")
+        assert b"42602" in _raw(link, named + wire.message(b"S"))
+        asked = [wire.message(b"P", b"one\0SELECT relname FROM pg_class\0\0\0"), wire.message(b"S")]
+        assert _raw(link, b"".join(asked)) == wire.PARSE_COMPLETE + wire.ready(b"I")
+        both = [wire.message(b"B", name + b"\0one\0" + bytes(6)) for name in (b"p", b"p", b"q")] + [wire.message(b"S")]
+        said = _raw(link, b"".join(both))
+        assert said.startswith(wire.BIND_COMPLETE * 2 + b"E")
+        assert b"53400" in said
+
+
+def test_a_question_that_was_described_is_not_asked_once_the_role_is_another(served: Listening) -> None:
+    ledger = open_curator(served.place).ledger
+    with served.connect("bob", options="-c dp.epsilon=0.31") as link:
+        before = ledger.budget().spent
+        asked = [wire.message(b"P", b"\0" + COUNT.encode() + b"\0\0\0"), wire.message(b"B", b"\0\0" + bytes(6))]
+        with socket.socket(fileno=os.dup(link.pgconn.socket)) as raw:
+            raw.setblocking(True)
+            raw.settimeout(15)
+            raw.sendall(b"".join([*asked, wire.message(b"H")]))
+            said = b""
+            while not said.endswith(wire.BIND_COMPLETE) and (more := raw.recv(4096)):
+                said += more
+        ledger.grant("bob", role="auditor")
+        try:
+            said = _raw(link, wire.message(b"E", b"\0" + bytes(4)) + wire.message(b"S"))
+        finally:
+            ledger.grant("bob", role="analyst")
+        assert b"asks no questions" in said
+        assert ledger.budget().spent == before
+
+
+def test_a_connection_that_fails_as_it_begins_is_counted_no_more(served: Listening, monkeypatch: Any) -> None:
+    from dpcurator.server.wire import listening
+
+    monkeypatch.setattr(listening, "MOST_OF_ONE", 1)
+    with monkeypatch.context() as broken:
+        broken.setattr(listening.Session, "begin", lambda *_: (_ for _ in ()).throw(ConnectionResetError))
+        with pytest.raises(psycopg.OperationalError):
+            served.connect("stu")
+    with served.connect("stu") as link:
+        link.execute("SELECT 1")
+        with pytest.raises(psycopg.OperationalError, match="too many connections"):
+            served.connect("stu")
+
+
+def test_a_statement_that_the_parser_does_not_know_is_not_in_the_log(served: Listening, caplog: Any) -> None:
+    with served.connect() as link:
+        for sql in ("WITH x AS (CREATE FOO 'hush') SELECT * FROM pg_class", "SELECT 1 FROM pg_class FOR UPDATE"):
+            with contextlib.suppress(psycopg.Error):
+                link.execute(sql)
+    assert not [one for one in caplog.records if one.name.startswith("sqlglot")]
 
 
 def test_only_a_token_signs_in_and_a_new_one_ends_the_connection(served: Listening) -> None:

@@ -30,7 +30,9 @@ from dpcurator.server.wire.values import Unsendable, sent
 LARGEST: Final = 1 << 20  # bytes of a message
 MOST_PREPARED: Final = 200  # statements of a connection
 MOST_PORTALS: Final = 20  # each holds its answer, until the transaction ends
-MOST_KEPT: Final = 2 << 20  # bytes of them
+MOST_KEPT: Final = 2 << 20  # letters of the prepared statements
+MOST_HELD: Final = 4 << 20  # letters of what the portals hold of the system's tables
+LONGEST_NAME: Final = 200  # letters of what a client calls a statement or a portal
 _NOTHING: Final = Statement("", None, lambda: Done(""))
 
 
@@ -204,6 +206,7 @@ class Connection:
         self.link.put(wire.told(b"N", severity, code, one.text, detail=one.detail))
 
     def _parse(self, parsed: Parse) -> None:
+        _named(parsed.name)
         kept = self._statements
         if len(kept) >= MOST_PREPARED or sum(len(sql) for sql, _ in kept.values()) + len(parsed.sql) > MOST_KEPT:
             raise Broken("53400", "too many statements are prepared.", "Deallocate some.")
@@ -217,6 +220,7 @@ class Connection:
         self.link.put(wire.PARSE_COMPLETE)
 
     async def _bind(self, bound: Bind) -> None:
+        _named(bound.portal)
         if bound.name not in self._statements:
             raise Broken("26000", "there is no such prepared statement.")
         sql, types = self._statements[bound.name]
@@ -230,6 +234,9 @@ class Connection:
         statement = _NOTHING if not sql else await self._made(sql, values)
         if len(bound.wanted) not in (0, 1, len(statement.columns or ())):
             raise Malformed
+        held = sum(one.statement.held for name, one in self._portals.items() if name != bound.portal)
+        if held + statement.held > MOST_HELD:
+            raise Broken("53400", "the open portals hold too much.", "Close some.")
         self._portals[bound.portal] = _Portal(statement, bound.wanted)
         self.link.put(wire.BIND_COMPLETE)
 
@@ -283,3 +290,9 @@ class Connection:
             self.link.put(wire.SUSPENDED)
         else:
             self._done(portal.done)
+
+
+def _named(name: str) -> None:
+    """Raises Broken where a statement or a portal has no such name."""
+    if len(name) > LONGEST_NAME:
+        raise Broken("42602", f"a name has at most {LONGEST_NAME} characters.", "Choose a shorter one.")

@@ -2,14 +2,15 @@
 
 psql's \\d, SQLAlchemy's inspector and BI tools ask it in SQL, of `pg_catalog` and `information_schema`. Those tables
 are made from the catalog (`system_tables.py`), in a DuckDB database in memory that holds nothing else, reads no file
-and takes no setting; a statement is rewritten for it, and may read no other table. It has `SLOWEST` seconds and the
-memory of that database. Where it is one that DuckDB cannot run, the answer has no rows. Checked in
-tests/server/test_wire.py, with what those clients send.
+and takes no setting; a statement is rewritten for it, may read no other table, and runs in a transaction that only
+reads. It has `SLOWEST` seconds and the memory of that database. Where it is one that DuckDB cannot run, the answer has
+no rows. Checked in tests/server/test_wire.py, with what those clients send.
 """
 
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,7 +21,9 @@ from dpcurator.server.wire.values import BOOL, FLOAT8, INT8, INT8S, TEXT, TEXTS
 
 SLOWEST: Final = 2.0
 MOST_ROWS: Final = 10_000
-MOST_LETTERS: Final = 4 << 20  # of what a statement finds
+MOST_LETTERS: Final = 4 << 20  # of what a statement finds; 8 for each value besides
+MOST_TABLES: Final = 50  # that a statement names: DuckDB is not stopped while it plans how to join them
+_OWN: Final = "own "  # begins the names that a statement gives itself: DuckDB's own views are called otherwise
 # What a statement may call, by the parser's name: nothing whose result is much longer than what it is given, for DuckDB
 # counts what its texts need, but not what `replace` or `format` need on the way.
 _CALLS: Final = frozenset((
@@ -41,10 +44,11 @@ _NAMED: Final = FUNCTIONS | {
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """columns: name and type's number of each."""
+    """columns: name and type's number of each. letters: of the rows, and 8 for each value."""
 
     columns: tuple[tuple[str, int], ...]
     rows: list[tuple[Any, ...]]
+    letters: int = 0
 
 
 class Introspection:
@@ -58,12 +62,17 @@ class Introspection:
     def run(self, tree: Any, user: str) -> Found | None:
         """What a statement, parsed, finds; None where DuckDB cannot run it, and where it reads what is not here. Raises
         Refusal where it takes too long."""
-        text, titles = _rewritten(tree, user), _titles(tree)
+        try:
+            text, titles = _rewritten(tree, user), _titles(tree)
+        except RecursionError:
+            raise Refusal(
+                "this is nested too deeply.", cure="Ask for less of the system's tables at a time."
+            ) from None
         with self._lock:
             found = self._run(text) if text else None
         if found is None or len(titles) != len(found.columns):
             return found
-        return Found(tuple(zip(titles, (kind for _, kind in found.columns), strict=True)), found.rows)
+        return Found(tuple(zip(titles, (kind for _, kind in found.columns), strict=True)), found.rows, found.letters)
 
     def _run(self, text: str) -> Found | None:
         import duckdb
@@ -72,20 +81,36 @@ class Introspection:
         late.daemon = True
         late.start()
         try:
+            self._connection.execute("BEGIN TRANSACTION READ ONLY")
             done = self._connection.execute(text)
             columns = tuple((str(one[0]), _kind(str(one[1]))) for one in done.description or ())
             rows: list[tuple[Any, ...]] = []
             letters = 0
             while len(rows) < MOST_ROWS and letters < MOST_LETTERS and (row := done.fetchone()) is not None:
                 rows.append(row)
-                letters += sum(len(one) if isinstance(one, str | list) else 8 for one in row)
+                letters += sum(map(_letters, row))
         except duckdb.InterruptException:
             raise Refusal("this takes too long.", cure="Ask for less of the system's tables at a time.") from None
         except Exception:  # whatever it stumbles over is the statement, which is public
             return None
         finally:
             late.cancel()
-        return Found(columns, [tuple(map(_plain, row)) for row in rows])
+            self._end()
+        return Found(columns, [tuple(map(_plain, row)) for row in rows], letters)
+
+
+    def _end(self) -> None:
+        """The transaction is over, whatever became of the statement. An interruption that came late ends this, and is
+        spent: then once more."""
+        for _ in range(2):
+            with suppress(Exception):
+                self._connection.execute("ROLLBACK")
+
+
+def _letters(value: Any) -> int:
+    if isinstance(value, list | tuple):
+        return 8 + sum(map(_letters, value))
+    return 8 + (len(value) if isinstance(value, str) else 0)
 
 
 def _titles(tree: Any) -> list[str]:
@@ -122,7 +147,7 @@ def is_of_system(tree: Any, names: frozenset[str]) -> bool:
     """Whether a statement reads PostgreSQL's own tables alone, or none; names: of the catalog, which come first."""
     from sqlglot import exp
 
-    if not isinstance(tree, exp.Query):
+    if not isinstance(tree, exp.Query) or tree.find(exp.DDL, exp.DML, exp.Command) is not None:
         return False
     own = {one.alias.lower() for one in tree.find_all(exp.CTE)}
     return all(
@@ -136,7 +161,7 @@ def is_of_system(tree: Any, names: frozenset[str]) -> bool:
 
 def _rewritten(tree: Any, user: str) -> str:
     """The statement for DuckDB; "" where it reads what is not here."""
-    from sqlglot import exp
+    from sqlglot import ErrorLevel, exp
 
     root = exp.Subquery(this=tree.copy())
     for node in reversed(list(root.this.bfs())):  # the innermost first: what holds it may be replaced as well
@@ -148,19 +173,24 @@ def _rewritten(tree: Any, user: str) -> str:
         if not (call.name.lower() in _NAMED if isinstance(call, exp.Anonymous) else type(call).__name__ in _CALLS):
             return ""
     own = {one.alias.lower() for one in tree.find_all(exp.CTE)}
-    for one in list(tree.find_all(exp.Table)):
-        if one.name.lower() in own and not one.db:
-            continue
+    tables = list(tree.find_all(exp.Table))
+    if len(tables) > MOST_TABLES:
+        return ""
+    for one in tree.find_all(exp.CTE):
+        one.args["alias"].set("this", exp.to_identifier(_OWN + one.alias.lower(), quoted=True))
+    for one in tables:
+        alias, name = one.alias_or_name, one.name.lower()
         schema = "info" if one.db.lower() == "information_schema" else "pg"
-        if not isinstance(one.this, exp.Identifier) or one.name.lower() not in NAMES[schema]:
+        if name in own and not one.db:
+            schema, name = "", _OWN + name
+        elif not isinstance(one.this, exp.Identifier) or name not in NAMES[schema]:
             return ""
-        alias = one.alias_or_name
-        one.set("db", exp.to_identifier(schema))
+        one.set("db", exp.to_identifier(schema) if schema else None)
         one.set("catalog", None)
-        one.set("this", exp.to_identifier(one.name.lower()))
+        one.set("this", exp.to_identifier(name, quoted=not schema))
         if not one.alias:
             one.set("alias", exp.TableAlias(this=exp.to_identifier(alias)))
-    return str(tree.sql(dialect="duckdb"))
+    return str(tree.sql(dialect="duckdb", unsupported_level=ErrorLevel.IGNORE))  # which else are told in the log
 
 
 def _node(node: Any, user: str) -> Any:

@@ -113,22 +113,21 @@ class Wire:
 
     async def _whole(self, accepted: socket.socket) -> None:
         link: Link | None = None
+        counted: list[str] = []  # the account of which this is a connection, once it is
         try:
             accepted.setblocking(False)
             async with asyncio.timeout(SLOWEST_START):
                 secured, head = await self._secured(accepted)
                 link = await Link.open(accepted, self.certificate if secured else None)
-                session, account = await self._begun(link, secured, head)
-            try:
-                await Connection(self.standing, self.work, self._logged, self._count, link, session, account).run()
-            finally:
-                self._of[account.analyst] -= 1
-                self._of += Counter()  # those that have none go
+                session, account = await self._begun(link, secured, head, counted)
+            await Connection(self.standing, self.work, self._logged, self._count, link, session, account).run()
         except (Ended, Malformed, TimeoutError, OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
             pass
         except Exception:  # its words could be the question's
             self._logged("unforeseen", "XX000", "", time.monotonic())
         finally:
+            self._of.subtract(counted)
+            self._of += Counter()  # those that have none go
             if link is not None:
                 link.abort()
             accepted.close()
@@ -149,8 +148,10 @@ class Wire:
             break
         return False, head
 
-    async def _begun(self, link: Link, secured: bool, head: bytes) -> tuple[Session, Account]:
-        """Who it is. head: the first bytes, where they were read."""
+    async def _begun(
+        self, link: Link, secured: bool, head: bytes, counted: list[str]
+    ) -> tuple[Session, Account]:
+        """Who it is. head: the first bytes, where they were read. counted: gets the account, once it is counted."""
         head = head or await link.exactly(8)
         size, code = int.from_bytes(head[:4], "big"), int.from_bytes(head[4:], "big")
         if code >> 16 != wire.PROTOCOL or not 8 <= size <= LARGEST_START:  # CancelRequest too: a charge is not undone
@@ -165,13 +166,13 @@ class Wire:
         if self._of[account.analyst] >= MOST_OF_ONE or self._stopping:
             await link.fatal("53300", "too many connections.", "Close others, or try again in some seconds.")
         self._of[account.analyst] += 1
+        counted.append(account.analyst)
         session = Session(
             account.analyst, account.role in (ANALYST, STEWARD), self.standing.curator, self._introspection
         )
         try:
             session.begin(parameters)
         except Refusal as refused:
-            self._of[account.analyst] -= 1
             await link.fatal("22023", refused.what, refused.cure)
         for name, value in (
             FIXED

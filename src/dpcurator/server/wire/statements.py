@@ -14,16 +14,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Final
 
 from dpcurator.curator.curator import Curator
 from dpcurator.errors import Refusal, closest
+from dpcurator.fronts.bounded import bounded
 from dpcurator.numbers import decimal_text
 from dpcurator.server.wire.introspection import Found, Introspection, is_of_system
 from dpcurator.server.wire.system_tables import LONG_VERSION, VERSION
 from dpcurator.server.wire.values import BOOL, FLOAT8, OF_TYPE, TEXT, literal
 
 LONGEST: Final = 20_000  # characters of a statement
+LONGEST_TEXT: Final = 100_000  # characters of several
 MOST_STATEMENTS: Final = 50  # of one text
 PRICES: Final = ("epsilon", "rho", "spend", "within")
 SETTINGS: Final = (
@@ -66,16 +69,21 @@ _SHOWN: Final = {
     "extra_float_digits": "1",
     "version": LONG_VERSION,
 }
-_SKIPPED: Final = r"(?:\s|--[^\n]*(?:\n|$)|/\*.*?\*/)*"
+# Each of these reads a text once, whatever is in it, and never tries another way to read what it has read: a regular
+# expression holds up all other threads, and to try all ways of n comments takes 2^n steps. What is not closed ends the
+# text.
+_SKIPPED: Final = r"(?:\s++|--[^\n]*+|(?>/\*.*?\*/))*+"
 _PIECE: Final = re.compile(
-    r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/|\$(?P<place>\d{1,4})(?![\w$])|;", re.S
-)
-_HEAD: Final = re.compile(_SKIPPED + r"([A-Za-z]+)", re.S)
+    r"'[^']*+(?:'|\Z)|\"[^\"]*+(?:\"|\Z)|--[^\n]*+|/\*.*?(?:\*/|\Z)|\$(?P<place>\d{1,4})(?![\w$])|;", re.S
+)  # two quotes in a text end one piece and begin the next
+_HEAD: Final = re.compile(_SKIPPED + r"([A-Za-z]++)", re.S)
 _EMPTY: Final = re.compile(_SKIPPED, re.S)
 _SET: Final = re.compile(
-    _SKIPPED + r"SET\s+(?:SESSION\s+|LOCAL\s+)?(?P<name>[\w.]+)\s*(?:=|\s+TO\s)\s*(?P<value>.+?)\s*", re.S | re.I
+    _SKIPPED + r"SET\s++(?:SESSION\s++|LOCAL\s++)?(?P<name>[\w.]++)\s*+(?:=|TO\s)\s*+(?P<value>.*\S)\s*+", re.S | re.I
 )
-_ONE_NAME: Final = re.compile(_SKIPPED + r"(?:SHOW|RESET)\s+(?P<name>[\w. ]+?)\s*", re.S | re.I)
+_ONE_NAME: Final = re.compile(
+    _SKIPPED + r"(?:SHOW|RESET)\s++(?P<name>[\w.]++(?: ++[\w.]++)*+)\s*+", re.S | re.I
+)
 _OWN_PRICE: Final = re.compile(r"DIFFERENTIAL_PRIVACY\s+OPTIONS\s*\([^)]*\bepsilon\b", re.I)
 _IN_TRANSACTION: Final = {"BEGIN": b"T", "START": b"T", "COMMIT": b"I", "END": b"I", "ROLLBACK": b"I", "ABORT": b"I"}
 _NO_OPS: Final = {
@@ -111,13 +119,14 @@ class Done:
 @dataclass(frozen=True, slots=True)
 class Statement:
     """columns: of its rows; None where it has none. run: gives them. paid: whether it may be charged, and touch data.
-    ends: whether it is taken in a failed transaction."""
+    ends: whether it is taken in a failed transaction. held: letters that it holds already."""
 
     sql: str
     columns: Columns | None
     run: Callable[[], Done]
     paid: bool = False
     ends: bool = False
+    held: int = 0
 
 
 @dataclass
@@ -269,11 +278,14 @@ class Session:
             introspection = self.introspection()
             if is_of_system(tree, introspection.names):
                 return self._of_system(sql, tree, introspection)
-        if not self.asks:
-            raise Refusal("the account's role asks no questions.", cure="Ask the steward for an analyst's account.")
+        self._may_ask()
         if word == "EXPLAIN":
             return self._explained(sql)
         return self._question(sql)
+
+    def _may_ask(self) -> None:
+        if not self.asks:
+            raise Refusal("the account's role asks no questions.", cure="Ask the steward for an analyst's account.")
 
     def _of_system(self, sql: str, tree: Any, introspection: Introspection) -> Statement:
         """It is run to be described: it reads public facts alone."""
@@ -285,7 +297,7 @@ class Session:
                 )
             found = Found(tuple((one.alias_or_name or "?column?", TEXT) for one in tree.selects), [])
         rows = found.rows
-        return Statement(sql, found.columns, lambda: Done(f"SELECT {len(rows)}", rows))
+        return Statement(sql, found.columns, lambda: Done(f"SELECT {len(rows)}", rows), held=found.letters)
 
     def _question(self, sql: str) -> Statement:
         curator = self.curator()
@@ -294,6 +306,7 @@ class Session:
         fresh = asked.pop("fresh", False)
 
         def run() -> Done:
+            self._may_ask()  # it was described earlier, and the role may be another since
             answer = self.curator().ask(sql, analyst=self.analyst, fresh=fresh, **asked)
             self.asked_in_it = self.in_transaction and not answer.repeated
             rows = list(_rows(answer, columns))
@@ -357,6 +370,8 @@ def _noticed(answer: Any) -> Notice:
 
 def split(sql: str) -> list[str]:
     """The statements of a text, as they are written, without those that say nothing. Raises Refusal."""
+    if len(sql) > LONGEST_TEXT:
+        raise Refusal(f"a text has at most {LONGEST_TEXT:,} characters.", cure="Send fewer statements at a time.")
     found, start = [], 0
     for piece in _PIECE.finditer(sql):
         if piece.group() == ";":
@@ -381,7 +396,10 @@ def _filled(sql: str, values: tuple[tuple[bytes | None, int, int], ...]) -> str:
     if "\\" in sql:
         raise Refusal("a statement with values beside it has no backslashes.", cure="Write the values into it.")
 
+    room = LONGEST - len(sql)
+
     def put(piece: re.Match[str]) -> str:
+        nonlocal room
         place = int(piece["place"] or 0)
         if not piece["place"]:
             return piece.group()
@@ -389,7 +407,13 @@ def _filled(sql: str, values: tuple[tuple[bytes | None, int, int], ...]) -> str:
             raise Refusal(
                 f"there is no value for ${place}.", cure="Send one for each place, or write it into the statement."
             )
-        return literal(values[place - 1][0], values[place - 1][1], values[place - 1][2], place)
+        said = literal(*values[place - 1], place)
+        room -= len(said)
+        if room < 0:
+            raise Refusal(
+                f"a statement has at most {LONGEST:,} characters, its values among them.", cure="Send shorter values."
+            )
+        return said
 
     return _PIECE.sub(put, sql)
 
@@ -400,6 +424,18 @@ def _table() -> Any:
     return exp.Table
 
 
+@cache
+def _grammar() -> Any:
+    """PostgreSQL's, bounded."""
+    from sqlglot.dialects.postgres import Postgres
+
+    class Bounded(Postgres):
+        class Parser(bounded(Postgres.Parser)):  # type: ignore[misc]
+            pass
+
+    return Bounded
+
+
 def _parsed(sql: str) -> Any:
     """The statement as a tree, where it may be of PostgreSQL's own tables, or of none; None for all others."""
     lower = sql.lower()
@@ -408,7 +444,9 @@ def _parsed(sql: str) -> Any:
     import sqlglot
 
     try:
-        trees = sqlglot.parse(sql, read="postgres")
+        trees = sqlglot.parse(sql, read=_grammar())
+    except Refusal:  # too much to read
+        raise
     except Exception:  # whatever a parser stumbles over: then it is a question, and is refused as one
         return None
     return trees[0] if len(trees) == 1 else None
