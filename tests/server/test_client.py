@@ -103,6 +103,9 @@ def test_a_steward_keeps_the_curator_from_afar(served: Served, monkeypatch: Any)
     assert made["token"].startswith("dee.")
     assert {"dee", "ana"} <= {one["name"] for one in stu.users()}
     assert stu.grant("dee", token=False)["active"] is False
+    assert stu.grant("di.e+x@example.org", role="auditor")["name"] == "di.e+x@example.org"
+    with pytest.raises(dp.Refusal, match="an account's name"):
+        stu.grant("../key")
     first = stu.log()[0]
     assert stu.log(after=1)[0]["position"] == first["position"] + 1
     assert stu.ledger()["holds"]

@@ -29,6 +29,7 @@ from urllib.parse import urlsplit
 from dpcurator.catalog.model import Column, Table
 from dpcurator.client.connection import Connection, amount, error_of, shown
 from dpcurator.errors import Misconfigured, Refusal
+from dpcurator.ledger.accounts import checked_name
 from dpcurator.ledger.key_chain import given_up
 from dpcurator.numbers.rational import rational
 from dpcurator.numbers.text_table import printable
@@ -331,7 +332,7 @@ class Remote:
     def grant(self, name: str, **changes: Any) -> Told:
         """The steward's: makes an account, or changes of it what is given: role, limit, delta, and token, where True
         makes a new one, which is in the reply this once, and False lets none sign in."""
-        return self._told("POST", f"/v1/users/{_escaped(name)}", _plain(changes))
+        return self._told("POST", f"/v1/users/{checked_name(name)}", _plain(changes))
 
     def verify(self, receipt: Json) -> Any:
         """Checks a receipt here, against the key that `connect` was given; the server is asked only how its keys
