@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import threading
 import time
 from pathlib import Path
@@ -219,6 +220,7 @@ def test_the_next_rotation_keeps_the_key_of_one_before_that_lands_meanwhile(plac
 
 def test_in_the_shell(place: Path, capsys: Any) -> None:
     first = run(capsys, "key").out.strip()
+    shutil.copy(place.parent / ".dpcurator" / opening.KEY, "before.key")
     assert run(capsys, "key", "--json").json == {"public_key": first, "chain": []}
     receipt = run(capsys, "ask", COUNT, "--epsilon", "0.1", "--json").json["receipt"]
     Path("old.json").write_text(json.dumps(receipt))
@@ -244,3 +246,6 @@ def test_in_the_shell(place: Path, capsys: Any) -> None:
         refused = run(capsys, "key", *option, "rotate")
         assert (refused.code, "come after" in (refused.err + refused.out)) == (2, True)
     assert run(capsys, "key").out == before
+    shutil.copy("before.key", place.parent / ".dpcurator" / opening.KEY)
+    back = run(capsys, "key")  # a key that was given up is not printed as the one to publish
+    assert (back.code, first in back.out, "since it was rotated" in back.err) == (4, False, True)

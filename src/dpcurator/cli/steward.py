@@ -172,8 +172,8 @@ def key(context: typer.Context, catalog: Catalog = HERE, as_json: AsJson = False
 
     declaration = load(catalog)
     public = key_of(declaration)
+    chain = ledger_of(declaration, public).key_chain()  # which refuses a key that is not in force
     if as_json:
-        chain = ledger_of(declaration, public).key_chain()
         show_json({"public_key": public.public, "chain": [link.as_json() for link in chain]})
     else:
         show(public.public)
