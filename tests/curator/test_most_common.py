@@ -19,6 +19,8 @@ from house import CATALOG, ROWS, Counted, frame, holds, opened, spent
 import dpcurator as dp
 from dpcurator.errors import Refusal
 from dpcurator.plan.check_outputs import misfit
+from dpcurator.pricing.held import HeldReading, Place, due
+from dpcurator.receipts.receipt import write_shared
 from dpcurator.standalone import verify as standalone
 
 FORMS = (
@@ -249,3 +251,42 @@ def test_limit_and_offset_mean_the_same_whichever_way_names_are_found(tmp_path):
             assert answer["c"] == wanted, (groups, tail)
             asked = curator.quote(f"SELECT TOP_K(city, 2) AS c FROM visits {tail}", epsilon=3 * 10**9)
             assert all((one.ask.top is None) == counted for one in asked.priced)
+
+
+CROSSED = ("SELECT ward, MODE(city) AS m FROM visits GROUP BY ward",
+           "SELECT city, MODE(ward) AS m FROM visits GROUP BY city")
+
+
+def crossed(tmp_path) -> dp.Curator:
+    """Two columns with as many keys each, so that either may be named within the other: of the same rows and counts."""
+    told = {"curator": {"protects": "people"}, "ledger": {"epsilon": 10**12}, "tables": {"visits": {
+        "unit": "who", "max_total": 1, "columns": {
+            "who": "text", "ward": {"type": "text", "keys": ["a", "b"]},
+            "city": {"type": "text", "keys": ["x", "y"]}}}}}
+    data = {"who": [*"012345"], "ward": [*"aaaaab"], "city": [*"xxxyyy"]}
+    return dp.open(told, directory=tmp_path, visits=data, refresh=True)
+
+
+def test_names_within_other_groups_of_the_same_counts_are_choices_of_their_own(tmp_path):
+    """In a batch each is paid and answered, though both rest on the counts of the same groups."""
+    curator = crossed(tmp_path)
+    batch = curator.quote_batch(CROSSED, epsilon=10**9)
+    assert (len(batch.paid), batch.payers) == (2, (None, None))
+    one, two = curator.batch(CROSSED, epsilon=10**9)
+    assert spent(curator) == batch.cost
+    assert (one["m"], two["m"]) == (["x", "y"], ["a", "a"])
+
+
+def test_a_receipt_that_shares_names_of_other_groups_is_found(tmp_path):
+    """A choice of cities within wards is said to be one of wards within cities, of the same counts and noise."""
+    curator = crossed(tmp_path)
+    payer = curator.ask(CROSSED[0], epsilon=10**9, cut=False)
+    ledger = payer.receipt["ledger"]
+    place = Place(ledger["position"], ledger["head"], payer.receipt["request"], 0, 0)
+    for asked, wrong in ((CROSSED[0], ([], [])), (CROSSED[1], (["ledger"], ["shared"]))):
+        whole = curator._whole(asked, {"epsilon": 10**9, "cut": False})
+        quote = due(whole, [HeldReading(place, whole.priced[0], (1, 0, 0, 1))])
+        receipt = write_shared(quote, {}, analyst="local", key=curator.key)
+        steps = dp.verify(receipt, ledger=curator.ledger).steps
+        alone = standalone.steps(receipt, others=[payer.receipt])
+        assert ([one.name for one in steps if not one.holds], [name for name, good, _ in alone if not good]) == wrong

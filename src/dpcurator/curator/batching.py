@@ -33,7 +33,7 @@ from dpcurator.numbers import decimal_text
 from dpcurator.numbers.text_table import pre_html
 from dpcurator.plan.canonical import digest
 from dpcurator.plan.facts import facts_of
-from dpcurator.plan.identity import rows_and_keys
+from dpcurator.plan.identity import read_alike
 from dpcurator.plan.limits import Finishing, check, finishing
 from dpcurator.plan.merge import merged
 from dpcurator.plan.nodes import Plan
@@ -289,7 +289,7 @@ def _payers(whole: Mapping[str, Quote]) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, quote in whole.items():
         if not quote.free:
-            reads = name if quote.reach.chosen else (rows_and_keys(quote.plan), tuple(one.ask for one in quote.priced))
+            reads = name if quote.reach.chosen else read_alike(quote.plan, [one.ask for one in quote.priced])
             found[name] = first.setdefault(reads, name)
     return found
 

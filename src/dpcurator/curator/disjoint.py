@@ -46,7 +46,7 @@ from dpcurator.language.question import (
     with_parts,
 )
 from dpcurator.plan.bind import bind
-from dpcurator.plan.identity import rows_and_keys
+from dpcurator.plan.identity import read_alike
 from dpcurator.plan.nodes import Plan
 from dpcurator.plan.reading import Reading
 from dpcurator.pricing.quote import at_no_price
@@ -141,7 +141,7 @@ def _grouped(members: Sequence[_OfOne], plans: Sequence[Plan], catalog: Catalog)
             plan = bind(question, catalog, AGGREGATES)
         except Refusal:
             return {}
-        made.setdefault((rows_and_keys(plan), resolve(plan).asks), {})[one.number] = plan
+        made.setdefault(read_alike(plan, resolve(plan).asks), {})[one.number] = plan
     if len(made) > 1:  # what is read differs: those alike, by themselves
         parts = [[one for one in members if one.number in group] for group in made.values()]
         return {number: plan for part in parts for number, plan in _grouped(part, plans, catalog).items()}

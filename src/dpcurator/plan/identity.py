@@ -32,6 +32,12 @@ def rows_and_keys(plan: Plan, *, as_asked: bool = False) -> Bounded:
     return replace(bounded, source=replace(grouped, source=unnamed(grouped.source), columns=columns))
 
 
+def read_alike(plan: Plan, asks: Sequence[Ask]) -> tuple[Bounded, tuple[Ask, ...]]:
+    """What these readings of a plan are of: questions for which it is the same can share them. Among which keys names
+    of the greatest are chosen is a matter of the keys' order, as in `reading_name`."""
+    return rows_and_keys(plan, as_asked=any(ask.top is not None for ask in asks)), tuple(asks)
+
+
 def _nameless(plan: Plan) -> tuple[KeyColumn, ...]:
     return tuple(replace(column, name="") for column in plan.source.source.columns)
 

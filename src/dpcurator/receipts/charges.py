@@ -180,7 +180,8 @@ def _same_reading(receipt: Json, number: int | None, place: Json | None, ledger:
     require(told == {name: place[name] for name in told}, "what is shared was paid by another charge")
     facts = ("analyst", "data_version", "protects", "neighbours", "reach")
     require([payer[name] for name in facts] == [receipt[name] for name in facts], "what is shared is of other data")
-    rows = [rows_and_keys(plan_of(one["plan"])) for one in (receipt, payer)]
+    named = number is not None and "top" in receipt["readings"][number]["ask"]  # among keys in the order asked for
+    rows = [rows_and_keys(plan_of(one["plan"]), as_asked=named) for one in (receipt, payer)]
     require(rows[0] == rows[1], "what is shared is of other rows, keys or caps")
     keys = receipt["shared"]["keys"]
     if keys is not None and number is not None:  # the keys of the reading are those of its own selection

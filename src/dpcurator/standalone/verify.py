@@ -918,7 +918,7 @@ def paid_by(one: Any, receipt: Any, n: int | None, place: Any) -> bool:
                  else (receipt["readings"][n], one["readings"][place["number"]]))
     facts = ("analyst", "data_version", "protects", "neighbours", "reach")
     same([("what it shares", unnamed(its), unnamed(mine)), *((name, one[name], receipt[name]) for name in facts),
-          ("its rows", rows_of(one), rows_of(receipt))])
+          ("its rows", rows_of(one, "top" in mine.get("ask", ())), rows_of(receipt, "top" in mine.get("ask", ())))])
     before = one.get("shared") or {"readings": [None] * len(one["readings"]), "keys": None}
     need((before["keys"] if n is None else before["readings"][place["number"]]) is None,
          "what it shares was not paid by the charge that it names")
@@ -937,10 +937,11 @@ def unnamed(part: Any) -> Any:
     named |= {"columns"} if part.get("node") == "Where" else set()
     return {name: unnamed(one) for name, one in part.items() if name not in named}
 
-def rows_of(receipt: Any) -> Any:
-    """Its rows, keys and caps: the numbers of listed keys are the same in whatever order their columns are named."""
+def rows_of(receipt: Any, named: bool = False) -> Any:
+    """Its rows, keys and caps: the numbers of listed keys are the same in whatever order their columns are named, and
+    names of the greatest are not."""
     source = unnamed(receipt["plan"]["source"])
-    if all(key["count"] is not None for key in source["source"]["columns"]):
+    if not named and all(key["count"] is not None for key in source["source"]["columns"]):
         source["source"]["columns"].sort(key=canonical)
     return source
 
