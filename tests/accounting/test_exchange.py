@@ -106,3 +106,13 @@ def theirs(**how: Any) -> Theirs:
 def test_an_optimistic_one_with_its_width_is_moved_up() -> None:
     loss = dp.import_pld(theirs(pessimistic=False), width="0.5")
     assert (loss["loss0"], loss["loss1"]) == (F(-1, 2), F(3, 2))
+
+
+@pytest.mark.parametrize("infinite", ["1e-20", "1e-300"])
+def test_a_small_chance_of_an_infinite_loss_is_kept(infinite: str) -> None:
+    domain = Theirs(t_min=lambda: -1.0, dt=lambda: 1.0)
+    prv = Theirs(pmf=[0.25, 0.0, 0.75], domain=domain, log_pmc_inf=-float(infinite))
+    loss = dp.import_pld(prv, width=0, outside=0, backward="same")
+    assert F(float(infinite)) * F(999, 1000) < loss.distribution(atoms=1).infinite < F(float(infinite)) * F(1001, 1000)
+    with pytest.raises(dp.Refusal, match="infinite"):
+        loss.pure_epsilon()

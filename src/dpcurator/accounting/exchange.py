@@ -20,7 +20,7 @@ from dpcurator.accounting.pld.discretise import cells
 from dpcurator.accounting.pld.lattice import beyond_grids, with_law
 from dpcurator.errors import Refusal
 from dpcurator.numbers import positive, rational
-from dpcurator.numbers.arb import precision
+from dpcurator.numbers.arb import ball, precision
 from dpcurator.numbers.enclosure import bracket
 from dpcurator.numbers.rational import from_0_below_1
 from dpcurator.privacy.families import FAMILIES
@@ -120,7 +120,9 @@ def _from_prv(pld: Any, width: object, outside: object, backward: Any) -> Loss:
             "A discrete privacy random variable does not say what it rounded and left out, nor the other direction.",
             cure='Say all: import_pld(prv, width=prv.domain.dt(), outside=1e-12, backward="same").',
         )
-    left = (1 - from_0_below_1(outside, name="outside")) * Fraction(math.exp(float(pld.log_pmc_inf)))
+    with precision(1200):  # a double next to 0 leaves 1 less than 2**-1074
+        finite = bracket(ball(Fraction(float(pld.log_pmc_inf))).exp()).lo
+    left = (1 - from_0_below_1(outside, name="outside")) * finite
     start, step = Fraction(float(pld.domain.t_min())), Fraction(float(pld.domain.dt()))
     kept = [(start + i * step, left * Fraction(float(mass))) for i, mass in enumerate(pld.pmf) if mass > 0]
     losses, masses = _less([loss for loss, _ in kept], [mass for _, mass in kept], 1 - left)
