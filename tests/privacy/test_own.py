@@ -292,3 +292,11 @@ def test_the_corners_of_a_hull_rise_in_slope() -> None:
         slopes = [(float(b[1]) - float(a[1])) / (math.exp(b[0]) - math.exp(a[0])) for a, b in pairwise(found)]
         first = -(1 - float(found[0][1])) / (1 + math.exp(found[0][0]))
         assert all(one < two for one, two in pairwise([first, *slopes, 0.0]))
+
+
+def test_outcomes_that_only_one_has_count_on_a_sample_however_rare() -> None:
+    rare = F(1, 10**100)
+    loss = dp.two_pmfs([1 - rare, rare, 0], [1 - rare, 0, rare]).sampled(poisson="1/2")
+    for eps in (F(1, 10), F(1, 2)):
+        pair = dp.compose((loss, 2)).bracket(epsilon=eps)
+        assert pair.upper >= pair.lower >= loss.delta(eps).hi > rare / 20

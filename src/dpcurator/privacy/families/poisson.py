@@ -170,18 +170,19 @@ def mixed(base: Family, given: Given, most: int, *, backward: bool = False) -> D
     atoms = [Atom(loss_of(atom.loss, rate, backward), _mass(atom, rate, backward)) for atom in inner.atoms]
     alike = backward or base.reverse is None
     lost = Enclosure.exactly(inner.infinite) if alike else _of_q_alone(base, given, inner)
-    if lost.hi > _NOTHING:  # what only P gives, or what only Q gives
+    told = lost.hi > (0 if alike else _NOTHING)  # not so small that it may be the round-off of what is 0
+    if told:  # what only P gives, or what only Q gives
         if backward:
             atoms.insert(0, Atom(-_lowest(rate), lost))
         else:
             atoms.append(Atom(_lowest(rate), lost * (1 - rate)))
     infinite = Fraction(0) if backward else rate * inner.infinite
     rest = 1 - sum((atom.mass for atom in atoms), Enclosure.exactly(infinite))
-    cut = inner.above.hi or inner.below.hi or 0 < lost.hi <= _NOTHING
+    cut = inner.above.hi or inner.below.hi or (lost.hi > 0 and not told)
     left = Enclosure(Fraction(0), max(rest.hi, Fraction(0))) if cut else ZERO
     reach = base.reach(without_rate(given)) if base.reach else None
     ends = () if reach is None else (loss_of(reach, rate, backward), loss_of(-reach, rate, backward))
-    if lost.hi > _NOTHING:
+    if told:
         ends = (-_lowest(rate), *ends) if backward else (*ends, _lowest(rate))
     return Distribution(
         place=lambda x: _place(inner, x, rate, backward=backward),
@@ -189,7 +190,7 @@ def mixed(base: Family, given: Given, most: int, *, backward: bool = False) -> D
         average=None,
         atoms=tuple(atoms),
         above=left if inner.above.hi else ZERO,
-        below=left if inner.below.hi or 0 < lost.hi <= _NOTHING else ZERO,
+        below=left if inner.below.hi or (lost.hi > 0 and not told) else ZERO,
         infinite=infinite,
         continuous=inner.continuous,
         ends=ends,
