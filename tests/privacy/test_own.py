@@ -300,3 +300,11 @@ def test_outcomes_that_only_one_has_count_on_a_sample_however_rare() -> None:
     for eps in (F(1, 10), F(1, 2)):
         pair = dp.compose((loss, 2)).bracket(epsilon=eps)
         assert pair.upper >= pair.lower >= loss.delta(eps).hi > rare / 20
+
+
+def test_the_largest_losses_of_both_ways_are_not_added_up() -> None:
+    one, other = dp.two_pmfs(["0.5", "0.5"], ["0.01", "0.99"]), dp.two_pmfs(["0.01", "0.99"], ["0.5", "0.5"])
+    largest = math.log(50) + math.log(1.98)  # of either way
+    found = dp.compose(one, other).bracket(delta=0)
+    assert largest - 1e-12 < found.lower < largest + 1e-12 < found.upper
+    assert dp.compose((one, 2)).bracket(delta=0).lower > 2 * math.log(50) - 1e-12

@@ -12,13 +12,14 @@ from fractions import Fraction
 
 from dpcurator.accounting.closed.bounds import Parts, upper_bounds
 from dpcurator.accounting.pld.certified import Progress, certified
-from dpcurator.accounting.pld.lattice import attained
+from dpcurator.accounting.pld.lattice import attained, both_ways
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure, positive
 from dpcurator.numbers.rational import at_least_0, from_0_below_1
 from dpcurator.numbers.readable import readable
 from dpcurator.privacy.families import FAMILIES
 from dpcurator.privacy.loss import Loss
+from dpcurator.privacy.sampled import is_reverse, on_all_rows
 
 SECONDS = 30.0  # of CPU time for finer grids, unless told otherwise; the first grid always finishes
 
@@ -127,13 +128,25 @@ def question(delta: object, epsilon: object) -> tuple[str, Fraction]:
 
 
 def largest_sum(parts: Parts) -> Fraction:
-    """A lower bound on the largest loss of all together, below which delta is not 0; the largest are attained."""
-    total = Fraction(0)
-    for loss, count in attained(list(parts)):
-        reach = FAMILIES[loss.family].reach
-        if reach is not None:
-            total += count * (reach(loss.given) - Fraction(1, 2**110))  # a logarithm is rounded up by less
-    return max(total, Fraction(0))
+    """A lower bound on the largest loss of all together, below which delta is not 0; the largest of one way, forward or
+    backward, are attained at once."""
+    ways = both_ways(attained(list(parts)))
+    return max(Fraction(0), *(sum((count * _largest(loss) for loss, count in way), Fraction(0)) for way in ways))
+
+
+def _largest(loss: Loss) -> Fraction:
+    """The largest loss forward, rounded down; 0 where none is known."""
+    known, base = FAMILIES[loss.family], FAMILIES[on_all_rows(loss).family]
+    if known.reach is None:
+        return Fraction(0)
+    if known.reverse is None or (base.reverse is None and not is_reverse(loss)):
+        return known.reach(loss.given) - Fraction(1, 2**110)  # a logarithm is rounded up by less
+    try:
+        atoms = loss.distribution(atoms=1).atoms
+    except Refusal:  # it is too large to be written out
+        return Fraction(0)
+    highest = atoms[0].loss if atoms else Fraction(0)
+    return highest.lo if isinstance(highest, Enclosure) else highest
 
 
 def pure_sum(parts: Parts) -> Fraction | None:
