@@ -32,6 +32,8 @@ def opened(place: Any, values: list[Any], column: Any = "float", **ledger: Any) 
 def code(x: float) -> int:
     if x == 0:
         return 0
+    if math.isinf(x):
+        return CODES if x > 0 else -CODES
     return int(math.copysign(min(max(math.floor(10 * math.log10(abs(x))), LEAST), MOST) + 1 - LEAST, x))
 
 
@@ -79,6 +81,7 @@ def test_codes_follow_the_numbers_and_are_those_of_their_definition():
     curator = dp.rehearsing(told)
     quote = curator.quote(curator.bounds_question("visits.cost"), epsilon=1)
     values = [-1.7e308, -5.0, -1.0, -1e-300, -5e-324, 0.0, 5e-324, 1e-5, 0.9, 1.1, 2.0, 9.9, 1e5 * 1.01, 1.7e308]
+    values = [-math.inf, *values, math.inf]  # which are clamped, as everywhere
     for value in values:
         (lying,) = Reference({"t0": {"c0": [value]}}).evaluate(quote.lowered.core).histograms_for_release()
         ((place, _),) = lying[0].items()

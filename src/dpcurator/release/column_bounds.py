@@ -1,9 +1,9 @@
 """Bounds that nobody knows, as one paid question: two quantiles over a public grid of all doubles (semantics 2.13).
 
-A number x > 0 has the code floor(10 log10 x) + 3241, from 1 to 6331; -x has minus that code, and 0 has 0. So codes are
-in the order of the numbers, ten to each power of ten, whatever the numbers are. The question is of two quantiles of the
-codes, each chosen among all of them (aggregates/quantile.py), and of how many rows there are, each unit counting as one
-row in all unless caps are given. It is charged, stored and repeated as any question is.
+A number x > 0 has the code floor(10 log10 x) + 3241, from 1 to 6331, which is infinity's; -x has minus that code, and 0
+has 0. So codes are in the order of the numbers, ten to each power of ten, whatever the numbers are. The question is of
+two quantiles of the codes, each chosen among all of them (aggregates/quantile.py), and of how many rows there are, each
+unit counting as one row in all unless caps are given. It is charged, stored and repeated as any question is.
 
 Declared bounds are not used: x goes through a division by 1 that interval arithmetic takes for one by anything between
 -1 and 1, so that nothing is known of the quotient, and codes are clipped to the ends of the doubles alone.
@@ -55,7 +55,8 @@ class Asked:
         """The question."""
         x = '"' + self.column.name.replace('"', '""') + '"'
         free = f"({x} / CASE WHEN {x} IS NULL THEN -1 ELSE 1 END)"
-        size = f"CLIP(FLOOR({EACH} * (LN(ABS({free})) / {_LN10})), {LEAST}, {MOST}) + {1 - LEAST}"
+        size = f"CLIP(FLOOR({EACH} * (LN(ABS({free})) / {_LN10})), {LEAST}, {MOST})"
+        size = f"COALESCE({size}, {MOST}) + {1 - LEAST}"  # nothing but infinity is missing
         code = f"CASE WHEN {x} > 0 THEN {size} WHEN {x} < 0 THEN -({size}) WHEN {x} = 0 THEN 0 END"
         table, low, high = self.table.name.replace('"', '""'), self.share, 1 - self.share
         items = f"QUANTILE({code}, {decimal_text(low)}) AS low, QUANTILE({code}, {decimal_text(high)}) AS high"
