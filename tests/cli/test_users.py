@@ -56,7 +56,8 @@ def test_an_account_from_its_first_token_to_its_last(ready: Path, capsys: pytest
 
 
 @pytest.mark.parametrize(("words", "code", "told"), [
-    (["add", "ana"], 4, "dpcurator user rotate ana"), (["add", "a b"], 2, "Name it as in ana"),
+    (["add", "ana"], 4, "dpcurator user rotate ana"), (["add", "ana"], 4, "dpcurator user limit ana --epsilon 0.5"),
+    (["add", "a b"], 2, "Name it as in ana"),
     (["add", "bob", "--role", "king"], 2, "Choose analyst, auditor or steward"),
     (["add", "bob", "--rho", "1"], 2, "--epsilon 0.5"), (["add", "bob", "--epsilon", "much"], 2, "Write the limit"),
     (["limit", "ana"], 2, "--epsilon 0.5"), (["limit", "bob", "--epsilon", "1"], 4, "dpcurator user add bob"),

@@ -68,7 +68,8 @@ def add(
     if ledger.account(name) is not None:
         raise Misconfigured(
             f"there is an account {name}.",
-            cure=f"For a new token: dpcurator user rotate {name}. For another limit: dpcurator user limit {name}",
+            cure=f"For a new token: dpcurator user rotate {name}. For another limit: "
+            f"dpcurator user limit {name} --{ledger.budget().currency} 0.5",
         )
     _told(ledger.grant(name, role=role, limit=limit, delta=delta, token=made), made, as_json, "may ask")
 
