@@ -27,6 +27,7 @@ from .conftest import COUNT, clinic
 @pytest.mark.parametrize(("settings", "words"), [
     ({"host": "0.0.0.0"}, "in the clear"), ({"host": "::"}, "in the clear"), ({"host": "dp.example"}, "in the clear"),
     ({"certificate": "c.pem"}, "its key"), ({"certificate": "none", "certificate_key": "none"}, "cannot be read"),
+    ({"port": 8642, "postgres_port": 8642}, "a port each"),
 ])
 def test_what_must_not_be_served_is_refused(settings: dict[str, Any], words: str) -> None:
     with pytest.raises(Misconfigured, match=words):

@@ -24,7 +24,7 @@ def serve(
         bool, typer.Option("--without-tls", help="Listen to other machines in the clear all the same.")
     ] = False,
     postgres_port: Annotated[
-        int, typer.Option(help="Also take PostgreSQL's clients, psql, pandas and SQLAlchemy, on this port.",
+        int, typer.Option(help="Also take PostgreSQL's clients, psql, pandas and SQLAlchemy, on this port; 0: on none.",
                           min=0, max=65535, metavar="NUMBER")
     ] = 0,
     catalog: Catalog = HERE,

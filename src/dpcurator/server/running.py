@@ -55,6 +55,9 @@ class Settings:
         """Raises Misconfigured for what must not be served."""
         if bool(self.certificate) != bool(self.certificate_key):
             raise Misconfigured("TLS needs a certificate and its key.", cure="Give both --tls-cert and --tls-key.")
+        if self.port == self.postgres_port:
+            raise Misconfigured("HTTP and PostgreSQL's clients need a port each.", where=f"--port {self.port}",
+                                cure="Name another --postgres-port.")
         for name in filter(None, (self.certificate, self.certificate_key)):
             if not os.access(name, os.R_OK):
                 raise Misconfigured("this file cannot be read.", where=name, cure="Name the certificate and its key.")
@@ -145,8 +148,11 @@ def serve(settings: Settings) -> None:
     except SystemExit as end:
         if not end.code:
             return
-        raise Misconfigured("the server could not begin.", where=f"{settings.host}:{settings.port}",
-                            cure="See that no other program listens there, or name another --port.") from None
+        ports, where = "--port", f"{settings.host}:{settings.port}"
+        if settings.postgres_port:
+            ports, where = "--port or --postgres-port", f"{where} and {settings.postgres_port}"
+        raise Misconfigured("the server could not begin.", where=where,
+                            cure=f"See that no other program listens there, or name another {ports}.") from None
 
 
 class Patient(H11Protocol):
