@@ -288,12 +288,21 @@ REFUSED = [
     ("SET dp.epsilon = lots; " + COUNT, "42000", "epsilon"),
     ("SELECT * FROM duckdb_settings()", "42000", ""),
     ("SELECT * FROM read_csv('/etc/passwd')", "42000", ""),
+    ("SELECT * FROM (SELECT COUNT(*) AS n FROM visits) AS q LIMIT 1000", "42000", "by itself"),
     ("COPY visits TO STDOUT", "42000", ""),
     ("SELECT pg_read_file('/etc/passwd')", "42000", ""),
     ("SHOW dp.salt", "42000", "SHOW dp.epsilon"),
     ("SET dp.within = 'n'; " + COUNT, "42000", "SET dp.within = 'n=50, mean=5%'"),
     ("SET dp.cut = maybe; " + COUNT, "42000", "on"),
 ]
+
+
+@pytest.mark.parametrize("sql", ["SELECT version()", "SELECT pg_catalog.version()", "SELECT VERSION() AS version"])
+def test_the_version_is_told_however_a_tool_asks_for_it(sql: str, served: Listening) -> None:
+    with served.connect() as link, link.cursor() as cursor:
+        cursor.execute(sql)
+        assert [column.name for column in cursor.description or ()] == ["version"]
+        assert cursor.fetchall() == [("PostgreSQL 15.0 (dpcurator)",)]
 
 
 @pytest.mark.parametrize(("sql", "code", "hint"), REFUSED)

@@ -52,7 +52,15 @@ def known(node: Any, *allowed: str) -> None:
 def unavailable(node: Any, word: str | None = None) -> Refusal:
     what, cure = CURES.get(kind_of(node), (kind_of(node).upper(), "Use columns, numbers, texts and aggregates."))
     mends = (Mend("COUNT(*)", "*"),) if kind_of(node) == "Star" else ()
+    if kind_of(node) == "Star" and _of_a_subquery(node.parent):  # as tools write that show the first rows of an answer
+        cure = "Ask the SELECT in FROM by itself, if it has the aggregates, with LIMIT at its own end; or for COUNT(*)."
     return Refusal(f"{word or what} is not available.", where=place_of(node), cure=cure, mends=mends)
+
+
+def _of_a_subquery(select: Any) -> bool:
+    """Whether this is SELECT ... FROM (SELECT ...)."""
+    source = select and (select.args.get("from_") or select.args.get("from"))
+    return bool(source) and kind_of(source.this) == "Subquery"
 
 
 def place_of(node: Any) -> str:

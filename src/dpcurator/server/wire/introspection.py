@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from dpcurator.curator.tables import Tables
 from dpcurator.errors import Refusal
-from dpcurator.server.wire.system_tables import FUNCTIONS, NAMES, VERSION, system_tables
+from dpcurator.server.wire.system_tables import FUNCTIONS, LONG_VERSION, NAMES, VERSION, system_tables
 from dpcurator.server.wire.values import BOOL, FLOAT8, INT8, INT8S, TEXT, TEXTS
 
 SLOWEST: Final = 2.0
@@ -122,6 +122,7 @@ def _titles(tree: Any) -> list[str]:
         inner = one.this if isinstance(one, exp.Cast) else one
         last = inner.expression if isinstance(inner, exp.Dot) else inner
         called = last.name if isinstance(last, exp.Anonymous) else last.sql_name() if isinstance(last, exp.Func) else ""
+        called = "version" if isinstance(last, exp.CurrentVersion) else called
         found.append(
             one.alias_or_name or last.name
             if isinstance(last, exp.Column)
@@ -226,6 +227,8 @@ def _node(node: Any, user: str) -> Any:
             return exp.Literal.string("public")
         case exp.CurrentCatalog():
             return exp.Anonymous(this="current_database")
+        case exp.CurrentVersion():  # version() without pg_catalog before it
+            return exp.Literal.string(LONG_VERSION)
     if isinstance(node, exp.Column) and not node.table and node.name.lower() in ("user", "session_user"):
         return exp.Literal.string(user)
     return node

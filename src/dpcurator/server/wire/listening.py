@@ -209,7 +209,7 @@ class Wire:
                 "28P01",
                 "this token signs in to no account.",
                 "The user is the account's name and the password its token; one that was made by an older "
-                "dpcurator needs a new one: dpcurator user rotate",
+                "dpcurator needs a new one: dpcurator user rotate NAME",
             )
             raise Ended
         link.put(wire.authentication(12, last), wire.authentication(0))
