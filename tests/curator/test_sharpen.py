@@ -112,6 +112,7 @@ def test_releases_at_another_price_are_left_out_and_repeats_stay_as_they_were(tm
     assert (spent(curator), again.cells, len(again.sharpened)) == (3, named.cells, 3)
     other = curator.ask(asked, epsilon=1, sharpen=True, analyst="another")
     assert len(other.sharpened) == 1
+    assert "the first release, receipt " in str(other)
 
 
 def test_a_mean_says_what_it_is_made_of(tmp_path):

@@ -24,7 +24,8 @@ def bounds(
     spend: Spend = None,
     max_total: MaxTotal = None,
     share: Annotated[
-        str | None, typer.Option("--share", help="How many of the rows may lie beyond each end.", metavar="SHARE")
+        str | None,
+        typer.Option("--share", help="How many of the rows may lie beyond each end; default, 0.05.", metavar="SHARE"),
     ] = None,
     sql: Annotated[bool, typer.Option("--sql", help="Print the question as SQL, and ask nothing.")] = False,
     receipt: Annotated[

@@ -288,9 +288,10 @@ class Answer:
         left = f"(left {decimal_text(self.remaining)})"
         if self.sharpened:
             names = ", ".join(receipt_name(one) for one in self.sharpened)
-            many = f"the mean of {len(self.sharpened)} releases" if len(self.sharpened) > 1 else "the first release"
+            several = len(self.sharpened) > 1
+            many = f"the mean of {len(self.sharpened)} releases, receipts" if several else "the first release, receipt"
             spent = f"spent {'rho ' if self.currency == 'rho' else ''}{decimal_text(self.cost)} of "
-            return [f"{spent}{decimal_text(self.total)} {left}   {many}, receipts {names}", *told]
+            return [f"{spent}{decimal_text(self.total)} {left}   {many} {names}", *told]
         if self.adds_up is not None:
             of = self.adds_up.receipt_id
             return [f"totals{f' of receipt {of}' if of else ''}: nothing was spent {left}", *told]

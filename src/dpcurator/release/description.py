@@ -193,7 +193,8 @@ class Description:
         cost = decimal_text(sum((answer.cost for answer in paid), Fraction(0)))
         rho, left = "rho " if first.currency == "rho" else "", f"(left {decimal_text(first.remaining)})"
         names = [str(answer.receipt_id) for answer in self.answers if answer.receipt_id]
-        receipts = f"   receipts {' to '.join(dict.fromkeys((names[0], names[-1])))}" if names else ""
+        word = "receipts" if len(names) > 1 else "receipt"
+        receipts = f"   {word} {' to '.join(dict.fromkeys((names[0], names[-1])))}" if names else ""
         again = "the same again is free" if paid else "a repeat: nothing was spent"
         foot = f"spent {rho}{cost} of {decimal_text(first.total)} {left}{receipts}   {again}"
         return "\n\n".join([self.tables(), "\n".join([foot, *notes])])
