@@ -375,6 +375,25 @@ def test_a_statement_of_the_systems_tables_that_takes_long_is_ended(served: List
         assert cursor.execute("SELECT 1").fetchall() == [(1,)]
 
 
+_LONG = "SELECT repeat AS s FROM (SELECT '" + "a" * 1000 + "' AS repeat FROM pg_am) AS t"
+for _ in range(9):
+    _LONG = f"SELECT s || s AS s FROM ({_LONG}) AS t"
+
+
+@pytest.mark.parametrize("condition", [
+    f"s LIKE '%{'a' * 9000}_b' || oid", f"s LIKE '%{'a' * 9000}_b'", f"s LIKE '%{'a' * 150}_b'", f"s ~ '{'a?' * 90}b'",
+    "s OPERATOR(pg_catalog.~) '(a?){900}b'", f"s SIMILAR TO '%{'a' * 9000}_b'", f"regexp_matches(s, '{'a?' * 900}b')",
+    f"CASE WHEN s LIKE '%{'a' * 150}_b' THEN 'a' END LIKE 'a'", f"strpos(s, '{'a' * 9000}b') > 0",
+    f"CAST('{'9' * 9000}' || oid AS bignum) > 0",
+])
+def test_no_pattern_and_no_number_holds_the_systems_tables_up(condition: str, served: Listening) -> None:
+    """DuckDB looks whether it is interrupted only between two thousand rows, and one of these takes minutes."""
+    with served.connect() as link, link.cursor() as cursor:
+        assert cursor.execute(f"SELECT 1 FROM ({_LONG}) AS l, pg_type WHERE {condition}").fetchall() == []
+        found = cursor.execute("SELECT relname FROM pg_class WHERE relname LIKE 'v%' AND relname ~ '^(visits)$'")
+        assert found.fetchall() == [("visits",)]
+
+
 def test_a_statement_of_the_systems_tables_changes_nothing(served: Listening) -> None:
     with served.connect("aud") as link, link.cursor() as cursor:
         before = cursor.execute("SELECT relname FROM pg_class").fetchall()

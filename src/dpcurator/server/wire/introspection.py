@@ -23,6 +23,13 @@ SLOWEST: Final = 2.0
 MOST_ROWS: Final = 10_000
 MOST_LETTERS: Final = 4 << 20  # of what a statement finds; 8 for each value besides
 MOST_TABLES: Final = 50  # that a statement names: DuckDB is not stopped while it plans how to join them
+LONGEST_PATTERN: Final = 200  # letters
+MOST_MATCHED: Final = 1000  # letters of a text that a pattern is held against: DuckDB is not stopped while it matches
+# What a text may be cast to: reading a number without an end takes the square of its length.
+_KINDS: Final = frozenset((
+    "ARRAY", "BIGINT", "BOOLEAN", "CHAR", "DATE", "DECIMAL", "DOUBLE", "FLOAT", "INT", "INTERVAL", "LIST", "SMALLINT",
+    "TEXT", "TIMESTAMP", "TIMESTAMPTZ", "TINYINT", "UUID", "VARCHAR",
+))
 _OWN: Final = "own "  # begins the names that a statement gives itself: DuckDB's own views are called otherwise
 # What a statement may call, by the parser's name: nothing whose result is much longer than what it is given, for DuckDB
 # counts what its texts need, but not what `replace` or `format` need on the way.
@@ -173,6 +180,8 @@ def _rewritten(tree: Any, user: str) -> str:
     for call in tree.find_all(exp.Func):
         if not (call.name.lower() in _NAMED if isinstance(call, exp.Anonymous) else type(call).__name__ in _CALLS):
             return ""
+    if not _matched(tree) or any(one.this.name not in _KINDS for one in tree.find_all(exp.DataType)):
+        return ""
     own = {one.alias.lower() for one in tree.find_all(exp.CTE)}
     tables = list(tree.find_all(exp.Table))
     if len(tables) > MOST_TABLES:
@@ -192,6 +201,32 @@ def _rewritten(tree: Any, user: str) -> str:
         if not one.alias:
             one.set("alias", exp.TableAlias(this=exp.to_identifier(alias)))
     return str(tree.sql(dialect="duckdb", unsupported_level=ErrorLevel.IGNORE))  # which else are told in the log
+
+
+def _matched(tree: Any) -> bool:
+    """Holds every pattern against the beginning of its text alone; false where one is no short constant."""
+    from sqlglot import exp
+
+    patterns = (exp.Like, exp.ILike, exp.SimilarTo, exp.Glob, exp.RegexpLike, exp.RegexpILike)
+    for one in list(tree.find_all(*patterns, exp.StrPosition, exp.Anonymous)):
+        named = isinstance(one, exp.Anonymous)
+        if named and one.name.lower() != "regexp_matches":
+            continue
+        parts: list[Any] = one.expressions if named else [one.this, one.args.get("expression")]
+        pattern: Any = parts[1].unnest() if len(parts) > 1 and parts[1] is not None else None
+        while isinstance(pattern, exp.Cast):
+            pattern = pattern.this
+        if not isinstance(one, exp.StrPosition):
+            short = isinstance(pattern, exp.Literal) and len(pattern.name) <= LONGEST_PATTERN
+            if not short or ("{" in pattern.name and not isinstance(one, exp.Like | exp.ILike)):
+                return False
+        start = exp.Substring(start=exp.Literal.number(1), length=exp.Literal.number(MOST_MATCHED))
+        start.set("this", parts[0])  # itself: there may be patterns in it
+        if named:
+            one.set("expressions", [start, *parts[1:]])
+        else:
+            one.set("this", start)
+    return True
 
 
 def _node(node: Any, user: str) -> Any:
