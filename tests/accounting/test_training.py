@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction as F
 from typing import Any
 
@@ -97,7 +98,7 @@ def test_a_row_replaced_on_poisson_samples_and_a_largest_batch() -> None:
     run = dp.dpsgd(noise_multiplier=1, rate="0.01", steps=10, neighbours="replace-one")
     assert run.parts == ((gaussian("1").sampled(poisson="0.01", neighbours="replace-one"), 10),)
     words: dict[str, Any] = {"noise_multiplier": 2, "batch": 100, "rows": 10_000, "steps": 5}
-    assert dp.dpsgd(**words, largest_batch=10_000) == dp.dpsgd(**words)
+    assert dp.dpsgd(**words, largest_batch=10_001) == dp.dpsgd(**words)
     rare = dp.dpsgd(**words, largest_batch=250)
     deltas = [loss["delta"] for loss, _ in rare.parts if loss.family == "approximate"]
     assert len(deltas) == 1
@@ -113,9 +114,36 @@ def test_the_chance_of_a_cut_batch_is_never_too_small(largest: int, rows: int, r
 
     from dpcurator.accounting.training import _at_least
 
-    n = rows - 1
-    exact = sum((comb(n, k) * rate**k * (1 - rate) ** (n - k) for k in range(largest, n + 1)), F(0))
+    exact = sum((comb(rows, k) * rate**k * (1 - rate) ** (rows - k) for k in range(largest, rows + 1)), F(0))
     assert exact <= _at_least(largest, rows, rate) <= 60 * exact
+
+
+def test_a_row_that_is_added_where_every_batch_may_be_full_is_cut_too() -> None:
+    """Two rows and a third, all with gradients at right angles, at most two of them in a batch: a test of a set."""
+    sigma, eps = F(1, 3), 16
+
+    def above(x: float) -> float:
+        return math.erfc(x / float(sigma) / math.sqrt(2)) / 2
+
+    without = {(a, b, 0): 0.25 for a in (0, 1) for b in (0, 1)}
+    with_it = {(a, b, c): 0.125 for a in (0, 1) for b in (0, 1) for c in (0, 1) if a + b + c < 3}
+    for pair in ((1, 1, 0), (1, 0, 1), (0, 1, 1)):  # of the full batch, cut
+        with_it[pair] += 0.125 / 3
+
+    def chance(law: dict[tuple[int, int, int], float], cell: tuple[int, int], at: float) -> float:
+        """That the sums of the first two are nearest to the cell, and that of the third is above."""
+        return sum(
+            mass * math.prod(above(-0.5 if one == near else 0.5) for one, near in zip(point, cell, strict=False))
+            * above(at - point[2]) for point, mass in law.items()
+        )  # fmt: skip
+
+    found = 0.0
+    for cell in without:
+        found += max(chance(with_it, cell[:2], at / 50) - math.exp(eps) * chance(without, cell[:2], at / 50)
+                     for at in range(150))  # fmt: skip
+    run = dp.dpsgd(noise_multiplier=sigma, batch=1, rows=2, largest_batch=2, steps=1)
+    plain = dp.dpsgd(noise_multiplier=sigma, batch=1, rows=2, steps=1)
+    assert plain.delta(eps) < found <= run.delta(eps)
 
 
 @pytest.mark.parametrize(

@@ -19,11 +19,11 @@ Proof       "poisson", "fixed_size": families/poisson.py and fixed_size.py, with
             set S of B of them stays, or one of S makes place for the row, with chance q B/(N+1): a shift of at most 2
             at a rate of at most q. So a step is that of no largest batch but with the chance t of N >= B, when anything
             may be lost; or, where that is no rare event, of shift 2 throughout. t is at most exp(-n KL(B/n, q)) for n
-            others (Chernoff, Hoeffding 1963). Compositions: composition.py. "allocated": allocation.py. "shuffled":
-            given the order and all else, a row is in one step of a pass, so the other steps are the same on both
-            neighbours and what they give is post- processing of the past; a pass is one Gaussian release of shift 1. No
-            secrecy of the order is counted, so the same holds of batches that never change. "all": Gaussian releases of
-            shift 1.
+            others (Chernoff, Hoeffding 1963): all of the rows, where one more is added. Of a group of k nothing is cut
+            where N <= B - k. Compositions: composition.py. "allocated": allocation.py. "shuffled": given the order and
+            all else, a row is in one step of a pass, so the other steps are the same on both neighbours and what they
+            give is post-processing of the past; a pass is one Gaussian release of shift 1. No secrecy of the order is
+            counted, so the same holds of batches that never change. "all": Gaussian releases of shift 1.
 Source      Abadi et al. 2016 (DP-SGD); Chua et al. 2024 (arXiv 2411.04205: truncated Poisson samples); Chua et al. 2024
             (arXiv 2403.17673: shuffled batches are not Poisson samples).
 Checked     tests/accounting/test_training.py.
@@ -84,6 +84,7 @@ def dpsgd(
             neighbours that add or remove a row. "all": no sampling.
         neighbours: "add-remove" or "replace-one", of Poisson samples, which have both; other ways have the one above.
         largest_batch: int >= 1, of Poisson samples: a batch of more rows is cut down to this many, drawn among them.
+            Before for_group(k), which knows no batches, give the largest batch less k - 1.
 
     Returns a dp.Composition. Raises Refusal if a parameter is missing, out of its range, or told twice.
 
@@ -299,18 +300,17 @@ def _sampled(loss: Loss, share: Fraction) -> Loss:
 
 
 def _at_least(largest: int, rows: int, share: Fraction) -> Fraction:
-    """At least the chance that so many of rows - 1 others are taken; of few digits."""
-    others = rows - 1
-    if largest > others:
+    """At least the chance that so many of all others are taken, which are `rows` where a row is added; few digits."""
+    if largest > rows:
         return Fraction(0)
-    part = Fraction(largest, others)
+    part = Fraction(largest, rows)
     if part <= share:
         return Fraction(1)
     with precision(128):
         gap = ball(part) * ball(part / share).log()
         if part < 1:
             gap += ball(1 - part) * ball((1 - part) / (1 - share)).log()
-        most = bracket((-others * gap).exp()).hi
+        most = bracket((-rows * gap).exp()).hi
     return min(Fraction(ceil(most * 2**200), 2**200), Fraction(1))
 
 
