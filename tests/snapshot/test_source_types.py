@@ -115,6 +115,22 @@ def test_a_number_that_became_a_text_is_told_until_texts_are_declared(refreshed,
         refreshed({"x": "integer"}, **source)
 
 
+@pytest.mark.parametrize(("value", "shown"), [
+    ("{0}", "ENUM now, and was of type INTEGER before"),
+    ("{{'a': [{0}], 'b': 1}}", "STRUCT(a ENUM[], b INTEGER), which is not read as integer"),
+])
+def test_no_value_of_an_enumeration_is_told(refreshed, tmp_path, value, shown):
+    """Its type is the list of them, as long as it is, in DuckDB's words."""
+    source = files(tmp_path, "SELECT 7 AS x")[1]
+    refreshed({"x": "integer"}, **source)
+    one = """CAST('O''Hara)' AS ENUM('O''Hara)', 'Bob, "B" '))"""
+    files(tmp_path, f"SELECT {value.format(one)} AS x")
+    with pytest.raises(Misconfigured) as caught:
+        refreshed({"x": "integer"}, **source)
+    assert f"is of type {shown}" in str(caught.value)
+    assert "Hara" not in str(caught.value)
+
+
 def test_texts_from_the_first_on_are_read_by_the_grammar(refreshed, tmp_path):
     source = files(tmp_path, "SELECT '7' AS x")[0]
     for sql, value in (("'7'", 7), ("8", 8), ("'9'", 9)):

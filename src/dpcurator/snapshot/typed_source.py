@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 _WRITE_AGAIN: Final = "Write the file again with a name for each column."
 _WHOLE: Final = re.compile(r"U?(TINY|SMALL)INT|BIGINT|U?INTEGER")
+_VALUES: Final = re.compile(r"ENUM\('(?:[^']|'')*'(?:, '(?:[^']|'')*')*\)")  # the type lists what values there are
 _AS_THEY_ARE: Final = {
     "HUGEINT": "huge", "UBIGINT": "huge", "BOOLEAN": "truth", "UUID": "uuid", "BLOB": "blob",
     "UHUGEINT": "vast",  # which cannot be compared with numbers below 0, so no form has it
@@ -202,6 +203,7 @@ def _chosen(
         shown = found[names.index(declared.name)][1] if declared.name in columns else _UNTYPED[0]
         if shown not in _UNTYPED:
             kind = _plain("", shown)[1].partition("(")[0]
+            shown = _VALUES.sub("ENUM", shown)
             refuse_type(declared, reading.spelling, kind, shown, text(file), where)
             refuse_change(loader.connection, loader.table, declared, reading, kind, shown, text(file), where)
     return [names.index(column) for column in columns]
