@@ -117,6 +117,7 @@ def test_a_number_that_became_a_text_is_told_until_texts_are_declared(refreshed,
 
 @pytest.mark.parametrize(("value", "shown"), [
     ("{0}", "ENUM now, and was of type INTEGER before"),
+    ("[{0}]", "ENUM[], which is not read as integer. Leave it out"),  # a list, as any other
     ("{{'a': [{0}], 'b': 1}}", "STRUCT(a ENUM[], b INTEGER), which is not read as integer"),
 ])
 def test_no_value_of_an_enumeration_is_told(refreshed, tmp_path, value, shown):

@@ -223,7 +223,7 @@ def _plainly(source: str, found: Sequence[tuple[str, str]], chosen: Sequence[int
 
 def _plain(column: str, kind: str) -> tuple[str, str]:
     """An expression that cannot fail on a row, and the kind of its values (`vectorised.of_kind`)."""
-    if kind in ("VARCHAR", "JSON") or kind.startswith("ENUM"):
+    if kind in ("VARCHAR", "JSON") or (kind.startswith("ENUM(") and kind.endswith(")")):  # no list of them
         return f'CAST({column} AS VARCHAR) COLLATE "C"', "text"
     if kind == "BYTES OF TEXT":
         decoded = f"COALESCE(TRY(decode({column})), {_NO_TEXT})"
