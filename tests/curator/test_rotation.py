@@ -239,6 +239,8 @@ def test_in_the_shell(place: Path, capsys: Any) -> None:
     assert (found.code, "a key that was given up for the one you gave" in found.out) == (0, True)
     Path("keys.json").write_text("nonsense")
     assert run(capsys, "verify", "old.json", "--keys", "keys.json", "--alone").code == 4
+    none = run(capsys, "verify", "old.json", "--keys", "none.json", "--alone")
+    assert (none.code, "dpcurator key --json > keys.json" in none.err) == (4, True)
     assert run(capsys, "key", "--catalog", "none.toml").code == 4
     assert run(capsys, "key", "rotate", "--catalog", "none.toml").code == 4
     before = run(capsys, "key").out

@@ -22,7 +22,10 @@ from dpcurator.receipts.verification import checked, verify
 from dpcurator.standalone.verify import LARGEST, file_steps
 from dpcurator.values import read_json
 
-_PRINT: Final = "Print one with `dpcurator receipt ID > receipt.json`, or an answer with `dpcurator ask ... --json`."
+_PRINT: Final = {
+    "receipt": "Print one with `dpcurator receipt ID > receipt.json`, or an answer with `dpcurator ask ... --json`.",
+    "list of keys": "Print one beside the ledger with `dpcurator key --json > keys.json`.",
+}
 
 
 def verify_ledger(catalog: Path) -> Verdict:
@@ -45,7 +48,7 @@ def verify_receipt(file: Path, key: str | None, catalog: Path | None, keys: Path
         declared = tomllib.loads(catalog.read_text("utf-8-sig"))
     if key is None:
         aside.append("whose key it is (give the steward's public key with --key)")
-    chain: Any = () if keys is None else _value(keys, _bytes(keys))
+    chain: Any = () if keys is None else _value(keys, _bytes(keys, "list of keys"), "list of keys")
     if ledger is not None:
         chain = [link.as_json() for link in ledger.key_chain()]
     twice = verify_content(content, data, declared, key, catalog=found, ledger=ledger, keys=chain)
@@ -130,29 +133,30 @@ def _beside(catalog: Path) -> tuple[Any, Any, list[str]]:
         return found, None, [f"the ledger ({error.what.rstrip('.').lower()})"]
 
 
-def _bytes(file: Path) -> bytes:
+def _bytes(file: Path, what: str = "receipt") -> bytes:
     try:
         with file.open("rb") as opened:
             data = opened.read(LARGEST + 1)
     except OSError as error:
         raise Misconfigured(
-            f"the receipt cannot be opened: {(error.strerror or 'no reason is given').lower()}.", where=str(file),
-            cure=f"Check the file's name. {_PRINT}",
+            f"the {what} cannot be opened: {(error.strerror or 'no reason is given').lower()}.", where=str(file),
+            cure=f"Check the file's name. {_PRINT[what]}",
         ) from None
     if len(data) > LARGEST:
         raise Misconfigured("the file is larger than 16 MiB.", where=str(file), cure="Verify its answers in two files.")
     return data
 
 
-def _value(file: Path, data: bytes) -> Any:
+def _value(file: Path, data: bytes, what: str = "receipt") -> Any:
     """What the file's JSON says. Raises Misconfigured."""
     try:
         return read_json(data.decode("utf-8-sig"))
     except UnicodeDecodeError:
-        why, cure = "this file is not UTF-8 text.", f"Write it as UTF-8, or print it again. {_PRINT}"
+        why, cure = "this file is not UTF-8 text.", f"Write it as UTF-8, or print it again. {_PRINT[what]}"
     except ValueError as error:
         plain = str(error)
         said = plain if plain.startswith(("the name", "NaN", "Infinity", "-Infinity", "it is nested")) else ""
         why = f"this file is not JSON that says one thing: {said}." if said else "this file is not JSON."
-        cure = f"A program writes each name once, and numbers alone: print it again. {_PRINT}" if said else _PRINT
+        once = "A program writes each name once, and numbers alone: print it again. "
+        cure = f"{once if said else ''}{_PRINT[what]}"
     raise Misconfigured(why, where=str(file), cure=cure)
