@@ -267,7 +267,7 @@ BAD = [
     (lambda: VISITS.in_cohort(NAMED).agg(n=n).plan(), "is integer, and that of", "with one type"),
     (lambda: VISITS.in_cohort(lambda x: x), "in_cohort takes a frame", "curator.table"),
     (lambda: CITIES.per_unit(), "is a public table", ""),
-    (lambda: CITIES.agg(n=n).plan(), "is a public table", "Private tables"),
+    (lambda: CITIES.agg(n=n).plan(), "is a public table", "to a private table: FROM visits JOIN cities ON"),
     (lambda: VISITS.per_unit("cty"), 'no column "cty"', "Did you mean city?"),
     (lambda: VISITS.per_unit(city=3), "group_by takes expressions", ""),
     (lambda: VISITS.per_unit(pid=city.lower()), "is the unit", "another name"),
