@@ -14,6 +14,8 @@ import dpcurator as dp
 from dpcurator.cli.verify import verify_content
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms.noise.sums import error_of_sum
+from dpcurator.receipts.form import Wrong
+from dpcurator.receipts.mean import check_mean
 from dpcurator.receipts.stored import releases_of
 from dpcurator.release.finish import finish
 from dpcurator.release.release import Noisy
@@ -203,3 +205,19 @@ def test_what_is_no_mean_of_releases_is_found_without_the_ledger_too(tmp_path):
     told = counts[0] | {"receipt": None, "sharpened": [counts[0]["receipt"], good["receipt"]], "confidence": "9/10"}
     steps = verify_content(told, json.dumps(told).encode(), None, curator.key.public).steps
     assert [step.name for step in steps if not step.holds] == ["mean", "independent check"]
+
+
+def test_what_is_printed_beside_a_mean_is_what_its_receipts_say(tmp_path):
+    curator = opened(tmp_path, epsilon=100)
+    for _ in range(2):
+        mean = curator.ask("SELECT COUNT(*) AS n FROM visits", epsilon=1, sharpen=True, cut=False, request_id="mine")
+    told = json.loads(json.dumps(mean.as_json()))
+    assert mean.repeated
+    fresh = json.loads(json.dumps(curator.ask(
+        "SELECT COUNT(*) AS n FROM visits", epsilon=1, sharpen=True, cut=False).as_json()))
+    for one in (told, fresh):
+        check_mean(one, None, None)
+        for change in ({"cost": "0"}, {"budget": "1000"}, {"currency": "rho"}, {"made_up": True}, {"more": 1},
+                       {"repeated": "no"}, *([{"spent": "1"}, {"left": "100"}] if one is fresh else [])):
+            with pytest.raises(Wrong):
+                check_mean(one | change, None, None)

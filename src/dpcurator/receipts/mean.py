@@ -1,7 +1,8 @@
 """Whether a sharpened answer is the mean of the releases that it names: of one question, at one price, each by itself.
 
-Checked     Its receipts are of one plan and one noise, each of a charge of its own; beside catalog and ledger the mean
-            is made anew from the integers that the ledger holds of these charges, and compared with what is printed.
+Checked     Its receipts are of one plan and one noise, each of a charge of its own; what it says of its cost and of the
+            budget, is what one of them says; beside catalog and ledger the mean is made anew from the integers that the
+            ledger holds of these charges, and compared with what is printed.
 Left        Each receipt by itself: `verify` says that of each.
 Tests       tests/curator/test_sharpen.py.
 """
@@ -12,8 +13,8 @@ from dpcurator.catalog.model import Catalog
 from dpcurator.ledger import Ledger
 from dpcurator.ledger.keys import canonical
 from dpcurator.pricing.quote import price
-from dpcurator.receipts.answers import CORE
-from dpcurator.receipts.form import Parsed, amount_of, require
+from dpcurator.receipts.answers import CORE, check_beside
+from dpcurator.receipts.form import Parsed, Wrong, amount_of, require
 from dpcurator.receipts.stored import releases_of
 from dpcurator.release.finish import finish
 from dpcurator.release.notes import notes
@@ -35,6 +36,7 @@ def check_mean(answer: Json, catalog: Catalog | None, ledger: Ledger | None) -> 
         noises = {claim["mechanism"] for claim in one["readings"]}
         require(one["selection"] is None and noises <= ADDED, "what is chosen has no mean")
     require(answer["confidence"] == first["confidence"], "its confidence is not that of its releases")
+    _check_beside(answer, catalog)
     if catalog is None or ledger is None:
         return f"{len(receipts)} releases of one question, with noise of one distribution"
     told = Parsed(first)
@@ -52,6 +54,22 @@ def check_mean(answer: Json, catalog: Catalog | None, ledger: Ledger | None) -> 
     for name in CORE:
         require(canonical(answer[name]) == canonical(own[name]), f"its {name} are not those of the mean")
     return f"the mean of {len(receipts)} releases, made anew from the ledger's integers"
+
+
+def _check_beside(answer: Json, catalog: Catalog | None) -> None:
+    """What is printed beside it is what the receipt of the release says that was paid for it: the last, or, where
+    others were paid at that time, one before. Raises Wrong."""
+    wrong: Wrong | None = None
+    own = {name: value for name, value in answer.items() if name != "sharpened"}
+    for one in reversed(answer["sharpened"]):
+        try:
+            check_beside(Parsed(one), own | {"receipt": one}, catalog)
+        except Wrong as found:
+            wrong = wrong or found
+        else:
+            return
+    if wrong is not None:
+        raise wrong
 
 
 ADDED = {"discrete_laplace", "discrete_gaussian"}

@@ -1166,7 +1166,7 @@ def mean(printed: Any) -> str:
     need(not any("shared" in one or one["selection"] for one in receipts) and all(claim["mechanism"] in (
         "discrete_laplace", "discrete_gaussian") for claim in first["readings"]), "what is chosen, or shared, has none")
     need(printed["confidence"] == first["confidence"], "its confidence is not that of its releases")
-    return f"of {len(receipts)} releases of one question, with noise of one distribution"
+    return f"of {len(receipts)} releases of one question and one noise; its values and amounts ARE TAKEN ON TRUST here"
 
 def file_steps(data: bytes, key: str | None = None, catalog: Any = None, others: Any = (),
                keys: Any = ()) -> list[Step]:
