@@ -277,6 +277,7 @@ def test_names_within_other_groups_of_the_same_counts_are_choices_of_their_own(t
     assert (one["m"], two["m"]) == (["x", "y"], ["a", "a"])
 
 
+@pytest.mark.slow
 def test_a_receipt_that_shares_names_of_other_groups_is_found(tmp_path):
     """A choice of cities within wards is said to be one of wards within cities, of the same counts and noise."""
     curator = crossed(tmp_path)

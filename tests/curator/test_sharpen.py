@@ -190,6 +190,7 @@ def test_releases_of_the_same_readings_in_another_question_are_no_part_of_a_mean
                               ledger=curator.ledger).holds
 
 
+@pytest.mark.slow
 def test_what_is_no_mean_of_releases_is_found_without_the_ledger_too(tmp_path):
     """Each receipt is true, and together they are none: of chosen medians, of analysts, of confidences."""
     curator = opened(tmp_path, epsilon=100)
