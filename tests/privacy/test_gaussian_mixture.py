@@ -143,3 +143,10 @@ def test_what_is_not_known_is_refused_with_a_cure() -> None:
         REPLACED.for_group(2)
     with pytest.raises(dp.Refusal, match="Gaussian"):
         dp.Loss("laplace", scale=1, shift=1).sampled(poisson="0.1", neighbours="replace-one")
+
+
+def test_losses_too_flat_for_doubles_are_refused_and_no_accident() -> None:
+    one = dp.Loss("gaussian", sigma=1)
+    for loss in (one.sampled(poisson="1e-20", neighbours="replace-one"), one.sampled(poisson="1e-20").for_group(2)):
+        with pytest.raises(dp.Refusal, match="larger rate"):
+            dp.compose((loss, 2)).bracket(epsilon=1)

@@ -153,7 +153,7 @@ class Noise:
                 if around.contains_interior(inside):
                     return inside
                 radius = radius * 4
-        raise Refusal("The losses of this mixture are too flat to be told apart.", cure="Take a larger rate.")
+        raise _flat()
 
     def tails_at(self, y: Ball) -> Tails:
         """P and Q of what is above y."""
@@ -252,7 +252,13 @@ class Noise:
         low = -spread * math.sqrt(max(-2 * log_tail, 1.0)) + min(float(shift) for shift, _ in self.second)
         found = np.unique(self.losses(np.linspace(low, max(ends), count))[0])
         keep = np.concatenate([[True], np.diff(found) > 1e-13 * (1 + np.abs(found[1:]))])
+        if not keep[1:].any():
+            raise _flat()
         return found[keep]
+
+
+def _flat() -> Refusal:
+    return Refusal("The losses of this mixture are too flat to be told apart.", cure="Take a larger rate.")
 
 
 def _past(x: Fraction, end: Fraction) -> bool:
