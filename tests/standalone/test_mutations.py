@@ -252,7 +252,7 @@ def made_to_agree(lie: Json) -> Json | None:
 
 def caught_though_all_agrees(share: float, part: int | None = None) -> int:
     """What a quote says of reach, noise and price: by the first verifier always (but for an offered delta that nothing
-    uses), by the second where less is hidden than is said."""
+    uses, and a goal by which no share of the price moves), by the second where less is hidden than is said."""
     count = 0
     for name, receipt, path, lie in sample(share, "all agrees", part):
         if path[:1] not in [(part,) for part in ("reach", "readings", "selection", "price", "epsilon", "rho", "delta")]:
@@ -262,9 +262,11 @@ def caught_though_all_agrees(share: float, part: int | None = None) -> int:
             continue
         count += 1
         held = verify(made, public_key=KEY.public).holds
-        assert not held or path == ("price", "delta"), (name, path)
+        assert not held or path == ("price", "delta") or path[:2] == ("price", "goals"), (name, path)
         mine = wrong(made, key=KEY.public)
         part = next((one for one in reversed(path) if isinstance(one, str) and (path[0], one) in LARGER), path[-1])
+        if path == ("price",) and lie["price"] == {key: one for key, one in receipt["price"].items() if key != "goals"}:
+            part = "goals"  # the whole price, but for its goals
         assert mine or (path[0], part) in LARGER, (name, path)
     return count
 
