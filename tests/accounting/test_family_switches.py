@@ -25,7 +25,7 @@ MADE = {  # where a family is made: what a rule of composition gives, and the co
     ("convert.py", "pure"): 1,
     ("factorisation.py", "gaussian"): 1,
     ("pld/lattice.py", "gaussian"): 1,
-    ("training.py", "approximate"): 1,
+    ("training.py", "cut_batch"): 1,
     ("training.py", "gaussian"): 2,
 }
 METHODS = {  # bounds of these names, and a target to calibrate to

@@ -100,9 +100,12 @@ def test_a_row_replaced_on_poisson_samples_and_a_largest_batch() -> None:
     words: dict[str, Any] = {"noise_multiplier": 2, "batch": 100, "rows": 10_000, "steps": 5}
     assert dp.dpsgd(**words, largest_batch=10_001) == dp.dpsgd(**words)
     rare = dp.dpsgd(**words, largest_batch=250)
-    deltas = [loss["delta"] for loss, _ in rare.parts if loss.family == "approximate"]
+    deltas = [loss["delta"] for loss, _ in rare.parts if loss.family == "cut_batch"]
     assert len(deltas) == 1
     assert 0 < deltas[0] < F(1, 10**11)
+    assert rare.for_group(1) == dp.Composition.from_json(rare.as_json()) == rare
+    with pytest.raises(dp.Refusal, match="where batches are cut"):  # k rows more fill a batch sooner
+        rare.for_group(2)
     assert dp.dpsgd(**words, largest_batch=101).parts == ((gaussian("2", 2).sampled(poisson="0.01"), 5),)
 
 

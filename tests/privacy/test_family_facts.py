@@ -35,7 +35,8 @@ def sampled(one: Loss) -> Iterator[Loss]:
 
 
 ON_ALL_ROWS = [*WITH_A_LAW, *OWN, VECTOR, *BY_ORDER, *MIXED]
-EVERY = [*ON_ALL_ROWS, *(made for one in (*WITH_A_LAW, *OWN, *MIXED) for made in sampled(one))]
+CUT = loss("cut_batch", epsilon=0, delta="1e-9")
+EVERY = [CUT, *ON_ALL_ROWS, *(made for one in (*WITH_A_LAW, *OWN, *MIXED) for made in sampled(one))]
 
 
 def test_every_fact_has_no_default_and_a_way_without_it() -> None:

@@ -19,11 +19,12 @@ Proof       "poisson", "fixed_size": families/poisson.py and fixed_size.py, with
             set S of B of them stays, or one of S makes place for the row, with chance q B/(N+1): a shift of at most 2
             at a rate of at most q. So a step is that of no largest batch but with the chance t of N >= B, when anything
             may be lost; or, where that is no rare event, of shift 2 throughout. t is at most exp(-n KL(B/n, q)) for n
-            others (Chernoff, Hoeffding 1963): all of the rows, where one more is added. Of a group of k nothing is cut
-            where N <= B - k. Compositions: composition.py. "allocated": allocation.py. "shuffled": given the order and
-            all else, a row is in one step of a pass, so the other steps are the same on both neighbours and what they
-            give is post-processing of the past; a pass is one Gaussian release of shift 1. No secrecy of the order is
-            counted, so the same holds of batches that never change. "all": Gaussian releases of shift 1.
+            others (Chernoff, Hoeffding 1963): all of the rows, where one more is added. A group of k fills a batch
+            sooner than that, so of one nothing is told. Compositions: composition.py. "allocated": allocation.py.
+            "shuffled": given the order and all else, a row is in one step of a pass, so the other steps are the same on
+            both neighbours and what they give is post-processing of the past; a pass is one Gaussian release of shift
+            1. No secrecy of the order is counted, so the same holds of batches that never change. "all": Gaussian
+            releases of shift 1.
 Source      Abadi et al. 2016 (DP-SGD); Chua et al. 2024 (arXiv 2411.04205: truncated Poisson samples); Chua et al. 2024
             (arXiv 2403.17673: shuffled batches are not Poisson samples).
 Checked     tests/accounting/test_training.py.
@@ -84,7 +85,7 @@ def dpsgd(
             neighbours that add or remove a row. "all": no sampling.
         neighbours: "add-remove" or "replace-one", of Poisson samples, which have both; other ways have the one above.
         largest_batch: int >= 1, of Poisson samples: a batch of more rows is cut down to this many, drawn among them.
-            Before for_group(k), which knows no batches, give the largest batch less k - 1.
+            Of a group of rows nothing is known then: for_group refuses.
 
     Returns a dp.Composition. Raises Refusal if a parameter is missing, out of its range, or told twice.
 
@@ -291,7 +292,7 @@ def _cut(multiplier: Fraction, share: Fraction, rows: int, largest: int, steps: 
         return Composition(((_sampled(_gaussian(multiplier, 2), share), steps),))
     parts = [(_sampled(_gaussian(multiplier, 1), share), steps)]
     if rare:
-        parts.append((Loss("approximate", {"epsilon": Fraction(0), "delta": rare}), steps))
+        parts.append((Loss("cut_batch", {"epsilon": Fraction(0), "delta": rare}), steps))
     return Composition(tuple(parts))
 
 

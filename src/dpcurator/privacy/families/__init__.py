@@ -2,6 +2,7 @@
 
 WHOLE are mechanisms on all rows; SAMPLED are those of them that have a law, on a sample (poisson.py; fixed_size.py,
 where the pair is symmetric). MIXED are Gaussian noise around random shifts: groups, and replaced rows, on samples.
+That a batch is cut is of one row, on a sample already.
 """
 
 from __future__ import annotations
@@ -54,6 +55,6 @@ MIXED: Mapping[str, Family] = {
     "gaussian_mixture": gaussian_mixture.MIXTURE,
     "poisson_replaced_gaussian": gaussian_mixture.REPLACED,
 }
-FAMILIES: Mapping[str, Family] = {**WHOLE, **SAMPLED, **MIXED}
+FAMILIES: Mapping[str, Family] = {**WHOLE, **SAMPLED, **MIXED, "cut_batch": approximate.CUT}
 
 __all__ = ["FAMILIES", "MIXED", "SAMPLED", "WHOLE", "Family"]

@@ -16,6 +16,7 @@ Checked     tests/privacy/test_families.py.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -209,6 +210,16 @@ PURE = Family(
     moments=_MOMENTS,
     points=None,
 )
+
+
+def _group_of_cut(given: Given, k: int) -> Named:
+    """A group of k fills a batch sooner than k rows do one at a time, and how full batches are is not in the loss."""
+    raise Refusal(
+        "Of a group nothing is known where batches are cut to a largest one.",
+        cure="Leave largest_batch out, or account for one row.",
+    )
+
+
 APPROXIMATE = Family(
     ranges={"epsilon": at_least_0, "delta": from_0_below_1},
     pair=_pair,
@@ -237,4 +248,9 @@ APPROXIMATE = Family(
     tails_on_grid=None,
     moments=_MOMENTS,
     points=None,
+)
+# That a batch is cut: (0, delta) towards one row, and nothing towards a group (accounting/training.py).
+CUT = replace(
+    APPROXIMATE, group=_group_of_cut, spellings={"cut_batch": as_given("epsilon", "delta")},
+    simplest=lambda given: ("cut_batch", given) if given["delta"] else None,
 )
