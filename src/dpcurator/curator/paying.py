@@ -104,7 +104,9 @@ class Paying:
         """The quote with what the ledger holds of it; the whole one where the ledger knows this very request."""
         if self.ledger.knows(request):
             return whole
-        return with_stored(whole, self.ledger, request.analyst, cut=cut)
+        due = with_stored(whole, self.ledger, request.analyst, cut=cut)
+        # What is stored may be of this very request, asked elsewhere at once: then it is that answer, with its receipt.
+        return whole if due.held is not None and due.held.all and self.ledger.knows(request) else due
 
     def _as_charged(self, whole: Quote, quote: Quote, charge: Charge, analyst: str) -> Quote:
         """The quote that was charged. A request that is resumed may have been charged when the ledger held less."""
