@@ -124,14 +124,15 @@ def test_a_question_twice_counts_once_and_what_is_public_not_at_all():
     assert made.budget().spent == once.epsilon
 
 
-def test_one_and_the_same_reading_under_another_name_is_drawn_and_counted_again():
+def test_one_and_the_same_reading_under_another_name_is_drawn_and_counted_once():
     made = curator(CATALOGS["approximate"])
     alike = [f"SELECT COUNT(*) AS n{n} FROM visits" for n in range(40)]
-    batch, other = (made.quote_batch(some, epsilon=3, delta=DELTA, as_one=True) for some in (alike, COUNTS))
-    assert len(batch.paid) == 40
-    assert batch.point == other.point is not None
+    batch, one = (made.quote_batch(some, epsilon=3, delta=DELTA, as_one=True) for some in (alike, alike[:1]))
+    assert len(batch.paid) == 1
+    assert (batch.epsilon, batch.delta) == (one.epsilon, one.delta)
     rows = [answer.rows for answer in asked(made, alike)]
-    assert any(one != rows[0] for one in rows)
+    assert all(own == rows[0] for own in rows)
+    assert made.budget().spent == one.epsilon
 
 
 def test_short_of_delta_it_is_refused_and_nothing_is_charged():

@@ -697,3 +697,9 @@ def test_too_many_selects_put_together_are_refused():
     assert "more than 64 subqueries" in refused("SELECT COUNT(*) FROM (" + " UNION ALL ".join(
         ["SELECT pid FROM visits"] * 65) + ")")
     assert count("SELECT COUNT(*) FROM (" + " UNION ALL ".join(["SELECT pid FROM visits"] * 6) + ")") == 42
+
+
+def test_the_condition_of_a_public_subquery_names_its_column_as_the_join_does():
+    """Both sides have a column city: in the joined rows the public one has a number behind its name."""
+    joined = "JOIN (SELECT city FROM cities WHERE city > 'H') AS c ON visits.city = c.city"
+    assert disagreement(planned(f"SELECT COUNT(*) FROM visits {joined}"), CLINIC) is None

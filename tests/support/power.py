@@ -186,7 +186,7 @@ SAMPLED: Final[dict[str, int]] = {
     "curator/test_batching_as_one.py::test_a_receipt_that_lies_about_its_point_is_caught": 1,
     "curator/test_batching_as_one.py::test_it_is_charged_the_certified_point_and_every_receipt_holds": 1,
     "curator/test_batching_as_one.py::test_no_price_costs_more_epsilon_as_one": 1,
-    "curator/test_batching_as_one.py::test_one_and_the_same_reading_under_another_name_is_drawn_and_counted_again": 0,
+    "curator/test_batching_as_one.py::test_one_and_the_same_reading_under_another_name_is_drawn_and_counted_once": 0,
     "curator/test_batching_as_one.py::test_short_of_delta_it_is_refused_and_nothing_is_charged": 0,
     "curator/test_curator.py::test_an_edited_public_fact_makes_a_new_question": 2,
     "curator/test_curator.py::test_what_the_first_question_fixed_cannot_be_edited": 2,

@@ -34,7 +34,7 @@ from dpcurator.language.rows import fields, moved_condition
 from dpcurator.plan.bind_public_lists import PublicSide, public_side
 from dpcurator.plan.folding import INNER
 from dpcurator.plan.naming import Names, Part
-from dpcurator.plan.relation_facts import check_made, check_size
+from dpcurator.plan.relation_facts import check_made, check_size, facts
 from dpcurator.plan.relations import JoinOnUnit, JoinPublic, Relation, Where
 from dpcurator.plan.scene import SQL_TYPES, PublicRows, Scene, Subqueries, called, one_type, same_units
 
@@ -135,7 +135,8 @@ def _joined_to_public(
     if side.where is not None:
         used = sorted(fields(side.where))
         below = moved_condition(side.where, {n: size + n for n in used})
-        relation = Where(relation, below, tuple(table.columns[n].name for n in used))
+        joined = facts(relation, catalog).table.columns  # under names of their own, where the other side has such too
+        relation = Where(relation, below, tuple(joined[size + n].name for n in used))
         check_size(relation)
     return Scene(catalog, relation, _side_by_side(source, one.names.parts, [moved]), aggregates)
 
