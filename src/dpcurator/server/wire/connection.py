@@ -193,7 +193,7 @@ class Connection:
             raise Broken(
                 "22003",
                 "a value is beyond what its column's type can hold.",
-                "It was paid for: ask the same over HTTP, which is free.",
+                "It was paid for: ask the same over HTTP, which is free." if statement.paid else "Cast it to text.",
             ) from None
 
     def _done(self, done: Done) -> None:
