@@ -15,9 +15,10 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from postgres_server import pooled
 
 from dpcurator.errors import Misconfigured, OverBudget
-from dpcurator.ledger import Ledger, MemoryStore, Opening, SqliteStore
+from dpcurator.ledger import Ledger, MemoryStore, Opening, PostgresStore, SqliteStore
 
 WORKER = Path(__file__).with_name("worker.py")
 CROWD = {"threads": (32, 0), "forks": (1, 4), **{f"process {n}": (1, 0) for n in range(8)}}  # name: threads, forks
@@ -91,6 +92,18 @@ def test_on_a_server_a_budget_for_two_admits_two_of_45(round_, crowd, postgres_s
     assert meet(crowd, path=path, price="1/2", total="1", round=f"server {round_}") == (2, HEADS - 2)
     assert ledger.budget().remaining == 0
     assert ledger.verify().sound
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("round_", range(10))
+def test_through_a_pool_a_budget_for_two_admits_two_of_45(round_, crowd, schema, ledger_server, opening):
+    with pooled(ledger_server) as pool:
+        there = f"env:LEDGER_DSN {schema} {pool.dsn()}"
+        assert meet(crowd, path=there, price="1/2", total="1", round=f"pool {round_}") == (2, HEADS - 2)
+        ledger = Ledger.open(PostgresStore("env:LEDGER_DSN", schema=schema), opening(1))
+        assert ledger.budget().remaining == 0
+        assert ledger.verify().sound
+        ledger.close()
 
 
 @pytest.mark.parametrize("counted", ["epsilon", "rho"])

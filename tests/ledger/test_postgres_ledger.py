@@ -22,6 +22,7 @@ from dpcurator.curator.opening import move_ledger
 from dpcurator.errors import Misconfigured
 from dpcurator.ledger import Ledger, PostgresStore, Stored
 from dpcurator.ledger.moving import move
+from dpcurator.ledger.sql_page import SqlPage
 from dpcurator.ledger.stores import postgres as module
 
 psycopg = pytest.importorskip("psycopg", reason="the extra postgres is not installed")
@@ -457,6 +458,35 @@ def test_two_curators_on_two_machines_share_one_budget_and_its_answers(shared, t
     shutil.rmtree(tmp_path / "there" / ".dpcurator")
     with pytest.raises(Misconfigured, match=r"signing key is not.*copy it from the machine"):
         dp.open(shared, directory=tmp_path / "there", visits=rows)
+
+
+def test_a_copy_whose_note_was_lost_is_not_made_again_on_another_server(
+    ledger_server, store, schema, opening, ask, sqlite_store, monkeypatch
+):
+    here = Ledger.open(sqlite_store, opening())
+    here.charge(ask("a"))
+    index = SqlPage.index
+
+    def killed(page, reading, request):
+        if reading == "moved":
+            raise KeyboardInterrupt
+        index(page, reading, request)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SqlPage, "index", killed)
+        with pytest.raises(KeyboardInterrupt):
+            move(here, sqlite_store, store)
+    assert store.exists()
+    ledger_server.run("CREATE DATABASE another")
+    monkeypatch.setenv("LEDGER_DSN", ledger_server.dsn("another"))
+    other = PostgresStore("env:LEDGER_DSN", schema=schema)
+    told(lambda: move(here, sqlite_store, other), "another server or database")
+    assert not other.exists()
+    other.close()
+    monkeypatch.setenv("LEDGER_DSN", ledger_server.dsn())
+    move(here, sqlite_store, store)
+    assert here.life() == "moved"
+    assert Ledger.open(store, opening()).budget().spent == Fraction(1, 10)
 
 
 def test_the_command_moves_a_ledger_and_says_what_to_write(schema, tmp_path, monkeypatch, capsys):

@@ -12,6 +12,7 @@ import pwd
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -34,9 +35,10 @@ class PostgresServer:
 
     socket: str
     programs: Path
+    port: int = 5432
 
     def dsn(self, database: str = "postgres", user: str = "steward", **more: str) -> str:
-        pairs = {"host": self.socket, "dbname": database, "user": user} | more
+        pairs = {"host": self.socket, "port": f"{self.port}", "dbname": database, "user": user} | more
         return " ".join(f"{name}={value}" for name, value in pairs.items())
 
     def connect(self, database: str = "postgres") -> Any:
@@ -99,3 +101,43 @@ def running() -> Iterator[PostgresServer]:
     finally:
         subprocess.run([control, "-D", data, "-m", "immediate", "stop"], check=False, **who)
         shutil.rmtree(place, ignore_errors=True)
+
+
+@contextmanager
+def pooled(server: PostgresServer) -> Iterator[PostgresServer]:
+    """The same server through pgbouncer, whose sessions change with every transaction; skipped where it is missing."""
+    program = shutil.which("pgbouncer", path=os.environ.get("PATH", "") + ":/usr/sbin")
+    if program is None:
+        pytest.skip("pgbouncer is not installed")
+    place = tempfile.mkdtemp(prefix="dpc-")
+    who: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    Path(place, "users").write_text('"steward" ""\n')
+    Path(place, "ini").write_text(
+        f"[databases]\n* = host={server.socket} port=5432\n[pgbouncer]\nlisten_addr =\nlisten_port = 6432\n"
+        f"unix_socket_dir = {place}\nauth_type = trust\nauth_file = {place}/users\npool_mode = transaction\n"
+        "default_pool_size = 4\nmax_client_conn = 100\n")
+    if os.getuid() == 0:
+        nobody = pwd.getpwnam("nobody")
+        os.chown(place, nobody.pw_uid, nobody.pw_gid)
+        who |= {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+    running = subprocess.Popen([program, f"{place}/ini"], **who)
+    try:
+        pool = PostgresServer(place, server.programs, port=6432)
+        while not _answers(pool):
+            assert running.poll() is None, "pgbouncer does not start"
+            time.sleep(0.01)
+        yield pool
+    finally:
+        running.terminate()
+        running.wait()
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _answers(server: PostgresServer) -> bool:
+    import psycopg
+
+    try:
+        server.connect().close()
+    except psycopg.OperationalError:
+        return False
+    return True

@@ -2,8 +2,10 @@
 
 Order     The old ledger is sealed first, by an event that names the new place, and its chain is copied afterwards, but
           for that event. So at no moment do two ledgers of one budget take charges: a crash in between leaves one that
-          takes none, and moving it again, to the same place and no other, goes on. Once the copy is made, the old
-          one notes that, and is not copied again: by then the place's name may mean another server or disk.
+          takes none, and moving it again, to the same place and no other, goes on. Before the copy the old one notes
+          which server the place's name means, and once the copy is made, that it is: a name that means another server
+          by then is refused, for a copy may be at the first. (Of files: a disk put under the path between a crash in
+          the very instant after the copy and the next call is not noticed.)
 Same      The copy has the hashes of the old one, up to the seal: receipts and their heads hold as before.
 Checked   tests/ledger/test_moving.py.
 """
@@ -22,7 +24,7 @@ from dpcurator.ledger.stores import MemoryStore
 from dpcurator.ledger.verify import verified
 
 _PAGE = 1000
-_DONE = "moved"  # the reading under which a sealed ledger notes that its copy was made: it is made once
+_BEGUN, _DONE = "moving", "moved"  # the readings under which a sealed ledger notes to where, and that it was copied
 
 
 class _Undone(Exception):
@@ -43,6 +45,7 @@ def move(
     with suppress(_Undone), new.writing():
         raise _Undone  # whatever keeps the new place from being written is told before anything is sealed
     ledger.seal(new.place)
+    same = _begun(old, new.server())
     with old.writing() as source:  # one move at a time
         seal = source.head()
         assert seal is not None
@@ -64,6 +67,11 @@ def move(
                     cure="See that this name still means the server or the file it meant then, or restore the ledger "
                     "there from its latest copy.",
                 )
+            elif not same:
+                raise Misconfigured(
+                    "This ledger began to be moved while this name meant another server or database, and may be there.",
+                    where=new.place, cure="Let the name mean that one again, and move the ledger again.",
+                )
             else:
                 end = last, _copied(source, Reader(source, old.place), page, last, seen)
                 known = verified(page, [end])
@@ -73,6 +81,15 @@ def move(
         if not done:
             source.index(_DONE, new.place)
     return end
+
+
+def _begun(old: Store, server: str) -> bool:
+    """Notes the server that the new place means. Whether an earlier call did so, if any, of the same one."""
+    with old.writing() as source:
+        before = source.holding(_BEGUN, 1)
+        if not before:
+            source.index(_BEGUN, server)
+    return before in ([], [server])
 
 
 def _is_free(old: Store, new: Store) -> None:
@@ -104,7 +121,7 @@ def _copied(source: Page, reader: Reader, page: Page, last: int, seen: Callable[
         if seen is not None:
             seen(after, last)
     for reading, request in source.noted():
-        if reading != _DONE:
+        if reading not in (_BEGUN, _DONE):
             page.index(reading, request)
     return hash_
 

@@ -76,6 +76,9 @@ class Store(Protocol):
     def place(self) -> str:
         """For messages: the file, or what it is."""
 
+    def server(self) -> str:
+        """What tells the database that `place` means today from any other one it may mean later; "" for a file."""
+
     def exists(self) -> bool:
         """Whether it was made, with or without events."""
 

@@ -101,6 +101,9 @@ class MemoryStore:
     def place(self) -> str:
         return "ledger in memory"
 
+    def server(self) -> str:
+        return ""
+
     def exists(self) -> bool:
         return True
 

@@ -82,6 +82,14 @@ class PostgresStore(Guarded):
     def place(self) -> str:
         return f"{self._dsn}, schema {self._schema}"
 
+    def server(self) -> str:
+        """The cluster's own number, which its copies and standbys share, and that of the database."""
+        with self._lock, self._transaction(writing=False):
+            return "{}/{}".format(*self._run(
+                "SELECT (SELECT system_identifier FROM pg_catalog.pg_control_system()), "
+                "(SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database())"
+            ).fetchone())
+
     def exists(self) -> bool:
         with self._lock, self._transaction(writing=False) as there:
             return there

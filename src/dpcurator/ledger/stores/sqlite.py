@@ -75,6 +75,9 @@ class SqliteStore(Guarded):
     def place(self) -> str:
         return self._place
 
+    def server(self) -> str:
+        return ""
+
     def exists(self) -> bool:
         with self._lock:
             return self._present()
