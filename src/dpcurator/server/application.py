@@ -25,7 +25,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 
-from dpcurator.curator.curator import Curator, read
+from dpcurator.curator.curator import Curator
+from dpcurator.curator.quoting import read
 from dpcurator.errors import DpcuratorError, Fault, Misconfigured, Refusal
 from dpcurator.ledger.accounts import Account, checked_name, new_token
 from dpcurator.numbers.text_table import printable
