@@ -175,7 +175,7 @@ def test_no_other_randomness_is_imported():
             assert not {"random", "secrets", "numpy.random"} & {*names, module}, path
         assert ".random." not in text, path
         if "urandom(" in text:
-            users = ("entropy.py", "ledger/ledger.py", "ledger/keys.py", "ledger/accounts.py", "catalog/init.py",
+            users = ("entropy.py", "ledger/appending.py", "ledger/keys.py", "ledger/accounts.py", "catalog/init.py",
                      "client/connection.py", "client/remote.py", "server/page/sessions.py", "server/wire/listening.py",
                      "server/wire/scram.py")
             assert str(path.relative_to(ROOT)) in users, path

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from dpcurator.catalog.check import Finding
 from dpcurator.ledger.events import Answered, Charged, Granted, Moved, Opened, Rekeyed
-from dpcurator.ledger.ledger import Entry
+from dpcurator.ledger.history import Entry
 from dpcurator.mechanisms import DiscreteGaussian, DiscreteLaplace
 from dpcurator.mechanisms.choice.top_counts import TopCounts
 from dpcurator.mechanisms.choice.weighted_quantile import FlippedQuantile, WeightedQuantile

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from dpcurator.curator.quoting import Quoting, read, words_of
 from dpcurator.engines import Engine
 from dpcurator.errors import Refusal
-from dpcurator.ledger.ledger import Entry
+from dpcurator.ledger.history import Entry
 from dpcurator.numbers import decimal_text
 from dpcurator.numbers.rational import Spelled
 from dpcurator.numbers.readable import part

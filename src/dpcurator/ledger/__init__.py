@@ -5,11 +5,13 @@
     shown = ledger.answer(paid, text)              # only this may be shown
 
 `states` says what may follow what, `events` what is recorded, `decide` whether a request may be charged; `stores` keep
-rows, `ledger` joins them, `verify` recomputes all of it, `keys` signs, `key_chain` says how one key follows another.
+rows, `appending` writes them, `ledger` charges and answers, `administering` is the steward's, `history` tells what was
+written, `verify` recomputes all of it, `keys` signs, `key_chain` says how one key follows another.
 """
 
 from dpcurator.ledger.canonical import canonical
-from dpcurator.ledger.ledger import Entry, Ledger, Stored, key_in_force, last_version
+from dpcurator.ledger.history import Entry, key_in_force, last_version
+from dpcurator.ledger.ledger import Ledger, Stored
 from dpcurator.ledger.opening import Opening
 from dpcurator.ledger.reading import Head
 from dpcurator.ledger.store import Store

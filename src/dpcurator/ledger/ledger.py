@@ -3,65 +3,32 @@
 Promise   All charges together cost at most the budget, whatever threads, processes, forks, crashes and restarts do; a
           charge is durable before it is returned; an answer is durable before it is returned, the first one wins,
           and the same question of the same analyst gets that one again for free.
-Why       Every decision is made inside one write transaction, from rows whose hashes are recomputed, by `decide`, which
-          is pure. No budget is kept in this object; it remembers only the last head it saw, to notice a ledger that
-          went back in time.
+Why       Every decision is made inside one write transaction (`appending`), from rows whose hashes are recomputed, by
+          `decide`, which is pure.
 Checked   tests/ledger/: test_decide (laws), test_ledger (tables), test_fire (concurrency), test_kill (crashes),
           test_tampered, test_broken_stores.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, replace
-from fractions import Fraction
+from dataclasses import dataclass
 from typing import Self
 
 from dpcurator.errors import Misconfigured, Refusal
-from dpcurator.ledger.accounts import (
-    LOCAL,
-    Account,
-    checked_limit,
-    checked_name,
-    checked_role,
-    hash_of,
-    is_name,
-    scram_of,
-)
+from dpcurator.ledger.administering import Administering
+from dpcurator.ledger.appending import new_id
 from dpcurator.ledger.canonical import digest, text_bytes
-from dpcurator.ledger.decide import Standing, checked, decide, question, require_open, require_room
-from dpcurator.ledger.events import (
-    GENESIS,
-    Answered,
-    Charged,
-    Closed,
-    Event,
-    Granted,
-    Kind,
-    Moved,
-    Opened,
-    Owned,
-    Rekeyed,
-    Reopened,
-    Row,
-    kind_of,
-    read,
-    seal,
-    utc_now,
-)
-from dpcurator.ledger.key_chain import MOST, Link, linked
-from dpcurator.ledger.keys import SigningKey
+from dpcurator.ledger.decide import Standing, checked, decide, question, require_open
+from dpcurator.ledger.events import GENESIS, Answered, Charged, Kind, Owned, Row, kind_of, utc_now
+from dpcurator.ledger.history import PAGE, Entry, entry_of, events_of
 from dpcurator.ledger.opening import Opening
 from dpcurator.ledger.reading import Head, Reader, account_key
 from dpcurator.ledger.states import CURATOR, step
 from dpcurator.ledger.store import Kept, Page, Store
 from dpcurator.ledger.verify import Verdict, verified
-from dpcurator.numbers import decimal_text
-from dpcurator.numbers.rational import Spelled, added
-from dpcurator.values import Budget, Charge, Json, Request
+from dpcurator.values import Budget, Charge, Request
 
-_PAGE = 1000  # rows fetched at a time
 _SHORTEST_PREFIX = 4
 _MOST_FOUND = 50
 _MOST_HOLDING = 100
@@ -75,46 +42,8 @@ class Stored:
     charge: Charge
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One event of the history, with its place in the chain."""
-
-    position: int
-    time: str
-    event: Event
-    hash: str
-
-    def as_json(self) -> Json:
-        """For machines. Amounts are exact, as text."""
-        body = {name: value if isinstance(value, str | int | None) else str(value)
-                for name, value in asdict(self.event).items()}
-        return {"position": self.position, "time": self.time, "event": self.event.NAME, "hash": self.hash} | body
-
-    def __repr__(self) -> str:
-        told = [f"{self.position}, {self.time[:19]}, {self.event.NAME}"]
-        told += [f"{name} {getattr(self.event, name)[:8]}" for name in ("request",) if hasattr(self.event, name)]
-        for name in ("epsilon", "rho", "delta"):
-            amount = getattr(self.event, name, None)
-            told += [f"{name} {decimal_text(amount)}"] if amount else []
-        return f"Entry({', '.join(told)})"
-
-
-class Ledger:
+class Ledger(Administering):
     """Open with `Ledger.open`. Safe to share among threads and to carry across forks."""
-
-    def __repr__(self) -> str:
-        return f"<Ledger of {self._opening.protects}>"
-
-    def __init__(
-        self,
-        store: Store,
-        opening: Opening,
-        *,
-        clock: Callable[[], str] = utc_now,
-        random_id: Callable[[], str] = lambda: os.urandom(16).hex(),
-    ) -> None:
-        self._store, self._opening, self._clock, self._random_id = store, opening, clock, random_id
-        self._seen: Head = (0, GENESIS)
 
     @classmethod
     def open(
@@ -124,7 +53,7 @@ class Ledger:
         *,
         known_heads: Iterable[Head] = (),
         clock: Callable[[], str] = utc_now,
-        random_id: Callable[[], str] = lambda: os.urandom(16).hex(),
+        random_id: Callable[[], str] = new_id,
     ) -> Self:
         """Compares the catalog's `opening` with the first event, if there is one; writes nothing.
 
@@ -287,7 +216,7 @@ class Ledger:
         """At most so many events behind event `after`, in order. For the steward."""
         with self._store.reading() as page:
             reader, rows = Reader(page, self._store.place), page.rows(after, most)
-        return tuple(_entry(reader, row) for row in rows)
+        return tuple(entry_of(reader, row) for row in rows)
 
     def tally(self) -> dict[Kind, int]:
         """How often each kind of charge was made: for whoever adds up the history by another measure."""
@@ -295,12 +224,12 @@ class Ledger:
         after = 0
         while True:
             with self._store.reading() as page:
-                rows = page.rows(after, _PAGE)
+                rows = page.rows(after, PAGE)
             for row in rows:
                 if row.name == Charged.NAME:
                     kind = kind_of(row.body)
                     counts[kind] = counts.get(kind, 0) + 1
-            if len(rows) < _PAGE:
+            if len(rows) < PAGE:
                 return counts
             after = rows[-1].position
 
@@ -308,185 +237,6 @@ class Ledger:
         """Recomputes everything: the chain, the totals, each request's states, each stored answer's hash."""
         with self._store.reading() as page:
             return verified(page, (*known_heads, self._seen))
-
-    # Accounts
-
-    def grant(
-        self, analyst: str, *, role: str | None = None, limit: Spelled | None = None, delta: Spelled | None = None,
-        token: str | None = None,
-    ) -> Account:
-        """The steward's: makes an account, or changes what is given of it; returns it as it is then.
-
-        role: "steward", "analyst" or "auditor"; a new one is an analyst's. limit: the most that this analyst's charges
-        may come to, in the ledger's currency, and delta, of delta; a new one has the whole of both. token: the one that
-        signs in from here on (`accounts.new_token`), "" for none. What the analyst spent before counts.
-        Raises Refusal, or Misconfigured where the ledger was moved; then nothing was written.
-        """
-        name = checked_name(analyst)
-        if token and name == LOCAL:
-            raise Refusal(
-                f"{LOCAL} is whoever asks beside the data, so no token may sign in to its answers.",
-                cure="Choose another name; or for a limit alone: dpcurator user add local --no-token",
-            )
-        role = None if role is None else checked_role(role)
-        currency = self._opening.counts_in
-        most = None if limit is None else checked_limit(limit, currency)
-        most_delta = None if delta is None else checked_limit(delta, "delta")
-        scram = scram_of(token or "")
-        with self._store.writing() as page:
-            reader, standing = self._read(page)
-            if standing.life == "moved":
-                require_open(standing.life)
-            require_room(standing)
-            head = self._begun(page, standing)
-            account = reader.account(name, currency)
-            spent = _spent_by(page, name) if account is None else (account.spent, account.spent_delta)
-            last = page.last(Granted.NAME)
-            row = self._append(page, head, Granted(
-                analyst=name,
-                role=role or (account.role if account else "analyst"),
-                token=hash_of(token) if token else "" if token is not None or account is None else account.token,
-                limit=most if most is not None else account.limit if account else self._opening.total,
-                delta=most_delta if most_delta is not None else account.delta if account else self._opening.delta,
-                own_spent=spent[0], own_delta=spent[1], before=0 if last is None else last.position,
-                scram=scram if token is not None or account is None else account.scram,
-            ), self._clock())
-            page.index(account_key(name), str(row.position))
-            granted = reader.account(name, currency)
-        self._saw(row)
-        assert granted is not None
-        return granted
-
-    def account(self, analyst: str) -> Account | None:
-        """An analyst's account as it is now, with what was spent of its limit; None where there is none."""
-        with self._store.reading() as page:
-            reader, standing = self._read(page)
-            return reader.account(analyst, standing.currency)
-
-    def charges(self, analyst: str, most: int = 200) -> tuple[Entry, ...]:
-        """The last charges of an analyst since the account was made, the latest first."""
-        found: list[Entry] = []
-        with self._store.reading() as page:
-            reader, _ = self._read(page)
-            for position in map(int, page.holding(account_key(analyst), most) if is_name(analyst) else ()):
-                row = page.row(position)
-                if row is None or row.name != Charged.NAME:
-                    continue
-                event, time = reader.parsed(reader.sound(row))
-                if isinstance(event, Charged) and event.analyst == analyst:
-                    found.append(Entry(row.position, time, event, row.hash))
-        return tuple(found)
-
-    def accounts(self) -> tuple[Account, ...]:
-        """All accounts as they are now, by name."""
-        with self._store.reading() as page:
-            reader, standing = self._read(page)
-            names, last = set(), page.last(Granted.NAME)
-            position = 0 if last is None else last.position
-            while position:
-                granted = reader.event(position, page.row(position), Granted)
-                names.add(granted.analyst)
-                position = granted.before
-            found = [reader.account(name, standing.currency) for name in sorted(names)]
-        return tuple(one for one in found if one is not None)
-
-    # The keys
-
-    def rotate(self, old: SigningKey, new: SigningKey) -> Link:
-        """Gives up a signing key for another: receipts are signed by `new` from here on, also those of charges that
-        have no answer yet. This object goes on with the new one; whoever has the old one is refused.
-
-        Raises Misconfigured where `old` is not the key in force or the ledger was moved; then nothing was written.
-        """
-        if old.public != self._opening.public_key:
-            raise Misconfigured("This is not the key of the ledger.", where=self._store.place,
-                                cure="Open the curator again, and rotate its key.")
-        with self._store.writing() as page:
-            reader, standing = self._read(page)
-            if standing.life == "moved":
-                require_open(standing.life)
-            chain = reader.key_chain()
-            if len(chain) >= MOST or new.public in {old.public, *(one.old for one in chain)}:
-                raise Misconfigured("This key was in force before, or there were a thousand.", where=self._store.place,
-                                    cure="Draw a new one: dpcurator key rotate")
-            head = self._begun(page, standing)
-            assert head is not None
-            opened = read(head.body)[0] if standing.life == "new" else reader.event(1, page.row(1), Opened)
-            assert isinstance(opened, Opened)
-            link = linked(opened.ledger, head.position + 1, head.hash, old, new)
-            row = self._append(page, head, Rekeyed(
-                link.old, link.new, link.signature, link.accepted, before=chain[-1].position if chain else 0,
-            ), self._clock())
-        self._saw(row)
-        self._opening = replace(self._opening, public_key=new.public)
-        return link
-
-    def key_chain(self) -> tuple[Link, ...]:
-        """How the signing key in force came to be it: each link signed by both its keys; empty where it is the first.
-        """
-        with self._store.reading() as page:
-            reader, _ = self._read(page)
-            return reader.key_chain()
-
-    # The curator's own life
-
-    def close_after_fault(self) -> None:
-        """No question is charged from now on, in any process, until `reopen`. Closing twice is closing once."""
-        self._live(Closed())
-
-    def reopen(self) -> bool:
-        """The steward's: questions are taken again. False when the curator was not closed."""
-        return self._live(Reopened())
-
-    def seal(self, place: str) -> None:
-        """The ledger goes on at `place`, and takes no charge here from now on. Again, for the same place, is once.
-        Raises Misconfigured where it went to another."""
-        with self._store.writing() as page:
-            reader, standing = self._read(page)
-            if self._went(reader, standing, place):
-                return
-            row = self._append(page, self._begun(page, standing), Moved(place), self._clock())
-        self._saw(row)
-
-    def may_go_to(self, place: str) -> None:
-        """Raises Misconfigured where `seal` would. Writes nothing."""
-        with self._store.reading() as page:
-            self._went(*self._read(page), place)
-
-    def _went(self, reader: Reader, standing: Standing, place: str) -> bool:
-        """Whether it was sealed, for this place. Raises Misconfigured where for another."""
-        head = standing.head
-        if head is None or standing.life != "moved":
-            return False
-        before = reader.event(head.position, head, Moved).to
-        if before != place:
-            raise Misconfigured(f"This ledger was moved before, to {before}.", where=self._store.place,
-                                cure="Name that place, or move the ledger from there.")
-        return True
-
-    def close(self) -> None:
-        """Lets go of the store's files; the next use opens them again."""
-        self._store.close()
-
-    def _live(self, event: Closed | Reopened) -> bool:
-        with self._store.writing() as page:
-            standing = self._read(page)[1]
-            head, life = standing.head, standing.life
-            if life == "new" and isinstance(event, Closed):
-                head, life = self._begun(page, standing), "open"
-            if (life, event.NAME) not in CURATOR:
-                return False
-            row = self._append(page, head, event, self._clock())
-        self._saw(row)
-        return True
-
-    def _read(self, page: Page) -> tuple[Reader, Standing]:
-        """What is read here, before this transaction writes, is durable; so it may be remembered as seen."""
-        reader = Reader(page, self._store.place)
-        standing = reader.standing(self._opening, self._seen)
-        if standing.head is not None:
-            self._saw(standing.head)
-        return reader, standing
 
     def _decided(
         self, page: Page, request: Request, request_id: str, derived: str, fresh: bool
@@ -503,12 +253,6 @@ class Ledger:
             return standing, decision, None
         charge, kept = self._charge(*known), reader.kept(decision.request)
         return standing, decision, charge if kept is None else Stored(kept.text, charge)
-
-    def _begun(self, page: Page, standing: Standing) -> Row | None:
-        """The last row, after writing the first event if there is none yet."""
-        if standing.life != "new":
-            return standing.head
-        return self._append(page, None, self._opening.event(self._random_id()), self._clock())
 
     def _owned(self, page: Page, head: Row | None, standing: Standing, request: Request, time: str) -> Row | None:
         """The last row, after recording whose rows the tables hold that this question is the first to read."""
@@ -540,58 +284,3 @@ class Ledger:
         row = self._append(page, standing.head, Answered(charged.request, hash_), time)
         page.keep(Kept(charged.request, question(charged), row.position, hash_, text))
         return row
-
-    def _append(self, page: Page, head: Row | None, event: Event, time: str) -> Row:
-        position, previous = (head.position, head.hash) if head else (0, GENESIS)
-        row = seal(event, position=position + 1, time=time, previous=previous)
-        page.append(row)
-        return row
-
-    def _saw(self, row: Row) -> None:
-        if row.position > self._seen[0]:
-            self._seen = (row.position, row.hash)
-
-
-def _spent_by(page: Page, analyst: str) -> tuple[Fraction, Fraction]:
-    """(in the currency, of delta) of all charges of this analyst: one walk, when an account is made."""
-    spent, delta, after = Fraction(0), Fraction(0), 0
-    while rows := page.rows(after, _PAGE):
-        for row in rows:
-            event = read(row.body)[0] if row.name == Charged.NAME else None
-            if isinstance(event, Charged) and event.analyst == analyst:
-                spent, delta = added(spent, event.epsilon or event.rho), added(delta, event.delta)
-        after = rows[-1].position
-    return spent, delta
-
-
-def events_of(store: Store) -> Iterator[Entry]:
-    """What a store holds, whatever the catalog beside it says."""
-    after = 0
-    while True:
-        with store.reading() as page:
-            reader, rows = Reader(page, store.place), page.rows(after, _PAGE)
-        yield from (_entry(reader, row) for row in rows)
-        if len(rows) < _PAGE:
-            return
-        after = rows[-1].position
-
-
-def _entry(reader: Reader, row: Row) -> Entry:
-    event, time = reader.parsed(row)
-    return Entry(row.position, time, event, row.hash)
-
-
-def key_in_force(store: Store, *, settled: bool = False) -> str | None:
-    """The public key that a store's ledger says is in force; None where there is no event yet. settled: after whatever
-    is being written now, which a connection that was lost may have left open."""
-    with store.writing() if settled else store.reading() as page:
-        reader, row = Reader(page, store.place), page.last(Rekeyed.NAME)
-        if row is not None:
-            return reader.event(row.position, row, Rekeyed).new
-        first = page.row(1)
-        return None if first is None else reader.event(1, first, Opened).public_key
-
-
-def last_version(store: Store) -> int:
-    """The greatest data version that a charge names; 0 when there is none."""
-    return max((entry.event.data_version for entry in events_of(store) if isinstance(entry.event, Charged)), default=0)
