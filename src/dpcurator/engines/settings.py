@@ -8,7 +8,7 @@ what these take (`allowance.py`) and half of that again. Checked in tests/engine
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from dpcurator.engines.allowance import ALLOWANCE
@@ -21,11 +21,16 @@ ROOM: Final = 512 * MIB  # besides rows in flight: the least in which groups, so
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """threads: int >= 1; memory: bytes; spill: a private directory for temporary files, or None for memory alone."""
+    """threads: int >= 1; memory: bytes; spill: a private directory for temporary files, or None for memory alone.
+
+    master, partitions: of Spark, which others have no use for: where it runs (it may hold a token), and into how many
+    parts it divides what it groups."""
 
     threads: int = 4
     memory: int = 1536 * MIB
     spill: str | os.PathLike[str] | None = None
+    master: str = field(default="local[2]", repr=False)
+    partitions: int = 8
 
     def __post_init__(self) -> None:
         least = self.threads * ALLOWANCE * 3 // 2 + ROOM
