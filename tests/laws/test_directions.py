@@ -176,7 +176,7 @@ def test_no_other_randomness_is_imported():
         assert ".random." not in text, path
         if "urandom(" in text:
             users = ("entropy.py", "ledger/appending.py", "ledger/keys.py", "ledger/accounts.py", "catalog/init.py",
-                     "client/connection.py", "client/remote.py", "server/page/sessions.py", "server/wire/listening.py",
+                     "client/connection.py", "client/forms.py", "server/page/sessions.py", "server/wire/listening.py",
                      "server/wire/scram.py")
             assert str(path.relative_to(ROOT)) in users, path
 

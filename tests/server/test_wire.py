@@ -473,10 +473,11 @@ def test_a_question_that_was_described_is_not_asked_once_the_role_is_another(ser
 
 def test_a_connection_that_fails_as_it_begins_is_counted_no_more(served: Listening, monkeypatch: Any) -> None:
     from dpcurator.server.wire import listening
+    from dpcurator.server.wire.settings import Settings
 
     monkeypatch.setattr(listening, "MOST_OF_ONE", 1)
     with monkeypatch.context() as broken:
-        broken.setattr(listening.Session, "begin", lambda *_: (_ for _ in ()).throw(ConnectionResetError))
+        broken.setattr(Settings, "begin", lambda *_: (_ for _ in ()).throw(ConnectionResetError))
         with pytest.raises(psycopg.OperationalError):
             served.connect("stu")
     with served.connect("stu") as link:

@@ -15,7 +15,7 @@ from dpcurator.ledger.accounts import Scram, scram_of
 from dpcurator.server.wire import messages as wire
 from dpcurator.server.wire.messages import BINARY, TEXT, Bind, Malformed, Parse
 from dpcurator.server.wire.scram import Exchange, salt_of
-from dpcurator.server.wire.statements import places, split
+from dpcurator.server.wire.texts import places, split
 from dpcurator.server.wire.values import DATE, FLOAT8, INT8, TIMESTAMPTZ, UUID, Unsendable, literal, sent
 
 

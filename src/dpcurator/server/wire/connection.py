@@ -24,7 +24,8 @@ from dpcurator.server.wire import messages as wire
 from dpcurator.server.wire.errors import Broken, place_of, state_of
 from dpcurator.server.wire.link import Link
 from dpcurator.server.wire.messages import Bind, Malformed, Parse
-from dpcurator.server.wire.statements import Done, Notice, Session, Statement, places, split
+from dpcurator.server.wire.statements import Done, Notice, Session, Statement
+from dpcurator.server.wire.texts import places, split
 from dpcurator.server.wire.values import Unsendable, sent
 
 LARGEST: Final = 1 << 20  # bytes of a message

@@ -36,7 +36,8 @@ from dpcurator.server.wire.introspection import Introspection
 from dpcurator.server.wire.link import LARGEST_START, SLOWEST_START, Ended, Link, exactly
 from dpcurator.server.wire.messages import Malformed
 from dpcurator.server.wire.scram import MECHANISM, Exchange, salt_of
-from dpcurator.server.wire.statements import FIXED, Session
+from dpcurator.server.wire.settings import FIXED
+from dpcurator.server.wire.statements import Session
 
 MOST: Final = 200
 MOST_OF_ONE: Final = 20
@@ -171,7 +172,7 @@ class Wire:
             account.analyst, account.role in (ANALYST, STEWARD), self.standing.curator, self._introspection
         )
         try:
-            session.begin(parameters)
+            session.settings.begin(parameters)
         except Refusal as refused:
             await link.fatal("22023", refused.what, refused.cure)
         for name, value in (
