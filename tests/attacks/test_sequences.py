@@ -29,7 +29,7 @@ from dpcurator.entropy import SystemEntropy
 from dpcurator.errors import Refusal
 from dpcurator.ledger import Ledger, MemoryStore, Opening
 from dpcurator.ledger.events import Charged
-from dpcurator.pricing.quote import mechanism_json
+from dpcurator.pricing.priced import mechanism_json
 from dpcurator.receipts.verification import verify
 from dpcurator.standalone import verify as standalone
 from dpcurator.values import read_json

@@ -11,7 +11,7 @@ from questions import quoted
 from dpcurator.language import rows
 from dpcurator.plan import core
 from dpcurator.plan.core import CorePlan
-from dpcurator.pricing.quote import Priced
+from dpcurator.pricing.priced import Priced
 
 
 def specified():

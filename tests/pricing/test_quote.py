@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from questions import CATALOG, VISITS, catalog_with, planned, quoted, with_column
 
 from dpcurator.errors import Refusal
+from dpcurator.pricing.at_price import priced_at
 from dpcurator.pricing.prices import PRICE_UNIT, amount_of
-from dpcurator.pricing.quote import price, priced_at
+from dpcurator.pricing.quote import price
 from dpcurator.pricing.resolve import resolve
 
 

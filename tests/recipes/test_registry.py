@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import dpcurator as dp
-from dpcurator.pricing.quote import typical
+from dpcurator.pricing.priced import typical
 
 FILE = Path(__file__).parents[2] / "bench" / "registry.py"
 SPEC = importlib.util.spec_from_file_location("bench_registry", FILE)

@@ -10,7 +10,7 @@ from house import ROWS, Counted, catalog, opened, spent
 
 import dpcurator as dp
 from dpcurator.mechanisms.noise.sums import error_of_sum
-from dpcurator.pricing.quote import law_of
+from dpcurator.pricing.priced import law_of
 from dpcurator.release.totals import planned
 
 CAPS = {"max_total": 40, "max_rows": None, "max_groups": None}  # the clinic's people have two rows each: nothing is cut

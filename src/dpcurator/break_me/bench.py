@@ -31,7 +31,8 @@ from dpcurator.errors import DpcuratorError, Fault, Misconfigured, Refusal
 from dpcurator.ledger import Ledger, MemoryStore
 from dpcurator.plan.candidates import candidates
 from dpcurator.plan.stability import selection_reach
-from dpcurator.pricing.quote import Priced, Quote
+from dpcurator.pricing.priced import Priced
+from dpcurator.pricing.quote import Quote
 from dpcurator.release.release import open_made_up_rows
 from dpcurator.values import Exact
 

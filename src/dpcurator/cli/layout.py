@@ -17,7 +17,8 @@ from dpcurator.numbers.text_table import printable, table_text
 from dpcurator.plan.shown_name import in_sql
 from dpcurator.pricing.bars import bars, describe
 from dpcurator.pricing.menu import ROWS
-from dpcurator.pricing.quote import Quote, law_of, typical
+from dpcurator.pricing.priced import law_of, typical
+from dpcurator.pricing.quote import Quote
 from dpcurator.values import Budget
 
 WIDEST: Final = 100  # letters of a question in `log`

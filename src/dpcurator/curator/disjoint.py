@@ -49,7 +49,7 @@ from dpcurator.plan.bind import bind
 from dpcurator.plan.identity import read_alike
 from dpcurator.plan.nodes import Plan
 from dpcurator.plan.reading import Reading
-from dpcurator.pricing.quote import at_no_price
+from dpcurator.pricing.at_price import at_no_price
 from dpcurator.pricing.resolve import resolve
 
 _EXACT: Final = ("text", "integer", "boolean", "date", "uuid")

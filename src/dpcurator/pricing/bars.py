@@ -21,7 +21,8 @@ from dpcurator.plan.sets import most_added
 from dpcurator.pricing.resolve import PricedCall, Resolved
 
 if TYPE_CHECKING:
-    from dpcurator.pricing.quote import Priced, Quote
+    from dpcurator.pricing.priced import Priced
+    from dpcurator.pricing.quote import Quote
 
 
 @dataclass(frozen=True, slots=True)

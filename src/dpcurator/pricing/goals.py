@@ -28,9 +28,10 @@ from dpcurator.plan.nodes import Ask, Output, Plan
 from dpcurator.plan.reading import Reading
 from dpcurator.plan.relation_facts import rows_known
 from dpcurator.plan.stability import CENTRED
+from dpcurator.pricing.at_price import at_no_price
 from dpcurator.pricing.bars import places_of, spread_of
 from dpcurator.pricing.prices import Price
-from dpcurator.pricing.quote import CONFIDENCE, Quote, at_no_price, for_bars, price, resolved_of
+from dpcurator.pricing.quote import CONFIDENCE, Quote, for_bars, price, resolved_of
 from dpcurator.pricing.resolve import Resolved, resolve
 from dpcurator.privacy import zcdp
 

@@ -21,8 +21,10 @@ from typing import Any, Final
 
 from dpcurator.mechanisms import DiscreteGaussian
 from dpcurator.plan.lower import lower
+from dpcurator.pricing.at_price import priced_at
 from dpcurator.pricing.cut import part_of_cut, without_cut
-from dpcurator.pricing.quote import Priced, Quote, price, priced_at
+from dpcurator.pricing.priced import Priced
+from dpcurator.pricing.quote import Quote, price
 from dpcurator.pricing.resolve import resolve
 from dpcurator.pricing.selecting import Selecting
 from dpcurator.privacy import zcdp

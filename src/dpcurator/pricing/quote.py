@@ -1,7 +1,6 @@
 """A quote: what a question costs at a price, which noise it would get, and why. Pure and free (design 2).
 
-The price is shared among the question's distinct readings, and the selection of its keys when nobody listed them
-(`noise.py`, `selecting.py`); each reading is measured on a grid that follows from its noise (`grids.py`). Losses add up
+How a price is shared and which noise that buys is in `at_price.py`, one noisy query of it in `priced.py`. Losses add up
 whatever the analyst asks next: basic composition in an (epsilon, delta) ledger, sums of rho in the other. What is not
 needed of a price's delta is not charged. Nothing here can reach an engine: this room imports none, and a test holds
 that. Checked in tests/pricing/test_quote.py.
@@ -9,80 +8,35 @@ that. Checked in tests/pricing/test_quote.py.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from dpcurator.catalog.model import Catalog
 from dpcurator.errors import Refusal
-from dpcurator.mechanisms import DiscreteGaussian, DiscreteLaplace
-from dpcurator.mechanisms.choice.top_counts import TopCounts
-from dpcurator.mechanisms.choice.weighted_quantile import WeightedQuantile
 from dpcurator.numbers import decimal_text
 from dpcurator.numbers.rational import between_0_and_1
-from dpcurator.numbers.readable import cut, readable
-from dpcurator.numbers.roots import root_above, root_below, ten_to_figures
+from dpcurator.numbers.readable import cut
 from dpcurator.numbers.text_table import pre_html, printable
-from dpcurator.plan.candidates import candidates
 from dpcurator.plan.canonical import as_json, digest
-from dpcurator.plan.lower import Grids, Lowered, lower
-from dpcurator.plan.nodes import Ask, Measured, Plan
-from dpcurator.plan.reading import Reading
+from dpcurator.plan.lower import Lowered, lower
+from dpcurator.plan.nodes import Plan
 from dpcurator.plan.relation_facts import rows_known
-from dpcurator.plan.stability import CENTRED, Reach, Steps, derivation, reading
-from dpcurator.pricing.bars import bars
-from dpcurator.pricing.cut import Told, part_of_cut, reason, share_of_cut, without_cut
-from dpcurator.pricing.grids import grids_of, steps
-from dpcurator.pricing.noise import (
-    NAMES,
-    OF_SELECTION,
-    Mechanism,
-    Noise,
-    SelectionNoise,
-    Shares,
-    Split,
-    longest,
-    noise_for,
-    quick_longest,
-    splits,
-)
-from dpcurator.pricing.prices import Price, amount_of, pure_epsilon
+from dpcurator.plan.stability import Reach
+from dpcurator.pricing.at_price import Found, priced_at
+from dpcurator.pricing.bars import bars, describe, told_of_names
+from dpcurator.pricing.cut import Told, reason
+from dpcurator.pricing.noise import SelectionNoise
+from dpcurator.pricing.priced import Priced, mechanism_json, reading_json
+from dpcurator.pricing.prices import Price, amount_of
 from dpcurator.pricing.resolve import PricedCall, Resolved, resolve
-from dpcurator.pricing.selecting import Selecting, selecting
+from dpcurator.pricing.selecting import Selecting
 
 if TYPE_CHECKING:
     from dpcurator.pricing.held import Held
 
+
 CONFIDENCE = Fraction(95, 100)  # of the error bars, unless asked otherwise
-CLEAR: Final = 1.2  # of two lengths that are each known to within a twentieth
-
-
-@dataclass(frozen=True, slots=True)
-class Priced:
-    """One paid reading: what is asked, how far a unit moves it and why, and the noise that buys.
-
-    epsilon: its pure loss in an epsilon ledger, 0 for Gaussian noise. rho: its share of zCDP, 0 where it has none.
-    """
-
-    ask: Ask
-    steps: Steps  # the grid of the ask's column; all zero for a count
-    reading: Reading
-    derivation: tuple[str, ...]
-    mechanism: Mechanism
-    epsilon: Fraction
-    rho: Fraction = Fraction(0)
-
-    __repr__ = readable
-
-    def error(self, beta: Fraction, *, added: int = 1) -> Fraction:
-        """The noise passes this with probability at most beta, in the query's unit; the sum of so many draws does."""
-        if added == 1:
-            return self.mechanism.error(beta) * self.reading.unit
-        from dpcurator.mechanisms.noise.sums import error_of_sum
-
-        return error_of_sum(law_of(self), added, beta) * self.reading.unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +98,6 @@ class Quote:
 
     def cautions(self) -> tuple[str, ...]:
         """What is likely a mistake in the question, from public facts alone."""
-        from dpcurator.pricing.bars import bars, describe
         from dpcurator.pricing.cautions import averaged, cautions, counted
 
         if self.free:
@@ -165,8 +118,6 @@ class Quote:
         return [f"{self.catalog.currency} {decimal_text(self.cost)}", *delta]
 
     def _bars(self) -> list[tuple[str, str]]:
-        from dpcurator.pricing.bars import bars, describe
-
         return [(printable(bar.title), describe(bar)) for bar in bars(self)]
 
     @property
@@ -184,8 +135,6 @@ class Quote:
     @property
     def named(self) -> str | None:
         """How the names of the most frequent are found, and why so; None where none are asked for."""
-        from dpcurator.pricing.bars import told_of_names
-
         return told_of_names(self)
 
     def paid_before(self) -> str:
@@ -246,7 +195,7 @@ class Quote:
             "delta": decimal_text(self.delta),
             "confidence": decimal_text(self.confidence),
             "selection": selection,
-            "readings": [_reading_json(one, self.confidence) for one in self.priced],
+            "readings": [reading_json(one, self.confidence) for one in self.priced],
             "error_bars": [bar.as_json() for bar in bars(self)],
             "assumed": list(self.assumed),
             "cautions": list(self.cautions()),
@@ -255,62 +204,6 @@ class Quote:
             "paid_before": None if self.held is None else self.held.as_json(),
             "plan": as_json(self.plan),
         } | ({} if self.named is None else {"named": self.named})
-
-
-def mechanism_json(one: Priced) -> dict[str, Any]:
-    """One paid reading, as the ledger's parameters and the receipt hold it."""
-    noise = law_of(one)
-    scale = (
-        {"scale": str(noise.scale)} if isinstance(noise, DiscreteLaplace)
-        else {"variance": str(noise.variance)} if isinstance(noise, DiscreteGaussian)
-        else {"rate": str(noise.rate), "candidates": noise.candidates}
-    )
-    return {
-        "ask": as_json(one.ask),
-        "grid": {"lower": one.steps.lower, "upper": one.steps.upper, "exponent": one.steps.exponent},
-        "mechanism": mechanism_name(one.mechanism),
-        "epsilon": str(one.epsilon),
-        "rho": str(one.rho),
-        "coordinates": one.reading.coordinates,
-        "linf": one.reading.linf,
-        "l1": one.reading.l1,
-        "l2_squared": one.reading.l2_squared,
-        "unit": str(one.reading.unit),
-    } | scale
-
-
-def law_of(one: Priced) -> DiscreteLaplace | DiscreteGaussian | WeightedQuantile | TopCounts:
-    """Its noise, or that of the selection that it is drawn with, which is of a number of units."""
-    return one.mechanism.noise if isinstance(one.mechanism, SelectionNoise) else one.mechanism
-
-
-def mechanism_name(mechanism: Mechanism) -> str:
-    """As receipts have it: of a count that is drawn with the selection of keys, the name of that rule."""
-    if not isinstance(mechanism, SelectionNoise):
-        return NAMES[type(mechanism)]
-    return next(rule for rule, noise in OF_SELECTION.items() if noise == NAMES[type(mechanism.noise)])
-
-
-def _reading_json(one: Priced, confidence: Fraction) -> dict[str, Any]:
-    return mechanism_json(one) | {
-        "sensitivity": decimal_text(one.reading.l1 * one.reading.unit),
-        "noise_scale": decimal_text(typical(one)),
-        "error": decimal_text(one.error(1 - confidence)),
-        "derivation": list(one.derivation),
-    }
-
-
-def typical(one: Priced) -> Fraction:
-    """The noise's scale in the query's unit, for people: Laplace's b, sigma to 18 figures, or of a choice the rows
-    by which a candidate misses more for being e times less likely."""
-    noise, unit = law_of(one), one.reading.unit
-    unit = unit * one.mechanism.one if isinstance(one.mechanism, SelectionNoise) else unit
-    if isinstance(noise, DiscreteLaplace):
-        return noise.scale * unit
-    if isinstance(noise, WeightedQuantile | TopCounts):
-        return unit / noise.rate
-    variance = noise.variance * unit**2
-    return root_below(variance, ten_to_figures(variance, 18))
 
 
 def price(
@@ -345,141 +238,9 @@ def resolved_of(quote: Quote) -> Resolved:
     return Resolved(quote.reach, tuple(one.ask for one in quote.priced), quote.calls, quote.with_keys)
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What a plan gets at a price: its grids, paid readings and selection, and what they cost."""
-
-    resolved: Resolved
-    grids: Grids
-    priced: tuple[Priced, ...]
-    selecting: Selecting | None
-    epsilon: Fraction
-    rho: Fraction
-    delta: Fraction
-
-
 def _quote(plan: Plan, found: Found, lowered: Lowered, offered: Price, confidence: Fraction, catalog: Catalog) -> Quote:
     free = not found.priced and found.selecting is None
     costs = (found.epsilon, found.rho, found.delta)
     price = None if free else offered
     reach, calls = found.resolved.reach, found.resolved.calls
     return Quote(plan, reach, found.priced, calls, lowered, price, *costs, confidence, catalog, found.selecting)
-
-
-def priced_at(plan: Plan, resolved: Resolved, offered: Price) -> Found:
-    """What the plan, which rests on these readings, gets at this price: a function of the plan and the price alone.
-    Raises Refusal."""
-    reach, asks = resolved.reach, resolved.asks
-    cut = tuple(ask for ask in asks if ask.overall)
-    if cut:
-        return _with_cut(plan, resolved, cut, offered)
-    if reach.chosen and not offered.delta:
-        selecting(reach, epsilon=offered.amount, rho=offered.amount, delta=Fraction(0))  # says that it needs one
-    if offered.goals and len(offered.goals) != len(asks):
-        raise ValueError("a price with goals has one for each reading")
-    ideal = tuple(at_no_price(ask, reach, plan.source.max_rows)[1] for ask in asks)
-    own = replace(offered, goals=resolved.without_keys(offered.goals))
-    ways = [_with_noise(plan, resolved, shares, split)
-            for shares, split in splits(own, resolved.without_keys(ideal), chosen=reach.chosen)]
-    if not ways:
-        return Found(resolved, {}, (), None, Fraction(0), Fraction(0), Fraction(0))
-    return _shortest(ways, offered)
-
-
-def _shortest(ways: Sequence[Found], offered: Price) -> Found:
-    """The way whose largest error bar beside its goal or its range is least, the first of equal ones. Formulas tell
-    where that is clear; the distributions themselves decide the rest."""
-    if len(ways) == 1:
-        return ways[0]
-    given = [(tuple(Noise(one.mechanism, one.epsilon, one.rho) for one in found.priced),
-              tuple(one.reading for one in found.priced), offered.goals) for found in ways]
-    about = [quick_longest(*one) for one in given]
-    known = [one for one in about if one is not None]
-    if len(known) == len(ways) and sorted(known)[1] > CLEAR * min(known):
-        return ways[known.index(min(known))]
-    lengths = [longest(*one) for one in given]
-    return ways[lengths.index(min(lengths))]
-
-
-@lru_cache(maxsize=256)  # the split of a price and its noise ask for the same
-def at_no_price(ask: Ask, reach: Reach, max_rows: int) -> tuple[Steps, Reading]:
-    """How far one unit moves a reading, on a grid that rests on its column's bounds alone: its noise has a grid of its
-    own, and the shares of a price cannot wait for it."""
-    measured = _steps(ask, grids_of((ask,), {}, max_rows))
-    return measured, reading(ask, reach, measured)
-
-
-def _with_cut(plan: Plan, resolved: Resolved, cut: tuple[Ask, ...], offered: Price) -> Found:
-    """The question at what the cut's readings leave of the price, and these at their part of it. In a ledger of epsilon
-    they have Laplace noise, whose loss adds to the others' whichever noise these have (basic composition)."""
-    reach, others = resolved.reach, resolved.without_cut
-    part = part_of_cut(others.asks, reach, offered)
-    found = priced_at(plan, others, without_cut(offered, len(cut), part))
-    share = share_of_cut(offered, part)
-    shares = Shares(pure_epsilon(share), share) if offered.currency == "rho" else Shares(share, None)
-    more: list[Priced] = []
-    for ask in cut:
-        moved = reading(ask, reach, Steps())
-        noise = noise_for(moved, shares, Split(), alone=False)
-        why = derivation(ask, reach, moved)
-        more.append(Priced(ask, Steps(), moved, why, noise.mechanism, noise.epsilon, noise.rho))
-    return replace(
-        found, resolved=resolved, priced=(*found.priced, *more),
-        epsilon=found.epsilon + sum(one.epsilon for one in more), rho=found.rho + sum(one.rho for one in more),
-    )
-
-
-def _with_noise(plan: Plan, resolved: Resolved, shares: Sequence[Shares], split: Split) -> Found:
-    reach, asks = resolved.reach, resolved.asks
-    each, at = list(shares), resolved.with_keys
-    if at is not None:
-        each.insert(at, Shares(None, None))  # its share is that of the selection
-    grids = _grids(asks, reach, each, plan.source.max_rows)
-    alone = len(asks) == 1 and not reach.chosen and reach.keys == 1
-    priced: list[Priced] = []
-    keys = None
-    if reach.chosen:
-        paid = {"epsilon": split.selection_epsilon, "rho": split.selection_rho, "delta": split.selection_delta}
-        keys = selecting(reach, **paid, counted=resolved.with_keys is not None)
-    for number, (ask, own) in enumerate(zip(asks, each, strict=True)):
-        measured, count = _steps(ask, grids), ask.among or 0
-        if ask.q is not None and ask.column is not None:
-            found = candidates(ask.column, reach.keys)
-            measured, count = steps(found.grid), found.count
-        moved = reading(ask, reach, measured)
-        why = derivation(ask, reach, moved)
-        if number == resolved.with_keys and keys is not None and keys.noise is not None:
-            noise = Noise(SelectionNoise(keys.noise, reach.one), Fraction(0), Fraction(0))
-        else:
-            noise = noise_for(moved, own, split, alone=alone, candidates=count, top=ask.top)
-        priced.append(Priced(ask, measured, moved, why, noise.mechanism, noise.epsilon, noise.rho))
-    epsilon, rho, delta = split.epsilon, split.rho, split.delta
-    if keys is not None:
-        epsilon, rho, delta = epsilon + keys.epsilon, rho + keys.rho, delta + keys.delta
-    return Found(resolved, grids, tuple(priced), keys, epsilon, rho, delta)
-
-
-def _steps(ask: Ask, grids: Grids) -> Steps:
-    return Steps() if ask.on_grid is None else steps(grids[ask.on_grid])
-
-
-def _grids(asks: Sequence[Ask], reach: Reach, shares: Sequence[Shares], max_rows: int) -> Grids:
-    """One grid for each column, square and product that is summed, from a size that the noise of its readings is at
-    least: for Laplace noise l1/eps with l1 >= min(groups * max_rows, total) * most, for Gaussian noise sigma >=
-    most / sqrt(2 rho)."""
-    sizes: dict[Measured | Ask, list[Fraction]] = {}
-    groups = min(reach.groups or 1, reach.keys if reach.keys is not None else reach.groups or 1)
-    rows = groups * max_rows if reach.total is None else reach.total
-    for ask, own in zip(asks, shares, strict=True):
-        if ask.ends is None or ask.on_grid is None:
-            continue
-        lower, upper = ask.ends
-        largest = max(abs(lower), abs(upper))
-        most = (upper - lower if ask.what in CENTRED or reach.whole else largest) or largest or Fraction(1)
-        least = []
-        if own.epsilon is not None:
-            least.append(rows * most / own.epsilon)
-        if own.rho is not None:
-            least.append(max_rows * most / root_above(2 * own.rho, ten_to_figures(2 * own.rho, 15)))
-        sizes.setdefault(ask.on_grid, []).append(min(least))
-    return grids_of(asks, sizes, max_rows)

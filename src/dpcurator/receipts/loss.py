@@ -21,9 +21,10 @@ from dpcurator.mechanisms.choice.weighted_quantile import FlippedQuantile, Weigh
 from dpcurator.mechanisms.key_selection import selection_of
 from dpcurator.numbers import decimal_text
 from dpcurator.plan.stability import selection_reach
+from dpcurator.pricing.at_price import Found, priced_at
 from dpcurator.pricing.held import BETA
 from dpcurator.pricing.noise import OF_SELECTION, Mechanism, SelectionNoise
-from dpcurator.pricing.quote import Found, mechanism_json, priced_at
+from dpcurator.pricing.priced import mechanism_json
 from dpcurator.pricing.resolve import with_keys
 from dpcurator.pricing.selecting import Selecting, words
 from dpcurator.privacy import zcdp

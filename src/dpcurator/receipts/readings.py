@@ -14,7 +14,8 @@ from dpcurator.ledger import Ledger
 from dpcurator.ledger.keys import canonical
 from dpcurator.plan.facts import facts_of
 from dpcurator.pricing.held import sizes
-from dpcurator.pricing.quote import Quote, mechanism_json, price
+from dpcurator.pricing.priced import mechanism_json
+from dpcurator.pricing.quote import Quote, price
 from dpcurator.receipts.earlier_notes import earlier_notes
 from dpcurator.receipts.form import Parsed, amount_of, require
 from dpcurator.receipts.receipt import sha

@@ -18,7 +18,8 @@ from dpcurator.ledger.keys import SigningKey, canonical
 from dpcurator.plan.canonical import as_json
 from dpcurator.plan.facts import facts_of
 from dpcurator.plan.stability import Reach
-from dpcurator.pricing.quote import Quote, mechanism_json
+from dpcurator.pricing.priced import mechanism_json
+from dpcurator.pricing.quote import Quote
 from dpcurator.values import Charge, Json
 
 FORMAT: Final = "dpcurator receipt 2"

@@ -35,7 +35,8 @@ from dpcurator.pricing.held import (
     serves,
     sizes,
 )
-from dpcurator.pricing.quote import Priced, Quote, mechanism_json
+from dpcurator.pricing.priced import Priced, mechanism_json
+from dpcurator.pricing.quote import Quote
 from dpcurator.pricing.selecting import Selecting
 from dpcurator.receipts.form import amount_of
 from dpcurator.receipts.loss import law_of

@@ -24,7 +24,8 @@ from dpcurator.mechanisms.choice.weighted_quantile import WeightedQuantile
 from dpcurator.plan.core import Step, Total
 from dpcurator.plan.lower import Combination
 from dpcurator.pricing.noise import NAMES, SelectionNoise
-from dpcurator.pricing.quote import Quote, law_of
+from dpcurator.pricing.priced import law_of
+from dpcurator.pricing.quote import Quote
 from dpcurator.values import Exact
 
 Histograms = tuple[tuple[Mapping[int, int], ...], ...]  # of each, per key, what lies at each candidate
