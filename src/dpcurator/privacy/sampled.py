@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from dpcurator.errors import Refusal
 from dpcurator.numbers import rational
 from dpcurator.privacy.families import FAMILIES
-from dpcurator.privacy.families.poisson import RATE, without_rate
+from dpcurator.privacy.families.on_sample import RATE, without_rate
 
 if TYPE_CHECKING:
     from dpcurator.privacy.loss import Loss

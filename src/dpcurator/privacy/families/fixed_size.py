@@ -34,23 +34,20 @@ from dpcurator.numbers import Enclosure, decimal_text, exp_neg
 from dpcurator.numbers.arb import Ball
 from dpcurator.privacy.distribution import ZERO, Atom, Distribution
 from dpcurator.privacy.families.family import Family, FloatTails, Given, Lattice, Pair, Sample, Tails
-from dpcurator.privacy.families.poisson import (
+from dpcurator.privacy.families.on_sample import (
     RATE,
     ROUNDED,
     amplified_of,
-    delta_of,
-    forward_in_doubles,
-    mixed,
     of_all_rows,
     sampled_apart,
     sampled_attained,
     sampled_group,
     sampled_ranges,
     sampled_simplest,
-    tails_of_gaussian,
     two_atoms,
     without_rate,
 )
+from dpcurator.privacy.families.sampled_law import delta_of, forward_in_doubles, mixed, tails_of_gaussian
 from dpcurator.privacy.narrow import enclosed
 
 
