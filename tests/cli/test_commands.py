@@ -151,7 +151,7 @@ def test_quote_says_why(ready: Path, capsys: pytest.CaptureFixture[str]) -> None
     told = run(capsys, "quote", COUNT, "--epsilon", "0.1", "--no-cut").out
     assert "scaled down to 2 rows a key and 1 key" in told
     assert "all keys together by at most 2" in told
-    assert "discrete Laplace noise of scale 20, independently for each of 2 keys" in told
+    assert "discrete Laplace noise of scale 20, independently for each of 2 groups" in told
     found = run(capsys, "quote", COUNT, "--epsilon", "0.1", "--no-cut", "--json").json
     assert found["epsilon"] == "0.1"
     assert found["readings"][0]["sensitivity"] == "2"

@@ -215,8 +215,8 @@ def test_errors_of_columns_give_each_question_its_least_price(name):
 @pytest.mark.parametrize(
     ("within", "said", "cure"),
     [
-        ({"n": "5% of 900", "2:n": 50}, "'n' of question 2 has errors of two kinds", {"1:n": "5% of 900", "2:n": 50}),
-        ({"1:n": 9}, "question 2: no error is wanted of any of its columns", {"1:n": 9, "2:n": 50}),
+        ({"n": "5% of 900", "2:n": 50}, "question 2 is given errors of two kinds", {"1:n": "5% of 900", "2:n": 50}),
+        ({"1:n": 9}, "question 2: none of its columns has a wanted error", {"1:n": 9, "2:n": 50}),
         ({"x": 9}, "no question has a column 'x'", {"n": 50}),
         ({"4:n": 9}, "there is no question 4", {"n": 50}),
         ({"3:n": 9, "n": 8}, "question 3: --within: there is no single column 'n'", {"n": 50}),
@@ -228,7 +228,7 @@ def test_errors_that_fit_no_column_are_refused_and_the_cure_works(within, said, 
         made.quote_batch(TITLED, within=within)
     assert refused.value.cure
     assert made.quote_batch(TITLED, within=cure).cost > 0
-    with pytest.raises(Refusal, match="share a price"):
+    with pytest.raises(Refusal, match="has one price"):
         made.quote_batch(TITLED, within=cure, as_one=True)
 
 

@@ -31,7 +31,7 @@ def _curator(catalog: Path) -> Any:
 def _menu(curator: Any, question: str | None, asked: Asked, as_json: bool) -> None:
     """The prices of a question that was given none. A delta alone is no price."""
     if asked.delta is not None:
-        raise Refusal("--delta is no price by itself.", cure="Add --rho, --epsilon, --spend or --within.")
+        raise Refusal("--delta alone is no price.", cure="Add --rho, --epsilon, --spend or --within.")
     menu = curator.menu(
         question_text(question), assume_count=asked.assume_count, confidence=asked.confidence, cut=asked.cut,
         **asked.caps(),
@@ -92,7 +92,7 @@ def ask(
         raise Refusal("--totals is for one question, as a table or json.",
                       cure="Ask the question by itself again, with --totals and the same price: it is free.")
     if sharpen and (file is not None or rehearse or fresh or PLACE.url is not None):
-        raise Refusal("--sharpen is for one question, asked beside the data, and pays for new noise by itself.",
+        raise Refusal("--sharpen is for one question, not through a server, and pays for new noise already.",
                       cure="Leave out --file, --rehearse, --fresh and --server.")
     drawn = Drawing.of(plot, plot_column, file)
     if (remote := connected()) is not None:
@@ -239,7 +239,7 @@ def _rehearsed_batch(
 def _batch_menu(curator: Any, questions: tuple[str, ...], asked: Asked, as_json: bool) -> None:
     """The prices of a file's questions together."""
     if asked.delta is not None:
-        raise Refusal("--delta is no price by itself.", cure="Add --rho, --epsilon, --spend or --within.")
+        raise Refusal("--delta alone is no price.", cure="Add --rho, --epsilon, --spend or --within.")
     if asked.shares is not None:
         raise Refusal("--shares divides a price, and there is none.", cure="Add --rho, --epsilon or --spend.")
     menu = curator.menu_batch(

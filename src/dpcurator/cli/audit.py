@@ -127,7 +127,7 @@ def _function(target: str) -> Callable[..., Any]:
         ) from None
     found = getattr(module, name, None)
     if not callable(found) and not hasattr(found, "release"):
-        raise Refusal(f"{place} has no function {name}.", cure="Name a function of the data.")
+        raise Refusal(f"{place} has no function {name}.", cure="Name one that it has: a function of the data.")
     function: Callable[..., Any] = found  # or a mechanism, which `audit` takes as well
     return function
 

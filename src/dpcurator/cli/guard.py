@@ -56,8 +56,8 @@ def within(seconds: float) -> Iterator[None]:
         yield
     except _Endless:
         raise Refusal(
-            f"The function did not come back within {seconds:.0f} seconds.",
-            cure="Give --seconds, or a function that ends.",
+            f"The function did not return within {seconds:.0f} seconds.",
+            cure="Give more time, as in --seconds 600, or a function that returns.",
         ) from None
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)

@@ -65,9 +65,9 @@ def quote_text(quote: Quote, budget: Budget, assume_count: str | None, *, of_bat
     lines += [f"caution: {words}" for words in quote.cautions()]
     for number, (one, paid) in enumerate(zip(quote.priced, before, strict=True), 1):
         share = f"epsilon {decimal_text(one.epsilon)}" if one.epsilon else f"rho {decimal_text(one.rho)}"
-        share = "nothing, as keys are selected by it" if number - 1 == quote.with_keys else share
+        share = "nothing, as groups are selected by it" if number - 1 == quote.with_keys else share
         how = "for" if paid is None else "paid before, for"
-        lines += ["", f"reading {number} of {len(quote.priced)}, {how} {share}:"]
+        lines += ["", f"noisy query {number} of {len(quote.priced)}, {how} {share}:"]
         why = one.derivation[-1:] if one.ask.overall else one.derivation  # whatever the keys and caps
         lines += [f"  {printable(in_sql(step))}" for step in why]
         law = {
@@ -77,8 +77,8 @@ def quote_text(quote: Quote, budget: Budget, assume_count: str | None, *, of_bat
             FlippedQuantile: "permute-and-flip: e times less likely to be considered for each further rank of",
             TopCounts: "the exponential mechanism, name by name: e times less likely for each further",
         }[type(law_of(one))]
-        keys = "key" if quote.reach.chosen else f"{one.reading.coordinates} keys"
-        each = f", independently for each{' ' if quote.reach.chosen else ' of '}{keys}"
+        groups = "group" if quote.reach.chosen else f"{one.reading.coordinates} groups"
+        each = f", independently for each{' ' if quote.reach.chosen else ' of '}{groups}"
         many = (quote.reach.chosen and not one.ask.overall) or one.reading.coordinates > 1
         lines.append(f"  {law} {error_text(typical(one))}{each if many else ''}")
     return "\n".join(lines)

@@ -52,7 +52,7 @@ def require_at_a_distance(name: str) -> None:
     """Raises Refusal where a command is the steward's, beside the data."""
     if PLACE.url is not None and name not in COMMANDS:
         asked = ", ".join(COMMANDS)
-        raise Refusal(f"`{name}` is not asked of a server.", cure=f"Leave out --server. Of a server: {asked}.")
+        raise Refusal(f"`{name}` does not work through a server.", cure=f"Leave out --server. Of a server: {asked}.")
 
 
 def _read(path: Path) -> str:

@@ -229,7 +229,7 @@ def quote_batch(plans: Sequence[Plan], offer: Offer, catalog: Catalog, *, as_one
         raise Refusal(f"a batch holds 1 to {MOST} questions.", cure='Write it as in batch(["SELECT COUNT(*) ..."]).')
     if as_one and offer.price is None:
         raise Refusal(
-            "errors are promised question by question, and as one they share a price.",
+            "a batch charged as one has one price, and `within` gives each question its own.",
             cure="Leave out as_one (--as-one), or give the batch one price.",
         )
     if offer.price is None:
@@ -239,10 +239,10 @@ def quote_batch(plans: Sequence[Plan], offer: Offer, catalog: Catalog, *, as_one
         return _shared(plans, offered, catalog, offer)
     if catalog.currency != "epsilon" or not offered.delta:
         raise Refusal(
-            "a batch is accounted for jointly at one epsilon and delta, and there is no such delta to spend here."
+            "a batch that is charged as one needs a delta to spend, and there is none here."
             if catalog.currency == "epsilon"
-            else "a point of epsilon and delta says nothing in rho, in which this ledger counts.",
-            cure="Leave out as_one (--as-one); the batch is charged as its questions are.",
+            else "a batch that is charged as one costs an epsilon and a delta, and this ledger counts in rho.",
+            cure="Leave out as_one (--as-one): then the batch costs what its questions cost together.",
         )
     apart = _shared(plans, offered, catalog, offer)
     if not apart.paid:
@@ -335,7 +335,8 @@ def _by_targets(plans: Sequence[Plan], offer: Offer, catalog: Catalog) -> Batch:
                 raise in_question(at, refused) from None
             before, size = parts[digests[at - 1]], offer.parts.get(given)
             if name in targets[digests[at - 1]] and (name in before, before.get(name)) != (given in offer.parts, size):
-                raise Refusal(f"--within: {name!r} of question {at} has errors of two kinds.", cure="Give one of them.")
+                raise Refusal(f"--within: {name!r} of question {at} is given errors of two kinds, as 50 and 5%.",
+                              cure="Give one of them.")
             targets[digests[at - 1]][name] = min(error, targets[digests[at - 1]].get(name, error))
             if given in offer.parts:
                 parts[digests[at - 1]][name] = offer.parts[given]
@@ -363,7 +364,7 @@ def _at_least_price(plan: Plan, offer: Offer, catalog: Catalog) -> Quote:
     if not offer.targets and (of.asks or of.reach.chosen):
         titles = [output.title for output in plan.outputs if results(output.part)]
         raise Refusal(
-            "no error is wanted of any of its columns, so it has no price.",
+            "none of its columns has a wanted error, so no price follows.",
             cure=f"Add --within {titles[0] if titles else 'n'}=50, or give the batch one price.",
         )
     return offer.quote(plan, catalog)
@@ -409,7 +410,7 @@ def _check(batch: Batch) -> None:
     Their answers are made, and stored, at once too."""
     together = merged([quote.lowered.core for quote in batch.paid])
     if len(together) > 1 and sum(weight(one.core) for one in together) > MAX_PARTS:
-        raise Refusal("the expressions of these questions are too much for one batch.", cure="Ask them in two batches.")
+        raise Refusal("the expressions of these questions are too large together.", cure="Ask them in two batches.")
     work = [finishing(quote.plan, table_of(quote.plan, quote.catalog)) for quote in batch.asked]
     try:
         check(Finishing(sum(one.cells for one in work), sum(one.letters for one in work)))

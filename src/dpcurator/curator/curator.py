@@ -126,7 +126,7 @@ class Curator(Quoting):
         """
         if sharpen:
             if fresh or stored:
-                raise Refusal("sharpen pays for new noise by itself.", cure="Leave out `fresh` and `stored`.")
+                raise Refusal("`sharpen` pays for new noise already.", cure="Leave out `fresh` and `stored`.")
             return self._sharpened(self._whole(question, asked), request_id=request_id, analyst=analyst,
                                    asked=words_of(read(question), asked))
         own = request_id is not None or fresh  # then nothing else is asked in its place

@@ -77,7 +77,8 @@ class Paying:
         """cut: where all but the cut was paid before, that is paid too. stored: nothing is charged. every: all of its
         readings are noted, so that a mean of several releases can be made."""
         if stored and fresh and request_id is None:
-            raise Refusal("what is paid anew is not stored yet.", cure="Leave out `fresh`, or `stored`.")
+            raise Refusal("`fresh` pays for new noise, and `stored` shows what was paid before.",
+                          cure="Leave out one of them.")
         if whole.free:
             return self._public(whole)
         request = self.request(whole, request_id=request_id, analyst=analyst, asked=asked)
@@ -85,7 +86,7 @@ class Paying:
         if quote.held is not None and quote.held.all:
             return self._released_before(quote, analyst)
         if stored and self.ledger.stored(request) is None:
-            raise Refusal("this answer is not stored for the data in force, and nothing is to be paid.",
+            raise Refusal("this answer is not stored for the data in force, and `stored` pays for no other.",
                           cure="Ask without `stored`, at its price.")
         if quote.held is not None:
             shared = canonical_text(quote.held.as_json())
@@ -135,7 +136,8 @@ class Paying:
         if not self.entropy.releasable:
             raise Misconfigured("this curator's entropy is for tests: its answers must not be released.")
         if not room_for(ROOM):
-            raise Refusal("this was called from too deep a stack of calls.", cure="Ask from nearer the top.")
+            raise Refusal("this was called from too many functions inside one another.",
+                          cure="Call it from fewer: answering may need several hundred calls more.")
         charged, began = self.ledger.charge(asked, fresh=fresh), time.monotonic()
         if isinstance(charged, Stored):
             return charged.answer, charged.charge, True

@@ -170,7 +170,8 @@ class Quoting(Paying):
         syntax = read(question)
         given = said_by(syntax, asked)
         if given.get("within"):
-            raise Refusal("bars under several caps need one price.", cure='Give epsilon="0.1" or spend="5%".')
+            raise Refusal("`caps` compares error bars at one price, and `within` asks for a price.",
+                          cure='Give epsilon="0.1" or spend="5%".')
         offer = offer_of(self.catalog, given)
         plan = bind(capped(syntax, asked), self.catalog, AGGREGATES)
         own = offer.quote(self._cut_told(plan, asked), self.catalog)
@@ -272,7 +273,7 @@ class Quoting(Paying):
         except Exception:  # a plan that is no plan can fail anywhere; no data has been looked at
             own = None
         if own is None or own != quote:
-            raise Refusal("this is not a quote of this curator.", cure="Ask for one with `quote`.")
+            raise Refusal("this quote was not made by this curator, or was changed.", cure="Ask for one with `quote`.")
         if not own.free:
             check_core(own.lowered.core)
         return own

@@ -118,16 +118,7 @@ class Scene:
 
     def columns(self, parts: Sequence[Syntax], inside: str) -> list[int]:
         """The numbers of these expressions among the columns; what is none yet is computed. Raises Refusal."""
-        reader, found, made, size = self.reader(inside), list[int](), list[Made](), len(self.table.columns)
-        for part in parts:
-            typed = reader.value(part)
-            if isinstance(typed.part, Field) and typed.type == self.table.columns[typed.part.index].type:
-                found.append(typed.part.index)
-                continue
-            column = made_column(typed, self.words(part))
-            if column not in made:
-                made.append(column)
-            found.append(size + made.index(column))
+        found, made = numbered(parts, self.reader(inside), self.table, self.words)
         if made:
             self.relation = Computed(self.relation, tuple(made))
             check_size(self.relation)
@@ -229,20 +220,28 @@ class PublicRows:
     def columns(self, parts: Sequence[Syntax], inside: str) -> tuple[list[int], list[Made]]:
         """The numbers of these expressions among its columns and, after them, those that are computed; these. Raises
         Refusal."""
-        reader, found, made, size = self.reader(inside), list[int](), list[Made](), len(self.table.columns)
-        for part in parts:
-            typed = reader.value(part)
-            if isinstance(typed.part, Field) and typed.type == self.table.columns[typed.part.index].type:
-                found.append(typed.part.index)
-                continue
-            column = made_column(typed, called(part))
-            if column not in made:
-                made.append(column)
-            found.append(size + made.index(column))
-        return found, made
+        return numbered(parts, self.reader(inside), self.table, called)
 
     def condition(self, parts: Sequence[Syntax]) -> Predicate | None:
         return self.reader("WHERE").predicate(chain("AND", list(parts))) if parts else None
+
+
+def numbered(
+    parts: Sequence[Syntax], reader: Reader, table: Table, worded: Callable[[Syntax], str]
+) -> tuple[list[int], list[Made]]:
+    """The numbers of these expressions among a table's columns and, after them, those that are computed; these. worded:
+    what a computed one is called. Raises Refusal."""
+    found, made = list[int](), list[Made]()
+    for part in parts:
+        typed = reader.value(part)
+        if isinstance(typed.part, Field) and typed.type == table.columns[typed.part.index].type:
+            found.append(typed.part.index)
+            continue
+        column = made_column(typed, worded(part))
+        if column not in made:
+            made.append(column)
+        found.append(len(table.columns) + made.index(column))
+    return found, made
 
 
 def one_type(
