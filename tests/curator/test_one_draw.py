@@ -208,6 +208,6 @@ def test_d5_the_quote_says_so():
 
     curator = dp.rehearsing(declared())
     quote = curator.quote(PEOPLE, epsilon=2, delta="1e-3")
-    assert "for nothing, as groups are selected by it" in quote_text(quote, curator.budget(), None)
+    assert "for nothing, as groups are selected by it" in quote_text(quote, curator.budget())
     (bar,) = quote.as_json()["error_bars"]
     assert math.isclose(bar["error"], float(quote.selecting.rule.noise.error(F(1, 40))) + 0.5)

@@ -9,9 +9,13 @@ import pytest
 from questions import CATALOG, VISITS, catalog_with, with_column
 
 from dpcurator.aggregates import AGGREGATES
+from dpcurator.curator.batching import batch_menu, quote_batch
 from dpcurator.fronts.sql import parse
 from dpcurator.plan.bind import bind
+from dpcurator.pricing.bars import bars
 from dpcurator.pricing.cautions import MOST
+from dpcurator.pricing.menu import menu
+from dpcurator.pricing.offers import batch_offer_of, offer_of
 from dpcurator.pricing.quote import price
 
 FEW = catalog_with(replace(VISITS, expected_units=300, max_total=1))
@@ -49,6 +53,23 @@ def test_d7_a_bar_wider_than_an_average_group_is_told():
     assert quoted("SELECT city, COUNT(*) AS n FROM visits GROUP BY city", FEW).cautions() == ()
     assert quoted("SELECT COUNT(*) AS n FROM visits", FEW, "0.01").cautions() == ()
     assert quoted("SELECT city, COUNT(*) AS n FROM visits GROUP BY city", CATALOG, "0.01").cautions() == ()
+
+
+def test_one_number_of_rows_stands_behind_every_bar_of_an_average():
+    """What the analyst assumes, else what the catalog says to expect, else 10,000: in a menu, of one question and of a
+    batch, in a quote, its JSON and its cautions."""
+    plan = bind(parse("SELECT city, AVG(age) AS a FROM visits GROUP BY city"), FEW, AGGREGATES)
+    for asked, rows in ({}, 100), ({"assume_count": 5000}, 5000):
+        quote = offer_of(FEW, {"epsilon": "0.2", **asked}).quote(plan, FEW)
+        assert bars(quote)[0].rows == rows == quote.as_json()["error_bars"][0]["group_of"]
+        assert f"in a group of {rows:,} rows" in str(quote)
+        own, several = menu(plan, FEW, Fraction(4), rows=asked.get("assume_count")), batch_menu(
+            [plan], FEW, Fraction(4), rows=asked.get("assume_count"))
+        assert {bar.rows for one in (own, several) for offer in one.offers for bar in offer.bars} == {rows}
+        assert own.offers[2].bars == bars(quote)
+        batch = quote_batch([plan], batch_offer_of(FEW, {"epsilon": "0.2", **asked}), FEW)
+        assert bars(batch.paid[0]) == bars(quote)
+    assert bars(quoted("SELECT AVG(age) AS a FROM visits"))[0].rows == 10_000
 
 
 def test_d4_a_question_of_no_group_at_all_is_free_and_says_why():

@@ -320,7 +320,7 @@ def quote(
     else:
         from dpcurator.cli.layout import quote_text
 
-        show(quote_text(found, curator.budget(), asked.assume_count))
+        show(quote_text(found, curator.budget()))
 
 
 def _quote_batch(curator: Any, questions: tuple[str, ...], asked: Asked, as_json: bool, *, as_one: bool) -> None:
@@ -333,7 +333,7 @@ def _quote_batch(curator: Any, questions: tuple[str, ...], asked: Asked, as_json
     if as_json:
         show_json(batch.as_json())
         return
-    show(batch_quote_text(questions, batch, curator.budget(), as_one=as_one, assume_count=asked.assume_count))
+    show(batch_quote_text(questions, batch, curator.budget(), as_one=as_one))
 
 
 @command(name="explain", epilog='Example: dpcurator explain "SELECT city, COUNT(*) AS n FROM visits GROUP BY city"')
@@ -359,7 +359,7 @@ def explain(
         sql, values = engine_query(found)
         show_json(found.as_json() | {"engine": {"sql": sql, "parameters": values}})
     else:
-        show(explain_text(found, quote_text(found, curator.budget(), asked.assume_count)))
+        show(explain_text(found, quote_text(found, curator.budget())))
 
 
 @command(name="budget", epilog="Example: dpcurator budget")

@@ -54,13 +54,12 @@ def _foot(answers: Sequence[Answer]) -> str:
     return f"spent {amount} {left}   receipt{'s' if len(names) > 1 else ''} {' to '.join(names)}   {again}"
 
 
-def batch_quote_text(questions: Sequence[str], batch: Any, budget: Budget, *, as_one: bool = False,
-                     assume_count: str | None = None) -> str:
+def batch_quote_text(questions: Sequence[str], batch: Any, budget: Budget, *, as_one: bool = False) -> str:
     """The price of all, whether it can be paid, and what each question gets for its share. batch: a `Batch`."""
     parts = [
         "\n".join([
             _asked(at + 1, question), *([printable(f"planned as {words}")] if (words := batch.planned(at)) else []),
-            quote_text(quote, budget, assume_count, of_batch=True, paid_apart=batch.payer(at) is not None),
+            quote_text(quote, budget, of_batch=True, paid_apart=batch.payer(at) is not None),
         ])
         for at, (question, quote) in enumerate(zip(questions, batch.asked, strict=True))
     ]

@@ -11,12 +11,11 @@ from dpcurator.ledger.history import Entry
 from dpcurator.mechanisms import DiscreteGaussian, DiscreteLaplace
 from dpcurator.mechanisms.choice.top_counts import TopCounts
 from dpcurator.mechanisms.choice.weighted_quantile import FlippedQuantile, WeightedQuantile
-from dpcurator.numbers import decimal_text, whole
+from dpcurator.numbers import decimal_text
 from dpcurator.numbers.display import error_text
 from dpcurator.numbers.text_table import printable, table_text
 from dpcurator.plan.shown_name import in_sql
 from dpcurator.pricing.bars import bars, describe
-from dpcurator.pricing.menu import ROWS
 from dpcurator.pricing.priced import law_of, typical
 from dpcurator.pricing.quote import Quote
 from dpcurator.values import Budget
@@ -39,8 +38,7 @@ def priced_text(quote: Any, budget: Budget) -> list[str]:
     return [price, f"       delta {decimal_text(quote.delta)} of {decimal_text(budget.delta)} ({left})"]
 
 
-def quote_text(quote: Quote, budget: Budget, assume_count: str | None, *, of_batch: bool = False,
-               paid_apart: bool = False) -> str:
+def quote_text(quote: Quote, budget: Budget, *, of_batch: bool = False, paid_apart: bool = False) -> str:
     """Price, error bars, and for each paid reading why its noise is what it is. of_batch: at its share of the price.
     paid_apart: another question of the batch pays all of it."""
     if quote.free:
@@ -52,10 +50,8 @@ def quote_text(quote: Quote, budget: Budget, assume_count: str | None, *, of_bat
     before = (None,) * len(quote.priced) if quote.held is None else quote.held.readings
     if quote.held is not None:
         lines.insert(-1, f"       {quote.paid_before()}")
-    rows = ROWS if assume_count is None else whole(assume_count, name="assume_count", least=1)
-    found = bars(quote, rows)
     lines.append(f"error bars, with {decimal_text(quote.confidence * 100)} % confidence for each value:")
-    lines += [f"  {printable(bar.title)}: {describe(bar)}" for bar in found]
+    lines += [f"  {printable(bar.title)}: {describe(bar)}" for bar in bars(quote)]
     lines += [] if quote.cut is None else [f"  {printable(str(quote.cut))}"]
     lines += [] if quote.named is None else [printable(quote.named)]
     lines += [printable(words) for words in quote.assumed]

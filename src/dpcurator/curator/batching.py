@@ -44,7 +44,7 @@ from dpcurator.pricing.held import HeldReading, cutless
 from dpcurator.pricing.held import due as due_of
 from dpcurator.pricing.joint_guarantee import Point, point_of
 from dpcurator.pricing.menu import SHARES, Menu, MenuRow, titled
-from dpcurator.pricing.offers import Offer, expected_rows
+from dpcurator.pricing.offers import Offer
 from dpcurator.pricing.prices import Price, amount_of, share_of
 from dpcurator.pricing.quote import CONFIDENCE, Quote, for_bars, price
 from dpcurator.pricing.resolve import resolve
@@ -303,7 +303,7 @@ def _checked(
         at = whole[payer].price
         if name != payer and at is not None:
             again = price(whole[name].plan, at, catalog, confidence=offer.confidence)
-            whole[name] = replace(again, assumed=whole[name].assumed)
+            whole[name] = replace(again, assumed=whole[name].assumed, rows=whole[name].rows)
     names = tuple(name for name, payer in payers.items() if name == payer)
     places = tuple(names.index(name) if name in names else None for name in digests)
     pays = tuple(names.index(payers[name]) if payers.get(name, name) != name else None for name in digests)
@@ -351,7 +351,7 @@ def _by_targets(plans: Sequence[Plan], offer: Offer, catalog: Catalog) -> Batch:
         dearest = max((whole[name] for name in payers if payers[name] == payer), key=lambda one: one.cost)
         if dearest.price is not None and dearest is not whole[payer]:
             again = price(whole[payer].plan, dearest.price, catalog, confidence=offer.confidence)
-            whole[payer] = replace(again, assumed=whole[payer].assumed)
+            whole[payer] = replace(again, assumed=whole[payer].assumed, rows=whole[payer].rows)
     return _checked(digests, whole, payers, catalog, offer)
 
 
@@ -390,7 +390,7 @@ def batch_menu(
             told = tuple(
                 replace(bar, title=f"{at}: {bar.title}")
                 for at, quote in enumerate(shown, 1)
-                for bar in bars(quote, rows or expected_rows(quote.plan, catalog))
+                for bar in bars(quote, rows)
             )
             offers.append(MenuRow(percent, catalog.budget * percent / 100, delta, remaining - cost, told))
     return Menu(tuple(offers), catalog.budget, remaining, confidence, catalog.currency)

@@ -37,7 +37,6 @@ from dpcurator.pricing.offers import (
     batch_offer_of,
     capped,
     cut_wanted,
-    expected_rows,
     level_of,
     offer_of,
     rows_of,
@@ -154,11 +153,10 @@ class Quoting(Paying):
         plan = self._bound(read(question), {
             "max_total": max_total, "max_rows": max_rows, "max_groups": max_groups, "min_units": min_units, "cut": cut,
         })
-        rows = rows_of(assume_count) or expected_rows(plan, self.catalog)
         budget = self.budget()
         return menu(
-            plan, self.catalog, budget.remaining, rows=rows, confidence=level_of(confidence),
-            remaining_delta=budget.remaining_delta, assumed=rows_of(assume_count),
+            plan, self.catalog, budget.remaining, rows=rows_of(assume_count), confidence=level_of(confidence),
+            remaining_delta=budget.remaining_delta,
         )
 
     @takes(Asking)
@@ -183,7 +181,7 @@ class Quoting(Paying):
             other, of = resolved_with_cut(other) if cut else (other, resolve(other))
             return offer.under(other, of, own)
 
-        return caps_menu(own, quoted, offer.rows or expected_rows(plan, self.catalog))
+        return caps_menu(own, quoted, offer.rows)
 
     @takes(SeveralAsking)
     def quote_batch(

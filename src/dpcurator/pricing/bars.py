@@ -11,18 +11,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from dpcurator.numbers.display import nearest_double
 from dpcurator.numbers.readable import readable
 from dpcurator.plan.most_common import names_of, sorted_by_counts
-from dpcurator.plan.nodes import Apply, Given, Key, Output, Post, Result
+from dpcurator.plan.nodes import Apply, Given, Key, Output, Plan, Post, Result
+from dpcurator.plan.relation_facts import rows_known
 from dpcurator.plan.sets import most_added
 from dpcurator.pricing.resolve import PricedCall, Resolved
 
 if TYPE_CHECKING:
+    from dpcurator.catalog.model import Catalog
     from dpcurator.pricing.priced import Priced
     from dpcurator.pricing.quote import Quote
+
+
+ROWS: Final = 10_000  # of a group, where neither the catalog nor the analyst says how many
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +50,16 @@ class Bar:
         return told if self.rank is None else told | {"rank": nearest_double(self.rank), "rank_exact": str(self.rank)}
 
 
-def bars(quote: Quote, rows: int = 10_000) -> tuple[Bar, ...]:
-    """One bar per column of the answer that is not a key."""
-    return tuple(bar(quote, output, rows) for output in quote.plan.outputs
+def expected_rows(plan: Plan, catalog: Catalog) -> int:
+    """A public guess of the rows of a group, for averages; ROWS where the catalog says none."""
+    return rows_known(plan, catalog) or ROWS
+
+
+def bars(quote: Quote, rows: int | None = None) -> tuple[Bar, ...]:
+    """One bar per column of the answer that is not a key. rows: of a group, for averages; None: as the quote's analyst
+    assumed, or else as the catalog says to expect."""
+    of = rows or quote.rows or expected_rows(quote.plan, quote.catalog)
+    return tuple(bar(quote, output, of) for output in quote.plan.outputs
                  if results(output.part) or _is_name(quote, output))
 
 

@@ -62,7 +62,7 @@ class CapsMenu:
         return pre_html(str(self))
 
 
-def caps_menu(own: Quote, quoted: Callable[[Caps], Quote], rows: int) -> CapsMenu:
+def caps_menu(own: Quote, quoted: Callable[[Caps], Quote], rows: int | None) -> CapsMenu:
     """own: the quote of a question under its own caps. quoted: the same under others, for its error bars. rows: of a
     group, for averages."""
     found = [CapsRow(None, bars(own, rows))]

@@ -50,7 +50,7 @@ def best_shared(
 ) -> Quote:
     """The plan at this price, shared so. rows: of a group, where assumed. Raises Refusal."""
     goals = goals_of(plan, offered, rows=rows or rows_known(plan, catalog), weights=weights)
-    return price(plan, replace(offered, goals=goals), catalog, confidence=confidence)
+    return replace(price(plan, replace(offered, goals=goals), catalog, confidence=confidence), rows=rows)
 
 
 def shared_bars(first: Quote, offered: Price, *, rows: int | None = None, of: Resolved | None = None) -> Quote:

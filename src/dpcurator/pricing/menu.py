@@ -21,14 +21,13 @@ from dpcurator.numbers import decimal_text
 from dpcurator.numbers.readable import readable
 from dpcurator.plan.nodes import Plan, Result
 from dpcurator.plan.relation_facts import rows_known
-from dpcurator.pricing.bars import Bar, bars, describe, results
+from dpcurator.pricing.bars import Bar, bars, describe, expected_rows, results
 from dpcurator.pricing.goals import goals_of, shared_bars
 from dpcurator.pricing.prices import Price, amount_of, share_of
 from dpcurator.pricing.quote import CONFIDENCE, Quote, for_bars, price, resolved_of
 from dpcurator.values import Currency
 
 SHARES: Final = (1, 2, 5, 10, 20, 50, 100)  # percent of the whole budget
-ROWS: Final = 10_000  # the group size averages are quoted for, unless the catalog or the analyst names one
 _HIGHEST: Final = 30  # an amount of 10**30 or more is no price
 _NUMBERS: Final = 900 * (_HIGHEST + 12)  # of amounts of three figures, from 10**-12 on
 _LOOKS: Final = 12  # at bars, before the rest is looked for by halves
@@ -142,19 +141,18 @@ def menu(
     catalog: Catalog,
     remaining: Fraction,
     *,
-    rows: int = ROWS,
+    rows: int | None = None,
     confidence: Fraction = CONFIDENCE,
     remaining_delta: Fraction | None = None,
-    assumed: int | None = None,
 ) -> Menu:
     """The offers that the remaining budget still allows. remaining_delta: Fraction; None for all of the ledger's.
-    rows: of a group, for averages; assumed: where the analyst names them, for the split of the price too."""
+    rows: of a group, for averages, where the analyst names them."""
     offers: list[MenuRow] = []
     first = price(plan, catalog.budget, catalog, confidence=confidence)
     delta_left = catalog.delta if remaining_delta is None else remaining_delta
     for percent in SHARES:
         offered = share_of(catalog, Fraction(percent, 100))
-        quote = shared_bars(first, offered, rows=assumed)
+        quote = shared_bars(first, offered, rows=rows)
         if quote.cost <= remaining and quote.delta <= delta_left:
             amount = catalog.budget * percent / 100
             left, shown = remaining - quote.cost, sizes_of(quote)
@@ -193,7 +191,7 @@ def price_for(
                    for title, error in relative.items()}
         assumed = tuple(_assumed(first, title, error, wanted[title], rows, given=title in sizes)
                         for title, error in relative.items())
-    _answerable(bars(first, rows or ROWS), wanted, rows)
+    _answerable(bars(first, rows), wanted, rows)
     def split(amount: Fraction, near: Mapping[int, Fraction] | None = None) -> tuple[Fraction, ...]:
         return goals_of(
             plan, at(amount), rows=rows, targets=wanted, near=near, confidence=confidence, of=resolved_of(first)
@@ -203,7 +201,7 @@ def price_for(
         """The least amount at which this split meets the targets."""
 
         def missed(amount: Fraction) -> Fraction:
-            found = {bar.title: bar for bar in bars(for_bars(first, replace(at(amount), goals=goals)), rows or ROWS)}
+            found = {bar.title: bar for bar in bars(for_bars(first, replace(at(amount), goals=goals)), rows)}
             return max((found[title].error or Fraction(0)) / error for title, error in wanted.items())
 
         amount = least_amount(missed, catalog.budget, power=2 if catalog.currency == "rho" else 1)
@@ -214,7 +212,8 @@ def price_for(
     again = split(amount, {place: one.error(1 - confidence) for place, one in enumerate(quote.priced)})
     if again != goals:  # the noise at that amount is another, or an average's bar not in proportion to its readings'
         goals, amount = min((goals, amount), (again, found_at(again)[0]), key=lambda one: one[1])
-    return replace(price(plan, replace(at(amount), goals=goals), catalog, confidence=confidence), assumed=assumed)
+    found = price(plan, replace(at(amount), goals=goals), catalog, confidence=confidence)
+    return replace(found, assumed=assumed, rows=rows)
 
 
 def _size_of(first: Quote, title: str, error: Fraction, given: Fraction | None, rows: int | None) -> Fraction:
@@ -264,7 +263,7 @@ def _assumed(first: Quote, title: str, error: Fraction, wanted: Fraction, rows: 
     if given:
         return f"{within} if it is {decimal_text(wanted / error)} or more, up or down, as you assume"
     function, _ = _counted(first, title)
-    size = rows or rows_known(first.plan, first.catalog) or ROWS
+    size = rows or expected_rows(first.plan, first.catalog)
     whose = "as you assume" if rows is not None else "as the catalog says to expect"
     bounds = "" if function == "COUNT" else ", and by its bounds"
     if function == "AVG" and rows is None:

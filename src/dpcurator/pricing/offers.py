@@ -21,7 +21,7 @@ from dpcurator.numbers.rational import Spelled, between_0_and_1, from_0_below_1
 from dpcurator.plan.nodes import Plan
 from dpcurator.plan.relation_facts import rows_known
 from dpcurator.pricing.goals import best_shared, goals_of
-from dpcurator.pricing.menu import ROWS, price_for, titled
+from dpcurator.pricing.menu import price_for, titled
 from dpcurator.pricing.prices import Price, epsilon_of, rho_of, share_of
 from dpcurator.pricing.quote import CONFIDENCE, Quote, for_bars
 from dpcurator.pricing.resolve import Resolved
@@ -267,8 +267,3 @@ def level_of(confidence: object) -> Fraction:
         meant = f"Write it as {decimal_text(share)}." if share < 1 else "Write it as in 0.95."
         raise Refusal("confidence is a number below 1, not a percentage.", cure=meant)
     return between_0_and_1(confidence, name="confidence", like="0.95")
-
-
-def expected_rows(plan: Plan, catalog: Catalog) -> int:
-    """A public guess of the rows of a group, for averages; ROWS where the catalog says none."""
-    return rows_known(plan, catalog) or ROWS

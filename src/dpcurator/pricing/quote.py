@@ -21,7 +21,6 @@ from dpcurator.numbers.text_table import pre_html, printable
 from dpcurator.plan.canonical import as_json, digest
 from dpcurator.plan.lower import Lowered, lower
 from dpcurator.plan.nodes import Plan
-from dpcurator.plan.relation_facts import rows_known
 from dpcurator.plan.stability import Reach
 from dpcurator.pricing.at_price import Found, priced_at
 from dpcurator.pricing.bars import bars, describe, told_of_names
@@ -74,6 +73,7 @@ class Quote:
     selecting: Selecting | None = None
     held: Held | None = None  # what of it the ledger holds already: then the amounts are those of the rest
     assumed: tuple[str, ...] = field(default=(), compare=False)  # in words, what the targets rest on
+    rows: int | None = field(default=None, compare=False)  # of a group, for averages, as the analyst assumes
 
     def __repr__(self) -> str:
         if self.free:
@@ -102,11 +102,9 @@ class Quote:
 
         if self.free:
             return cautions(self.plan, self.catalog, None, ())
-        titles = counted(self.plan)
-        counts = [(bar.title, describe(bar), bar.error) for bar in bars(self)
+        titles, means, found = counted(self.plan), averaged(self.plan), bars(self)
+        counts = [(bar.title, describe(bar), bar.error) for bar in found
                   if bar.title in titles and bar.error is not None and bar.rows is None]
-        means, rows = averaged(self.plan), rows_known(self.plan, self.catalog)
-        found = bars(self, rows or 10_000) if means else ()
         averages = [(bar.title, describe(bar), bar.error) for bar in found if bar.title in means and bar.error]
         return cautions(self.plan, self.catalog, self.selecting, counts, averages)
 
