@@ -173,3 +173,17 @@ def test_what_looks_at_both_sides_is_joined_first() -> None:
         (Scan(replace(relation, source=Groups(STORED, 1, (Folded("rows"), Folded("least", 2)))), columns), *rest),
     ]
     assert [joined_on_unit(check_core(core)) for core in others] == [None] * len(others)
+
+
+def test_nothing_is_added_up_before_it_meets_several_rows_of_a_public_table() -> None:
+    """2**28 rows of a unit that meet 2**21 public rows each would count as more than the 2**48 that `limits.py` takes
+    for the most. Joined row by row they are gone through one by one; of a public table that is unique there each row
+    meets one, and they may be added up before."""
+    columns = (Source("c0", "text"), Source("c2", "integer"), Source("c4", "integer"))
+    rest = (Owner(0), Listed((2,), ((1,),)), Measure((Grid(1, "integer", 0, 9, 0, 9, 0),)), PerUnit(),
+            ScaleDown(3, 3, ONE), Total((Sum("values", 0),)))
+    public = Stored("t1", OTHERS, None)
+    unique, above = Groups(public, 1, (Folded("least", 1),)), Compare(">", Field(1, "integer"), Constant(0, "integer"))
+    for other, early in ((public, False), (unique, True), (Only(public, above), False), (Groups(public, 2, ()), False)):
+        core: CorePlan = (Scan(Match(STORED, other, (0,), (0,), False), columns), *rest)
+        assert (joined_on_unit(check_core(core)) is not None) == early

@@ -1,7 +1,8 @@
 """What a core plan must satisfy before an engine touches data, and why no integer can then pass 127 bits.
 
 `check_core` looks at the plan alone (public facts), so what it raises is a Refusal. Both engines call it first; so they
-refuse the same plans, and on every other plan and every table they are total. With N rows, N <= 2**48, and
+refuse the same plans, and on every other plan and every table they are total. With N rows, those of joins
+included, N <= 2**48, and
 
     W = upper - lower,  m = max_rows <= 2**20,  T = max_total < 2**46,  one <= 2**16,  K = number of keys <= 2**26:
 
@@ -70,7 +71,7 @@ from dpcurator.plan.core import (
 from dpcurator.plan.core_relations import expressions_of as of_relation
 from dpcurator.plan.core_relations import walk
 
-MAX_TABLE_ROWS: Final = 2**48  # a promise of `refresh`, not checked here: it is not a fact of the plan
+MAX_TABLE_ROWS: Final = 2**48  # that are gone through one by one, which takes days: no fact of the plan
 MAX_ROWS: Final = 2**20
 MAX_KEYS: Final = 2**26
 MAX_TOTAL: Final = 2**46  # the most that max_rows in each of so many keys come to

@@ -37,7 +37,7 @@ from dpcurator.engines.limits import MAX_RANGE, MAX_TABLE_ROWS, Parts, check_cor
 from dpcurator.language.rows import fields
 from dpcurator.numbers.rational import INT64
 from dpcurator.plan.core import Chosen, CorePlan, Grid, Histogram, Listed, Product, key_bytes
-from dpcurator.plan.core_relations import Match, columns_of, distinct_columns
+from dpcurator.plan.core_relations import Match, Stored, columns_of, distinct_columns, walk
 from dpcurator.values import Exact
 
 _ONCE = ("spread",)  # it numbers units, so whoever reads it must read the same
@@ -158,16 +158,27 @@ def query(
 
 def joined_on_unit(parts: Parts) -> Match | None:
     """The join by the unit alone whose left side has all that is measured, and whose right side has all that is grouped
-    by: its rows may be added up by the unit before they are joined."""
+    by: its rows may be added up by the unit before they are joined. Not on a public table with several rows of a unit:
+    c and S would be multiplied by their number, past the rows that `limits.py` counts on."""
     node = parts.scan.table
     if not isinstance(node, Match) or parts.owner is None or parts.predicate is not None:
         return None
     if parts.distinct or parts.histograms or distinct_columns(node.source) == frozenset(node.on):
         return None
+    if _fans_out(node):
+        return None
     left, right = sides(parts, node)
     measured = {grid.column for grid in parts.grids}
     fits = measured <= left and set(parts.keys.columns) <= right and len(left) + len(right) == len(parts.kinds)
     return node if fits and node.on == (_column_of(parts, parts.owner),) else None
+
+
+def _fans_out(node: Match) -> bool:
+    """Whether a unit's rows may meet several each: in a public relation that is not unique there. One of units' own
+    rows has one of a unit at most, as `plan/bind_joins.py` sees to."""
+    private = any(one.unit is not None for one in walk(node.other) if isinstance(one, Stored))
+    found = distinct_columns(node.other)
+    return not private and (found is None or not found <= set(node.other_on))
 
 
 def _column_of(parts: Parts, column: int) -> int:
