@@ -15,6 +15,7 @@ from questions import CATALOG, VISITS, catalog_with, with_column
 from dpcurator.engines.reference import Reference
 from dpcurator.errors import Refusal
 from dpcurator.plan.identity import rows_and_keys
+from dpcurator.pricing.bars import bars
 from dpcurator.pricing.quote import price
 from dpcurator.receipts.verification import verify
 from dpcurator.standalone.verify import steps
@@ -240,6 +241,35 @@ def test_questions_of_the_same_readings_in_other_words_are_paid_once():
     assert made.budget().spent == F(3, 10)
     assert other.rows[0][1] / 2 == pytest.approx(min(row[1] for row in one.rows), abs=0.5)  # counts are shown whole
     assert verify(json_of(other.receipt), catalog=made.catalog, ledger=made.ledger).holds
+
+
+@pytest.mark.parametrize(("name", "cut", "price"), [
+    ("pure", True, {"epsilon": "0.3"}), ("approximate", True, {"spend": "10%", "assume_count": 500}),
+    ("rho", False, {"rho": "0.01"}), ("pure", False, {"within": {"1:n": 600, "2:s": 60000, "3:c": 10**7}}),
+])
+def test_the_same_noisy_queries_in_another_order_are_paid_once(name, cut, price):
+    made = curator(CATALOGS[name], cut=cut)
+    asked = [f"SELECT ward, {what} FROM visits GROUP BY ward" for what in (
+        "COUNT(*) AS n, SUM(age) AS s, SUM(cost) AS c", "SUM(cost) AS c, COUNT(*) AS n, SUM(age) AS s",
+        "SUM(age) AS s, SUM(cost) AS c, COUNT(*) AS n")]
+    batch = made.quote_batch(asked, **price)
+    assert (len(batch.paid), batch.payers) == (1, (None, 0, 0))
+    assert {bar.title: bar.error for bar in bars(batch.asked[0])} == {
+        bar.title: bar.error for bar in bars(batch.asked[1])}
+    assert [str(row.bars) for row in made.menu_batch(asked).offers]
+    answers = made.batch(asked, **price)
+    assert made.budget().spent == batch.cost
+    for title in ("n", "s", "c"):
+        assert answers[0][title] == answers[1][title] == answers[2][title]
+        assert answers[0].error(title) == answers[1].error(title)
+    receipts = [json_of(answer.receipt) for answer in answers]
+    for answer, receipt in zip(answers, receipts, strict=True):
+        told = verify(receipt, catalog=made.catalog, ledger=made.ledger, answer=json_of(answer.core_json()))
+        assert told.holds, str(told)
+        assert [one for one in steps(receipt, beside=receipts) if not one[1]] == []
+    assert made.quote_batch(list(reversed(asked))[:2], **price).cost == 0 if "within" not in price else True
+    assert [one.rows for one in made.batch(asked, **price)] == [one.rows for one in answers]
+    assert made.budget().spent == batch.cost
 
 
 @pytest.mark.parametrize("alike", [

@@ -33,21 +33,21 @@ from dpcurator.numbers import decimal_text
 from dpcurator.numbers.text_table import pre_html
 from dpcurator.plan.canonical import digest
 from dpcurator.plan.facts import facts_of
-from dpcurator.plan.identity import read_alike
+from dpcurator.plan.identity import places_alike, read_alike
 from dpcurator.plan.limits import Finishing, check, finishing
 from dpcurator.plan.merge import merged
-from dpcurator.plan.nodes import Plan
+from dpcurator.plan.nodes import Ask, Plan
 from dpcurator.plan.relation_facts import table_of
 from dpcurator.pricing.bars import bars, results
 from dpcurator.pricing.goals import best_shared, shared_bars
-from dpcurator.pricing.held import HeldReading, cutless
+from dpcurator.pricing.held import HeldReading, cutless, serves
 from dpcurator.pricing.held import due as due_of
 from dpcurator.pricing.joint_guarantee import Point, point_of
 from dpcurator.pricing.menu import SHARES, Menu, MenuRow, titled
 from dpcurator.pricing.offers import Offer
 from dpcurator.pricing.prices import Price, amount_of, share_of
 from dpcurator.pricing.quote import CONFIDENCE, Quote, for_bars, price
-from dpcurator.pricing.resolve import resolve
+from dpcurator.pricing.resolve import Each, resolve
 from dpcurator.receipts.loss import losses_of
 from dpcurator.receipts.receipt import batch_digest
 from dpcurator.release.notes import of_one_group
@@ -203,15 +203,33 @@ def without(batch: Batch, due: Sequence[Quote]) -> Batch:
         payer = batch.payer(at) if place is None else place
         paid = None if payer is None else before[payer]
         if paid is not None and paid.held is not None:
-            asked[at] = paid if place is not None else _as_paid(asked[at], paid.held.readings)
+            asked[at] = paid if place is not None else _as_paid(asked[at], paid, paid.held.readings)
     return replace(batch, asked=tuple(asked), before=before)
 
 
-def _as_paid(quote: Quote, held: Sequence[HeldReading | None]) -> Quote:
+def _as_paid(quote: Quote, payer: Quote, held: Sequence[HeldReading | None]) -> Quote:
     """The quote of a question whose noisy queries are those of another that pays them, with what of that is stored.
 
     The stored numbers are in that one's order of keys: they are shown by none, and found again for the answer."""
-    return due_of(quote if len(held) == len(quote.priced) else cutless(quote), held)
+    own = quote if len(held) == len(quote.priced) else cutless(quote)
+    return due_of(own, in_its_order(own, payer, held))
+
+
+def in_its_order(quote: Quote, payer: Quote, each: Sequence[Each]) -> list[Each]:
+    """What there is for each noisy query of the payer, in the order in which a question that shares them names them."""
+    return [each[place] for place in places_alike(_asks(quote), _asks(payer)[: len(each)])]
+
+
+def _asks(quote: Quote) -> list[Ask]:
+    return [one.ask for one in quote.priced]
+
+
+def _price_of(payer: Quote, quote: Quote) -> Price | None:
+    """What the payer's noisy queries are paid with, as said of a question that shares them."""
+    if payer.price is None or not payer.price.goals:
+        return payer.price
+    own, its = ([ask for ask in _asks(one) if not ask.overall] for one in (quote, payer))
+    return replace(payer.price, goals=tuple(payer.price.goals[place] for place in places_alike(own, its)))
 
 
 def point_json(point: Point) -> Json:
@@ -300,9 +318,13 @@ def _checked(
     """The batch of these questions, by the digests of their plans, each at its price, or at its payer's. Raises
     Refusal."""
     for name, payer in payers.items():
-        at = whole[payer].price
+        at = _price_of(whole[payer], whole[name])
         if name != payer and at is not None:
             again = price(whole[name].plan, at, catalog, confidence=offer.confidence)
+            paid = in_its_order(again, whole[payer], whole[payer].priced)
+            if not all(map(serves, paid, again.priced)):  # shares are rounded down but for the last in the order
+                raise Refusal("two questions have the same noisy queries, in orders in which these cost differently.",
+                              cure="Write their columns in one order.")
             whole[name] = replace(again, assumed=whole[name].assumed, rows=whole[name].rows)
     names = tuple(name for name, payer in payers.items() if name == payer)
     places = tuple(names.index(name) if name in names else None for name in digests)
@@ -349,8 +371,9 @@ def _by_targets(plans: Sequence[Plan], offer: Offer, catalog: Catalog) -> Batch:
     payers = _payers(whole)
     for payer in set(payers.values()):  # whoever needs the most says the price
         dearest = max((whole[name] for name in payers if payers[name] == payer), key=lambda one: one.cost)
-        if dearest.price is not None and dearest is not whole[payer]:
-            again = price(whole[payer].plan, dearest.price, catalog, confidence=offer.confidence)
+        at = _price_of(dearest, whole[payer])
+        if at is not None and dearest is not whole[payer]:
+            again = price(whole[payer].plan, at, catalog, confidence=offer.confidence)
             whole[payer] = replace(again, assumed=whole[payer].assumed, rows=whole[payer].rows)
     return _checked(digests, whole, payers, catalog, offer)
 
@@ -401,7 +424,7 @@ def _at_payers_price(first: Batch, at: int, quotes: Sequence[Quote]) -> Quote:
     place, payer = first.places[at], first.payer(at)
     if place is not None:
         return quotes[place]
-    paid = None if payer is None else quotes[payer].price
+    paid = None if payer is None else _price_of(quotes[payer], first.asked[at])
     return first.asked[at] if paid is None else for_bars(first.asked[at], paid)
 
 

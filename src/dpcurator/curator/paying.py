@@ -20,7 +20,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
 from dpcurator.catalog.model import Catalog
-from dpcurator.curator.batching import Batch, without
+from dpcurator.curator.batching import Batch, in_its_order, without
 from dpcurator.curator.call_depth import room_for
 from dpcurator.engines import Engine
 from dpcurator.entropy import Entropy, SystemEntropy
@@ -30,6 +30,7 @@ from dpcurator.ledger.canonical import canonical_text
 from dpcurator.ledger.keys import SigningKey
 from dpcurator.plan.facts import facts_of, facts_of_batch
 from dpcurator.plan.nodes import owners_of
+from dpcurator.pricing.held import cutless
 from dpcurator.pricing.quote import Quote
 from dpcurator.receipts import receipt as receipts
 from dpcurator.receipts.readings import noisy_of
@@ -284,12 +285,15 @@ class Paying:
         charge of another question of the batch has stored. charge: the batch's own, where it has one."""
         quote, payer = batch.asked[at], batch.payer(at)
         if payer is not None:
-            held = batch.due(payer).held
-            places = [None] * len(quote.priced) if held is None else held.as_json()["readings"]
+            due = batch.due(payer)
+            places = [None] * len(due.priced) if due.held is None else due.held.as_json()["readings"]
             if charge is not None:
                 own = {"position": charge.position, "head": charge.head, "request": charge.request_id, "part": payer}
                 places = [own | {"number": at} if place is None else place for at, place in enumerate(places)]
             whole = quote if quote.held is None else quote.held.whole
+            if len(places) < len(whole.priced):  # its cut alone was missing, and is left out
+                whole = cutless(whole)
+            places = in_its_order(whole, due, places)
             quote = as_shared(whole, self.ledger, analyst, {"readings": places, "keys": None})
         return self._public(quote) if quote.held is None else self._released_before(quote, analyst)
 

@@ -32,10 +32,21 @@ def rows_and_keys(plan: Plan, *, as_asked: bool = False) -> Bounded:
     return replace(bounded, source=replace(grouped, source=unnamed(grouped.source), columns=columns))
 
 
-def read_alike(plan: Plan, asks: Sequence[Ask]) -> tuple[Bounded, tuple[Ask, ...]]:
-    """What these readings of a plan are of: questions for which it is the same can share them. Among which keys names
-    of the greatest are chosen is a matter of the keys' order, as in `reading_name`."""
-    return rows_and_keys(plan, as_asked=any(ask.top is not None for ask in asks)), tuple(asks)
+def read_alike(plan: Plan, asks: Sequence[Ask]) -> tuple[Bounded, frozenset[Ask]]:
+    """What these readings of a plan are of: questions for which it is the same can share them, in whatever order they
+    name them. Among which keys names of the greatest are chosen is a matter of their order, as in `reading_name`."""
+    return rows_and_keys(plan, as_asked=any(ask.top is not None for ask in asks)), frozenset(map(_in_any_order, asks))
+
+
+def places_alike(asks: Sequence[Ask], others: Sequence[Ask]) -> tuple[int, ...]:
+    """Of each reading, its number among those of a question that has it too. Raises ValueError where one has not."""
+    found = list(map(_in_any_order, others))
+    return tuple(found.index(_in_any_order(ask)) for ask in asks)
+
+
+def _in_any_order(ask: Ask) -> Ask:
+    """The columns of which a cut asks whether they are clamped come in the question's order, which changes nothing."""
+    return replace(ask, clamped=tuple(sorted(ask.clamped, key=canonical_text)))
 
 
 def _nameless(plan: Plan) -> tuple[KeyColumn, ...]:
