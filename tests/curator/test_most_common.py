@@ -189,7 +189,7 @@ def test_a_single_key_is_public(tmp_path):
     ("SELECT MODE(city), COUNT(*) FROM visits", "other groups"), ("SELECT TOP_K(city) FROM visits", "TOP_K(city, 3)"),
     ("SELECT TOP_K(city, 0) FROM visits", "from 1 to"), ("SELECT MODE(city), MODE(seen) FROM visits", "one column"),
     ("SELECT MODE(city) FILTER (WHERE seen) FROM visits", "WHERE"), ("SELECT UPPER(MODE(city)) FROM visits", "not"),
-    ("SELECT MODE(city) FROM visits HAVING COUNT(*) > 3", "WHERE"), ("SELECT MODE(gain) FROM visits", "public list"),
+    ("SELECT MODE(city) FROM visits HAVING COUNT(*) > 3", "WHERE"), ("SELECT MODE(gain) FROM visits", "E(gain) needs"),
     ("SELECT seen, MODE(city) FROM visits GROUP BY ROLLUP(seen)", "totals"),
     ("SELECT city, COUNT(*) FROM visits GROUP BY city ORDER BY MODE(city)", "alone"),
     ("SELECT MODE() FROM visits", "MODE(city)"), ("SELECT MODE(*) FROM visits", "MODE(city)"),
@@ -201,6 +201,23 @@ def test_what_has_no_names_is_refused_with_the_way_out(tmp_path, text, words):
         curator.quote(text, epsilon=1)
     assert words in str(refused.value)
     assert spent(curator) == 0
+
+
+def test_a_column_without_keys_is_refused_in_the_words_of_the_question(tmp_path):
+    """Not in those of the GROUP BY that it means; and the cure is one that names take."""
+    curator = opened(tmp_path, columns={"city": {"type": "text"}})
+    for text, said in (("MODE(city)", "MODE(city)"), ("TOP_K(city, 3)", "TOP_K(city, 3)"), ("MODE(who)", "MODE(who)")):
+        with pytest.raises(Refusal) as refused:
+            curator.quote(f"SELECT {text} AS m FROM visits", epsilon=1)
+        assert (refused.value.what.startswith(said), "GROUP BY" in str(refused.value)) == (True, False)
+    assert "COUNT(DISTINCT who)" in refused.value.cure
+    within = "SELECT seen, MODE(city) AS m FROM visits GROUP BY seen"  # of keys that are listed alone
+    with pytest.raises(Refusal) as refused:
+        curator.quote(within, epsilon=1)
+    assert "unknown" not in refused.value.cure
+    grouped = "SELECT city FROM visits GROUP BY city ORDER BY COUNT(*) DESC LIMIT 3"
+    with pytest.raises(Refusal, match=r"^line 1, column 34: GROUP BY city needs"):
+        curator.quote(grouped, epsilon=1)
 
 
 @pytest.mark.slow  # two verifiers of three receipts

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +60,8 @@ def test_the_demo_is_served_with_two_accounts_that_sign_in(tmp_path: Path, monke
     monkeypatch.setattr(demo, "VISITS", 200)
     seen: dict[str, Any] = {}
 
-    def served(settings: Settings) -> None:
+    def served(settings: Settings, begun: Callable[[], None]) -> None:
+        begun()
         said = json.loads(capsys.readouterr().out)
         url, stop = listen(application(Path(settings.catalog), log=lambda line: None))
         for name, token in said["tokens"].items():
@@ -80,6 +81,16 @@ def test_the_demo_is_served_with_two_accounts_that_sign_in(tmp_path: Path, monke
     assert (seen["ana"], seen["sam"]) == (("analyst", "1"), ("steward", "4"))
     assert seen["there"] == (True, "http://127.0.0.1:18777", 18777)
     assert not seen["catalog"].parent.exists()
+
+
+@pytest.mark.parametrize("workers", [pytest.param("1"), pytest.param("2", marks=pytest.mark.slow)])
+def test_it_says_that_it_listens_only_where_it_does(tmp_path: Path, capsys: Any, workers: str) -> None:
+    """The port is taken: nothing listens, and no such thing is said."""
+    place, _ = clinic(tmp_path)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        told = shell(capsys, "serve", "--port", str(port), "--workers", workers, "-c", str(place))
+    assert (told.code, "could not begin" in told.err, told.out) == (4, True, ""), told.err
 
 
 class Process:
@@ -131,6 +142,7 @@ def test_a_stop_ends_well_and_the_next_start_goes_on(process: tuple[Process, dic
     server, tokens = process
     first = ask(server, tokens["ana"]).json()
     assert server.kill(signal.SIGTERM) in (0, -signal.SIGTERM)
+    assert f"listening on {server.url}; stop with Ctrl-C" in (server.place.parent / "log").read_text()
     server.start()
     again = ask(server, tokens["ana"]).json()
     assert (again["rows"], again["repeated"]) == (first["rows"], True)

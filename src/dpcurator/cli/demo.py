@@ -121,18 +121,21 @@ def _serve(catalog: Path, port: int, as_json: bool) -> None:
     for name, role, limit in _ACCOUNTS:
         ledger.grant(name, role=role, limit=limit, token=tokens[name])
     url = f"http://127.0.0.1:{port}"
-    if as_json:
-        show_json({"url": url, "catalog": str(catalog), "tokens": tokens})
-    else:
+
+    def said() -> None:
+        if as_json:
+            show_json({"url": url, "catalog": str(catalog), "tokens": tokens})
+            return
         show(f"A made-up clinic, served at {url} until Ctrl-C; the catalog is {catalog}.")
         for name, role, limit in _ACCOUNTS:
             show(f"{role} {name}, at most epsilon {limit}, signs in with the token {tokens[name]}")
         show(f"Open {url} in a browser and sign in with a token, or ask from another terminal:\n"
              f"$ export DPCURATOR_TOKEN={tokens['ana']}\n"
              f"$ dpcurator --server {url} ask {_quoted(_COUNT)} --epsilon 0.1")
+
     with contextlib.suppress(ValueError):  # in a thread, where there are no signals
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # the end is as with Ctrl-C: its directory goes too
-    run(Settings(str(catalog), port=port))
+    run(Settings(str(catalog), port=port), said)
 
 
 def _run(words: str, arguments: list[str], as_json: bool) -> dict[str, Any]:

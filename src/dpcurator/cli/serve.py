@@ -39,11 +39,14 @@ def serve(
         postgres_port=postgres_port,
     )
     settings.check()
-    scheme = "https" if certificate else "http"
-    show(f"listening on {scheme}://{f'[{host}]' if ':' in host else host}:{port}; stop with Ctrl-C")
-    if postgres_port:
-        show(f"and to PostgreSQL's clients: psql \"host={host} port={postgres_port} user=ana dbname=dp\"")
-    run(settings)
+
+    def said() -> None:
+        scheme = "https" if certificate else "http"
+        show(f"listening on {scheme}://{f'[{host}]' if ':' in host else host}:{port}; stop with Ctrl-C")
+        if postgres_port:
+            show(f"and to PostgreSQL's clients: psql \"host={host} port={postgres_port} user=ana dbname=dp\"")
+
+    run(settings, said)
 
 
 def require_server() -> None:

@@ -42,7 +42,7 @@ from dpcurator.plan.calls import aggregate, call, measuring, unit_field
 from dpcurator.plan.caps import bounded, in_one_group
 from dpcurator.plan.keys import keyed
 from dpcurator.plan.limits import check, finishing
-from dpcurator.plan.most_common import most_common, named_among, places_of_names
+from dpcurator.plan.most_common import Wanted, most_common, named_among, places_of_names
 from dpcurator.plan.nodes import (
     AggregateCall,
     Bounded,
@@ -80,7 +80,7 @@ def bind(
     mark(scene, _clauses(question))
     scope = Scope(scene, question, rules)
     table = scope.table
-    source, refused = _source(scope)
+    source, refused = _source(scope, wanted)
     scope.max_rows = source.max_rows
     outputs = tuple(_output(item, scope) for item in question.items)
     named = None
@@ -143,12 +143,13 @@ def _clauses(question: Question) -> Iterator[Syntax]:
     yield from (one.part for one in question.order_by)
 
 
-def _source(scope: Scope) -> tuple[Bounded, Refusal | None]:
+def _source(scope: Scope, wanted: Wanted | None) -> tuple[Bounded, Refusal | None]:
     """What is read; and the Refusal of a table without caps, which all but a count of units in one group need."""
     question, scene = scope.question, scope.scene
     if question.where is not None:
         scene.where(question.where)
-    columns = tuple(_key(part, scope) for part in question.group_by)
+    columns = tuple(_key(part, scope, wanted if number == len(question.group_by) else None)
+                    for number, part in enumerate(question.group_by, 1))
     if question.other and all(column.listed for column in columns):
         raise Refusal(
             "every key is listed, and answered: there are no others.", cure="Write GROUP BY without WITH_OTHER."
@@ -197,11 +198,16 @@ def _under(said: Caps, grouped: Grouped, found: Facts) -> tuple[Bounded, Refusal
     return bounded(grouped, caps, table.name), None
 
 
-def _key(part: Syntax, scope: Scope) -> KeyColumn:
+def _key(part: Syntax, scope: Scope, wanted: Wanted | None) -> KeyColumn:
+    """wanted: what names the keys of this column, where something does."""
     part = _named_item(part, scope)
     typed = scope.reader("GROUP BY").value(part)
     _no_units(part, typed.part, scope)
-    made = keyed(part, typed, scope.table, scope.catalog, scope.scene.relation)
+    named = wanted if wanted is not None and wanted.said else None
+    made = keyed(
+        part, typed, scope.table, scope.catalog, scope.scene.relation, asked=named.words if named else "GROUP BY {}",
+        selected=named is None or not named.within,
+    )
     if made.listed:
         check_dated(made.part, part, "", scope.table, scope.scene.relation, scope.catalog, where=place(part))
     if any(typed.part == other.part for other in scope.keys):

@@ -39,8 +39,12 @@ from dpcurator.plan.relations import Relation
 from dpcurator.plan.ruled_out import image_in
 
 
-def keyed(part: Syntax, typed: Typed, table: Table, catalog: Catalog, relation: Relation | None = None) -> KeyColumn:
-    """The key column of `GROUP BY part`. relation: what is grouped, whose WHERE may rule keys out. Raises Refusal."""
+def keyed(
+    part: Syntax, typed: Typed, table: Table, catalog: Catalog, relation: Relation | None = None, *,
+    asked: str = "GROUP BY {}", selected: bool = True,
+) -> KeyColumn:
+    """The key column of `GROUP BY part`. relation: what is grouped, whose WHERE may rule keys out. asked: in which
+    words the question has it, as "MODE({})". selected: whether keys nobody listed would do. Raises Refusal."""
     at = place(part)
     type = own_type(typed)
     if type == "local":
@@ -54,44 +58,47 @@ def keyed(part: Syntax, typed: Typed, table: Table, catalog: Catalog, relation: 
     operand = clamped(read, table)
     name = quote(spelled(operand, table)) if isinstance(read, Field) else spelled(operand, table)
     name = words(part) or name
-    keys = _image(operand, name, at, table, relation)
+    said = asked.format(name)
+    keys = _image(operand, said, at, table, relation)
     if isinstance(read, Field) and keys is not None and operand is not read and len(keys) > MOST_PLAIN:
         raise Refusal(
-            f"GROUP BY {name} would have {len(keys):,} keys; a column by itself has at most {MOST_PLAIN:,}.", where=at,
+            f"{said} would have {len(keys):,} keys; a column by itself has at most {MOST_PLAIN:,}.", where=at,
             cure=_bins(typed, name),
         )
     if isinstance(read, Field):
-        _finite(keys, name, at)
+        _finite(keys, said, at)
     if keys is None:
-        return _unknown(read, operand, typed, name, at, table, catalog)
-    said = table.columns[read.index].name if isinstance(read, Field) else spelled(operand, table)
-    return KeyColumn(said, operand, type, len(keys), digest_of(keys), same_in_a_unit(operand, table))
+        return _unknown(read, operand, typed, name, at, table, catalog, asked, selected)
+    shown = table.columns[read.index].name if isinstance(read, Field) else spelled(operand, table)
+    return KeyColumn(shown, operand, type, len(keys), digest_of(keys), same_in_a_unit(operand, table))
 
 
 def _image(
-    operand: Operand, name: str, at: str, table: Table, relation: Relation | None = None
+    operand: Operand, said: str, at: str, table: Table, relation: Relation | None = None
 ) -> tuple[Value, ...] | None:
     try:
         return image(operand, table) if relation is None else image_in(operand, table, relation)
     except Refusal as refused:
         long = refused
-    raise Refusal(f"GROUP BY {name}: {long.what}", where=at, cure=long.cure)
+    raise Refusal(f"{said}: {long.what}", where=at, cure=long.cure)
 
 
 def _unknown(
-    read: Operand, operand: Operand, typed: Typed, name: str, at: str, table: Table, catalog: Catalog
+    read: Operand, operand: Operand, typed: Typed, name: str, at: str, table: Table, catalog: Catalog, asked: str,
+    selected: bool,
 ) -> KeyColumn:
     """Keys that are selected privately, where that is declared. Raises Refusal."""
+    said = asked.format(name)
     part = read if isinstance(read, Field) else operand
     if selectable(part, table) and catalog.delta > 0:
-        said = table.columns[read.index].name if isinstance(read, Field) else spelled(operand, table)
-        return KeyColumn(said, part, own_type(typed), None, "", same_in_a_unit(part, table))
+        shown = table.columns[read.index].name if isinstance(read, Field) else spelled(operand, table)
+        return KeyColumn(shown, part, own_type(typed), None, "", same_in_a_unit(part, table))
     if typed.type == "float" and not isinstance(read, Field):
         ways = [f"FLOOR({name})", f"CASE WHEN {name} < 10 THEN 'low' ELSE 'high' END"]
-        if _image(Compute("floor", (operand,), "integer"), name, at, table) is None:  # no bounds: edges alone will do
+        if _image(Compute("floor", (operand,), "integer"), said, at, table) is None:  # no bounds: edges alone will do
             ways = ways[1:]
         raise Refusal(
-            f"GROUP BY {name}: a computed float has no list of keys.", where=at, cure=f"Write {' or '.join(ways)}.",
+            f"{said}: a computed float has no list of keys.", where=at, cure=f"Write {' or '.join(ways)}.",
             mends=tuple(Mend(way, name, "all words") for way in ways),
         )
     if table not in catalog.tables and table.unit not in [table.columns[index].name for index in fields(read)]:
@@ -105,27 +112,29 @@ def _unknown(
         elif typed.type == "uuid":
             ways = [f"CASE WHEN {name} = '{_UUID}' THEN 'this' ELSE 'other' END"]
         raise Refusal(
-            f"GROUP BY {name} needs a public list of keys, and this column of a subquery has none.", where=at,
+            f"{said} needs a public list of keys, and this column of a subquery has none.", where=at,
             cure=f"Write {' or '.join(ways)}.", mends=tuple(Mend(way, name, "all words") for way in ways),
         )
     missing = [table.columns[index] for index in without_list(read, table)]
     missing = missing or [table.columns[index] for index in sorted(fields(read))]
     if any(column.name == table.unit for column in missing):
+        grouped = asked.startswith("GROUP BY")
+        away = "Take it out of GROUP BY; " if grouped else "Leave it out: who has most is private. "
         raise Refusal(
-            f"GROUP BY {name} would answer for each protected unit by itself.", where=at,
-            cure=f"Take it out of GROUP BY; COUNT(DISTINCT {quote(table.unit or '')}) counts the units.",
-            mends=(Mend("", name, "group by"),),
+            f"{said} would answer for each protected unit by itself." if grouped else f"{said} would name a protected "
+            "unit.", where=at, cure=f"{away}COUNT(DISTINCT {quote(table.unit or '')}) counts the units.",
+            mends=(Mend("", name, "group by"),) if grouped else (),
         )
     column, header = missing[0], f"[tables.{quote(table.name)}.columns]"
     ways = [f'{quote(column.name)} = {{ type = "{column.type}", keys = {_KEYS[column.type]} }}']
     mends = [Mend(ways[0], header, "catalog")]
-    if column.kind != "float":
+    if column.kind != "float" and selected:
         ways.append(f'{quote(column.name)} = {{ type = "{column.type}", keys = "unknown" }}')
         mends += [Mend(ways[1], header, "catalog")] if catalog.delta > 0 else []
         ways[1] += " with a delta above 0"
     hint = " " + _bins(typed, name) if isinstance(read, Field) and typed.type in ("integer", "float", "date") else ""
     raise Refusal(
-        f"GROUP BY {name} needs a public list of keys, and none is declared (which values occur is private).", where=at,
+        f"{said} needs a public list of keys, and none is declared (which values occur is private).", where=at,
         cure=f"The steward lists them in the catalog, under {header}: {', or '.join(ways)}.{hint}", mends=tuple(mends),
     )
 
@@ -148,10 +157,10 @@ def _bins(typed: Typed, name: str) -> str:
     return f"Or give the edges: {edges}; or, within declared bounds, FLOOR({name} / 10) * 10."
 
 
-def _finite(keys: tuple[Value, ...] | None, name: str, at: str) -> None:
+def _finite(keys: tuple[Value, ...] | None, said: str, at: str) -> None:
     if any(isinstance(key, float) and math.isinf(key) for key in keys or ()):
         raise Refusal(
-            f"GROUP BY {name}: its public list holds an infinity, which is no key.", where=at,
+            f"{said}: its public list holds an infinity, which is no key.", where=at,
             cure="The steward takes it out of the list, or of the public table that the list comes from.",
         )
 

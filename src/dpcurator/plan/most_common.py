@@ -47,6 +47,11 @@ class Wanted:
     within: bool
     said: bool
 
+    @property
+    def words(self) -> str:
+        """How it is written, with {} in the place of x."""
+        return "MODE({})" if self.top == 1 else f"{FUNCTION}({{}}, {self.top})"
+
     def without_names(self, source: Bounded) -> Question:
         """The question as counts answer it, or as the list of keys does, of which there is one for each group."""
         if source.source.listed and _among(self, source) < 2:

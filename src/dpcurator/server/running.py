@@ -12,14 +12,19 @@ import asyncio
 import ipaddress
 import json
 import os
+import socket
 import ssl
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import partial
+from inspect import signature
 from pathlib import Path
 from typing import Any, Final
 
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.supervisors import Multiprocess
 
 from dpcurator.errors import DpcuratorError, Misconfigured
 from dpcurator.server.access import Access
@@ -29,7 +34,7 @@ from dpcurator.server.standing import Standing
 from dpcurator.server.wire.listening import Wire
 from dpcurator.values import read_json
 
-_SETTINGS: Final = "DPCURATOR_SERVER"  # the variable that tells workers what to serve
+_SETTINGS: Final = "DPCURATOR_SERVE_SETTINGS"  # the variable that tells workers what to serve
 _MOST_CONNECTIONS: Final = 1000
 SLOWEST_HEAD: Final = 10.0  # seconds for them to arrive
 SLOWEST_READER: Final = 60.0  # seconds for a reply to be taken on
@@ -131,20 +136,41 @@ def impatient(loop: Any) -> None:
     )
 
 
-def serve(settings: Settings) -> None:
-    """Serves until it is stopped by SIGINT or SIGTERM. Raises Misconfigured where it cannot begin."""
+class Begun(uvicorn.Server):
+    """A server that says when it listens."""
+
+    def __init__(self, config: uvicorn.Config, said: Callable[[], None]) -> None:
+        super().__init__(config)
+        self.said = said
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self.said()
+
+
+def serve(settings: Settings, said: Callable[[], None] = lambda: None) -> None:
+    """Serves until it is stopped by SIGINT or SIGTERM. said: called once, when it listens. Raises Misconfigured where
+    it cannot begin."""
     settings.check()
     application(Path(settings.catalog))  # a catalog that cannot be used is told now, not by each worker
     os.environ[_SETTINGS] = json.dumps(asdict(settings))
+    config = uvicorn.Config(
+        "dpcurator.server.running:made", factory=True, host=settings.host, port=settings.port, http=Patient,
+        loop="asyncio", ws="none", workers=settings.workers, lifespan="on" if settings.postgres_port else "off",
+        access_log=False, server_header=False, log_level="warning", proxy_headers=False, timeout_keep_alive=15,
+        limit_concurrency=_MOST_CONNECTIONS, h11_max_incomplete_event_size=LARGEST_HEAD,
+        ssl_certfile=settings.certificate or None, ssl_keyfile=settings.certificate_key or None,
+    )
     try:
-        uvicorn.run(
-            "dpcurator.server.running:made", factory=True, host=settings.host, port=settings.port, http=Patient,
-            loop="asyncio", ws="none", workers=settings.workers,
-            lifespan="on" if settings.postgres_port else "off", access_log=False, server_header=False,
-            log_level="warning", proxy_headers=False, timeout_keep_alive=15, limit_concurrency=_MOST_CONNECTIONS,
-            h11_max_incomplete_event_size=LARGEST_HEAD, ssl_certfile=settings.certificate or None,
-            ssl_keyfile=settings.certificate_key or None,
-        )
+        if settings.workers > 1:
+            _in_processes(config, said)
+        else:
+            server = Begun(config, said)
+            with suppress(KeyboardInterrupt):
+                server.run()
+            if not server.started:
+                raise SystemExit(1)
     except SystemExit as end:
         if not end.code:
             return
@@ -153,6 +179,20 @@ def serve(settings: Settings) -> None:
             ports, where = "--port or --postgres-port", f"{where} and {settings.postgres_port}"
         raise Misconfigured("the server could not begin.", where=where,
                             cure=f"See that no other program listens there, or name another {ports}.") from None
+
+
+def _in_processes(config: uvicorn.Config, said: Callable[[], None]) -> None:
+    """Workers that take their connections from one socket, which listens before they are there."""
+    family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
+    try:
+        shared = socket.create_server((config.host, config.port), family=family, backlog=config.backlog)
+    except OSError:
+        raise SystemExit(1) from None
+    said()
+    own = {"target": uvicorn.Server(config).run} if "target" in signature(Multiprocess).parameters else {}
+    with shared, suppress(KeyboardInterrupt):
+        shared.set_inheritable(True)
+        Multiprocess(config, sockets=[shared], **own).run()
 
 
 class Patient(H11Protocol):
