@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import random
 from decimal import Decimal
@@ -118,6 +119,19 @@ def test_the_line_to_paste_is_one_that_a_catalog_takes(tmp_path, kind, line):
     told = tomllib.loads(line)["cost"]
     again = opened(tmp_path / "again", values, told)
     assert again.ask("SELECT AVG(cost) AS a FROM visits", epsilon=1).rows
+
+
+def test_its_signature_has_the_keywords_that_it_takes_and_no_others():
+    """Errors that are wanted, and what they assume, are in rank here, and no price is looked for by that."""
+    told = {"curator": {"protects": "people"}, "ledger": {"epsilon": 9}, "tables": {"visits": {
+        "unit": "who", "max_total": 5, "columns": {"who": "text", "cost": "float"}}}}
+    curator = dp.rehearsing(told)
+    named = set(inspect.signature(curator.bounds).parameters)
+    assert {"epsilon", "rho", "spend", "max_total", "share", "fresh"} <= named
+    for name in ("within", "assume_count", "weights", "shares"):
+        assert name not in named
+        with pytest.raises(TypeError, match=name):
+            curator.bounds("visits.cost", **{name: {"n": 50}})
 
 
 @pytest.mark.parametrize(("kind", "codes", "line"), [

@@ -22,11 +22,14 @@ pytest.importorskip("psycopg", reason="psycopg is not installed")
 import psycopg
 
 from dpcurator.curator.opening import open_curator
+from dpcurator.errors import Refusal
 from dpcurator.server.access import Access
 from dpcurator.server.limits import Work
 from dpcurator.server.standing import Standing
 from dpcurator.server.wire import messages as wire
 from dpcurator.server.wire.listening import Wire
+from dpcurator.server.wire.settings import SETTINGS
+from dpcurator.server.wire.statements import Session
 
 from .conftest import COUNT, clinic
 
@@ -293,8 +296,25 @@ REFUSED = [
     ("SELECT pg_read_file('/etc/passwd')", "42000", ""),
     ("SHOW dp.salt", "42000", "SHOW dp.epsilon"),
     ("SET dp.within = 'n'; " + COUNT, "42000", "SET dp.within = 'n=50, mean=5%'"),
-    ("SET dp.cut = maybe; " + COUNT, "42000", "on"),
+    ("SET dp.cut = maybe; " + COUNT, "42000", "SET dp.cut = off"),
 ]
+
+
+@pytest.mark.parametrize(("name", "value"), [
+    ("epsilon", "x"), ("epsilon", "0"), ("rho", "-1"), ("spend", "5"), ("spend", "101%"), ("within", "n"),
+    ("within", "n=x"), ("delta", "2"), ("confidence", "95%"), ("max_total", "0"), ("max_rows", "1.5"), ("cut", "maybe"),
+    ("max_groups", "x"), ("min_units", "x"), ("assume_count", "x"), ("fresh", "2"),
+])
+def test_a_setting_that_cannot_be_read_is_refused_when_it_is_set(name: str, value: str) -> None:
+    """Not at the next question; what was set before stays, and the cure is taken."""
+    session = Session("ana", True, curator=lambda: pytest.fail("asked"), introspection=lambda: pytest.fail("asked"))
+    session.settings.set(f"dp.{name}", SETTINGS[name].strip("'"))
+    before = dict(session.settings.own)
+    with pytest.raises(Refusal, match=f"^dp.{name}: ") as refused:
+        session.statement(f"SET dp.{name} = '{value}'").run()
+    assert session.settings.own == before
+    session.statement(str(refused.value.cure)).run()
+    assert set(session.settings.own) == {name}
 
 
 @pytest.mark.parametrize("sql", ["SELECT version()", "SELECT pg_catalog.version()", "SELECT VERSION() AS version"])

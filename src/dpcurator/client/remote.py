@@ -35,7 +35,7 @@ from dpcurator.values import Json
 if TYPE_CHECKING:
     from dpcurator.fronts.frame import Frame
     from dpcurator.numbers.rational import Spelled
-    from dpcurator.pricing.offers import Asking, BatchAsking, SeveralAsking
+    from dpcurator.pricing.offers import Asking, BatchAsking, PricedAsking, SeveralAsking
     from dpcurator.release.column_bounds import FoundBounds
     from dpcurator.release.description import Description
 
@@ -226,7 +226,7 @@ class Remote(Stewarding):
         return Description(table, protects, questions, answers)
 
     def bounds(
-        self, column: str, *, share: Spelled | None = None, fresh: bool = False, **asked: Unpack[Asking]
+        self, column: str, *, share: Spelled | None = None, fresh: bool = False, **asked: Unpack[PricedAsking]
     ) -> FoundBounds:
         """Bounds for a column of numbers, where nobody knows any, as `Curator.bounds` has it."""
         from dpcurator.release.column_bounds import FoundBounds, asked_of, at_one_row

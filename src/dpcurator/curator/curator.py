@@ -24,7 +24,7 @@ from dpcurator.numbers.readable import part
 from dpcurator.numbers.text_table import pre_html
 from dpcurator.pricing.held import lacks_cut_alone
 from dpcurator.pricing.menu import Menu
-from dpcurator.pricing.offers import Asking, BatchAsking, SeveralAsking, cut_wanted, takes, unpriced
+from dpcurator.pricing.offers import Asking, BatchAsking, PricedAsking, SeveralAsking, cut_wanted, takes, unpriced
 from dpcurator.pricing.quote import Quote
 from dpcurator.release.answer import Answer, answer_of
 from dpcurator.values import Charge, Json, read_json
@@ -185,15 +185,14 @@ class Curator(Quoting):
             )
         return tuple(answers)
 
-    @takes(Asking)
+    @takes(PricedAsking)
     def bounds(self, column: str, *, share: Spelled | None = None, fresh: bool = False, analyst: str = "local",
-               **asked: Unpack[Asking]) -> FoundBounds:
+               **asked: Unpack[PricedAsking]) -> FoundBounds:
         """Bounds for a column of numbers, where nobody knows any: two quantiles of a public grid of all doubles, paid
         as any question is. Declared bounds are not used.
 
         column: with its table, as "visits.cost". share: how many of the rows may lie beyond each end, as 0.05. Caps:
-        unless some are given, each unit counts as one row in all. The rest is as for `ask`, but for `within`. Raises as
-        `ask` does.
+        unless some are given, each unit counts as one row in all. The rest is as for `ask`. Raises as `ask` does.
 
         >>> import dpcurator as dp
         >>> catalog = {

@@ -38,18 +38,22 @@ class CapsAsking(TypedDict, total=False):
     min_units: int | str | None
 
 
-class BatchAsking(CapsAsking, total=False):
-    """The keywords by which questions are priced: one of epsilon, rho, spend and within; their caps; and whether it is
-    counted how many units these cut."""
+class PricedAsking(CapsAsking, total=False):
+    """A price, one of epsilon, rho and spend; caps; and whether it is counted how many units these cut."""
 
     epsilon: Spelled | None
     rho: Spelled | None
     delta: Spelled | None
     spend: str | None
-    within: Mapping[str, Spelled] | None
-    assume_count: int | str | None
     confidence: Spelled
     cut: bool | None
+
+
+class BatchAsking(PricedAsking, total=False):
+    """The same, and errors that are wanted in place of a price."""
+
+    within: Mapping[str, Spelled] | None
+    assume_count: int | str | None
 
 
 class SeveralAsking(BatchAsking, total=False):
@@ -108,7 +112,7 @@ class Offer:
 
 def offer_of(catalog: Catalog, given: Asking) -> Offer:
     """The offer for one question. Raises Refusal, and TypeError for a keyword that is none."""
-    _known(given, Asking)
+    known(given, Asking)
     level, within = level_of(given.get("confidence", CONFIDENCE)), given.get("within") or None
     named = [name for name in PRICES if (within if name == "within" else given.get(name)) is not None]
     if len(named) != 1:
@@ -155,7 +159,7 @@ def _of_size(title: str, error: Spelled) -> Fraction | None:
 
 def batch_offer_of(catalog: Catalog, given: SeveralAsking) -> Offer:
     """The offer for a batch: one price for all, or errors of their columns. Raises Refusal, TypeError as `offer_of`."""
-    _known(given, SeveralAsking)
+    known(given, SeveralAsking)
     if sum(bool(given.get(name)) if name == "within" else given.get(name) is not None for name in PRICES) != 1:
         raise Refusal(
             "a batch needs one price.", cure='Give one of epsilon="0.1", rho="0.005", spend="5%" or within={"n": 50}.'
@@ -226,7 +230,8 @@ def takes(asking: type) -> Callable[[Method], Method]:
     return shown
 
 
-def _known(given: Mapping[str, Any], asking: type) -> None:
+def known(given: Mapping[str, Any], asking: type) -> None:
+    """Raises TypeError for a keyword that is none of these."""
     for name in given:
         if name not in asking.__annotations__:
             raise TypeError(f"there is no keyword {name!r} here: a price takes {', '.join(asking.__annotations__)}")
@@ -249,10 +254,37 @@ def _price(catalog: Catalog, given: BatchAsking, delta: Fraction | None) -> Pric
         return epsilon_of(catalog, positive(epsilon, name="epsilon"), delta)
     if rho is not None:
         return rho_of(catalog, positive(rho, name="rho"), delta)
+    return share_of(catalog, _share(spend), delta)
+
+
+def _share(spend: object) -> Fraction:
+    """A part of the whole budget. Raises Refusal."""
     text = spend.strip() if isinstance(spend, str) else spend
     if isinstance(text, str) and text.endswith("%"):
-        return share_of(catalog, positive(text[:-1].strip(), name="spend") / 100, delta)
+        return positive(text[:-1].strip(), name="spend") / 100
     raise Refusal("spend is a share of the whole budget.", cure='Write it as in "5%"; or give epsilon.')
+
+
+def check_said(name: str, value: Any) -> None:
+    """That a keyword's value can be read, whatever else is asked for. Raises Refusal."""
+    match name:
+        case "epsilon" | "rho":
+            positive(value, name=name)
+        case "spend":
+            if _share(value) > 1:
+                raise Refusal("spend is at most 100%.", cure='Write it as in "5%".')
+        case "within":
+            _by_column(value, "within", "the error", '{"n": 50}')
+        case "delta":
+            delta_of(value)
+        case "confidence":
+            level_of(value)
+        case "assume_count":
+            rows_of(value)
+        case "max_total" | "max_rows" | "max_groups" | "min_units":
+            caps_of(**{name: value})
+        case "cut":
+            cut_wanted({"cut": value})
 
 
 def delta_of(delta: object) -> Fraction:

@@ -20,18 +20,16 @@ import sys
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from dpcurator.catalog.model import EACH_ROW, Column, Table
 from dpcurator.errors import Refusal
 from dpcurator.numbers import decimal_text
 from dpcurator.numbers.rational import INT64, Spelled, between_0_and_1
 from dpcurator.numbers.text_table import printable
+from dpcurator.pricing.offers import PricedAsking, known
 from dpcurator.release.answer import Answer
 from dpcurator.values import Json
-
-if TYPE_CHECKING:
-    from dpcurator.pricing.offers import Asking
 
 LEAST: Final = -3240  # floor(10 log10 x) of the least double above 0, and of the greatest
 MOST: Final = 3090
@@ -92,8 +90,10 @@ def asked_of(tables: Any, name: str, share: Spelled | None) -> Asked:
     return Asked(found, one, part)
 
 
-def at_one_row(asked: Asked, given: Asking) -> Asking:
-    """The keywords of a price, under which each unit counts as one row in all, where no caps are among them."""
+def at_one_row(asked: Asked, given: PricedAsking) -> PricedAsking:
+    """The keywords of a price, under which each unit counts as one row in all, where no caps are among them. Raises
+    TypeError for others."""
+    known(given, PricedAsking)
     capped = any(given.get(name) is not None for name in ("max_total", "max_rows", "max_groups"))
     return given if capped or asked.table.unit == EACH_ROW else {**given, "max_total": 1}
 

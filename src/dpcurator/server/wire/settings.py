@@ -13,22 +13,25 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from dpcurator.errors import Refusal, closest
+from dpcurator.pricing.offers import PRICES, check_said
 from dpcurator.server.wire.system_tables import LONG_VERSION, VERSION
 from dpcurator.server.wire.texts import SKIPPED
 
-PRICES: Final = ("epsilon", "rho", "spend", "within")
-SETTINGS: Final = (
-    *PRICES,
-    "delta",
-    "confidence",
-    "max_total",
-    "max_rows",
-    "max_groups",
-    "min_units",
-    "assume_count",
-    "cut",
-    "fresh",
-)
+SETTINGS: Final = {  # each with a value that it may have
+    "epsilon": "0.1",
+    "rho": "0.005",
+    "spend": "'5%'",
+    "within": "'n=50, mean=5%'",
+    "delta": "1e-8",
+    "confidence": "0.95",
+    "max_total": "5",
+    "max_rows": "2",
+    "max_groups": "3",
+    "min_units": "10",
+    "assume_count": "1000",
+    "cut": "off",
+    "fresh": "on",
+}
 FIXED: Final = {
     "server_version": VERSION,
     "server_encoding": "UTF8",
@@ -84,7 +87,8 @@ class Settings:
                 self.set(name, value)
 
     def set(self, name: str, value: str) -> None:
-        """Raises Refusal for a setting of ours that there is not, and for letters that are not sent."""
+        """Raises Refusal for a setting of ours that there is not, or that has no such value, and for letters that are
+        not sent."""
         lower = name.lower()
         if len(value) > 1000:
             raise Refusal(f"the value of {name[:60]} is too long.", cure="Set a shorter one.")
@@ -96,8 +100,11 @@ class Settings:
                     f"there is no setting {name[:60]}.",
                     cure=f"Did you mean dp.{near[0]}? There are {', '.join(f'dp.{one}' for one in SETTINGS)}.",
                 )
+            wanted = value.strip() and value.upper() != "DEFAULT"
+            if wanted:
+                _check(own, value)
             self.own.pop(own, None)
-            if value.strip() and value.upper() != "DEFAULT":
+            if wanted:
                 if own in PRICES:  # the last one said is the price
                     for other in PRICES:
                         self.own.pop(other, None)
@@ -142,17 +149,27 @@ class Settings:
 
     def asked(self, sql: str) -> dict[str, Any]:
         """The settings as `Curator.ask` takes them. Raises Refusal where there is no price."""
-        given: dict[str, Any] = dict(self.own)
-        for name in ("cut", "fresh"):
-            if name in given:
-                given[name] = _truth(given[name], name)
-        if "within" in given:
-            given["within"] = _pairs(given["within"])
+        given = {name: _read(name, value) for name, value in self.own.items()}
         if _OWN_PRICE.search(sql):
             return {name: value for name, value in given.items() if name not in PRICES}
         if not any(name in given for name in PRICES):
             raise Refusal("no price is set.", cure="Run: SET dp.epsilon = 0.1")
         return given
+
+
+def _read(name: str, value: str) -> Any:
+    """A setting as `Curator.ask` takes it. Raises Refusal."""
+    if name in ("cut", "fresh"):
+        return _truth(value, name)
+    return _pairs(value) if name == "within" else value
+
+
+def _check(name: str, value: str) -> None:
+    """Raises Refusal for what no question takes, when it is set and not at the next question."""
+    try:
+        check_said(name, _read(name, value))
+    except Refusal as refused:
+        raise Refusal(f"dp.{name}: {refused.what}", cure=f"SET dp.{name} = {SETTINGS[name]}") from None
 
 
 def _truth(text: str, name: str) -> bool:
@@ -161,12 +178,12 @@ def _truth(text: str, name: str) -> bool:
         return True
     if lower in ("off", "false", "0", "no"):
         return False
-    raise Refusal(f"dp.{name} is on or off.", cure=f"SET dp.{name} = on")
+    raise Refusal("it is on or off.", cure=f"SET dp.{name} = on")
 
 
 def _pairs(text: str) -> dict[str, str]:
     """As in 'n=50, mean=5%'. Raises Refusal."""
     found = {name.strip(): value.strip() for name, _, value in (one.partition("=") for one in text.split(","))}
     if not all(name and value for name, value in found.items()):
-        raise Refusal("dp.within names columns and errors.", cure="SET dp.within = 'n=50, mean=5%'")
+        raise Refusal("it names columns and errors.", cure="SET dp.within = 'n=50, mean=5%'")
     return found
