@@ -13,8 +13,9 @@ import httpx
 import pytest
 
 import dpcurator as dp
-from dpcurator.client.connection import TRIES
+from dpcurator.client.connection import TRIES, amount
 from dpcurator.client.remote import Remote
+from dpcurator.numbers import decimal_text
 from dpcurator.receipts.reply import ONCE, SIGNED, Exchange
 
 from .conftest import COUNT, Served
@@ -41,6 +42,21 @@ def test_the_same_question_has_the_same_answer_here_and_there(served: Served) ->
     assert list(there.to_pandas().columns) == list(near.to_pandas().columns)
     assert remote.recall(there.receipt_id)[0].rows == there.rows
     assert remote.receipt(there.receipt_id) == there.receipt
+
+
+def test_an_amount_without_an_end_is_printed_as_it_was(served: Served) -> None:
+    remote, here = served.remote("ana"), served.curator()
+    asked = "SELECT COUNT(*) AS n FROM visits WHERE age > 77"
+    found = [remote.ask(asked, epsilon="1/70"), remote.bounds("visits.age", epsilon="1/30").answer]
+    for answer in found:
+        (stored,) = here.recall(answer.receipt_id, analyst="ana")
+        told = answer.as_json()
+        assert (told["cost"][-3:], told["cost"]) == ("...", stored.as_json()["cost"])
+        assert told["left"].endswith("...")
+        assert f"(left {told['left']})" in str(answer)
+    for top, bottom in (1, 3), (10**39, 7), (7, 3 * 10**200), (2, 3 * 10**300), (10**7, 3), (3, 7 * 10**12), (1, 7**9):
+        value = Fraction(top, bottom)
+        assert decimal_text(amount(decimal_text(value))) == decimal_text(value)
 
 
 def test_a_frame_is_the_question_of_its_sql(served: Served) -> None:

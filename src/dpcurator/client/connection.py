@@ -26,6 +26,7 @@ from dpcurator.receipts.reply import ONCE, SIGNED, Exchange
 from dpcurator.values import Json, read_json
 
 TRIES: Final = 4
+_BEYOND: Final = Fraction(1, (10**9 + 7) * 10**20)  # a prime that the six figures of such a text are no multiple of
 _AGAIN: Final = (429, 502, 503, 504)
 
 
@@ -140,8 +141,10 @@ def _waits() -> Iterator[float | None]:
 
 
 def amount(text: str) -> Fraction:
-    """As it was printed: of a decimal without an end, the first digits. The receipt has exact amounts."""
-    return rational(text.removesuffix("..."), name="an amount")
+    """As it was printed: of a decimal without an end, the first digits, and a little more, so that it is printed as one
+    again. The receipt has exact amounts."""
+    found = rational(text.removesuffix("..."), name="an amount")
+    return found * (1 + _BEYOND) if text.endswith("...") else found
 
 
 def _busy(reply: Any) -> bool:
