@@ -11,6 +11,7 @@ after that is shared. Each step returns a new frame. Checked in tests/fronts/tes
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Generic, Literal, Protocol, TypeVar
@@ -304,6 +305,10 @@ class Frame(Generic[Q, M, A]):
 
     def question(self) -> Question:
         """The question, bounded as an SQL text is. Raises Refusal."""
+        if not self.rows.private:
+            raise Refusal(
+                f"{show(self.rows.title)} is a public table: its contents need no curator.", cure=self.rows.begin
+            )
         if not self.items and not self.keys:
             raise Refusal("the question has no aggregate.", cure="Add one, as in .agg(n=dp.count()).")
         named_parts = (part for _, part in (*self.keys, *self.items))
@@ -422,4 +427,21 @@ def start(curator: Asked[Q, M, A], name: object, tables: Sequence[Table]) -> Fra
     """The frame of a table, given by its exact name. Raises Refusal."""
     if not isinstance(name, str):
         raise Refusal("a table is given by its name.", cure='Write it as in curator.table("visits").')
-    return Frame(curator, stored(tables[find(name, True, [one.name for one in tables], what="table")]))
+    table = tables[find(name, True, [one.name for one in tables], what="table")]
+    return Frame(curator, replace(stored(table), begin="" if table.private else _beginning(table, tables)))
+
+
+def _beginning(public: Table, tables: Sequence[Table]) -> str:
+    """How a question can have the columns of a public table."""
+    pairs = [(one, its.name, other.name) for one in tables if one.private for its in one.columns
+             for other in public.columns if its.type == other.type and its.name != one.unit]
+    if not pairs:
+        return "Ask of a private table."
+    private, its, other = next((pair for pair in pairs if pair[1] == pair[2]), pairs[0])
+    on = _text(its) if its == other else f"{{{_text(its)}: {_text(other)}}}"
+    joined = f"curator.table({_text(private.name)}).join(curator.table({_text(public.name)}), on={on})"
+    return f"Begin with a private table, and join it: {joined}."
+
+
+def _text(name: str) -> str:
+    return json.dumps(name, ensure_ascii=False)

@@ -52,7 +52,8 @@ class Held:
 class Rows:
     """FROM with its columns. unit: the column that names the protected unit, None where each row is one, or none is.
 
-    size: tables and subqueries in it, each counted where it stands.
+    size: tables and subqueries in it, each counted where it stands. begin: of a public table, how to join it to a
+    private one.
     """
 
     source: From
@@ -60,6 +61,7 @@ class Rows:
     unit: str | None
     private: bool = True
     size: int = 1
+    begin: str = ""
 
     @property
     def title(self) -> str:
