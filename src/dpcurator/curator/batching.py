@@ -371,9 +371,9 @@ def _by_targets(plans: Sequence[Plan], offer: Offer, catalog: Catalog) -> Batch:
     payers = _payers(whole)
     for payer in set(payers.values()):  # whoever needs the most says the price
         dearest = max((whole[name] for name in payers if payers[name] == payer), key=lambda one: one.cost)
-        at = _price_of(dearest, whole[payer])
-        if at is not None and dearest is not whole[payer]:
-            again = price(whole[payer].plan, at, catalog, confidence=offer.confidence)
+        same = _price_of(dearest, whole[payer])
+        if same is not None and dearest is not whole[payer]:
+            again = price(whole[payer].plan, same, catalog, confidence=offer.confidence)
             whole[payer] = replace(again, assumed=whole[payer].assumed, rows=whole[payer].rows)
     return _checked(digests, whole, payers, catalog, offer)
 
