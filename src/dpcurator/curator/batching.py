@@ -321,8 +321,8 @@ def _checked(
         at = _price_of(whole[payer], whole[name])
         if name != payer and at is not None:
             again = price(whole[name].plan, at, catalog, confidence=offer.confidence)
-            paid = in_its_order(again, whole[payer], whole[payer].priced)
-            if not all(map(serves, paid, again.priced)):  # shares are rounded down but for the last in the order
+            bought = in_its_order(again, whole[payer], whole[payer].priced)
+            if not all(map(serves, bought, again.priced)):  # shares are rounded down but for the last in the order
                 raise Refusal("two questions have the same noisy queries, in orders in which these cost differently.",
                               cure="Write their columns in one order.")
             whole[name] = replace(again, assumed=whole[name].assumed, rows=whole[name].rows)
