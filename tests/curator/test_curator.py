@@ -17,7 +17,7 @@ import dpcurator as dp
 from dpcurator.mechanisms import DiscreteLaplace
 from dpcurator.plan.nodes import Apply, Given, Output, Result
 from dpcurator.plan.reading import Reading
-from dpcurator.pricing.offers import expected_rows
+from dpcurator.pricing.bars import expected_rows
 
 BY_CITY = "SELECT city, COUNT(*) AS n, AVG(age) AS a FROM visits GROUP BY city"
 
