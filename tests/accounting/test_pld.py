@@ -203,18 +203,22 @@ def test_products_rounded_up_are_caught(monkeypatch):
     exact = kronecker.times
 
     def up(one, other):
+        """But for the greatest, which makes room."""
         row = exact(one, other)
-        return kronecker.Row.of(row.start, [min(mass + 1, 20) for mass in row.ints()], row.bits)
+        masses = [mass + 1 for mass in row.ints()]
+        masses[masses.index(max(masses))] -= max(sum(masses) - (1 << row.bits), 0)
+        return kronecker.Row.of(row.start, masses, row.bits)
 
     few_bits(monkeypatch)
+    assert outside(**on_coins("0.3", count=9)) == set()
     monkeypatch.setattr(kronecker, "times", up)
-    assert "below" in outside(**on_coins("0.31"))
+    assert "below" in outside(**on_coins("0.3", count=9))
 
 
 def test_a_cell_moved_to_its_lower_end_is_caught(monkeypatch):
     right = discretise._upper
 
-    def down(tails, worths, step):
+    def down(tails, worths, step, places):
         masses = [discretise.ball(0)] * len(tails)
         masses[0] = 1 - tails[0][0]
         for i in range(len(tails) - 1):
@@ -249,7 +253,7 @@ def test_losses_above_a_window_are_counted(monkeypatch):
 
     def blind(loss, **grid):
         found = right(loss, **grid)
-        return discretise.Cells(found.first, found.upper, found.lower, found.unit, discretise.ball(0), found.infinite)
+        return discretise.Cells(found.places, found.upper, found.lower, found.unit, discretise.ball(0), found.infinite)
 
     monkeypatch.setattr(certificate, "cells", blind)
     assert outside() == set()

@@ -33,7 +33,7 @@ SMALL = [("1e-8", 8.185162601338316), ("1e-12", 10.34673630750606), ("1e-13", 10
 
 
 def one_way(loss, count, delta, accuracy=1e-3):
-    return pld._one_way([(loss, count)], F(0), "epsilon", F(delta), accuracy, 20.0, None, None)
+    return pld.one_way([(loss, count)], F(0), "epsilon", F(delta), accuracy, 20.0, None, None)
 
 
 @pytest.mark.parametrize(("count", "delta", "value"), ADD)

@@ -1,5 +1,6 @@
 """Losses on samples, composed: cells and doubles against the laws, brackets against direct sums of both directions."""
 
+import math
 import random
 from fractions import Fraction
 
@@ -14,8 +15,9 @@ from dpcurator.accounting.parse import spelled
 from dpcurator.accounting.pld import certificate, discretise, grid_choice
 from dpcurator.accounting.pld import certified as pld
 from dpcurator.accounting.pld.certified import certified
-from dpcurator.accounting.pld.discretise import SLACK, cells
+from dpcurator.accounting.pld.discretise import SLACK, Run, cells
 from dpcurator.accounting.pld.lattice import attained, both_ways, shape, simplest
+from dpcurator.accounting.pld.thinning import thinned
 from dpcurator.numbers import exp_neg
 from dpcurator.numbers.arb import ball, precision
 from dpcurator.numbers.enclosure import bracket
@@ -95,6 +97,45 @@ def test_tails_by_products_are_those_of_the_law(name, start):
             right = law.survival(law.place(F(start) + i * step), 192)
             assert all(part.overlaps(whole) for part, whole in zip(found, right, strict=True))
             assert all(part.rad() < 1e-50 for part in found)
+
+
+UNEVEN = (Run(-64, 16, 3), Run(-16, 4, 2), Run(-8, 1, 25), Run(20, 4, 6), Run(56, 16, 3))
+
+
+@pytest.mark.parametrize("one", ONE_WAY, ids=ids(ONE_WAY))
+def test_h1_rows_on_points_that_lie_unevenly_are_on_either_side_of_the_curve(one):
+    """Points 1, 4 and 16 steps apart, on which heavy atoms do not lie."""
+    anchor, step = F(1, 190), F(1, 37)
+    found = cells(one, anchor=anchor, step=step, first=-64, last=88, runs=UNEVEN)
+    assert found.places[:5] == [-64, -48, -32, -16, -12]
+    assert found.places[-3:] == [56, 72, 88]
+    points = [anchor + place * step for place in found.places]
+    for eps in (F(0), F(1, 170), F(1, 17), F(1, 3), F(4, 3)):
+        above = delta_on([bracket(mass).hi for mass in found.upper], points, eps) + bracket(found.above).hi
+        lowered = [F(mass, 1 << found.unit) for mass in found.lower]
+        below = delta_on(lowered, [x - SLACK for x in points], eps) + found.infinite
+        right = one.delta_of("forward", eps)
+        assert below.lo <= right.hi
+        assert right.lo <= above.hi
+
+
+@pytest.mark.parametrize(("rate", "sigma", "count"), [("0.0001", "0.6", 100), ("0.01", "1", 1000), ("0.1", "5", 10)])
+def test_h1_thinned_tails_hold_all_points_of_the_window_and_cost_no_width(rate, sigma, count):
+    one = spelled(f"poisson({rate}, gaussian(sigma={sigma}))").parts[0][0]
+    for way in (one, one.reversed):
+        parts = [(way, count)]
+        seen = grid_choice.sight(parts, "epsilon", math.log(1e-5), 1e-3)
+        step = grid_choice.first_step(parts, seen, 1e-3) * 2
+        every = grid_choice.window(way, count, step, seen.tilt, float(seen.logs[0]), seen.log_tail)
+        thin = thinned(every, 0, step, seen)
+        places = [run.start + i * run.gap for run in thin.runs for i in range(run.count)]
+        assert places == sorted(set(places))
+        assert places[0] <= every.first
+        assert places[-1] >= every.last
+        assert thin.size == len(places) <= every.size
+        deltas = [made.delta_above(F(1, 10)) - made.delta_below(F(1, 10)) for made in
+                  (certificate.certify(parts, [at], step, seen.tilt) for at in (every, thin))]  # fmt: skip
+        assert deltas[1] <= deltas[0] * F(3, 2) + F(1, 10**9)
 
 
 def test_where_the_atoms_are_points_nothing_is_lost():

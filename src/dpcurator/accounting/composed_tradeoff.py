@@ -24,10 +24,12 @@ from bisect import insort
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
-from dpcurator.accounting.bracket import bracket, has_law
+from dpcurator.accounting.bracket import bracket, has_law, pure_sum
 from dpcurator.accounting.convert import alike
-from dpcurator.accounting.pld.certified import certified_ways
+from dpcurator.accounting.pld.certified import Bounds
+from dpcurator.accounting.pld.directed import Rows, certified_ways
 from dpcurator.accounting.pld.lattice import attained, beyond_grids
 from dpcurator.numbers import Enclosure, exp_neg
 from dpcurator.privacy.loss import Loss
@@ -49,45 +51,60 @@ class _Place:
     high: Fraction
 
 
-Known = dict[tuple[bool, Fraction], Enclosure]
 Parts = tuple[tuple[Loss, int], ...]
 
 
+class Deltas:
+    """Certified deltas of a composition, P against Q and Q against P: each made once, and read off a loss distribution
+    that was made for another epsilon where that says enough. So several alphas share them.
+
+    accuracy: that of a trade-off, of which a delta may be a twentieth wide. seconds: of making finer grids, for each.
+    """
+
+    def __init__(self, parts: Parts, *, accuracy: Fraction = ACCURACY, seconds: Fraction = Fraction(10)) -> None:
+        self.parts, self.enough, self.seconds = parts, accuracy / 20, seconds
+        self.direct = not any(beyond_grids(loss) for loss, _ in parts) and attained(list(parts)) == list(parts)
+        self._made: dict[Fraction, tuple[Enclosure, Enclosure]] = {}
+        self._rows = Rows()
+
+    def at(self, eps: Fraction, *, back: bool = False) -> Enclosure:
+        """Of P against Q at eps >= 0, of Q against P below; back: the two exchanged."""
+        size = abs(eps)
+        if size not in self._made:
+            self._made[size] = self._both(size)
+        return self._made[size][(eps < 0) != back]
+
+    def _both(self, eps: Fraction) -> tuple[Enclosure, Enclosure]:
+        total = pure_sum(self.parts)
+        if not self.direct or (total is not None and total <= eps):
+            found = bracket(self.parts, epsilon=eps, accuracy=_OF_DELTA, seconds=self.seconds).enclosure
+            return found, found
+        one, other = certified_ways(
+            self.parts, eps, accuracy=float(_OF_DELTA), seconds=float(self.seconds), enough=self.enough, rows=self._rows
+        )
+        return _enclosed(one), _enclosed(other)
+
+
+def _enclosed(found: Bounds) -> Enclosure:
+    return Enclosure(min(found.lower, found.greatest()), found.greatest())
+
+
 def both_ends(
-    parts: Parts,
-    alpha: Fraction,
-    *,
-    accuracy: Fraction = ACCURACY,
-    seconds: Fraction = Fraction(10),
-    known: Known | None = None,
+    parts: Parts, alpha: Fraction, *, accuracy: Fraction = ACCURACY, deltas: Deltas | None = None
 ) -> Enclosure | None:
     """beta at alpha in (0, 1), enclosed; None where the losses have no law, or one that is not attained.
 
-    seconds: of making finer grids, for each delta. known: deltas of these losses, by whether backward and by epsilon,
-    which are used and added to, so that several alphas share them.
+    deltas: of these losses, to share among alphas.
     """
-    shared: Known = {} if known is None else known
     if not all(has_law(loss) for loss, _ in parts):
         return None
+    known = deltas or Deltas(parts, accuracy=accuracy)
     if all(alike(loss) for loss, _ in parts):
-        return _one_way(lambda eps: _delta(parts, abs(eps), seconds, shared), alpha, accuracy)
-    if any(beyond_grids(loss) for loss, _ in parts) or attained(list(parts)) != list(parts):
+        return _one_way(known.at, alpha, accuracy)
+    if not known.direct:
         return None
-    ways = [_one_way(_directed(parts, seconds, shared, back), alpha, accuracy) for back in (False, True)]
+    ways = [_one_way(partial(known.at, back=back), alpha, accuracy) for back in (False, True)]
     return Enclosure(min(way.lo for way in ways), min(way.hi for way in ways))
-
-
-def _directed(parts: Parts, seconds: Fraction, known: Known, backward: bool) -> Callable[[Fraction], Enclosure]:
-    """delta of P against Q at eps >= 0, of Q against P below; backward: the two exchanged."""
-
-    def delta(eps: Fraction) -> Enclosure:
-        if (False, abs(eps)) not in known:
-            found = certified_ways(parts, abs(eps), accuracy=float(_OF_DELTA), seconds=float(seconds))
-            for back, one in zip((False, True), found, strict=True):
-                known[back, abs(eps)] = Enclosure(min(one.lower, one.greatest()), one.greatest())
-        return known[(eps < 0) != backward, abs(eps)]
-
-    return delta
 
 
 def _one_way(delta: Callable[[Fraction], Enclosure], alpha: Fraction, accuracy: Fraction) -> Enclosure:
@@ -119,12 +136,6 @@ def _one_way(delta: Callable[[Fraction], Enclosure], alpha: Fraction, accuracy: 
 def _rounded(low: Fraction, high: Fraction) -> Enclosure:
     """Outward, to multiples of 2**-400."""
     return Enclosure(max(Fraction(low * _FINE // 1, _FINE), Fraction(0)), Fraction(-(-high * _FINE // 1), _FINE))
-
-
-def _delta(parts: Parts, eps: Fraction, seconds: Fraction, known: Known) -> Enclosure:
-    if (False, eps) not in known:
-        known[False, eps] = bracket(parts, epsilon=eps, accuracy=_OF_DELTA, seconds=seconds).enclosure
-    return known[False, eps]
 
 
 def _place(found: Enclosure, alpha: Fraction, eps: Fraction) -> _Place:

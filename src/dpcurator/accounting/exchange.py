@@ -189,7 +189,7 @@ def _row(loss: Loss, step: Fraction) -> tuple[int, list[float], float]:
         raise Refusal(f"That is {last - first + 1:,} points, more than {_MOST:,}.", cure="Take a wider step.")
     row = cells(loss, anchor=Fraction(0), step=step, first=first, last=max(last, first + 1))
     with precision(128):
-        return row.first, [_up(mass) for mass in row.upper], _up(row.above)
+        return row.places[0], [_up(mass) for mass in row.upper], _up(row.above)
 
 
 def _up(mass: Any) -> float:

@@ -168,8 +168,8 @@ def bayes_risk(loss: Releases, *, prior: Spelled) -> Enclosure:
     if one is not None and not _only_rho(one):
         most, least = one.delta(low).hi, one.delta(high).lo
     else:
-        together = compose(loss)
-        most, least = together.bracket(epsilon=low).upper, together.bracket(epsilon=high).lower
+        found = compose(loss).bracket(epsilon=low)
+        most, least = found.upper, max(found.lower - (high - low), Fraction(0))  # delta falls no faster than by 1
     return Enclosure(p * (1 - most), p * (1 - least))
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from dpcurator.accounting.bracket import Bracket, has_law
 from dpcurator.accounting.closed.bounds import METHODS, upper_deltas
-from dpcurator.accounting.composed_tradeoff import Known, both_ends
+from dpcurator.accounting.composed_tradeoff import Deltas, both_ends
 from dpcurator.accounting.estimate.composed_law import cells
 from dpcurator.accounting.tradeoff import by_deltas, tradeoff
 from dpcurator.errors import Refusal
@@ -69,13 +69,13 @@ def _ends(composition: Composition, eps: Fraction) -> Bracket:
 
 def _curve(composition: Composition) -> Callable[[Fraction], Enclosure]:
     """As `tradeoff` says, at each alpha; deltas that were found are used again."""
-    known: Known = {}
+    deltas = Deltas(composition.parts)
     lower = by_deltas(composition)
 
     def at(alpha: Fraction) -> Enclosure:
         if alpha in (0, 1):
             return tradeoff(composition, alpha=alpha)
-        found = both_ends(composition.parts, alpha, known=known)
+        found = both_ends(composition.parts, alpha, deltas=deltas)
         return lower(alpha) if found is None else found
 
     return at

@@ -103,7 +103,7 @@ def transformed(parts: list[tuple[Loss, int]], quantity: str, at: float) -> floa
     """
     seen = sight(parts, quantity, at, ACCURACY)
     most = min(MOST, _WORK // len(parts))
-    reach = 24 * max(seen.spread, 1 / (1 + seen.tilt))
+    reach = 24 * max(seen.spread, 1 / (1 + seen.saddle))
     step = exact_step(parts, seen.spread, most)
     if step is None and any(way_of(loss) is not None for loss, _ in parts):
         step = first_step(parts, seen, ROUGH)

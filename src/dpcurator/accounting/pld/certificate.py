@@ -109,12 +109,12 @@ def certify(
     """
     theta = Fraction(max(tilt, 1e-9) * float(step))
     count = sum(count for _, count in parts)
-    longest = max(window.last - window.first + 1 for window in windows)
+    longest = max(window.size for window in windows)
     bits = bits_for(count * longest)
     found = []
     for (loss, count), at in zip(parts, windows, strict=True):
         check()
-        law = cells(loss, anchor=at.anchor, step=at.stride * step, first=at.first, last=at.last)
+        law = cells(loss, anchor=at.anchor, step=at.stride * step, first=at.first, last=at.last, runs=at.runs)
         found.append((law, at, count))
     return Certificate(
         _side(found, step, theta, bits, check, up=True, spare=spare),
@@ -144,7 +144,7 @@ def _side(
     with precision(_BITS):
         log_scale, total, log_finite = ball(0), ball(1), (-ball(spare)).log1p()
         for apart in {at.stride for _, at, _ in found}:
-            longest = max(len(cell.upper) for cell, at, _ in found if at.stride == apart)
+            longest = max(_span(cell) for cell, at, _ in found if at.stride == apart)
             weights = _weights(apart * theta, longest)
             made[apart] = weights, [] if up else [floored(weight, _WEIGHT) for weight in weights]
         for cell, at, count in found:
@@ -152,17 +152,29 @@ def _side(
                 continue  # no release of it: what is left is no easier to tell apart
             weights, below = made[at.stride]
             row, scale = _tilted_up(cell, weights, bits) if up else _tilted_down(cell, below, bits)
-            rows.append(power(row, count, _TRIM / every, check).apart(at.stride))
+            rows.append(power(row.trimmed(_TRIM / every), count, _TRIM / every, check).apart(at.stride))
             shares.append(_TRIM * count / every)
-            log_scale += count * (scale.log() + ball(theta * at.stride * cell.first))
+            log_scale += count * (scale.log() + ball(theta * at.stride * cell.places[0]))
             total *= (ball(Fraction(row.total(), 1 << bits))) ** count
             log_finite += count * (-(cell.above if up else ball(cell.infinite))).log1p()
             origin += count * at.anchor
-            last += count * at.stride * (cell.first + len(cell.upper) - 1)
+            last += count * at.stride * cell.places[-1]
     row = product(rows, shares, check) if rows else Row.of(0, [1 << bits], bits)
     with precision(_BITS):
         lost = total - ball(Fraction(row.total(), 1 << bits)) if up else ball(0)
         return Side(row, row.ints(), origin, step, theta, log_scale, lost, origin + last * step, -log_finite.expm1())
+
+
+def _span(cell: Cells) -> int:
+    return cell.places[-1] - cell.places[0] + 1
+
+
+def _at_places(cell: Cells, masses: list[int], bits: int) -> Row:
+    """The row of these masses at the cell's places, and 0 between."""
+    row = [0] * _span(cell)
+    for place, mass in zip(cell.places, masses, strict=True):
+        row[place - cell.places[0]] = mass
+    return Row.of(cell.places[0], row, bits)
 
 
 def _weights(theta: Fraction, count: int) -> list[Ball]:
@@ -174,28 +186,28 @@ def _weights(theta: Fraction, count: int) -> list[Ball]:
 
 
 def _tilted_up(cell: Cells, weights: list[Ball], bits: int) -> tuple[Row, Ball]:
-    """The row of w_i e**(theta (i - first)) / c, all rounded up, and c."""
+    """The row of w_i e**(theta (k_i - k_0)) / c at the places k_i, all rounded up, and c."""
     from flint import arb
 
-    tilted = [mass * weight for mass, weight in zip(cell.upper, weights, strict=False)]
+    tilted = [mass * weights[place - cell.places[0]] for place, mass in zip(cell.places, cell.upper, strict=True)]
     whole = sum(tilted, arb(0)).upper()
     if not whole > 0:
-        return Row.of(cell.first, [0] * len(tilted), bits), ball(1)
+        return Row.of(cell.places[0], [0] * len(tilted), bits), ball(1)
     scale = arb((whole * ball(1 + Fraction(4 * len(tilted), 1 << bits))).upper())
     rounded = [ceiled(mass / scale, bits) for mass in tilted]
     if sum(rounded) > 1 << bits:  # where balls are wider than what they hold
         scale = arb((scale * ball(1 + Fraction(sum(rounded), 1 << bits))).upper())
         rounded = [ceiled(mass / scale, bits) for mass in tilted]
-    return Row.of(cell.first, rounded, bits), scale
+    return _at_places(cell, rounded, bits), scale
 
 
 def _tilted_down(cell: Cells, weights: list[int], bits: int) -> tuple[Row, Ball]:
     """The same, all rounded down, in whole numbers throughout. weights: of unit 2**-_WEIGHT, rounded down."""
-    tilted = [mass * weight for mass, weight in zip(cell.lower, weights, strict=False)]
+    tilted = [mass * weights[place - cell.places[0]] for place, mass in zip(cell.places, cell.lower, strict=True)]
     whole = sum(tilted)
     if not whole:
-        return Row.of(cell.first, tilted, bits), ball(1)
-    return Row.of(cell.first, shares_of(tilted, whole, bits), bits), ball(whole) / ball(1 << (cell.unit + _WEIGHT))
+        return Row.of(cell.places[0], tilted, bits), ball(1)
+    return _at_places(cell, shares_of(tilted, whole, bits), bits), ball(whole) / ball(1 << (cell.unit + _WEIGHT))
 
 
 def shares_of(masses: list[int], whole: int, bits: int) -> list[int]:

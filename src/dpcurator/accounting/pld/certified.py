@@ -40,6 +40,7 @@ from dpcurator.accounting.pld.grid_choice import (
     window,
 )
 from dpcurator.accounting.pld.lattice import attained, beyond_grids, both_ways, infinite_of, own_points, reduced, shape
+from dpcurator.accounting.pld.thinning import thinned
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure
 from dpcurator.numbers.arb import ball, precision
@@ -54,6 +55,7 @@ _LONG = 1.0  # seconds that the first grid is expected to take
 _COARSEST = 32  # times the step that is wanted
 ROUGH = 0.02  # relative width of the first grid, where a bound need not be near
 _FINER = (Fraction(3), Fraction(2), Fraction(3, 2), Fraction(5, 4))  # by what a step is divided, the first in time
+_NEAR = 0.1  # relative width from which on a bracket is as wide as the square of the step
 _LITTLE = Fraction(4, 5)  # of a step, which is hardly finer
 _WIDE, _FEW = 0.5, 16  # relative width from which on each of so few losses is looked at alone
 
@@ -134,26 +136,6 @@ def certified(
     return found if found.width() < _WIDE else _each_alone(real, quantity, at, found)
 
 
-def certified_ways(
-    parts: tuple[tuple[Loss, int], ...], epsilon: Fraction, *, accuracy: float, seconds: float
-) -> tuple[Bounds, Bounds]:
-    """Bounds on delta at epsilon >= 0 of P against Q, and of Q against P; of losses that are attained together."""
-    fewer, spare = reduced(parts)
-    found = [_delta_of_way(way, spare, epsilon, accuracy, seconds) for way in both_ways(fewer)] if fewer else []
-    if not found:
-        found = [Bounds(Fraction(0), spare)]
-    return found[0], found[-1]
-
-
-def _delta_of_way(
-    way: list[tuple[Loss, int]], spare: Fraction, epsilon: Fraction, accuracy: float, seconds: float
-) -> Bounds:
-    if len(way) == 1 and way[0][1] == 1 and not spare:
-        found = way[0][0].delta_of("forward", epsilon)
-        return Bounds(found.lo, found.hi)
-    return _one_way(way, spare, "delta", epsilon, accuracy, seconds, None, None)
-
-
 def _least(
     real: list[tuple[Loss, int]],
     quantity: str,
@@ -167,7 +149,7 @@ def _least(
         return Bounds(Fraction(0), Fraction(0))
     if len(real) == 1 and real[0][1] == 1:
         return _single(real[0][0], quantity, at)
-    return _one_way(real, Fraction(0), quantity, at, accuracy, seconds, None, progress)
+    return one_way(real, Fraction(0), quantity, at, accuracy, seconds, None, progress)
 
 
 def _of_coins(parts: list[tuple[Loss, int]], quantity: str, at: Fraction) -> Fraction:
@@ -207,14 +189,14 @@ def _both_ways(
 ) -> Bounds:
     """The second way has a quarter of the time, and the first what is left: it is mostly the worse one."""
     ways = both_ways(parts)
-    worst = _one_way(ways[0], spare, quantity, at, accuracy, seconds * (1 if len(ways) == 1 else 0.75), None, progress)
+    worst = one_way(ways[0], spare, quantity, at, accuracy, seconds * (1 if len(ways) == 1 else 0.75), None, progress)
     for way in ways[1:]:
-        found = _one_way(way, spare, quantity, at, accuracy, seconds / 4, worst.upper, progress)
+        found = one_way(way, spare, quantity, at, accuracy, seconds / 4, worst.upper, progress)
         worst = worst.or_worse(found)
     return worst
 
 
-def _one_way(
+def one_way(
     fewer: list[tuple[Loss, int]],
     spare: Fraction,
     quantity: str,
@@ -223,8 +205,10 @@ def _one_way(
     seconds: float,
     enough: Fraction | None,
     progress: Progress | None,
+    keep: Callable[[Certificate], None] | None = None,
 ) -> Bounds:
-    """Of the pairs as they are, forward. enough: an upper bound than which none better is needed."""
+    """Of the pairs as they are, forward. enough: an upper bound than which none better is needed. keep: is called with
+    each certificate."""
     start = time.process_time()
     check = clock(start + seconds)
     infinite, top = _infinite(fewer), _top(fewer)
@@ -258,7 +242,7 @@ def _one_way(
 
     if takes > _LONG and not last:
         coarse = aligned(fewer, min(max(5, math.ceil(takes / _LONG)), _COARSEST) * step)
-        best = best.and_also(_on_grid(fewer, spare, quantity, at, coarse, seen, no_clock))
+        best = best.and_also(_on_grid(fewer, spare, quantity, at, coarse, seen, no_clock, keep))
         told()
         if best.width() <= accuracy:
             return best
@@ -268,15 +252,18 @@ def _one_way(
             return best
         began = time.process_time()
         try:
-            found = _on_grid(fewer, spare, quantity, at, step, seen, at_first)
+            found = _on_grid(fewer, spare, quantity, at, step, seen, at_first, keep)
         except OutOfTime:
             return best.ended(accuracy)
         before, best, at_first = best, best.and_also(found), check
         now = time.process_time()
         told()
         left, took = seconds - (now - start), now - began
-        by = next((by for by in _FINER if 1.2 * float(by) * took <= left), None)
-        finer = _coarsened(fewer, aligned(fewer, step / (by or _FINER[0])), seen)
+        wanted = _finer_by(best.width(), accuracy)
+        by = next((by for by in (wanted, *_FINER) if by <= wanted and 1.2 * float(by) * took <= left), None)
+        if quantity == "epsilon" and best.upper is not None:
+            seen = replace(seen, eps=min(seen.eps, float(best.upper)))
+        finer = _coarsened(fewer, aligned(fewer, step / (by or wanted)), seen)
         last = last or best.width() <= accuracy or before.near(best, accuracy / 3)
         last = last or (enough is not None and best.upper is not None and best.upper <= enough)
         if last or finer > step * _LITTLE:
@@ -284,6 +271,13 @@ def _one_way(
         if by is None:
             return best.ended(accuracy)
         step = finer
+
+
+def _finer_by(width: float, accuracy: float) -> Fraction:
+    """What a step is to be divided by: a bracket is as wide as its square, once it is narrow."""
+    if width > _NEAR:
+        return _FINER[0]
+    return Fraction(math.ceil(8 * min(max(1.1 * math.sqrt(width / accuracy), 1.25), 4)), 8)
 
 
 def _single(loss: Loss, quantity: str, at: Fraction) -> Bounds:
@@ -345,11 +339,13 @@ def _reach(loss: Loss) -> Fraction:
 
 def _windows(parts: list[tuple[Loss, int]], step: Fraction, seen: Sight) -> list[Window]:
     count = sum(count for _, count in parts)
-    windows = []
+    windows = list[Window]()
     for (loss, single), log in zip(parts, seen.logs, strict=True):
         apart = stride(loss, count, step, seen)
         found = window(loss, single, apart * step, seen.tilt, float(log), seen.log_tail)
-        windows.append(Window(found.anchor, found.first, found.last, apart))
+        found = replace(found, stride=apart)
+        own = way_of(loss) is not None or own_points(loss) is not None
+        windows.append(thinned(found, len(windows), step, seen) if own and shape(loss).anchor is None else found)
     return windows
 
 
@@ -361,13 +357,21 @@ def _on_grid(
     step: Fraction,
     seen: Sight,
     check: Clock,
+    keep: Callable[[Certificate], None] | None = None,
 ) -> Bounds:
-    """spare: a delta that comes to the upper one."""
+    """spare: a delta that comes to the upper one. keep: is called with the certificate."""
     windows = _windows(parts, step, seen)
     made = certify(parts, windows, step, seen.tilt, spare=spare, check=check)
+    if keep is not None:
+        keep(made)
     if quantity == "delta":
-        return Bounds(max(made.delta_below(at), _infinite(parts).lo), made.delta_above(at), step)
+        return Bounds(delta_below(made, parts, at), made.delta_above(at), step)
     return Bounds(_epsilon_below(made, at), _epsilon_above(made, at), step)
+
+
+def delta_below(made: Certificate, parts: list[tuple[Loss, int]], epsilon: Fraction) -> Fraction:
+    """An infinite loss gives all its chance, whatever the rows say."""
+    return max(made.delta_below(epsilon), _infinite(parts).lo)
 
 
 def _epsilon_above(made: Certificate, delta: Fraction) -> Fraction | None:

@@ -42,19 +42,19 @@ def clock(until: float) -> Clock:
 def seconds_for(counts: list[int], windows: list[Window], step: Fraction, seen: Sight) -> float:
     """Of one grid with these windows, about."""
     variances = seen.cumulants.each(seen.tilt)[2] * counts
-    lengths = [at.last - at.first + 1 for at in windows]
     points = 0.0
-    for count, length, at, variance in zip(counts, lengths, windows, variances, strict=True):
+    for count, at, variance in zip(counts, windows, variances, strict=True):
+        length = at.last - at.first + 1
         whole = _LONG * math.sqrt(variance) / float(step) + 2 * length * at.stride
         points += (4 if count > 1 else 1) * min(whole, float(count * length * at.stride))
     points += 3 * _LONG * seen.spread / float(step)
-    return _CELL * sum(lengths) + 2 * _POINT * points
+    return _CELL * sum(at.size for at in windows) + 2 * _POINT * points
 
 
 def afforded(parts: list[tuple[Loss, int]], step: Fraction, seen: Sight, takes: float, seconds: float) -> Fraction:
     """A coarser step where this one takes longer than `seconds`."""
     if takes <= seconds:
         return step
-    widest = max(seen.spread, 1 / (1 + seen.tilt)) / 4
+    widest = max(seen.spread, 1 / (1 + seen.saddle)) / 4
     wanted = min(float(step) * takes / seconds, max(widest, float(step)))
     return max(aligned(parts, Fraction(wanted).limit_denominator(10**12)), step)

@@ -1,12 +1,13 @@
 """One loss on a grid, twice: masses that dominate the law, and masses that the law dominates.
 
-Definition  Points x_i = anchor + i step. f is any function of the loss L that falls convexly as u = e**-L grows and is
-            at least 0, as are all (1 - e**(eps - r - L))+ : delta at eps, given that the other losses sum to r.
+Definition  Points x_i = anchor + k_i step, k_i rising whole numbers: all from a first to a last, or runs of them. f is
+            any function of the loss L that falls convexly as u = e**-L grows and is at least 0, as are all (1 - e**(eps
+            - r - L))+ : delta at eps, given that the other losses sum to r.
 Promise     `upper`: E_P f(L), over finite L, is at most the sum of upper_i f(x_i). `above`: P(L > the last point),
             infinite losses among them. `lower`: that mean is at least the sum of lower_i f(x_i - SLACK).
 Proof       Upper (connect the dots). A cell (x_i, x_i+1] of masses p, q under P and Q has mean q/p of u. Moving the
             mass to the ends of the cell so that p and q stay as they are spreads u at the same mean, so the mean of f
-            does not fall (Jensen): b = (p - e**x_i q)/(1 - e**-step) goes to x_i+1 and p - b to x_i. What is below
+            does not fall (Jensen): b = (p - e**x_i q)/(1 - e**(x_i - x_i+1)) goes to x_i+1, p - b to x_i. What is below
             the first point is moved up to it. Each mass is then rounded up, and f is at least 0.
             Lower. Lumping outcomes, or shares of outcomes, is post-processing: u becomes the lump's mean, so the mean
             of f does not grow (Jensen). Cells are lumped from below until p/q of the lump is e**(x_j - SLACK), which
@@ -20,16 +21,18 @@ Checked     tests/accounting/test_pld_cells.py.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from typing import NamedTuple
 
 from dpcurator.accounting.pld.lattice import with_law
 from dpcurator.numbers.arb import Ball, ball, precision
 from dpcurator.numbers.enclosure import bracket
 from dpcurator.privacy.distribution import Distribution
-from dpcurator.privacy.families.family import Tails
+from dpcurator.privacy.families.family import Family, Tails
 from dpcurator.privacy.loss import Loss
 
 SLACK = Fraction(1, 2**110)
@@ -40,11 +43,19 @@ _NEAR = 2**40  # a lump nearer to a point than this part of a step is counted th
 Piece = tuple[int, int, int]  # p, q, and the cell's index i
 
 
+class Run(NamedTuple):
+    """So many indices of points, `gap` apart, from `start` on."""
+
+    start: int
+    gap: int
+    count: int
+
+
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """Masses at anchor + (first + i) step. upper: balls; lower: whole numbers of unit 2**-unit; above: a ball."""
+    """Masses at anchor + place step. upper: balls; lower: whole numbers of unit 2**-unit; above: a ball."""
 
-    first: int
+    places: list[int]
     upper: list[Ball]
     lower: list[int]
     unit: int
@@ -52,28 +63,46 @@ class Cells:
     infinite: Fraction
 
 
-def cells(loss: Loss, *, anchor: Fraction, step: Fraction, first: int, last: int, bits: int = 192) -> Cells:
-    """The points are those from index `first` to `last`. Raises Refusal for a family whose law is not known."""
+def cells(
+    loss: Loss, *, anchor: Fraction, step: Fraction, first: int, last: int, bits: int = 192, runs: Sequence[Run] = ()
+) -> Cells:
+    """The points are those from index `first` to `last`, or of these the runs that are given, which follow each other.
+    Raises Refusal for a family whose law is not known."""
     known = with_law(loss)
     law = loss.distribution(atoms=2)
-    lowest, count = anchor + first * step, last - first + 1
-    highest = max(abs(lowest), abs(anchor + last * step))
+    runs = runs or [Run(first, 1, last - first + 1)]
+    places = [run.start + i * run.gap for run in runs for i in range(run.count)]
+    lowest, count = anchor + places[0] * step, places[-1] - places[0] + 1
+    highest = max(abs(lowest), abs(anchor + places[-1] * step))
     reach = None if known.reach is None else known.reach(loss.given)
-    far = Fraction(max(FAR, min(_FARTHER, _WORK // count)))
+    far = Fraction(max(FAR, min(_FARTHER, _WORK // len(places))))
     if not law.continuous or reach is not None:  # an atom is a difference of two tails, and must come out as narrow
         bits += 2 * math.ceil(min(highest if reach is None else reach, far))
     bits += 2 * count.bit_length()
     with precision(bits):
-        tails = None if known.tails_on_grid is None else known.tails_on_grid(loss.given, lowest, step, count)
+        tails = _on_runs(known, loss, anchor, step, runs)
         if tails is None:
-            tails = list(_tails(law, _points(lowest, step, count), bits))
-        worths = _growing(ball(lowest).exp(), ball(step).exp(), count)
+            tails = list(_tails(law, _points(anchor, step, places), bits))
+        worths = _growing(ball(lowest).exp(), step, places)
         unit = _unit(bits, min(highest, far), tails)
-        lower = [0] * count
+        lower = [0] * len(places)
         if highest <= far:
-            ends, less = _ends(law, _heavy(law, reach), lowest, step, count, bits), ball(-SLACK).exp()
+            ends, less = _ends(law, _heavy(law, reach), anchor, step, places, bits), ball(-SLACK).exp()
             lower = _lower(_pieces(tails, ends, unit), [ceiled(worth * less, unit) for worth in worths], unit, step)
-        return Cells(first, _upper(tails, worths, step), lower, unit, tails[-1][0], law.infinite)
+        return Cells(places, _upper(tails, worths, step, places), lower, unit, tails[-1][0], law.infinite)
+
+
+def _on_runs(known: Family, loss: Loss, anchor: Fraction, step: Fraction, runs: Sequence[Run]) -> list[Tails] | None:
+    """P and Q above each point, where the family knows a way for equally spaced ones."""
+    found = list[Tails]()
+    for run in runs:
+        if known.tails_on_grid is None:
+            return None
+        more = known.tails_on_grid(loss.given, anchor + run.start * step, run.gap * step, run.count)
+        if more is None:
+            return None
+        found += more
+    return found
 
 
 def _unit(bits: int, highest: Fraction, tails: list[Tails]) -> int:
@@ -83,16 +112,20 @@ def _unit(bits: int, highest: Fraction, tails: list[Tails]) -> int:
     return bits + 64 + 2 * math.ceil(highest) + min(zeros, _DEEP)
 
 
-def _points(lowest: Fraction, step: Fraction, count: int) -> list[Fraction]:
-    below = math.lcm(lowest.denominator, step.denominator)
-    start, stride = int(lowest * below), int(step * below)
-    return [Fraction(start + i * stride, below) for i in range(count)]
+def _points(anchor: Fraction, step: Fraction, places: list[int]) -> list[Fraction]:
+    below = math.lcm(anchor.denominator, step.denominator)
+    start, stride = int(anchor * below), int(step * below)
+    return [Fraction(start + place * stride, below) for place in places]
 
 
-def _growing(first: Ball, ratio: Ball, count: int) -> list[Ball]:
-    found = [first]
-    for _ in range(count - 1):
-        found.append(found[-1] * ratio)
+def _growing(first: Ball, step: Fraction, places: list[int]) -> list[Ball]:
+    """e**x at each point, by products."""
+    found, ratios = [first], dict[int, Ball]()
+    for low, high in pairwise(places):
+        gap = high - low
+        if gap not in ratios:
+            ratios[gap] = ball(gap * step).exp()
+        found.append(found[-1] * ratios[gap])
     return found
 
 
@@ -107,8 +140,8 @@ def _tails(law: Distribution, points: list[Fraction], bits: int) -> Iterator[Tai
         yield found
 
 
-def _upper(tails: list[Tails], worths: list[Ball], step: Fraction) -> list[Ball]:
-    shrink = -(-ball(step)).expm1()
+def _upper(tails: list[Tails], worths: list[Ball], step: Fraction, places: list[int]) -> list[Ball]:
+    shrinks = {gap: -(-ball(gap * step)).expm1() for gap in {high - low for low, high in pairwise(places)}}
     masses = [ball(0)] * len(tails)
     masses[0] = 1 - tails[0][0]
     for i, worth in enumerate(worths[:-1]):
@@ -116,7 +149,7 @@ def _upper(tails: list[Tails], worths: list[Ball], step: Fraction) -> list[Ball]
         if p_low is p_high:
             continue
         p = p_low - p_high
-        b = (p - worth * (q_low - q_high)) / shrink
+        b = (p - worth * (q_low - q_high)) / shrinks[places[i + 1] - places[i]]
         masses[i] += p - b
         masses[i + 1] += b
     return masses
@@ -130,14 +163,19 @@ def _heavy(law: Distribution, reach: Fraction | None) -> list[tuple[Fraction, Fr
 
 
 def _ends(
-    law: Distribution, heavy: list[tuple[Fraction, Fraction]], lowest: Fraction, step: Fraction, count: int, bits: int
+    law: Distribution,
+    heavy: list[tuple[Fraction, Fraction]],
+    anchor: Fraction,
+    step: Fraction,
+    places: list[int],
+    bits: int,
 ) -> dict[int, list[Tails]]:
     """What cuts off the heavy atoms, by the cell in which each lies."""
     found: dict[int, list[Tails]] = {}
     for under, end in heavy:
-        i = math.ceil((end - lowest) / step) - 1
-        if 0 <= i < count - 1 and under - SLACK / 2 > lowest + i * step:
-            cuts = [under - SLACK / 2, end] if end < lowest + (i + 1) * step else [under - SLACK / 2]
+        i = bisect_left(places, math.ceil((end - anchor) / step)) - 1
+        if 0 <= i < len(places) - 1 and under - SLACK / 2 > anchor + places[i] * step:
+            cuts = [under - SLACK / 2, end] if end < anchor + places[i + 1] * step else [under - SLACK / 2]
             found.setdefault(i, []).extend(law.survival(law.place(cut), bits) for cut in cuts)
     return found
 

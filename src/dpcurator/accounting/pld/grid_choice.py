@@ -4,6 +4,10 @@ The saddle point s of a composition with cumulant K(s) = sum k_j ln E e**(s L_j)
 ln(1+s); delta is near exp of that, over the root of 2 pi times the second derivative (Alghamdi et al. 2023, arXiv
 2208.09595). Two points a step h apart add at most h**2/4 to a loss's variance, on average h**2/6, and so about (s+1)
 h**2/12 per loss to epsilon. Where atoms fit on one grid, the step divides their distances, and they add nothing.
+
+Where few rows are sampled, the law under the saddle point's tilt may have a second mode far above epsilon, of a weight
+that no delta sees. A gentler tilt, of which Chernoff's bound is little worse, leaves it out, and rows stay short. And a
+point far out in such a law's tails stands for so little that points may lie the further apart there.
 Checked in tests/accounting/test_estimate.py.
 """
 
@@ -15,6 +19,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpcurator.accounting.estimate.floats import dots
+from dpcurator.accounting.pld.discretise import Run
 from dpcurator.accounting.pld.lattice import own_points, shape
 from dpcurator.accounting.pld.sampling import far_for, sampled_points, sampled_span
 from dpcurator.privacy.loss import Loss
@@ -24,6 +29,7 @@ FEW = 512  # atoms of a loss that are all kept, each at its own point
 COARSE = 96  # points of a first look at a law
 _SPARE = 8.0  # a window leaves out e**-_SPARE of what the accuracy is of delta
 _FIRST = 72.0  # -ln of the chance that is left out where delta is not yet known
+_RISE = 5.0  # in ln delta, by which Chernoff's bound may be worse for a gentler tilt
 
 
 class Cumulants:
@@ -75,6 +81,26 @@ class Cumulants:
     def chernoff_epsilon(self, s: float, log_delta: float) -> float:
         return (self.at(s)[0] - log_delta + s * math.log(s) - (1 + s) * math.log1p(s)) / s
 
+    def chernoff_delta(self, s: float, eps: float) -> float:
+        """ln of it."""
+        return self.at(s)[0] - s * eps + s * math.log(s) - (1 + s) * math.log1p(s)
+
+    def gentlest(self, saddle: float, quantity: str, at: float) -> float:
+        """The greatest tilt under which the law is much narrower than at the saddle point, though Chernoff's bound is
+        little worse; or the saddle point itself."""
+
+        def rise(s: float) -> float:
+            if quantity == "delta":
+                return self.chernoff_delta(s, at) - self.chernoff_delta(saddle, at)
+            return s * (self.chernoff_epsilon(s, at) - self.chernoff_epsilon(saddle, at))
+
+        tilts = [saddle * 0.85**k for k in range(1, 30)]
+        near = [s for s in tilts if rise(s) <= _RISE]
+        spreads = [self.at(s)[2] for s in near]
+        if not near or min(spreads) > self.at(saddle)[2] / 2:
+            return saddle
+        return next(s for s, spread in zip(near, spreads, strict=True) if spread <= 1.2 * min(spreads))
+
     def tilt_for(self, quantity: str, at: float, accuracy: float) -> float:
         """The saddle point where epsilon, or ln delta, is about `at`; at least 1e-6, and no more than resolves epsilon
         so far below the largest loss: nearer to it delta is read from the heavy atoms there, whatever the tilt."""
@@ -97,22 +123,28 @@ class Cumulants:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Where the points of one loss lie: anchor + i stride step for i from first to last."""
+    """Where the points of one loss lie: anchor + i stride step for i from first to last, or for those of `runs`."""
 
     anchor: Fraction
     first: int
     last: int
     stride: int = 1
+    runs: tuple[Run, ...] = ()
+
+    @property
+    def size(self) -> int:
+        return sum(run.count for run in self.runs) or self.last - self.first + 1
 
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """tilt: s; eps and log_delta: about where the answer is; spread: the tilted deviation of the sum; log_tail: ln of
-    the chance of each loss that is left out above. Tilts and windows must agree on that: where few rows are sampled,
-    e**(s L) weighs tails that matter to no delta more than all that does, and a tilt for the one is no use for the
-    other."""
+    """tilt: by which masses are weighted; saddle: that of the saddle point, or as much; eps and log_delta: about where
+    the answer is; spread: the tilted deviation of the sum; log_tail: ln of the chance of each loss that is left out
+    above. Tilts and windows must agree on that: where few rows are sampled, e**(s L) weighs tails that matter to no
+    delta more than all that does, and a tilt for the one is no use for the other."""
 
     tilt: float
+    saddle: float
     eps: float
     log_delta: float
     spread: float
@@ -132,13 +164,13 @@ def sight(parts: list[tuple[Loss, int]], quantity: str, at: float, accuracy: flo
 
 def _sight(parts: list[tuple[Loss, int]], quantity: str, at: float, accuracy: float, log_tail: float) -> Sight:
     known = Cumulants(coarse(parts, log_tail))
-    s = known.tilt_for(quantity, at, accuracy)
+    saddle = known.tilt_for(quantity, at, accuracy)
+    s = known.gentlest(saddle, quantity, at)
     logs, _, _ = known.each(s)
-    _, mean, variance = known.at(s)
+    spread = math.sqrt(known.at(s)[2])
     if quantity == "epsilon":
-        return Sight(s, known.chernoff_epsilon(s, at), at, math.sqrt(variance), logs, known, log_tail)
-    eps, log_delta = mean - 1 / s - 1 / (1 + s), known.log_delta_at(s)
-    return Sight(s, eps, log_delta, math.sqrt(variance), logs, known, log_tail)
+        return Sight(s, saddle, known.chernoff_epsilon(saddle, at), at, spread, logs, known, log_tail)
+    return Sight(s, saddle, known.epsilon_at(saddle), known.log_delta_at(saddle), spread, logs, known, log_tail)
 
 
 def coarse(parts: list[tuple[Loss, int]], log_tail: float) -> list[tuple[Any, Any, int]]:
@@ -190,9 +222,9 @@ def exact_step(parts: list[tuple[Loss, int]], spread: float, most: int) -> Fract
 def first_step(parts: list[tuple[Loss, int]], seen: Sight, accuracy: float) -> Fraction:
     """For about this relative width of epsilon; it divides the distances of heavy atoms where they fit together."""
     count = sum(count for _, count in parts)
-    worth = max(abs(seen.eps), seen.spread / 20, 1 / (1 + seen.tilt) / 4)
-    wanted = math.sqrt(6 * accuracy * worth / (count * (seen.tilt + 1)))
-    wanted = max(min(wanted, max(seen.spread, 1 / (1 + seen.tilt)) / 4), 1e-9)
+    worth = max(abs(seen.eps), seen.spread / 20, 1 / (1 + seen.saddle) / 4)
+    wanted = math.sqrt(6 * accuracy * worth / (count * (seen.saddle + 1)))
+    wanted = max(min(wanted, max(seen.spread, 1 / (1 + seen.saddle)) / 4), 1e-9)
     return aligned(parts, Fraction(wanted).limit_denominator(10**12))
 
 
@@ -229,7 +261,7 @@ def stride(loss: Loss, count: int, step: Fraction, seen: Sight) -> int:
     bell, gap = shape(loss).bell, shape(loss).gap
     if bell is None or gap is not None:
         return 1
-    widest = min(math.sqrt(bell), max(seen.spread, 1 / (1 + seen.tilt))) / 4
+    widest = min(math.sqrt(bell), max(seen.spread, 1 / (1 + seen.saddle))) / 4
     return max(1, min(math.isqrt(count) // 2, int(widest / float(step))))
 
 
