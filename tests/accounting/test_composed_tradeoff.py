@@ -8,10 +8,12 @@ from itertools import pairwise
 
 import pytest
 
-from dpcurator.accounting.composed_tradeoff import _between, _Place, both_ends
+from dpcurator.accounting.composed_tradeoff import Deltas, _between, _Place, both_ends
 from dpcurator.accounting.composition import compose
 from dpcurator.accounting.explain_loss import explain_loss
 from dpcurator.accounting.parse import spelled
+from dpcurator.accounting.pld import certified
+from dpcurator.accounting.pld.directed import certified_ways
 from dpcurator.accounting.tradeoff import advantage, bayes_risk, tradeoff
 from dpcurator.numbers import Enclosure
 from dpcurator.privacy.loss import Loss
@@ -115,6 +117,23 @@ def test_h3_a_sampled_composition_is_enclosed_by_the_better_of_both_ways(alpha):
     single = tradeoff(one, alpha=alpha)
     assert single.width < F(1, 10**6)
     assert single.lo > found.hi
+
+
+def test_deltas_read_off_rows_of_another_epsilon_hold_and_few_rows_are_made(monkeypatch):
+    """Twenty epsilons, both ways, by a handful of loss distributions; each delta holds that of its own."""
+    parts, looked, honest = spelled("4 * poisson(0.3, pure(epsilon=0.7))").parts, [], certified.certify
+    monkeypatch.setattr(certified, "certify", lambda *given, **how: looked.append(1) or honest(*given, **how))
+    shared = Deltas(parts, accuracy=F(1, 100))
+    found = {(eps, back): shared.at(eps, back=back) for eps in (F(k, 5) for k in range(-10, 10)) for back in (0, 1)}
+    assert len(looked) < 20
+    for (eps, back), delta in found.items():
+        assert delta.width <= F(1, 2000)
+        if eps.denominator == 1:
+            right = certified_ways(parts, abs(eps), accuracy=1e-6, seconds=10)[(eps < 0) != back]
+            assert delta.lo <= right.upper
+            assert right.lower <= delta.hi
+    assert found[F(1), 0] != found[F(1), 1]
+    assert found[F(1), 0] == found[F(-1), 1]
 
 
 def test_what_reveals_all_is_nearly_nothing_to_miss():

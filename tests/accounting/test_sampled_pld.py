@@ -128,7 +128,7 @@ def test_h1_thinned_tails_hold_all_points_of_the_window_and_cost_no_width(rate, 
         step = grid_choice.first_step(parts, seen, 1e-3) * 2
         every = grid_choice.window(way, count, step, seen.tilt, float(seen.logs[0]), seen.log_tail)
         thin = thinned(every, 0, step, seen)
-        places = [run.start + i * run.gap for run in thin.runs for i in range(run.count)]
+        places = [run.start + i * run.gap for run in thin.runs for i in range(run.size)]
         assert places == sorted(set(places))
         assert places[0] <= every.first
         assert places[-1] >= every.last

@@ -48,7 +48,7 @@ class Run(NamedTuple):
 
     start: int
     gap: int
-    count: int
+    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def cells(
     known = with_law(loss)
     law = loss.distribution(atoms=2)
     runs = runs or [Run(first, 1, last - first + 1)]
-    places = [run.start + i * run.gap for run in runs for i in range(run.count)]
+    places = [run.start + i * run.gap for run in runs for i in range(run.size)]
     lowest, count = anchor + places[0] * step, places[-1] - places[0] + 1
     highest = max(abs(lowest), abs(anchor + places[-1] * step))
     reach = None if known.reach is None else known.reach(loss.given)
@@ -98,7 +98,7 @@ def _on_runs(known: Family, loss: Loss, anchor: Fraction, step: Fraction, runs: 
     for run in runs:
         if known.tails_on_grid is None:
             return None
-        more = known.tails_on_grid(loss.given, anchor + run.start * step, run.gap * step, run.count)
+        more = known.tails_on_grid(loss.given, anchor + run.start * step, run.gap * step, run.size)
         if more is None:
             return None
         found += more

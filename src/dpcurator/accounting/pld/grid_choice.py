@@ -133,7 +133,7 @@ class Window:
 
     @property
     def size(self) -> int:
-        return sum(run.count for run in self.runs) or self.last - self.first + 1
+        return sum(run.size for run in self.runs) or self.last - self.first + 1
 
 
 @dataclass(frozen=True, slots=True)
