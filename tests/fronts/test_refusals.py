@@ -112,7 +112,7 @@ TABLE = [
     ("SELECT SUM(DISTINCT age) FROM visits", "Write SUM(age)."),
     ("SELECT COUNT(DISTINCT patient, city) FROM visits", "different values of one column"),
     ("SELECT COUNT(DISTINCT *) FROM visits", "single"),
-    ("SELECT KURTOSIS(age) FROM visits", "the function KURTOSIS is not available here. Aggregates: AVG, CORR, COUNT, "),
+    ("SELECT ZEAL(age) FROM visits", "the function ZEAL is not available here. Aggregates: AVG, CORR, COUNT, "),
     ("SELECT STD(age), VAR_POP(age) FROM visits", "Write STDDEV(age)."),
     ("SELECT BOOL_AND(smoker) FROM visits", "how many are false: COUNT_IF(NOT smoker)"),
     ("SELECT EVERY(age > 3) FROM visits", "how many are false: COUNT_IF(NOT"),

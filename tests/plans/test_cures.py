@@ -5,6 +5,7 @@ Over a generated family of mistakes (tests/support/cures.py). The counts are pri
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -12,6 +13,7 @@ import pytest
 from cures import VALID, Declared, Mistake, asked, declared, mended, mistakes, refusal
 
 from dpcurator.errors import Mend, Refusal
+from dpcurator.language.instead import OF_MANY, OF_ROWS
 
 
 @dataclass
@@ -100,6 +102,55 @@ def test_e1_an_inner_question_that_is_no_relation_of_units_is_told_why(text):
     assert refused is not None
     assert refused.cure
     assert all(mend.to != "question" for mend in refused.mends)
+
+
+_ARGUMENTS = {"DAYOFMONTH": ["born"], "DAYOFYEAR": ["born"], "WEEKOFYEAR": ["born"], "ISODOW": ["born"],
+              "LAST_DAY": ["born"], "MONTHS_BETWEEN": ["born", "DATE '1990-01-01'"], "MID": ["city", "1", "2"],
+              "IFF": ["age > 3", "1", "0"], "SUM_IF": ["age", "city = 'Leeds'"], "SUMIF": ["age", "smoker"],
+              "AVG_IF": ["age", "smoker"], "AVGIF": ["age", "age > 3"], "LOG1P": ["weight"]}
+_PUT = [name for table in (OF_ROWS, OF_MANY) for name, line in table.items() if not line.endswith(".")]
+
+
+@pytest.mark.parametrize("name", _PUT)
+@pytest.mark.parametrize("first", ["age", "age + 1"])
+def test_e1_a_function_of_another_dialect_is_told_what_means_the_same(name, first):
+    """The paste is a question that is answered, or one that lacks only limits that nobody but the asker knows."""
+    arguments = list(_ARGUMENTS.get(name, ["age", "0.5", "0.5"]))
+    line = {**OF_ROWS, **OF_MANY}[name]
+    arguments = arguments[: 1 + max(int(place) for place in re.findall(r"\{(\d)\}", line))]
+    arguments = [first if one == "age" else one for one in arguments]
+    call, told = f"{name}({', '.join(arguments)})", declared()
+    text = f"SELECT {call if name in OF_MANY else f'COUNT({call})'} AS x FROM visits"
+    refused = refusal(text, told)
+    assert refused is not None
+    [mend] = refused.mends
+    assert mend.put in refused.cure
+    assert leads(text, told, refused, mend) is not None, (text, str(refused))
+
+
+@pytest.mark.parametrize(("name", "line"), [
+    one for table in (OF_ROWS, OF_MANY) for one in table.items() if one[1].endswith(".")])
+def test_e1_a_function_of_another_dialect_is_told_what_comes_nearest(name, line):
+    inside = name in OF_ROWS
+    refused = refusal(f"SELECT COUNT({name}('%Y', city)) FROM visits" if inside else f"SELECT {name}(city) FROM visits",
+                      declared())
+    assert refused is not None
+    assert name in refused.what
+    assert refused.cure.endswith((line.replace("{0}", "city"), line.replace("{0}", "x")))
+
+
+@pytest.mark.parametrize(("written", "clipped"), [
+    ("DATE_TRUNC('week', since)", "DATE_TRUNC('week', CLIP(since, DATE '2000-01-01', DATE '2030-12-31'))"),
+    ("DATE_DIFF('day', since, DATE '2024-01-01')", "CLIP(DATE_DIFF('day', since, DATE '2024-01-01'), 0, 30)"),
+])
+def test_e1_a_key_of_days_without_bounds_is_told_where_its_limits_go(written, clipped):
+    told = declared()
+    told["tables"]["visits"]["columns"]["since"] = "date"
+    text = f"SELECT {written} AS w, COUNT(*) FROM visits GROUP BY w"
+    refused = refusal(text, told)
+    assert refused is not None
+    assert refused.mends[0].put == clipped
+    assert leads(text, told, refused, refused.mends[0]) is not None
 
 
 @pytest.mark.parametrize(("condition", "meant"), [

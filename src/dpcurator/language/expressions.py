@@ -16,6 +16,7 @@ from dpcurator.language.functions import ROW_FUNCTIONS
 from dpcurator.language.functions.casts import cast
 from dpcurator.language.functions.numbers import arithmetic, negative
 from dpcurator.language.functions.texts import joined
+from dpcurator.language.instead import OF_ROWS, instead
 from dpcurator.language.question import (
     Binary,
     Call,
@@ -192,26 +193,11 @@ class Reader:
 
 def not_available(part: Call) -> Refusal:
     """The refusal of a function of rows that there is not."""
-    close = [] if part.function in INSTEAD else closest(part.function, ROW_FUNCTIONS)
-    listed = "docs/sql.md lists those there are."
+    what, written = f"the function {part.function} is not available on rows.", instead(part, OF_ROWS)
+    if written is not None:
+        return Refusal(what, where=part.at, cure=written[0], mends=written[1])
+    close, listed = closest(part.function, ROW_FUNCTIONS), "docs/sql.md lists those there are."
     return Refusal(
-        f"the function {part.function} is not available on rows.", where=part.at,
-        cure=f"Did you mean {close[0]}? {listed}" if close else INSTEAD.get(part.function, listed),
+        what, where=part.at, cure=f"Did you mean {close[0]}? {listed}" if close else listed,
         mends=tuple(Mend(name, part.function) for name in close),
     )
-
-
-_NO_LUCK: Final = "Leave it out: nothing is drawn at random of rows, only the noise of the answer."
-INSTEAD: Final = {  # of functions that are not there, what to write
-    "LOG": "LN is the natural logarithm; write LN(x) / LN(10) for base 10.",
-    "LOG10": "Write LN(x) / LN(10).", "LOG2": "Write LN(x) / LN(2).", "RIGHT": "Write SUBSTRING(x, 3).",
-    "TRUNC": "Write FLOOR(x), or CASE WHEN x < 0 THEN CEIL(x) ELSE FLOOR(x) END.",
-    "NOW": "Write the moment itself: an answer would change with the clock.",
-    "CURRENT_DATE": "Write the date itself: an answer would change with the clock.",
-    "CURRENT_TIMESTAMP": "Write the moment itself: an answer would change with the clock.",
-    "DAYOFWEEK": "Write EXTRACT(dow FROM day), Sunday = 0, or EXTRACT(isodow FROM day), Monday = 1.",
-    "DATE_ADD": "Write day + INTERVAL '1 month'.", "DATE_SUB": "Write day - INTERVAL '1 month'.",
-    "AGE": "Write DATE_DIFF('year', earlier, later).", "CONCAT_WS": "Write CONCAT(x, '-', y).",
-    "RANDOM": _NO_LUCK, "RAND": _NO_LUCK, "UUID": _NO_LUCK, "GEN_RANDOM_UUID": _NO_LUCK,
-    "REGEXP_LIKE": "Use LIKE.", "REGEXP_MATCHES": "Use LIKE.", "NTILE": "Write WIDTH_BUCKET(x, 0, 100, 4).",
-}

@@ -12,8 +12,8 @@ from typing import Final
 
 from dpcurator.catalog.model import Table
 from dpcurator.errors import Mend, Refusal, closest
-from dpcurator.language.expressions import INSTEAD
 from dpcurator.language.functions import ROW_FUNCTIONS
+from dpcurator.language.instead import OF_MANY, OF_ROWS, instead
 from dpcurator.language.intervals import bounds, unbounded
 from dpcurator.language.names import quote
 from dpcurator.language.question import Binary, Call, Literally, Name, Syntax, Unary
@@ -251,9 +251,9 @@ def _no_aggregate(call: Call, functions: list[str], scope: Scope) -> Refusal:
             cure=f"It is of single rows: put it inside an aggregate{such}, or write GROUP BY {call.function}(...).",
         )
     inner = call.arguments[0] if len(call.arguments) in (1, 2) else None
-    if inner is not None and over is not None and call.function in _SPREADS:
-        put = f"{_SPREADS[call.function]}({expression(inner)})"
-        return Refusal(what, where=call.at, cure=f"{there} Write {put}.", mends=_put(put, over))
+    written = instead(call, OF_MANY)
+    if written is not None:
+        return Refusal(what, where=call.at, cure=written[0], mends=written[1])
     if inner is not None and over is not None and call.function in ("BOOL_AND", "BOOL_OR"):
         put = f"COUNT_IF({expression(Unary('NOT', inner) if call.function == 'BOOL_AND' else inner)})"
         whom = "false" if call.function == "BOOL_AND" else "true"
@@ -267,8 +267,10 @@ def _no_aggregate(call: Call, functions: list[str], scope: Scope) -> Refusal:
         put = measuring(inner, expression(inner), scope)
         cure = f"{there} It would give one row's own value; ask for {put}, or for counts by GROUP BY."
         return Refusal(what, where=call.at, cure=cure, mends=_put(put, over))
-    if call.function in INSTEAD:
-        return Refusal(what, where=call.at, cure=INSTEAD[call.function])
+    written = instead(call, OF_ROWS)
+    if written is not None:
+        cure = f"It is of single rows, and stands inside an aggregate or in GROUP BY. {written[0]}"
+        return Refusal(what, where=call.at, cure=cure)
     close = closest(call.function, [*functions, *FUNCTIONS, *ROW_FUNCTIONS])
     if close:
         cure = f"Did you mean {close[0]}? {there}"
@@ -309,9 +311,8 @@ def _put(put: str | None, over: str | None) -> tuple[Mend, ...]:
     return () if put is None or over is None else (Mend(put, over),)
 
 
-_SPREADS: Final = {"STDEV": "STDDEV", "STD": "STDDEV", "STDEVP": "STDDEV_POP", "VAR": "VARIANCE", "VARP": "VAR_POP"}
 _ENDS: Final = {"MIN": "0.05", "MAX": "0.95"}
-_RANKS: Final = ("MIN", "MAX", "PERCENTILE", "ANY_VALUE", "FIRST", "LAST")
+_RANKS: Final = ("MIN", "MAX", "ANY_VALUE", "FIRST", "LAST")
 ORDERED: Final = (*NUMERIC, "date", "timestamp", "local")  # of which there are quantiles
 
 

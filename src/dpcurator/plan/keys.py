@@ -37,6 +37,7 @@ from dpcurator.plan.nodes import KeyColumn
 from dpcurator.plan.public_keys import MOST_PLAIN, digest_of, image, same_in_a_unit, selectable, without_list
 from dpcurator.plan.relations import Relation
 from dpcurator.plan.ruled_out import image_in
+from dpcurator.plan.undated import clipped_days, undated
 
 
 def keyed(
@@ -68,7 +69,7 @@ def keyed(
     if isinstance(read, Field):
         _finite(keys, said, at)
     if keys is None:
-        return _unknown(read, operand, typed, name, at, table, catalog, asked, selected)
+        return _unknown(part, read, operand, typed, name, at, table, catalog, asked, selected)
     shown = table.columns[read.index].name if isinstance(read, Field) else spelled(operand, table)
     return KeyColumn(shown, operand, type, len(keys), digest_of(keys), same_in_a_unit(operand, table))
 
@@ -84,15 +85,15 @@ def _image(
 
 
 def _unknown(
-    read: Operand, operand: Operand, typed: Typed, name: str, at: str, table: Table, catalog: Catalog, asked: str,
-    selected: bool,
+    part: Syntax, read: Operand, operand: Operand, typed: Typed, name: str, at: str, table: Table, catalog: Catalog,
+    asked: str, selected: bool,
 ) -> KeyColumn:
     """Keys that are selected privately, where that is declared. Raises Refusal."""
     said = asked.format(name)
-    part = read if isinstance(read, Field) else operand
-    if selectable(part, table) and catalog.delta > 0:
+    key = read if isinstance(read, Field) else operand
+    if selectable(key, table) and catalog.delta > 0:
         shown = table.columns[read.index].name if isinstance(read, Field) else spelled(operand, table)
-        return KeyColumn(shown, part, own_type(typed), None, "", same_in_a_unit(part, table))
+        return KeyColumn(shown, key, own_type(typed), None, "", same_in_a_unit(key, table))
     if typed.type == "float" and not isinstance(read, Field):
         ways = [f"FLOOR({name})", f"CASE WHEN {name} < 10 THEN 'low' ELSE 'high' END"]
         if _image(Compute("floor", (operand,), "integer"), said, at, table) is None:  # no bounds: edges alone will do
@@ -133,6 +134,11 @@ def _unknown(
         mends += [Mend(ways[1], header, "catalog")] if catalog.delta > 0 else []
         ways[1] += " with a delta above 0"
     hint = " " + _bins(typed, name) if isinstance(read, Field) and typed.type in ("integer", "float", "date") else ""
+    if not isinstance(read, Field) and typed.type in ("date", "integer") and all(undated(one) for one in missing):
+        clipped = f"CLIP({name}, 0, 30)" if typed.type == "integer" else words(clipped_days(part, missing))
+        if clipped is not None and words(part) is not None:
+            hint = f" Or write {clipped}, with ends from public knowledge."
+            mends.insert(0, Mend(clipped, name, "all words"))
     raise Refusal(
         f"{said} needs a public list of keys, and none is declared (which values occur is private).", where=at,
         cure=f"The steward lists them in the catalog, under {header}: {', or '.join(ways)}.{hint}", mends=tuple(mends),

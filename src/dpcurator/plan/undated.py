@@ -11,7 +11,7 @@ Checked   tests/plan/test_undated.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Final
@@ -89,7 +89,7 @@ def _refusal(asked: Syntax, function: str, loose: list[Column], table: Table, ca
             cure=f"Write {clip}, with ends from public knowledge.",
             mends=() if over is None or not function else (Mend(clip, what, "all words"),),
         )
-    clipped = words(_clipped(asked, column))
+    clipped = words(clipped_days(asked, [column]))
     mends = () if over is None or clipped is None else (Mend(clipped, over, "all words"),)
     cure = f"Write {clipped or f'CLIP({quote(column.name)}, ...)'}, with ends from public knowledge."
     if table in catalog.tables:
@@ -100,11 +100,11 @@ def _refusal(asked: Syntax, function: str, loose: list[Column], table: Table, ca
     return Refusal(f"{why}: {quote(column.name)} has no bounds.", where=at, cure=cure, mends=mends)
 
 
-def _clipped(part: Syntax, column: Column) -> Syntax:
-    """The expression with the column in CLIP, wherever it stands outside one."""
-    if isinstance(part, Name) and part.column.lower() == column.name.lower():
-        ends = (Literally(end, column.type.upper()) for end in ENDS[column.type])
-        return Call("CLIP", (part, *ends))
+def clipped_days(part: Syntax, columns: Sequence[Column]) -> Syntax:
+    """The expression with each of the columns in CLIP, wherever it stands outside one."""
+    if isinstance(part, Name):
+        type = next((one.type for one in columns if part.column.lower() == one.name.lower()), None)
+        return part if type is None else Call("CLIP", (part, *(Literally(end, type.upper()) for end in ENDS[type])))
     if isinstance(part, Call) and part.function == "CLIP":
         return part
-    return with_parts(part, [_clipped(inner, column) for inner in inside(part)])
+    return with_parts(part, [clipped_days(inner, columns) for inner in inside(part)])
