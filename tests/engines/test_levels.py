@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from dpcurator.engines.duckdb.engine import DuckDB
-from dpcurator.engines.duckdb.levels import Levels, Parameters, Term
+from dpcurator.engines.duckdb.levels import Parameters
 from dpcurator.engines.duckdb.sql import statement
+from dpcurator.engines.levels import Levels, Term
 from dpcurator.engines.reference import Reference
 from dpcurator.language import rows
 from dpcurator.plan.core import Filter, Listed, Measure, Owner, PerUnit, Project, ScaleDown, Scan, Source, Sum, Total

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol, Self
 
 from dpcurator.catalog.model import Kind, Value
@@ -37,3 +37,18 @@ class StoredEngine(Engine, Protocol):
     """An engine that also opens a snapshot. settings: what it may use."""
 
     def __init__(self, snapshot: str | os.PathLike[str], *, settings: Settings = ...) -> None: ...
+
+
+def sealed(
+    totals: Mapping[tuple[Value, ...], list[int]], tallies: Sequence[int],
+    lying: Iterable[tuple[tuple[Value, ...], str, int]], keys: int | None, sums: int, histograms: int,
+) -> Exact:
+    """By key, what an engine found, under seal. lying: (key, what lies where, number of the histogram). keys: how many
+    are listed, numbered from 0; None where they are those of `totals`."""
+    order = list(totals) if keys is None else [(number,) for number in range(keys)]
+    at: list[dict[tuple[Value, ...], dict[int, int]]] = [{key: {} for key in order} for _ in range(histograms)]
+    for key, text, number in lying:
+        pairs = (pair.split(":") for pair in text.split(" "))
+        at[number][key] = {int(place): weight for place, digits in pairs if (weight := int(digits))}
+    rows = [totals.get(key, [0] * sums) for key in order]
+    return Exact(rows, order if keys is None else None, tallies, [list(one.values()) for one in at])

@@ -11,7 +11,9 @@ from __future__ import annotations
 from typing import Final
 
 from dpcurator.catalog.model import Value
-from dpcurator.engines.duckdb.levels import Levels, Term, Write, int_of, integer
+from dpcurator.engines.duckdb.levels import integer
+from dpcurator.engines.levels import Levels, Term, Write, int_of
+from dpcurator.engines.rows import tree
 from dpcurator.language import days, zones
 
 EPOCH: Final = "DATE '1970-01-01'"
@@ -106,22 +108,14 @@ def _time_add(levels: Levels, parts: tuple[Term, ...], literals: tuple[Value, ..
 
 def _local_of_time(levels: Levels, parts: tuple[Term, ...], literals: tuple[Value, ...]) -> Term:
     moment = _moment(levels, parts[0])
-    offset = levels.let(f"CAST({_tree(zones.offsets(str(literals[0])))} AS BIGINT)", moment)
+    offset = levels.let(f"CAST({tree(zones.offsets(str(literals[0])))} AS BIGINT)", moment)
     return _moment(levels, levels.let("{} + {}", moment, offset))
 
 
 def _time_of_local(levels: Levels, parts: tuple[Term, ...], literals: tuple[Value, ...]) -> Term:
     moment = _moment(levels, parts[0])
-    offset = levels.let(f"CAST({_tree(zones.local_offsets(str(literals[0])))} AS BIGINT)", moment)
+    offset = levels.let(f"CAST({tree(zones.local_offsets(str(literals[0])))} AS BIGINT)", moment)
     return _moment(levels, levels.let("{} - {}", moment, offset))
-
-
-def _tree(table: zones.Offsets) -> str:
-    """The offset at {0}, by halving: a vector of moments visits only the halves it has rows in."""
-    if len(table) == 1:
-        return str(table[0][1])
-    middle = len(table) // 2
-    return f"CASE WHEN {{0}}<{table[middle][0]} THEN {_tree(table[:middle])} ELSE {_tree(table[middle:])} END"
 
 
 DATES: Final[dict[str, Write]] = {

@@ -22,9 +22,9 @@ from dpcurator.catalog.duckdb_options import write_down
 from dpcurator.catalog.model import Kind, Value
 from dpcurator.engines.duckdb.coded import Code, coded
 from dpcurator.engines.duckdb.levels import TYPES
-from dpcurator.engines.duckdb.sql import Statement, sealed, statement
+from dpcurator.engines.duckdb.sql import Statement, statement
 from dpcurator.engines.duckdb.together import Together, in_turns, over_one_relation, together
-from dpcurator.engines.engine import Kinds, Tables
+from dpcurator.engines.engine import Kinds, Tables, sealed
 from dpcurator.engines.limits import COLUMN_NAME, TABLE_NAME
 from dpcurator.engines.settings import MIB, SPILL, Settings
 from dpcurator.errors import Fault, Misconfigured

@@ -11,8 +11,9 @@ from __future__ import annotations
 from typing import Final
 
 from dpcurator.catalog.model import Kind, Value
-from dpcurator.engines.duckdb.elementary import exponential, logarithm, power
-from dpcurator.engines.duckdb.levels import Levels, Term, Write, int_of, integer, plain
+from dpcurator.engines.duckdb.levels import integer
+from dpcurator.engines.elementary import exponential, logarithm, power
+from dpcurator.engines.levels import Levels, Term, Write, int_of, plain
 
 
 def _wide(template: str) -> Write:

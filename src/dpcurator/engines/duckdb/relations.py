@@ -13,7 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from dpcurator.engines.duckdb import rows
-from dpcurator.engines.duckdb.levels import TYPES, Levels, Parameters, integer
+from dpcurator.engines.duckdb.levels import TYPES, Parameters, integer
+from dpcurator.engines.levels import Levels
 from dpcurator.language.rows import Predicate
 from dpcurator.numbers.rational import INT64
 from dpcurator.plan.core import Scan

@@ -15,7 +15,7 @@ from typing import Final
 
 from dpcurator.engines import allowance
 from dpcurator.engines.duckdb import rows
-from dpcurator.engines.duckdb.levels import Levels, Parameters
+from dpcurator.engines.duckdb.levels import Parameters
 from dpcurator.engines.duckdb.relations import NOTHING, Given
 from dpcurator.engines.duckdb.sql import (
     Query,
@@ -31,6 +31,7 @@ from dpcurator.engines.duckdb.sql import (
     summed_text,
     with_products,
 )
+from dpcurator.engines.levels import Levels
 from dpcurator.engines.limits import Parts, check_core
 from dpcurator.engines.limits_rows import Rows
 from dpcurator.errors import Refusal

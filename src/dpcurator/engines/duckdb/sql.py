@@ -22,17 +22,19 @@ Checked in tests/engines (conformance, and a variant of this text with two floor
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from dpcurator.catalog.model import Kind, Value
 from dpcurator.engines.duckdb import distinct, rows
 from dpcurator.engines.duckdb.coded import TEXTS, Number
-from dpcurator.engines.duckdb.levels import TYPES, Levels, Parameters, integer
+from dpcurator.engines.duckdb.levels import TYPES, Parameters, integer
 from dpcurator.engines.duckdb.relations import NOTHING, Given, filtered, relation_text
 from dpcurator.engines.duckdb.relations import scan_text as scan_text
 from dpcurator.engines.duckdb.weights import Weights, one_row_each, total_of
+from dpcurator.engines.engine import sealed
+from dpcurator.engines.levels import Levels
 from dpcurator.engines.limits import MAX_RANGE, MAX_TABLE_ROWS, Parts, check_core
 from dpcurator.language.rows import fields
 from dpcurator.numbers.rational import INT64
@@ -92,21 +94,6 @@ class Query:
     def _kinds(self) -> tuple[Kind, ...]:
         """Of what a row says of its key: of a listed one, its number."""
         return self.kinds if self.keys is None else ("integer",)
-
-
-def sealed(
-    totals: Mapping[tuple[Value, ...], list[int]], tallies: Sequence[int],
-    lying: Iterable[tuple[tuple[Value, ...], str, int]], keys: int | None, sums: int, histograms: int,
-) -> Exact:
-    """By key, what an engine found, under seal. lying: (key, what lies where, number of the histogram). keys: how many
-    are listed, numbered from 0; None where they are those of `totals`."""
-    order = list(totals) if keys is None else [(number,) for number in range(keys)]
-    at: list[dict[tuple[Value, ...], dict[int, int]]] = [{key: {} for key in order} for _ in range(histograms)]
-    for key, text, number in lying:
-        pairs = (pair.split(":") for pair in text.split(" "))
-        at[number][key] = {int(place): weight for place, digits in pairs if (weight := int(digits))}
-    rows = [totals.get(key, [0] * sums) for key in order]
-    return Exact(rows, order if keys is None else None, tallies, [list(one.values()) for one in at])
 
 
 def _read(text: str | None, kind: Kind) -> Value:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from dpcurator.catalog.model import Value
-from dpcurator.engines.duckdb.levels import Levels, Term, Write, int_of, plain
+from dpcurator.engines.levels import Levels, Term, Write, int_of, plain
 from dpcurator.language.functions.casts import FLOAT_TEXT, INTEGER_TEXT
 from dpcurator.language.functions.function import LONGEST
 from dpcurator.language.functions.texts import CAPITALS, SMALL
