@@ -109,7 +109,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Before pytest selects by -m: what tests/support/power.py leaves to longer runs is marked `slow`, unless the run
     names that very case."""
     named = any("[" in argument for argument in config.args)
-    left = set() if named else left_to_slow_runs([item.nodeid for item in items])
+    left = set() if named else left_to_slow_runs([item.nodeid for item in items if not item.get_closest_marker("slow")])
     for item in items:
         law = function_of(item.nodeid) in POWER or getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
         if item.nodeid in left or (Run.whole and law):

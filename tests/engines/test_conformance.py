@@ -18,8 +18,8 @@ from dpcurator import engines
 from dpcurator.engines import ENGINES
 from dpcurator.engines.reference import Reference
 
-SHARED = {"__init__", "__pycache__", "allowance", "engine", "settings", "limits", "limits_relations", "limits_rows",
-          "reference_relations"}
+SHARED = {"__init__", "__pycache__", "allowance", "elementary", "engine", "levels", "limits", "limits_relations",
+          "limits_rows", "reference_relations", "rows", "settings"}
 
 
 def test_the_tuple_names_every_engine_in_the_folder() -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from spark_session import what_is_lacking
 
-from dpcurator.engines import ENGINES
+from dpcurator.engines import ENGINES, Known
 from dpcurator.engines.reference import Reference
 from dpcurator.language import rows
 from dpcurator.plan.core import (
@@ -25,8 +26,15 @@ from dpcurator.plan.core import (
 )
 from dpcurator.values import Exact
 
-EVERY = [pytest.param(one.load(), id=one.name) for one in ENGINES]  # their classes, for `parametrize`
-OTHERS = [pytest.param(one.load(), id=one.name) for one in ENGINES if one.load() is not Reference]
+
+def _marks(one: Known) -> list[pytest.MarkDecorator]:
+    """Spark takes a second for a statement: the ordinary run's part of it is tests/engines/spark."""
+    lacking = what_is_lacking()
+    return [pytest.mark.slow, *([] if lacking is None else [pytest.mark.skip(lacking)])] if one.beside else []
+
+
+EVERY = [pytest.param(one.load(), id=one.name, marks=_marks(one)) for one in ENGINES]  # classes, for `parametrize`
+OTHERS = [pytest.param(one.load(), id=one.name, marks=_marks(one)) for one in ENGINES if one.load() is not Reference]
 
 
 def wrong(engine: Any, compute: rows.Compute, lines: list[tuple[list[Any], Any]]) -> list[list[Any]]:

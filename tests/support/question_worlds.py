@@ -47,8 +47,9 @@ class Made:
 
     @cached_property
     def others(self) -> list[Any]:
-        """Every engine but the reference, over the tables of the world."""
-        return [one.load().from_tables(self.tables[0], self.kinds) for one in ENGINES if one.load() is not Reference]
+        """Every engine of this process but the reference, over the tables of the world."""
+        others = [one for one in ENGINES if not one.beside and one.load() is not Reference]
+        return [one.load().from_tables(self.tables[0], self.kinds) for one in others]
 
 
 def one_table(seed: int) -> Made:

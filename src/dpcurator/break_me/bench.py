@@ -107,12 +107,12 @@ class Bench:
         return Tried(readings=readings, pairs=len(others), engines=len(worlds[: 1 + _CONFORM]), largest=largest)
 
     def _compared(self, worlds: Sequence[Rows]) -> dict[str, list[Engine]]:
-        """Every engine but the reference, over each of these worlds."""
+        """Every engine of this process but the reference, over each of these worlds."""
         if self._others is None or self._others[0] is not worlds[0] or len(worlds) < 1 + _CONFORM:
             tables = self.curator.catalog.tables
             kinds: Any = {f"t{place}": {f"c{number}": column.kind for number, column in enumerate(table.columns)}
                           for place, table in enumerate(tables)}
-            others = [one for one in ENGINES if one.load() is not Reference]
+            others = [one for one in ENGINES if not one.beside and one.load() is not Reference]
             self._others = (worlds[0], {
                 one.name: [one.load().from_tables(stored(tables, rows), kinds) for rows in worlds] for one in others
             })

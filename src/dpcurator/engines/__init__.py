@@ -2,7 +2,7 @@
 
 An engine never rounds, chooses, samples, logs or shows; on one plan and one table all engines give the same integers.
 ENGINES is the one list: the product opens the first in it that reads a snapshot (`stored_engine`), `break-me` compares
-all of them, and the tests of engines run each against `reference` and against tables worked by hand.
+all that run in its process, and the tests of engines run each against `reference` and against tables worked by hand.
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ from dpcurator.engines.engine import Engine, StoredEngine
 
 
 class Known(NamedTuple):
-    """One engine of the list. `load` imports its class; `opens`: the same, where it opens snapshots."""
+    """One engine of the list. `load` imports its class; `opens`: the same, where it opens snapshots. beside: it runs
+    beside this process, as what has to be installed and started, so `break-me` leaves it out."""
 
     name: str
     load: Callable[[], type[Engine]]
     opens: Callable[[], type[StoredEngine]] | None = None
+    beside: bool = False
 
 
 def _reference() -> type[Engine]:
@@ -33,7 +35,14 @@ def _duckdb() -> type[StoredEngine]:
     return DuckDB
 
 
-ENGINES: Final = (Known("reference", _reference), Known("duckdb", _duckdb, _duckdb))
+def _spark() -> type[StoredEngine]:
+    from dpcurator.engines.spark.engine import Spark
+
+    return Spark
+
+
+ENGINES: Final = (Known("reference", _reference), Known("duckdb", _duckdb, _duckdb),
+                  Known("spark", _spark, _spark, beside=True))
 
 
 def stored_engine() -> type[StoredEngine]:

@@ -1,7 +1,7 @@
 """exp, ln and power of doubles by fixed sequences of IEEE operations, so that every engine gives the same bits.
 
 Only + - * / and comparisons of doubles, floor of numbers below 2**11 and exact scaling by powers of two are used, one
-rounded operation each, in the order written here; `engines/duckdb/elementary.py` writes the same in SQL.
+rounded operation each, in the order written here; `engines/elementary.py` writes the same in SQL.
 Method: fdlibm's `e_exp.c` and `e_log.c` (Sun Microsystems 1993): exp(x) = 2**k exp(r) with |r| <= ln(2)/2, and
 ln(x) = e ln 2 + ln(m) with m in [SQRT2/2, SQRT2). Both are within 1 ulp, as compared with python-flint; power, through
 exp(b ln a), is within 2 + 2 |b ln a| ulp.

@@ -32,7 +32,8 @@ class Caps:
         scale, keys = parts.scale, parts.keys
         most = len(keys.keys) if isinstance(keys, Listed) else keys.max_groups
         h = min(scale.max_groups, most)
-        return cls(parts, h, most > scale.max_groups, scale.max_total is not None and scale.max_total < scale.max_rows * h)
+        total = scale.max_total is not None and scale.max_total < scale.max_rows * h
+        return cls(parts, h, most > scale.max_groups, total)
 
     @property
     def bind(self) -> bool:
@@ -74,7 +75,8 @@ class Caps:
             if not self.bind:
                 return f"{one} * sum({least})"  # at most the rows of a table
             free = f"{one} * sum(CASE WHEN den IS NULL THEN {least} ELSE 0L END)"
-            return f"{free} + coalesce(sum(CASE WHEN den IS NOT NULL THEN CAST({self.scaled_count(c)} AS {WIDE}) END), 0)"
+            bound = f"CASE WHEN den IS NOT NULL THEN CAST({self.scaled_count(c)} AS {WIDE}) END"
+            return f"{free} + coalesce(sum({bound}), 0)"
         s = f"s{sum_.measure}"
         free = f"{c} <= {integer(scale.max_rows)}" + (" AND den IS NULL" if self.bind else "")
         weighed = divided(f"CAST({s} AS {WIDE}) * CAST({self.scaled_count(c)} AS {WIDE})",
@@ -101,4 +103,5 @@ class Caps:
             return f"{one} * count(*)"
         h = integer(min(self.h, self.most) if self.total_ else self.h)
         share = f"{integer(self.parts.scale.one)} * {h} div g"
-        return f"{one} * count(*) FILTER (WHERE g <= {h}) + coalesce(sum(CASE WHEN g > {h} THEN CAST({share} AS {WIDE}) END), 0)"
+        bound = f"CASE WHEN g > {h} THEN CAST({share} AS {WIDE}) END"
+        return f"{one} * count(*) FILTER (WHERE g <= {h}) + coalesce(sum({bound}), 0)"

@@ -10,12 +10,17 @@ tests/engines.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+import json
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from dpcurator.catalog.model import Kind, Value
 from dpcurator.engines.engine import Kinds, Tables
 from dpcurator.engines.limits import COLUMN_NAME, TABLE_NAME
+from dpcurator.engines.settings import Settings
 from dpcurator.engines.spark.constants import TYPES
 from dpcurator.engines.spark.sql import Statement, statement
 from dpcurator.errors import Fault, Misconfigured
@@ -26,41 +31,71 @@ from dpcurator.values import Exact
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+SCHEMA: Final = "schema.json"  # of a dataset: {"t0": {"c0": "integer", ...}, ...}
+REHEARSAL: Final = Settings(master="local[2]", partitions=2)
 AT_ONCE: Final = 16  # plans in one statement: more would only make its plan long
 _NUMBER = itertools.count()
 
 
 class Spark:
-    """An engine over views of a session."""
+    """An engine over the dataset of a directory. settings: where Spark runs, and what it may use."""
 
-    _session: SparkSession
-    _views: dict[str, str]
-    _columns: frozenset[tuple[str, str]]
+    def __init__(self, snapshot: str | os.PathLike[str], *, settings: Settings = REHEARSAL) -> None:
+        path = Path(snapshot).resolve()
+        kinds = _kinds_of(path)
+        if kinds is None:
+            raise Misconfigured("There is no dataset.", where=str(path), cure="Run `dpcurator refresh`.")
+
+        def frames(session: SparkSession) -> dict[str, DataFrame]:
+            return {table: session.read.schema(_schema(columns)).parquet((path / table).as_uri())
+                    for table, columns in kinds.items()}
+
+        self._start(kinds, frames, settings)
 
     @classmethod
     def from_tables(cls, tables: Tables, kinds: Kinds | None = None) -> Self:
         """The same engine over Python lists, for tests and rehearsals. kinds: where None, guessed from its values."""
         engine = cls.__new__(cls)
-        engine._session = _rehearsal()
-        engine._views, engine._columns = {}, frozenset()
-        for table, columns in tables.items():
-            own = (kinds or {}).get(table, {})
-            found = {name: own.get(name) or _guess(values) for name, values in columns.items()}
-            schema = ", ".join(f"{name} {TYPES[kind]}" for name, kind in found.items())
-            rows = list(zip(*(_held(values, found[name]) for name, values in columns.items()), strict=True))
-            engine._view(table, engine._session.createDataFrame(rows, schema), found)
+        found: dict[str, dict[str, Kind]] = {
+            table: {name: (kinds or {}).get(table, {}).get(name) or _guess(values) for name, values in columns.items()}
+            for table, columns in tables.items()
+        }
+
+        def frames(session: SparkSession) -> dict[str, DataFrame]:
+            held = {table: [_held(values, found[table][name]) for name, values in columns.items()]
+                    for table, columns in tables.items()}
+            return {table: session.createDataFrame(list(zip(*columns, strict=True)), _schema(found[table]))
+                    for table, columns in held.items()}
+
+        engine._start(found, frames, REHEARSAL)
         return engine
 
-    def _view(self, table: str, frame: DataFrame, columns: Mapping[str, Kind]) -> None:
-        assert TABLE_NAME.fullmatch(table)
-        assert all(COLUMN_NAME.fullmatch(name) for name in columns)
-        self._views[table] = f"dpcurator_{next(_NUMBER)}_{table}"
-        frame.createOrReplaceTempView(self._views[table])
-        self._columns |= {(table, name) for name in columns}
+    def _start(
+        self, kinds: Kinds, frames: Callable[[SparkSession], dict[str, DataFrame]], settings: Settings
+    ) -> None:
+        self._frames, self._settings, self._lock = frames, settings, threading.Lock()
+        self._columns = frozenset((table, name) for table, columns in kinds.items() for name in columns)
+        number = next(_NUMBER)
+        self._views = {table: f"dpcurator_{number}_{table}" for table in kinds}
+        self._seen: SparkSession | None = None
+        self._opened()
+
+    def _opened(self) -> SparkSession:
+        """The session of this process, with this engine's views: a fork's child, and a session that is made again
+        after its driver was lost, have none of them."""
+        from dpcurator.engines.spark.session import spark_session
+
+        session = spark_session(self._settings.master, settings=self._settings)
+        with self._lock:
+            if session is not self._seen:
+                for table, frame in self._frames(session).items():
+                    frame.createOrReplaceTempView(self._views[table])
+                self._seen = session
+        return session
 
     def explain(self, core: CorePlan) -> Statement:
         """The statement that `evaluate` runs."""
-        return statement([core], lambda table: self._views.get(table, table))
+        return statement([core], self._view)
 
     def evaluate(self, core: CorePlan) -> Exact:
         """Python ints, one row a key, one column a sum. Raises Refusal before data is touched, Fault after."""
@@ -71,8 +106,7 @@ class Spark:
         return apart(cores, self._evaluated([one.core for one in merged(cores)]))
 
     def _evaluated(self, cores: Sequence[CorePlan]) -> list[Exact]:
-        turns = [statement(cores[start : start + AT_ONCE], lambda table: self._views.get(table, table))
-                 for start in range(0, len(cores), AT_ONCE)]
+        turns = [statement(cores[start : start + AT_ONCE], self._view) for start in range(0, len(cores), AT_ONCE)]
         if any(read not in self._columns for core in cores for read in _read(core)):
             raise Misconfigured("The snapshot lacks a column of this plan.", cure="Run `dpcurator refresh`.")
         totals: list[Exact] = []
@@ -83,10 +117,13 @@ class Spark:
             totals += found
         return totals
 
+    def _view(self, table: str) -> str:
+        return self._views.get(table, table)
+
     def _run(self, query: Statement) -> tuple[Exact, ...] | None:
         """The totals; None where the engine failed, whatever it said."""
         try:
-            return query.exact(self._session.sql(query.sql).collect())
+            return query.exact(self._opened().sql(query.sql).collect())
         except Exception:
             return None
 
@@ -108,9 +145,19 @@ def _guess(values: Sequence[Value]) -> Kind:
     return "float" if any(isinstance(value, float) for value in values) else "integer"
 
 
-def _rehearsal() -> SparkSession:
-    """A session of two threads in this process."""
-    from dpcurator.engines.settings import Settings
-    from dpcurator.engines.spark.session import spark_session
+def _schema(columns: Mapping[str, Kind]) -> str:
+    """The types of a table's columns, as a view of it has them."""
+    assert all(COLUMN_NAME.fullmatch(name) for name in columns)
+    return ", ".join(f"{name} {TYPES[kind]}" for name, kind in columns.items())
 
-    return spark_session("local[2]", settings=Settings())
+
+def _kinds_of(path: Path) -> Kinds | None:
+    """What a dataset says of its tables; None where it is none."""
+    try:
+        found: Kinds = json.loads((path / SCHEMA).read_text("ascii"))
+        named = all(TABLE_NAME.fullmatch(table) and set(columns.values()) <= set(TYPES)
+                    for table, columns in found.items())
+    except (OSError, ValueError, AttributeError, TypeError):
+        return None
+    return found if named else None
+

@@ -37,7 +37,9 @@ SETTINGS: Final = {  # of SQL: these touch rows, or what is said of them
     "spark.sql.caseSensitive": "true",
     "spark.sql.parser.escapedStringLiterals": "false",
     "spark.sql.variable.substitute": "false",  # no ${...} within a statement
-    "spark.sql.decimalOperations.allowPrecisionLoss": "false",
+    "spark.sql.decimalOperations.allowPrecisionLoss": "true",  # a quotient has 32 digits before its point, not 20
+    "spark.sql.constraintPropagation.enabled": "false",  # no condition of Spark's own on what an expression computes
+    "spark.sql.legacy.timeParserPolicy": "CORRECTED",
     "spark.sql.storeAssignmentPolicy": "ANSI",
     "spark.sql.files.ignoreCorruptFiles": "false",
     "spark.sql.files.ignoreMissingFiles": "false",

@@ -1,0 +1,148 @@
+"""The core plan on Spark in the ordinary run: every step of it in one statement. The whole suites of engines run Spark
+too, under `slow`."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from engine_rows import opened
+from many_cases import differing, drawn
+from spark_session import settings, spark_or_skip
+
+from dpcurator.engines.reference import Reference
+from dpcurator.engines.spark.engine import REHEARSAL, Spark
+from dpcurator.errors import Fault, Misconfigured
+from dpcurator.plan.core import (
+    ONE,
+    Chosen,
+    Distinct,
+    Grid,
+    Histogram,
+    Listed,
+    Measure,
+    Owner,
+    PerUnit,
+    Product,
+    ScaleDown,
+    Scan,
+    Source,
+    Sum,
+    Tally,
+    Total,
+)
+
+KINDS: Any = {"t0": {"c0": "integer", "c1": "text", "c2": "integer", "c3": "float"}}
+COLUMNS = tuple(Source(name, kind) for name, kind in KINDS["t0"].items())
+TEXTS = Listed((1,), (("a",), ("\0é😀",), (None,), ("nobody's",)))
+REHEARSALS = {size: replace(REHEARSAL, partitions=int(size)) for size in ("1", "7")}
+PLAIN = {"codegen_factoryMode": "NO_CODEGEN", "codegen_wholeStage": "false", "adaptive_enabled": "false"}  # for speed
+
+
+def table(seed: int, size: int = 300) -> Any:
+    luck = random.Random(seed)
+    texts = ["a", "\0é😀", None, "", "z" * 30]
+    floats = [None, float("nan"), -0.0, float("inf"), -float("inf"), 0.5, 1e300]
+    return {"t0": {"c0": [luck.choice([None, *range(40)]) for _ in range(size)],
+                   "c1": [luck.choice(texts) for _ in range(size)],
+                   "c2": [luck.choice([None, 0, -(2**63), 2**63 - 1, luck.randint(-9, 9)]) for _ in range(size)],
+                   "c3": [luck.choice([*floats, luck.uniform(-3, 3)]) for _ in range(size)]}}
+
+
+def core(keys: Any, scale: ScaleDown, *sums: Sum, owner: int | None = 0, tallies: bool = False) -> Any:
+    grids = (Grid(2, "integer", -5, 5, -5, 5, 0), Grid(3, "float", -2.0, 2.0, -2048, 2048, 10),
+             Grid(2, "integer", -(2**60), 2**60, -(2**60), 2**60, 0))
+    measure = Measure(grids, (Product(0, 1, 3, -8000, 8000),), (Distinct(2, "salt"),))
+    own = (Tally("everyone"), Tally("cut", (0,)), Tally("cut_groups")) if tallies else ()
+    histograms = (Histogram(0, 2),) if tallies else ()
+    if isinstance(keys, Chosen):
+        sums = (Sum("units"), *sums)
+    return (Scan("t0", COLUMNS), Owner(owner), keys, measure, PerUnit(), scale, Total(sums, own, histograms))
+
+
+EVERY_SUM = (Sum("units"), Sum("rows"), Sum("present", 0), Sum("values", 0), Sum("values", 1), Sum("values", 3),
+             Sum("distinct"))
+PLANS = [
+    core(TEXTS, ScaleDown(2, 2, ONE), *EVERY_SUM, tallies=True),
+    core(TEXTS, ScaleDown(2, 3, ONE, 3), Sum("values", 2), Sum("units")),
+    core(Chosen((1, 2), 2, "salt"), ScaleDown(2, 3, ONE, 3), *EVERY_SUM[1:], tallies=True),
+    core(TEXTS, ScaleDown(1, 1, ONE), *EVERY_SUM, owner=None, tallies=True),
+]
+
+
+def both(tables: Any, plans: Any) -> tuple[list[Any], list[Any]]:
+    """What Spark finds, and the reference, with what lies in histograms."""
+    exact = [Spark.from_tables(tables, KINDS).evaluate_all(plans), Reference(tables).evaluate_all(plans)]
+    found: list[Any] = [[(opened(one), _lying(one)) for one in some] for some in exact]
+    return found[0], found[1]
+
+
+def _lying(one: Any) -> Any:
+    keys = one.keys_for_release()
+    return [histogram if keys is None else dict(zip(keys, histogram, strict=True))
+            for histogram in one.histograms_for_release()]
+
+
+def test_every_sum_cap_tally_and_histogram_is_the_reference_s() -> None:
+    spark_or_skip()
+    with settings(**PLAIN):
+        found, expected = both(table(1), PLANS)
+    assert found == expected
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(8))
+def test_random_plans_over_hostile_rows(part: int) -> None:
+    spark_or_skip()
+    with settings(**PLAIN):
+        assert not differing(Spark, drawn(part, 16))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("adaptive", ["true", "false"])
+@pytest.mark.parametrize("codegen", [{"codegen_wholeStage": "true"}, {"codegen_factoryMode": "NO_CODEGEN"}])
+@pytest.mark.parametrize("partitions", ["1", "7"])
+def test_integers_do_not_depend_on_how_spark_runs(adaptive: str, codegen: dict[str, str], partitions: str) -> None:
+    spark_or_skip()
+    with settings(adaptive_enabled=adaptive, **codegen), pytest.MonkeyPatch.context() as patch:
+        patch.setattr("dpcurator.engines.spark.engine.REHEARSAL", REHEARSALS[partitions])
+        for plan in PLANS[:3]:
+            found, expected = both(table(int(partitions), 2_000), [plan])
+            assert found == expected
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tables", [table(0, 0), {"t0": {name: [None] * 5 for name in KINDS["t0"]}}])
+def test_of_nothing_there_is_nothing(tables: Any) -> None:
+    spark_or_skip()
+    with settings(**PLAIN):
+        found, expected = both(tables, PLANS)
+    assert found == expected
+
+
+def test_a_column_that_is_not_there_is_told_before_a_statement_is_run() -> None:
+    spark_or_skip()
+    engine = Spark.from_tables({"t0": {"c0": [1]}})
+    with pytest.raises(Misconfigured, match="lacks a column"):
+        engine.evaluate(PLANS[0])
+
+
+def test_a_failure_is_a_fault_without_words_or_cause(monkeypatch: pytest.MonkeyPatch) -> None:
+    spark_or_skip()
+    engine = Spark.from_tables({"t0": {"c0": [1], "c1": ["secret"], "c2": [1], "c3": [1.0]}}, KINDS)
+    monkeypatch.setattr("dpcurator.engines.spark.sql._with", lambda steps: "broken AS (SELECT CAST('secret' AS INT))")
+    with pytest.raises(Fault) as found:
+        engine.evaluate(PLANS[0])
+    assert found.value.__cause__ is None
+    assert found.value.__context__ is None
+    assert "secret" not in str(found.value)
+
+
+def test_what_is_no_dataset_is_told_with_its_cure(tmp_path: Any) -> None:
+    (tmp_path / "schema.json").write_text('{"t0; DROP": {"c0": "integer"}}')
+    for path in (tmp_path / "none", tmp_path):
+        with pytest.raises(Misconfigured, match="no dataset") as found:
+            Spark(path)
+        assert found.value.cure == "Run `dpcurator refresh`."
