@@ -256,6 +256,15 @@ TABLE = [
     (f"{COUNT} -- " + "x" * 1_000_000, "1,000,031 characters; the limit is 20,000"), ("(" * 30_000, "characters"),
     ("SELECT " + ",".join(["1"] * 3000) + " FROM visits", "words; the limit is 4,000"),
 ]
+TABLE += [
+    ("SELECT age // 10 d, COUNT(*) FROM visits GROUP BY d", "Write FLOOR(x / y)"),
+    ("SELECT AVG(age ** 2) FROM visits", "Write POWER(x, y)"),
+    ("SELECT COUNT() FROM visits", "Write COUNT(*), of all rows"),
+    ("SELECT city COUNT(*) FROM visits GROUP BY city", "A comma may be missing: city, COUNT."),
+    ("SELECT AVG(age) AVG(cost) FROM visits", "A comma may be missing: ), AVG."),
+    ("SELECT AVG(age FROM visits", "is not closed"), ("SELECT AVG(age)) FROM visits", "that was not opened"),
+    ("SELECT COUNT(*) FROM", "ends there, unfinished"), ("SELECT COUNT(*) FROM visits WHERE", "ends there, unfinished"),
+]
 NOT_TEXT = [None, 5, b"SELECT 1", ["SELECT 1"], object()]
 
 

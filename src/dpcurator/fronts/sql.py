@@ -118,6 +118,20 @@ _NO_NAMES: Final = re.compile(  # nobody means these as a name where a question 
 )
 
 
+_TWO_WORDS: Final = re.compile(r"(\w+|\)) +(\w+)\s*\($")
+_SIGN: Final = re.compile(r"(//|\*\*)\s*\w*$")
+_CLAUSE: Final = re.compile("FROM|WHERE|GROUP|ORDER|HAVING|LIMIT", re.IGNORECASE)
+_TEXTS: Final = re.compile("'[^']*'|\"[^\"]*\"")
+
+
+def _before(text: str, line: Any, column: Any) -> str:
+    """The text up to and with the word that cannot be read; all of it where that is not told."""
+    if not isinstance(line, int) or not isinstance(column, int):
+        return text
+    lines = text.split("\n")
+    return "\n".join([*lines[: line - 1], lines[line - 1][:column]])[-10_000:] if line <= len(lines) else text
+
+
 def _syntax(error: Any, text: str) -> Refusal:
     details = (getattr(error, "errors", None) or [{}])[0]
     line, column = details.get("line"), details.get("col")
@@ -130,6 +144,17 @@ def _syntax(error: Any, text: str) -> Refusal:
     near = str(details.get("highlight") or "").strip()
     if not mends and re.fullmatch(r"[A-Za-z]\w{0,39}", near) and not _NO_NAMES.fullmatch(near):
         cure = f'A name that is also a word of SQL goes in double quotes: "{near}".'
+    before = _before(text, line, column)
+    open_ = _TEXTS.sub("", before).count("(") - _TEXTS.sub("", before).count(")")
+    if (sign := _SIGN.search(before)) is not None:
+        cure = f"Write {'FLOOR(x / y)' if sign[1] == '//' else 'POWER(x, y)'} in the place of x {sign[1]} y."
+    elif open_ < 0 or (open_ > 0 and _CLAUSE.fullmatch(near)):
+        cure = "A parenthesis is closed that was not opened." if open_ < 0 else "A parenthesis before it is not closed."
+    elif (pair := _TWO_WORDS.search(before)) is not None and not any(map(_NO_NAMES.fullmatch, pair.groups())):
+        put = f"{pair[1]}, {pair[2]}"
+        cure, mends = f"A comma may be missing: {put}.", (Mend(put, f"{pair[1]} {pair[2]}", "all words"),)
+    elif near and not text[len(before):].strip():
+        cure = "The question ends there, unfinished."
     shown = f" near {near!r}" if near and len(near) <= 40 and near.isprintable() else ""
     return Refusal(f"the SQL cannot be read{shown}.", where=where, cure=cure, mends=mends)
 

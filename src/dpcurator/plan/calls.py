@@ -68,7 +68,9 @@ def _aggregate(call: Call, scope: Scope) -> tuple[AggregateCall, AggregateRule]:
         return _quantile(call, scope)
     if len(call.arguments) != 1 or call.arguments[0] == Literally(None):
         raise Refusal(
-            f"{call.function} takes one value.", where=call.at, cure=f"Write it as in {call.function}(age)."
+            f"{call.function} takes one value.", where=call.at,
+            cure="Write COUNT(*), of all rows, or COUNT(age)." if call.function == "COUNT" and not call.arguments else
+            f"Write it as in {call.function}(age).",
         )
     rule = scope.rules.get((call.function, "column")) or scope.rules[call.function, "number"]
     return AggregateCall(call.function, _argument(call, 0, scope, number=rule.argument == "number")), rule
