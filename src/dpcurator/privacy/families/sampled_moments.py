@@ -5,45 +5,41 @@ Definition  With P = N(mu, 1), Q = N(0, 1) and l = ln P/Q = mu x - mu**2/2, the 
             greater, so this is the divergence both ways.
             Other symmetric pairs of known divergences D_k: A(n) is the sum of C(n, k) (1-q)**(n-k) q**k e**((k-1) D_k),
             and the divergence both ways is the same.
-Promise     An enclosure. Whole orders: to under 2**-64 of ln A. Others up to 64 likewise, for noise of a standard
-            deviation of an eighth of the shift or more; elsewhere between lines below and chords above of the whole
-            orders next to it. Beyond order 512: from 0 to the bound by that of all rows.
+Promise     An enclosure, of Gaussian noise up to order 512 to under 2**-64 of ln A. Of other pairs so at whole orders,
+            and between them from a line below to a chord above. Beyond order 512: from 0 to the bound by that of all
+            rows.
 Proof       Whole orders n: A(n) is the binomial sum of (1-q)**(n-k) q**k e**(k (k-1) mu**2/2).
-            Others: with b = 1 - q + q e**l, of mean 1 under Q, A - 1 = E_Q[b**a - 1 - a (b - 1)], and what is averaged
-            is at least 0 (Bernoulli), so the integral over [-Y, X], which is made in balls (Petras' bisection with
-            Gauss-Legendre rules, in FLINT; b**a is analytic where the real part of b is above 0, and a piece where it
-            is not is bisected), is a lower bound. What is left out, b**a - 1 - a (b-1) <= b**a + a: below -Y, where
-            b <= 1, at most (1 + a) Phi(-Y); above X >= mu/2, where b <= e**l, at most
-            e**(a (a-1) mu**2/2) Phi(a mu - X) + a Phi(-X).
+            Others: with t = q e**l/(1-q) where that is at most 1, b = 1 - q + q e**l is (1-q) (1+t), and elsewhere
+            q e**l (1 + 1/t). So A is the integral of (1+t)**a over a measure on [0, 1], which is the sum over k >= 0 of
+            binom(a, k) M_k, M_k its moments:
+                M_k = (1-q)**(a-k) q**k E[e**(k l); t <= 1] + q**(a-k) (1-q)**k E[e**((a-k) l); t > 1],
+            each a Gaussian tail. From N = ceil(a) on the signs alternate, and |binom(a, k)| = |sin(pi a)|/pi times the
+            integral of s**(k-a-1) (1-s)**a over [0, 1]; so |binom(a, N+j)| M_(N+j) are, over j, the moments of a
+            measure on [0, 1]. Of such an alternating series, of first term S, n terms give the sum but for
+            S/T_n(3) by algorithm 1 of Cohen, Rodriguez Villegas, Zagier, T_n the polynomial of Chebyshev.
             Chords: ln A is convex in a, being the logarithm of a moment, so between whole orders it is below the
             chord and above the lines through their neighbours.
             Other pairs: E_Q e**(k l) = e**((k-1) D_k). Between whole orders from the divergence of the lower one, as it
             rises with the order, to the chord. Both ways: for a pair that some map of outcomes onto itself exchanges
             (Mironov, Talwar, Zhang, theorem 5), here l to -l.
             All rows: b**a is convex in q, so A(a) <= 1 - q + q E_Q[e**(a l)] = 1 - q + q e**(a (a-1) mu**2/2).
-Source      Mironov, Talwar, Zhang 2019 (arXiv 1908.10530), theorems 4 and 5; Johansson 2018 (arXiv 1802.07942: the
-            integral in balls).
+Source      Mironov, Talwar, Zhang 2019 (arXiv 1908.10530), theorems 4 and 5; Cohen, Rodriguez
+            Villegas, Zagier 2000 (convergence acceleration of alternating series), proposition 1.
 Checked     tests/privacy/test_sampled_moments.py.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
 
 from dpcurator.numbers import Enclosure
-from dpcurator.numbers.arb import Ball, ball, precision
-from dpcurator.numbers.enclosure import bracket
+from dpcurator.numbers.arb import Ball, ball
 from dpcurator.privacy.distribution import ZERO
 from dpcurator.privacy.narrow import enclosed
 
 _ORDERS = 512  # whole orders whose moments are added up
-_INTEGRALS = 64  # orders up to which the integral is made
-_NARROWEST = 64  # greatest mu**2 for which it is: pieces of it are narrower than pi / mu
-_BITS = (96, 192, 384)  # at which it is made, until it is narrow
 
 
 def renyi_of_gaussian(square: Fraction, rate: Fraction, alpha: Fraction) -> Enclosure:
@@ -54,17 +50,9 @@ def renyi_of_gaussian(square: Fraction, rate: Fraction, alpha: Fraction) -> Encl
     whole = _of_all_rows(square, rate, alpha)
     if alpha > _ORDERS:
         return Enclosure(Fraction(0), whole / (alpha - 1))
-    low, high = _moment(square, rate, n), _moment(square, rate, n + 1)
-    if alpha == n:
-        return low * (1 / (alpha - 1))
-    share = alpha - n
-    before, after = _moment(square, rate, n - 1), _moment(square, rate, n + 2)
-    least = max(low.lo + share * (low.lo - before.hi), high.lo - (1 - share) * (after.hi - high.lo), Fraction(0))
-    most = min(low.hi + share * (high.hi - low.hi), whole)
-    if alpha <= _INTEGRALS and square <= _NARROWEST:
-        found = _moment_between(square, rate, alpha)
-        least, most = max(least, found.lo), min(most, found.hi)
-    return Enclosure(min(least, most) / (alpha - 1), most / (alpha - 1))
+    found = _moment(square, rate, n) if alpha == n else _moment_between(square, rate, alpha)
+    most = min(found.hi, whole)
+    return Enclosure(min(found.lo, most) / (alpha - 1), most / (alpha - 1))
 
 
 def renyi_of_symmetric(divergence: Callable[[Fraction], Enclosure], rate: Fraction, alpha: Fraction) -> Enclosure:
@@ -130,53 +118,45 @@ def _moment(square: Fraction, rate: Fraction, n: int) -> Enclosure:
 @lru_cache(maxsize=4096)
 def _moment_between(square: Fraction, rate: Fraction, alpha: Fraction) -> Enclosure:
     """ln A(alpha), alpha no whole number."""
-    found = Enclosure(Fraction(0), alpha * (alpha - 1) * square / 2)
-    for bits in _BITS:
-        with precision(bits):
-            made = _ln_moment(square, rate, alpha, bits)
-            if made.is_finite():
-                ends = bracket(made)
-                found = Enclosure(max(found.lo, ends.lo), min(found.hi, ends.hi))
-        if found.width * 2**64 <= found.lo:
-            break
-    return found
+    return enclosed(lambda bits: _series(alpha, _truncated(square, rate, alpha), bits).log())
 
 
-def _ln_moment(square: Fraction, rate: Fraction, alpha: Fraction, bits: int) -> Ball:
-    from flint import acb, arb
-
+def _truncated(square: Fraction, rate: Fraction, alpha: Fraction) -> Callable[[int], Ball]:
+    """M_k, at the working precision."""
     mu, a, q, less = ball(square).sqrt(), ball(alpha), ball(rate), ball(1 - rate)
-    tail = bits * math.log(2)  # nats: what is left out is about e**-tail of the moment, which is at least q**a e**(...)
-    lower = _up(math.sqrt(2 * tail))
-    middle = float(alpha) * math.sqrt(float(square))
-    upper = _up(middle + math.sqrt(2 * (tail + float(alpha) * -math.log(float(rate)))))
-    shift, half = acb(mu), acb(ball(square / 2))
+    half, odds = ball(square / 2), (q / less).log()
+    edge = mu / 2 - odds / mu  # t <= 1 up to here
 
-    def integrand(x: Any, analytic: bool) -> Any:
-        odds = acb(less) + acb(q) * (shift * x - half).exp()
-        if analytic and not odds.real > 0:
-            return acb(float("nan"))
-        return (odds.pow(acb(a)) - 1 - acb(a) * (odds - 1)) * (-x * x / 2).exp()
+    def moment(k: int) -> Ball:
+        low = (a * less.log() + k * odds + k * (k - 1) * half).exp() * _normal_tail(k * mu - edge)
+        rest = a - k
+        return low + (a * q.log() - k * odds + rest * (rest - 1) * half).exp() * _normal_tail(edge - rest * mu)
 
-    inside = acb.integral(integrand, acb(ball(-lower)), acb(ball(upper)), rel_tol=arb(2) ** (8 - bits),
-                          abs_tol=arb(2) ** (-4 * bits)).real  # fmt: skip
-    inside = inside / (2 * arb.pi()).sqrt()
-    below, above = _normal_tail(ball(lower)), _normal_tail(ball(upper))
-    grown = (a * (a - 1) * ball(square / 2)).exp() * _normal_tail(ball(upper) - a * mu)
-    outside = (1 + a) * below + grown + a * above
-    return (inside + _from_0_to(outside)).log1p()
+    return moment
 
 
-def _up(x: float) -> Fraction:
-    """A little more, in sixteenths: where the integral ends, which is no claim."""
-    return Fraction(math.ceil(16 * x) + 16, 16)
+def _series(a: Fraction, moment: Callable[[int], Ball], bits: int) -> Ball:
+    """The sum over k >= 0 of binom(a, k) moment(k), a no whole number."""
+    total, binomial, k, order = ball(0), ball(1), 0, ball(a)
+    while k < a:
+        total += binomial * moment(k)
+        binomial, k = binomial * (order - k) / (k + 1), k + 1
+    n = bits * 2 // 5 + 4
+    before, largest = 1, 3  # T_0(3), T_1(3)
+    for _ in range(n - 1):
+        before, largest = largest, 6 * largest - before
+    weight, left, found, first = -1, -largest, ball(0), None
+    for j in range(n):
+        term = abs(binomial) * moment(k)
+        first = term if first is None else first
+        left = weight - left
+        found += left * term
+        weight = weight * (j + n) * (j - n) * 2 // ((2 * j + 1) * (j + 1))
+        binomial, k = binomial * (order - k) / (k + 1), k + 1
+    most = first / largest
+    return total + found / largest + (most.union(-most))
 
 
 def _normal_tail(x: Ball) -> Ball:
     """P(Z > x) of a standard normal Z."""
     return (x / ball(2).sqrt()).erfc() / 2
-
-
-def _from_0_to(most: Ball) -> Ball:
-    """A ball that holds all of [0, most]."""
-    return (most / 2).union(ball(0)).union(most)
