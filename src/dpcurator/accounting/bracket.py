@@ -70,7 +70,7 @@ def bracket(
     limit = SECONDS if seconds is None else float(positive(seconds, name="seconds"))
     if quantity == "delta":
         return _delta(parts, at, goal, limit, progress)
-    uppers = [(bound, name) for name, bound in upper_bounds(parts, at)]
+    uppers = [(bound, name) for name, bound in upper_bounds(parts, at, quick=True)]
     lower, stopped = largest_sum(parts) if at == 0 else Fraction(0), False
     if at > 0 and all(has_law(loss) for loss, _ in parts):
         found = certified(parts, "epsilon", at, accuracy=goal, seconds=limit, progress=progress)
@@ -105,7 +105,7 @@ def _delta_by_search(parts: Parts, at: Fraction) -> Fraction:
 
     def enough(place: int) -> bool:
         delta = decimal_at(place, 2)
-        return delta >= 1 or any(bound <= at for _, bound in upper_bounds(parts, delta))
+        return delta >= 1 or any(bound <= at for _, bound in upper_bounds(parts, delta, quick=True))
 
     lowest = -90 * 300
     return min(decimal_at(least_place(lambda place: place >= lowest and enough(place), -540), 2), Fraction(1))

@@ -263,11 +263,11 @@ def _nearest(
 
 def _for_epsilon(dial: _Dial, epsilon: Fraction, delta: Fraction, count: int, tight: bool) -> Calibrated:
     def best(setting: Fraction) -> tuple[str, Fraction] | None:
-        found = upper_bounds(((dial.make(setting)[1], count),), delta)
+        found = upper_bounds(((dial.make(setting)[1], count),), delta, quick=True)
         return min(found, key=lambda bound: bound[1], default=None)
 
     def passes(setting: Fraction) -> bool:
-        return all(bound > epsilon for _, bound in each_bound(((dial.make(setting)[1], count),), delta))
+        return all(bound > epsilon for _, bound in each_bound(((dial.make(setting)[1], count),), delta, quick=True))
 
     start = epsilon / count or dial.start
     if delta == 0 and best(start) is None:

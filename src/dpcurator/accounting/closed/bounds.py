@@ -14,7 +14,8 @@ Definition  First the delta mass is split off: a loss of (e, d) is infinite with
             "gaussian"      all are continuous Gaussian noise: one Gaussian, by its exact curve.
             "zcdp"          rho adds up, then the best order (privacy/zcdp.py); a range e has e**2/8 and e-DP has
                             e tanh(e/2) (convert.py).
-            "renyi"         divergences add up at the best continuous order (renyi.py).
+            "renyi"         divergences add up at the best continuous order (renyi.py). Where they are integrals, and
+                            loss distributions bound all, it is left out of whatever is to be quick.
             "bounded range" all are of one range and nothing adapts: Dong, Durfee, Rogers (bounded_range.py). Only with
                             adaptive=False.
 Promise     Each epsilon is one at which all together are (eps, delta)-DP, rounded up to 12 figures, never negative; so
@@ -47,6 +48,7 @@ from dpcurator.numbers.enclosure import bracket
 from dpcurator.numbers.rational import at_least_0, from_0_below_1
 from dpcurator.privacy import zcdp
 from dpcurator.privacy.families import FAMILIES
+from dpcurator.privacy.families.family import Slow
 from dpcurator.privacy.loss import Loss
 
 Parts = tuple[tuple[Loss, int], ...]
@@ -58,21 +60,27 @@ _DIGITS = 20_000  # bits of the exact chance of an infinite loss
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """epsilon: at a delta of the finite losses; delta: at an epsilon. Each None where the method does not apply."""
+    """epsilon: at a delta of the finite losses; delta: at an epsilon. Each None where the method does not apply.
+    orders: does it ask for divergences of many orders?"""
 
     epsilon: Bound
     delta: Bound
+    orders: bool = False
 
 
-def upper_bounds(parts: Parts, delta: object, *, adaptive: bool = True) -> list[tuple[str, Fraction]]:
+def upper_bounds(
+    parts: Parts, delta: object, *, adaptive: bool = True, quick: bool = False
+) -> list[tuple[str, Fraction]]:
     """(method, epsilon) for each method that applies, in the order above. delta: in [0, 1), else a Refusal.
 
     Empty where no method has an epsilon at this delta. adaptive: False only if each mechanism is fixed beforehand.
     """
-    return list(each_bound(parts, delta, adaptive=adaptive))
+    return list(each_bound(parts, delta, adaptive=adaptive, quick=quick))
 
 
-def each_bound(parts: Parts, delta: object, *, adaptive: bool = True) -> Iterator[tuple[str, Fraction]]:
+def each_bound(
+    parts: Parts, delta: object, *, adaptive: bool = True, quick: bool = False
+) -> Iterator[tuple[str, Fraction]]:
     """The same one by one, the slowest last, for whoever needs no more than one that is small enough."""
     most = from_0_below_1(delta)
     infinite, finite = split(parts)
@@ -80,7 +88,8 @@ def each_bound(parts: Parts, delta: object, *, adaptive: bool = True) -> Iterato
         return
     rest = most if infinite == 0 else (most - infinite) / (1 - infinite)
     rest = down(rest) if infinite and rest else rest
-    bounds = {name: METHODS[name].epsilon for name in (("sum", "own curve") if rest == 0 else METHODS)}
+    names = ("sum", "own curve") if rest == 0 else _methods(parts, quick=quick)
+    bounds = {name: METHODS[name].epsilon for name in names}
     if not adaptive:
         bounds = {**bounds, "bounded range": _range}
     for name, bound in bounds.items():
@@ -90,11 +99,17 @@ def each_bound(parts: Parts, delta: object, *, adaptive: bool = True) -> Iterato
 
 
 def upper_deltas(parts: Parts, epsilon: object, *, of: Iterable[str] | None = None) -> list[tuple[str, Fraction]]:
-    """(method, delta) for each method that applies, or of these alone. epsilon: at least 0, else a Refusal."""
+    """(method, delta) for each quick method that applies, or of these alone. epsilon: at least 0, else a Refusal."""
     eps = at_least_0(epsilon, name="epsilon")
     infinite, finite = split(parts)
-    found = ((name, METHODS[name].delta(finite, eps)) for name in (METHODS if of is None else of))
+    found = ((name, METHODS[name].delta(finite, eps)) for name in (_methods(parts, quick=True) if of is None else of))
     return [(name, min(infinite + (1 - infinite) * rest, Fraction(1))) for name, rest in found if rest is not None]
+
+
+def _methods(parts: Parts, *, quick: bool) -> list[str]:
+    known = [FAMILIES[loss.family] for loss, _ in parts]
+    slow = quick and any(isinstance(one.renyi, Slow) for one in known) and all(one.law is not None for one in known)
+    return [name for name in METHODS if not (slow and METHODS[name].orders)]
 
 
 def split(parts: Parts) -> tuple[Fraction, Parts]:
@@ -228,5 +243,5 @@ METHODS: dict[str, Method] = {
     "advanced": Method(advanced_epsilon, advanced_delta),
     "gaussian": Method(_of_one(_epsilon, one_gaussian), _of_one(_delta, one_gaussian)),
     "zcdp": Method(_of_rho(zcdp.epsilon_of), _of_rho(zcdp.delta_of)),
-    "renyi": Method(least_renyi_epsilon, least_renyi_delta),
+    "renyi": Method(least_renyi_epsilon, least_renyi_delta, orders=True),
 }

@@ -62,7 +62,7 @@ def estimate(parts: Parts, *, delta: object = None, epsilon: object = None) -> f
     found = max(_one_way(way, quantity, at, total) for way in both_ways(fewer))
     if quantity == "epsilon" and any(FAMILIES[on_all_rows(loss).family].interval is not None for loss, _ in parts):
         # many of a range are cheaper than the law that dominates each
-        found = min([found, *(float(bound) for _, bound in upper_bounds(parts, at))])
+        found = min([found, *(float(bound) for _, bound in upper_bounds(parts, at, quick=True))])
     return found if total is None or quantity == "delta" else min(found, float(total))
 
 

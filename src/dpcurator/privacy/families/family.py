@@ -117,6 +117,17 @@ class Sample:
     backward: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Slow:
+    """A formula of divergences by integrals, or sums over many atoms: where there is another bound, none is searched by
+    it unless it is asked for."""
+
+    formula: Callable[[Given, Fraction], Enclosure]
+
+    def __call__(self, given: Given, alpha: Fraction) -> Enclosure:
+        return self.formula(given, alpha)
+
+
 class Check(Protocol):
     """Raises Refusal for a number that the parameter of this name cannot be: `positive` and its like in numbers."""
 

@@ -33,7 +33,8 @@ from typing import Any
 from dpcurator.numbers import Enclosure, decimal_text, exp_neg
 from dpcurator.numbers.arb import Ball
 from dpcurator.privacy.distribution import ZERO, Atom, Distribution
-from dpcurator.privacy.families.family import Family, FloatTails, Given, Lattice, Pair, Sample, Tails
+from dpcurator.privacy.families import divergence_integrals as integrals
+from dpcurator.privacy.families.family import Family, FloatTails, Given, Lattice, Pair, Sample, Slow, Tails
 from dpcurator.privacy.families.on_sample import (
     RATE,
     ROUNDED,
@@ -47,6 +48,7 @@ from dpcurator.privacy.families.on_sample import (
     two_atoms,
     without_rate,
 )
+from dpcurator.privacy.families.poisson import poisson
 from dpcurator.privacy.families.sampled_law import delta_of, forward_in_doubles, mixed, tails_of_gaussian
 from dpcurator.privacy.narrow import enclosed
 
@@ -141,10 +143,29 @@ def _tails_on_grid(base: Family, given: Given, start: Fraction, step: Fraction, 
     return [(1 - second, 1 - first) for first, second in reversed(mirrored)] + above
 
 
+def _renyi(base: Family, poisson: Family, given: Given, alpha: Fraction) -> Enclosure:
+    """poisson: the family on a Poisson sample, of which it is at most about twice, where no integral is made."""
+    assert base.law is not None
+    inner = without_rate(given)
+    law = base.law(inner, 1)
+    if integrals.is_smooth(law, alpha):
+        return integrals.of_smooth(law, given[RATE], alpha, fixed=True)
+    if not law.continuous and base.reach is not None:
+        few = integrals.is_atoms(base, law, inner)
+        found = integrals.of_atoms(_law(base, given, integrals.ATOMS), alpha) if few else None
+        return integrals.of_pure(base, amplified_of(base.pure_epsilon), given, alpha) if found is None else found
+    assert poisson.renyi is not None and base.renyi is not None  # noqa: PT018
+    most = min(integrals.twice(poisson.renyi(given, alpha).hi, alpha), base.renyi(inner, alpha).hi)
+    if base.mu_squared is None:
+        return Enclosure(Fraction(0), most)
+    return integrals.fixed_size_of_gaussian(base.mu_squared(inner), given[RATE], alpha, most)
+
+
 def fixed_size(name: str, base: Family) -> dict[str, Family]:
     """The family on a sample of fixed size. name: of the family on all rows."""
 
     whole, pure = f"fixed_size_{name}", amplified_of(base.pure_epsilon)
+    forward = poisson(name, base)[f"poisson_{name}"]
     family = Family(
         ranges=sampled_ranges(base),
         pair=lambda given: _pair(base, given),
@@ -152,7 +173,7 @@ def fixed_size(name: str, base: Family) -> dict[str, Family]:
         spellings={},
         pure_epsilon=pure,
         rho=None if pure is None else lambda given: pure(given) ** 2 / 2,
-        renyi=None,
+        renyi=Slow(lambda given, alpha: _renyi(base, forward, given, alpha)),
         delta=lambda given, eps: delta_of(base, given, eps, backward=False),
         backward=None,
         reach=amplified_of(base.reach),

@@ -39,7 +39,8 @@ from dpcurator.numbers import Enclosure, decimal_text, positive
 from dpcurator.numbers.arb import Ball, ball, precision
 from dpcurator.numbers.rational import at_least_0, between_0_and_1, from_0_to_1
 from dpcurator.privacy.distribution import ZERO, Distribution
-from dpcurator.privacy.families.family import Family, FloatTails, Given, Lattice, Named, Pair, Tails
+from dpcurator.privacy.families.divergence_integrals import of_mixtures
+from dpcurator.privacy.families.family import Family, FloatTails, Given, Lattice, Named, Pair, Slow, Tails
 from dpcurator.privacy.families.finite import numbered, series
 from dpcurator.privacy.narrow import enclosed
 
@@ -343,6 +344,14 @@ def _family(
         reach = made.first[-1][0] - min(shift for shift, _ in made.second)
         return reach**2 / (2 * made.variance)
 
+    def renyi(given: Given, alpha: Fraction) -> Enclosure:
+        made = noise(given)
+        first, second = tuple(made.first), tuple(made.second)
+        found = [of_mixtures(made.variance, first, second, alpha)]
+        if reverse is not None:
+            found.append(of_mixtures(made.variance, second, first, alpha))
+        return Enclosure(max(one.lo for one in found), max(one.hi for one in found))
+
     def backward(given: Given, eps: Fraction) -> Enclosure:
         assert reverse is not None
         return noise(reverse(given)[1]).delta(eps)
@@ -357,7 +366,7 @@ def _family(
         spellings={},
         pure_epsilon=None,
         rho=rho,
-        renyi=None,
+        renyi=Slow(renyi),
         delta=lambda given, eps: noise(given).delta(eps),
         backward=None if reverse is None else backward,
         reach=None,

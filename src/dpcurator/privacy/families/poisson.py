@@ -36,7 +36,8 @@ from functools import cache
 from typing import Any
 
 from dpcurator.numbers import Enclosure, decimal_text
-from dpcurator.privacy.families.family import Family, FloatTails, Given, Lattice, Named, Pair, Sample, Tails
+from dpcurator.privacy.families import divergence_integrals as integrals
+from dpcurator.privacy.families.family import Family, FloatTails, Given, Lattice, Named, Pair, Sample, Slow, Tails
 from dpcurator.privacy.families.gaussian_mixture import group_on_poisson
 from dpcurator.privacy.families.on_sample import (
     RATE,
@@ -61,6 +62,8 @@ from dpcurator.privacy.families.sampled_law import (
     threshold_in_doubles,
 )
 from dpcurator.privacy.families.sampled_moments import renyi_of_gaussian, renyi_of_symmetric
+
+_FEW = 16  # atoms of which a divergence between whole orders is made, though there is a bound without
 
 
 def _pair(base: Family, given: Given, *, backward: bool) -> Pair:
@@ -96,6 +99,26 @@ def _float_tails(base: Family, given: Given, backward: bool) -> FloatTails:
     return both if backward else forward_in_doubles(inner, q)
 
 
+def _between(base: Family, given: Given, alpha: Fraction, *, one_pair: bool) -> Enclosure:
+    """The divergence of order alpha by integrals or sums over atoms, the greater of both ways; else between the whole
+    orders beside it. one_pair: is it that of one symmetric pair, so that forward is the greater?"""
+    inner = without_rate(given)
+    law = None if base.law is None else base.law(inner, 1)
+    if one_pair and law is not None and integrals.is_smooth(law, alpha):
+        return integrals.of_smooth(law, given[RATE], alpha, fixed=False)
+    if law is not None and integrals.is_atoms(base, law, inner):
+        most = _FEW if one_pair else integrals.ATOMS
+        found = [integrals.of_atoms(mixed(base, given, most, backward=way), alpha)
+                 for way in ((False,) if one_pair else (False, True))]  # fmt: skip
+        known = [one for one in found if one is not None]
+        if len(known) == len(found):
+            return Enclosure(max(one.lo for one in known), max(one.hi for one in known))
+    if not one_pair or base.renyi is None:
+        return integrals.of_pure(base, amplified_of(base.pure_epsilon), given, alpha)
+    divergence = base.renyi
+    return renyi_of_symmetric(cache(lambda order: divergence(inner, order)), given[RATE], alpha)
+
+
 def _way(base: Family, own: str, *, backward: bool) -> Family:
     pure = amplified_of(base.pure_epsilon)
     one_pair = base.renyi is not None and base.reverse is None and base.interval is None  # which has this divergence
@@ -116,10 +139,11 @@ def _way(base: Family, own: str, *, backward: bool) -> Family:
         inner = without_rate(given)
         if base.mu_squared is not None:
             return renyi_of_gaussian(base.mu_squared(inner), given[RATE], alpha)
-        known = base.renyi
-        assert known is not None
-        found = cache(lambda order: known(inner, order))
-        return renyi_of_symmetric(found, given[RATE], alpha)
+        if one_pair and (alpha.denominator == 1 or alpha > integrals.ORDERS):
+            known = base.renyi
+            assert known is not None
+            return renyi_of_symmetric(cache(lambda order: known(inner, order)), given[RATE], alpha)
+        return _between(base, given, alpha, one_pair=one_pair)
 
     return Family(
         ranges=sampled_ranges(base),
@@ -128,7 +152,7 @@ def _way(base: Family, own: str, *, backward: bool) -> Family:
         spellings={},
         pure_epsilon=pure,
         rho=None if pure is None else lambda given: pure(given) ** 2 / 2,
-        renyi=renyi if base.mu_squared is not None or one_pair else None,
+        renyi=renyi if base.reverse is None else Slow(renyi),
         delta=lambda given, eps: delta_of(base, given, eps, backward=backward),
         backward=lambda given, eps: delta_of(base, given, eps, backward=not backward),
         reach=amplified_of(base.reach),

@@ -5,9 +5,9 @@ Definition  With P = N(mu, 1), Q = N(0, 1) and l = ln P/Q = mu x - mu**2/2, the 
             greater, so this is the divergence both ways.
             Other symmetric pairs of known divergences D_k: A(n) is the sum of C(n, k) (1-q)**(n-k) q**k e**((k-1) D_k),
             and the divergence both ways is the same.
-Promise     An enclosure, of Gaussian noise up to order 512 to under 2**-64 of ln A. Of other pairs so at whole orders,
-            and between them from a line below to a chord above. Beyond order 512: from 0 to the bound by that of all
-            rows.
+Promise     An enclosure, of Gaussian noise up to order 512 to under 2**-64 of ln A, for mu**2 or its inverse up to
+            2**24. Else so at whole orders, and between them from the lower one to a chord above. Beyond order 512: from
+            0 to the bound by that of all rows.
 Proof       Whole orders n: A(n) is the binomial sum of (1-q)**(n-k) q**k e**(k (k-1) mu**2/2).
             Others: with t = q e**l/(1-q) where that is at most 1, b = 1 - q + q e**l is (1-q) (1+t), and elsewhere
             q e**l (1 + 1/t). So A is the integral of (1+t)**a over a measure on [0, 1], which is the sum over k >= 0 of
@@ -18,7 +18,7 @@ Proof       Whole orders n: A(n) is the binomial sum of (1-q)**(n-k) q**k e**(k 
             measure on [0, 1]. Of such an alternating series, of first term S, n terms give the sum but for
             S/T_n(3) by algorithm 1 of Cohen, Rodriguez Villegas, Zagier, T_n the polynomial of Chebyshev.
             Chords: ln A is convex in a, being the logarithm of a moment, so between whole orders it is below the
-            chord and above the lines through their neighbours.
+            chord; and it rises.
             Other pairs: E_Q e**(k l) = e**((k-1) D_k). Between whole orders from the divergence of the lower one, as it
             rises with the order, to the chord. Both ways: for a pair that some map of outcomes onto itself exchanges
             (Mironov, Talwar, Zhang, theorem 5), here l to -l.
@@ -39,7 +39,8 @@ from dpcurator.numbers.arb import Ball, ball
 from dpcurator.privacy.distribution import ZERO
 from dpcurator.privacy.narrow import enclosed
 
-_ORDERS = 512  # whole orders whose moments are added up
+_ORDERS = 512  # up to which moments are added up
+_RANGE = Fraction(2) ** 24  # of mu**2 and its inverse, for which a series is
 
 
 def renyi_of_gaussian(square: Fraction, rate: Fraction, alpha: Fraction) -> Enclosure:
@@ -50,7 +51,14 @@ def renyi_of_gaussian(square: Fraction, rate: Fraction, alpha: Fraction) -> Encl
     whole = _of_all_rows(square, rate, alpha)
     if alpha > _ORDERS:
         return Enclosure(Fraction(0), whole / (alpha - 1))
-    found = _moment(square, rate, n) if alpha == n else _moment_between(square, rate, alpha)
+    low = _moment(square, rate, n)
+    if alpha == n:
+        found = low
+    elif 1 / _RANGE < square < _RANGE:
+        found = _moment_between(square, rate, alpha)
+    else:
+        high = _moment(square, rate, n + 1)
+        found = Enclosure(low.lo, low.hi + (alpha - n) * (high.hi - low.hi))
     most = min(found.hi, whole)
     return Enclosure(min(found.lo, most) / (alpha - 1), most / (alpha - 1))
 
@@ -145,16 +153,13 @@ def _series(a: Fraction, moment: Callable[[int], Ball], bits: int) -> Ball:
     before, largest = 1, 3  # T_0(3), T_1(3)
     for _ in range(n - 1):
         before, largest = largest, 6 * largest - before
-    weight, left, found, first = -1, -largest, ball(0), None
+    weight, left, found, most = -1, -largest, ball(0), abs(binomial) * moment(k) / largest
     for j in range(n):
-        term = abs(binomial) * moment(k)
-        first = term if first is None else first
         left = weight - left
-        found += left * term
+        found += left * abs(binomial) * moment(k)
         weight = weight * (j + n) * (j - n) * 2 // ((2 * j + 1) * (j + 1))
         binomial, k = binomial * (order - k) / (k + 1), k + 1
-    most = first / largest
-    return total + found / largest + (most.union(-most))
+    return total + found / largest + most.union(-most)
 
 
 def _normal_tail(x: Ball) -> Ball:
