@@ -144,7 +144,7 @@ def test_as_one_where_it_cannot_be_is_refused(clinic, capsys):
     for command in ("ask", "quote"):
         told = run(capsys, command, "--file", "queries.sql", "--epsilon", "0.5", "--as-one")
         assert told.code == 2
-        assert "no such delta to spend" in told.err
+        assert "needs a delta to spend" in told.err
         alone = run(capsys, command, "SELECT COUNT(*) FROM visits", "--epsilon", "0.5", "--as-one")
         assert alone.code == 2
         assert "a file of questions" in alone.err

@@ -85,7 +85,7 @@ def test_no_price_costs_more_epsilon_as_one(name, epsilon, many):
 @pytest.mark.parametrize("name", ["pure", "replaced", "rho", "unknown, rho"])
 def test_a_ledger_without_such_a_delta_refuses_it_and_is_left_alone(name):
     made = curator(CATALOGS[name])
-    with pytest.raises(Refusal, match="epsilon and delta") as refused:
+    with pytest.raises(Refusal, match="charged as one") as refused:
         made.batch(COUNTS, spend="5%", as_one=True)
     assert refused.value.cure
     assert list(made.log()) == []

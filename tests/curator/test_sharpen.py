@@ -136,7 +136,7 @@ def test_what_has_no_mean_is_refused_before_it_is_paid(tmp_path, asked, words):
     curator = opened(tmp_path)
     with pytest.raises(Refusal, match=words):
         curator.ask(asked, epsilon=1, sharpen=True)
-    with pytest.raises(Refusal, match="by itself"):
+    with pytest.raises(Refusal, match="pays for new noise already"):
         curator.ask("SELECT COUNT(*) AS n FROM visits", epsilon=1, sharpen=True, fresh=True)
     assert spent(curator) == 0
 

@@ -172,6 +172,6 @@ def test_a_batch_is_held_to_what_one_question_is(why: str) -> None:
     table = replace(T, columns=(*T.columns, Column("d", "timestamp")))
     catalog = catalog_with(table)
     plans = [planned(text, catalog) for text in HEAVY[why][:100]]
-    with pytest.raises(Refusal, match=r"too much for one batch|together: the answer"):
+    with pytest.raises(Refusal, match=r"too large together|together: the answer"):
         quote_batch(plans, Offer(Price("epsilon", F(1), F(0)), {}, None, None, F(95, 100)), catalog)
     assert quote_batch(plans[:3], Offer(Price("epsilon", F(1), F(0)), {}, None, None, F(95, 100)), catalog).paid
